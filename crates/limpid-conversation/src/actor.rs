@@ -24,8 +24,9 @@ use crate::deps::ConversationDeps;
 use crate::lease::{Attempt, HeldLease};
 use crate::listeners::Listeners;
 use crate::settings::ChangeRequest;
-use crate::turn::running::{RunningTurn, TurnStep};
+use crate::turn::running::RunningTurn;
 use crate::turn::start::NextTurn;
+use crate::turn::steps::TurnStep;
 
 /// How often a lease that another process holds is asked for.
 const PATIENCE: Duration = Duration::from_millis(200);

@@ -3,6 +3,7 @@
 
 mod audience;
 mod mode;
+mod outcome;
 pub(crate) mod skills;
 mod undo;
 pub(crate) mod window;
@@ -16,6 +17,7 @@ use limpid_store::{Audience, Lease};
 use tokio::sync::oneshot;
 
 pub(crate) use mode::suggest_mode;
+pub use outcome::ChangeOutcome;
 pub use window::Tiers;
 
 use crate::compaction::{Compaction, CompactionReport, restore_snapshot, undo_compaction};
@@ -40,17 +42,6 @@ pub(crate) enum Change {
     UndoCompaction,
     /// The conversation is shown as in a snapshot.
     RestoreSnapshot(i64),
-}
-
-/// What became of a change.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ChangeOutcome {
-    /// It holds from the next message on. Says what was there before: the mode, or the message that was taken out.
-    Applied(String),
-    /// It was so before.
-    Unchanged,
-    /// A reply is under way; it will hold when that has ended.
-    Deferred,
 }
 
 /// What whoever waits for a change hears.

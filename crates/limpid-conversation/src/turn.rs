@@ -11,6 +11,8 @@ pub(crate) mod requests;
 pub(crate) mod resume;
 pub(crate) mod running;
 pub(crate) mod start;
+pub(crate) mod steps;
 mod tool_calls;
+mod tool_tasks;
 mod transaction;
 mod window_facts;

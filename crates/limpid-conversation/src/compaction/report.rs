@@ -7,7 +7,7 @@ use limpid_services::error::AgentError;
 use limpid_store::{Conversation, NewWindowEvent, Snapshot, WindowEvent};
 use limpid_turn::window::ContextSize;
 
-use crate::compaction::run::scene;
+use crate::compaction::scene::scene;
 use crate::deps::ConversationDeps;
 
 /// Attempts that are listed.

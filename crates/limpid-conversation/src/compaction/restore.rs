@@ -5,8 +5,8 @@ use limpid_core::{MessageId, Tier, WindowView};
 use limpid_services::error::AgentError;
 use limpid_store::{Conversation, ConversationChange, Lease, NewWindowEvent, WindowEvent};
 
-use crate::compaction::CompactionReport;
-use crate::compaction::run::scene;
+use crate::compaction::report::CompactionReport;
+use crate::compaction::scene::scene;
 use crate::deps::ConversationDeps;
 
 /// Shows a conversation as it was before the newest change of its window.

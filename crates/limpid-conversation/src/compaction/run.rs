@@ -2,16 +2,15 @@
 
 use std::sync::Arc;
 
-use limpid_context::{BuiltContext, Occasion};
-use limpid_context::{History, Measure, PrefixCache, window_state_of};
-use limpid_core::{ConversationId, Entry, Role, Trust, WindowView};
+use limpid_context::PrefixCache;
+use limpid_core::{ConversationId, Entry, WindowView};
 use limpid_services::error::AgentError;
 use limpid_services::events::EventKind;
-use limpid_services::models::{ModelRegistry, Models};
-use limpid_store::{Conversation, ConversationChange, Lease, NewWindowEvent, WindowEvent};
-use limpid_turn::window::{ContextSize, Fill, Made, Task};
+use limpid_store::{ConversationChange, Lease, NewWindowEvent, WindowEvent};
+use limpid_turn::window::{Fill, Made, Task};
 use tokio_util::sync::CancellationToken;
 
+use crate::compaction::scene::{Scene, is_complete, scene, was_tried};
 use crate::compaction::snapshot::save_automatic;
 use crate::compaction::summary::Summarizer;
 use crate::deps::ConversationDeps;
@@ -24,39 +23,6 @@ const GROWTH: u64 = 10;
 
 /// The same for a trigger that counts messages, in percent of those.
 const MORE_MESSAGES: usize = 50;
-
-/// A conversation between two turns: what the next request would be made from.
-pub(crate) struct Scene {
-    pub(crate) conversation: Conversation,
-    /// Who answers it, and who does in their place.
-    pub(crate) models: Models,
-    pub(crate) measure: Measure,
-    pub(crate) history: History,
-    pub(crate) size: ContextSize,
-}
-
-/// Reads what the next request of a conversation would be made from, without a new message.
-pub(crate) async fn scene(deps: &ConversationDeps, conversation: Conversation) -> Result<Scene, AgentError> {
-    let mut models =
-        deps.context.models.for_turn(deps.context.wanted_model(Some(&conversation)).await.as_deref()).await?;
-    let occasion = Occasion {
-        conversation: Some(&conversation),
-        profile: &conversation.profile,
-        path: None,
-        mode: deps.modes.of(&conversation),
-        card: models[0].info(),
-        window: &window_state_of(Some(&conversation)),
-        text: "",
-        trust: Trust::Owner,
-        boundary: None,
-        unanswered: &[],
-        now: deps.host().now(),
-        fit: limpid_context::Fit::AsIs,
-    };
-    let BuiltContext { gathered, card, measure, size, .. } = limpid_context::build(&deps.context, occasion).await?;
-    models[0] = ModelRegistry::resized(&models[0], &card);
-    Ok(Scene { conversation, models, measure, history: gathered.history, size })
-}
 
 /// What a compaction that is due would work on. Warns when it soon will be. From here on this process looks after the
 /// conversation's window.
@@ -165,13 +131,6 @@ async fn is_hopeless(deps: &ConversationDeps, scene: &Scene) -> Result<bool, Age
     Ok(!has_grown && !is_longer)
 }
 
-/// Whether a compaction was tried since the newest message: at most one an answer.
-pub(super) async fn was_tried(deps: &ConversationDeps, lease: &Lease, past: &History) -> Result<bool, AgentError> {
-    let newest = past.entries.last().map(|entry| entry.id);
-    let last = deps.store().window_events(&lease.conversation, 1).await?.rows.into_iter().next();
-    Ok(last.is_some_and(|last| last.new.newest == newest))
-}
-
 /// Recounts what was made. What is still too large is made once more with smaller shares; what frees nothing is a
 /// failure.
 fn within_bounds(scene: &Scene, made: Made) -> Result<(Made, usize), String> {
@@ -219,11 +178,6 @@ fn is_due(scene: &Scene) -> bool {
 /// Messages that are shown.
 fn shown(scene: &Scene) -> usize {
     scene.history.entries.iter().filter(|entry| scene.history.view.shows(entry.id)).count()
-}
-
-/// Whether the last thing that was said is a whole answer.
-pub(crate) fn is_complete(past: &History) -> bool {
-    past.entries.last().is_some_and(|last| last.message.role == Role::Assistant && last.message.calls.is_empty())
 }
 
 /// Lets a conversation take tier and window anew at its next turn: the last turn of a stretch is over.

@@ -20,8 +20,8 @@ use limpid_turn::window::{Ask, Compaction as Rules, Made, Next, Task};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
-use crate::compaction::run::was_tried;
-use crate::compaction::{Compaction, CompactionDone};
+use crate::compaction::scene::was_tried;
+use crate::compaction::work::{Compaction, CompactionDone};
 use crate::deps::ConversationDeps;
 use crate::event::TurnEvent;
 use crate::model_call::most_possible;

@@ -6,7 +6,7 @@ use limpid_services::modes::manual;
 use limpid_store::{Audience, ConversationChange};
 
 use crate::deps::ConversationDeps;
-use crate::settings::ChangeOutcome;
+use crate::settings::outcome::ChangeOutcome;
 
 /// Says who reads a conversation.
 pub(super) async fn set_audience(

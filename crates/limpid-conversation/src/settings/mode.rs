@@ -9,7 +9,7 @@ use limpid_services::modes::switch_event;
 use limpid_store::{Conversation, ConversationChange, Inbound};
 
 use crate::deps::ConversationDeps;
-use crate::settings::ChangeOutcome;
+use crate::settings::outcome::ChangeOutcome;
 use crate::settings::window::rebuild;
 
 /// Switches the mode: the tier stays, the prompt is made anew, then the events are sent.

@@ -8,7 +8,7 @@ use limpid_services::modes::manual;
 use limpid_store::{Conversation, ConversationChange, NewSetting};
 
 use crate::deps::ConversationDeps;
-use crate::settings::ChangeOutcome;
+use crate::settings::outcome::ChangeOutcome;
 
 /// Takes the last turn out of what is sent.
 pub(super) async fn undo_turn(deps: &ConversationDeps, id: &ConversationId) -> Result<ChangeOutcome, AgentError> {

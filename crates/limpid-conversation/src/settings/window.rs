@@ -15,7 +15,7 @@ use limpid_services::modes::manual;
 use limpid_store::{Conversation, ConversationChange};
 
 use crate::deps::ConversationDeps;
-use crate::settings::ChangeOutcome;
+use crate::settings::outcome::ChangeOutcome;
 
 /// Tokens below which a window is of no use.
 const LEAST: u32 = 2048;

@@ -10,23 +10,14 @@ use limpid_prompt::Inputs;
 use limpid_services::drafts::{in_short, led_by, new_draft};
 use limpid_services::error::AgentError;
 use limpid_services::spending::{Spender, spender_of};
-use limpid_services::tools::{CallContext, CallDescription, WindowFacts};
+use limpid_services::tools::CallDescription;
 use limpid_store::{Draft, DraftRoom, RequestFilter};
 use limpid_turn::{Event, HeldCall, ToolOutcome};
 
 use crate::event::{ApprovalAnswer, TurnEvent};
 use crate::turn::running::RunningTurn;
-use crate::turn::tool_calls::FinishedCall;
-use crate::turn::window_facts::window_facts;
-
-/// What the policy needs to know besides the call.
-pub(super) async fn call_context(turn: &mut RunningTurn) -> Result<CallContext, AgentError> {
-    let trust = turn.trust();
-    let grants = turn.deps.drafts.grants(&turn.writer.lease().conversation).await?;
-    // In a clean turn nothing of it counts.
-    let window = if trust.is_foreign() { window_facts(turn).await? } else { WindowFacts::unknown() };
-    Ok(CallContext { trust, grants, window })
-}
+use crate::turn::tool_tasks::FinishedCall;
+use crate::turn::window_facts::call_context;
 
 /// Asks the owner about calls, when somebody is there to answer.
 pub(super) async fn ask_owner(turn: &mut RunningTurn, calls: Vec<HeldCall>) -> Result<(), AgentError> {

@@ -19,7 +19,7 @@ use crate::turn::journal::{Entry, entries};
 use crate::turn::requests::TurnRequests;
 use crate::turn::running::{RunningTurn, TurnSeed};
 use crate::turn::start::start_of;
-use crate::turn::tool_calls::ToolCalls;
+use crate::turn::tool_tasks::ToolCalls;
 use crate::turn::transaction::TurnWriter;
 
 /// Carries on a turn that a crash interrupted, from its journal.

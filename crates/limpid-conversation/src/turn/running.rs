@@ -1,33 +1,31 @@
-//! One turn under way: asks its machine what to do, carries that out, and writes down what happened.
+//! One turn under way: what it has and waits for, and how what happens in it is written down.
 //!
 //! Everything that one event leads to is written in one transaction with it: the journal's entry, the messages, the end
 //! of a request, the end of the turn. After a crash the journal is replayed, and what has no recorded result is done
 //! again, or reported as of unknown outcome when that could do harm.
 
 use std::collections::VecDeque;
-use std::mem;
 use std::sync::Arc;
 
 use limpid_context::Headroom;
-use limpid_core::{CallId, Message, RequestId, Role, Trust, TurnId};
+use limpid_core::{Message, RequestId, Role, Trust, TurnId};
 use limpid_services::error::AgentError;
 use limpid_services::tools::window_trust;
 use limpid_store::{Inbound, InboundId, Kept, NewMessage, TurnWrite, Written};
-use limpid_turn::{Effect, Event, Turn};
+use limpid_turn::window::ContextSize;
+use limpid_turn::{Effect, Event, Outcome, Turn};
 
-use crate::compaction::{Compaction, CompactionDone};
+use crate::compaction::Compaction;
 use crate::deps::ConversationDeps;
-use crate::event::{ApprovalAnswer, TurnEvent};
+use crate::event::TurnEvent;
 use crate::listeners::Listeners;
-use crate::model_call::ModelStep;
+use crate::model_call::ModelCall;
 use crate::outcome::end_of;
-use crate::turn::approvals;
 use crate::turn::asked::message_of;
 use crate::turn::goal_markers::{GoalMarkers, final_text};
 use crate::turn::journal::Entry;
-use crate::turn::replies::PendingReply;
 use crate::turn::requests::{ReplyKind, TurnRequests};
-use crate::turn::tool_calls::{FinishedCall, ToolCalls};
+use crate::turn::tool_tasks::ToolCalls;
 use crate::turn::transaction::{TurnBegun, TurnWriter};
 
 /// What a turn is begun or carried on with.
@@ -65,7 +63,7 @@ pub(crate) struct RunningTurn {
     /// What is still to be done, in order.
     pub(super) todo: VecDeque<Effect>,
     pub(super) waits_for: WaitsFor,
-    answer: Option<String>,
+    pub(super) answer: Option<String>,
     state: RunState,
 }
 
@@ -77,19 +75,19 @@ pub(super) enum WaitsFor {
     Note(Compaction, u32, ReplyKind),
 }
 
+/// A reply under way.
+pub(super) struct PendingReply {
+    pub(super) call: ModelCall,
+    pub(super) round: u32,
+    pub(super) kind: ReplyKind,
+    /// The size of the request.
+    pub(super) size: ContextSize,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RunState {
     Running { was_resumed: bool },
     Over { was_resumed: bool },
-}
-
-/// What came of something that a turn waits for.
-pub(crate) enum TurnStep {
-    Model(ModelStep),
-    Note(Option<String>),
-    Tool(FinishedCall),
-    /// Whoever could have answered a question is gone.
-    NobodyAnswers,
 }
 
 impl RunningTurn {
@@ -140,65 +138,6 @@ impl RunningTurn {
     /// Whether it answers an accepted message.
     pub(crate) fn answers(&self, message: InboundId) -> bool {
         self.answers.contains(&message) || self.steering.contains(&message)
-    }
-
-    /// Waits for the next thing; it may be given up while it waits and asked for again.
-    pub(crate) async fn next(&mut self) -> TurnStep {
-        let asking = self.is_asking();
-        let Self { waits_for, calls, listeners, .. } = self;
-        let waited = async {
-            match waits_for {
-                WaitsFor::Reply(reply) => TurnStep::Model(reply.call.next().await),
-                WaitsFor::Note(compaction, ..) => match compaction.done().await {
-                    CompactionDone::Note(note) => TurnStep::Note(note),
-                    CompactionDone::Compacted => TurnStep::Note(None),
-                },
-                WaitsFor::Nothing => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            step = waited => step,
-            call = calls.next() => TurnStep::Tool(call),
-            () = listeners.nobody_answers(), if asking => TurnStep::NobodyAnswers,
-        }
-    }
-
-    /// Takes in what came of something that it waited for.
-    pub(crate) async fn take(&mut self, step: TurnStep) -> Result<(), AgentError> {
-        match step {
-            TurnStep::Model(step) => self.model_step(step).await,
-            TurnStep::Tool(call) => self.tool_done(call).await,
-            TurnStep::NobodyAnswers => approvals::ask_nobody(self).await,
-            TurnStep::Note(note) => {
-                let WaitsFor::Note(_, round, kind) = mem::replace(&mut self.waits_for, WaitsFor::Nothing) else {
-                    return Ok(());
-                };
-                self.requests.take_note(note);
-                self.ask(round, kind).await
-            }
-        }
-    }
-
-    /// Carries out effects until it waits for something or is over.
-    pub(crate) async fn go_on(&mut self) -> Result<(), AgentError> {
-        while let Some(effect) = self.todo.pop_front() {
-            match effect {
-                Effect::CallModel { round, tools: true } => self.ask(round, ReplyKind::Message).await?,
-                Effect::CallModel { round, tools: false } => self.ask(round, ReplyKind::End).await?,
-                Effect::Decide { round } => self.ask(round, ReplyKind::Decision).await?,
-                Effect::RunTools { calls } => self.start_tools(calls).await?,
-                Effect::AskOwner { calls } => approvals::ask_owner(self, calls).await?,
-                Effect::Deliver { text } => self.answer = Some(text),
-                // Written together with the event that it belongs to.
-                Effect::StoreMessages { .. } => {}
-                Effect::End { outcome, .. } => {
-                    self.calls.stop_all();
-                    self.listeners.finish(&TurnEvent::Done { outcome, answer: self.answer.take() });
-                    self.state = RunState::Over { was_resumed: self.was_resumed() };
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Gives the machine an event and writes down, all or nothing, the event and what it leads to.
@@ -290,11 +229,6 @@ impl RunningTurn {
         self.commit(writes).await
     }
 
-    /// Takes the owner's answer; one to no open question changes nothing.
-    pub(crate) async fn answered_by_owner(&mut self, call: &CallId, answer: ApprovalAnswer) -> Result<(), AgentError> {
-        approvals::take_answer(self, call, answer).await
-    }
-
     /// Takes in another message while the turn runs. One that is handed in again is answered by it already.
     pub(crate) async fn steer(&mut self, inbound: Inbound) -> Result<(), AgentError> {
         if inbound.turn.is_some() || self.answers(inbound.id) {
@@ -317,27 +251,11 @@ impl RunningTurn {
         batch.iter().map(&mut row).collect()
     }
 
-    /// Stops the turn: the text that came is kept, calls of the model are not.
-    pub(crate) async fn cancel(&mut self) -> Result<(), AgentError> {
-        match mem::replace(&mut self.waits_for, WaitsFor::Nothing) {
-            WaitsFor::Reply(mut reply) => {
-                for step in reply.call.stop() {
-                    self.model_step(step).await?;
-                }
-            }
-            // The note is not waited for any more; whoever listens loses nothing.
-            WaitsFor::Note(..) => self.apply(Event::Chunk { text: String::new() }, None, Vec::new()).await?,
-            WaitsFor::Nothing => {}
-        }
-        let ends = self.todo.iter().any(|effect| matches!(effect, Effect::End { .. }));
-        if !ends {
-            self.apply(Event::Cancel, None, Vec::new()).await?;
-            // What was to be done before the stop is not.
-            self.todo.retain(|effect| {
-                matches!(effect, Effect::StoreMessages { .. } | Effect::Deliver { .. } | Effect::End { .. })
-            });
-        }
-        Ok(())
+    /// Is over: nothing of it runs any more, and whoever listens is told.
+    pub(super) fn end(&mut self, outcome: Outcome) {
+        self.calls.stop_all();
+        self.listeners.finish(&TurnEvent::Done { outcome, answer: self.answer.take() });
+        self.state = RunState::Over { was_resumed: self.was_resumed() };
     }
 
     /// Who wrote the least trusted text that the model has read in this turn.

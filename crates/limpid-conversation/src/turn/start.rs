@@ -22,7 +22,7 @@ use crate::turn::first_request::{Prepared, Ready, prepare};
 use crate::turn::journal::{Entry, TurnStarted};
 use crate::turn::requests::TurnRequests;
 use crate::turn::running::{RunningTurn, TurnSeed};
-use crate::turn::tool_calls::ToolCalls;
+use crate::turn::tool_tasks::ToolCalls;
 use crate::turn::transaction::{PendingStart, TurnNews, TurnWriter};
 
 /// Characters of the first message that a conversation is titled with.

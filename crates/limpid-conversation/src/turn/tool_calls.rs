@@ -1,86 +1,17 @@
 //! Calls of tools in a turn: which run, what came of each, and which wait for the owner.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use limpid_context::PrefixCache;
 use limpid_core::CallId;
 use limpid_services::error::AgentError;
-use limpid_services::tools::{CallContext, Decision, Permit, ShownItems, ToolContext, ToolFinder, TurnToolExecutor};
-use limpid_store::{ItemId, Kept, TurnWrite};
+use limpid_services::tools::{CallContext, Decision, ShownItems, ToolContext, ToolFinder};
+use limpid_store::{Kept, TurnWrite};
 use limpid_turn::{Effect, Event, HeldCall, PlannedCall, ToolOutcome};
-use tokio::sync::OnceCell;
-use tokio::task::JoinSet;
 
 use crate::event::TurnEvent;
-use crate::turn::approvals::call_context;
 use crate::turn::journal::Entry;
 use crate::turn::running::RunningTurn;
-
-/// The tools of a turn, and the calls of them that run.
-pub(crate) struct ToolCalls {
-    pub(super) tools: Arc<TurnToolExecutor>,
-    running: JoinSet<FinishedCall>,
-    /// Addresses that the owner's stored messages hold, once a call needed to know.
-    pub(super) typed: OnceCell<Vec<String>>,
-}
-
-/// What came of a call.
-pub(crate) struct FinishedCall {
-    event: Event,
-    /// The items of the inbox that its result shows.
-    shown: Vec<ItemId>,
-}
-
-impl FinishedCall {
-    /// One that shows no item of the inbox.
-    pub(crate) fn new(id: CallId, outcome: ToolOutcome) -> Self {
-        Self { event: Event::ToolDone { id, outcome }, shown: Vec::new() }
-    }
-}
-
-impl ToolCalls {
-    pub(crate) fn new(tools: TurnToolExecutor) -> Self {
-        Self { tools: Arc::new(tools), running: JoinSet::new(), typed: OnceCell::new() }
-    }
-
-    /// Waits for the next call that is done, for ever when none runs.
-    pub(crate) async fn next(&mut self) -> FinishedCall {
-        loop {
-            match self.running.join_next().await {
-                Some(Ok(done)) => return done,
-                // Tools run in tasks of their own, so nothing of theirs can break this one; only a stop ends it.
-                Some(Err(_)) => {}
-                None => std::future::pending().await,
-            }
-        }
-    }
-
-    /// What finds more tools, where the turn's prompt offers it.
-    pub(crate) fn finder(&self) -> Option<&dyn ToolFinder> {
-        self.tools.finder()
-    }
-
-    /// Stops what runs.
-    pub(crate) fn stop_all(&mut self) {
-        self.running.abort_all();
-    }
-
-    fn run(&mut self, permit: Permit, timeout: Duration, context: ToolContext) {
-        let tools = Arc::clone(&self.tools);
-        let (id, shown) = (permit.call().id.clone(), context.shown.clone());
-        self.running.spawn(async move {
-            match tokio::time::timeout(timeout, tools.run(context, permit)).await {
-                Ok(outcome) if outcome.failed => FinishedCall::new(id, outcome),
-                Ok(outcome) => {
-                    let shown = shown.take().into_iter().map(ItemId).collect();
-                    FinishedCall { event: Event::ToolDone { id, outcome }, shown }
-                }
-                Err(_) => FinishedCall { event: Event::Timer { id }, shown: Vec::new() },
-            }
-        });
-    }
-}
+use crate::turn::tool_tasks::FinishedCall;
+use crate::turn::window_facts::call_context;
 
 impl RunningTurn {
     /// Starts the calls that may run; the others are refused or wait for the owner.

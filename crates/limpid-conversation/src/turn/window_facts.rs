@@ -4,13 +4,22 @@ use limpid_core::message::FAILED;
 use limpid_core::policy::written_addresses;
 use limpid_core::{ConversationId, Message, Role};
 use limpid_services::error::AgentError;
-use limpid_services::tools::{WindowFacts, address_of, holds_private};
+use limpid_services::tools::{CallContext, WindowFacts, address_of, holds_private};
 use limpid_store::Store;
 
 use crate::turn::running::RunningTurn;
 
+/// What the policy needs to know besides the call.
+pub(super) async fn call_context(turn: &mut RunningTurn) -> Result<CallContext, AgentError> {
+    let trust = turn.trust();
+    let grants = turn.deps.drafts.grants(&turn.writer.lease().conversation).await?;
+    // In a clean turn nothing of it counts.
+    let window = if trust.is_foreign() { window_facts(turn).await? } else { WindowFacts::unknown() };
+    Ok(CallContext { trust, grants, window })
+}
+
 /// Looks a tainted window through.
-pub(super) async fn window_facts(turn: &mut RunningTurn) -> Result<WindowFacts, AgentError> {
+async fn window_facts(turn: &mut RunningTurn) -> Result<WindowFacts, AgentError> {
     let place = &turn.writer.lease().conversation;
     let mut typed = turn.calls.typed.get_or_try_init(|| stored_addresses(turn.deps.store(), place)).await?.clone();
     let in_flight = turn.machine.in_flight();

@@ -1,0 +1,109 @@
+//! What a turn does next: it waits, takes in what came, and carries out what its machine asks for.
+
+use std::mem;
+
+use limpid_core::CallId;
+use limpid_services::error::AgentError;
+use limpid_turn::{Effect, Event};
+
+use crate::compaction::CompactionDone;
+use crate::event::ApprovalAnswer;
+use crate::model_call::ModelStep;
+use crate::turn::requests::ReplyKind;
+use crate::turn::running::{RunningTurn, WaitsFor};
+use crate::turn::tool_tasks::FinishedCall;
+use crate::turn::{approvals, replies};
+
+/// What came of something that a turn waits for.
+pub(crate) enum TurnStep {
+    Model(ModelStep),
+    Note(Option<String>),
+    Tool(FinishedCall),
+    /// Whoever could have answered a question is gone.
+    NobodyAnswers,
+}
+
+impl RunningTurn {
+    /// Waits for the next thing; it may be given up while it waits and asked for again.
+    pub(crate) async fn next(&mut self) -> TurnStep {
+        let asking = self.is_asking();
+        let Self { waits_for, calls, listeners, .. } = self;
+        let waited = async {
+            match waits_for {
+                WaitsFor::Reply(reply) => TurnStep::Model(reply.call.next().await),
+                WaitsFor::Note(compaction, ..) => match compaction.done().await {
+                    CompactionDone::Note(note) => TurnStep::Note(note),
+                    CompactionDone::Compacted => TurnStep::Note(None),
+                },
+                WaitsFor::Nothing => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            step = waited => step,
+            call = calls.next() => TurnStep::Tool(call),
+            () = listeners.nobody_answers(), if asking => TurnStep::NobodyAnswers,
+        }
+    }
+
+    /// Takes in what came of something that it waited for.
+    pub(crate) async fn take(&mut self, step: TurnStep) -> Result<(), AgentError> {
+        match step {
+            TurnStep::Model(step) => replies::model_step(self, step).await,
+            TurnStep::Tool(call) => self.tool_done(call).await,
+            TurnStep::NobodyAnswers => approvals::ask_nobody(self).await,
+            TurnStep::Note(note) => {
+                let WaitsFor::Note(_, round, kind) = mem::replace(&mut self.waits_for, WaitsFor::Nothing) else {
+                    return Ok(());
+                };
+                self.requests.take_note(note);
+                replies::ask(self, round, kind).await
+            }
+        }
+    }
+
+    /// Carries out effects until it waits for something or is over.
+    pub(crate) async fn go_on(&mut self) -> Result<(), AgentError> {
+        while let Some(effect) = self.todo.pop_front() {
+            match effect {
+                Effect::CallModel { round, tools: true } => replies::ask(self, round, ReplyKind::Message).await?,
+                Effect::CallModel { round, tools: false } => replies::ask(self, round, ReplyKind::End).await?,
+                Effect::Decide { round } => replies::ask(self, round, ReplyKind::Decision).await?,
+                Effect::RunTools { calls } => self.start_tools(calls).await?,
+                Effect::AskOwner { calls } => approvals::ask_owner(self, calls).await?,
+                Effect::Deliver { text } => self.answer = Some(text),
+                // Written together with the event that it belongs to.
+                Effect::StoreMessages { .. } => {}
+                Effect::End { outcome, .. } => self.end(outcome),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the owner's answer; one to no open question changes nothing.
+    pub(crate) async fn answered_by_owner(&mut self, call: &CallId, answer: ApprovalAnswer) -> Result<(), AgentError> {
+        approvals::take_answer(self, call, answer).await
+    }
+
+    /// Stops the turn: the text that came is kept, calls of the model are not.
+    pub(crate) async fn cancel(&mut self) -> Result<(), AgentError> {
+        match mem::replace(&mut self.waits_for, WaitsFor::Nothing) {
+            WaitsFor::Reply(mut reply) => {
+                for step in reply.call.stop() {
+                    replies::model_step(self, step).await?;
+                }
+            }
+            // The note is not waited for any more; whoever listens loses nothing.
+            WaitsFor::Note(..) => self.apply(Event::Chunk { text: String::new() }, None, Vec::new()).await?,
+            WaitsFor::Nothing => {}
+        }
+        let ends = self.todo.iter().any(|effect| matches!(effect, Effect::End { .. }));
+        if !ends {
+            self.apply(Event::Cancel, None, Vec::new()).await?;
+            // What was to be done before the stop is not.
+            self.todo.retain(|effect| {
+                matches!(effect, Effect::StoreMessages { .. } | Effect::Deliver { .. } | Effect::End { .. })
+            });
+        }
+        Ok(())
+    }
+}
