@@ -4,7 +4,7 @@
 //! - [`words`]: a command as words, without a shell.
 //! - [`command`]: which program these words run, in which folder, and which ones are refused.
 //! - [`confinement`]: what a program may touch and use, as one value.
-//! - [`places`]: the folders of that value, resolved once.
+//! - [`places`]: the folders of that value, resolved once; [`toolchains`]: what of some of them is kept back.
 //! - [`calls`]: the system calls that a program may make.
 //! - [`sandbox`]: what the hidden sub-commands of the binary do with that value: one watches over the program and ends
 //!   everything that it started, the others restrict themselves and start it.
@@ -20,6 +20,7 @@ pub mod places;
 mod processes;
 pub mod run;
 pub mod sandbox;
+mod toolchains;
 pub mod words;
 
 use std::os::unix::fs::MetadataExt as _;

@@ -19,7 +19,7 @@ pub struct ExecConfig {
     /// Folders with programs besides the system's.
     #[serde(deserialize_with = "absolute")]
     pub path: Vec<PathBuf>,
-    /// Folders that languages are in, `~/.cargo` and the like, which programs may read.
+    /// Folders that languages are in, `~/.cargo` and the like, which programs may read, but for files with credentials.
     #[serde(deserialize_with = "absolute")]
     pub toolchains: Vec<PathBuf>,
     /// Names of environment variables that programs get besides the language and the zone.

@@ -185,6 +185,9 @@ fn by_value(allowance: Allowance) -> Result<Vec<ByValue>, String> {
     };
     let plain = |index| rule(vec![kind(index, OTHERS_RIGHTS, 0)?]);
     let opens = |flags, mode| Ok::<_, String>(vec![rule(vec![kind(flags, MAKES, 0)?])?, plain(mode)?]);
+    let keeps = u64::from(u32::MAX);
+    // Takes back its own user or group, as make does before each command; the real and the saved one stay as they are.
+    let own_again = || rule(vec![equal(0, keeps)?, equal(2, keeps)?]);
     let numbers = |values: &[i32]| values.iter().map(|value| u64::from(value.unsigned_abs())).collect::<Vec<_>>();
     let mut some = vec![
         ("SYS_clone", libc::SYS_clone, vec![rule(vec![condition(0, namespaces, 0)?])?]),
@@ -195,6 +198,8 @@ fn by_value(allowance: Allowance) -> Result<Vec<ByValue>, String> {
         ("SYS_socketpair", libc::SYS_socketpair, vec![rule(pair)?]),
         ("SYS_mknodat", libc::SYS_mknodat, vec![pipe(2)?]),
         ("SYS_prlimit64", libc::SYS_prlimit64, vec![own()?]),
+        ("SYS_setresuid", libc::SYS_setresuid, vec![own_again()?]),
+        ("SYS_setresgid", libc::SYS_setresgid, vec![own_again()?]),
         ("SYS_getpriority", libc::SYS_getpriority, vec![rule(vec![equal(0, 0)?, equal(1, 0)?])?]),
         ("SYS_setpriority", libc::SYS_setpriority, vec![rule(vec![equal(0, 0)?, equal(1, 0)?])?]),
         // The first value says that the second is a process.

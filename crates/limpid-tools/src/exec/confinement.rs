@@ -13,7 +13,7 @@ pub enum View {
     Low,
 }
 
-/// A folder, resolved once. Whatever its path leads to later, this folder is used or none.
+/// A folder, or a file of a toolchain, resolved once. Whatever its path leads to later, this one is used or none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// The path that the owner wrote.
@@ -35,8 +35,12 @@ pub struct Confinement {
     pub write: Vec<Place>,
     /// Folders that it may read, besides the system's.
     pub read: Vec<Place>,
-    /// Folders within those that it must not see.
+    /// Folders within those that it must not see, but for places in them that are named here too.
     pub hidden: Vec<PathBuf>,
+    /// Folders of which it gets only entries that are named here. Without namespaces it sees the names of the others.
+    pub split: Vec<PathBuf>,
+    /// Links in such folders, and what they lead to.
+    pub links: Vec<(PathBuf, PathBuf)>,
     /// Folders of skills, by the name that each has in `~/skills`.
     pub skills: Vec<(String, PathBuf)>,
     /// Where a folder for the call is made, if the program gets no file system of its own.

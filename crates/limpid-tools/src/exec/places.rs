@@ -1,6 +1,7 @@
 //! The folders of a program's view, each resolved once to a handle that stays open.
 
 use std::fs::File;
+use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -8,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 use rustix::fs::OFlags;
 
 use super::confinement::{Confinement, Place, View};
+use super::toolchains::Parts;
 use super::{Command, Programs};
 
 /// The folders of programs, resolved when the first program runs and the same from then on.
@@ -27,7 +29,7 @@ struct Resolved {
 struct Folder {
     place: Place,
     kind: Kind,
-    _handle: File,
+    handle: File,
 }
 
 /// Which part of which view a folder is.
@@ -39,8 +41,10 @@ enum Kind {
     Low,
     /// The low place that programs write.
     Outside,
-    /// Programs and their parts, which both views read.
-    Tools,
+    /// Programs, which both views read.
+    Programs,
+    /// What a language needs, which both views read, but for files with credentials.
+    Toolchain,
 }
 
 impl Kind {
@@ -55,6 +59,20 @@ impl Programs {
         self.resolved().left_out.clone()
     }
 
+    /// Files with credentials that programs do not get, though they lie in a folder of `[exec] toolchains`.
+    pub fn kept_back(&self) -> Vec<PathBuf> {
+        self.toolchain_parts().kept_back
+    }
+
+    /// What programs get of the toolchains now: other files may be in them than at the last call.
+    fn toolchain_parts(&self) -> Parts {
+        let mut parts = Parts::default();
+        for folder in self.resolved().folders.iter().filter(|folder| folder.kind == Kind::Toolchain) {
+            parts.add(&folder.place.path, Path::new(&format!("/proc/self/fd/{}", folder.handle.as_raw_fd())));
+        }
+        parts
+    }
+
     /// What a program may touch in this view.
     pub(super) fn confinement(&self, folder: PathBuf, view: View, read_only: bool) -> Confinement {
         let folders = &self.resolved().folders;
@@ -64,11 +82,11 @@ impl Programs {
             View::Low => kind == Kind::Outside,
         };
         let of = |write: bool| {
-            let chosen = folders.iter().filter(|folder| seen(folder.kind));
+            let chosen = folders.iter().filter(|folder| seen(folder.kind) && folder.kind != Kind::Toolchain);
             let chosen = chosen.filter(|folder| (writes(folder.kind) && !read_only) == write);
             chosen.map(|folder| folder.place.clone()).collect::<Vec<_>>()
         };
-        let (write, read) = (of(true), of(false));
+        let (write, mut read) = (of(true), of(false));
         let inside = |path: &Path| {
             let mut around = write.iter().chain(&read);
             around.any(|place| path.starts_with(&place.path) && path != place.path)
@@ -78,10 +96,18 @@ impl Programs {
         // A grant of a folder above Limpid's own gives away no settings, keys or conversations.
         let home_itself =
             home.into_iter().filter(|home| inside(home) || write.iter().chain(&read).any(|place| place.path == *home));
-        let hidden = home_itself.chain(low.filter(|path| inside(path))).collect();
+        let mut hidden: Vec<PathBuf> = home_itself.chain(low.filter(|path| inside(path))).collect();
+        // Of such a folder only what is given below is there, also where it lies in a granted one.
+        let toolchains =
+            folders.iter().filter(|folder| folder.kind == Kind::Toolchain).map(|folder| &folder.place.path);
+        hidden.extend(toolchains.filter(|path| inside(path)).cloned());
+        let parts = self.toolchain_parts();
+        read.extend(parts.places);
         Confinement {
             folder,
             hidden,
+            split: parts.split,
+            links: parts.links,
             skills: self.skills(),
             scratch: self.home.join("data").join("scratch"),
             write,
@@ -129,8 +155,8 @@ impl Programs {
                 resolved.add(&root.folder, kind, own(&root.folder));
             }
             resolved.add(&self.outside, Kind::Outside, true);
-            for folder in self.path.iter().chain(&self.toolchains) {
-                resolved.add(folder, Kind::Tools, true);
+            for (folders, kind) in [(&self.path, Kind::Programs), (&self.toolchains, Kind::Toolchain)] {
+                folders.iter().for_each(|folder| resolved.add(folder, kind, true));
             }
             resolved
         })
@@ -170,7 +196,7 @@ impl Resolved {
             Ok((about, handle)) => self.folders.push(Folder {
                 place: Place { named: named.to_owned(), path, device: about.dev(), inode: about.ino() },
                 kind,
-                _handle: handle,
+                handle,
             }),
             Err(error) => self.left_out.push(format!("`{shown}` cannot be opened ({error}); programs do not get it.")),
         }

@@ -3,4 +3,5 @@
 mod kit;
 mod layers;
 mod limits;
+mod planted;
 mod views;

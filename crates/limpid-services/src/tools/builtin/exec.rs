@@ -81,10 +81,14 @@ mod linux {
         vec![Arc::new(Exec::new(Arc::clone(&programs))), Arc::new(Exec::as_shell_command(programs))]
     }
 
-    /// Sentences about granted folders that programs do not get.
+    /// Sentences about granted folders, and files of toolchains, that programs do not get.
     pub fn left_out(home: &Home, config: &Config, environment: &Environment, helper: Option<&Path>) -> Vec<String> {
         let programs = helper.and_then(|helper| programs(home, config, environment, helper));
-        programs.map(|programs| programs.left_out()).unwrap_or_default()
+        let Some(programs) = programs else { return Vec::new() };
+        let kept_back = programs.kept_back().into_iter();
+        let kept_back =
+            kept_back.map(|file| format!("`{}` holds credentials; programs do not get it.", file.display()));
+        programs.left_out().into_iter().chain(kept_back).collect()
     }
 
     fn programs(home: &Home, config: &Config, environment: &Environment, helper: &Path) -> Option<Programs> {

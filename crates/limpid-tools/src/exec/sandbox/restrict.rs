@@ -127,9 +127,12 @@ fn hold(confinement: &Confinement, around: Around, scratch: &[PathBuf]) -> Resul
         .add_rules(path_beneath_rules(settings(), look))?
         .add_rules(path_beneath_rules(scratch, all))?
         .add_rules(path_beneath_rules(DEVICES, device))?;
+    if around == Around::Machine {
+        held = held.add_rules(path_beneath_rules(&confinement.split, AccessFs::ReadDir))?;
+    }
     for (places, rights) in [(&confinement.read, look), (&confinement.write, all)] {
         for place in places {
-            // The handle of the very folder, even if another one has been put in its place.
+            // The handle of the very folder or file, even if another one has been put in its place.
             if let Ok(Some(handle)) = super::root::open(place) {
                 held = held.add_rule(PathBeneath::new(handle, rights))?;
             }

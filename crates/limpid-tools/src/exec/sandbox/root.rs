@@ -33,6 +33,8 @@ enum Part {
     Bound { source: OwnedFd, write: bool },
     /// An empty folder in place of what is there.
     Hidden,
+    /// A link.
+    Link(PathBuf),
 }
 
 /// The home folder and the folder for temporary files of a program with a file system of its own.
@@ -45,12 +47,12 @@ pub(super) fn scratch() -> Vec<PathBuf> {
     vec![CALL.into(), "/tmp".into()]
 }
 
-/// Opens the folder that was resolved before; none when it is gone.
+/// Opens the folder or file that was resolved before; none when it is gone.
 ///
 /// # Errors
-/// When another folder is in its place.
+/// When another one is in its place.
 pub(super) fn open(place: &Place) -> io::Result<Option<OwnedFd>> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW;
+    let flags = OFlags::PATH | OFlags::NOFOLLOW;
     let opened = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(&place.path);
     let handle = match opened {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -60,7 +62,7 @@ pub(super) fn open(place: &Place) -> io::Result<Option<OwnedFd>> {
     if (about.dev(), about.ino()) == (place.device, place.inode) {
         return Ok(Some(handle.into()));
     }
-    Err(io::Error::other(format!("{} is not the folder any more that was granted", place.path.display())))
+    Err(io::Error::other(format!("{} is not the one any more that was granted", place.path.display())))
 }
 
 /// Makes the new root and changes to it. This process must be the first one of its namespaces.
@@ -112,6 +114,9 @@ fn parts(confinement: &Confinement) -> io::Result<BTreeMap<PathBuf, Part>> {
     for path in &confinement.hidden {
         parts.insert(path.clone(), Part::Hidden);
     }
+    for (path, target) in &confinement.links {
+        parts.insert(path.clone(), Part::Link(target.clone()));
+    }
     for (places, write) in [(&confinement.read, false), (&confinement.write, true)] {
         for place in places {
             if let Some(source) = open(place)? {
@@ -159,9 +164,13 @@ pub(super) fn skills(home: &Path, confinement: &Confinement) -> io::Result<()> {
 
 fn put(path: &Path, part: Part) -> io::Result<()> {
     let target = new(path);
+    if let Part::Link(to) = &part {
+        fs::create_dir_all(target.parent().unwrap_or(&target))?;
+        return symlink(to, &target);
+    }
     let is_file = match &part {
         Part::Bound { source, .. } => !File::from(source.try_clone()?).metadata()?.is_dir(),
-        Part::Hidden => false,
+        Part::Hidden | Part::Link(_) => false,
     };
     // Within a folder of the owner's the place is there already.
     if !target.exists() {
@@ -172,11 +181,10 @@ fn put(path: &Path, part: Part) -> io::Result<()> {
         }
     }
     match part {
-        Part::Hidden => {
-            let options = c"mode=555,size=64k";
-            mount("tmpfs", &target, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, Some(options))?;
-            // Closed once everything is in place: folders of the view may lie in it.
-            Ok(())
+        // Closed once everything is in place: folders of the view may lie in it.
+        Part::Hidden | Part::Link(_) => {
+            let options = c"mode=755,size=64k,nr_inodes=4k";
+            Ok(mount("tmpfs", &target, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, Some(options))?)
         }
         Part::Bound { source, write } => {
             mount_bind_recursive(format!("/proc/self/fd/{}", source.as_raw_fd()), &target)?;

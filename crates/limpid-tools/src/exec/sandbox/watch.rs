@@ -65,6 +65,8 @@ pub(super) fn try_layers() -> Result<u8, String> {
         write: Vec::new(),
         read: Vec::new(),
         hidden: Vec::new(),
+        split: Vec::new(),
+        links: Vec::new(),
         skills: Vec::new(),
         scratch: "/tmp".into(),
         network: false,

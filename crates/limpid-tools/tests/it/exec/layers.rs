@@ -92,7 +92,7 @@ async fn the_kernel_answers_the_calls_of_the_list_and_no_other() {
 
 /// Calls with values, and whether they are let through.
 #[cfg(target_arch = "x86_64")]
-const VALUES: [(&str, &str, bool); 29] = [
+const VALUES: [(&str, &str, bool); 31] = [
     ("limits of its own", "302, 0, 7, 0, 0", true),
     ("limits of another", "302, 1, 7, 0, 0", false),
     ("processors of its own", "204, 0, 0, 0", true),
@@ -121,6 +121,8 @@ const VALUES: [(&str, &str, bool); 29] = [
     ("a file to read, whatever the mode", "2, 0, 0, 06777", true),
     ("a new file with a set-group-ID mode", "2, 0, 0101, 02755", false),
     ("opening by a structure", "437, 0, 0, 0, 0", false),
+    ("its own user again", "117, -1, $<, -1", true),
+    ("another user", "117, 1, 1, 1", false),
     ("its name", "157, 15, 0, 0, 0, 0", true),
 ];
 

@@ -1,7 +1,7 @@
 //! Which places a program sees and writes.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use limpid_core::Trust;
 
@@ -84,6 +84,62 @@ async fn no_link_and_no_rename_leads_from_low_to_high() {
 
 // SEC-058
 #[tokio::test]
+async fn a_toolchain_shows_no_credentials() {
+    for with_namespaces in [true, false] {
+        let bench = if with_namespaces { Some(Bench::new()) } else { Bench::without_namespaces().map(flat) };
+        let Some(mut bench) = bench else { continue };
+        let files = [
+            (".cargo/credentials.toml", "[registry]\ntoken = \"SECRET\"\n"),
+            (".cargo/config.toml", "[registries.mine]\ntoken = \"SECRET\"\n"),
+            (".cargo/env", "plain\n"),
+            (".cargo/bin/tool", "#!/bin/sh\necho tool\n"),
+            (".cargo/registry/index/x/y", "plain\n"),
+            (".nvm/versions/node/v20/etc/npmrc", "//r.example/:_authToken=SECRET\n"),
+            (".nvm/versions/node/v20/bin/node", "#!/bin/sh\necho node\n"),
+            (".nvm/deep/plain.json", "{}"),
+            (".nvm/deep/.npmrc", "SECRET"),
+        ];
+        for (name, text) in files {
+            let path = bench.path(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, text).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+            if name.ends_with("toml") {
+                fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+            }
+        }
+        symlink("bin/tool", bench.path(".cargo/also")).unwrap();
+        hand_over(bench.folder.path());
+        bench.programs.toolchains = vec![bench.path(".cargo"), bench.path(".nvm")];
+        let told = bench.run("tool; {}/.cargo/also; {}/.nvm/versions/node/v20/bin/node; cat {}/.cargo/env").await;
+        assert_eq!(told, "tool\ntool\nnode\nplain\nExit code: 0");
+        let told = bench.run("cat {}/.cargo/registry/index/x/y {}/.nvm/deep/plain.json; ls {}/.nvm").await;
+        assert_eq!(told, "plain\n{}deep\nversions\nExit code: 0");
+        let told = bench.run("cd {}; grep -r SECRET .cargo .nvm; cat .cargo/c* .nvm/deep/.npmrc; cd .nvm/versions/node/v20/etc && cat npmrc").await;
+        assert!(!told.contains("SECRET"), "{told}");
+        // One that is made later is kept back too.
+        fs::write(bench.path(".nvm/credentials.json"), "SECRET").unwrap();
+        hand_over(bench.folder.path());
+        assert!(!bench.run("cat {}/.nvm/credentials.json").await.contains("SECRET"));
+        assert_eq!(bench.programs.kept_back().len(), 5, "{:?}", bench.programs.kept_back());
+    }
+}
+
+// SEC-058
+#[tokio::test]
+async fn a_toolchain_within_a_granted_folder_shows_none_either_and_stays_as_it_is() {
+    let mut bench = Bench::new();
+    fs::create_dir_all(bench.path("mine/.cargo/bin")).unwrap();
+    fs::write(bench.path("mine/.cargo/credentials.toml"), "SECRET").unwrap();
+    hand_over(bench.folder.path());
+    bench.programs.toolchains = vec![bench.path("mine/.cargo")];
+    let told = bench.run("ls -A {}/mine/.cargo; cat {}/mine/.cargo/credentials.toml; touch {}/mine/.cargo/new {}/mine/.cargo/bin/new").await;
+    assert!(told.starts_with("bin\nSTDERR:") && !told.contains("SECRET"), "{told}");
+    assert_eq!(told.matches("Read-only file system").count() + told.matches("ermission denied").count(), 2, "{told}");
+}
+
+// SEC-058
+#[tokio::test]
 async fn a_call_that_names_a_low_place_or_has_the_network_gets_the_low_view() {
     let mut bench = Bench::new();
     for command in ["cat {}/theirs/letter.md", "grep -r --file={}/theirs/letter.md .", "cd {}/theirs && cat letter.md"]
@@ -108,63 +164,6 @@ async fn a_home_is_new_for_each_call_and_has_the_skills() {
     assert_eq!(bench.run("ls -A ~").await, "skills\nExit code: 0");
 }
 
-/// A file that something loads unasked, and what would load it.
-const PLANTED: [(&str, &str); 24] = [
-    ("usercustomize.py", "python3 -c 1"),
-    ("sitecustomize.py", "python3 -c 1"),
-    (".local/lib/python3.11/site-packages/usercustomize.py", "python3 -c 1"),
-    ("json.py", "python3 -c 'import json'"),
-    ("random.py", "python3 -m random"),
-    (".pythonrc.py", "python3 -c 1"),
-    ("pyvenv.cfg", "python3 -c 1"),
-    (".bashrc", "bash -c true"),
-    (".bash_profile", "bash -lc true"),
-    (".profile", "sh -lc true"),
-    (".bash_env", "bash -c true"),
-    (".zshenv", "zsh -c true"),
-    (".inputrc", "bash -ic true"),
-    (".gitconfig", "git status"),
-    (".git/config", "git status"),
-    (".config/git/config", "git log"),
-    (".git/hooks/post-checkout", "git init x"),
-    ("Makefile", "make"),
-    ("GNUmakefile", "make -n"),
-    (".cargo/config.toml", "cargo --version"),
-    ("node_modules/x/index.js", "node -e 'require(\"x\")'"),
-    (".npmrc", "npm --version"),
-    (".perldb", "perl -e 1"),
-    (".gdbinit", "gdb --version"),
-];
-
-// SEC-059
-#[tokio::test]
-async fn nothing_that_a_stranger_left_is_loaded_by_a_clean_program() {
-    let bench = Bench::new();
-    let canary = "touch /tmp/loaded; echo LOADED";
-    for (name, _) in PLANTED {
-        let path = bench.path("home/outside").join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        let text = match name {
-            name if name.ends_with(".py") => "import os; os.system('echo LOADED')".to_owned(),
-            name if name.contains("config") => format!("[core]\n\tfsmonitor = \"{canary}\"\n\tpager = \"{canary}\"\n"),
-            name if name.ends_with("akefile") => format!("all:\n\t{canary}\n"),
-            name if name.ends_with(".js") => "console.log('LOADED')".to_owned(),
-            _ => format!("#!/bin/sh\n{canary}\n"),
-        };
-        fs::write(path, text).unwrap();
-    }
-    hand_over(bench.folder.path());
-    for (name, command) in PLANTED {
-        let told = bench.run(command).await;
-        assert!(!told.contains("LOADED"), "{name} by {command}: {told}");
-        // No parent that a tool climbs to has it either.
-        let told = bench
-            .run(&format!("d=$PWD; while [ \"$d\" != / ]; do ls -d \"$d/{name}\"; d=$(dirname \"$d\"); done"))
-            .await;
-        assert!(!told.contains(&format!("/{name}\n")), "{name}: {told}");
-    }
-}
-
 // SEC-088
 #[tokio::test]
 async fn a_grant_is_the_folder_that_it_was_and_a_link_is_none() {
@@ -178,7 +177,7 @@ async fn a_grant_is_the_folder_that_it_was_and_a_link_is_none() {
     fs::remove_file(bench.path("mine")).unwrap();
     fs::rename(bench.path("nowhere"), bench.path("mine")).unwrap();
     let told = bench.run("cat {}/mine/letter.md").await;
-    assert!(!told.contains("Dear all") && told.contains("is not the folder any more that was granted"), "{told}");
+    assert!(!told.contains("Dear all") && told.contains("is not the one any more that was granted"), "{told}");
     let bench = Bench::new();
     fs::remove_dir_all(bench.path("read")).unwrap();
     symlink(bench.path("nowhere"), bench.path("read")).unwrap();
