@@ -1,8 +1,9 @@
-//! Work on the repository itself: `cargo xtask spec`, `docs`, `catalogue`, `check-wire`, `measure`, `order`.
+//! Work on the repository itself: `cargo xtask spec`, `docs`, `catalogue`, `check-wire`, `measure`, `order`, `fuzz`.
 
 mod catalogue;
 mod check_wire;
 mod docs;
+mod fuzz;
 mod measure;
 mod order;
 mod spec;
@@ -60,6 +61,14 @@ enum Task {
     },
     /// Write crates/limpid/link-order.txt from what the release binary runs; needs valgrind
     Order,
+    /// Search for inputs that break something: mail, pages, settings, streams of models, arguments of calls
+    Fuzz {
+        /// One target, a folder of fuzz/corpus; all of them without one
+        target: Option<String>,
+        /// How long each is searched
+        #[arg(long, default_value_t = 600)]
+        seconds: u64,
+    },
     /// The process that `measure kills` kills
     #[command(hide = true)]
     Killed {
@@ -84,6 +93,7 @@ fn main() -> ExitCode {
         Task::CheckWire => check_wire::run(&root()),
         Task::Measure { measure, json } => measure::run(&root(), measure, json),
         Task::Order => order::run(&root()),
+        Task::Fuzz { target, seconds } => fuzz::run(&root(), target.as_deref(), seconds),
         Task::Killed { home, first } => measure::kills::child::run(&home, first),
     };
     match outcome {

@@ -70,6 +70,23 @@ pub(crate) trait Adapter: Copy {
     fn frames(self) -> Frames;
 }
 
+/// What a recorded reply says, in whatever pieces its bytes came, and whether it was whole.
+pub fn events_of<'a>(protocol: Protocol, pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<crate::ModelEvent>, bool) {
+    let mut frames = protocol.frames();
+    let rule = protocol.state_rule(StateRule { in_chat: true, ..StateRule::default() });
+    let mut decoder = protocol.decoder(CallIds::at(0), rule, false);
+    let mut events = Vec::new();
+    let mut payloads = Vec::new();
+    for piece in pieces {
+        let Ok(more) = frames.feed(piece) else { return (events, false) };
+        payloads.extend(more);
+    }
+    payloads.extend(frames.finish());
+    let whole = payloads.iter().try_for_each(|payload| decoder.feed(payload, &mut events));
+    let whole = whole.and_then(|()| decoder.finish(&mut events));
+    (events, whole.is_ok())
+}
+
 impl Adapter for Protocol {
     fn path(self, model: &str) -> String {
         match self {

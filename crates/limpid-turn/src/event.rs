@@ -4,13 +4,14 @@ use limpid_core::{CallId, FailureClass, Labelled, Message, ProviderState, Senten
 
 /// Something that happened to a turn.
 ///
-/// Every event is journaled before the machine takes it, chunks excepted: before an event that cuts a stream they are
-/// journaled as one, so that a replay comes to the same state.
+/// Every event is journaled before the machine takes it. Of an answer that streams it is told nothing until the answer is
+/// whole, or about to be cut.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// More of the answer's text; it is kept until the reply is whole.
+    /// What came of an answer that is about to be cut. It takes the place of what came of an earlier request: a crash
+    /// between this event and the one that cuts has the model asked again.
     Chunk {
-        /// The text that was added.
+        /// The text so far.
         text: String,
     },
     /// The model answered.

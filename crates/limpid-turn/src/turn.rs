@@ -184,8 +184,10 @@ impl Turn {
     }
 
     fn on_chunk(&mut self, text: &str) -> Vec<Effect> {
-        if let State::Calling { partial, .. } = &mut self.state {
-            partial.push_str(text);
+        if let State::Calling { partial, .. } = &mut self.state
+            && !text.is_empty()
+        {
+            text.clone_into(partial);
         }
         Vec::new()
     }

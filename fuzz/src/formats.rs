@@ -1,0 +1,73 @@
+//! Files, mail and pages.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use limpid_channels::mail::{MailId, message};
+use limpid_config::Config;
+use limpid_core::task::Trigger;
+use limpid_prompt::profile::shipped_files;
+use limpid_prompt::{Profiles, SourceFile, skill as skills};
+use limpid_tools::web::Page;
+
+/// A message of mail.
+pub(crate) fn mail(bytes: &[u8]) {
+    let mail = message::read(MailId { validity: 1, uid: 1 }, bytes, None);
+    assert!(!mail.head.key.is_empty(), "a message without a key is read twice");
+}
+
+/// A page of the web, as HTML.
+pub(crate) fn html(bytes: &[u8]) {
+    let page = Page {
+        url: reqwest::Url::parse("https://a.test/").expect("an address"),
+        status: reqwest::StatusCode::OK,
+        kind: "text/html".to_owned(),
+        body: bytes.to_vec(),
+        cut: false,
+    };
+    page.text();
+}
+
+/// limpid.toml.
+pub(crate) fn config(bytes: &[u8]) {
+    let _ = Config::parse(&String::from_utf8_lossy(bytes), "limpid.toml");
+}
+
+/// A SKILL.md. What was read is a skill of its folder.
+pub(crate) fn skill(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    if let Ok(skill) = skills::parse(&text, "any") {
+        assert!(!skill.name.as_str().is_empty());
+    }
+}
+
+/// A profile.toml of the owner's. A broken one leaves the shipped one in use.
+pub(crate) fn profile(bytes: &[u8]) {
+    let own = SourceFile::home("limpid/profile.toml", bytes);
+    let profiles = Profiles::load_one("limpid", shipped_files().into_iter().chain([own]));
+    assert!(profiles.get("limpid").is_ok(), "{:?}", profiles.problems());
+}
+
+/// A section file of the owner's. A broken one leaves the shipped one in use.
+pub(crate) fn section(bytes: &[u8]) {
+    let own = SourceFile::home("limpid/sections/acting.md", bytes);
+    let profiles = Profiles::load_one("limpid", shipped_files().into_iter().chain([own]));
+    assert!(profiles.get("limpid").is_ok(), "{:?}", profiles.problems());
+}
+
+/// A cron pattern, a time, and a number of seconds.
+pub(crate) fn schedule(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let now = Timestamp::from_second(1_800_000_000).expect("a time");
+    let zone = TimeZone::get("Europe/Berlin").expect("a zone");
+    let seconds = bytes.first_chunk().map_or(0, |eight| i64::from_le_bytes(*eight));
+    let triggers = [
+        Trigger::cron(&text, "Europe/Berlin"),
+        Trigger::at(&text, &zone, now),
+        Trigger::every_seconds(seconds, now),
+        Trigger::after_seconds(seconds, now),
+    ];
+    for trigger in triggers.into_iter().flatten() {
+        let times = trigger.times(now, 3);
+        assert!(times.is_sorted() && times.iter().all(|time| *time > now), "{trigger:?}: {times:?}");
+    }
+}

@@ -1,0 +1,33 @@
+//! Fuzz targets: each takes any bytes, hands them to one entry of Limpid, and checks what has to hold of the result.
+//!
+//! `cargo xtask fuzz` searches with libFuzzer; the test of this crate plays the corpus, in which every input that once broke
+//! something stays.
+
+mod formats;
+mod model;
+mod texts;
+
+/// A name and what it does with an input.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// Every target.
+pub const TARGETS: [Target; 13] = [
+    ("arguments", model::arguments),
+    ("boundary", texts::boundary),
+    ("config", formats::config),
+    ("html", formats::html),
+    ("line", texts::line),
+    ("mail", formats::mail),
+    ("markers", texts::markers),
+    ("profile", formats::profile),
+    ("schedule", formats::schedule),
+    ("section", formats::section),
+    ("skill", formats::skill),
+    ("stream", model::stream),
+    ("turn", model::turn),
+];
+
+/// The target of a name.
+pub fn target(name: &str) -> Option<Target> {
+    TARGETS.into_iter().find(|(known, _)| *known == name)
+}

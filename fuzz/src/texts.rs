@@ -1,0 +1,49 @@
+//! Texts of models and of strangers.
+
+use limpid_core::goal::{WithoutMarkers, scan};
+use limpid_core::quiet::QuietFilter;
+use limpid_prompt::boundary::{fence, inside};
+
+const TAG: &str = "0123456789abcdef";
+
+/// A stranger's text in a boundary: it ends where the boundary does.
+pub(crate) fn boundary(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let fenced = fence(&text, TAG);
+    let within = inside(&fenced);
+    assert_eq!(fenced.matches(TAG).count(), 2, "the tag stands inside: {fenced}");
+    assert!(!within.to_lowercase().contains("[/untrusted"), "{fenced}");
+    assert_eq!(fenced, format!("[untrusted {TAG}]\n{within}\n[/untrusted {TAG}]"));
+}
+
+/// The markers in an answer: what is shown is the same in whatever pieces it came.
+pub(crate) fn markers(bytes: &[u8]) {
+    let (cut, rest) = bytes.split_first().unwrap_or((&0, &[]));
+    let text = String::from_utf8_lossy(rest);
+    scan(&text);
+    let mut at = usize::from(*cut).min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    let shown = |pieces: &[&str]| {
+        let mut filter = WithoutMarkers::default();
+        let mut out: String = pieces.iter().map(|piece| filter.push(piece)).collect();
+        out.push_str(&filter.finish());
+        out
+    };
+    assert_eq!(shown(&[&text[..at], &text[at..]]), shown(&[&text]));
+    let quiet = |pieces: &[&str]| {
+        let mut filter = QuietFilter::default();
+        let mut out: String = pieces.iter().map(|piece| filter.push(piece)).collect();
+        out.push_str(&filter.finish());
+        out
+    };
+    assert_eq!(quiet(&[&text[..at], &text[at..]]), quiet(&[&text]));
+}
+
+/// A text as one line of a list: it has no break and nothing that a list would take for another entry.
+pub(crate) fn line(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let line = limpid_core::line::one_line(&text);
+    assert!(!line.contains(['\n', '\r', '\u{2028}', '\u{2029}']), "{line:?}");
+}
