@@ -65,8 +65,8 @@ pub enum TurnEvent {
         folder: String,
         /// Why it waits.
         reason: String,
-        /// What a lasting yes would cover.
-        pattern: String,
+        /// What a lasting yes would cover; none where there is none.
+        pattern: Option<String>,
     },
     /// A message that was sent while the turn ran stands in the conversation from here on, and this turn answers it.
     Steered {
@@ -98,7 +98,7 @@ pub enum TurnEvent {
 pub enum ApprovalAnswer {
     /// Yes, this call.
     Once,
-    /// Yes, and in this conversation every call of the same pattern.
+    /// Yes, and in this conversation every call of the same pattern; a mere yes where there is no pattern.
     Always,
     /// No.
     No,

@@ -27,4 +27,4 @@ pub use effect::{AddressOrigin, Effect, FileChange, Row, Window};
 pub use hosts::{host_matches, host_of};
 pub use mode::{BadPattern, ModeRules, ToolFacts, ToolPattern, Writes, allowed};
 pub use rules::{Grant, OwnerRules, Rule};
-pub use verdict::{Call, PathFacts, Setting, Verdict, judge};
+pub use verdict::{Call, PathFacts, Setting, Verdict, judge, lasting_yes};

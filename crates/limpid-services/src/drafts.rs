@@ -124,7 +124,7 @@ impl Drafts {
             Decision::Refused(why) => return Err(AgentError::Invalid(why.into_text())),
         };
         let gone = || AgentError::Invalid(format!("there is no tool `{}` any more", call.name));
-        let CallDescription { destination, folder, .. } = tools.describe(&call).ok_or_else(gone)?;
+        let CallDescription { destination, folder, .. } = tools.describe(&call, &call_context).ok_or_else(gone)?;
         let edit = DraftEdit { arguments: call.arguments, hash, folder, destination };
         Ok(self.announce(parts.store.change_draft(id, edit, parts.host.now_ms()).await?))
     }

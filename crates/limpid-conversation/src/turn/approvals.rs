@@ -21,9 +21,10 @@ use crate::turn::window_facts::call_context;
 
 /// Asks the owner about calls, when somebody is there to answer.
 pub(super) async fn ask_owner(turn: &mut RunningTurn, calls: Vec<HeldCall>) -> Result<(), AgentError> {
+    let context = call_context(turn).await?;
     for held in calls {
         if turn.listeners.can_answer() {
-            ask(turn, &held);
+            ask(turn, &held, &context);
         } else {
             keep_as_draft(turn, held).await?;
         }
@@ -38,8 +39,9 @@ pub(super) async fn take_answer(
     answer: ApprovalAnswer,
 ) -> Result<(), AgentError> {
     let Some(held) = turn.held().into_iter().find(|held| held.call.id == *call) else { return Ok(()) };
+    let context = call_context(turn).await?;
     if answer == ApprovalAnswer::Always
-        && let Some(CallDescription { pattern, .. }) = turn.calls.tools.describe(&held.call)
+        && let Some(CallDescription { pattern: Some(pattern), .. }) = turn.calls.tools.describe(&held.call, &context)
     {
         let grant = Grant { tool: held.call.name, pattern };
         turn.deps.drafts.grant(&turn.writer.lease().conversation, grant).await?;
@@ -56,8 +58,8 @@ pub(super) async fn ask_nobody(turn: &mut RunningTurn) -> Result<(), AgentError>
     Ok(())
 }
 
-fn ask(turn: &RunningTurn, held: &HeldCall) {
-    let Some(described) = turn.calls.tools.describe(&held.call) else { return };
+fn ask(turn: &RunningTurn, held: &HeldCall, context: &CallContext) {
+    let Some(described) = turn.calls.tools.describe(&held.call, context) else { return };
     turn.listeners.send(&TurnEvent::ApprovalRequested {
         id: held.call.id.clone(),
         name: held.call.name.clone(),
@@ -71,10 +73,11 @@ fn ask(turn: &RunningTurn, held: &HeldCall) {
 
 /// Nobody can be asked: the call is kept as a draft, and the model is told so.
 async fn keep_as_draft(turn: &mut RunningTurn, held: HeldCall) -> Result<(), AgentError> {
-    let Some(described) = turn.calls.tools.describe(&held.call) else { return Ok(()) };
+    let context = call_context(turn).await?;
+    let Some(described) = turn.calls.tools.describe(&held.call, &context) else { return Ok(()) };
     let deps = Arc::clone(&turn.deps);
     let led_by = led_by_text(turn).await?;
-    let trust = call_context(turn).await?.trust;
+    let trust = context.trust;
     let place = (&turn.writer.lease().conversation, turn.id());
     let new = new_draft(place, &held, described, (led_by, trust), deps.host().now_ms());
     let outcome = match deps.drafts.keep(new, draft_room(turn)).await? {

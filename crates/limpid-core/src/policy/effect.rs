@@ -28,8 +28,10 @@ pub enum Effect {
     Mailbox,
     /// It makes a task or a reminder.
     Plan,
-    /// Something leaves for other people or machines: a message, a payment, an invitation.
+    /// Something leaves for other people or machines: a message, an invitation.
     Send,
+    /// It pays or orders something.
+    Pay,
     /// It writes to a device that is wired to the machine.
     Device,
     /// It changes what the agent is told or may do.
@@ -41,7 +43,7 @@ impl Effect {
     pub const fn class(&self) -> ToolClass {
         match self {
             Self::Look | Self::Search | Self::Fetch(_) => ToolClass::Read,
-            Self::Show(_) | Self::Send => ToolClass::Send,
+            Self::Show(_) | Self::Send | Self::Pay => ToolClass::Send,
             Self::Files | Self::Mailbox => ToolClass::Write,
             Self::Remember | Self::Tell | Self::ChangeOwned => ToolClass::Remember,
             Self::Run | Self::Device => ToolClass::Execute,
@@ -138,10 +140,35 @@ impl Row {
         Self::ChangeSelf,
     ];
 
+    /// Its name where the owner reads it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Look => "look",
+            Self::FetchNamed => "fetch a known address",
+            Self::Search => "search",
+            Self::FetchLink => "fetch a link",
+            Self::FetchComposed => "fetch an address",
+            Self::Show => "open a page",
+            Self::NewFile => "make a file",
+            Self::ChangeOwnLow => "change a file of strangers",
+            Self::ChangeFile => "change a file",
+            Self::Remember => "remember",
+            Self::Tell => "tell you",
+            Self::ChangeOwned => "change what you have",
+            Self::Run => "run a program",
+            Self::Mailbox => "change a mailbox",
+            Self::Plan => "plan",
+            Self::Send => "send",
+            Self::ChangeSelf => "change the agent",
+        }
+    }
+
     /// The row of a call. `addresses` says how its address is known; `files` what its paths would change.
     pub fn of(effect: &Effect, address: AddressOrigin, files: &[FileChange]) -> Self {
         let changes = |change: FileChange| files.contains(&change);
-        if changes(FileChange::Instructing) && !matches!(effect, Effect::Run | Effect::Send | Effect::Device) {
+        if changes(FileChange::Instructing)
+            && !matches!(effect, Effect::Run | Effect::Send | Effect::Pay | Effect::Device)
+        {
             return Self::ChangeSelf;
         }
         match effect {
@@ -163,7 +190,7 @@ impl Row {
             Effect::Run => Self::Run,
             Effect::Mailbox => Self::Mailbox,
             Effect::Plan => Self::Plan,
-            Effect::Send | Effect::Device => Self::Send,
+            Effect::Send | Effect::Pay | Effect::Device => Self::Send,
             Effect::ChangeSelf => Self::ChangeSelf,
         }
     }

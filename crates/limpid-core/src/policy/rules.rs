@@ -55,6 +55,6 @@ impl Rule {
 pub struct Grant {
     /// The tool.
     pub tool: String,
-    /// What they have in common: see [`Call::pattern`](super::Call::pattern).
+    /// What they have in common: see [`lasting_yes`](super::lasting_yes).
     pub pattern: String,
 }

@@ -93,19 +93,29 @@ impl Call<'_> {
         if self.row() == Row::ChangeSelf { ToolClass::ChangeSelf } else { self.effect.class() }
     }
 
-    /// What a lasting approval of this call covers besides it: calls of the tool to the same destination, to the same
-    /// files, or, without either and whenever a program runs, with the same arguments in the same folder.
-    pub fn pattern(&self) -> String {
-        if *self.effect == Effect::Run {
-            return format!("exactly {}", self.hash);
+    /// What a lasting yes to this call would cover: calls of the tool in the same row of the table, to the same destination or
+    /// to the same files. None where there is no lasting yes: for programs, for payments, for changes of the agent itself,
+    /// and for calls that lead nowhere in particular.
+    fn pattern(&self) -> Option<String> {
+        let row = self.row();
+        if matches!(self.effect, Effect::Run | Effect::Pay) || row == Row::ChangeSelf {
+            return None;
         }
         let written: Vec<&str> = self.paths.iter().filter(|path| path.write).map(|path| path.real.as_str()).collect();
-        match self.destination {
+        let place = match self.destination {
             Some(destination) => format!("to {}", destination.trim_end_matches('.').to_lowercase()),
-            None if written.is_empty() => format!("exactly {}", self.hash),
-            None => format!("writes {}", written.join(", ")),
-        }
+            None if written.is_empty() => return None,
+            None => format!("in {}", written.join(", ")),
+        };
+        Some(format!("{}: {place}", row.as_str()))
     }
+}
+
+/// What a lasting yes to a call would cover besides it; none where only a yes to the very call counts. After a stranger's
+/// text that holds for files too: what would be written into one later has to be seen.
+pub fn lasting_yes(setting: &Setting<'_>, call: &Call<'_>) -> Option<String> {
+    let writes = call.paths.iter().any(|path| path.write);
+    if writes && setting.trust.is_foreign() { None } else { call.pattern() }
 }
 
 /// Says whether a call may run.
@@ -124,7 +134,8 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
         return refused(reason);
     }
     let Some(reason) = why_ask(setting, call, is_in(&setting.rules.ask)) else { return Verdict::Allowed };
-    let granted = setting.grants.iter().any(|grant| grant.tool == name && grant.pattern == call.pattern());
+    let lasting = lasting_yes(setting, call);
+    let granted = setting.grants.iter().any(|grant| grant.tool == name && Some(&grant.pattern) == lasting.as_ref());
     // What leaves for others is allowed by a rule that says where it may go, not by one that allows everything.
     let names_it = |rule: &super::Rule| call.row() != Row::Send || rule.destination.is_some();
     let fits = |rule: &super::Rule| rule.permits(&call.tool, call.arguments, call.destination);
@@ -202,6 +213,7 @@ fn consequence(row: Row, call: &Call<'_>) -> String {
         (Row::Mailbox, _) => "change something in a mailbox",
         (Row::Show, _) => "open a page on your screen",
         (Row::Send, Some(device)) if *call.effect == Effect::Device => return format!("this would write to {device}"),
+        (Row::Send, _) if *call.effect == Effect::Pay => "pay or order something",
         (Row::Send, _) => "send something",
         (Row::Run, _) => "run a program",
         (Row::Plan, _) => "plan something for later",

@@ -153,9 +153,9 @@ impl TurnToolExecutor {
     }
 
     /// What the owner is told of a call that waits for them; nothing of one that can be none.
-    pub fn describe(&self, call: &ToolCall) -> Option<CallDescription> {
+    pub fn describe(&self, call: &ToolCall, context: &CallContext) -> Option<CallDescription> {
         let arguments = serde_json::from_str(&call.arguments).ok()?;
-        Some(self.policy.describe(&*self.tool(&call.name)?, &arguments))
+        Some(self.policy.describe(&*self.tool(&call.name)?, &arguments, context))
     }
 
     /// Whether nothing in the workspace may change.

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use limpid_config::{Config, Home, Live};
 use limpid_core::policy::{
     AddressOrigin, Call, Effect, Grant, ModeRules, OwnerRules, Setting, ToolFacts, Verdict, Writes, allowed, judge,
+    lasting_yes,
 };
 use limpid_core::{Labelled, Trust};
 use limpid_prompt::Profile;
@@ -109,8 +110,8 @@ pub struct CallDescription {
     pub destination: Option<String>,
     /// The folder that relative paths begin at.
     pub folder: String,
-    /// What a lasting yes would cover.
-    pub pattern: String,
+    /// What a lasting yes would cover; none where there is none.
+    pub pattern: Option<String>,
 }
 
 impl PolicyRules {
@@ -161,21 +162,25 @@ impl ToolPolicy {
 
     /// Says whether a call may run.
     pub(crate) fn verdict(&self, tool: &dyn Tool, facts: &CallFacts, context: &CallContext) -> Verdict {
-        let setting = Setting {
+        judge(&self.setting(context), &facts.call(facts_of(tool), context.address_origin(&facts.effect)))
+    }
+
+    fn setting<'a>(&'a self, context: &'a CallContext) -> Setting<'a> {
+        Setting {
             mode: self.mode.as_ref(),
             local_only: self.local_only,
             trust: context.trust,
             rules: &self.rules,
             private: context.window.is_private,
             grants: &context.grants,
-        };
-        judge(&setting, &facts.call(facts_of(tool), context.address_origin(&facts.effect)))
+        }
     }
 
     /// What the owner is told of a call that waits for them.
-    pub(crate) fn describe(&self, tool: &dyn Tool, arguments: &Value) -> CallDescription {
+    pub(crate) fn describe(&self, tool: &dyn Tool, arguments: &Value, context: &CallContext) -> CallDescription {
         let facts = self.facts(tool, arguments);
-        let pattern = facts.call(facts_of(tool), AddressOrigin::Composed).pattern();
+        let call = facts.call(facts_of(tool), context.address_origin(&facts.effect));
+        let pattern = lasting_yes(&self.setting(context), &call);
         CallDescription { destination: facts.destination, folder: facts.folder, pattern }
     }
 

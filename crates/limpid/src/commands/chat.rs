@@ -224,10 +224,10 @@ async fn turn(
             printer.change(Some(&conversation), &change)?;
         }
         printer.print(&event)?;
-        if let TurnEvent::ApprovalRequested { id, .. } = &event
+        if let TurnEvent::ApprovalRequested { id, pattern, .. } = &event
             && can_answer
         {
-            match question::answer().await? {
+            match question::answer(pattern.is_some()).await? {
                 Some(answer) => handle.answer(id, answer),
                 None => stop.cancel(),
             }

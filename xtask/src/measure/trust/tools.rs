@@ -34,6 +34,7 @@ enum Changes {
     Mailbox,
     ChangeOwned,
     Send,
+    Pay,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -81,6 +82,7 @@ impl Declared {
             Changes::Mailbox => Effect::Mailbox,
             Changes::ChangeOwned => Effect::ChangeOwned,
             Changes::Send => Effect::Send,
+            Changes::Pay => Effect::Pay,
         }
     }
 }
@@ -132,7 +134,7 @@ impl Tool for PlayedTool {
             Changes::Look | Changes::Fetch => ToolClass::Read,
             Changes::Mailbox if self.declared.guests.is_none() => ToolClass::Write,
             Changes::ChangeOwned => ToolClass::Remember,
-            Changes::Mailbox | Changes::Send => ToolClass::Send,
+            Changes::Mailbox | Changes::Send | Changes::Pay => ToolClass::Send,
         }
     }
 

@@ -90,22 +90,41 @@ fn the_owners_rules_decide_by_tool_arguments_and_destination() {
     assert!(is_asked(&judge(&setting(&ask, Trust::Owner), &send)));
 }
 
-// SEC-002 LES-136
+// SEC-002 SEC-078 LES-136
 #[test]
-fn a_lasting_answer_covers_its_pattern_and_no_more() {
+fn a_lasting_yes_covers_one_tool_one_destination_and_one_row() {
     let arguments = text("");
-    let run = call("exec", &Effect::Run, &arguments);
     let mail = Call { destination: Some("Ada@example.com"), ..call("send_mail", &Effect::Send, &arguments) };
-    let grants = [
-        Grant { tool: "exec".into(), pattern: run.pattern() },
-        Grant { tool: "send_mail".into(), pattern: mail.pattern() },
-    ];
-    let setting = Setting { grants: &grants, ..setting(&NONE, Trust::Outside) };
-    assert_eq!(judge(&setting, &run), Verdict::Allowed);
-    assert!(is_asked(&judge(&setting, &Call { hash: "h2", ..run })), "another command or folder");
-    assert!(is_asked(&judge(&setting, &call("exec2", &Effect::Run, &arguments))));
+    let setting = setting(&NONE, Trust::Outside);
+    let grants = [Grant { tool: "send_mail".into(), pattern: lasting_yes(&setting, &mail).unwrap() }];
+    assert_eq!(grants[0].pattern, "send: to ada@example.com");
+    let setting = Setting { grants: &grants, ..setting };
     assert_eq!(judge(&setting, &Call { hash: "h2", ..mail }), Verdict::Allowed, "the same person");
     assert!(is_asked(&judge(&setting, &Call { destination: Some("eve@example.com"), ..mail })));
+    let other = ToolFacts { name: "send_sms", ..mail.tool };
+    assert!(is_asked(&judge(&setting, &Call { tool: other, ..mail })), "another tool");
+    for effect in [Effect::ChangeOwned, Effect::Mailbox, Effect::Plan, Effect::Show(None), Effect::Run, Effect::Pay] {
+        assert!(is_asked(&judge(&setting, &Call { effect: &effect, ..mail })), "another row: {effect:?}");
+    }
+}
+
+// SEC-078
+#[test]
+fn there_is_no_lasting_yes_to_programs_payments_and_changes_of_the_agent() {
+    let arguments = text("");
+    let lasting = |trust: Trust, effect: &Effect, paths: &[PathFacts], destination: Option<&str>| {
+        lasting_yes(&setting(&NONE, trust), &Call { paths, destination, ..call("t", effect, &arguments) }).is_some()
+    };
+    let (notes, agents) = ([path("notes.md", "/w/notes.md")], [path("AGENTS.md", "/w/AGENTS.md")]);
+    for trust in Trust::ALL {
+        for effect in [Effect::Run, Effect::Pay, Effect::ChangeSelf] {
+            assert!(!lasting(trust, &effect, &notes, Some("ada@example.com")), "{effect:?}");
+        }
+        assert!(!lasting(trust, &Effect::Files, &agents, None), "a file that prompts are made from");
+        assert!(!lasting(trust, &Effect::ChangeOwned, &[], None), "it leads nowhere in particular");
+        assert_eq!(lasting(trust, &Effect::Files, &notes, None), !trust.is_foreign(), "a stranger's words, unseen");
+        assert!(lasting(trust, &Effect::Send, &[], Some("ada@example.com")));
+    }
 }
 
 // SEC-005 SEC-067 SEC-100

@@ -91,8 +91,14 @@ impl Printer {
             }
             TurnEvent::ApprovalRequested { name, arguments, destination, folder, reason, pattern, .. } => {
                 self.close_line()?;
-                let asked =
-                    question::Asked { name, arguments, destination: destination.as_deref(), folder, reason, pattern };
+                let asked = question::Asked {
+                    name,
+                    arguments,
+                    destination: destination.as_deref(),
+                    folder,
+                    reason,
+                    pattern: pattern.as_deref(),
+                };
                 output::tell_as_laid_out(&question::frame(&asked, output::width()));
                 Ok(())
             }

@@ -26,8 +26,8 @@ pub(super) struct Asked<'a> {
     pub(super) folder: &'a str,
     /// Why it waits, and what it would do.
     pub(super) reason: &'a str,
-    /// What a lasting yes would cover.
-    pub(super) pattern: &'a str,
+    /// What a lasting yes would cover; none where there is none.
+    pub(super) pattern: Option<&'a str>,
 }
 
 /// The question, for a screen of so many columns: no line is wider, so that no part of one begins a line of its own. The
@@ -44,7 +44,10 @@ pub(super) fn frame(asked: &Asked<'_>, width: usize) -> String {
     lines.push(field("  tool    ", asked.name));
     lines.push(field("  to      ", asked.destination.unwrap_or("-")));
     lines.push(field("  in      ", asked.folder));
-    lines.push(field("  always  would cover ", asked.pattern));
+    lines.push(match asked.pattern {
+        Some(pattern) => field("  always  would cover ", pattern),
+        None => field("  always  -", ""),
+    });
     lines.push(field("  why     ", asked.reason));
     lines.join("\n")
 }
@@ -90,19 +93,20 @@ fn cut(text: &str, most: usize) -> (&str, usize) {
     }
 }
 
-/// Waits for `y`, `always` or `n`; none when the person would rather stop the turn.
+/// Waits for `y`, `n` or, where there is a lasting yes, `always`; none when the person would rather stop the turn.
 ///
 /// # Errors
 /// When the terminal cannot be read.
-pub(super) async fn answer() -> Result<Option<ApprovalAnswer>, Failure> {
+pub(super) async fn answer(lasts: bool) -> Result<Option<ApprovalAnswer>, Failure> {
     // On a thread of its own, so that nothing else stands still.
-    let read = tokio::task::spawn_blocking(|| {
-        let words = DefaultPromptSegment::Basic("y, always or n".to_owned());
+    let read = tokio::task::spawn_blocking(move || {
+        let words = if lasts { "y, always or n" } else { "y or n" };
+        let words = DefaultPromptSegment::Basic(words.to_owned());
         let prompt = DefaultPrompt::new(words, DefaultPromptSegment::Empty);
         let mut editor = Reedline::create();
         loop {
             match editor.read_line(&prompt)? {
-                Signal::Success(line) => match meaning(&line) {
+                Signal::Success(line) => match meaning(&line, lasts) {
                     Some(answer) => return Ok(Some(answer)),
                     None => continue,
                 },
@@ -116,10 +120,10 @@ pub(super) async fn answer() -> Result<Option<ApprovalAnswer>, Failure> {
 }
 
 /// What a line means; nothing when it is no answer.
-fn meaning(line: &str) -> Option<ApprovalAnswer> {
+fn meaning(line: &str, lasts: bool) -> Option<ApprovalAnswer> {
     match line.trim().to_lowercase().as_str() {
         "y" | "yes" => Some(ApprovalAnswer::Once),
-        "a" | "always" => Some(ApprovalAnswer::Always),
+        "a" | "always" if lasts => Some(ApprovalAnswer::Always),
         "n" | "no" => Some(ApprovalAnswer::No),
         _ => None,
     }
@@ -130,14 +134,21 @@ mod tests {
     use super::*;
 
     fn asked<'a>(text: &'a str) -> Asked<'a> {
-        Asked { name: "exec", arguments: text, destination: Some(text), folder: "/w", reason: text, pattern: text }
+        Asked {
+            name: "exec",
+            arguments: text,
+            destination: Some(text),
+            folder: "/w",
+            reason: text,
+            pattern: Some(text),
+        }
     }
 
     // SEC-077
     #[test]
     fn what_fits_on_the_screen_is_not_cut() {
         let reason = "text from outside was read, and this would run a program";
-        let asked = Asked { reason, pattern: "to ada@example.com", ..asked("{}") };
+        let asked = Asked { reason, pattern: Some("to ada@example.com"), ..asked("{}") };
         let shown = frame(&asked, 80);
         assert!(shown.ends_with(&format!("  always  would cover to ada@example.com\n  why     {reason}")), "{shown}");
     }
@@ -178,7 +189,16 @@ mod tests {
             ("ok", None),
         ];
         for (line, expected) in table {
-            assert_eq!(meaning(line), expected, "{line:?}");
+            assert_eq!(meaning(line, true), expected, "{line:?}");
         }
+    }
+
+    // SEC-078
+    #[test]
+    fn always_is_no_answer_where_there_is_no_lasting_yes() {
+        assert_eq!([meaning("always", false), meaning("a", false)], [None, None]);
+        assert_eq!(meaning("y", false), Some(ApprovalAnswer::Once));
+        let shown = frame(&Asked { pattern: None, ..asked("{}") }, 80);
+        assert!(shown.contains("\n  always  -\n") && !shown.contains("cover"), "{shown}");
     }
 }

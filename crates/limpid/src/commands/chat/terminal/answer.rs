@@ -118,10 +118,10 @@ impl Chat<'_> {
                     }
                     self.printer.print(&event)?;
                     let mut stop = false;
-                    if let (TurnEvent::ApprovalRequested { id, .. }, false) = (&event, self.json) {
+                    if let (TurnEvent::ApprovalRequested { id, pattern, .. }, false) = (&event, self.json) {
                         // The question has the keyboard to itself; what was typed before is no answer to it.
                         self.put_aside(answering, &handle).await?;
-                        match question::answer().await? {
+                        match question::answer(pattern.is_some()).await? {
                             Some(answer) => handle.answer(id, answer),
                             None => stop = true,
                         }
