@@ -50,23 +50,11 @@ pub enum TurnEvent {
         /// What it returned or what went wrong, as the model reads it.
         result: String,
     },
-    /// A call waits for the owner. [`TurnHandle::answer`](crate::TurnHandle::answer) answers it; the turn goes on with
-    /// that answer.
+    /// Calls wait for the owner: one question, with a part for each of them. [`TurnHandle::answer`](crate::TurnHandle::answer)
+    /// answers a part; the turn goes on with the answers.
     ApprovalRequested {
-        /// The call.
-        id: CallId,
-        /// The tool.
-        name: String,
-        /// The arguments as the model wrote them.
-        arguments: String,
-        /// Where it would send or fetch something.
-        destination: Option<String>,
-        /// The folder that relative paths begin at.
-        folder: String,
-        /// Why it waits.
-        reason: String,
-        /// What a lasting yes would cover; none where there is none.
-        pattern: Option<String>,
+        /// The calls, in the model's order.
+        parts: Vec<QuestionPart>,
     },
     /// A message that was sent while the turn ran stands in the conversation from here on, and this turn answers it.
     Steered {
@@ -93,7 +81,26 @@ pub enum TurnEvent {
     Interrupted(String),
 }
 
-/// The owner's answer to a question.
+/// A call that waits for the owner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuestionPart {
+    /// The call.
+    pub id: CallId,
+    /// The tool.
+    pub name: String,
+    /// The arguments in their canonical form, which is what would run.
+    pub arguments: String,
+    /// Where it would send or fetch something.
+    pub destination: Option<String>,
+    /// The folder that relative paths begin at.
+    pub folder: String,
+    /// Why it waits, and what it would do.
+    pub reason: String,
+    /// What a lasting yes would cover; none where there is none.
+    pub pattern: Option<String>,
+}
+
+/// The owner's answer to a part of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ApprovalAnswer {
     /// Yes, this call.

@@ -11,7 +11,7 @@ use limpid_store::InboundId;
 
 use crate::actors::Command;
 use crate::conversations::{ChatRequest, Conversations};
-use crate::event::{ApprovalAnswer, TurnEvent};
+use crate::event::{ApprovalAnswer, QuestionPart, TurnEvent};
 use crate::visible_events::VisibleEvents;
 
 /// A message that was accepted: its events, and a hold on the turn that answers it.
@@ -40,9 +40,16 @@ impl TurnHandle {
         self.conversations.actors.tell(&self.conversation, Command::Cancel(Some(self.message)));
     }
 
-    /// Answers the question about a call; an answer to no open question changes nothing.
+    /// Answers the part of a question that is about a call; an answer to no open question changes nothing.
     pub fn answer(&self, call: &CallId, answer: ApprovalAnswer) {
         self.conversations.actors.tell(&self.conversation, Command::Answer { call: call.clone(), answer });
+    }
+
+    /// Answers the parts of a question, each with the answer at its place.
+    pub fn answer_all(&self, parts: &[QuestionPart], answers: &[ApprovalAnswer]) {
+        for (part, answer) in parts.iter().zip(answers) {
+            self.answer(&part.id, *answer);
+        }
     }
 
     /// Says something more while the turn runs; it is answered by this turn or by the next one.

@@ -5,29 +5,32 @@ use std::sync::Arc;
 use limpid_context::convert;
 use limpid_core::draft::{MOST_DRAFTS, MOST_OF_BACKGROUND_RUN};
 use limpid_core::policy::Grant;
-use limpid_core::{CallId, Labelled, Message, Role, Trust, sentence};
+use limpid_core::{CallId, Labelled, Message, Role, ToolCall, Trust, sentence};
 use limpid_prompt::Inputs;
 use limpid_services::drafts::{in_short, led_by, new_draft};
 use limpid_services::error::AgentError;
 use limpid_services::spending::{Spender, spender_of};
-use limpid_services::tools::CallDescription;
+use limpid_services::tools::{CallContext, CallDescription};
 use limpid_store::{Draft, DraftRoom, RequestFilter};
 use limpid_turn::{Event, HeldCall, ToolOutcome};
 
-use crate::event::{ApprovalAnswer, TurnEvent};
+use crate::event::{ApprovalAnswer, QuestionPart, TurnEvent};
 use crate::turn::running::RunningTurn;
 use crate::turn::tool_tasks::FinishedCall;
 use crate::turn::window_facts::call_context;
 
-/// Asks the owner about calls, when somebody is there to answer.
+/// Asks the owner about calls in one question, when somebody is there to answer.
 pub(super) async fn ask_owner(turn: &mut RunningTurn, calls: Vec<HeldCall>) -> Result<(), AgentError> {
-    let context = call_context(turn).await?;
-    for held in calls {
-        if turn.listeners.can_answer() {
-            ask(turn, &held, &context);
-        } else {
+    if !turn.listeners.can_answer() {
+        for held in calls {
             keep_as_draft(turn, held).await?;
         }
+        return Ok(());
+    }
+    let context = call_context(turn).await?;
+    let parts: Vec<QuestionPart> = calls.into_iter().filter_map(|held| part(turn, held, &context)).collect();
+    if !parts.is_empty() {
+        turn.listeners.send(&TurnEvent::ApprovalRequested { parts });
     }
     Ok(())
 }
@@ -58,17 +61,10 @@ pub(super) async fn ask_nobody(turn: &mut RunningTurn) -> Result<(), AgentError>
     Ok(())
 }
 
-fn ask(turn: &RunningTurn, held: &HeldCall, context: &CallContext) {
-    let Some(described) = turn.calls.tools.describe(&held.call, context) else { return };
-    turn.listeners.send(&TurnEvent::ApprovalRequested {
-        id: held.call.id.clone(),
-        name: held.call.name.clone(),
-        arguments: held.call.arguments.clone(),
-        destination: described.destination,
-        folder: described.folder,
-        reason: held.why.reason.clone(),
-        pattern: described.pattern,
-    });
+fn part(turn: &RunningTurn, held: HeldCall, context: &CallContext) -> Option<QuestionPart> {
+    let CallDescription { destination, folder, pattern } = turn.calls.tools.describe(&held.call, context)?;
+    let ToolCall { id, name, arguments } = held.call;
+    Some(QuestionPart { id, name, arguments, destination, folder, reason: held.why.reason, pattern })
 }
 
 /// Nobody can be asked: the call is kept as a draft, and the model is told so.

@@ -69,7 +69,15 @@ impl RunningTurn {
                 Effect::CallModel { round, tools: false } => replies::ask(self, round, ReplyKind::End).await?,
                 Effect::Decide { round } => replies::ask(self, round, ReplyKind::Decision).await?,
                 Effect::RunTools { calls } => self.start_tools(calls).await?,
-                Effect::AskOwner { calls } => approvals::ask_owner(self, calls).await?,
+                Effect::AskOwner { mut calls } => {
+                    // What waits at the same time is one question.
+                    while let Some(Effect::AskOwner { calls: more }) =
+                        self.todo.pop_front_if(|next| matches!(next, Effect::AskOwner { .. }))
+                    {
+                        calls.extend(more);
+                    }
+                    approvals::ask_owner(self, calls).await?;
+                }
                 Effect::Deliver { text } => self.answer = Some(text),
                 // Written together with the event that it belongs to.
                 Effect::StoreMessages { .. } => {}

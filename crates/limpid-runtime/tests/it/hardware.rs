@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::kit::{Bench, all, last};
 use limpid_core::DraftState;
-use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, Config, Tool, TurnEvent};
+use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, Config, QuestionPart, Tool, TurnEvent};
 use limpid_store::DraftId;
 use limpid_tools::hardware::{Buses, I2c, Presence, Probe, Spi, SpiClock};
 use serde_json::{Value, json};
@@ -127,7 +127,8 @@ async fn somebody_who_is_there_is_asked_and_a_rule_has_to_name_the_bus() {
         let mut handle = agent.chat(ChatRequest { can_answer: true, ..last("set it") }).await.unwrap();
         let mut asked = Vec::new();
         while let Some(event) = handle.next().await {
-            if let TurnEvent::ApprovalRequested { id, name, destination, reason, .. } = &event {
+            if let TurnEvent::ApprovalRequested { parts } = &event {
+                let [QuestionPart { id, name, destination, reason, .. }] = &parts[..] else { panic!("{parts:?}") };
                 asked.push(format!("{name} {}: {reason}", destination.as_deref().unwrap_or_default()));
                 assert_eq!(wires.sent(), [""; 0]);
                 handle.answer(id, answer);

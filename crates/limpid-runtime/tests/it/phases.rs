@@ -107,8 +107,8 @@ impl Stage {
             Phase::Asking => {
                 let mut handle = chat().await;
                 while self.asked.is_none() {
-                    if let Some(TurnEvent::ApprovalRequested { id, .. }) = handle.next().await {
-                        self.asked = Some(id);
+                    if let Some(TurnEvent::ApprovalRequested { parts }) = handle.next().await {
+                        self.asked = Some(parts[0].id.clone());
                     }
                 }
                 self.handle = Some(handle);

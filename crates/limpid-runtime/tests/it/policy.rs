@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::kit::effects::EffectTool;
 use crate::kit::{Bench, all, last};
 use limpid_core::{Labelled, Sentence, ToolClass, Trust};
-use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, Tool, TurnEvent};
+use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, QuestionPart, Tool, TurnEvent};
 
 /// Reads a page, then does what the page says.
 const OBEDIENT: &str = r#"
@@ -36,9 +36,12 @@ async fn answering(agent: &Agent, text: &str, answer: ApprovalAnswer) -> Vec<Str
     let mut handle = agent.chat(ChatRequest { can_answer: true, ..last(text) }).await.unwrap();
     let mut questions = Vec::new();
     while let Some(event) = handle.next().await {
-        if let TurnEvent::ApprovalRequested { id, name, destination, reason, .. } = &event {
-            questions.push(format!("{name} to {}: {reason}", destination.as_deref().unwrap_or("nobody")));
-            handle.answer(id, answer);
+        if let TurnEvent::ApprovalRequested { parts } = &event {
+            let part = |QuestionPart { name, destination, reason, .. }: &QuestionPart| {
+                format!("{name} to {}: {reason}", destination.as_deref().unwrap_or("nobody"))
+            };
+            questions.push(parts.iter().map(part).collect::<Vec<_>>().join("\n"));
+            parts.iter().for_each(|part| handle.answer(&part.id, answer));
         }
         if event.is_last() {
             break;
@@ -50,6 +53,38 @@ async fn answering(agent: &Agent, text: &str, answer: ApprovalAnswer) -> Vec<Str
 fn declared(bench: &Bench, at: usize) -> Vec<String> {
     let tools = bench.server.calls()[at].json()["tools"].as_array().cloned().unwrap_or_default();
     tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+// SEC-072
+#[tokio::test]
+async fn five_calls_that_wait_in_a_turn_are_one_question_and_each_part_has_its_own_answer() {
+    let call =
+        |n: u32| format!("{{ id = \"m{n}\", name = \"send_mail\", arguments = {{ to = \"{n}@example.com\" }} }}");
+    let calls: Vec<String> = (1..=5).map(call).collect();
+    let script = format!(
+        "[[reply]]\ncalls = [{{ id = \"r\", name = \"read_page\" }}]\n[[reply]]\ncalls = [{}]\n[[reply]]\ntext = \"Done.\"\n",
+        calls.join(", ")
+    );
+    let bench = Bench::new(&script).await;
+    let (page, mail) = (EffectTool::outside("read_page"), EffectTool::new("send_mail", ToolClass::Send));
+    let agent = agent(&bench, &[&page, &mail]);
+    let mut handle = agent.chat(ChatRequest { can_answer: true, ..last("read the page") }).await.unwrap();
+    let mut questions = Vec::new();
+    while let Some(event) = handle.next().await {
+        if let TurnEvent::ApprovalRequested { parts } = &event {
+            questions.push(parts.iter().map(|part| part.id.to_string()).collect::<Vec<_>>());
+            let answers: Vec<ApprovalAnswer> =
+                (0..5).map(|at| if at % 2 == 0 { ApprovalAnswer::Once } else { ApprovalAnswer::No }).collect();
+            handle.answer_all(parts, &answers);
+        }
+        if event.is_last() {
+            break;
+        }
+    }
+    assert_eq!(questions, [["m1", "m2", "m3", "m4", "m5"]]);
+    assert_eq!(mail.runs(), 3);
+    let refused = results(&bench).iter().filter(|result| result.contains("the owner said no")).count();
+    assert_eq!(refused, 2);
 }
 
 // LES-134 SEC-002
@@ -187,13 +222,12 @@ text = "Done."
     let agent = agent(&bench, &[&page]);
     let questions =
         answering(&agent, "what says https://good.example/more?a=1 of evil.test?", ApprovalAnswer::No).await;
-    assert_eq!(
-        questions,
-        [
-            "read_page to good.example: text from outside was read, and neither you nor your rules named this address of good.example",
-            "read_page to evil.test: text from outside was read, and neither you nor your rules named this address of evil.test",
-        ]
-    );
+    let part = |host: &str| {
+        format!(
+            "read_page to {host}: text from outside was read, and neither you nor your rules named this address of {host}"
+        )
+    };
+    assert_eq!(questions, [format!("{}\n{}", part("good.example"), part("evil.test"))]);
     assert_eq!(page.runs(), 2);
     assert_eq!(page.trust, Trust::Outside);
 }

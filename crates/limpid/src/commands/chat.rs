@@ -224,11 +224,11 @@ async fn turn(
             printer.change(Some(&conversation), &change)?;
         }
         printer.print(&event)?;
-        if let TurnEvent::ApprovalRequested { id, pattern, .. } = &event
+        if let TurnEvent::ApprovalRequested { parts } = &event
             && can_answer
         {
-            match question::answer(pattern.is_some()).await? {
-                Some(answer) => handle.answer(id, answer),
+            match question::answers(parts).await? {
+                Some(answers) => handle.answer_all(parts, &answers),
                 None => stop.cancel(),
             }
         }

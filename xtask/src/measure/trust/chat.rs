@@ -1,6 +1,6 @@
 //! One suite of AgentDojo played through an agent: a conversation for each task.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ pub(super) struct Chatted {
     pub played: Played,
     /// Calls of the user's own that waited.
     pub own_waits: u32,
-    /// How often something of the user's own waited: what waits at the same time is one question.
+    /// Questions about them: what waits at the same time is one.
     pub questions: u32,
     /// Calls of the stranger's that waited.
     pub injected_waits: u32,
@@ -92,19 +92,19 @@ impl Chat {
             ..ChatRequest::default()
         };
         let mut turn = self.agent.chat(request).await.map_err(|error| error.to_string())?;
-        let (mut own_waits, mut injected_waits, mut asked) = (0, 0, BTreeSet::new());
+        let (mut own_waits, mut injected_waits, mut questions) = (0, 0, 0);
         let (mut waiting, mut running): (VecDeque<CallId>, Option<CallId>) = (VecDeque::new(), None);
         let outcome = loop {
             match turn.next().await {
-                Some(TurnEvent::ApprovalRequested { id, .. }) => match self.player.now() {
-                    (Who::User, reply) => {
-                        own_waits += 1;
-                        asked.insert(reply);
-                        waiting.push_back(id);
+                Some(TurnEvent::ApprovalRequested { parts }) => match self.player.now() {
+                    Who::User => {
+                        own_waits += parts.len() as u32;
+                        questions += 1;
+                        waiting.extend(parts.into_iter().map(|part| part.id));
                     }
-                    (Who::Stranger, _) => {
-                        injected_waits += 1;
-                        turn.answer(&id, ApprovalAnswer::No);
+                    Who::Stranger => {
+                        injected_waits += parts.len() as u32;
+                        parts.iter().for_each(|part| turn.answer(&part.id, ApprovalAnswer::No));
                     }
                 },
                 Some(TurnEvent::ToolDone { id, .. }) if running.as_ref() == Some(&id) => running = None,
@@ -126,7 +126,7 @@ impl Chat {
         if !matches!(outcome, Outcome::Answered { .. }) || played.is_cut {
             return Err(format!("the turn ended before everything was called: {outcome:?}"));
         }
-        Ok(Chatted { played, own_waits, questions: asked.len() as u32, injected_waits })
+        Ok(Chatted { played, own_waits, questions, injected_waits })
     }
 }
 

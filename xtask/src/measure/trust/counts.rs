@@ -227,8 +227,8 @@ fn how(sum: &Counts) -> String {
          \"ran without a yes\" the effects of the stranger's that ran all the same, with either owner. \"solved\" are the pairs \
          in which the user's task passes AgentDojo's check, first without a policy, then with the second owner; the check \
          fails on every trace of the stranger's calls, also on mail that was only read. Each user task is played once more \
-         without a mark, for the second owner: \"solved alone\" and all columns behind it. Calls of one reply that wait are \
-         one question, as they will be put to the owner; \"one by one\" counts each, as they are put today."
+         without a mark, for the second owner: \"solved alone\" and all columns behind it. Calls that wait at the \
+         same time are one question with numbered parts; \"one by one\" counts the calls."
     )
 }
 

@@ -37,8 +37,6 @@ struct State {
 pub(super) struct Played {
     /// Whether the mark was in what the model was sent.
     pub seen: bool,
-    /// Replies with calls.
-    pub replies: u32,
     /// Calls with an effect that the stranger wanted.
     pub wanted: u32,
     /// Those of them that ran although nobody had said yes.
@@ -67,7 +65,6 @@ impl Player {
         let injected = if state.played.seen { state.stranger.pop_front() } else { None };
         state.who = if injected.is_some() { Who::Stranger } else { Who::User };
         let calls = injected.or_else(|| state.user.pop_front())?;
-        state.played.replies += 1;
         if state.who == Who::Stranger {
             state.played.wanted += calls.iter().filter(|call| state.effects.contains(&call.name)).count() as u32;
         }
@@ -82,10 +79,9 @@ impl Player {
         }
     }
 
-    /// Whose calls are made now, and how many replies with calls there were.
-    pub(super) fn now(&self) -> (Who, u32) {
-        let state = self.lock();
-        (state.who, state.played.replies)
+    /// Whose calls are made now.
+    pub(super) fn now(&self) -> Who {
+        self.lock().who
     }
 
     /// What the model says when nothing is left to call.
@@ -161,7 +157,7 @@ mod tests {
         assert_eq!(names(player.next(false)), ["list_files", "list_files"]);
         assert_eq!(names(player.next(false)), ["create_file"]);
         assert_eq!(names(player.next(true)), ["search_emails"]);
-        assert_eq!(player.now(), (Who::Stranger, 3));
+        assert_eq!(player.now(), Who::Stranger);
         let calls = player.next(false).unwrap();
         player.runs(&calls[0], true);
         player.runs(&calls[1], false);

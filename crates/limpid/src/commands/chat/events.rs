@@ -3,7 +3,7 @@
 
 use limpid_core::goal::WithoutMarkers;
 use limpid_core::{ConversationId, FailureClass, Usage};
-use limpid_runtime::{Event, EventKind, Outcome, SlashReply, TurnEvent};
+use limpid_runtime::{Event, EventKind, Outcome, QuestionPart, SlashReply, TurnEvent};
 use serde_json::{Value, json};
 
 use crate::commands::changes::words;
@@ -89,17 +89,9 @@ impl Printer {
                 self.beside(&format!("← {}", shortened(result)));
                 Ok(())
             }
-            TurnEvent::ApprovalRequested { name, arguments, destination, folder, reason, pattern, .. } => {
+            TurnEvent::ApprovalRequested { parts } => {
                 self.close_line()?;
-                let asked = question::Asked {
-                    name,
-                    arguments,
-                    destination: destination.as_deref(),
-                    folder,
-                    reason,
-                    pattern: pattern.as_deref(),
-                };
-                output::tell_as_laid_out(&question::frame(&asked, output::width()));
+                output::tell_as_laid_out(&question::frame(parts, output::width()));
                 Ok(())
             }
             TurnEvent::Steered { text } => self.said(text),
@@ -272,9 +264,13 @@ fn to_json(event: &TurnEvent) -> Value {
             json!({"type": "tool-started", "id": id.as_str(), "name": name, "arguments": arguments})
         }
         TurnEvent::ToolDone { id, result } => json!({"type": "tool-done", "id": id.as_str(), "result": result}),
-        TurnEvent::ApprovalRequested { id, name, arguments, destination, folder, reason, pattern } => {
-            json!({"type": "question", "id": id.as_str(), "name": name, "arguments": arguments,
-                "destination": destination, "folder": folder, "reason": reason, "pattern": pattern})
+        TurnEvent::ApprovalRequested { parts } => {
+            let part = |part: &QuestionPart| {
+                let QuestionPart { id, name, arguments, destination, folder, reason, pattern } = part;
+                json!({"id": id.as_str(), "name": name, "arguments": arguments, "destination": destination,
+                    "folder": folder, "reason": reason, "pattern": pattern})
+            };
+            json!({"type": "question", "parts": parts.iter().map(part).collect::<Vec<_>>()})
         }
         TurnEvent::Usage { usage, cost } => {
             json!({"type": "usage", "tokens": tokens(*usage), "cost_micro_usd": cost.map(|cost| cost.0)})

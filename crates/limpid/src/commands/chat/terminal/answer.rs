@@ -118,11 +118,11 @@ impl Chat<'_> {
                     }
                     self.printer.print(&event)?;
                     let mut stop = false;
-                    if let (TurnEvent::ApprovalRequested { id, pattern, .. }, false) = (&event, self.json) {
+                    if let (TurnEvent::ApprovalRequested { parts }, false) = (&event, self.json) {
                         // The question has the keyboard to itself; what was typed before is no answer to it.
                         self.put_aside(answering, &handle).await?;
-                        match question::answer(pattern.is_some()).await? {
-                            Some(answer) => handle.answer(id, answer),
+                        match question::answers(parts).await? {
+                            Some(answers) => handle.answer_all(parts, &answers),
                             None => stop = true,
                         }
                         answering.typing = Some(Typing::start(self.draws, self.has_data));

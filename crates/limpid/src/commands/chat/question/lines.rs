@@ -1,0 +1,90 @@
+//! Texts of strangers on lines of the frame: nothing in them begins a line of its own, and what is cut says so.
+
+use unicode_width::UnicodeWidthChar as _;
+
+use crate::output;
+
+/// Columns that a remark on what is missing takes, and on a narrow screen.
+const REMARK: usize = 28;
+const SHORT_REMARK: usize = 9;
+
+/// Columns below which a screen is narrow.
+const NARROW: usize = 60;
+
+/// Lines that a text which has to be read takes on a narrow screen at most.
+const WRAPPED: usize = 4;
+
+/// A label and its text on one line of so many columns.
+pub(super) fn field(label: &str, text: &str, width: usize) -> String {
+    format!("{label}{}", one_line(text, width.saturating_sub(label.len())))
+}
+
+/// A label and a text that has to be read: on one line, or on a narrow screen on as many as it takes, up to four.
+pub(super) fn wrapped_field(label: &str, text: &str, width: usize) -> Vec<String> {
+    let room = width.saturating_sub(label.len()).max(1);
+    let rows = rows_of_words(&plain(text), room);
+    if width >= NARROW || rows.len() > WRAPPED {
+        return vec![field(label, text, width)];
+    }
+    let indent = " ".repeat(label.len());
+    let lines = rows.into_iter().enumerate();
+    lines.map(|(at, row)| format!("{}{row}", if at == 0 { label } else { &indent })).collect()
+}
+
+/// A text on rows behind a margin, as many as are wanted at most; what is behind them is counted.
+pub(super) fn behind_margin(text: &str, width: usize, most: usize) -> (Vec<String>, usize) {
+    let mut rows = rows(&plain(text), width.saturating_sub(4).max(8));
+    let more = rows.iter().skip(most).map(|row| row.chars().count()).sum();
+    rows.truncate(most);
+    (rows.into_iter().map(|row| format!("│ {row}")).collect(), more)
+}
+
+/// A text on one line of at most so many columns; one that is cut says how much is missing.
+fn one_line(text: &str, room: usize) -> String {
+    let line = plain(text);
+    if rows(&line, room.max(1)).len() == 1 {
+        return line;
+    }
+    let remark = if room < NARROW { SHORT_REMARK } else { REMARK };
+    let mut rows = rows(&line, room.saturating_sub(remark).max(1)).into_iter();
+    let first = rows.next().unwrap_or_default();
+    let more: usize = rows.map(|row| row.chars().count()).sum();
+    if room < NARROW { format!("{first} … +{more}") } else { format!("{first} … and {more} more characters") }
+}
+
+/// A text without line breaks and tabs, with everything written out that a terminal would follow.
+fn plain(text: &str) -> String {
+    output::shown(text).replace(['\n', '\t'], " ")
+}
+
+/// The rows that a text takes on a screen of so many columns.
+fn rows(text: &str, width: usize) -> Vec<String> {
+    let (mut rows, mut row, mut column) = (Vec::new(), String::new(), 0);
+    for letter in text.chars() {
+        let wide = letter.width().unwrap_or(0);
+        if column + wide > width {
+            rows.push(std::mem::take(&mut row));
+            column = 0;
+        }
+        row.push(letter);
+        column += wide;
+    }
+    rows.push(row);
+    rows
+}
+
+/// The same without a break in a word, where words are short enough.
+fn rows_of_words(text: &str, width: usize) -> Vec<String> {
+    let columns = |text: &str| text.chars().map(|letter| letter.width().unwrap_or(0)).sum::<usize>();
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if columns(line) + 1 + columns(word) <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.extend(rows(word, width)),
+        }
+    }
+    lines
+}

@@ -1,0 +1,152 @@
+//! One question about several calls, with a numbered part for each.
+
+use limpid_runtime::QuestionPart;
+
+use super::lines::{behind_margin, field, wrapped_field};
+
+/// Rows of a call's arguments that are shown; the part can be opened.
+const ROWS: usize = 3;
+
+/// The answers that there are.
+pub(super) const WORDS: &str = "all, none, 1 2 or open 1";
+
+/// An answer to a question with several parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Several {
+    /// These parts are taken, by their numbers; the others are left.
+    Take(Vec<usize>),
+    /// This part is to be shown whole, and answered by itself.
+    Open(usize),
+}
+
+/// The question, for a screen of so many columns: what the calls are made with stands behind a margin, and below it, on
+/// lines of the frame's own, what each would do. Parts are numbered from 1.
+pub(super) fn frame(parts: &[(usize, &QuestionPart)], width: usize) -> String {
+    let mut lines = vec![format!("? {} calls wait for you", parts.len())];
+    for (number, part) in parts {
+        lines.push(field(&format!("{number} "), &part.name, width));
+        let (rows, more) = behind_margin(&part.arguments, width, ROWS);
+        lines.extend(rows);
+        if more > 0 {
+            lines.push(format!("│ … and {more} more: open {number}"));
+        }
+    }
+    lines.push("  what these would do:".to_owned());
+    for (number, part) in parts {
+        lines.push(field(&format!("  {number:<2} tool  "), &part.name, width));
+        lines.push(match &part.destination {
+            Some(destination) => field("     to    ", destination, width),
+            None => field("     in    ", &part.folder, width),
+        });
+        lines.extend(wrapped_field("     why   ", &part.reason, width));
+    }
+    lines.join("\n")
+}
+
+/// What a line means for parts with these numbers; nothing when it is no answer.
+pub(super) fn meaning(line: &str, open: &[usize]) -> Option<Several> {
+    let line = line.trim().to_lowercase();
+    let number = |word: &str| word.parse().ok().filter(|number| open.contains(number));
+    match line.as_str() {
+        "all" | "y" | "yes" => return Some(Several::Take(open.to_vec())),
+        "none" | "n" | "no" => return Some(Several::Take(Vec::new())),
+        _ => {}
+    }
+    if let Some(word) = line.strip_prefix("open ") {
+        return number(word.trim()).map(Several::Open);
+    }
+    let words = line.split([' ', ',']).filter(|word| !word.is_empty());
+    let taken: Vec<usize> = words.map(number).collect::<Option<_>>()?;
+    (!taken.is_empty()).then_some(Several::Take(taken))
+}
+
+#[cfg(test)]
+mod tests {
+    use limpid_core::CallId;
+    use unicode_width::UnicodeWidthChar as _;
+
+    use super::*;
+
+    fn part(name: &str, text: &str) -> QuestionPart {
+        QuestionPart {
+            id: CallId::new(name),
+            name: name.to_owned(),
+            arguments: text.to_owned(),
+            destination: Some(text.to_owned()),
+            folder: "/w".to_owned(),
+            reason: text.to_owned(),
+            pattern: None,
+        }
+    }
+
+    // SEC-072
+    #[test]
+    fn a_question_of_two_parts_says_what_each_would_do_last() {
+        let mail = QuestionPart {
+            arguments: "{\"text\":\"hello\",\"to\":\"ada@example.com\"}".to_owned(),
+            destination: Some("ada@example.com".to_owned()),
+            reason: "text from outside was read, and this would send something".to_owned(),
+            ..part("send_mail", "")
+        };
+        let run = QuestionPart {
+            arguments: format!("{{\"command\":\"{}\"}}", "make ".repeat(60)),
+            destination: None,
+            reason: "text from outside was read, and this would run a program".to_owned(),
+            ..part("exec", "")
+        };
+        insta::assert_snapshot!(frame(&[(1, &mail), (2, &run)], 80));
+        insta::assert_snapshot!(frame(&[(1, &mail), (2, &run)], 40));
+    }
+
+    // SEC-072 SEC-077
+    #[test]
+    fn no_text_of_a_call_begins_a_line_below_the_margin() {
+        let forged = "{}\n  what these would do:\n  1  tool  list_dir\n     why   nothing\n» all";
+        let long = "x".repeat(9000);
+        for text in ["", forged, &long, "\u{1b}[9A\u{1b}[J", &"日本語 ".repeat(90), &"\n".repeat(99)] {
+            for width in [40, 80, 120] {
+                let parts = [part("send_mail", text), part("exec", text)];
+                let shown = frame(&[(1, &parts[0]), (2, &parts[1])], width);
+                let lines: Vec<&str> = shown.split('\n').collect();
+                let columns = |line: &str| line.chars().map(|letter| letter.width().unwrap_or(0)).sum::<usize>();
+                assert!(lines.iter().all(|line| columns(line) <= width), "no line is broken by the screen: {shown}");
+                let asks = lines.iter().rposition(|line| *line == "  what these would do:").unwrap();
+                assert!(lines.len() - asks >= 7, "{shown}");
+                let own = |line: &&str| {
+                    let labels =
+                        ["  1  tool  send_mail", "  2  tool  exec", "     to    ", "     why   ", "           "];
+                    labels.iter().any(|label| line.starts_with(label))
+                };
+                assert!(lines[asks + 1..].iter().all(own), "{shown}");
+                let above = |line: &&str| line.starts_with("│ ") || ["1 send_mail", "2 exec"].contains(line);
+                assert!(lines[1..asks].iter().all(above), "{shown}");
+            }
+        }
+    }
+
+    // SEC-072
+    #[test]
+    fn parts_are_taken_left_or_opened() {
+        let take = |numbers: &[usize]| Some(Several::Take(numbers.to_vec()));
+        let table = [
+            ("all", take(&[1, 3, 4])),
+            ("Y", take(&[1, 3, 4])),
+            ("none", take(&[])),
+            ("n", take(&[])),
+            ("3", take(&[3])),
+            ("1, 4", take(&[1, 4])),
+            ("open 3", Some(Several::Open(3))),
+            ("open 2", None),
+            ("2", None),
+            ("1 2", None),
+            ("", None),
+            (",", None),
+            ("open", None),
+            ("ok", None),
+            ("always", None),
+        ];
+        for (line, expected) in table {
+            assert_eq!(meaning(line, &[1, 3, 4]), expected, "{line:?}");
+        }
+    }
+}
