@@ -293,7 +293,7 @@ async fn a_question_that_a_crash_cut_off_becomes_one_draft() {
     assert_eq!(messages[5].message.text, "Done.");
 }
 
-// SEC-002 LES-073
+// SEC-002 SEC-078 LES-073
 #[tokio::test]
 async fn a_lasting_yes_holds_for_its_pattern_in_its_conversation_over_a_restart() {
     let again = |to: &str| {
