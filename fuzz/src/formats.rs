@@ -2,29 +2,28 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use limpid_channels::mail::{MailId, message};
+use limpid_channels::mail::MailId;
 use limpid_config::Config;
 use limpid_core::task::Trigger;
+use limpid_formats::question::{Answer, Question, answer};
 use limpid_prompt::profile::shipped_files;
 use limpid_prompt::{Profiles, SourceFile, skill as skills};
-use limpid_tools::web::Page;
 
 /// A message of mail.
 pub(crate) fn mail(bytes: &[u8]) {
-    let mail = message::read(MailId { validity: 1, uid: 1 }, bytes, None);
-    assert!(!mail.head.key.is_empty(), "a message without a key is read twice");
+    match answer(Question::Mail(MailId { validity: 1, uid: 1 }, None), &[bytes.to_vec()]) {
+        Answer::Mail(mail) => assert!(!mail.head.key.is_empty(), "a message without a key is read twice"),
+        other => assert_eq!(other, Answer::TooDeep),
+    }
 }
 
 /// A page of the web, as HTML.
 pub(crate) fn html(bytes: &[u8]) {
-    let page = Page {
-        url: reqwest::Url::parse("https://a.test/").expect("an address"),
-        status: reqwest::StatusCode::OK,
-        kind: "text/html".to_owned(),
-        body: bytes.to_vec(),
-        cut: false,
-    };
-    page.text();
+    let question = Question::Page { kind: "text/html".to_owned(), cut: false, most: 1000 };
+    match answer(question, &[bytes.to_vec()]) {
+        Answer::Page(text, all) => assert_eq!(text.chars().count(), all.min(1000)),
+        other => assert_eq!(other, Answer::TooDeep),
+    }
 }
 
 /// limpid.toml.

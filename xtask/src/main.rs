@@ -81,7 +81,11 @@ enum Task {
 }
 
 fn main() -> ExitCode {
-    // The process that `measure kills` kills runs commands in a sandbox, by this program.
+    // The process that `measure kills` kills has mail parsed by this program.
+    if let Some(code) = limpid_runtime::worker::main(std::env::args_os()) {
+        return ExitCode::from(code);
+    }
+    // It runs commands in a sandbox, by this program.
     #[cfg(target_os = "linux")]
     if let Some(code) = limpid_runtime::sandbox::main(std::env::args_os()) {
         return ExitCode::from(code);

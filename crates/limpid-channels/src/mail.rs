@@ -5,7 +5,6 @@
 //! - [`account`]: an account as plain values; [`login`]: how it logs in, with which [`secret`]; [`roots`]: whose
 //!   certificates its servers have; [`servers`]: where large providers are.
 //! - [`mailbox`]: what can be done with an account; [`error`]: why it could not be.
-//! - [`message`]: bytes of a message as text that can be read.
 //! - [`letter`]: a message to be sent; `encode`: its text in the ASCII of mail.
 //! - `imap`, `smtp`, `tls`: the servers.
 
@@ -16,7 +15,6 @@ mod imap;
 pub mod letter;
 pub mod login;
 pub mod mailbox;
-pub mod message;
 pub mod roots;
 pub mod secret;
 pub mod servers;
@@ -26,8 +24,8 @@ mod tls;
 pub use account::{Account, Security, Server};
 pub use error::MailError;
 pub use letter::{Answered, Letter, address};
+pub use limpid_formats::mail::{Attachment, Mail, MailHead, MailId};
 pub use login::{Login, TokenSource};
-pub use mailbox::{MailId, MailQuery, MailServers, Mailbox, News, Offered, Poll};
-pub use message::{Attachment, Mail, MailHead};
+pub use mailbox::{MailQuery, MailServers, Mailbox, News, Offered, Poll};
 pub use roots::Roots;
 pub use secret::Secret;

@@ -3,6 +3,7 @@
 
 mod inbox;
 mod modes;
+mod parsing;
 mod prompts;
 mod serving;
 
@@ -53,7 +54,7 @@ impl Check {
     }
 }
 
-/// Checks home, prompt files, profiles, prompts, database, model, what is known of models, sizes, modes, programs, mail accounts, the inbox,
+/// Checks home, prompt files, profiles, prompts, database, model, what is known of models, sizes, modes, what parses pages and mail, programs, mail accounts, the inbox,
 /// notifications, clock and zone.
 pub async fn check(options: &AgentOptions) -> Vec<Check> {
     let store = store(options);
@@ -72,7 +73,7 @@ pub async fn check(options: &AgentOptions) -> Vec<Check> {
         checks.push(Check::of("prompt size", prompts::size(&agent).await));
         checks.push(Check::of("modes", modes::switching(options, &agent).await));
     }
-    checks.extend([Check::of("web search", web_search(options)), programs(options)]);
+    checks.extend([Check::of("web search", web_search(options)), parsing::check(options).await, programs(options)]);
     checks.extend(inbox::mail(options, store.ok()).await);
     checks.extend([serving::check(options), inbox::door(options), notifications(options)]);
     checks.push(Check::of("clock and zone", Ok(clock(options))));
@@ -201,7 +202,7 @@ async fn semantic_index(options: &AgentOptions) -> Check {
 }
 
 fn web_search(options: &AgentOptions) -> Finding {
-    Ok(match engine(&options.config.search, &options.environment)? {
+    Ok(match engine(&options.config.search, &options.environment, &options.parser())? {
         Some(engine) => format!("{} at {}", engine.name(), engine.host()),
         None => "off; `engine` under `[search]` in limpid.toml sets searxng, brave or duckduckgo".to_owned(),
     })

@@ -30,18 +30,12 @@ pub trait SearchEngine: Send + Sync {
 /// One hit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hit {
-    /// The page's title.
+    /// The page's title, as HTML.
     pub title: String,
     /// Its address.
     pub url: String,
-    /// What it says around the words.
+    /// What it says around the words, as HTML.
     pub snippet: String,
-}
-
-/// A text of an engine's on one line, without marks of HTML.
-fn plain(text: &str) -> String {
-    let text = if text.contains(['<', '&']) { crate::web::bare(text) } else { text.to_owned() };
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// An address of an engine with a query behind.
@@ -53,5 +47,5 @@ fn with_query(base: &str, pairs: &[(&str, &str)]) -> Result<String, Sentence> {
 
 /// A text field of a JSON object.
 fn field(value: &serde_json::Value, name: &str) -> String {
-    value.get(name).and_then(serde_json::Value::as_str).map(plain).unwrap_or_default()
+    value.get(name).and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
 }

@@ -21,7 +21,6 @@ use crate::echoed;
 pub use address::Addresses;
 pub use lookup::{Lookup, SystemLookup};
 pub use page::Page;
-pub(crate) use page::bare;
 
 use lookup::Checked;
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
+use limpid_formats::Parser;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -18,16 +19,20 @@ const CHARS: (usize, usize, usize) = (100, 20_000, 50_000);
 /// Characters that what is said below a cut page takes at most.
 const NOTES: usize = 200;
 
+/// How long the page may take to be parsed, with a moment for everything else.
+const PARSING: Duration = Duration::from_secs(11);
+
 /// Gets a page of the web as text.
 #[derive(Clone)]
 pub struct WebFetch {
     web: Web,
+    parser: Parser,
 }
 
 impl WebFetch {
-    /// The tool over a web.
-    pub fn new(web: Web) -> Self {
-        Self { web }
+    /// The tool over a web, whose pages this parser parses.
+    pub fn new(web: Web, parser: Parser) -> Self {
+        Self { web, parser }
     }
 }
 
@@ -74,7 +79,7 @@ impl Tool for WebFetch {
     }
 
     fn timeout(&self) -> Option<Duration> {
-        Some(TIME + Duration::from_secs(1))
+        Some(TIME + PARSING)
     }
 
     fn result_chars(&self) -> Option<usize> {
@@ -97,11 +102,11 @@ impl Tool for WebFetch {
                 status(page.status)
             ));
         }
-        // On a thread of its own, so that a page which takes long to be read holds nobody up.
-        let text = tokio::task::spawn_blocking(move || (page.text(), page.cut)).await;
-        let (text, cut) = text.map_err(|_| "the page could not be read: what reads it broke off")?;
-        let all = text.chars().count();
-        let mut shown: String = text.chars().take(most).collect();
+        let cut = page.cut;
+        let read = page.text(&self.parser, most).await;
+        let (mut shown, all) = read.map_err(|broken| {
+            sentence!("the page cannot be read: {}; look for another that says the same", broken.why())
+        })?;
         if all > most {
             shown.push_str(&format!("\n… {most} of {all} characters"));
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
+use limpid_formats::Parser;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -17,16 +18,20 @@ use crate::{Tool, ToolContext, read_arguments, schema_of};
 /// Hits that are returned at the least, usually and at most.
 const COUNT: (usize, usize, usize) = (1, 5, 10);
 
+/// How long the hits may take to be parsed, with a moment for everything else.
+const PARSING: Duration = Duration::from_secs(11);
+
 /// Searches the web.
 #[derive(Clone)]
 pub struct WebSearch {
     engine: Arc<dyn SearchEngine>,
+    parser: Parser,
 }
 
 impl WebSearch {
-    /// The tool over an engine.
-    pub fn new(engine: Arc<dyn SearchEngine>) -> Self {
-        Self { engine }
+    /// The tool over an engine, whose hits this parser parses.
+    pub fn new(engine: Arc<dyn SearchEngine>, parser: Parser) -> Self {
+        Self { engine, parser }
     }
 }
 
@@ -72,7 +77,7 @@ impl Tool for WebSearch {
     }
 
     fn timeout(&self) -> Option<Duration> {
-        Some(TIME + Duration::from_secs(1))
+        Some(TIME + PARSING)
     }
 
     async fn run(&self, _: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
@@ -91,6 +96,13 @@ impl Tool for WebSearch {
         if hits.is_empty() {
             return Ok(sentence!("no hits at {} for this query", name).into());
         }
+        let pieces = hits.iter().flat_map(|hit| [hit.title.clone(), hit.snippet.clone()]).collect();
+        let read = self.parser.lines(pieces).await;
+        let read = read
+            .map_err(|broken| sentence!("what {} answered cannot be read: {}; try other words", name, broken.why()))?;
+        let mut read = read.into_iter();
+        let mut next = || read.next().unwrap_or_default();
+        let hits: Vec<Hit> = hits.into_iter().map(|hit| Hit { title: next(), snippet: next(), ..hit }).collect();
         let line = |(at, hit): (usize, &Hit)| {
             let snippet = if hit.snippet.is_empty() { String::new() } else { format!("\n   {}", hit.snippet) };
             format!("{}. {}\n   {}{snippet}", at + 1, hit.title, hit.url)

@@ -8,6 +8,10 @@ use limpid::failure::{ExitStatus, Failure};
 use limpid::{commands, output};
 
 fn main() -> ExitCode {
+    // Whatever parses what strangers wrote has nothing else, above all no threads of ours.
+    if let Some(code) = limpid_runtime::worker::main(std::env::args_os()) {
+        return ExitCode::from(code);
+    }
     // The sandbox of programs restricts the thread that asks for it, so it comes before any other thread.
     #[cfg(target_os = "linux")]
     if let Some(code) = limpid_runtime::sandbox::main(std::env::args_os()) {

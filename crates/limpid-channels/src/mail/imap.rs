@@ -12,6 +12,7 @@ use limpid_core::mail::{Folder, LISTED, Mark, Plan, Query, plan};
 
 use super::tls::{self, Link};
 use super::{Account, Mail, MailError, MailHead, MailId, MailQuery, Poll};
+use limpid_formats::Parser;
 
 /// Names that folders of sent mail have on servers that do not say which one it is.
 const SENT: [&str; 5] = ["Sent", "Sent Items", "Sent Messages", "INBOX.Sent", "Gesendet"];
@@ -19,6 +20,7 @@ const SENT: [&str; 5] = ["Sent", "Sent Items", "Sent Messages", "INBOX.Sent", "G
 /// A connection that is logged in.
 pub(super) struct Imap<'a> {
     account: &'a Account,
+    parser: &'a Parser,
     session: Session<Box<dyn Link>>,
 }
 

@@ -1,14 +1,15 @@
 //! What can be done with a mail account.
 
-use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::civil::Date;
 use limpid_core::mail::Mark;
+use limpid_formats::Parser;
+use limpid_formats::mail::{Mail, MailHead, MailId};
 
 use super::imap::Imap;
-use super::{Account, Letter, Mail, MailError, MailHead, smtp, tls};
+use super::{Account, Letter, MailError, smtp, tls};
 
 /// What can be done with mail accounts. Every call is a connection of its own and takes a minute at most.
 #[async_trait]
@@ -72,21 +73,6 @@ pub enum News {
     Unsupported,
 }
 
-/// A message: its number, and the numbering that it belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MailId {
-    /// The UIDVALIDITY.
-    pub validity: u32,
-    /// The UID.
-    pub uid: u32,
-}
-
-impl fmt::Display for MailId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.uid.fmt(f)
-    }
-}
-
 /// What to search for; all of it has to fit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MailQuery {
@@ -101,14 +87,21 @@ pub struct MailQuery {
 }
 
 /// The accounts' own servers, by IMAP and SMTP.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct MailServers;
+#[derive(Clone, Debug)]
+pub struct MailServers(Parser);
+
+impl MailServers {
+    /// Servers whose messages are parsed by this parser.
+    pub const fn new(parser: Parser) -> Self {
+        Self(parser)
+    }
+}
 
 #[async_trait]
 impl Mailbox for MailServers {
     async fn poll(&self, account: &Account, mark: Option<Mark>, last_poll_ms: i64) -> Result<Poll, MailError> {
         in_time(account, async {
-            let mut imap = Imap::open(account).await?;
+            let mut imap = Imap::open(account, &self.0).await?;
             let done = imap.poll(mark, last_poll_ms).await?;
             imap.leave().await;
             Ok(done)
@@ -117,12 +110,12 @@ impl Mailbox for MailServers {
     }
 
     async fn wait(&self, account: &Account, mark: Mark, limit: Duration) -> Result<News, MailError> {
-        Imap::open(account).await?.wait(mark, limit).await
+        Imap::open(account, &self.0).await?.wait(mark, limit).await
     }
 
     async fn read(&self, account: &Account, id: MailId, mark_read: bool) -> Result<Mail, MailError> {
         in_time(account, async {
-            let mut imap = Imap::open(account).await?;
+            let mut imap = Imap::open(account, &self.0).await?;
             let done = imap.read(id, mark_read).await?;
             imap.leave().await;
             Ok(done)
@@ -132,7 +125,7 @@ impl Mailbox for MailServers {
 
     async fn search(&self, account: &Account, query: &MailQuery) -> Result<Vec<MailHead>, MailError> {
         in_time(account, async {
-            let mut imap = Imap::open(account).await?;
+            let mut imap = Imap::open(account, &self.0).await?;
             let done = imap.find(query).await?;
             imap.leave().await;
             Ok(done)
@@ -151,7 +144,7 @@ impl Mailbox for MailServers {
         }
         let (_, bytes) = letter.form(account)?;
         in_time(account, async {
-            let mut imap = Imap::open(account).await?;
+            let mut imap = Imap::open(account, &self.0).await?;
             let folder = imap.keep_sent(&bytes).await?;
             imap.leave().await;
             Ok(Some(folder))
@@ -161,7 +154,7 @@ impl Mailbox for MailServers {
 
     async fn test(&self, account: &Account) -> Result<(), MailError> {
         in_time(account, async {
-            let mut imap = Imap::open(account).await?;
+            let mut imap = Imap::open(account, &self.0).await?;
             imap.folder().await?;
             imap.leave().await;
             Ok(())

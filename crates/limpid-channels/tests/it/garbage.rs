@@ -9,6 +9,7 @@ use limpid_channels::mail::{
     Account, Letter, Login, MailId, MailQuery, MailServers, Mailbox, Secret, Security, Server,
 };
 use limpid_core::mail::Mark;
+use limpid_formats::Parser;
 use proptest::prelude::*;
 
 /// Things that servers say, between any bytes.
@@ -94,12 +95,13 @@ proptest! {
                 answers: None,
             };
             let (one, two) = (account(&bytes), account(&bytes));
+            let servers = MailServers::new(Parser::in_this_process());
             let query = MailQuery { from: Some("ada".into()), ..MailQuery::default() };
-            let _ = MailServers.poll(&one, Some(mark), 0).await;
-            let _ = MailServers.wait(&one, mark, Duration::from_millis(20)).await;
-            let _ = MailServers.read(&two, MailId { validity: 7, uid: 1 }, false).await;
-            let _ = MailServers.search(&two, &query).await;
-            if let Ok(offered) = MailServers.offer(&one, &letter).await {
+            let _ = servers.poll(&one, Some(mark), 0).await;
+            let _ = servers.wait(&one, mark, Duration::from_millis(20)).await;
+            let _ = servers.read(&two, MailId { validity: 7, uid: 1 }, false).await;
+            let _ = servers.search(&two, &query).await;
+            if let Ok(offered) = servers.offer(&one, &letter).await {
                 let _ = offered.hand_over().await;
             }
         });

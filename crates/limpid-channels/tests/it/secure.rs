@@ -5,9 +5,10 @@
 use std::path::{Path, PathBuf};
 
 use limpid_channels::mail::{Account, Letter, Login, MailError, MailServers, Mailbox, Roots, Secret, Security, Server};
+use limpid_formats::Parser;
 use limpid_testkit::mail::{Authority, Dovecot, Like, Manner, PASSWORD, SmtpSink};
 
-const BOX: MailServers = MailServers;
+const BOX: MailServers = MailServers::new(Parser::in_this_process());
 
 const HERE: &str = "IP:127.0.0.1";
 

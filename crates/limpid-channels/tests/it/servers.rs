@@ -11,11 +11,12 @@ use limpid_channels::mail::{
     Server, TokenSource,
 };
 use limpid_core::mail::Mark;
+use limpid_formats::Parser;
 use limpid_testkit::mail::{Dovecot, Like, Manner, PASSWORD, SmtpSink};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-const BOX: MailServers = MailServers;
+const BOX: MailServers = MailServers::new(Parser::in_this_process());
 
 fn account(imap: u16, smtp: u16) -> Account {
     let here = |port| Server { host: "127.0.0.1".into(), port, security: Security::None };
@@ -229,7 +230,8 @@ async fn a_wait_whose_connection_is_cut_fails_and_the_next_one_finds_what_came()
         }
     };
     let limit = Duration::from_secs(60);
-    let (waited, ()) = tokio::join!(BOX.wait(&through, mark, limit), cut);
+    let servers = BOX;
+    let (waited, ()) = tokio::join!(servers.wait(&through, mark, limit), cut);
     assert!(matches!(&waited, Err(MailError::Server { .. })), "{waited:?}");
     dovecot.deliver("a", &mail("a"));
     assert_eq!(BOX.wait(&me, mark, Duration::from_secs(60)).await.unwrap(), News::Some);

@@ -77,10 +77,12 @@ impl Hooks {
 /// Makes every service.
 fn services(options: AgentOptions, hooks: &Hooks) -> Result<Services, AgentError> {
     let base = Base::open(&options, &hooks.signal)?;
+    let parser = options.parser();
+    let mailbox = options.mailbox.clone().unwrap_or_else(|| options.mail_servers());
     let models = Arc::new(base.models(options.model));
     let goals = base.goals(&models, hooks.next_tier.clone());
     let skills = Arc::new(base.skills());
-    let mail = Arc::new(base.mail(options.mailbox));
+    let mail = Arc::new(base.mail(mailbox));
     let tasks = Tasks::new(Arc::clone(&base.store), base.config.clone(), base.host.clone(), Arc::clone(&base.waker));
     let writer = base.memory();
     let files = Arc::new(FileHistory::new(&base.home, writer.clone()));
@@ -94,6 +96,7 @@ fn services(options: AgentOptions, hooks: &Hooks) -> Result<Services, AgentError
         mail: Arc::clone(&mail),
         tasks: tasks.clone(),
         helper: options.helper,
+        parser,
         tools: options.tools,
         store: Arc::clone(&base.store),
         events: base.events.clone(),

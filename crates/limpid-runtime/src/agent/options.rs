@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
-use limpid_channels::mail::Mailbox;
+use limpid_channels::mail::{MailServers, Mailbox};
 use limpid_config::{Clock, Config, Environment, Home, Ids, RandomIds, SystemClock};
 use limpid_core::RetryPlan;
+use limpid_formats::{Parser, Parsing};
 use limpid_model::Model;
 use limpid_model::chain::{Pause, RealPause};
 use limpid_services::notifications::Notifier;
@@ -35,9 +36,12 @@ pub struct AgentOptions {
     pub store: Option<Arc<dyn Store>>,
     /// A model that answers whichever is asked for; absent: the one that is asked for.
     pub model: Option<Arc<dyn Model>>,
-    /// The binary whose hidden sub-commands make the sandbox that programs run in, as `sandbox::main` carries them out;
-    /// absent: no programs are run.
+    /// The binary whose hidden sub-commands make the sandbox that programs run in, as `sandbox::main` carries them out, and
+    /// parse pages and mail, as `worker::main` does; absent: no programs are run, and `parsing` says what holds for pages
+    /// and mail.
     pub helper: Option<PathBuf>,
+    /// Where pages and mail are parsed; by the helper, unless chosen otherwise.
+    pub parsing: Parsing,
     /// Tools besides Limpid's own.
     pub tools: Vec<Arc<dyn Tool>>,
     /// Ways to tell the owner something, besides those of the configuration.
@@ -64,11 +68,22 @@ impl AgentOptions {
             store: None,
             model: None,
             helper: None,
+            parsing: Parsing::default(),
             tools: Vec::new(),
             notifiers: Vec::new(),
             retry: RetryPlan::default(),
             mailbox: None,
             pause: Arc::new(RealPause),
         }
+    }
+
+    /// A parser of what strangers wrote. Each has workers of its own.
+    pub(crate) fn parser(&self) -> Parser {
+        Parser::new(self.parsing, self.helper.clone())
+    }
+
+    /// The servers of mail accounts that no other are set for.
+    pub(crate) fn mail_servers(&self) -> Arc<dyn Mailbox> {
+        Arc::new(MailServers::new(self.parser()))
     }
 }

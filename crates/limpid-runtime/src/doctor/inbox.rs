@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use limpid_channels::mail::{MailError, MailServers};
+use limpid_channels::mail::MailError;
 use limpid_config::{Live, Redactor, private_file};
 use limpid_services::host::Host;
 use limpid_services::inbox::TOKEN_VARIABLE;
@@ -56,7 +56,7 @@ fn accounts_of(options: &AgentOptions, store: Arc<dyn Store>, redactor: &Redacto
         host: Host::new(clock, ids, config, options.system_zone.clone(), ""),
         store,
         redactor: redactor.clone(),
-        mailbox: options.mailbox.clone().unwrap_or_else(|| Arc::new(MailServers)),
+        mailbox: options.mailbox.clone().unwrap_or_else(|| options.mail_servers()),
         waker: Arc::new(SchedulerWaker::new(options.home.wake_socket())),
     })
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use limpid_config::{Config, Environment, Home, Live, Redactor};
 use limpid_core::RetryPlan;
 use limpid_core::policy::OwnerRules;
+use limpid_formats::Parser;
 use limpid_services::events::EventBus;
 use limpid_services::goals::Goals;
 use limpid_services::host::Host;
@@ -31,6 +32,8 @@ pub(crate) struct Parts {
     pub(crate) mail: Arc<MailAccounts>,
     pub(crate) tasks: Tasks,
     pub(crate) helper: Option<PathBuf>,
+    /// What parses pages of the web.
+    pub(crate) parser: Parser,
     /// Tools besides Limpid's own.
     pub(crate) tools: Vec<Arc<dyn Tool>>,
     pub(crate) store: Arc<dyn Store>,
@@ -94,6 +97,7 @@ impl Parts {
             config,
             environment: &self.environment,
             helper: self.helper.as_deref(),
+            parser: &self.parser,
             goals: &self.goals,
             skills: &self.skills,
             tasks: &self.tasks,

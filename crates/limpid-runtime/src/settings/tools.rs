@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use limpid_config::{Config, Environment, Home};
 use limpid_conversation::ReadResult;
+use limpid_formats::Parser;
 use limpid_services::deliveries::message_tool;
 use limpid_services::goals::Goals;
 use limpid_services::mail::MailAccounts;
@@ -25,6 +26,7 @@ pub(crate) struct ToolParts<'a> {
     pub(crate) environment: &'a Environment,
     /// The binary that makes the sandbox of programs.
     pub(crate) helper: Option<&'a Path>,
+    pub(crate) parser: &'a Parser,
     pub(crate) goals: &'a Goals,
     pub(crate) skills: &'a Arc<Skills>,
     pub(crate) tasks: &'a Tasks,
@@ -41,7 +43,7 @@ pub(crate) fn own_tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     tools.extend(file_tools(parts.home, &config.files));
     tools.extend(exec_tools(parts.home, config, environment, parts.helper));
     tools.push(Arc::new(ReadResult::new(Arc::clone(store), result_chars)));
-    tools.extend(web_tools(config, environment));
+    tools.extend(web_tools(config, environment, parts.parser));
     tools.extend(goals::tools(parts.goals));
     tools.extend(history_tools(store, semantics));
     tools.extend(skills::tools(parts.skills));
@@ -123,7 +125,7 @@ mod tests {
             host: host.clone(),
             store: Arc::clone(&store),
             redactor,
-            mailbox: Arc::new(MailServers),
+            mailbox: Arc::new(MailServers::new(Parser::in_this_process())),
             waker: Arc::clone(&waker),
         });
         let account = AccountSettings { address: "me@example.com".to_owned(), ..AccountSettings::default() };
@@ -135,6 +137,7 @@ mod tests {
             config: &config,
             environment: &environment,
             helper: Some(Path::new("limpid")),
+            parser: &Parser::in_this_process(),
             goals: &goals,
             skills: &skills,
             tasks: &Tasks::new(Arc::clone(&store), Live::default(), host, waker),

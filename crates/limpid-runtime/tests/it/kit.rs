@@ -15,7 +15,8 @@ use limpid_core::{Category, Labelled, RetryPlan, Sentence, Trust};
 use limpid_model::protocol::Protocol;
 use limpid_model::{Endpoint, Model, ModelCard, RemoteModel, Timeouts};
 use limpid_runtime::{
-    Agent, AgentOptions, ChatRequest, Clock, Config, ConversationChoice, Environment, Home, Ids, TurnEvent, TurnHandle,
+    Agent, AgentOptions, ChatRequest, Clock, Config, ConversationChoice, Environment, Home, Ids, Parsing, TurnEvent,
+    TurnHandle,
 };
 use limpid_store::{Author, NewInbound, NewItem, NewMemory};
 use limpid_testkit::{Recorded, Recorder, Script};
@@ -88,6 +89,7 @@ impl Bench {
             environment: Environment::new([("OPENAI_BASE_URL".to_owned(), url)]),
             clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
             ids: Arc::clone(&self.ids) as Arc<dyn Ids>,
+            parsing: Parsing::InThisProcess,
             retry: RetryPlan { first_wait: Duration::from_millis(1), ..RetryPlan::default() },
             ..AgentOptions::new(Home::new(self.home.path()))
         }

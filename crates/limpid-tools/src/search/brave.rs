@@ -69,7 +69,10 @@ fn hits(body: &[u8], count: usize) -> Result<Vec<Hit>, Sentence> {
     }
     // Without hits there is no list of them.
     let results = value.pointer("/web/results").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    let hit =
-        |row: &Value| Hit { title: field(row, "title"), url: field(row, "url"), snippet: field(row, "description") };
+    let hit = |row: &Value| Hit {
+        title: field(row, "title"),
+        url: field(row, "url").split_whitespace().collect(),
+        snippet: field(row, "description"),
+    };
     Ok(results.iter().map(hit).take(count).collect())
 }

@@ -3,9 +3,10 @@
 use crate::tool::status;
 use async_trait::async_trait;
 use limpid_core::{Sentence, sentence};
+use limpid_formats::{Found, Parser};
 use reqwest::Url;
 
-use super::{Hit, SearchEngine, plain, with_query};
+use super::{Hit, SearchEngine, with_query};
 use crate::web::{Addresses, Ask, Web, host_of};
 
 /// Where the page is.
@@ -16,13 +17,14 @@ const BASE: &str = "https://html.duckduckgo.com";
 pub struct DuckDuckGo {
     web: Web,
     base: String,
+    parser: Parser,
 }
 
 impl DuckDuckGo {
-    /// The page at its own address or another.
-    pub fn new(base: Option<&str>) -> Self {
+    /// The page at its own address or another, which this parser parses.
+    pub fn new(base: Option<&str>, parser: Parser) -> Self {
         let addresses = if base.is_some() { Addresses::Any } else { Addresses::Public };
-        Self { web: Web::new(addresses), base: base.unwrap_or(BASE).trim_end_matches('/').to_owned() }
+        Self { web: Web::new(addresses), base: base.unwrap_or(BASE).trim_end_matches('/').to_owned(), parser }
     }
 }
 
@@ -43,45 +45,19 @@ impl SearchEngine for DuckDuckGo {
         if page.status.as_u16() != 200 {
             return Err(sentence!("it answers {}; it may take this machine for a robot", status(page.status)));
         }
-        hits(&String::from_utf8_lossy(&page.body), count)
-    }
-}
-
-fn hits(html: &str, count: usize) -> Result<Vec<Hit>, Sentence> {
-    let mut hits = Vec::new();
-    let mut rest = html;
-    while hits.len() < count
-        && let Some((link, behind)) = element(rest, "result__a")
-    {
-        let here = behind.find("result__a").map_or(behind, |next| &behind[..next]);
-        let snippet = element(here, "result__snippet").map(|(snippet, _)| plain(snippet.text)).unwrap_or_default();
-        rest = behind;
+        let says_none = String::from_utf8_lossy(&page.body).contains("no-results");
+        let found = self.parser.hits(page.body, "result__a", "result__snippet").await;
+        let found = found.map_err(|broken| sentence!("its page cannot be read: {}", broken.why()))?;
+        if found.is_empty() && !says_none {
+            return Err("its page has neither hits nor says that there are none; it may want to see a person".into());
+        }
         // Paid ones lead through a page of their own.
-        let Some(url) = link.href.and_then(target) else { continue };
-        hits.push(Hit { title: plain(link.text), url, snippet });
+        let hit = |found: Found| {
+            let url = target(found.href.as_deref()?)?;
+            Some(Hit { title: found.title, url, snippet: found.snippet })
+        };
+        Ok(found.into_iter().filter_map(hit).take(count).collect())
     }
-    if hits.is_empty() && !html.contains("no-results") {
-        return Err("its page has neither hits nor says that there are none; it may want to see a person".into());
-    }
-    Ok(hits)
-}
-
-/// A link of the page.
-struct Link<'h> {
-    href: Option<&'h str>,
-    text: &'h str,
-}
-
-/// The first link of a class, and what stands behind it.
-fn element<'h>(html: &'h str, class: &str) -> Option<(Link<'h>, &'h str)> {
-    let at = html.find(&format!("class=\"{class}\""))?;
-    let start = html[..at].rfind('<')?;
-    let open = at + html[at..].find('>')?;
-    let tag = &html[start..open];
-    let href = tag.find("href=\"").map(|at| &tag[at + "href=\"".len()..]);
-    let href = href.and_then(|href| href.split('"').next());
-    let end = open + html[open..].find("</a>")?;
-    Some((Link { href, text: &html[open + 1..end] }, &html[end..]))
 }
 
 /// Where a link leads: the page's own links carry it in their query.

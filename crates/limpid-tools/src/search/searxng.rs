@@ -50,7 +50,11 @@ fn hits(body: &[u8], count: usize) -> Result<Vec<Hit>, Sentence> {
     let results = value["results"].as_array().ok_or("its answer has no results in it")?;
     let hits: Vec<Hit> = results
         .iter()
-        .map(|row| Hit { title: field(row, "title"), url: field(row, "url"), snippet: field(row, "content") })
+        .map(|row| Hit {
+            title: field(row, "title"),
+            url: field(row, "url").split_whitespace().collect(),
+            snippet: field(row, "content"),
+        })
         .take(count)
         .collect();
     let silent = value["unresponsive_engines"].as_array().filter(|engines| !engines.is_empty());

@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::kit::{Server, Told, context, kept, page, to, told};
 use async_trait::async_trait;
 use limpid_core::Trust;
+use limpid_formats::Parser;
 use limpid_tools::web::{Addresses, Lookup, Web};
 use limpid_tools::{Tool, WebFetch};
 use serde_json::json;
@@ -38,7 +39,7 @@ fn web(answers: &[&'static str]) -> Web {
 }
 
 async fn fetch(web: &Web, trust: Trust, arguments: serde_json::Value) -> Result<Told, String> {
-    told(WebFetch::new(web.clone()).run(&context(trust), arguments).await)
+    told(WebFetch::new(web.clone(), Parser::in_this_process()).run(&context(trust), arguments).await)
 }
 
 async fn text(url: &str) -> String {
@@ -228,7 +229,7 @@ async fn an_answer_that_does_not_come_or_does_not_end_is_given_up_in_time() {
         assert!(error.starts_with("no whole answer within "), "{error}");
     }
     assert_eq!(limpid_tools::web::TIME, Duration::from_secs(60));
-    let tool = WebFetch::new(Web::new(Addresses::Public));
+    let tool = WebFetch::new(Web::new(Addresses::Public), Parser::in_this_process());
     assert!(
         tool.timeout().is_some_and(|time| time > limpid_tools::web::TIME),
         "the tool waits for the answer's own end"
@@ -245,7 +246,7 @@ async fn without_a_limit_twenty_thousand_characters_come_and_with_one_up_to_fift
     assert_eq!(ask(json!({ "url": url })).await, cut(20_000));
     let most = ask(json!({ "url": url, "maxChars": 50_000 })).await;
     assert_eq!(most, cut(50_000));
-    let tool = WebFetch::new(Web::new(Addresses::Public));
+    let tool = WebFetch::new(Web::new(Addresses::Public), Parser::in_this_process());
     let room = tool.result_chars().unwrap();
     assert!(room >= most.chars().count(), "the model gets the text itself: {room}");
 }
@@ -268,7 +269,7 @@ async fn after_a_strangers_text_nobody_leads_to_another_host() {
 
 #[test]
 fn rules_learn_where_a_call_goes() {
-    let tool = WebFetch::new(Web::new(Addresses::Public));
+    let tool = WebFetch::new(Web::new(Addresses::Public), Parser::in_this_process());
     let destination = |url: &str| tool.destination(&json!({ "url": url }));
     assert_eq!(destination("https://Example.org/a?b").as_deref(), Some("example.org"));
     assert_eq!(destination("http://example.org:8080/").as_deref(), Some("example.org:8080"));

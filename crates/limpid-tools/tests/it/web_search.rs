@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use crate::kit::{Server, Told, context, page, told};
 use limpid_core::Trust;
+use limpid_formats::Parser;
 use limpid_tools::search::{Brave, DuckDuckGo, SearchEngine, Searxng};
 use limpid_tools::{Tool, WebSearch};
 use serde_json::json;
 
 async fn search(engine: impl SearchEngine + 'static, arguments: serde_json::Value) -> Result<Told, String> {
-    told(WebSearch::new(Arc::new(engine)).run(&context(Trust::Owner), arguments).await)
+    told(WebSearch::new(Arc::new(engine), Parser::in_this_process()).run(&context(Trust::Owner), arguments).await)
 }
 
 /// A server that answers well, emptily or badly by what is looked for.
@@ -37,12 +38,12 @@ async fn every_engine_gives_hits_none_or_says_that_it_failed() {
     let engines: [(&str, Arc<dyn SearchEngine>); 3] = [
         ("searxng", Arc::new(Searxng::new(&searxng.url("/")))),
         ("brave", Arc::new(Brave::new("key-1", Some(&brave.url(""))).unwrap())),
-        ("duckduckgo", Arc::new(DuckDuckGo::new(Some(&duck.url(""))))),
+        ("duckduckgo", Arc::new(DuckDuckGo::new(Some(&duck.url("")), Parser::in_this_process()))),
     ];
     let mut shown = String::new();
     for (name, engine) in &engines {
         for query in ["green tea", "nothing", "refused", "limit", "garbage"] {
-            let tool = WebSearch::new(Arc::clone(engine));
+            let tool = WebSearch::new(Arc::clone(engine), Parser::in_this_process());
             let found = told(tool.run(&context(Trust::Owner), json!({ "query": query, "count": 2 })).await);
             let found = match found {
                 Ok(found) => format!("{} ({:?})", found.text, found.trust),

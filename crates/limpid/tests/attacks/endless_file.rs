@@ -32,5 +32,5 @@ async fn nothing_that_never_ends_holds_the_program() {
     let words = ["chat", &asked];
     let done = tokio::time::timeout(Duration::from_secs(60), attack.world.done(&words)).await;
     assert_eq!(done.expect("it hangs").trim(), "Done.");
-    assert!(attack.sent().contains("nests its elements more than 512 deep"));
+    assert!(attack.sent().contains("nests its parts more than 512 deep"));
 }

@@ -6,6 +6,8 @@ mod destroyed_files;
 mod endless_file;
 mod equal_keys;
 mod flood_of_calls;
+#[cfg(target_os = "linux")]
+mod hostile_formats;
 mod mentioned_host;
 mod moved_goals;
 mod obedient;

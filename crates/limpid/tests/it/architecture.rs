@@ -6,9 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate of the program and its floor (docs/spec/architecture.md, section 2).
-const FLOORS: [(&str, u8); 14] = [
+const FLOORS: [(&str, u8); 15] = [
     ("limpid-core", 1),
     ("limpid-config", 2),
+    ("limpid-formats", 2),
     ("limpid-prompt", 2),
     ("limpid-turn", 3),
     ("limpid-store", 3),
@@ -101,6 +102,31 @@ fn pure_crates_use_nothing_that_touches_the_world() {
             }
         }
     }
+}
+
+/// Libraries that parse formats which strangers write.
+const OUTSIDE_FORMATS: [&str; 12] = [
+    "encoding_rs",
+    "feed-rs",
+    "flate2",
+    "html2text",
+    "html5ever",
+    "image",
+    "mail-parser",
+    "pdf-extract",
+    "quick-xml",
+    "scraper",
+    "tar",
+    "zip",
+];
+
+// SEC-091
+#[test]
+fn what_strangers_write_is_parsed_by_one_crate_only() {
+    let parses =
+        |krate: &str| OUTSIDE_FORMATS.iter().any(|library| dependencies(krate).contains(&(*library).to_owned()));
+    let parsing: Vec<&str> = FLOORS.into_iter().map(|(krate, _)| krate).filter(|krate| parses(krate)).collect();
+    assert_eq!(parsing, ["limpid-formats"]);
 }
 
 // ARC-001 SEC-035

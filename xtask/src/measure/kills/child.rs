@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 
 use super::super::program::block_on;
 use super::told::{ToldMail, tell};
-use super::world::{ADDRESS, CHATS, NUMBERS_OF_A_PROCESS, chat, effects_file, open_agent};
+use super::world::{ADDRESS, CHATS, NUMBERS_OF_A_PROCESS, chat, effects_file, mail_servers, open_agent};
 use super::{REPEATED, cuts};
 
 /// How often it is looked whether something is to be done.
@@ -35,7 +35,7 @@ pub(crate) fn run(home: &Path, first: Option<u64>) -> Result<(), String> {
         tell("cut", &cut);
     }
     block_on(async {
-        let agent = open_agent(home, ToldMail)?;
+        let agent = open_agent(home, ToldMail(mail_servers()?))?;
         serve(&agent).await?;
         match first {
             Some(first) => work(&agent, home, first).await,

@@ -10,7 +10,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use limpid_channels::mail::MailServers;
 use limpid_model::script::Reply;
 use limpid_runtime::mail::{AccountSettings, Secret, ServerSettings};
 use limpid_testkit::mail::{Manner, PASSWORD};
@@ -18,7 +17,7 @@ use limpid_testkit::{Dovecot, Recorder, SmtpSink};
 
 use super::child::repeat;
 use super::model::{FRESH, answer, shown};
-use super::world::{ADDRESS, begin_time, open_agent};
+use super::world::{ADDRESS, begin_time, mail_servers, open_agent};
 
 /// How often something comes in.
 const OFTEN: Duration = Duration::from_millis(200);
@@ -74,7 +73,7 @@ impl Outside {
         std::fs::write(config, configuration(&provider.url(), port)).map_err(|error| error.to_string())?;
         // A draft holds for the workspace that it was kept with.
         std::fs::create_dir(home.join("workspace")).map_err(|error| error.to_string())?;
-        let agent = open_agent(home, MailServers)?;
+        let agent = open_agent(home, mail_servers()?)?;
         let failed = |error: limpid_runtime::AgentError| error.to_string();
         let token = agent.inbox().make_token(false).map_err(failed)?;
         let change = limpid_runtime::HeartbeatChange {

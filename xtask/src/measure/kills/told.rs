@@ -16,38 +16,38 @@ pub(super) fn tell(kind: &str, key: &str) {
 }
 
 /// The accounts' own servers; a look into an account is told when it begins and when it has ended.
-pub(super) struct ToldMail;
+pub(super) struct ToldMail(pub(super) MailServers);
 
 #[async_trait]
 impl Mailbox for ToldMail {
     async fn poll(&self, account: &Account, mark: Option<Mark>, last_poll_ms: i64) -> Result<Poll, MailError> {
         tell("poll", "begins");
-        let polled = MailServers.poll(account, mark, last_poll_ms).await;
+        let polled = self.0.poll(account, mark, last_poll_ms).await;
         tell("poll", "ended");
         polled
     }
 
     async fn wait(&self, account: &Account, mark: Mark, limit: Duration) -> Result<News, MailError> {
-        MailServers.wait(account, mark, limit).await
+        self.0.wait(account, mark, limit).await
     }
 
     async fn read(&self, account: &Account, id: MailId, mark_read: bool) -> Result<Mail, MailError> {
-        MailServers.read(account, id, mark_read).await
+        self.0.read(account, id, mark_read).await
     }
 
     async fn search(&self, account: &Account, query: &MailQuery) -> Result<Vec<MailHead>, MailError> {
-        MailServers.search(account, query).await
+        self.0.search(account, query).await
     }
 
     async fn offer(&self, account: &Account, letter: &Letter) -> Result<Box<dyn Offered>, MailError> {
-        MailServers.offer(account, letter).await
+        self.0.offer(account, letter).await
     }
 
     async fn keep_copy(&self, account: &Account, letter: &Letter) -> Result<Option<String>, MailError> {
-        MailServers.keep_copy(account, letter).await
+        self.0.keep_copy(account, letter).await
     }
 
     async fn test(&self, account: &Account) -> Result<(), MailError> {
-        MailServers.test(account).await
+        self.0.test(account).await
     }
 }

@@ -10,9 +10,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::future::{BoxFuture, FutureExt};
 use jiff::Timestamp;
-use limpid_channels::mail::Mailbox;
+use limpid_channels::mail::{MailServers, Mailbox};
 use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass};
+use limpid_formats::{Parser, Parsing};
 use limpid_model::Pause;
 use limpid_runtime::{Agent, AgentOptions, Clock, Config, Environment, Home, Tool, ToolContext};
 use serde_json::{Map, Value, json};
@@ -40,6 +41,12 @@ pub(super) fn chat(first: u64, number: u64) -> String {
 /// Writes when time begins.
 pub(super) fn begin_time(home: &Path) -> Result<(), String> {
     fs::write(home.join("origin"), Timestamp::now().as_millisecond().to_string()).map_err(|error| error.to_string())
+}
+
+/// The servers of mail accounts, whose messages processes of this program parse.
+pub(super) fn mail_servers() -> Result<MailServers, String> {
+    let helper = std::env::current_exe().map_err(|error| error.to_string())?;
+    Ok(MailServers::new(Parser::new(Parsing::ByHelper, Some(helper))))
 }
 
 /// The agent of a home, with servers of mail accounts.

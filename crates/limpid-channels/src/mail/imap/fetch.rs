@@ -4,7 +4,7 @@ use async_imap::types::Fetch;
 use futures_util::TryStreamExt;
 
 use super::Imap;
-use crate::mail::{Mail, MailError, MailHead, MailId, message};
+use crate::mail::{Mail, MailError, MailHead, MailId};
 
 /// Bytes from which a head is made: its lines and the beginning of the text.
 const HEAD: u32 = 32 * 1024;
@@ -20,12 +20,12 @@ impl Imap<'_> {
         }
         let set = uids.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
         let fetched = self.fetch(&set, &format!("(UID INTERNALDATE BODY.PEEK[]<0.{HEAD}>)")).await?;
-        let mut heads: Vec<MailHead> = fetched
+        let messages = fetched
             .iter()
             // A server may tell of other messages in between, without what was asked for.
             .filter_map(|fetch| Some((fetch.uid.filter(|uid| uids.contains(uid))?, fetch.body()?, arrived(fetch))))
-            .map(|(uid, bytes, at_ms)| message::read(MailId { validity, uid }, bytes, at_ms).head)
-            .collect();
+            .map(|(uid, bytes, at_ms)| (MailId { validity, uid }, at_ms, bytes.to_vec()));
+        let mut heads = self.parser.heads(messages.collect()).await;
         heads.sort_by_key(|head| head.id.uid);
         heads.dedup_by_key(|head| head.id.uid);
         Ok(heads)
@@ -35,12 +35,14 @@ impl Imap<'_> {
     pub(super) async fn whole(&mut self, id: MailId) -> Result<Option<Mail>, MailError> {
         let query = format!("(UID INTERNALDATE RFC822.SIZE BODY.PEEK[]<0.{WHOLE}>)");
         let fetched = self.fetch(&id.uid.to_string(), &query).await?;
-        let found = fetched.iter().find_map(|fetch| {
-            let bytes = fetch.body().filter(|_| fetch.uid == Some(id.uid))?;
-            let mail = message::read(id, bytes, arrived(fetch));
-            Some(Mail { cut: fetch.size.is_some_and(|size| size > WHOLE), ..mail })
-        });
-        Ok(found)
+        let Some((fetch, bytes)) = fetched.iter().filter(|fetch| fetch.uid == Some(id.uid)).find_map(with_body) else {
+            return Ok(None);
+        };
+        let mail = self.parser.mail(id, bytes, arrived(fetch)).await;
+        let mail = mail.map_err(|broken| {
+            self.said(format!("the message cannot be shown: {broken}; another mail program may open it"))
+        })?;
+        Ok(Some(Mail { cut: mail.cut || fetch.size.is_some_and(|size| size > WHOLE), ..mail }))
     }
 
     /// Marks a message as read.
@@ -60,6 +62,10 @@ impl Imap<'_> {
         };
         fetched.map_err(|error| self.failed(&error))
     }
+}
+
+fn with_body(fetch: &Fetch) -> Option<(&Fetch, &[u8])> {
+    Some((fetch, fetch.body()?))
 }
 
 fn arrived(fetch: &Fetch) -> Option<i64> {

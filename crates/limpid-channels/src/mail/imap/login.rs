@@ -6,15 +6,16 @@ use super::Imap;
 use crate::mail::login::{self, Credential};
 use crate::mail::tls::{self, Link};
 use crate::mail::{Account, MailError, Security, Server};
+use limpid_formats::Parser;
 
 impl<'a> Imap<'a> {
     /// Connects and logs in.
-    pub(in crate::mail) async fn open(account: &'a Account) -> Result<Self, MailError> {
+    pub(in crate::mail) async fn open(account: &'a Account, parser: &'a Parser) -> Result<Self, MailError> {
         let server = &account.imap;
         server.check()?;
         let opened = tokio::time::timeout(tls::WHOLE, log_in(account, server)).await;
         let session = opened.unwrap_or_else(|_| Err(tls::unreachable(server, "no answer in a minute")))?;
-        Ok(Self { account, session })
+        Ok(Self { account, parser, session })
     }
 }
 

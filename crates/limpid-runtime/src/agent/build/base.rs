@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use limpid_channels::mail::{MailServers, Mailbox};
+use limpid_channels::mail::Mailbox;
 use limpid_config::{Config, Environment, Home, Live, Redactor, hex, process};
 use limpid_context::{ContextDeps, TokenCalibration};
 use limpid_model::Model;
@@ -111,7 +111,7 @@ impl Base {
         Skills::new(self.home.clone(), store, config, host, events, profiles)
     }
 
-    pub(super) fn mail(&self, mailbox: Option<Arc<dyn Mailbox>>) -> MailAccounts {
+    pub(super) fn mail(&self, mailbox: Arc<dyn Mailbox>) -> MailAccounts {
         MailAccounts::new(MailOptions {
             home: self.home.clone(),
             environment: self.environment.clone(),
@@ -119,7 +119,7 @@ impl Base {
             host: self.host.clone(),
             store: Arc::clone(&self.store),
             redactor: self.redactor.clone(),
-            mailbox: mailbox.unwrap_or_else(|| Arc::new(MailServers)),
+            mailbox,
             waker: Arc::clone(&self.waker),
         })
     }

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use limpid_channels::mail::{
-    Account, Letter, Login, Mail, MailError, MailHead, MailId, MailQuery, Mailbox, News, Offered, Poll, Secret, message,
+    Account, Letter, Login, Mail, MailError, MailHead, MailId, MailQuery, Mailbox, News, Offered, Poll, Secret,
 };
 use limpid_core::mail::{Folder, Mark, Plan, plan};
+use limpid_formats::Parser;
 
 /// Why a server lets nobody in.
 pub type Refusal = fn(&Account) -> MailError;
@@ -65,11 +66,19 @@ impl FakeMailbox {
         }
     }
 
-    fn mail(&self, uid: u32) -> Option<Mail> {
+    async fn mail(&self, uid: u32) -> Option<Mail> {
         let validity = *self.validity.lock().unwrap();
-        let messages = self.messages.lock().unwrap();
-        let (_, text) = messages.iter().find(|(found, _)| *found == uid)?;
-        Some(message::read(MailId { validity, uid }, text.as_bytes(), Some(1_774_699_200_000)))
+        let (_, text) = self.messages.lock().unwrap().iter().find(|(found, _)| *found == uid)?.clone();
+        let id = MailId { validity, uid };
+        Some(Parser::in_this_process().mail(id, text.as_bytes(), Some(1_774_699_200_000)).await.unwrap())
+    }
+
+    async fn heads(&self, uids: &[u32]) -> Vec<MailHead> {
+        let mut heads = Vec::new();
+        for uid in uids {
+            heads.extend(self.mail(*uid).await.map(|mail| mail.head));
+        }
+        heads
     }
 }
 
@@ -103,7 +112,7 @@ impl Mailbox for FakeMailbox {
             Plan::Begin(mark) => Poll { mark, heads: Vec::new(), renumbered: false, unread },
             Plan::Search(query) => {
                 let step = query.settle(uids);
-                let heads = step.uids.iter().filter_map(|uid| Some(self.mail(*uid)?.head)).collect();
+                let heads = self.heads(&step.uids).await;
                 Poll { mark: step.mark, heads, renumbered: query.renumbered().is_some(), unread }
             }
         })
@@ -116,14 +125,14 @@ impl Mailbox for FakeMailbox {
 
     async fn read(&self, account: &Account, id: MailId, _: bool) -> Result<Mail, MailError> {
         self.fails(account)?;
-        self.mail(id.uid).ok_or_else(|| MailError::NotFound(id.to_string()))
+        self.mail(id.uid).await.ok_or_else(|| MailError::NotFound(id.to_string()))
     }
 
     async fn search(&self, account: &Account, query: &MailQuery) -> Result<Vec<MailHead>, MailError> {
         self.fails(account)?;
-        let uids: Vec<u32> = self.messages.lock().unwrap().iter().map(|(uid, _)| *uid).collect();
+        let uids: Vec<u32> = self.messages.lock().unwrap().iter().rev().map(|(uid, _)| *uid).collect();
         let fits = |head: &MailHead| query.from.as_ref().is_none_or(|from| head.from.contains(from));
-        Ok(uids.into_iter().rev().filter_map(|uid| Some(self.mail(uid)?.head)).filter(fits).take(query.limit).collect())
+        Ok(self.heads(&uids).await.into_iter().filter(fits).take(query.limit).collect())
     }
 
     async fn offer(&self, account: &Account, letter: &Letter) -> Result<Box<dyn Offered>, MailError> {

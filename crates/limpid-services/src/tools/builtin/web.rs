@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use limpid_config::{Config, Engine, Environment, SearchConfig};
+use limpid_formats::Parser;
 use limpid_tools::search::{Brave, DuckDuckGo, SearchEngine, Searxng};
 use limpid_tools::{Addresses, GetLocationFromIp, OpenUrl, SystemScreen, Web, WebFetch, WebSearch};
 
@@ -12,18 +13,18 @@ use crate::tools::Tool;
 const BRAVE_KEY: &str = "BRAVE_API_KEY";
 
 /// The tools that are set up, in the order in which they are declared.
-pub fn tools(config: &Config, environment: &Environment) -> Vec<Arc<dyn Tool>> {
+pub fn tools(config: &Config, environment: &Environment, parser: &Parser) -> Vec<Arc<dyn Tool>> {
     let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
     // What is wrong with an engine is said by `doctor`.
-    if let Ok(Some(engine)) = engine(&config.search, environment) {
-        tools.push(Arc::new(WebSearch::new(engine)));
+    if let Ok(Some(engine)) = engine(&config.search, environment, parser) {
+        tools.push(Arc::new(WebSearch::new(engine, parser.clone())));
     }
     if config.web.fetch {
         let addresses = match config.web.also.as_slice() {
             [] => Addresses::Public,
             also => Addresses::PublicAnd(also.to_vec()),
         };
-        tools.push(Arc::new(WebFetch::new(Web::new(addresses))));
+        tools.push(Arc::new(WebFetch::new(Web::new(addresses), parser.clone())));
     }
     if config.web.open {
         tools.push(Arc::new(OpenUrl::new(Arc::new(SystemScreen))));
@@ -41,6 +42,7 @@ pub fn tools(config: &Config, environment: &Environment) -> Vec<Arc<dyn Tool>> {
 pub fn engine(
     config: &SearchConfig,
     environment: &Environment,
+    parser: &Parser,
 ) -> Result<Option<Arc<dyn SearchEngine>>, (String, &'static str)> {
     let Some(engine) = config.engine else { return Ok(None) };
     let url = config.url.as_deref();
@@ -57,7 +59,7 @@ pub fn engine(
                 environment.get(variable).ok_or_else(|| (format!("{variable} holds no key for Brave"), advice))?;
             Arc::new(Brave::new(key, url).map_err(|why| (format!("{variable}: {}", why.text()), advice))?)
         }
-        Engine::DuckDuckGo => Arc::new(DuckDuckGo::new(url)),
+        Engine::DuckDuckGo => Arc::new(DuckDuckGo::new(url, parser.clone())),
     }))
 }
 
@@ -72,7 +74,7 @@ mod tests {
         let keys = Environment::new(keys);
         let says = |toml: &str, environment: &Environment| {
             let config = Config::parse(&format!("[search]\n{toml}"), "limpid.toml").unwrap();
-            match engine(&config.search, environment) {
+            match engine(&config.search, environment, &Parser::in_this_process()) {
                 Ok(None) => "none".to_owned(),
                 Ok(Some(engine)) => format!("{} at {}", engine.name(), engine.host()),
                 Err((why, advice)) => format!("{why}. {advice}"),

@@ -1,10 +1,14 @@
 //! Bytes of a message as text that can be read. Whatever the bytes are, something comes back.
 
+use std::fmt;
+
 use limpid_core::inbox::preview;
 use mail_parser::{Address, HeaderValue, Message, MessageParser, MimeHeaders, PartType};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::MailId;
+use crate::html::readable;
+use crate::question::{MOST_DEPTH, TooDeep};
 
 /// Columns that HTML is laid out in.
 const WIDTH: usize = 100;
@@ -12,8 +16,26 @@ const WIDTH: usize = 100;
 /// Attachments that are told of; more are counted.
 const ATTACHMENTS: usize = 50;
 
+/// Bytes of text that are kept of a message; the rest counts as not fetched.
+const TEXT: usize = 1024 * 1024;
+
+/// A message: its number, and the numbering that it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MailId {
+    /// The UIDVALIDITY.
+    pub validity: u32,
+    /// The UID.
+    pub uid: u32,
+}
+
+impl fmt::Display for MailId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.uid.fmt(f)
+    }
+}
+
 /// What a list of mail shows of a message. All of it is the sender's word.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MailHead {
     /// Its number.
     pub id: MailId,
@@ -30,7 +52,7 @@ pub struct MailHead {
 }
 
 /// A whole message. All of it is the sender's word.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mail {
     /// What a list shows of it.
     pub head: MailHead,
@@ -53,7 +75,7 @@ pub struct Mail {
 }
 
 /// Something that is attached to a message.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attachment {
     /// Its name; empty when it has none.
     pub name: String,
@@ -63,11 +85,29 @@ pub struct Attachment {
     pub size: usize,
 }
 
+impl MailHead {
+    /// The head of a message that could not be parsed, which says why in the place of its beginning.
+    pub(crate) fn broken(id: MailId, bytes: &[u8], at_ms: Option<i64>, why: &str) -> Self {
+        let preview = format!("This message cannot be shown: {why}.");
+        Self { preview, ..nothing(id, bytes, at_ms).head }
+    }
+}
+
 /// Reads a message, or the beginning of one.
-pub fn read(id: MailId, bytes: &[u8], at_ms: Option<i64>) -> Mail {
+///
+/// # Errors
+/// [`TooDeep`].
+pub(crate) fn read(id: MailId, bytes: &[u8], at_ms: Option<i64>) -> Result<Mail, TooDeep> {
     // What is no message at all is one that says nothing.
-    let Some(message) = MessageParser::default().parse(bytes) else { return nothing(id, bytes, at_ms) };
-    let text = text(&message);
+    let Some(message) = MessageParser::default().parse(bytes) else { return Ok(nothing(id, bytes, at_ms)) };
+    if is_too_deep(&message) {
+        // To drop it would take a stack as deep. Its process ends anyway.
+        std::mem::forget(message);
+        return Err(TooDeep);
+    }
+    let mut text = text(&message)?;
+    let cut = text.len() > TEXT;
+    text.truncate(text.floor_char_boundary(TEXT));
     let message_id = message.message_id().map(str::to_owned).filter(|id| !id.trim().is_empty());
     let key = message_id.clone().unwrap_or_else(|| head_hash(bytes));
     let head = MailHead {
@@ -83,7 +123,7 @@ pub fn read(id: MailId, bytes: &[u8], at_ms: Option<i64>) -> Mail {
         kind: kind(part),
         size: part.len(),
     });
-    Mail {
+    Ok(Mail {
         to: people(message.to()),
         cc: people(message.cc()),
         reply_to: people(message.reply_to()),
@@ -100,8 +140,24 @@ pub fn read(id: MailId, bytes: &[u8], at_ms: Option<i64>) -> Mail {
         attachments: attached.collect(),
         text,
         head,
-        cut: false,
+        cut,
+    })
+}
+
+/// Whether parts and messages nest deeper than is read.
+fn is_too_deep(message: &Message<'_>) -> bool {
+    let mut open: Vec<(&Message<'_>, u32, usize)> = vec![(message, 0, 1)];
+    while let Some((message, part, depth)) = open.pop() {
+        if depth > MOST_DEPTH {
+            return true;
+        }
+        match message.part(part).map(|part| &part.body) {
+            Some(PartType::Multipart(parts)) => open.extend(parts.iter().map(|part| (message, *part, depth + 1))),
+            Some(PartType::Message(within)) => open.push((within, 0, depth + 1)),
+            _ => {}
+        }
     }
+    false
 }
 
 fn nothing(id: MailId, bytes: &[u8], at_ms: Option<i64>) -> Mail {
@@ -120,23 +176,21 @@ fn nothing(id: MailId, bytes: &[u8], at_ms: Option<i64>) -> Mail {
 }
 
 /// The texts of a message one after the other.
-fn text(message: &Message<'_>) -> String {
+fn text(message: &Message<'_>) -> Result<String, TooDeep> {
     let mut texts = Vec::new();
     for part in message.text_bodies() {
         match &part.body {
             PartType::Text(text) => texts.push(text.replace("\r\n", "\n").trim_end().to_owned()),
-            PartType::Html(html) => texts.push(from_html(html)),
+            PartType::Html(html) => texts.push(from_html(html)?),
             _ => {}
         }
     }
     texts.retain(|text| !text.is_empty());
-    texts.join("\n\n")
+    Ok(texts.join("\n\n"))
 }
 
-fn from_html(html: &str) -> String {
-    let text =
-        html2text::config::plain().no_table_borders().max_wrap_width(WIDTH).string_from_read(html.as_bytes(), WIDTH);
-    let text = text.unwrap_or_else(|_| html.to_owned());
+fn from_html(html: &str) -> Result<String, TooDeep> {
+    let text = readable(html, WIDTH)?;
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     // Mails are laid out with empty tables: one blank line parts as well as five.
     let mut kept: Vec<&str> = Vec::with_capacity(lines.len());
@@ -145,7 +199,7 @@ fn from_html(html: &str) -> String {
             kept.push(line);
         }
     }
-    kept.join("\n").trim_end().to_owned()
+    Ok(kept.join("\n").trim_end().to_owned())
 }
 
 fn people(address: Option<&Address<'_>>) -> Vec<String> {
@@ -194,18 +248,18 @@ mod tests {
     const ID: MailId = MailId { validity: 1, uid: 2 };
 
     fn parsed(text: &str) -> Mail {
-        read(ID, text.replace('\n', "\r\n").as_bytes(), Some(0))
+        read(ID, text.replace('\n', "\r\n").as_bytes(), Some(0)).unwrap()
     }
 
     #[test]
     fn a_message_with_alternatives_charsets_and_attachments() {
-        let mail = parsed(include_str!("message/several-parts.eml"));
+        let mail = parsed(include_str!("mail/several-parts.eml"));
         insta::assert_debug_snapshot!(mail);
     }
 
     #[test]
     fn html_alone_is_laid_out_as_text() {
-        let mail = parsed(include_str!("message/html.eml"));
+        let mail = parsed(include_str!("mail/html.eml"));
         insta::assert_snapshot!(format!("{}\n---\n{}", mail.head.preview, mail.text));
     }
 
@@ -221,17 +275,37 @@ mod tests {
         assert_eq!(parsed("Message-ID: <a@b>\n\n").head.key, "a@b");
     }
 
+    // SEC-091
+    #[test]
+    fn parts_and_messages_nest_so_deep_and_no_deeper() {
+        let messages = |levels| "Content-Type: message/rfc822\n\n".repeat(levels) + "Subject: s\n\nthe text";
+        let parts = |levels| {
+            let open = |level| format!("Content-Type: multipart/mixed; boundary=\"b{level}\"\n\n--b{level}\n");
+            let close = |level| format!("\n--b{level}--\n");
+            let within = "Content-Type: text/plain\n\nthe text".to_owned();
+            (0..levels).map(open).chain([within]).chain((0..levels).rev().map(close)).collect::<String>()
+        };
+        for levels in [3, 500] {
+            assert!(read(ID, messages(levels).as_bytes(), None).is_ok(), "{levels}");
+            assert_eq!(read(ID, parts(levels).as_bytes(), None).unwrap().text, "the text", "{levels}");
+        }
+        for levels in [513, 20_000] {
+            assert_eq!(read(ID, messages(levels).as_bytes(), None), Err(TooDeep), "{levels}");
+        }
+        assert_eq!(read(ID, parts(513).as_bytes(), None), Err(TooDeep));
+    }
+
     proptest! {
         // SEC-044
         #[test]
         fn any_bytes_are_a_message(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
-            read(ID, &bytes, None);
+            let _ = read(ID, &bytes, None);
         }
 
         // SEC-044
         #[test]
         fn any_pieces_of_messages_are_a_message(pieces in prop::collection::vec(piece(), 0..24)) {
-            let mail = read(ID, &pieces.concat(), None);
+            let mail = read(ID, &pieces.concat(), None).unwrap();
             prop_assert!(mail.head.preview.chars().count() <= limpid_core::inbox::PREVIEW_CHARS);
         }
     }

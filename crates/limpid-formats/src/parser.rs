@@ -1,0 +1,254 @@
+//! Asks questions about strangers' bytes, each of a process of its own.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::Command;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use crate::mail::{Mail, MailHead, MailId};
+use crate::question::{Answer, Layers, Question, answer, write};
+use crate::search_page::Found;
+use crate::worker::{PARSE, SECONDS};
+
+/// Bytes of an answer at most.
+const ANSWER: usize = 2 * 1024 * 1024;
+
+/// Workers of one parser at a time.
+const AT_ONCE: usize = 4;
+
+/// Bytes of a type of content that are looked at.
+const KIND: usize = 1024;
+
+/// Seconds that the beginning of a message may be computed on, so that many of them end soon.
+const HEAD_SECONDS: u64 = 1;
+
+/// Where a program has strangers' formats parsed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Parsing {
+    /// By processes of the helper, whose [`crate::worker::main`] answers. Without a helper nothing is parsed.
+    #[default]
+    ByHelper,
+    /// In this process: a page or a mail may take all its memory, hold a thread for good, or end it. It is for programs that
+    /// embed the agent, read nothing of strangers, and have no helper.
+    InThisProcess,
+}
+
+/// Parses what strangers wrote. Each part of the agent has its own, so that what one stranger sends holds up no other.
+#[derive(Clone, Debug)]
+pub struct Parser(Way);
+
+#[derive(Clone, Debug)]
+enum Way {
+    Nowhere,
+    Here,
+    Worker { program: PathBuf, turns: Arc<Semaphore> },
+}
+
+/// Why something could not be parsed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Broken {
+    /// It took too long.
+    Time,
+    /// What parses it broke off: it took too much memory, or there is a fault in it.
+    Ended,
+    /// What came of it is too much.
+    Answer,
+    /// It nests too deep.
+    Deep,
+    /// The process could not be started.
+    NotStarted,
+    /// There is no program that parses.
+    NoHelper,
+}
+
+impl Broken {
+    /// The reason, as a sentence's end.
+    pub fn why(self) -> &'static str {
+        match self {
+            Self::Time => "it takes too long to be parsed",
+            Self::Ended => "what parses it broke off; it may need more than 256 MiB of memory",
+            Self::Answer => "it is longer than 2 MiB as text",
+            Self::Deep => "it nests its parts more than 512 deep",
+            Self::NotStarted => "the process that parses it could not be started; `limpid doctor` says more",
+            Self::NoHelper => "this program was set up without a helper that parses what strangers write",
+        }
+    }
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.why())
+    }
+}
+
+impl Parser {
+    /// One that parses there. `helper` is the program whose [`crate::worker::main`] answers.
+    pub fn new(parsing: Parsing, helper: Option<PathBuf>) -> Self {
+        Self(match (parsing, helper) {
+            (Parsing::InThisProcess, _) => Way::Here,
+            (Parsing::ByHelper, None) => Way::Nowhere,
+            (Parsing::ByHelper, Some(program)) => Way::Worker { program, turns: Arc::new(Semaphore::new(AT_ONCE)) },
+        })
+    }
+
+    /// One that parses in this process; see [`Parsing::InThisProcess`].
+    pub const fn in_this_process() -> Self {
+        Self(Way::Here)
+    }
+
+    /// Which layers hold the processes that it asks; none when it asks none.
+    ///
+    /// # Errors
+    /// [`Broken`] when there is no answer.
+    pub async fn layers(&self) -> Result<Option<Layers>, Broken> {
+        if matches!(self.0, Way::Here) {
+            return Ok(None);
+        }
+        match self.ask(Question::Layers, Vec::new()).await? {
+            Answer::Layers(layers) => Ok(Some(layers)),
+            _ => Err(Broken::Ended),
+        }
+    }
+
+    /// A page as text, at most so many characters of it, and how many there are.
+    ///
+    /// # Errors
+    /// [`Broken`] when it could not be parsed.
+    pub async fn page(&self, kind: &str, body: Vec<u8>, cut: bool, most: usize) -> Result<(String, usize), Broken> {
+        // A type is a few words; whatever is longer names none.
+        let kind = kind.get(..kind.floor_char_boundary(KIND)).unwrap_or_default().to_owned();
+        match self.ask(Question::Page { kind, cut, most }, vec![body]).await? {
+            Answer::Page(text, all) => Ok((text, all)),
+            _ => Err(Broken::Ended),
+        }
+    }
+
+    /// Pieces of HTML that one stranger wrote, each on one line without marks.
+    ///
+    /// # Errors
+    /// [`Broken`] when they could not be parsed.
+    pub async fn lines(&self, pieces: Vec<String>) -> Result<Vec<String>, Broken> {
+        // What has no marks needs no parser.
+        if !pieces.iter().any(|piece| piece.contains(['<', '&'])) {
+            let line = |piece: &String| piece.split_whitespace().collect::<Vec<_>>().join(" ");
+            return Ok(pieces.iter().map(line).collect());
+        }
+        match self.ask(Question::Lines, pieces.into_iter().map(String::into_bytes).collect()).await? {
+            Answer::Lines(lines) => Ok(lines),
+            _ => Err(Broken::Ended),
+        }
+    }
+
+    /// The hits of a page of a search engine: links of a class, each with the next link of another class.
+    ///
+    /// # Errors
+    /// [`Broken`] when it could not be parsed.
+    pub async fn hits(&self, page: Vec<u8>, link: &str, snippet: &str) -> Result<Vec<Found>, Broken> {
+        let question = Question::Hits { link: link.to_owned(), snippet: snippet.to_owned() };
+        match self.ask(question, vec![page]).await? {
+            Answer::Hits(hits) => Ok(hits),
+            _ => Err(Broken::Ended),
+        }
+    }
+
+    /// What a list shows of messages, in their order. Each is parsed alone; one that could not be says that and nothing else.
+    pub async fn heads(&self, messages: Vec<(MailId, Option<i64>, Vec<u8>)>) -> Vec<MailHead> {
+        let mut asked = JoinSet::new();
+        for (at, (id, at_ms, bytes)) in messages.into_iter().enumerate() {
+            let parser = self.clone();
+            asked.spawn(async move { (at, parser.head(id, bytes, at_ms).await) });
+        }
+        let mut heads = asked.join_all().await;
+        heads.sort_by_key(|(at, _)| *at);
+        heads.into_iter().map(|(_, head)| head).collect()
+    }
+
+    async fn head(&self, id: MailId, bytes: Vec<u8>, at_ms: Option<i64>) -> MailHead {
+        match self.ask(Question::Head(id, at_ms), vec![bytes.clone()]).await {
+            Ok(Answer::Head(head)) => MailHead { id, ..head },
+            Ok(_) => MailHead::broken(id, &bytes, at_ms, Broken::Ended.why()),
+            Err(broken) => MailHead::broken(id, &bytes, at_ms, broken.why()),
+        }
+    }
+
+    /// A whole message, or the beginning of one.
+    ///
+    /// # Errors
+    /// [`Broken`] when it could not be parsed.
+    pub async fn mail(&self, id: MailId, bytes: &[u8], at_ms: Option<i64>) -> Result<Mail, Broken> {
+        match self.ask(Question::Mail(id, at_ms), vec![bytes.to_vec()]).await? {
+            Answer::Mail(mail) => Ok(Mail { head: MailHead { id, ..mail.head }, ..*mail }),
+            _ => Err(Broken::Ended),
+        }
+    }
+
+    async fn ask(&self, question: Question, bodies: Vec<Vec<u8>>) -> Result<Answer, Broken> {
+        let seconds = if matches!(question, Question::Head(..)) { HEAD_SECONDS } else { SECONDS };
+        let answered = match &self.0 {
+            Way::Nowhere => return Err(Broken::NoHelper),
+            Way::Here => {
+                let answered = tokio::task::spawn_blocking(move || answer(question, &bodies)).await;
+                answered.map_err(|_| Broken::Ended)?
+            }
+            Way::Worker { program, turns } => {
+                let bodies: Vec<&[u8]> = bodies.iter().map(Vec::as_slice).collect();
+                let bytes = write(question, &bodies).map_err(|_| Broken::NotStarted)?;
+                let _turn = turns.acquire().await.map_err(|_| Broken::NotStarted)?;
+                let asked = tokio::time::timeout(Duration::from_secs(SECONDS), ask_worker(program, seconds, bytes));
+                asked.await.map_err(|_| Broken::Time)??
+            }
+        };
+        if answered == Answer::TooDeep { Err(Broken::Deep) } else { Ok(answered) }
+    }
+}
+
+/// Starts a process, writes to it and reads from it. It ends when this is dropped.
+async fn ask_worker(program: &Path, seconds: u64, bytes: Vec<u8>) -> Result<Answer, Broken> {
+    let mut child = Command::new(program)
+        .args([PARSE, &seconds.to_string()])
+        .env_clear()
+        .current_dir("/")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(|_| Broken::NotStarted)?;
+    let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err(Broken::NotStarted);
+    };
+    let ask = async move {
+        // One that has ended reads no more; its answer says so.
+        let _ = stdin.write_all(&bytes).await;
+        drop(stdin);
+    };
+    let mut said = Vec::new();
+    let mut stdout = stdout.take(ANSWER as u64 + 1);
+    let ((), heard) = tokio::join!(ask, stdout.read_to_end(&mut said));
+    heard.map_err(|_| Broken::Ended)?;
+    if said.len() > ANSWER {
+        return Err(Broken::Answer);
+    }
+    let ended = child.wait().await.map_err(|_| Broken::Ended)?;
+    if used_up_its_time(ended) {
+        return Err(Broken::Time);
+    }
+    serde_json::from_slice(&said).map_err(|_| Broken::Ended)
+}
+
+#[cfg(unix)]
+fn used_up_its_time(ended: std::process::ExitStatus) -> bool {
+    use std::os::unix::process::ExitStatusExt as _;
+    ended.signal() == Some(rustix::process::Signal::XCPU.as_raw())
+}
+
+#[cfg(not(unix))]
+fn used_up_its_time(_: std::process::ExitStatus) -> bool {
+    false
+}
