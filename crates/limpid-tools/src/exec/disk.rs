@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::fs::statvfs;
@@ -23,36 +24,83 @@ const RESERVE: u64 = 20;
 /// Bytes of a block, as the kernel counts them for every file system.
 const BLOCK: u64 = 512;
 
+/// Files that are counted. Where there were more before, what the file system has left is compared.
+const COUNTED: u64 = 100_000;
+
+/// How long a folder that was open before may be closed to whoever counts.
+const CLOSED: Duration = Duration::from_secs(1);
+
 /// Counts what is in some folders, and what was there at the beginning.
 pub(super) struct Disk {
     folders: Vec<PathBuf>,
     before: Used,
-    free_before: Vec<u64>,
-    next: Instant,
+    free_before: Vec<Used>,
+    closed_since: Option<Instant>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Used {
     bytes: u64,
     files: u64,
+    /// Folders that cannot be read, by device and number.
+    closed: HashSet<(u64, u64)>,
 }
 
 impl Disk {
-    /// Counts what is there now.
+    /// Counts what is there now, before the program starts.
     pub(super) fn new(folders: Vec<PathBuf>) -> Self {
-        let free_before = folders.iter().map(free).collect();
-        let before = count(&folders, &mut HashSet::new());
-        Self { folders, before, free_before, next: Instant::now() }
+        let free_before = folders.iter().map(|folder| free(folder)).collect();
+        let before = count(&folders, &mut HashSet::new(), COUNTED);
+        Self { folders, before, free_before, closed_since: None }
+    }
+
+    /// The same with a folder in which nothing is yet.
+    pub(super) fn with_empty(mut self, folder: PathBuf) -> Self {
+        self.free_before.push(free(&folder));
+        self.folders.push(folder);
+        self
+    }
+
+    /// Counts again and again, and returns the limit that was crossed.
+    pub(super) fn watch(mut self, limits: &Limits) -> String {
+        loop {
+            let begun = Instant::now();
+            if let Some(reason) = self.over(limits) {
+                return reason;
+            }
+            std::thread::sleep(COUNT.max(begun.elapsed() * SHARE));
+        }
     }
 
     /// Says which limit was crossed, if one was.
-    pub(super) fn over(&mut self, limits: &Limits) -> Option<String> {
-        let begun = Instant::now();
-        if begun < self.next {
-            return None;
+    fn over(&mut self, limits: &Limits) -> Option<String> {
+        let is_counted = self.before.files <= COUNTED;
+        let used = if is_counted { self.counted(limits) } else { self.taken_from_free() };
+        if used.bytes > limits.disk_bytes {
+            return Some(format!("it wrote more than {} MiB", limits.disk_bytes / 1024 / 1024));
         }
+        // What a program holds by a mapping alone is seen nowhere else.
+        let is_full = |(folder, before): (&PathBuf, &Used)| {
+            let reserve = (total(folder) / RESERVE).min(limits.disk_bytes);
+            before.bytes >= reserve && free(folder).bytes < reserve
+        };
+        if self.folders.iter().zip(&self.free_before).any(is_full) {
+            return Some("the disk is nearly full".to_owned());
+        }
+        if used.files > limits.files {
+            return Some(format!("it made more than {} files", limits.files));
+        }
+        // In a folder that only lets in whoever knows a name, much can be hidden.
+        let is_closed = is_counted && used.closed.difference(&self.before.closed).next().is_some();
+        self.closed_since = if is_closed { self.closed_since.or_else(|| Some(Instant::now())) } else { None };
+        let is_long = self.closed_since.is_some_and(|since| since.elapsed() > CLOSED);
+        is_long.then(|| "what it wrote cannot be counted: a folder cannot be read".to_owned())
+    }
+
+    /// What was added, by counting it.
+    fn counted(&self, limits: &Limits) -> Used {
         let mut seen = HashSet::new();
-        let mut used = count(&self.folders, &mut seen);
+        let mut used = count(&self.folders, &mut seen, self.before.files + limits.files);
         // Files without a name take room too, while they are open.
         for about in open_files().into_iter().filter(|about| about.nlink() == 0) {
             if seen.insert((about.dev(), about.ino())) {
@@ -60,31 +108,39 @@ impl Disk {
                 used.files += 1;
             }
         }
-        self.next = Instant::now() + COUNT.max(begun.elapsed() * SHARE);
-        let added = used.bytes.saturating_sub(self.before.bytes);
-        if added > limits.disk_bytes {
-            return Some(format!("it wrote more than {} MiB", limits.disk_bytes / 1024 / 1024));
+        used.bytes = used.bytes.saturating_sub(self.before.bytes);
+        used.files = used.files.saturating_sub(self.before.files);
+        used
+    }
+
+    /// What the file systems have less than before.
+    fn taken_from_free(&self) -> Used {
+        let mut taken = Used::default();
+        for (folder, before) in self.folders.iter().zip(&self.free_before) {
+            let now = free(folder);
+            // Two folders may be on one file system.
+            taken.bytes = taken.bytes.max(before.bytes.saturating_sub(now.bytes));
+            taken.files = taken.files.max(before.files.saturating_sub(now.files));
         }
-        // What a program holds by a mapping alone is seen nowhere else.
-        let is_full = |(folder, before): (&PathBuf, &u64)| {
-            let reserve = (total(folder) / RESERVE).min(limits.disk_bytes);
-            *before >= reserve && free(folder) < reserve
-        };
-        if self.folders.iter().zip(&self.free_before).any(is_full) {
-            return Some("the disk is nearly full".to_owned());
-        }
-        let files = used.files.saturating_sub(self.before.files);
-        (files > limits.files).then(|| format!("it made more than {} files", limits.files))
+        taken
     }
 }
 
-/// Counts folders; a file with several names counts once.
-fn count(folders: &[PathBuf], seen: &mut HashSet<(u64, u64)>) -> Used {
+/// Counts folders until there are more files than `most`; a file with several names counts once.
+fn count(folders: &[PathBuf], seen: &mut HashSet<(u64, u64)>, most: u64) -> Used {
     let mut used = Used::default();
     let mut open = folders.to_vec();
     while let Some(folder) = open.pop() {
-        // One that went away meanwhile takes no room.
-        let Ok(entries) = fs::read_dir(&folder) else { continue };
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            // One that went away meanwhile takes no room.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(_) => {
+                let about = fs::symlink_metadata(&folder);
+                used.closed.extend(about.map(|about| (about.dev(), about.ino())));
+                continue;
+            }
+        };
         for entry in entries.flatten() {
             let Ok(about) = entry.metadata() else { continue };
             if !seen.insert((about.dev(), about.ino())) {
@@ -92,6 +148,9 @@ fn count(folders: &[PathBuf], seen: &mut HashSet<(u64, u64)>) -> Used {
             }
             used.bytes += about.blocks() * BLOCK;
             used.files += 1;
+            if used.files > most {
+                return used;
+            }
             if about.is_dir() {
                 open.push(entry.path());
             }
@@ -100,12 +159,18 @@ fn count(folders: &[PathBuf], seen: &mut HashSet<(u64, u64)>) -> Used {
     used
 }
 
-fn total(folder: &PathBuf) -> u64 {
+fn total(folder: &Path) -> u64 {
     statvfs(folder).map_or(0, |about| about.f_blocks.saturating_mul(about.f_frsize))
 }
 
-fn free(folder: &PathBuf) -> u64 {
-    statvfs(folder).map_or(u64::MAX, |about| about.f_bavail.saturating_mul(about.f_frsize))
+/// Bytes and files that the file system of a folder has room for.
+fn free(folder: &Path) -> Used {
+    let about = statvfs(folder);
+    about.map_or(Used { bytes: u64::MAX, files: u64::MAX, ..Used::default() }, |about| Used {
+        bytes: about.f_bavail.saturating_mul(about.f_frsize),
+        files: about.f_favail,
+        ..Used::default()
+    })
 }
 
 #[cfg(test)]
@@ -122,16 +187,25 @@ mod tests {
         assert_eq!(disk.over(&limits), None);
         fs::write(folder.path().join("new"), vec![1; 150_000]).unwrap();
         fs::hard_link(folder.path().join("new"), folder.path().join("other")).unwrap();
-        disk.next = Instant::now();
         assert_eq!(disk.over(&limits), None);
         fs::write(folder.path().join("more"), vec![1; 150_000]).unwrap();
-        disk.next = Instant::now();
         assert_eq!(disk.over(&limits).unwrap(), "it wrote more than 0 MiB");
         fs::remove_file(folder.path().join("more")).unwrap();
         for name in ["a", "b", "c"] {
             fs::write(folder.path().join(name), "").unwrap();
         }
-        disk.next = Instant::now();
         assert_eq!(disk.over(&limits).unwrap(), "it made more than 3 files");
+    }
+
+    // SEC-085
+    #[test]
+    fn where_too_much_was_there_to_be_counted_the_free_room_is_compared() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut disk = Disk::new(vec![folder.path().to_owned()]);
+        disk.before.files = COUNTED + 1;
+        let limits = Limits { disk_bytes: 1 << 40, files: 1 << 40, ..Limits::default() };
+        assert_eq!(disk.over(&limits), None);
+        disk.free_before[0].bytes = u64::MAX;
+        assert!(disk.over(&limits).unwrap().starts_with("it wrote more than"));
     }
 }

@@ -1,14 +1,26 @@
 //! The processes below this one, as the kernel lists them.
 
-use std::collections::HashMap;
-use std::fs::{self, Metadata};
-use std::io;
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read as _};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitOptions, getuid, kill_process, wait};
 
 /// How long the end of everything may take.
 const LAST: Duration = Duration::from_secs(5);
+
+/// How long the list of processes may be unreadable at the end.
+const UNREADABLE: Duration = Duration::from_millis(500);
+
+/// Bytes that the mappings of all processes may be listed in. With more, looking at them would take too long.
+const MAPPINGS: u64 = 8 * 1024 * 1024;
+
+/// Pages that a pipe holds.
+const PIPE_PAGES: u64 = 16;
+
+/// Bytes that a socket's buffer may have where the system does not say.
+const SOCKET: u64 = 212_992;
 
 /// One process.
 #[derive(Clone, Copy, Debug)]
@@ -25,37 +37,81 @@ pub(super) struct Usage {
     file_system_bytes: u64,
 }
 
-/// What the processes below this one use, but for the first `own` of them, which are the sandbox's.
+/// What the processes below this one use, but for the first `own` of them, which are the sandbox's. `known` gets their
+/// numbers.
 ///
 /// # Errors
-/// When the kernel's list of processes cannot be read.
-pub(super) fn usage(own: u32) -> io::Result<Usage> {
+/// When anything of it cannot be read, or is too long to be read often.
+pub(super) fn usage(own: u32, known: &mut Vec<i32>) -> io::Result<Usage> {
     let all = all()?;
+    *known = below(&all);
     let mut used = Usage::default();
-    let mut shared = HashMap::new();
-    for pid in below(&all) {
+    let (mut shared, mut buffers, mut left) = (HashMap::new(), HashSet::new(), MAPPINGS);
+    for (at, pid) in known.iter().copied().enumerate() {
         let Some(process) = all.get(&pid) else { continue };
         used.processes += process.threads.max(1);
-        let read = |name: &str| fs::read_to_string(format!("/proc/{pid}/{name}"));
-        // One that ended meanwhile uses nothing.
-        used.memory_bytes += read("status").map_or(0, |status| anonymous(&status));
-        match read("maps") {
-            Ok(maps) => add_shared(&maps, &mut shared),
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Err(error),
-            Err(_) => {}
+        let read = |name: &str, most: u64| read(&format!("/proc/{pid}/{name}"), most);
+        used.memory_bytes += read("status", MAPPINGS)?.map_or(0, |status| its_own(&status));
+        let maps = read("maps", left)?.unwrap_or_default();
+        left = left.saturating_sub(maps.len() as u64);
+        add_shared(&maps, &mut shared);
+        // The sandbox's own let nobody look at what they have open.
+        if at >= own as usize {
+            add_buffers(pid, &mut buffers)?;
         }
         used.file_system_bytes = used.file_system_bytes.max(in_memory(pid));
     }
     used.processes = used.processes.saturating_sub(own);
-    used.memory_bytes += shared.values().sum::<u64>() + used.file_system_bytes;
+    used.memory_bytes += shared.values().sum::<u64>() + used.file_system_bytes + size_of_buffers(&buffers);
     Ok(used)
 }
 
-/// Bytes of memory that only this process has, from `/proc/N/status`.
-fn anonymous(status: &str) -> u64 {
-    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
-    let kibibytes = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
-    kibibytes.unwrap_or_default() * 1024
+/// Reads a file of `/proc`; none when its process has ended, which then uses nothing.
+fn read(path: &str, most: u64) -> io::Result<Option<String>> {
+    let mut text = String::new();
+    let read = File::open(path).and_then(|file| file.take(most + 1).read_to_string(&mut text));
+    match read {
+        Err(error) if is_gone(&error) => Ok(None),
+        Ok(_) if text.len() as u64 > most => Err(io::ErrorKind::FileTooLarge.into()),
+        other => other.map(|_| Some(text)),
+    }
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(libc::ESRCH)
+}
+
+/// Bytes of memory that only this process has, from `/proc/N/status`: its pages, also those on a disk, and the tables
+/// that say where they are.
+fn its_own(status: &str) -> u64 {
+    let number = |line: &str| line.trim().trim_end_matches(" kB").parse::<u64>().ok();
+    let names = ["RssAnon:", "VmPTE:", "VmSwap:"];
+    let lines = status.lines().filter_map(|line| names.iter().find_map(|name| line.strip_prefix(name)));
+    lines.filter_map(number).sum::<u64>() * 1024
+}
+
+/// Adds the pipes and sockets that a process has open, by the names that the kernel gives them.
+fn add_buffers(pid: i32, buffers: &mut HashSet<std::path::PathBuf>) -> io::Result<()> {
+    let entries = match fs::read_dir(format!("/proc/{pid}/fd")) {
+        Err(error) if is_gone(&error) => return Ok(()),
+        other => other?,
+    };
+    let names = entries.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
+    buffers.extend(names.filter(|name| ["pipe:", "socket:"].iter().any(|kind| has_prefix(name, kind))));
+    Ok(())
+}
+
+fn has_prefix(name: &std::path::Path, prefix: &str) -> bool {
+    name.as_os_str().as_encoded_bytes().starts_with(prefix.as_bytes())
+}
+
+/// Bytes that these can hold. How much they do hold, the kernel tells nobody but whoever has them open.
+fn size_of_buffers(buffers: &HashSet<std::path::PathBuf>) -> u64 {
+    let pipes = buffers.iter().filter(|name| has_prefix(name, "pipe:")).count() as u64;
+    let most = fs::read_to_string("/proc/sys/net/core/wmem_max").ok().and_then(|most| most.trim().parse::<u64>().ok());
+    // The kernel doubles the number that it is told.
+    let socket = most.unwrap_or(SOCKET) * 2;
+    pipes * PIPE_PAGES * rustix::param::page_size() as u64 + (buffers.len() as u64 - pipes) * socket
 }
 
 /// Adds memory that processes share and that belongs to no file, each piece once, from `/proc/N/maps`. Its whole size
@@ -92,17 +148,21 @@ pub(super) fn open_files() -> Vec<Metadata> {
 }
 
 /// Ends every process below this one. Those whose parent ended have become this one's own, since it is their subreaper,
-/// so that none is missed however it left its group.
-pub(super) fn end_all() {
-    let until = Instant::now() + LAST;
+/// so that none is missed however it left its group. Those that were known before are ended even where the kernel's list
+/// cannot be read.
+pub(super) fn end_all(known: &[i32]) {
+    let begun = Instant::now();
     loop {
-        let found = all().map(|all| below(&all)).unwrap_or_default();
-        for pid in found.iter().filter_map(|pid| Pid::from_raw(*pid)) {
+        let found = all().map(|all| below(&all));
+        let listed = found.as_deref().unwrap_or(known);
+        for pid in listed.iter().filter_map(|pid| Pid::from_raw(*pid)) {
             // One that is gone meanwhile needs no end.
             let _ = kill_process(pid, Signal::KILL);
         }
         while matches!(wait(WaitOptions::NOHANG), Ok(Some(_))) {}
-        if found.is_empty() || Instant::now() > until {
+        // What ended may have held what is missing for reading the list.
+        let most = if found.is_ok() { LAST } else { UNREADABLE };
+        if found.is_ok_and(|found| found.is_empty()) || begun.elapsed() > most {
             return;
         }
         std::thread::sleep(Duration::from_millis(1));
@@ -133,14 +193,15 @@ fn below(all: &HashMap<i32, Process>) -> Vec<i32> {
 fn all() -> io::Result<HashMap<i32, Process>> {
     let entries = fs::read_dir("/proc")?;
     let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-    let process = |pid: i32| Some((pid, read(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?));
-    let all: HashMap<i32, Process> = pids.filter_map(process).collect();
-    // This process is one of them; without it nothing could be read.
-    if all.is_empty() { Err(io::Error::other("no process can be read")) } else { Ok(all) }
+    let process = |pid: i32| {
+        let stat = read(&format!("/proc/{pid}/stat"), MAPPINGS).transpose()?;
+        stat.map(|stat| parsed(&stat).map(|process| (pid, process))).transpose()
+    };
+    pids.filter_map(process).collect()
 }
 
 /// Reads a line of `/proc/N/stat`: the name in brackets may hold anything, so what follows it is counted.
-fn read(stat: &str) -> Option<Process> {
+fn parsed(stat: &str) -> Option<Process> {
     let (_, rest) = stat.rsplit_once(')')?;
     let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
     // The state, which comes first here, is field 3 of the manual page.
@@ -155,9 +216,18 @@ mod tests {
     #[test]
     fn a_name_with_brackets_and_blanks_is_no_trouble() {
         let stat = "7 (a) b (c) S 3 7 7 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 5 0 100 1000 12 18446744073709551615";
-        let process = read(stat).unwrap();
+        let process = parsed(stat).unwrap();
         assert_eq!((process.parent, process.threads), (3, 5));
-        assert!(read("broken").is_none());
+        assert!(parsed("broken").is_none());
+    }
+
+    // SEC-084
+    #[test]
+    fn pages_tables_and_what_was_moved_to_disk_count() {
+        assert_eq!(
+            its_own("VmPeak:\t 900 kB\nVmPTE:\t 4 kB\nVmSwap:\t 8 kB\nRssAnon:\t 100 kB\nRssFile:\t 7 kB\n"),
+            112 * 1024
+        );
     }
 
     #[test]

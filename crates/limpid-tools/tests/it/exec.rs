@@ -5,3 +5,4 @@ mod layers;
 mod limits;
 mod planted;
 mod views;
+mod watcher;

@@ -7,10 +7,11 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Child;
+use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, pidfd_open, set_child_subreaper};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, set_child_subreaper};
 use rustix::stdio::stdin;
 
 use super::{READY, code, code_of_signal, enter, support, tell};
@@ -36,6 +37,8 @@ struct Started {
     stream: UnixStream,
     /// Processes of the sandbox's own among those below this one.
     own: u32,
+    /// The processes that were below this one when they were last looked at.
+    known: Vec<i32>,
     /// The folder of the call, if the program has no file system of its own.
     call: Option<Call>,
 }
@@ -52,9 +55,11 @@ impl Drop for Call {
 
 /// Starts the program and watches over it. Whoever started this keeps its standard input open as long as it may run.
 pub(super) fn watch(words: &[OsString], confinement: &Confinement) -> Result<u8, String> {
-    let started = start(words, confinement)?;
-    let ended = follow(started, confinement);
-    end_all();
+    // Counted before the program can add anything.
+    let disk = Disk::new(confinement.write.iter().map(|place| place.path.clone()).collect());
+    let mut started = start(words, confinement)?;
+    let ended = follow(&mut started, disk, confinement);
+    started.end();
     ended
 }
 
@@ -73,10 +78,10 @@ pub(super) fn try_layers() -> Result<u8, String> {
         limits: Limits::default(),
     };
     let text = serde_json::to_string(&nothing).map_err(|error| error.to_string())?;
-    let started = start(&[text.into()], &nothing)?;
+    let mut started = start(&[text.into()], &nothing)?;
     let layers = if started.call.is_none() { "namespaces, Landlock, seccomp" } else { "Landlock, seccomp" };
     let _ = writeln!(io::stdout(), "{layers}");
-    end_all();
+    started.end();
     Ok(0)
 }
 
@@ -91,7 +96,7 @@ fn start(words: &[OsString], confinement: &Confinement) -> Result<Started, Strin
             Ok(started) => return Ok(started),
             Err(reason) => reasons.push(reason),
         }
-        end_all();
+        end_all(&[]);
     }
     if !layers.signals {
         reasons.push("Landlock is older than version 6".to_owned());
@@ -103,7 +108,7 @@ fn start(words: &[OsString], confinement: &Confinement) -> Result<Started, Strin
             Ok(started) => return Ok(started),
             Err(reason) => reasons.push(reason),
         }
-        end_all();
+        end_all(&[]);
     }
     Err(format!("no sandbox: {}", reasons.join("; ")))
 }
@@ -115,12 +120,24 @@ fn put_up(words: &[OsString], call: Option<Call>) -> Result<Started, String> {
     // It holds the other end of the stream, which must close when the child ends.
     drop(command);
     let own = if call.is_some() { 0 } else { 2 };
-    let mut started = Started { child, stream, own, call };
+    let mut started = Started { child, stream, own, known: Vec::new(), call };
     started.wait_for_word()?;
     Ok(started)
 }
 
 impl Started {
+    /// Ends it and everything that it started. The first step needs nothing that could be missing.
+    fn end(&mut self) {
+        // Once it was waited for, its number may be another one's.
+        if matches!(self.child.try_wait(), Ok(None)) {
+            // Its processes are in its own group, unless they left it.
+            let group = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+            let _ = group.map(|group| kill_process_group(group, Signal::KILL));
+            let _ = self.child.kill();
+        }
+        end_all(&self.known);
+    }
+
     /// Waits until the restrictions hold.
     fn wait_for_word(&mut self) -> Result<(), String> {
         let mut word = [0; 4096];
@@ -154,11 +171,13 @@ fn call(scratch: &Path) -> io::Result<Call> {
 }
 
 /// Waits for the end of the program, or brings it about.
-fn follow(mut started: Started, confinement: &Confinement) -> Result<u8, String> {
+fn follow(started: &mut Started, disk: Disk, confinement: &Confinement) -> Result<u8, String> {
     let limits = &confinement.limits;
-    let own_folder = started.call.as_ref().map(|call| call.0.clone());
-    let folders = confinement.write.iter().map(|place| place.path.clone()).chain(own_folder);
-    let mut disk = Disk::new(folders.collect());
+    let disk = match &started.call {
+        Some(call) => disk.with_empty(call.0.clone()),
+        None => disk,
+    };
+    let disk = watch_disk(disk, *limits).map_err(|error| format!("it cannot be watched: {error}"))?;
     let child = i32::try_from(started.child.id()).ok().and_then(Pid::from_raw).ok_or("it has no number")?;
     let ended = pidfd_open(child, PidfdFlags::empty()).map_err(|error| format!("it cannot be watched: {error}"))?;
     let begun = Instant::now();
@@ -169,7 +188,7 @@ fn follow(mut started: Started, confinement: &Confinement) -> Result<u8, String>
         }
         // The program's own streams say nothing when nobody reads them, so a lost stream is no reason to end.
         let _ = started.stream.write(&[READY]);
-        let used = usage(started.own);
+        let used = usage(started.own, &mut started.known);
         if used.is_ok() {
             known = Instant::now();
         }
@@ -181,7 +200,7 @@ fn follow(mut started: Started, confinement: &Confinement) -> Result<u8, String>
                 Some(format!("it used more than {} MiB of memory", limits.memory_bytes / 1024 / 1024))
             }
             Err(error) if known.elapsed() > UNKNOWN => Some(format!("what it uses cannot be read: {error}")),
-            _ => disk.over(limits),
+            _ => disk.try_recv().ok(),
         };
         if let Some(reason) = reason {
             tell(&format!("ended: {reason}"));
@@ -191,6 +210,15 @@ fn follow(mut started: Started, confinement: &Confinement) -> Result<u8, String>
             return Ok(code_of_signal(9));
         }
     }
+}
+
+/// Counts beside everything else: in a large folder that may take longer than what else is used may stay unknown.
+fn watch_disk(disk: Disk, limits: Limits) -> io::Result<Receiver<String>> {
+    let (sender, receiver) = mpsc::channel();
+    // When nobody hears the reason, the program is at its end already.
+    let watch = move || drop(sender.send(disk.watch(&limits)));
+    std::thread::Builder::new().spawn(watch)?;
+    Ok(receiver)
 }
 
 /// Waits until the next look, until the program has ended, or until nobody wants it any more; says whether that is so.

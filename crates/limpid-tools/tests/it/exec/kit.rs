@@ -100,6 +100,18 @@ impl Bench {
         Some(bench)
     }
 
+    /// The same with no granted folder within another: without namespaces no part of one can be hidden.
+    pub(super) fn flat(mut self) -> Self {
+        let root = |name: &str, write, trust| Root { folder: self.path(name), write, trust };
+        self.programs.grants = Grants::new(self.path("home/workspace"))
+            .with(root("home/skills", false, Trust::File))
+            .with(root("mine", true, Trust::File))
+            .with(root("theirs", true, Trust::Outside))
+            .with(root("read", false, Trust::File))
+            .with(root("home/outside", true, Trust::Outside));
+        self
+    }
+
     pub(super) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -142,7 +154,11 @@ fn helper_without_namespaces(folder: &Path) -> PathBuf {
     script(folder, &text)
 }
 
-fn unprivileged() -> String {
+/// The beginning of a command without the tests' rights.
+pub(super) fn unprivileged() -> String {
+    if !is_root() {
+        return String::new();
+    }
     format!("setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups")
 }
 

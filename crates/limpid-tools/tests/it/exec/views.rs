@@ -86,7 +86,7 @@ async fn no_link_and_no_rename_leads_from_low_to_high() {
 #[tokio::test]
 async fn a_toolchain_shows_no_credentials() {
     for with_namespaces in [true, false] {
-        let bench = if with_namespaces { Some(Bench::new()) } else { Bench::without_namespaces().map(flat) };
+        let bench = if with_namespaces { Some(Bench::new()) } else { Bench::without_namespaces().map(Bench::flat) };
         let Some(mut bench) = bench else { continue };
         let files = [
             (".cargo/credentials.toml", "[registry]\ntoken = \"SECRET\"\n"),
@@ -189,7 +189,7 @@ async fn a_grant_is_the_folder_that_it_was_and_a_link_is_none() {
 #[tokio::test]
 async fn without_namespaces_landlock_holds_the_views() {
     let Some(bench) = Bench::without_namespaces() else { return };
-    let bench = flat(bench);
+    let bench = bench.flat();
     let told = bench.run("cp tea.md {}/mine/tea.md && cat {}/read/own.md ~/skills/tea/SKILL.md; ls -A ~").await;
     assert_eq!(told, "my own\n# Tea\nskills\nExit code: 0");
     let told =
@@ -204,19 +204,4 @@ async fn without_namespaces_landlock_holds_the_views() {
     assert_eq!(told.matches("not implemented").count(), 2, "{told}");
     assert!(told.contains("not permitted") && told.contains("alive\n"), "{told}");
     assert_eq!(fs::read_dir(bench.path("home/data/scratch")).unwrap().count(), 0);
-}
-
-/// Without namespaces no part of a granted folder can be hidden, so none lies in another.
-fn flat(mut bench: Bench) -> Bench {
-    use limpid_tools::files::{Grants, Root};
-    let path = |name: &str| bench.folder.path().join(name);
-    let root = |name: &str, write, trust| Root { folder: path(name), write, trust };
-    let grants = Grants::new(path("home/workspace"))
-        .with(root("home/skills", false, Trust::File))
-        .with(root("mine", true, Trust::File))
-        .with(root("theirs", true, Trust::Outside))
-        .with(root("read", false, Trust::File))
-        .with(root("home/outside", true, Trust::Outside));
-    bench.programs.grants = grants;
-    bench
 }
