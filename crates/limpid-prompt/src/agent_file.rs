@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
+use crate::front_matter::split_front_matter;
 use crate::problem::nearest;
 use crate::skill::{as_list, as_text, read_front};
-use crate::workspace::split_front_matter;
 
 /// The name of the file, at the top of the workspace.
 pub const AGENT_FILE: &str = "AGENT.md";

@@ -6,6 +6,7 @@
 //! What somebody has said has no default: each such value is made with a label.
 
 mod agent;
+mod arguments;
 mod changed;
 mod flat;
 mod goal;
@@ -26,6 +27,7 @@ use flat::inputs;
 pub use agent::{
     ArgumentSchema, ModelInfo, PlatformInfo, StateReader, TimeInfo, ToolInput, ToolPlacement, ToolProtocolName, UiMode,
 };
+pub(crate) use arguments::schema_in_short;
 pub use changed::{ChangedInput, StoredInput};
 pub use goal::{
     ArtifactAction, ArtifactInput, ArtifactType, CheckpointInput, CheckpointStatus, DecisionInput, GoalInput,

@@ -127,7 +127,8 @@
 //!
 //! # Layout
 //! - What goes in: [`inputs`], [`workspace`] (which files a prompt quotes), [`source`] (files as values), `fs`.
-//! - What a profile is once it is loaded: [`profile`], [`section`], [`template`], [`scope`] (the names that texts use);
+//! - What a profile is once it is loaded: [`profile`], [`section`], [`template`], [`scope`] (the names that texts use),
+//!   [`evaluate`];
 //!   what is wrong with one: [`problem`].
 //! - Rendering: [`render`], [`boundary`], [`count`]; what comes out: [`prompt`], [`show`], [`diff`], [`recorded`].
 //! - Skills: [`skill`] (SKILL.md files and those that ship), [`registry`] (everything that can be chosen as one).
@@ -139,8 +140,11 @@ pub mod boundary;
 mod budget;
 pub mod count;
 pub mod diff;
+pub mod evaluate;
+mod front_matter;
 #[cfg(feature = "fs")]
 pub mod fs;
+mod hash;
 pub mod inputs;
 mod lint;
 pub mod problem;
@@ -162,11 +166,11 @@ pub mod workspace;
 
 pub use count::{Estimate, FixedCounter, TokenCounter};
 pub use inputs::Inputs;
-pub use profile::{Profile, Profiles};
+pub use profile::{Profile, Profiles, tier};
 pub use prompt::{
-    BudgetUse, Loading, OfferedTool, Outcome, Part, Place, Prompt, PromptMessage, SectionReport, Stability, StatePart,
+    BudgetUse, Loading, OfferedTool, Outcome, Part, Place, Prompt, PromptMessage, SectionReport, Size, StatePart,
     WindowUse,
 };
-pub use render::{RenderError, RenderRequest, Size, tier};
-pub use section::{Section, Subject};
+pub use render::{RenderError, RenderRequest};
+pub use section::{Section, Stability, Subject};
 pub use source::{Layer, SourceFile, SourceRef};

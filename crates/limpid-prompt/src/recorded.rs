@@ -4,9 +4,9 @@
 use limpid_core::{CallId, ProviderState, Role, ToolCall, ToolSpec, Trust};
 
 use crate::inputs::CallInput;
-use crate::prompt::{Loading, OfferedTool, Part, Place, Prompt, PromptMessage, Stability, StatePart};
+use crate::prompt::{Loading, OfferedTool, Part, Place, Prompt, PromptMessage, StatePart};
 use crate::render::{IN_FLIGHT, PAST, Tools};
-use crate::section::Subject;
+use crate::section::{Stability, Subject};
 
 /// What was kept of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -15,6 +15,7 @@ mod limits;
 mod loading;
 mod marks;
 mod origin;
+mod planned;
 mod prefix;
 mod rows;
 mod tag;
@@ -24,17 +25,20 @@ mod tools;
 use limpid_core::{Tier, UsableWindow, WindowSize};
 use sha2::{Digest, Sha256};
 
-pub use error::{Overfull, RenderError, Size};
+pub use crate::profile::tier;
+pub use error::{Overfull, RenderError};
 pub(crate) use history::{IN_FLIGHT, PAST};
 pub(crate) use loading::Tools;
 
 use crate::count::FixedCounter;
 use crate::inputs::{Inputs, ModelInfo, ToolProtocolName};
-use crate::profile::{MessageSpec, Path, Profile, Step};
-use crate::prompt::{Part, Place, Prompt, PromptMessage, Stability, WindowUse};
+use crate::profile::{Path, Profile, Step};
+use crate::prompt::{Prompt, PromptMessage, WindowUse};
 use crate::scope::{Frame, Scope};
+use crate::section::Stability;
 use draft::Draft;
 use laid::Layer;
+use planned::Planned;
 
 /// What to render.
 #[derive(Clone, Copy)]
@@ -61,14 +65,6 @@ impl Profile {
     }
 }
 
-/// The tier of a path: the path's own, else the inputs', else that of the model's window, else the third.
-pub fn tier(path: &Path, inputs: &Inputs) -> Tier {
-    path.tier
-        .or_else(|| inputs.tier.and_then(Tier::new))
-        .or_else(|| inputs.model.window.map(|window| Tier::of(WindowSize(window))))
-        .unwrap_or(Tier::ALL[2])
-}
-
 /// The window that is really used, when one is known.
 fn usable_window(model: &ModelInfo) -> Option<UsableWindow> {
     let default = || model.window.map(|window| UsableWindow::default_for(WindowSize(window)));
@@ -86,14 +82,6 @@ struct Renderer<'a> {
     request: RenderRequest<'a>,
     path: &'a Path,
     tier: Tier,
-}
-
-/// A message of the path's list before it is laid out.
-struct Planned<'a> {
-    spec: &'a MessageSpec,
-    drafts: Vec<Draft<'a>>,
-    /// Whether the message's gate is false.
-    closed: bool,
 }
 
 impl Renderer<'_> {
@@ -187,46 +175,6 @@ impl Renderer<'_> {
             Step::Message(_) => false,
         });
         if open { history::past(self.request.inputs) } else { Vec::new() }
-    }
-}
-
-impl<'a> Planned<'a> {
-    /// The message as it is after every cut.
-    fn lay(&self) -> Layer<'a> {
-        Layer::message(self.spec, &self.drafts, |at| self.drafts[at].units())
-    }
-
-    /// The message, unless it has no text.
-    fn finish(&self, laid: Layer<'a>) -> Option<PromptMessage> {
-        if laid.text().is_empty() {
-            return None;
-        }
-        let part = |span: &laid::Span<'_>| {
-            let section = self.drafts[span.section].section;
-            let text = &laid.text()[span.range.clone()];
-            Part {
-                section: section.id.clone(),
-                origin: span.origin.to_string(),
-                text: text.to_owned(),
-                bytes: text.len(),
-                tokens: None,
-                stability: section.stability,
-                trust: span.trust,
-                subject: section.subject,
-            }
-        };
-        Some(PromptMessage {
-            role: self.spec.role,
-            parts: laid.spans().iter().map(part).collect(),
-            text: laid.into_text(),
-            calls: Vec::new(),
-            state: Vec::new(),
-            call_id: None,
-            loads: Vec::new(),
-            call_tokens: None,
-            cache_mark: false,
-            place: Place::Path,
-        })
     }
 }
 

@@ -7,8 +7,9 @@ use serde::{Serialize, Serializer};
 
 use crate::inputs::CallInput;
 use crate::profile::Unit;
-use crate::prompt::{BudgetUse, Outcome, Part, Prompt, PromptMessage, SectionReport, Stability, StatePart, WindowUse};
+use crate::prompt::{BudgetUse, Outcome, Part, Prompt, PromptMessage, SectionReport, StatePart, WindowUse};
 use crate::render::{IN_FLIGHT, PAST};
+use crate::section::Stability;
 
 /// The origin of what a model's own chat template adds.
 const TEMPLATE: &str = "model:chat_template";

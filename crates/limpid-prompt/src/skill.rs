@@ -13,7 +13,7 @@ use limpid_core::Skill;
 use limpid_core::skill::{BadName, MAX_DESCRIPTION, SkillName};
 use serde_json::{Map, Value};
 
-use crate::workspace::split_front_matter;
+use crate::front_matter::split_front_matter;
 
 /// Why a text is no skill.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -5,6 +5,7 @@ use jiff::ToSpan;
 use jiff::civil::Date;
 
 use crate::agent_file::{self, AGENT_FILE as AGENT};
+pub use crate::front_matter::split_front_matter;
 use crate::inputs::{TimeInfo, WorkspaceFile};
 use crate::profile::shipped_template;
 
@@ -62,28 +63,6 @@ fn is_blank(file: &WorkspaceFile) -> bool {
 pub fn is_unedited(name: &str, content: &str) -> bool {
     let plain = |text: &str| text.replace("\r\n", "\n").trim().to_owned();
     shipped_template(name).is_some_and(|template| plain(template) == plain(content))
-}
-
-/// The front matter of a file, without its fences, and what follows it; no front matter without a closing fence.
-///
-/// A byte order mark and Windows line endings are taken.
-pub fn split_front_matter(text: &str) -> (Option<&str>, &str) {
-    let whole = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let Some(rest) = strip_fence(whole) else { return (None, whole) };
-    let mut at = 0;
-    for line in rest.split_inclusive('\n') {
-        if line.trim_end() == "---" {
-            let body = rest.get(at + line.len()..).unwrap_or_default();
-            return (rest.get(..at), body.trim_start_matches(['\r', '\n']));
-        }
-        at += line.len();
-    }
-    (None, whole)
-}
-
-fn strip_fence(text: &str) -> Option<&str> {
-    let (first, rest) = text.split_once('\n')?;
-    (first.trim_end() == "---").then_some(rest)
 }
 
 /// The dates whose notes are recent, newest first: `2026-02-17`, in the user's zone. None when the time is unreadable.

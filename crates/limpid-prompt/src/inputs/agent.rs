@@ -1,6 +1,7 @@
 //! The model, its tools, the machine and the time.
 
-use super::StateInput;
+use super::arguments::schema_in_short;
+use super::history::StateInput;
 use limpid_core::ToolProtocol;
 use std::borrow::Cow;
 use std::ops::Deref;
@@ -176,7 +177,7 @@ impl JsonSchema for ArgumentSchema {
 impl ToolInput {
     /// Its arguments on one line: `key: string, hours?: integer`.
     pub fn arguments(&self) -> String {
-        crate::scope::schema_in_short(&self.schema)
+        schema_in_short(&self.schema)
     }
 }
 

@@ -80,7 +80,7 @@ impl OutsideText {
 
     /// A hash of the text, by which a change of it is noticed.
     pub fn hash(&self) -> String {
-        crate::prompt::hash_of([self.0.as_bytes()])
+        crate::hash::hash_of([self.0.as_bytes()])
     }
 
     /// The text, for the engine's own use inside a boundary.

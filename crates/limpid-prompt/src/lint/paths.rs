@@ -5,9 +5,9 @@ use limpid_core::Tier;
 use crate::inputs::Inputs;
 use crate::problem::Problem;
 use crate::profile::{Path, Step};
-use crate::prompt::{Outcome, Stability};
+use crate::prompt::Outcome;
 use crate::render::{RenderError, RenderRequest};
-use crate::section::Section;
+use crate::section::{Section, Stability};
 use crate::template::Gate;
 
 use super::{Lint, warn};

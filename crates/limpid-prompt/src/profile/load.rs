@@ -10,9 +10,11 @@ use crate::problem::{Fault, Problem, Problems, Severity};
 use crate::source::{Layer, SourceFile};
 use crate::template::names::Names;
 
-use super::make::{FileSet, Made};
+use super::file_set::FileSet;
+use super::loaded::Profile;
+use super::make::Made;
 use super::shelf::{MANIFEST, Shelf};
-use super::{Profile, UnknownName};
+use super::unknown_name::UnknownName;
 
 /// A set of profiles: those that ship, the owner's, or both.
 #[derive(Clone, Debug)]

@@ -12,7 +12,8 @@ use toml::Spanned;
 use crate::problem::{Fault, File, Problem};
 
 use super::behaviour::{self, Given};
-use super::{GroupBudget, Limit, Overflow, ToolGroup, Unit};
+use super::budget::{GroupBudget, Limit, Overflow, Unit};
+use super::tool_text::ToolGroup;
 use raw::{Raw, RawGroup, RawLimit, RawMessage, RawOverflow, RawPath};
 
 /// A manifest that was read. Of a profile with a base it holds what the base gives where the profile is silent.

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use limpid_core::Tier;
+use limpid_core::{Tier, WindowSize};
 
-use crate::inputs::RoleName;
+use crate::inputs::{Inputs, RoleName};
 use crate::section::Section;
 use crate::source::SourceRef;
 use crate::template::Gate;
 
-use super::{Budget, Limit};
+use super::budget::{Budget, Limit};
 
 /// One way of talking to a model. Splices of other paths are already carried out.
 #[derive(Clone, Debug)]
@@ -90,6 +90,14 @@ pub struct MessageSpec {
     pub budget: Option<Budget>,
     /// The paths that it was spliced from; budgets of groups that bind there bind here too.
     pub spliced: Vec<String>,
+}
+
+/// The tier of a path: the path's own, else the inputs', else that of the model's window, else the third.
+pub fn tier(path: &Path, inputs: &Inputs) -> Tier {
+    path.tier
+        .or_else(|| inputs.tier.and_then(Tier::new))
+        .or_else(|| inputs.model.window.map(|window| Tier::of(WindowSize(window))))
+        .unwrap_or(Tier::ALL[2])
 }
 
 /// Whether a name fits a pattern: the name itself, or `prefix*`.

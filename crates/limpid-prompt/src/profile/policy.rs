@@ -9,7 +9,7 @@ use toml::Spanned;
 
 use crate::problem::{Fault, File, Problem};
 
-use super::make::FileSet;
+use super::file_set::FileSet;
 use super::shelf::{FileKind, kind};
 
 #[derive(Deserialize)]

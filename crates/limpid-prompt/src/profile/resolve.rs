@@ -10,8 +10,9 @@ use crate::template::Gate;
 use crate::template::compile::Context;
 use crate::template::names::Names;
 
+use super::budget::Budget;
 use super::manifest::{MessageDraft, PathDraft, SpliceDraft, StepDraft};
-use super::{Budget, MessageSpec, Path, Step};
+use super::path::{MessageSpec, Path, Step};
 use crate::inputs::RoleName;
 
 /// A profile whose sections are compiled and whose message lists are as they are written.

@@ -4,8 +4,7 @@ use include_dir::{Dir, File, include_dir};
 
 use crate::source::SourceFile;
 
-use super::Profiles;
-use super::load::{folder, one_of};
+use super::load::{Profiles, folder, one_of};
 use super::shelf::MANIFEST;
 
 static SHIPPED: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/profiles");

@@ -3,16 +3,17 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use super::RenderError;
 use super::draft::Draft;
+use super::error::RenderError;
 use super::laid::{Layer, Origin};
 use super::origin;
 use crate::boundary;
+use crate::evaluate::{self, Piece};
 use crate::inputs::TrustName;
 use crate::scope::{Frame, Plain, Record, Scope, View};
 use crate::section::{EntryList, Take};
 use crate::source::SourceRef;
-use crate::template::{Name, Piece, Slot};
+use crate::template::{Name, Slot};
 
 /// One entry of a list, ready to stand in a prompt.
 pub(super) struct Entry {
@@ -45,7 +46,7 @@ impl<'a> Draft<'a> {
         match &self.from {
             Some(view) => {
                 let name = self.section.from.as_ref();
-                out.extend(view.clone().into_piece(name).and_then(|piece| self.chunk(piece)));
+                out.extend(evaluate::piece(view.clone(), name).and_then(|piece| self.chunk(piece)));
             }
             None => {
                 let Some(form) = self.form() else { return self.mode_alone() };

@@ -2,12 +2,11 @@
 
 use limpid_core::Role;
 
-use super::error::Size;
-use super::laid::Layer;
+use super::history;
 use super::limits::Limits;
-use super::{Planned, history};
+use super::planned::Planned;
 use crate::profile::Unit;
-use crate::prompt::BudgetUse;
+use crate::prompt::{BudgetUse, Size};
 
 impl Limits<'_> {
     /// The budgets of the path's messages, then the path's own.
@@ -23,7 +22,7 @@ impl Limits<'_> {
         let units = |n: usize| if counts(n) { message.drafts[n].units() } else { 0 };
         Some(BudgetUse {
             what: format!("message {at} ({}) of path {}", Role::from(message.spec.role), self.path.name),
-            used: self.size(Layer::message(message.spec, &message.drafts, units).text(), unit),
+            used: self.size(message.lay_units(units).text(), unit),
             limit: budget.limit.at(self.tier, self.window),
             unit,
             parts: largest_first(self.parts(message, unit, counts)),
@@ -54,7 +53,7 @@ impl Limits<'_> {
     fn parts(&self, message: &Planned<'_>, unit: Unit, counts: impl Fn(usize) -> bool) -> Vec<Size> {
         let alone = |at: usize| {
             let only = |n: usize| if n == at { message.drafts[n].units() } else { 0 };
-            self.size(Layer::message(message.spec, &message.drafts, only).text(), unit)
+            self.size(message.lay_units(only).text(), unit)
         };
         let counted = (0..message.drafts.len()).filter(|at| counts(*at));
         counted.map(|at| Size::new(&message.drafts[at].section.id, alone(at))).collect()

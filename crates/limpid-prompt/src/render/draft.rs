@@ -1,9 +1,9 @@
 //! A section of one prompt before it is laid out: what stands in it, and how far it was cut.
 
-use super::RenderError;
 use super::body::{Chunk, Entry, entries};
+use super::error::RenderError;
 use super::laid::Layer;
-use crate::prompt::Outcome;
+use crate::prompt::{Outcome, Size};
 use crate::scope::{Frame, Scope, View};
 use crate::section::{EntryList, Form, Section, Trim};
 use crate::source::SourceRef;
@@ -176,9 +176,23 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Writes the text without its entries, as a group's budget counts it.
-    pub(super) fn write_frame(&self, out: &mut Layer<'a>) {
-        self.write_body(&self.body, &vec![0; self.lists.len()], out);
+    /// The section for itself.
+    pub(super) fn alone(&self) -> Layer<'a> {
+        let mut out = Layer::default();
+        out.section(0, "", |out| self.write(usize::MAX, out));
+        out
+    }
+
+    /// What a group's budget counts of the section besides its entries: the join before it, and its text without them.
+    pub(super) fn frame(&self, join: &str) -> String {
+        let mut out = Layer::behind(join);
+        self.write_body(&self.body, &vec![0; self.lists.len()], &mut out);
+        out.into_text()
+    }
+
+    /// How much of it there is, for whoever must say what is too large.
+    pub(super) fn sized(&self, size: usize) -> Size {
+        Size { source: self.source().cloned(), ..Size::new(&self.section.id, size) }
     }
 
     /// Bytes before anything was cut; 0 when nothing was.
@@ -207,7 +221,7 @@ impl<'a> Draft<'a> {
 
     fn weigh(&mut self) {
         if self.size == 0 {
-            self.size = Layer::alone(self).text().len();
+            self.size = self.alone().text().len();
         }
     }
 
@@ -239,7 +253,7 @@ impl<'a> Draft<'a> {
             None => (self.whole, self.kept) = (entries, 1),
             Some(Trim::Entries) => self.whole = entries,
             Some(Trim::Paragraphs) => {
-                self.whole = Layer::alone(self).paragraphs();
+                self.whole = self.alone().paragraphs();
                 self.kept = self.whole;
             }
         }

@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use super::draft::Draft;
 use crate::profile::{Unit, UnknownName};
-use crate::source::SourceRef;
+use crate::prompt::Size;
 
 /// Why a prompt cannot be rendered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -33,27 +32,6 @@ pub struct Overfull {
     pub needed: usize,
     /// What must stay, and how much each takes; the largest first.
     pub sizes: Vec<Size>,
-}
-
-/// How much one thing takes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Size {
-    /// The section, `history` or `tools`.
-    pub section: String,
-    /// Its size in the budget's unit.
-    pub size: usize,
-    /// The file that its text stands in, when that is one.
-    pub source: Option<SourceRef>,
-}
-
-impl Size {
-    pub(crate) fn new(section: &str, size: usize) -> Self {
-        Self { section: section.to_owned(), size, source: None }
-    }
-
-    pub(super) fn of_draft(draft: &Draft<'_>, size: usize) -> Self {
-        Self { source: draft.source().cloned(), ..Self::new(&draft.section.id, size) }
-    }
 }
 
 impl fmt::Display for Overfull {

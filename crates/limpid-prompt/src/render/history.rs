@@ -6,8 +6,8 @@ use super::tag;
 use crate::boundary;
 use crate::count::TokenCounter;
 use crate::inputs::{HistoryMessage, Inputs, RoleName};
-use crate::prompt::{Part, Place, PromptMessage, Stability, StatePart};
-use crate::section::Subject;
+use crate::prompt::{Part, Place, PromptMessage, StatePart};
+use crate::section::{Stability, Subject};
 
 /// The section id of earlier messages.
 pub(crate) const PAST: &str = "history";

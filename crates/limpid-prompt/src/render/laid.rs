@@ -4,10 +4,8 @@ use std::fmt;
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::draft::Draft;
 use crate::boundary;
 use crate::inputs::TrustName;
-use crate::profile::MessageSpec;
 use crate::source::SourceRef;
 
 /// Where a stretch comes from.
@@ -54,31 +52,21 @@ pub(super) struct Layer<'a> {
 }
 
 impl<'a> Layer<'a> {
-    /// A whole message; `units` says how much of each section is wanted.
-    pub(super) fn message(spec: &MessageSpec, drafts: &[Draft<'a>], units: impl Fn(usize) -> usize) -> Self {
-        let (text, spans) = (String::with_capacity(2048), Vec::with_capacity(drafts.len()));
-        let mut out = Self { text, spans, ..Self::default() };
-        for (at, draft) in drafts.iter().enumerate() {
-            out.section(at, draft, units(at), &spec.join);
-        }
-        if !out.text.is_empty() {
-            out.gap(&spec.end);
-        }
-        out
+    /// An empty message of so many sections.
+    pub(super) fn with_room_for(sections: usize) -> Self {
+        Self { text: String::with_capacity(2048), spans: Vec::with_capacity(sections), ..Self::default() }
     }
 
-    /// One section for itself.
-    pub(super) fn alone(draft: &Draft<'a>) -> Self {
-        let mut out = Self::default();
-        out.section(0, draft, usize::MAX, "");
-        out
+    /// What stands behind a join.
+    pub(super) fn behind(join: &str) -> Self {
+        Self { text: join.to_owned(), start: join.len(), ..Self::default() }
     }
 
-    /// What a group's budget counts of a section besides its entries: the join before it, and its text without them.
-    pub(super) fn frame(draft: &Draft<'a>, join: &str) -> String {
-        let mut out = Self { text: join.to_owned(), start: join.len(), ..Self::default() };
-        draft.write_frame(&mut out);
-        out.text
+    /// Ends a message that has text.
+    pub(super) fn end(&mut self, text: &str) {
+        if !self.text.is_empty() {
+            self.gap(text);
+        }
     }
 
     pub(super) fn text(&self) -> &str {
@@ -94,16 +82,13 @@ impl<'a> Layer<'a> {
     }
 
     /// Writes a section behind a join; one without text leaves nothing behind.
-    fn section(&mut self, at: usize, draft: &Draft<'a>, units: usize, join: &str) {
-        if units == 0 {
-            return;
-        }
+    pub(super) fn section(&mut self, at: usize, join: &str, write: impl FnOnce(&mut Self)) {
         let (end, spans, closed) = (self.text.len(), self.spans.len(), self.closed);
         if end > 0 {
             self.gap(join);
         }
         (self.section, self.start, self.solid) = (at, self.text.len(), self.text.len());
-        draft.write(units, self);
+        write(self);
         self.trim();
         if self.text[self.start..].trim().is_empty() {
             self.text.truncate(end);

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use limpid_core::{Tier, UsableWindow};
 
 use super::draft::Draft;
-use super::laid::Layer;
-use super::{Overfull, Planned, RenderError, Size, history};
+use super::error::{Overfull, RenderError};
+use super::history;
+use super::planned::Planned;
 use crate::budget::{Give, Member, fill, shrink};
 use crate::count::{FixedCounter, TokenCounter as _, WindowEstimate};
 use crate::profile::{GroupBudget, Limit, Path, Unit};
-use crate::prompt::{OfferedTool, PromptMessage, Stability};
-use crate::section::{DropOrder, Section, Subject, Trim};
+use crate::prompt::{OfferedTool, PromptMessage, Size};
+use crate::section::{DropOrder, Section, Stability, Subject, Trim};
 
 /// Everything that budgets are held against.
 pub(super) struct Limits<'a> {
@@ -73,7 +74,7 @@ impl Limits<'_> {
             for (n, draft) in message.drafts.iter().enumerate() {
                 if draft.units() > 0 && draft.section.budget.as_deref() == Some(group) {
                     let (member, stays) = self.member(draft, &message.spec.join, unit);
-                    must_stay.extend(stays.map(|size| Size::of_draft(draft, size)));
+                    must_stay.extend(stays.map(|size| draft.sized(size)));
                     places.push((at, n));
                     members.push(member);
                 }
@@ -101,7 +102,7 @@ impl Limits<'_> {
     ///
     /// A section that its entries carry pays its frame with the first of them; any other pays it as an entry of its own.
     fn member(&self, draft: &Draft<'_>, join: &str, unit: Unit) -> (Member, Option<usize>) {
-        let frame = self.size(&Layer::frame(draft, join), unit);
+        let frame = self.size(&draft.frame(join), unit);
         let entries = draft.entries().map(|(entry, list)| self.size(&[entry.text.as_str(), &list.join].concat(), unit));
         if draft.section.needs_entries {
             return (Member { overhead: frame, entries: entries.collect() }, None);
@@ -173,7 +174,7 @@ impl Limits<'_> {
                         None if counts(message.drafts[n].section) => message.drafts[n].units(),
                         None => 0,
                     };
-                    counter.count(Layer::message(message.spec, &message.drafts, units).text())
+                    counter.count(message.lay_units(units).text())
                 });
                 sizes.sum::<usize>() + tools
             };
@@ -203,9 +204,8 @@ impl Limits<'_> {
         let least: Vec<usize> = gives.iter().map(Give::floor).collect();
         let sizes = places.iter().zip(&least).map(|(&(at, n), units)| {
             let draft = &planned[at].drafts[n];
-            let text =
-                Layer::message(planned[at].spec, &planned[at].drafts, |other| if other == n { *units } else { 0 });
-            Size::of_draft(draft, self.size(text.text(), unit))
+            let text = planned[at].lay_units(|other| if other == n { *units } else { 0 });
+            draft.sized(self.size(text.text(), unit))
         });
         let sizes = sizes.chain(rest).collect();
         Err(overfull(what, limit, unit, measure(&least), sizes))
@@ -224,7 +224,7 @@ impl Limits<'_> {
             let place = places.iter().position(|place| *place == (at, n));
             if counts(n) { place.map_or(0, |place| kept[place]) } else { 0 }
         };
-        self.size(Layer::message(message.spec, &message.drafts, units).text(), unit)
+        self.size(message.lay_units(units).text(), unit)
     }
 
     pub(super) fn sent_size(&self, message: &PromptMessage, unit: Unit) -> usize {

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use limpid_core::Role;
 
-use crate::prompt::{PromptMessage, Stability};
+use crate::prompt::PromptMessage;
+use crate::section::Stability;
 
 /// What is known of the messages that marks are set in.
 pub(super) struct Layout {

@@ -1,8 +1,8 @@
 //! The report: one row for every section of the path, and one for every file that was considered and not used.
 
-use super::Planned;
 use super::draft::Draft;
 use super::laid::Layer;
+use super::planned::Planned;
 use crate::inputs::{Inputs, UnusedSkill};
 use crate::prompt::{Outcome, SectionReport};
 use crate::scope::Scope;

@@ -4,7 +4,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
 use crate::inputs::{Inputs, ToolInput};
-use crate::profile::Profile;
+use crate::profile::{Profile, tier};
 use crate::prompt::{Loading, OfferedTool};
 use crate::scope::Scope;
 
@@ -23,7 +23,7 @@ impl Profile {
     /// there.
     pub fn callable_tools(&self, path: &str, inputs: &Inputs) -> Vec<OfferedTool> {
         let Ok(path) = self.path(path) else { return Vec::new() };
-        let scope = Scope::new(inputs, self, path, super::tier(path, inputs), "");
+        let scope = Scope::new(inputs, self, path, tier(path, inputs), "");
         described(&scope, scope.existing())
     }
 }

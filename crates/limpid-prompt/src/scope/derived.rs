@@ -7,11 +7,15 @@ use crate::inputs::{
 };
 use limpid_core::Trust;
 
+use crate::profile::ToolGroup;
+
+use super::data::Scope;
 use super::fields::trust_name;
 use super::json::json;
 use super::pick::pick;
+use super::record::{GroupView, Record};
+use super::view::View;
 use super::workspace::{skills, workspace};
-use super::{Record, Scope, View};
 
 impl<'a> Scope<'a> {
     /// The value of a name: a path of fields, outermost first. A name that does not exist is absent.
@@ -41,6 +45,14 @@ impl<'a> Scope<'a> {
             "changed" => changed(&inputs.changed, field).at(rest.get(1..).unwrap_or_default(), self),
             name => self.top(inputs, name).at(rest, self),
         }
+    }
+
+    fn groups(&self) -> Vec<GroupView<'a>> {
+        let group = |group: &'a ToolGroup| {
+            let names = group.names.iter().filter(|name| self.offers(name)).map(String::as_str).collect();
+            GroupView { title: &group.title, names }
+        };
+        self.profile().groups().iter().map(group).filter(|group| !group.names.is_empty()).collect()
     }
 
     fn top(&self, inputs: &'a Inputs, name: &str) -> View<'a> {

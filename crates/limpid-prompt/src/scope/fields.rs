@@ -3,17 +3,110 @@
 use crate::inputs::{
     ActiveSkill, ArtifactAction, ArtifactType, CategoryName, CheckpointStatus, EmailAccount, GoalInput, GoalStatus,
     HistoryMessage, MemoryEntry, NewEmail, NewNotification, Priority, RoleName, SkillEntry, SkillSource, TaskEntry,
-    Trigger, TrustName,
+    Trigger, TrustName, schema_in_short,
 };
 
-use super::{Record, View};
+use super::data::Scope;
+use super::json::json;
+use super::record::Record;
+use super::view::View;
+
+impl<'a> View<'a> {
+    /// The value of a field, or of a field of a field.
+    pub(crate) fn at(self, path: &[String], scope: &Scope<'a>) -> Self {
+        path.iter().fold(self, |value, name| match value {
+            Self::Record(record) => record.field(name, scope),
+            _ => Self::Absent,
+        })
+    }
+}
+
+impl<'a> Record<'a> {
+    /// The value of a field.
+    pub(crate) fn field(self, name: &str, scope: &Scope<'a>) -> View<'a> {
+        match self {
+            Self::Memory(memory) => memory_field(memory, name),
+            Self::Task(task) => task_field(task, name),
+            Self::Report(report) => quoted(&report.text, report.trust, name),
+            Self::Unread(unread) => match name {
+                "origin" => View::labelled(&unread.origin, unread.trust),
+                "title" => View::labelled(&unread.title, unread.trust),
+                _ => quoted(&unread.text, unread.trust, name),
+            },
+            Self::Account(account) => account_field(account, name),
+            Self::Email(email) => email_field(email, name),
+            Self::Sms(sms) => match name {
+                "id" => View::labelled(&sms.id, TrustName::Outside),
+                "from" => View::outside(&sms.from),
+                "preview" => View::outside(&sms.preview),
+                _ => View::Absent,
+            },
+            Self::Notification(notification) => notification_field(notification, name),
+            Self::Skill(skill) => skill_field(skill, name),
+            Self::ActiveSkill(skill) => active_skill_field(skill, name),
+            Self::Goal(goal) => goal_field(goal, name),
+            Self::Checkpoint(step, trust) => match name {
+                "id" => View::labelled(&step.id, trust),
+                "description" => View::labelled(&step.description, trust),
+                "status" => View::text(checkpoint_status(step.status)),
+                "completed_at" => View::optional(step.completed_at.as_deref(), trust),
+                _ => View::Absent,
+            },
+            Self::Decision(decision, trust) => match name {
+                "id" => View::labelled(&decision.id, trust),
+                "description" => View::labelled(&decision.description, trust),
+                "rationale" => View::labelled(&decision.rationale, trust),
+                "locked" => View::Bool(decision.locked),
+                _ => View::Absent,
+            },
+            Self::Artifact(artifact, trust) => match name {
+                "type" => View::text(artifact_type(artifact.kind)),
+                "path" => View::labelled(&artifact.path, trust),
+                "action" => View::text(artifact_action(artifact.action)),
+                _ => View::Absent,
+            },
+            Self::File(file) => pair(("name", &file.name), ("content", &file.content), name),
+            Self::Excerpt { name: file, content } => pair(("name", file), ("content", content), name),
+            Self::Line(text) => pair(("text", text), ("text", text), name),
+            Self::Note(note) => pair(("date", &note.date), ("content", &note.content), name),
+            Self::Digest(digest) if name == "id" => View::labelled(&digest.id, digest.trust),
+            Self::Digest(digest) => quoted(&digest.text, digest.trust, name),
+            Self::Quoted(text) => quoted(&text.text, text.trust, name),
+            Self::Message(message) => message_field(message, name),
+            Self::Call(call, trust) => match name {
+                "id" => View::labelled(&call.id, trust),
+                "name" => View::labelled(&call.name, trust),
+                "arguments" => View::labelled(&call.arguments, trust),
+                _ => View::Absent,
+            },
+            Self::Tool(tool) => match name {
+                "name" => View::file(&tool.name),
+                "group" => View::file(&tool.group),
+                "description" => View::file(scope.description(tool)),
+                "reach" => View::text(tool.reach.as_str()),
+                "arguments" => View::file(schema_in_short(&tool.schema)),
+                "schema" => View::Record(Self::Json(&tool.schema)),
+                _ => View::Absent,
+            },
+            Self::Group(group) => match name {
+                "title" => View::file(group.title),
+                "names" => View::List(group.names.into_iter().map(View::file).collect()),
+                _ => View::Absent,
+            },
+            Self::Json(object) => object.get(name).map_or(View::Absent, json),
+            Self::Made(fields) => {
+                fields.into_iter().find(|(field, _)| *field == name).map_or(View::Absent, |(_, value)| value)
+            }
+        }
+    }
+}
 
 /// Two fields of a file.
-pub(super) fn pair<'a>(first: (&str, &'a str), second: (&str, &'a str), name: &str) -> View<'a> {
+fn pair<'a>(first: (&str, &'a str), second: (&str, &'a str), name: &str) -> View<'a> {
     [first, second].into_iter().find(|(field, _)| *field == name).map_or(View::Absent, |(_, text)| View::file(text))
 }
 
-pub(super) fn quoted<'a>(text: &'a str, trust: TrustName, name: &str) -> View<'a> {
+fn quoted<'a>(text: &'a str, trust: TrustName, name: &str) -> View<'a> {
     match name {
         "text" => View::labelled(text, trust),
         "trust" => View::text(trust_name(trust)),
@@ -21,7 +114,7 @@ pub(super) fn quoted<'a>(text: &'a str, trust: TrustName, name: &str) -> View<'a
     }
 }
 
-pub(super) fn memory_field<'a>(memory: &'a MemoryEntry, name: &str) -> View<'a> {
+fn memory_field<'a>(memory: &'a MemoryEntry, name: &str) -> View<'a> {
     match name {
         "key" => View::labelled(&memory.key, memory.trust),
         "content" => View::labelled(&memory.content, memory.trust),
@@ -32,7 +125,7 @@ pub(super) fn memory_field<'a>(memory: &'a MemoryEntry, name: &str) -> View<'a> 
     }
 }
 
-pub(super) fn task_field<'a>(task: &'a TaskEntry, name: &str) -> View<'a> {
+fn task_field<'a>(task: &'a TaskEntry, name: &str) -> View<'a> {
     match name {
         "id" => View::labelled(&task.id, task.trust),
         "description" => View::labelled(&task.description, task.trust),
@@ -46,7 +139,7 @@ pub(super) fn task_field<'a>(task: &'a TaskEntry, name: &str) -> View<'a> {
     }
 }
 
-pub(super) fn account_field<'a>(account: &'a EmailAccount, name: &str) -> View<'a> {
+fn account_field<'a>(account: &'a EmailAccount, name: &str) -> View<'a> {
     match name {
         "address" => View::file(&account.address),
         "unread" => View::int(account.unread),
@@ -56,7 +149,7 @@ pub(super) fn account_field<'a>(account: &'a EmailAccount, name: &str) -> View<'
     }
 }
 
-pub(super) fn email_field<'a>(email: &'a NewEmail, name: &str) -> View<'a> {
+fn email_field<'a>(email: &'a NewEmail, name: &str) -> View<'a> {
     match name {
         "id" => View::labelled(&email.id, TrustName::Outside),
         "account" => View::file(&email.account),
@@ -67,7 +160,7 @@ pub(super) fn email_field<'a>(email: &'a NewEmail, name: &str) -> View<'a> {
     }
 }
 
-pub(super) fn notification_field<'a>(notification: &'a NewNotification, name: &str) -> View<'a> {
+fn notification_field<'a>(notification: &'a NewNotification, name: &str) -> View<'a> {
     match name {
         "id" => View::labelled(&notification.id, TrustName::Outside),
         "app" => View::outside(&notification.app),
@@ -78,7 +171,7 @@ pub(super) fn notification_field<'a>(notification: &'a NewNotification, name: &s
     }
 }
 
-pub(super) fn skill_field<'a>(skill: &'a SkillEntry, name: &str) -> View<'a> {
+fn skill_field<'a>(skill: &'a SkillEntry, name: &str) -> View<'a> {
     match name {
         "name" => View::labelled(&skill.name, skill.trust),
         "title" => View::optional(skill.title.as_deref(), skill.trust),
@@ -91,7 +184,7 @@ pub(super) fn skill_field<'a>(skill: &'a SkillEntry, name: &str) -> View<'a> {
     }
 }
 
-pub(super) fn active_skill_field<'a>(skill: &'a ActiveSkill, name: &str) -> View<'a> {
+fn active_skill_field<'a>(skill: &'a ActiveSkill, name: &str) -> View<'a> {
     match name {
         "name" => View::labelled(&skill.name, skill.trust),
         "title" => View::optional(skill.title.as_deref(), skill.trust),
@@ -105,7 +198,7 @@ pub(super) fn active_skill_field<'a>(skill: &'a ActiveSkill, name: &str) -> View
     }
 }
 
-pub(super) fn goal_field<'a>(goal: &'a GoalInput, name: &str) -> View<'a> {
+fn goal_field<'a>(goal: &'a GoalInput, name: &str) -> View<'a> {
     match name {
         "id" => View::labelled(&goal.id, goal.trust),
         "description" => View::labelled(&goal.description, goal.trust),
@@ -126,7 +219,7 @@ pub(super) fn goal_field<'a>(goal: &'a GoalInput, name: &str) -> View<'a> {
     }
 }
 
-pub(super) fn message_field<'a>(message: &'a HistoryMessage, name: &str) -> View<'a> {
+fn message_field<'a>(message: &'a HistoryMessage, name: &str) -> View<'a> {
     match name {
         "role" => View::text(role(message.role)),
         "content" => View::labelled(&message.content, message.trust),

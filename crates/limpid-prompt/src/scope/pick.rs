@@ -3,7 +3,8 @@
 use crate::splinterlands::{Battle, Card};
 use serde_json::Value;
 
-use super::{Record, View};
+use super::record::Record;
+use super::view::View;
 
 /// A field of `pick`. Whatever the payload looks like, what can be read of it counts and the rest has defaults.
 pub(super) fn pick<'a>(payload: Option<&Value>, field: &str) -> View<'a> {

@@ -7,13 +7,8 @@ use crate::inputs::{
     HistoryMessage, MemoryEntry, NewEmail, NewNotification, NewSms, PreviousReport, Quoted, SkillEntry, TaskEntry,
     ToolInput, TrustName, UnreadEntry, WorkspaceFile,
 };
-
-use super::fields::{
-    account_field, active_skill_field, artifact_action, artifact_type, checkpoint_status, email_field, goal_field,
-    memory_field, message_field, notification_field, pair, quoted, skill_field, task_field,
-};
-use super::json::{json, schema_in_short};
-use super::{Scope, View};
+use crate::scope::data::Scope;
+use crate::scope::view::View;
 
 /// Something with fields: mostly the item of a list.
 #[derive(Clone, Debug, PartialEq)]
@@ -153,84 +148,6 @@ impl<'a> Record<'a> {
             _ => return None,
         };
         Some(format!("{kind}:{name}"))
-    }
-
-    /// The value of a field.
-    pub(crate) fn field(self, name: &str, scope: &Scope<'a>) -> View<'a> {
-        match self {
-            Self::Memory(memory) => memory_field(memory, name),
-            Self::Task(task) => task_field(task, name),
-            Self::Report(report) => quoted(&report.text, report.trust, name),
-            Self::Unread(unread) => match name {
-                "origin" => View::labelled(&unread.origin, unread.trust),
-                "title" => View::labelled(&unread.title, unread.trust),
-                _ => quoted(&unread.text, unread.trust, name),
-            },
-            Self::Account(account) => account_field(account, name),
-            Self::Email(email) => email_field(email, name),
-            Self::Sms(sms) => match name {
-                "id" => View::labelled(&sms.id, TrustName::Outside),
-                "from" => View::outside(&sms.from),
-                "preview" => View::outside(&sms.preview),
-                _ => View::Absent,
-            },
-            Self::Notification(notification) => notification_field(notification, name),
-            Self::Skill(skill) => skill_field(skill, name),
-            Self::ActiveSkill(skill) => active_skill_field(skill, name),
-            Self::Goal(goal) => goal_field(goal, name),
-            Self::Checkpoint(step, trust) => match name {
-                "id" => View::labelled(&step.id, trust),
-                "description" => View::labelled(&step.description, trust),
-                "status" => View::text(checkpoint_status(step.status)),
-                "completed_at" => View::optional(step.completed_at.as_deref(), trust),
-                _ => View::Absent,
-            },
-            Self::Decision(decision, trust) => match name {
-                "id" => View::labelled(&decision.id, trust),
-                "description" => View::labelled(&decision.description, trust),
-                "rationale" => View::labelled(&decision.rationale, trust),
-                "locked" => View::Bool(decision.locked),
-                _ => View::Absent,
-            },
-            Self::Artifact(artifact, trust) => match name {
-                "type" => View::text(artifact_type(artifact.kind)),
-                "path" => View::labelled(&artifact.path, trust),
-                "action" => View::text(artifact_action(artifact.action)),
-                _ => View::Absent,
-            },
-            Self::File(file) => pair(("name", &file.name), ("content", &file.content), name),
-            Self::Excerpt { name: file, content } => pair(("name", file), ("content", content), name),
-            Self::Line(text) => pair(("text", text), ("text", text), name),
-            Self::Note(note) => pair(("date", &note.date), ("content", &note.content), name),
-            Self::Digest(digest) if name == "id" => View::labelled(&digest.id, digest.trust),
-            Self::Digest(digest) => quoted(&digest.text, digest.trust, name),
-            Self::Quoted(text) => quoted(&text.text, text.trust, name),
-            Self::Message(message) => message_field(message, name),
-            Self::Call(call, trust) => match name {
-                "id" => View::labelled(&call.id, trust),
-                "name" => View::labelled(&call.name, trust),
-                "arguments" => View::labelled(&call.arguments, trust),
-                _ => View::Absent,
-            },
-            Self::Tool(tool) => match name {
-                "name" => View::file(&tool.name),
-                "group" => View::file(&tool.group),
-                "description" => View::file(scope.description(tool)),
-                "reach" => View::text(tool.reach.as_str()),
-                "arguments" => View::file(schema_in_short(&tool.schema)),
-                "schema" => View::Record(Self::Json(&tool.schema)),
-                _ => View::Absent,
-            },
-            Self::Group(group) => match name {
-                "title" => View::file(group.title),
-                "names" => View::List(group.names.into_iter().map(View::file).collect()),
-                _ => View::Absent,
-            },
-            Self::Json(object) => object.get(name).map_or(View::Absent, json),
-            Self::Made(fields) => {
-                fields.into_iter().find(|(field, _)| *field == name).map_or(View::Absent, |(_, value)| value)
-            }
-        }
     }
 }
 

@@ -7,11 +7,11 @@ use serde_json::{Map, Value, json};
 
 use limpid_core::Tier;
 
-use super::{Frame, Scope, View};
+use super::{Frame, Record, Scope, View};
+use crate::evaluate::Piece;
 use crate::inputs::{ActiveSkill, Inputs, TaskEntry, ToolProtocolName, Trigger, schema};
 use crate::profile::{Profile, Profiles};
 use crate::source::SourceFile;
-use crate::template::Piece;
 use crate::template::names::{Fields, Kind, Names};
 
 /// What stands in every text of a stranger, so that it is known again.
@@ -185,7 +185,8 @@ fn each_template(scope: &Scope<'_>, profile: &Profile, mut check: impl FnMut(&st
             check(&section.id, form.template.render(&frame));
         }
         for list in &section.lists {
-            for (n, item) in list.items(scope).0.into_iter().enumerate() {
+            let View::List(items) = scope.lookup(&list.of.path) else { continue };
+            for (n, item) in items.into_iter().map(Record::from).enumerate() {
                 check(&section.id, list.entry.render(&Frame::of_item(scope, item, n + 1)));
             }
         }

@@ -4,9 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use crate::inputs::{OutsideText, Quoted, TrustName};
-use crate::template::{Name, Piece};
-
-use super::{Record, Scope};
+use crate::scope::record::Record;
 
 /// A value as texts see it, borrowed from the inputs wherever it stands there.
 #[derive(Clone, Debug, PartialEq)]
@@ -152,25 +150,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The value of a field, or of a field of a field.
-    pub(crate) fn at(self, path: &[String], scope: &Scope<'a>) -> Self {
-        path.iter().fold(self, |value, name| match value {
-            Self::Record(record) => record.field(name, scope),
-            _ => Self::Absent,
-        })
-    }
-
-    /// What printing the value writes; nothing for what is absent. A list without a filter is joined by commas.
-    pub(crate) fn into_piece(self, name: Option<&'a Name>) -> Option<Piece<'a>> {
-        match self.flat() {
-            Self::Text(plain) => (!plain.text.is_empty()).then_some(Piece::Data(plain, name)),
-            Self::Foreign(foreign) => Some(Piece::Foreign(foreign, name)),
-            _ => None,
-        }
-    }
-
     /// The value as one text.
-    fn flat(self) -> Self {
+    pub(crate) fn flat(self) -> Self {
         match self {
             Self::Bool(flag) => Self::text(if flag { "true" } else { "false" }),
             Self::Int(number) => Self::by(number.to_string().into(), None),

@@ -3,7 +3,8 @@
 use crate::inputs::{ActiveSkill, DailyNote, SkillEntry, SkillSource, SkillsInput, TrustName, WorkspaceInput};
 use crate::workspace::{FileUse, file_uses, long_term, pieces};
 
-use super::{Record, View};
+use super::record::Record;
+use super::view::View;
 
 pub(super) fn workspace<'a>(workspace: &'a WorkspaceInput, order: &[String], field: &str) -> View<'a> {
     match field {

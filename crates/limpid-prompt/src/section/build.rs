@@ -12,8 +12,10 @@ use crate::template::compile::Context;
 use crate::template::names::Names;
 use crate::template::{Expr, Node, Slot, Template};
 
+use super::definition::{DropOrder, Section};
+use super::form::{Form, Forms};
 use super::front::{self, Front};
-use super::{DropOrder, Form, Forms, Section, Subject};
+use super::subject::Subject;
 use reader::Reader;
 
 /// What every section of a profile is checked against.

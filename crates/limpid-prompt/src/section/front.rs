@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_saphyr::Spanned;
 
+use super::stability::Stability;
 use crate::problem::Fault;
-use crate::prompt::Stability;
 
 /// The two halves of a Markdown file.
 #[derive(Debug, PartialEq)]

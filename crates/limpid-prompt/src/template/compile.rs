@@ -13,7 +13,7 @@ use minijinja::syntax::SyntaxConfig;
 use crate::problem::Fault;
 
 use super::names::{self, Kind, Names};
-use super::{Gate, Name, Node, Root, Template};
+use super::syntax::{Gate, Name, Node, Root, Template};
 
 /// What the names of a text may stand for.
 #[derive(Clone, Copy)]

@@ -7,9 +7,10 @@ use std::sync::LazyLock;
 use limpid_core::Tier;
 use proptest::prelude::*;
 
+use super::Template;
 use super::compile::Context;
 use super::names::Names;
-use super::{Piece, Template};
+use crate::evaluate::Piece;
 use crate::inputs::{Inputs, Quoted, TrustName};
 use crate::profile::{Profile, Profiles};
 use crate::scenario::EXAMPLE_INPUTS;

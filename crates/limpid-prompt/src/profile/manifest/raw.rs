@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use toml::Spanned;
 
-use crate::profile::PerTier;
+use crate::profile::budget::PerTier;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

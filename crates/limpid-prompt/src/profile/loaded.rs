@@ -1,0 +1,170 @@
+//! A profile that was loaded.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use limpid_core::policy::ModeRules;
+use limpid_core::{DEFAULT_PROFILE, Tier};
+
+use super::behaviour::{self, Behaviour, BehaviourValue};
+use super::mode::{Mode, ModeForm};
+use super::path::{Path, tier};
+use super::tool_text::{ToolGroup, ToolText};
+use super::unknown_name::UnknownName;
+use crate::inputs::Inputs;
+use crate::problem::File;
+use crate::section::Section;
+use crate::source::SourceRef;
+
+const LAST_MODE: &str = "developer";
+const LAST_TIER: usize = 2;
+
+/// A profile that was loaded: every name in it is known, every text compiled, so that rendering cannot fail on it.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    pub(crate) name: String,
+    pub(crate) title: String,
+    pub(crate) about: String,
+    /// Nearest first.
+    pub(crate) bases: Vec<String>,
+    pub(crate) paths: BTreeMap<String, Path>,
+    pub(crate) sections: BTreeMap<String, Arc<Section>>,
+    pub(crate) modes: BTreeMap<String, Mode>,
+    pub(crate) policies: BTreeMap<String, ModeRules>,
+    pub(crate) tools: BTreeMap<String, ToolText>,
+    pub(crate) words: BTreeMap<String, Vec<String>>,
+    pub(crate) groups: Vec<ToolGroup>,
+    pub(crate) tool_order: Vec<String>,
+    pub(crate) file_order: Vec<String>,
+    pub(crate) behaviour: Behaviour,
+    pub(crate) behaviour_sources: BTreeMap<&'static str, SourceRef>,
+    /// The files that it was made of, those of its bases included.
+    pub(crate) files: BTreeMap<String, Arc<File>>,
+}
+
+impl Profile {
+    /// Its name: that of its folder.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its title for people.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// What it is, in one sentence.
+    pub fn about(&self) -> &str {
+        &self.about
+    }
+
+    /// The profiles that it gets its files from: itself, its bases, nearest first, and the one that lends every profile
+    /// what it lacks.
+    pub fn lineage(&self) -> impl Iterator<Item = &str> {
+        let lends = Some(DEFAULT_PROFILE).filter(|name| self.name != *name && self.bases().all(|base| base != *name));
+        std::iter::once(self.name()).chain(self.bases()).chain(lends)
+    }
+
+    /// The profiles that it builds on, nearest first.
+    pub fn bases(&self) -> impl Iterator<Item = &str> {
+        self.bases.iter().map(String::as_str)
+    }
+
+    /// What it makes the program do.
+    pub fn behaviour(&self) -> &Behaviour {
+        &self.behaviour
+    }
+
+    /// Every key of its behaviour with its value and the line that sets it.
+    pub fn behaviour_values(&self) -> Vec<BehaviourValue> {
+        behaviour::values(&self.behaviour, &self.behaviour_sources)
+    }
+
+    /// A path by name; one that the profile does not define is the `limpid` profile's.
+    pub fn path(&self, name: &str) -> Result<&Path, UnknownName> {
+        self.paths.get(name).ok_or_else(|| UnknownName::new("path", name, self.paths.keys()))
+    }
+
+    /// The tier that a path has with these inputs: the path's own, else the inputs', else that of the model's window,
+    /// else the third.
+    ///
+    /// # Errors
+    /// When there is no such path.
+    pub fn tier(&self, path: &str, inputs: &Inputs) -> Result<Tier, UnknownName> {
+        Ok(tier(self.path(path)?, inputs))
+    }
+
+    /// Every path, by name.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.paths.values()
+    }
+
+    /// A section of this profile by id.
+    pub fn section(&self, id: &str) -> Option<&Arc<Section>> {
+        self.sections.get(id)
+    }
+
+    /// Every section of this profile, by id.
+    pub fn sections(&self) -> impl Iterator<Item = &Arc<Section>> {
+        self.sections.values()
+    }
+
+    /// The names of its modes.
+    pub fn modes(&self) -> impl Iterator<Item = &str> {
+        self.modes.keys().map(String::as_str)
+    }
+
+    /// The template of a mode for a tier, and the places that were tried before it was found.
+    ///
+    /// None when the profile has no modes at all; an unknown mode is an error that lists the known ones.
+    pub fn mode(&self, name: &str, tier: Tier) -> Result<Option<ModeForm<'_>>, UnknownName> {
+        if self.modes.is_empty() {
+            return Ok(None);
+        }
+        let mode = self.modes.get(name).ok_or_else(|| UnknownName::new("mode", name, self.modes.keys()))?;
+        Ok(mode.get(tier).or_else(|| self.last_resort(mode, tier)))
+    }
+
+    /// What a mode lets the agent do, when a file of the profile says so (`modes/<mode>/policy.toml`).
+    pub fn mode_rules(&self, mode: &str) -> Option<&ModeRules> {
+        self.policies.get(mode)
+    }
+
+    /// What the model is told about a tool; one that the profile does not describe is described by `limpid`.
+    pub fn tool(&self, name: &str) -> Option<&ToolText> {
+        self.tools.get(name)
+    }
+
+    /// The tools that a mode calls for, the most wanted first: those of the word list `core_tools_<mode>`, then those of
+    /// `core_tools`.
+    pub fn core_tools(&self, mode: &str) -> Vec<String> {
+        let list = |name: &str| self.words.get(name).cloned().unwrap_or_default();
+        [list(&format!("core_tools_{mode}")), list("core_tools")].concat()
+    }
+
+    /// Whether a prompt of this profile shows a text of the inputs as it is: `soul`, `safety`.
+    pub fn reads(&self, input: &str) -> bool {
+        let is_it = |section: &Arc<Section>| section.from.as_ref().is_some_and(|name| name.path == [input]);
+        self.paths().flat_map(Path::sections).any(is_it)
+    }
+
+    /// How texts group the tools.
+    pub fn groups(&self) -> &[ToolGroup] {
+        &self.groups
+    }
+
+    /// The order in which texts list tools; the rest follow by name.
+    pub fn tool_order(&self) -> &[String] {
+        &self.tool_order
+    }
+
+    /// The workspace files that prompts quote, in order.
+    pub fn file_order(&self) -> &[String] {
+        &self.file_order
+    }
+
+    fn last_resort(&self, mode: &Mode, tier: Tier) -> Option<ModeForm<'_>> {
+        let form = self.modes.get(LAST_MODE)?.tiers[LAST_TIER].as_ref()?;
+        Some(ModeForm { form, tried: mode.places(tier).map(|at| mode.file(at)).collect() })
+    }
+}
