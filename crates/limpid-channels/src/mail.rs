@@ -6,7 +6,7 @@
 //!   certificates its servers have; [`servers`]: where large providers are.
 //! - [`mailbox`]: what can be done with an account; [`error`]: why it could not be.
 //! - [`letter`]: a message to be sent; `encode`: its text in the ASCII of mail.
-//! - `imap`, `smtp`, `tls`: the servers.
+//! - `mail_servers`: an account at its own servers; `imap`, `smtp`, `tls`: what they speak.
 
 pub mod account;
 mod encode;
@@ -14,6 +14,7 @@ pub mod error;
 mod imap;
 pub mod letter;
 pub mod login;
+mod mail_servers;
 pub mod mailbox;
 pub mod roots;
 pub mod secret;
@@ -26,6 +27,7 @@ pub use error::MailError;
 pub use letter::{Answered, Letter, address};
 pub use limpid_formats::mail::{Attachment, Mail, MailHead, MailId};
 pub use login::{Login, TokenSource};
-pub use mailbox::{MailQuery, MailServers, Mailbox, News, Offered, Poll};
+pub use mail_servers::MailServers;
+pub use mailbox::{MailQuery, Mailbox, News, Offered, Poll};
 pub use roots::Roots;
 pub use secret::Secret;

@@ -20,6 +20,7 @@ mod tools;
 mod trust;
 mod web;
 mod window;
+mod word;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -48,6 +49,7 @@ pub use tools::ToolsConfig;
 pub use trust::{PasteTrust, TrustConfig};
 pub use web::{Engine, LocationConfig, SearchConfig, WebConfig};
 pub use window::{Compaction, WindowConfig};
+use word::word;
 
 /// What the owner has set.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -136,19 +138,6 @@ impl Config {
         let tokens = self.inbox.gateway.iter().map(|gateway| &gateway.token_env);
         keys.chain(tokens).chain([&self.notify.ntfy_token_env]).filter_map(Option::as_deref).collect()
     }
-}
-
-/// Reads one of a few words.
-fn word<'de, D: Deserializer<'de>, T: Copy>(
-    deserializer: D,
-    all: &[T],
-    name: fn(T) -> &'static str,
-) -> Result<T, D::Error> {
-    let word = String::deserialize(deserializer)?;
-    all.iter().copied().find(|known| name(*known) == word).ok_or_else(|| {
-        let known: Vec<String> = all.iter().map(|known| format!("`{}`", name(*known))).collect();
-        D::Error::custom(format!("unknown value `{word}`, expected {}", known.join(" or ")))
-    })
 }
 
 /// The agent.

@@ -7,14 +7,15 @@ use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read, Seek};
 use std::path::Path;
 
+mod error;
 mod reader;
 mod tensor;
 mod value;
 
+pub use error::GgufError;
 use reader::Reader;
+pub use value::MetaValue;
 
-/// The longest text of a header: chat templates have a few thousand bytes.
-const MAX_TEXT: u64 = 16 << 20;
 const ALIGNMENT: u64 = 32;
 
 /// What the header of a GGUF file says.
@@ -34,48 +35,6 @@ pub struct Gguf {
     pub bos_token: Option<String>,
     /// The text of the token that ends a document, when the file names one.
     pub eos_token: Option<String>,
-}
-
-/// A value in the header.
-#[derive(Clone, Debug, PartialEq)]
-pub enum MetaValue {
-    /// A whole number or a truth value (0 or 1).
-    Number(i128),
-    /// A broken number.
-    Float(f64),
-    /// A text.
-    Text(String),
-    /// A short list of whole numbers.
-    List(Vec<i128>),
-    /// A list that was not kept, with its length.
-    Long(u64),
-}
-
-/// Why a file is no model that can be loaded.
-#[derive(Debug, thiserror::Error)]
-pub enum GgufError {
-    /// The file could not be read.
-    #[error("it cannot be read: {0}")]
-    Io(#[from] std::io::Error),
-    /// The file begins with other bytes than a GGUF file.
-    #[error("it is no GGUF file: it begins with {0}; fetch a model in the GGUF format")]
-    Magic(String),
-    /// The format's version is not known.
-    #[error("its GGUF version is {0}, and only 2 and 3 can be read; convert the model again with current tools")]
-    Version(u32),
-    /// The file is shorter than it says.
-    #[error("it is cut off: {what} needs {needs} bytes and the file has {has}; fetch it again")]
-    Truncated {
-        /// What is missing.
-        what: String,
-        /// Where that would end.
-        needs: u64,
-        /// Where the file ends.
-        has: u64,
-    },
-    /// The header contradicts itself.
-    #[error("it is damaged: {0}; fetch it again")]
-    Malformed(String),
 }
 
 impl Gguf {

@@ -4,6 +4,9 @@
 //! tools gets no declarations, reads calls and results of the conversation as plain messages, and (with
 //! [`ToolProtocol::Json`]) replies in the form of [`crate::json_tools`].
 
+mod call;
+mod fit_names;
+mod message;
 mod names;
 mod originals;
 mod schema;
@@ -12,18 +15,19 @@ mod tools;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use limpid_core::state::{Piece, Span, in_order};
-use limpid_core::{CacheLife, Effort, Role, ToolProtocol};
+use limpid_core::{CacheLife, Role, ToolProtocol};
 use limpid_prompt::inputs::CallInput;
 use limpid_prompt::{Place, PromptMessage, StatePart};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::abilities::{EffortForm, ForcedTools};
+use crate::abilities::ForcedTools;
 use crate::json::{to_json, to_raw};
 use crate::json_tools;
-use crate::model::{ModelCall, ModelCard, ModelError, Reasoning, ReplyForm, Sampling, ToolUse};
+use crate::model::{ModelCall, ModelCard, ModelError, ReplyForm, Sampling, ToolUse};
 
+pub(crate) use call::{WireCall, WireReasoning};
+pub(crate) use message::{WireMessage, WireState};
 pub(crate) use names::{CallNames, NameRules};
 pub(crate) use originals::Originals;
 pub(crate) use schema::{SchemaRules, Words};
@@ -32,82 +36,6 @@ pub(crate) use tools::{WireTool, left_out};
 
 /// Cache marks in one request; providers that take marks take so many.
 const MAX_MARKS: usize = 4;
-
-/// One call, ready to be written in a protocol's words.
-#[derive(Clone, Debug)]
-pub(crate) struct WireCall<'a> {
-    pub(crate) model: &'a str,
-    pub(crate) messages: Vec<WireMessage<'a>>,
-    /// The tools that are declared to the provider.
-    pub(crate) tools: Vec<WireTool<'a>>,
-    pub(crate) choice: Cow<'a, ToolUse>,
-    pub(crate) reply: Cow<'a, ReplyForm>,
-    /// Whether the reply's JSON is to be turned back into calls or an answer.
-    pub(crate) json_tools: bool,
-    pub(crate) sampling: Sampling,
-    pub(crate) conversation: Option<&'a str>,
-    /// Tokens that may really be used.
-    pub(crate) window: Option<u32>,
-    /// Whether what the provider keeps in its cache is charged for, so that only what is marked should be kept.
-    pub(crate) pays_for_cache: bool,
-    /// How long it is to be kept.
-    pub(crate) cache: CacheLife,
-    pub(crate) reasoning: WireReasoning,
-    /// Whether a Chat Completions server wants the reasoning of messages with calls back.
-    pub(crate) reasoning_back: bool,
-    /// Whether state goes back with the ids that it came with.
-    pub(crate) state_ids: bool,
-    /// What the tools and their arguments are called here.
-    pub(crate) originals: Originals,
-}
-
-/// How much the model is to reason.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct WireReasoning {
-    /// A level that the model has.
-    pub(crate) effort: Effort,
-    /// How it is told.
-    pub(crate) form: EffortForm,
-    /// Whether it reasons in this call.
-    pub(crate) reasons: bool,
-    /// Whether the reasoning is asked for as text.
-    pub(crate) shown: bool,
-}
-
-impl WireReasoning {
-    fn new(card: &ModelCard, asked: Reasoning) -> Self {
-        Self {
-            effort: card.abilities.effort_for(asked.effort),
-            form: card.abilities.effort_form.unwrap_or(EffortForm::Level),
-            reasons: card.reasons(asked.effort),
-            shown: asked.shown,
-        }
-    }
-}
-
-/// One message as it is sent.
-#[derive(Clone, Debug)]
-pub(crate) struct WireMessage<'a> {
-    pub(crate) role: Role,
-    pub(crate) text: Cow<'a, str>,
-    pub(crate) calls: Cow<'a, [CallInput]>,
-    pub(crate) state: Vec<WireState<'a>>,
-    pub(crate) call_id: Option<Cow<'a, str>>,
-    /// The tool whose result this is.
-    pub(crate) tool: Option<Cow<'a, str>>,
-    /// The tools whose declarations are read here.
-    pub(crate) loads: Vec<Cow<'a, str>>,
-    pub(crate) cache_mark: bool,
-    /// Whether what is marked is to be kept for an hour.
-    pub(crate) cache_hour: bool,
-}
-
-/// What the provider gets back with a message.
-#[derive(Clone, Debug)]
-pub(crate) struct WireState<'a> {
-    pub(crate) json: &'a RawValue,
-    span: Span,
-}
 
 impl<'a> WireCall<'a> {
     /// Sees a call as this model is to get it, with schemas by these rules. A tool whose schema cannot be made to fit is left
@@ -239,13 +167,6 @@ fn state<'a>(card: &ModelCard, message: &'a PromptMessage) -> Vec<WireState<'a>>
     let wire =
         own.map(|state| serde_json::from_str(&state.json).ok().map(|json| WireState { json, span: state.span() }));
     wire.collect::<Option<_>>().unwrap_or_default()
-}
-
-impl WireMessage<'_> {
-    /// Texts, calls and state in the order in which they came.
-    pub(crate) fn pieces(&self) -> Vec<Piece<'_, WireState<'_>>> {
-        in_order(&self.text, self.calls.len(), &self.state, |state| state.span.clone())
-    }
 }
 
 /// Makes the system messages at the beginning one. One that comes later is said by the user, since servers refuse or lose it.

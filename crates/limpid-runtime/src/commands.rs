@@ -5,7 +5,8 @@
 //! activates. Everything else is a message, such as `/etc/hosts is what?` and `and/or`. `//name` says `/name` to the
 //! model.
 //!
-//! A command is a file beside this one with a [`SlashCommand`] in it, and a line in [`TABLE`].
+//! A command is a file beside this one with a [`SlashCommand`] in it, and a line in the
+//! table.
 
 mod checkpoint;
 mod clean;
@@ -26,87 +27,23 @@ mod new;
 mod profile;
 mod prompt;
 mod skills;
+mod slash_command;
 mod stop;
+mod table;
 mod tasks;
 mod undo;
 
-use async_trait::async_trait;
-use limpid_conversation::ChatRequest;
-use limpid_core::ConversationId;
 use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
 use limpid_services::skills::{ListedSkill, SkillStatus};
-use limpid_store::Conversation;
+
+pub use slash_command::SlashReply;
+pub use table::{SlashInfo, commands, is_taken};
 
 use crate::agent::Agent;
-use crate::commands::line::{Line, find, parse, unknown};
-
-/// Every command, in the order in which `/help` lists them.
-static TABLE: &[&dyn SlashCommand] = &[
-    &help::Help,
-    &new::New,
-    &stop::Stop,
-    &undo::Undo,
-    &mode::Mode,
-    &goal::Goal,
-    &checkpoint::Checkpoint,
-    &profile::Profile,
-    &model::Model,
-    &effort::Effort,
-    &prompt::Prompt,
-    &context::Context,
-    &compact::Compact,
-    &clean::Clean,
-    &memory::Memory,
-    &group::Group,
-    &skills::Skills,
-    &tasks::Tasks,
-    &heartbeat::Heartbeat,
-    &cost::Cost,
-    &exit::Exit,
-];
-
-/// A command: what it is called, what it takes, what it does.
-#[async_trait]
-pub(crate) trait SlashCommand: Send + Sync {
-    /// What stands behind the slash: `a-z` and dashes.
-    fn name(&self) -> &'static str;
-
-    /// Other names that do the same.
-    fn aliases(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    /// What may follow, as help shows it; empty for nothing.
-    fn arguments(&self) -> &'static str {
-        ""
-    }
-
-    /// What it does, in one line.
-    fn help(&self) -> &'static str;
-
-    /// Words that may follow those that are there already.
-    ///
-    /// # Errors
-    /// When what they are read from cannot be read; then none are offered.
-    async fn words(&self, _context: &CommandContext<'_>, _before: &[&str]) -> Result<Vec<String>, AgentError> {
-        Ok(Vec::new())
-    }
-
-    /// Carries it out. `arguments` is what followed the name, without white space around it.
-    ///
-    /// # Errors
-    /// Whatever it fails with; the person reads it.
-    async fn run(&self, context: &CommandContext<'_>, arguments: &str) -> Result<SlashReply, AgentError>;
-}
-
-/// Where a command was given.
-pub(crate) struct CommandContext<'a> {
-    pub(crate) agent: &'a Agent,
-    choice: &'a ConversationChoice,
-    /// The conversation, when there is one yet.
-    pub(crate) conversation: Option<Conversation>,
-}
+use crate::commands::line::{Line, parse, unknown};
+use crate::commands::slash_command::CommandContext;
+use crate::commands::table::find;
 
 /// What a line that a person wrote comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,41 +54,6 @@ pub enum Input {
     Reply(SlashReply),
 }
 
-/// What a command came to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SlashReply {
-    /// The command's name.
-    pub command: &'static str,
-    /// What the person reads: plain text, no line break at its end.
-    pub text: String,
-    /// The conversation that the next message goes to, when there is one.
-    pub conversation: Option<ConversationId>,
-    /// What is different from before: `conversation`, `mode`, `profile`, `model`, …; empty when nothing is.
-    pub changed: Vec<&'static str>,
-    /// Whether the person wants to leave: a surface that stays open closes.
-    pub leaves: bool,
-}
-
-/// A command as a list shows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SlashInfo {
-    /// What stands behind the slash.
-    pub name: &'static str,
-    /// Other names that do the same.
-    pub aliases: &'static [&'static str],
-    /// What may follow; empty for nothing.
-    pub arguments: &'static str,
-    /// What it does, in one line.
-    pub help: &'static str,
-}
-
-impl SlashInfo {
-    /// Its name, then its other names.
-    pub fn names(self) -> impl Iterator<Item = &'static str> {
-        std::iter::once(self.name).chain(self.aliases.iter().copied())
-    }
-}
-
 /// A word that may stand where the cursor is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
@@ -159,16 +61,6 @@ pub struct Completion {
     pub word: String,
     /// What it is, when there is something to say.
     pub help: String,
-}
-
-/// Every command, in the order in which help lists them.
-pub fn commands() -> impl Iterator<Item = SlashInfo> {
-    TABLE.iter().map(|command| SlashInfo {
-        name: command.name(),
-        aliases: command.aliases(),
-        arguments: command.arguments(),
-        help: command.help(),
-    })
 }
 
 /// Whether a text is a command, so that a surface can choose the conversation before it asks for more.
@@ -232,40 +124,6 @@ impl Agent {
         let conversation = self.directory().find(choice).await?;
         Ok(CommandContext { agent: self, choice, conversation })
     }
-}
-
-impl CommandContext<'_> {
-    /// The conversation, changed as the request says and made when there is none.
-    pub(crate) async fn change(&self, request: ChatRequest) -> Result<Conversation, AgentError> {
-        let conversation = self.choice.clone();
-        self.agent.conversations().conversation_for(&ChatRequest { conversation, ..request }).await
-    }
-
-    /// The conversation, made when there is none.
-    pub(crate) async fn found_or_new(&self) -> Result<Conversation, AgentError> {
-        match &self.conversation {
-            Some(found) => Ok(found.clone()),
-            None => self.agent.directory().find_or_create(self.choice).await,
-        }
-    }
-
-    /// A reply that says something and changes nothing.
-    pub(crate) fn says(&self, text: impl Into<String>) -> SlashReply {
-        let conversation = self.conversation.as_ref().map(|conversation| conversation.id.clone());
-        SlashReply { text: text.into(), conversation, ..SlashReply::default() }
-    }
-}
-
-impl SlashReply {
-    /// The same reply, after this conversation changed in these ways.
-    pub(crate) fn after(self, conversation: &Conversation, changed: &[&'static str]) -> Self {
-        Self { conversation: Some(conversation.id.clone()), changed: changed.to_vec(), ..self }
-    }
-}
-
-/// Whether a name is a command's, so that nothing else may take it.
-pub fn is_taken(name: &str) -> bool {
-    find(name).is_some()
 }
 
 #[cfg(test)]

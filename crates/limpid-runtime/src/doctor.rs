@@ -1,6 +1,7 @@
 //! Checks of everything that an answer needs, one line each. They need no open agent, since it may be the
 //! opening that fails.
 
+mod check;
 mod inbox;
 mod modes;
 mod parsing;
@@ -21,40 +22,13 @@ use limpid_services::profiles::{identity_files, is_untouched, own_profile_files}
 use limpid_services::tools::{engine, left_out, running};
 use limpid_store::{SqliteOptions, SqliteStore, Store};
 
+pub use check::Check;
+use check::Finding;
+
 use crate::agent::{Agent, AgentOptions};
 
-/// What one check found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Check {
-    /// What was checked.
-    pub what: &'static str,
-    /// Whether it works.
-    pub ok: bool,
-    /// What is there, or what is wrong.
-    pub says: String,
-    /// What to do about it.
-    pub advice: Option<String>,
-}
-
-/// What is there, or what is wrong and what to do about it; no advice when the words say it.
-type Finding = Result<String, (String, &'static str)>;
-
-impl Check {
-    fn of(what: &'static str, finding: Finding) -> Self {
-        Self::with_advice(what, finding.map_err(|(says, advice)| (says, advice.to_owned())))
-    }
-
-    fn with_advice(what: &'static str, finding: Result<String, (String, String)>) -> Self {
-        match finding {
-            Ok(says) => Self { what, ok: true, says, advice: None },
-            Err((says, advice)) => {
-                Self { what, ok: false, says, advice: Some(advice).filter(|advice| !advice.is_empty()) }
-            }
-        }
-    }
-}
-
-/// Checks home, prompt files, profiles, prompts, database, model, what is known of models, sizes, modes, what parses pages and mail, programs, mail accounts, the inbox,
+/// Checks home, prompt files, profiles, prompts, database, model, what is known of models, sizes, modes, what parses pages and mail,
+/// programs, mail accounts, the inbox,
 /// notifications, clock and zone.
 pub async fn check(options: &AgentOptions) -> Vec<Check> {
     let store = store(options);

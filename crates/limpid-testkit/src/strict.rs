@@ -6,6 +6,7 @@ mod chat;
 pub mod fields;
 mod gemini;
 mod ollama;
+mod parts;
 mod responses;
 pub mod schemas;
 mod tool_search;
@@ -15,6 +16,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use limpid_model::script::Reply;
 use serde_json::{Value, json};
+
+use parts::Issued;
 
 use crate::recorder::{Recorded, Recorder};
 
@@ -74,15 +77,6 @@ struct Seen {
     issued: Vec<Issued>,
     refused: Vec<String>,
 }
-
-/// An answer that was given, and the request that it was given to.
-struct Issued {
-    content: Vec<Value>,
-    request: Value,
-}
-
-/// A status and what is said about it.
-type Refusal = (u16, String);
 
 impl Strict {
     /// Starts a provider that gives these answers, one a request, and the last one again.
@@ -189,14 +183,4 @@ fn error(status: u16, message: &str) -> Reply {
     let body = json!({"type": "error", "error": {"type": "invalid_request_error", "message": message}});
     let content_type = Some("application/json".to_owned());
     Reply { status: Some(status), raw: Some(body.to_string()), content_type, ..Reply::default() }
-}
-
-/// Events of a stream.
-fn events(events: impl IntoIterator<Item = Value>) -> String {
-    events.into_iter().map(|event| format!("data: {event}\n\n")).collect()
-}
-
-/// The items of a list, which may be absent.
-fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
-    value[name].as_array().map_or(&[], Vec::as_slice)
 }

@@ -4,9 +4,10 @@
 //! - [`grants`]: the folders that they may touch, and which of them a path means.
 //! - [`folder`]: a granted folder as an open handle; every path is opened relative to it, so that no link and no `..`
 //!   leads out, whatever changes meanwhile.
-//! - one file a tool.
+//! - one file a tool; `call`: what they do alike.
 
 mod append_file;
+mod call;
 mod edit_file;
 mod folder;
 pub mod grants;
@@ -14,14 +15,12 @@ mod list_dir;
 mod read_file;
 mod write_file;
 
-use std::path::Path;
 use std::sync::Arc;
 
 use folder::{Changing, Opened};
-use limpid_core::{Sentence, sentence};
-use serde_json::Value;
+use limpid_core::Sentence;
 
-use crate::{PathArgument, Tool, echoed};
+use crate::Tool;
 
 pub use append_file::AppendFile;
 pub use edit_file::EditFile;
@@ -72,23 +71,4 @@ pub fn put(grants: &Grants, path: &str, text: Option<&str>) -> Result<(), Senten
         Some(text) => file.replace_privately(text),
         None => file.remove(),
     }
-}
-
-/// Does something with files on a thread that may wait for a disk.
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Sentence> + Send + 'static,
-) -> Result<T, Sentence> {
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(sentence!("it broke off: {}", echoed(error))))
-}
-
-/// The argument `path` of a call, as policies look at it.
-fn path_argument(grants: &Grants, arguments: &Value, write: bool, absent: Option<&str>) -> Vec<PathArgument> {
-    let path = arguments.get("path").and_then(Value::as_str).or(absent);
-    let long = |path: &str| grants.written_out(path).unwrap_or_else(|| path.to_owned());
-    path.map(|path| PathArgument { path: long(path), write }).into_iter().collect()
-}
-
-/// The name of a file as one line of text, whatever it is made of.
-fn one_line(name: &Path) -> String {
-    name.to_string_lossy().chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

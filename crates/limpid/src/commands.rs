@@ -2,6 +2,7 @@
 
 mod changes;
 pub mod chat;
+mod choice;
 pub mod context;
 pub mod conversation;
 pub mod cost;
@@ -13,6 +14,7 @@ pub mod heartbeat;
 pub mod inbox;
 pub mod init;
 mod listen;
+mod listing;
 pub mod mail;
 pub mod memory;
 pub mod mode;
@@ -29,7 +31,6 @@ mod unread;
 use std::io;
 
 use clap::CommandFactory as _;
-use limpid_store::Broken;
 
 use crate::cli::{ChatArgs, Cli, Command, CompletionsArgs, TalkArgs};
 use crate::environment::Environment;
@@ -104,16 +105,6 @@ async fn carry_out(context: &Context, cli: &Cli) -> Result<(), Failure> {
 fn open_chat(context: &Context) -> ChatArgs {
     let model = context.environment.variable("LIMPID_MODEL").map(str::to_owned);
     ChatArgs { talk: TalkArgs { model, ..TalkArgs::default() }, ..ChatArgs::default() }
-}
-
-/// Says which records could not be read; the others were.
-pub(crate) fn tell_broken(broken: &[Broken]) {
-    for record in broken {
-        output::tell(&format!(
-            "A record of {} cannot be read and is left out: {} ({})",
-            record.table, record.id, record.reason
-        ));
-    }
 }
 
 fn completions(args: &CompletionsArgs) -> Result<(), Failure> {

@@ -4,6 +4,8 @@ use limpid_core::heartbeat::{Quiet, Recheck};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
+use super::word::word;
+
 /// The heartbeat, as far as it is no setting that changes from day to day (`limpid heartbeat set` changes those).
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -57,5 +59,5 @@ impl HeartbeatConfig {
 }
 
 fn quiet<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Quiet>, D::Error> {
-    super::word(deserializer, &Quiet::ALL, Quiet::as_str).map(Some)
+    word(deserializer, &Quiet::ALL, Quiet::as_str).map(Some)
 }

@@ -3,6 +3,8 @@
 use limpid_core::memory::MemoryPolicy;
 use serde::{Deserialize, Deserializer};
 
+use super::word::word;
+
 /// What the agent remembers.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -44,5 +46,5 @@ impl MemoryConfig {
 }
 
 fn policy<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<MemoryPolicy>, D::Error> {
-    super::word(deserializer, &MemoryPolicy::ALL, MemoryPolicy::as_str).map(Some)
+    word(deserializer, &MemoryPolicy::ALL, MemoryPolicy::as_str).map(Some)
 }

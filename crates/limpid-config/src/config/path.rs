@@ -3,7 +3,7 @@
 use limpid_core::{CacheLife, Effort};
 use serde::{Deserialize, Deserializer};
 
-use super::word;
+use super::word::word;
 
 /// What is set for one prompt path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]

@@ -1,6 +1,6 @@
 //! What can happen to goals: the entries of the log.
 
-use super::{ArtifactAction, ArtifactKind, CheckpointStatus, Priority, words};
+use super::words::{ArtifactAction, ArtifactKind, CheckpointStatus, Priority, words};
 use crate::{CheckpointId, DecisionId, GoalId, Trust, TurnId};
 
 words! {

@@ -1,6 +1,6 @@
 //! The one grammar of markers: `docs/spec/ollm.md` has it as EBNF, this file follows it rule by rule.
 
-use super::{ArtifactAction, CheckpointStatus, MAX_DESCRIPTION, MAX_PATH};
+use super::words::{ArtifactAction, CheckpointStatus, MAX_DESCRIPTION, MAX_PATH};
 
 /// A line by which the model changes the goal.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,10 @@
 
 use std::io::{Read, Seek, SeekFrom};
 
-use super::{GgufError, MAX_TEXT};
+use super::error::GgufError;
+
+/// The longest text of a header: chat templates have a few thousand bytes.
+const MAX_TEXT: u64 = 16 << 20;
 
 /// A source whose length is known and whose position is counted.
 pub(super) struct Reader<R> {

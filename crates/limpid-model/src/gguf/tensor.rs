@@ -2,7 +2,7 @@
 
 use std::io::{Read, Seek};
 
-use super::GgufError;
+use super::error::GgufError;
 use super::reader::Reader;
 
 /// Reads the descriptions of `count` tensors and returns the bytes that their data takes.

@@ -2,11 +2,26 @@
 
 use std::io::{Read, Seek};
 
+use super::error::GgufError;
 use super::reader::Reader;
-use super::{GgufError, MetaValue};
 
 /// Lists of numbers up to this length are kept (one entry a layer); longer ones belong to the tokenizer.
 const MAX_LIST: u64 = 4096;
+
+/// A value in the header.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MetaValue {
+    /// A whole number or a truth value (0 or 1).
+    Number(i128),
+    /// A broken number.
+    Float(f64),
+    /// A text.
+    Text(String),
+    /// A short list of whole numbers.
+    List(Vec<i128>),
+    /// A list that was not kept, with its length.
+    Long(u64),
+}
 
 /// The value of a setting.
 pub(super) fn read<R: Read + Seek>(reader: &mut Reader<R>, key: &str) -> Result<MetaValue, GgufError> {

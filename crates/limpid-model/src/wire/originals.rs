@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use limpid_core::ToolCall;
 use serde_json::Value;
 
-use super::WireMessage;
+use super::message::WireMessage;
 use super::schema::without_nulls;
 use crate::json::to_json;
 

@@ -7,8 +7,9 @@ use limpid_core::{FailureClass, ToolProtocol};
 use limpid_prompt::{Loading, OfferedTool, Prompt};
 use serde_json::value::RawValue;
 
-use super::schema::strict;
-use super::{Originals, SchemaRules, WireCall};
+use super::call::WireCall;
+use super::originals::Originals;
+use super::schema::{SchemaRules, strict};
 use crate::json::to_raw;
 use crate::model::{ModelCall, ModelCard, ModelError, ToolUse};
 

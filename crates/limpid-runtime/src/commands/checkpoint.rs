@@ -6,7 +6,7 @@ use limpid_services::error::AgentError;
 use limpid_services::goals::step_text;
 
 use crate::commands::goal::{chosen, told};
-use crate::commands::{CommandContext, SlashCommand, SlashReply};
+use crate::commands::slash_command::{CommandContext, SlashCommand, SlashReply};
 
 /// Lists the steps of the goal and sets them.
 pub(crate) struct Checkpoint;

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
 
-use crate::commands::{CommandContext, SlashCommand, SlashReply};
+use crate::commands::slash_command::{CommandContext, SlashCommand, SlashReply};
 
 /// Puts aside what strangers wrote.
 pub(crate) struct Clean;

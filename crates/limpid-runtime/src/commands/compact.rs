@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
 
-use crate::commands::{CommandContext, SlashCommand, SlashReply};
+use crate::commands::slash_command::{CommandContext, SlashCommand, SlashReply};
 
 /// Makes digests of older messages, undoes that, or goes back to a kept moment.
 pub(crate) struct Compact;

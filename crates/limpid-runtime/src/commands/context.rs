@@ -6,7 +6,7 @@ use limpid_core::WindowSize;
 use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
 
-use crate::commands::{CommandContext, SlashCommand, SlashReply};
+use crate::commands::slash_command::{CommandContext, SlashCommand, SlashReply};
 use crate::preview::PreviewRequest;
 
 /// Shows how full the window is, chooses its size, or goes back to a kept moment.

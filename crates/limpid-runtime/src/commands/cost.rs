@@ -5,7 +5,7 @@ use limpid_core::{Money, Usage};
 use limpid_services::error::AgentError;
 use limpid_store::{CostBy, CostQuery, CostRow};
 
-use crate::commands::{CommandContext, SlashCommand, SlashReply};
+use crate::commands::slash_command::{CommandContext, SlashCommand, SlashReply};
 
 /// Sums up what the conversation has cost.
 pub(crate) struct Cost;

@@ -6,7 +6,7 @@ use limpid_core::Effort as Level;
 use limpid_services::error::AgentError;
 use limpid_services::models::{EffortChoice, lacking};
 
-use crate::commands::{CommandContext, SlashCommand, SlashReply};
+use crate::commands::slash_command::{CommandContext, SlashCommand, SlashReply};
 
 /// Shows how much the model reasons, or has it reason more or less.
 pub(crate) struct Effort;

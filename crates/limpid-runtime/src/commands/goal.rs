@@ -6,7 +6,7 @@ use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
 use limpid_services::goals::{GoalChange, goal_text, goals_text, record_text};
 
-use crate::commands::{CommandContext, SlashCommand, SlashReply};
+use crate::commands::slash_command::{CommandContext, SlashCommand, SlashReply};
 
 /// Shows the goal and changes it.
 pub(crate) struct Goal;

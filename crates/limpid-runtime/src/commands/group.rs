@@ -5,7 +5,7 @@ use limpid_conversation::ChangeOutcome;
 use limpid_services::error::AgentError;
 use limpid_store::Audience;
 
-use crate::commands::{CommandContext, SlashCommand, SlashReply};
+use crate::commands::slash_command::{CommandContext, SlashCommand, SlashReply};
 
 /// Says that others read the conversation too, so that what is remembered of the owner stays out of it.
 pub(crate) struct Group;

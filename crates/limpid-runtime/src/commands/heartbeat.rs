@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use limpid_services::error::AgentError;
 use limpid_services::heartbeat::HeartbeatChange;
 
-use crate::commands::{CommandContext, SlashCommand, SlashReply};
+use crate::commands::slash_command::{CommandContext, SlashCommand, SlashReply};
 use crate::jobs::heartbeat::HeartbeatResult;
 
 /// Shows the heartbeat, switches it, runs it.

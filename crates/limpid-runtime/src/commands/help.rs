@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 use limpid_services::error::AgentError;
 
-use crate::commands::{CommandContext, SlashCommand, SlashReply, commands};
+use crate::commands::slash_command::{CommandContext, SlashCommand, SlashReply};
+use crate::commands::table::commands;
 
 /// Characters of the column of names.
 const WIDTH: usize = 16;

@@ -1,6 +1,7 @@
 //! How a line that a person wrote is read, and what is proposed for a command that does not exist.
 
-use crate::commands::{SlashCommand, SlashInfo, TABLE, commands};
+use crate::commands::slash_command::SlashCommand;
+use crate::commands::table::{SlashInfo, commands, find};
 
 /// How a line that a person wrote reads.
 pub(super) enum Line<'a> {
@@ -32,14 +33,6 @@ fn first_word(text: &str) -> &str {
 /// Whether a word after a slash can only be meant as a command's name. `etc/hosts`, `.bashrc` and `5` cannot.
 fn is_name(word: &str) -> bool {
     word.starts_with(char::is_alphabetic) && word.chars().all(|c| c.is_alphanumeric() || c == '-')
-}
-
-pub(super) fn find(name: &str) -> Option<&'static dyn SlashCommand> {
-    let is_called = |known: &str| known.eq_ignore_ascii_case(name);
-    TABLE
-        .iter()
-        .find(|command| is_called(command.name()) || command.aliases().iter().any(|alias| is_called(alias)))
-        .copied()
 }
 
 /// How many commands are proposed for one that does not exist.

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use limpid_services::error::AgentError;
 
-use crate::commands::{CommandContext, SlashCommand, SlashReply};
+use crate::commands::slash_command::{CommandContext, SlashCommand, SlashReply};
 
 /// Memories that a search shows.
 const FOUND: usize = 10;

@@ -8,7 +8,7 @@ use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
 use limpid_services::modes::{FocusChange, ModeState, ModeSwitch};
 
-use crate::commands::{CommandContext, SlashCommand, SlashReply};
+use crate::commands::slash_command::{CommandContext, SlashCommand, SlashReply};
 
 /// Shows the mode, switches to another, keeps it for a while.
 pub(crate) struct Mode;

@@ -5,7 +5,7 @@ use limpid_conversation::ChatRequest;
 use limpid_model::catalogue::Installed;
 use limpid_services::error::AgentError;
 
-use crate::commands::{CommandContext, SlashCommand, SlashReply};
+use crate::commands::slash_command::{CommandContext, SlashCommand, SlashReply};
 
 /// Shows the model, or goes on with another.
 pub(crate) struct Model;

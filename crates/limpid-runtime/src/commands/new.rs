@@ -5,7 +5,7 @@ use limpid_conversation::ChatRequest;
 use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
 
-use crate::commands::{CommandContext, SlashCommand, SlashReply};
+use crate::commands::slash_command::{CommandContext, SlashCommand, SlashReply};
 
 /// Begins another conversation; the one before stays as it is.
 pub(crate) struct New;

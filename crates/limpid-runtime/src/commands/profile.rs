@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use limpid_conversation::ChatRequest;
 use limpid_services::error::AgentError;
 
-use crate::commands::{CommandContext, SlashCommand, SlashReply};
+use crate::commands::slash_command::{CommandContext, SlashCommand, SlashReply};
 
 /// Shows the profile, or goes on with another.
 pub(crate) struct Profile;

@@ -5,7 +5,7 @@ use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
 use limpid_services::skills::SkillStatus;
 
-use crate::commands::{CommandContext, SlashCommand, SlashReply};
+use crate::commands::slash_command::{CommandContext, SlashCommand, SlashReply};
 
 /// Shows the skills, or chooses those that every turn of the conversation has.
 pub(crate) struct Skills;

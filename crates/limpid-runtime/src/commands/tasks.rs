@@ -5,7 +5,7 @@ use limpid_core::task::TaskStatus;
 use limpid_services::error::AgentError;
 use limpid_services::tasks::{time_words, trigger_words};
 
-use crate::commands::{CommandContext, SlashCommand, SlashReply};
+use crate::commands::slash_command::{CommandContext, SlashCommand, SlashReply};
 
 /// Shows the tasks that wait.
 pub(crate) struct Tasks;

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use limpid_conversation::ChangeOutcome;
 use limpid_services::error::AgentError;
 
-use crate::commands::{CommandContext, SlashCommand, SlashReply};
+use crate::commands::slash_command::{CommandContext, SlashCommand, SlashReply};
 
 /// Characters of the message that is quoted.
 const QUOTED: usize = 80;

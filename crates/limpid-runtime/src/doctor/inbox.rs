@@ -15,7 +15,7 @@ use limpid_services::timers::SchedulerWaker;
 use limpid_store::{MailAccount, Store};
 
 use crate::agent::AgentOptions;
-use crate::doctor::Check;
+use crate::doctor::check::Check;
 
 /// How long the servers of one account may take.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -14,7 +14,7 @@ use limpid_store::{Conversation, SqliteOptions, SqliteStore};
 use tokio::sync::broadcast::Receiver;
 
 use crate::agent::{Agent, AgentOptions};
-use crate::doctor::Finding;
+use crate::doctor::check::Finding;
 
 /// The steps of a switch in their order, each with what went wrong; the names are those that the owner reads.
 struct Switch {

@@ -8,7 +8,7 @@ use limpid_services::directory::ConversationChoice;
 use limpid_services::profiles::{ModeFallback, mode_fallback, own_profile_files};
 
 use crate::agent::{Agent, AgentOptions};
-use crate::doctor::Finding;
+use crate::doctor::check::Finding;
 use crate::preview::PreviewRequest;
 
 /// Whether every text of the profile in use loads. Names each file that does not, where it is, what is wrong with it and

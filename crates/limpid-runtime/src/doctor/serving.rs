@@ -6,7 +6,7 @@ use limpid_config::{
 };
 
 use crate::agent::AgentOptions;
-use crate::doctor::{Check, Finding};
+use crate::doctor::check::{Check, Finding};
 
 pub(crate) fn check(options: &AgentOptions) -> Check {
     Check::of("serve", serving(options))

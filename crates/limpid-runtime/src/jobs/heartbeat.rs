@@ -5,78 +5,24 @@
 //! - `outcome`: what the end of a run means, and what is written.
 //! - `status`: what the owner sees.
 
+mod job;
 mod outcome;
 mod pending_work;
 mod run;
 mod status;
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
-use limpid_config::{Config, Home, Live};
-use limpid_context::ContextDeps;
-use limpid_conversation::Conversations;
 use limpid_core::heartbeat::Why;
-use limpid_services::deliveries::Deliveries;
-use limpid_services::directory::Directory;
 use limpid_services::error::AgentError;
-use limpid_services::events::EventBus;
-use limpid_services::heartbeat::{HeartbeatSettings, RETRY_MS, TIMER};
-use limpid_services::host::Host;
-use limpid_services::models::ModelRegistry;
-use limpid_services::modes::Modes;
-use limpid_services::spending::Spending;
-use limpid_store::Store;
-use tokio::sync::Mutex;
+use limpid_services::heartbeat::{RETRY_MS, TIMER};
 
+pub(crate) use self::job::HeartbeatJob;
 pub use self::run::HeartbeatResult;
 pub(crate) use self::run::RunTrigger;
 pub(crate) use self::status::status;
 pub use self::status::{DayCost, HeartbeatStatus};
 
-use crate::jobs::deps::JobDeps;
 use crate::jobs::job::Job;
-
-/// Runs the heartbeat.
-pub(crate) struct HeartbeatJob {
-    heartbeat: HeartbeatSettings,
-    store: Arc<dyn Store>,
-    config: Live<Config>,
-    host: Host,
-    home: Home,
-    models: Arc<ModelRegistry>,
-    spending: Spending,
-    directory: Directory,
-    deliveries: Deliveries,
-    events: EventBus,
-    context: ContextDeps,
-    conversations: Conversations,
-    modes: Modes,
-    /// Held while the heartbeat runs in this process.
-    alone: Mutex<()>,
-}
-
-impl HeartbeatJob {
-    pub(crate) fn new(deps: &JobDeps) -> Self {
-        let context = deps.context.clone();
-        Self {
-            heartbeat: deps.heartbeat.clone(),
-            store: Arc::clone(&context.store),
-            config: context.config.clone(),
-            host: context.host.clone(),
-            home: context.home.clone(),
-            models: Arc::clone(&context.models),
-            spending: deps.spending.clone(),
-            directory: deps.directory.clone(),
-            deliveries: deps.deliveries.clone(),
-            events: deps.events.clone(),
-            conversations: deps.conversations.clone(),
-            context,
-            alone: Mutex::new(()),
-            modes: deps.modes.clone(),
-        }
-    }
-}
 
 #[async_trait]
 impl Job for HeartbeatJob {

@@ -7,117 +7,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use limpid_channels::mail::servers::servers_of;
-use limpid_channels::mail::{Account, Login, Roots, Secret, Security, Server, address};
+use limpid_channels::mail::{Account, Login, Roots, Secret, Server, address};
 use limpid_config::{Clock, Environment, Home, Redactor, private_file, read_text};
 use limpid_core::io_cause;
-use serde::{Deserialize, Serialize};
 
 use crate::error::AgentError;
-use crate::mail::OAuthSettings;
-use crate::mail::oauth::{Tokens, settings_of};
+use crate::mail::settings::{AccountSettings, LoginKind, ServerSettings, settings_of};
+use crate::mail::tokens::Tokens;
 
 /// Letters of an address that a file can be called by.
 const PLAIN: &str = "@.-_+";
-
-/// How an account is reached. What is absent is taken from what is known of the provider.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct AccountSettings {
-    /// Its address.
-    pub address: String,
-    /// The name that stands before the address in letters.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// The name to log in with. Absent: the address.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub user: Option<String>,
-    /// How to log in.
-    pub login: LoginKind,
-    /// The environment variable that holds the password, token or refresh token.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub secret_env: Option<String>,
-    /// A program and its arguments that print it on their first line. Neither: the file beside this one.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub secret_command: Vec<String>,
-    /// The folder that is read. Absent: INBOX.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub folder: Option<String>,
-    /// The folder that gets copies of letters. Absent: the one that the server names. Empty: no copies.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sent: Option<String>,
-    /// A PEM file with the authorities that have signed the servers' certificates; no others are trusted then. Absent:
-    /// those that the system trusts.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ca: Option<PathBuf>,
-    /// Where mail is read.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub imap: Option<ServerSettings>,
-    /// Where mail is sent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub smtp: Option<ServerSettings>,
-    /// How tokens are fetched, when `login` is `oauth`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub oauth: Option<OAuthSettings>,
-}
-
-/// How an account logs in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum LoginKind {
-    /// With a password.
-    #[default]
-    Password,
-    /// With an OAuth 2 access token (XOAUTH2) that the owner puts in.
-    Token,
-    /// With OAuth 2 access tokens that are fetched with a refresh token.
-    OAuth,
-}
-
-/// A server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table with `host`")]
-pub struct ServerSettings {
-    /// Its name or address.
-    pub host: String,
-    /// Its port. Absent: the usual one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub port: Option<u16>,
-    /// `tls`, `starttls`, or `none` for a server on this machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub security: Option<String>,
-}
-
-impl ServerSettings {
-    /// Reads `HOST` or `HOST:PORT`, with the security that such a port usually has.
-    ///
-    /// ```
-    /// use limpid_services::mail::ServerSettings;
-    /// let server = ServerSettings::parse("mail.example.com:587").unwrap();
-    /// assert_eq!((server.port, server.security.as_deref()), (Some(587), None));
-    /// assert!(ServerSettings::parse("mail.example.com:mail").is_none());
-    /// ```
-    pub fn parse(text: &str) -> Option<Self> {
-        let (host, port) = match text.rsplit_once(':') {
-            Some((host, port)) => (host, Some(port.parse().ok()?)),
-            None => (text, None),
-        };
-        let is_host = !host.is_empty() && !host.contains(|letter: char| letter.is_whitespace() || letter == '/');
-        is_host.then(|| Self { host: host.to_owned(), port, security: None })
-    }
-
-    fn server(&self, usual: &Server) -> Result<Server, String> {
-        let port = self.port.unwrap_or(usual.port);
-        let security = match (self.security.as_deref(), port) {
-            (Some(word), _) => Security::parse(word)
-                .ok_or_else(|| format!("`security` is \"tls\", \"starttls\" or \"none\", not \"{word}\""))?,
-            (None, 143 | 587) => Security::StartTls,
-            (None, _) => Security::Tls,
-        };
-        let server = Server { host: self.host.clone(), port, security };
-        server.check().map_err(|error| error.to_string())?;
-        Ok(server)
-    }
-}
 
 /// The files of mail accounts and the secrets that they speak of.
 pub(crate) struct AccountFiles {

@@ -10,7 +10,7 @@ use limpid_core::mail::Mark;
 use limpid_store::{Inserted, MailAccount, MailUid, NewItem, PollOutcome};
 
 use crate::error::AgentError;
-use crate::mail::MailAccounts;
+use crate::mail::service::MailAccounts;
 
 impl MailAccounts {
     /// Looks into an account and keeps what came, all or nothing. What went wrong is kept with the account too, and returned.

@@ -1,59 +1,26 @@
 //! OAuth 2 for mail: access tokens, each good for an hour or so, fetched with the refresh token that the owner has put in.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use limpid_channels::mail::servers::token_url_of;
 use limpid_channels::mail::{Secret, TokenSource};
 use limpid_config::{Clock, Redactor, private_file};
 use limpid_core::Sentence;
 use limpid_tools::outlet::post_bytes;
-use serde::{Deserialize, Serialize};
-use tokio::sync::Mutex;
+use serde::Deserialize;
 
-use crate::mail::AccountSettings;
 use crate::mail::accounts::AccountFiles;
 use crate::mail::secrets::Source;
+use crate::mail::settings::{AccountSettings, settings_of};
+use crate::mail::tokens::{Fetched, Tokens};
 
 /// An access token is not used any more this long before it runs out, in milliseconds.
 const BEFORE_END_MS: i64 = 60_000;
 
 /// How long an access token is good when the server does not say, in seconds.
 const USUAL_SECONDS: i64 = 3600;
-
-/// How tokens are fetched.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct OAuthSettings {
-    /// Where tokens are fetched. Absent: what is known of the provider.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub token_url: Option<String>,
-    /// What the provider knows this program by.
-    pub client_id: String,
-    /// The environment variable that holds the client's own secret.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub client_secret_env: Option<String>,
-    /// A program and its arguments that print it. Neither: the client has none.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub client_secret_command: Vec<String>,
-    /// What is asked for. Absent: all that the refresh token stands for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub scope: Option<String>,
-}
-
-/// The access tokens that this process has fetched, by account.
-pub(crate) type Tokens = Arc<Mutex<HashMap<String, Fetched>>>;
-
-/// What was fetched for an account.
-pub(crate) struct Fetched {
-    token: Secret,
-    until_ms: i64,
-    /// What takes the place of the refresh token from here on.
-    renewed: Option<Secret>,
-}
 
 /// Fetches the access tokens of one account.
 pub(crate) struct Refresher {
@@ -111,21 +78,6 @@ impl AccountFiles {
             redactor: self.redactor.clone(),
         })
     }
-}
-
-/// How an account's tokens are fetched, and where.
-///
-/// # Errors
-/// A sentence: what the settings lack.
-pub(crate) fn settings_of(settings: &AccountSettings) -> Result<(&OAuthSettings, &str), String> {
-    let address = &settings.address;
-    let lacks =
-        |what: &str| format!("{address} logs in with oauth, so its file has to name the `{what}` under [oauth]");
-    let oauth = settings.oauth.as_ref().filter(|oauth| !oauth.client_id.is_empty());
-    let oauth = oauth.ok_or_else(|| lacks("client_id"))?;
-    let domain = address.rsplit('@').next().unwrap_or_default();
-    let token_url = oauth.token_url.as_deref().or_else(|| token_url_of(domain));
-    Ok((oauth, token_url.ok_or_else(|| lacks("token_url"))?))
 }
 
 #[async_trait]

@@ -5,7 +5,8 @@ use limpid_core::Sentence;
 use limpid_store::MailAccount;
 
 use crate::error::AgentError;
-use crate::mail::{AccountSettings, MailAccounts};
+use crate::mail::service::MailAccounts;
+use crate::mail::settings::AccountSettings;
 
 /// The kind of the timers of accounts; their names are the addresses.
 pub const MAIL_TIMER: &str = "mail";

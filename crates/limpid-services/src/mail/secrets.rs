@@ -9,8 +9,8 @@ use limpid_channels::mail::Secret;
 use limpid_config::{Environment, private_file};
 use tokio::process::Command;
 
-use crate::mail::AccountSettings;
 use crate::mail::accounts::AccountFiles;
+use crate::mail::settings::AccountSettings;
 
 /// How long a program may take that gives out a secret; it may ask the owner to unlock something.
 const TIME: Duration = Duration::from_secs(60);

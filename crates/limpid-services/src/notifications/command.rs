@@ -5,7 +5,7 @@ use limpid_core::Sentence;
 use limpid_tools::Outlet;
 use serde_json::json;
 
-use crate::notifications::{Notice, Notifier};
+use crate::notifications::notice::{Notice, Notifier};
 
 /// A program that reads each notice as a JSON object.
 pub(crate) struct Program(Outlet);

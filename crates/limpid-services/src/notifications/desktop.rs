@@ -6,7 +6,7 @@ use limpid_core::Sentence;
 use limpid_tools::Outlet;
 use serde_json::Value;
 
-use crate::notifications::{Notice, Notifier};
+use crate::notifications::notice::{Notice, Notifier};
 
 /// What shows notifications on the desktops of Linux.
 const PROGRAM: &str = "notify-send";

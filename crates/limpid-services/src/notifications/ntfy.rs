@@ -5,7 +5,7 @@ use limpid_core::Sentence;
 use limpid_tools::Outlet;
 use serde_json::json;
 
-use crate::notifications::{Notice, Notifier};
+use crate::notifications::notice::{Notice, Notifier};
 
 /// A topic of an ntfy server. Objects go to the server itself, so that titles may hold any character.
 pub(crate) struct Ntfy {

@@ -15,7 +15,7 @@ use tokio::task::AbortHandle;
 use crate::deliveries::visible_text;
 use crate::error::AgentError;
 use crate::events::EventKind;
-use crate::notifications::Notifications;
+use crate::notifications::service::Notifications;
 use crate::timers::{Listening, listen, send};
 
 /// How soon a client looks by itself for what other processes delivered, where nobody can wake it.

@@ -13,7 +13,8 @@ use limpid_tools::outlet::post_bytes;
 use serde_json::json;
 
 use crate::error::AgentError;
-use crate::notifications::{Notice, Notifications, Notifier};
+use crate::notifications::notice::{Notice, Notifier};
+use crate::notifications::service::Notifications;
 
 /// The name of the file with the key.
 const KEY: &str = "vapid.key";

@@ -9,7 +9,8 @@ use limpid_store::{NewSkillEvent, SkillEvent, SkillEventId, SkillEventKind, Skil
 
 use crate::error::AgentError;
 use crate::skills::folder::{Folder, SKILL_FILE};
-use crate::skills::{ListedSkill, SkillStatus, Skills, place_name, state_of};
+use crate::skills::listed::{ListedSkill, SkillStatus, place_name, state_of};
+use crate::skills::service::Skills;
 
 /// Who changes a skill, and when.
 #[derive(Clone, Copy, Debug)]

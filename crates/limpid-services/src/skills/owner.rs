@@ -11,8 +11,10 @@ use limpid_store::{SkillEvent, SkillEventId};
 
 use crate::error::AgentError;
 use crate::events::{Difference, EventKind};
+use crate::skills::change::{Removed, SkillWriter};
 use crate::skills::folder::{Folder, ReviewFile};
-use crate::skills::{ListedSkill, Removed, SkillStatus, SkillWriter, Skills};
+use crate::skills::listed::{ListedSkill, SkillStatus};
+use crate::skills::service::Skills;
 
 /// A skill in full, for whoever decides whether to allow it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Tools about skills: one reads them, two write them.
 
 mod create;
+mod group;
 mod load;
 mod update;
 
@@ -8,10 +9,7 @@ use std::sync::Arc;
 
 use limpid_tools::Tool;
 
-use crate::skills::Skills;
-
-/// The group that texts list these tools under.
-const GROUP: &str = "skills";
+use crate::skills::service::Skills;
 
 /// Every tool about skills.
 pub fn tools(skills: &Arc<Skills>) -> Vec<Arc<dyn Tool>> {

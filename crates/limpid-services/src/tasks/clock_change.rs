@@ -5,7 +5,7 @@ use limpid_core::task::{Standing, TaskStatus};
 use limpid_store::{StoreError, Task};
 
 use crate::error::AgentError;
-use crate::tasks::Tasks;
+use crate::tasks::service::Tasks;
 
 /// Gives repeating tasks whose newest run ended later than it is now their next time by the clock of now.
 ///

@@ -6,7 +6,9 @@ use limpid_store::{Listed, Task, TaskRun};
 use limpid_tools::exec::words::split;
 
 use crate::error::AgentError;
-use crate::tasks::{Requester, TaskChange, TaskRequest, Tasks, over, zone_of};
+use crate::tasks::request::{TaskChange, TaskRequest};
+use crate::tasks::requester::{Requester, zone_of};
+use crate::tasks::service::{Tasks, over};
 
 impl Tasks {
     /// Makes a task.

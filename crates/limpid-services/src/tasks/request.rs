@@ -6,7 +6,7 @@ use limpid_core::task::{MissedPolicy, Standing, TaskKind, TaskStatus, Trigger, T
 use limpid_store::{NewTask, Task};
 
 use crate::error::AgentError;
-use crate::tasks::{Requester, zone_name};
+use crate::tasks::requester::{Requester, zone_name};
 
 /// Characters of what a task is, for people.
 const DESCRIPTION: usize = 200;

@@ -8,7 +8,9 @@ use limpid_store::{NewSetting, Task};
 use serde::{Deserialize, Serialize};
 
 use crate::error::AgentError;
-use crate::tasks::{Requester, TaskChange, Tasks, zone_name};
+use crate::tasks::request::TaskChange;
+use crate::tasks::requester::{Requester, zone_name};
+use crate::tasks::service::Tasks;
 
 /// The name of the setting that holds the owner's zone, written whenever it is another one.
 const ZONE: &str = "zone";

@@ -1,11 +1,11 @@
 //! The tools that make, list and cancel tasks. A dialect is a name and its arguments; the work is done by [`Tasks`].
 
+mod call;
 mod cron;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use limpid_core::Trust;
 use limpid_core::policy::Effect;
 use limpid_core::task::{TaskKind, TaskStatus, Trigger};
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
@@ -14,17 +14,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::tasks::{Requester, TaskRequest, Tasks, When, zone_of};
+pub use call::GROUP;
+use call::{NOT_SERVED, TIMES, key, local, one_of, requester};
+
+use crate::tasks::request::{TaskRequest, When};
+use crate::tasks::requester::{Requester, zone_of};
+use crate::tasks::service::Tasks;
 use crate::tools::{Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
-
-/// The group of these tools.
-pub const GROUP: &str = "scheduling";
-
-/// Said of a task that is made while nothing would run it.
-const NOT_SERVED: &str = "`limpid serve` is not running; tasks run once it is started";
-
-/// Times of a repeated task that are told.
-const TIMES: usize = 3;
 
 /// The tools, in the order in which they are declared.
 pub fn tools(of: &Tasks) -> Vec<Arc<dyn Tool>> {
@@ -211,29 +207,6 @@ impl Tool for Cancel {
     }
 }
 
-/// The only one of several things that may be said; what was said of none or of two helps.
-fn one_of<T>(said: impl Iterator<Item = T>, names: &str) -> Result<T, Sentence> {
-    let said: Vec<T> = said.collect();
-    match <[T; 1]>::try_from(said) {
-        Ok([one]) => Ok(one),
-        Err(said) if said.is_empty() => Err(sentence!("when is missing: give exactly one of {}", echoed(names))),
-        Err(said) => Err(sentence!("{} times are given: give exactly one of {}", said.len(), echoed(names))),
-    }
-}
-
-/// A call made again after a crash is the same task.
-fn key(context: &ToolContext, name: &str, arguments: &Value) -> String {
-    format!("{}/{name}/{arguments}", context.turn)
-}
-
-/// A guest sees and changes the tasks of their own chat only.
-fn requester(context: &ToolContext) -> Requester {
-    let only = (context.trust == Trust::Guest).then(|| context.conversation.clone());
-    // The owner who said yes to this very call has read it.
-    let trust = if context.approved { Trust::Owner } else { context.trust };
-    Requester { zone: context.zone.clone(), now: context.now, trust, only }
-}
-
 /// A task that was made, and when it is due.
 fn made(tasks: &Tasks, task: &Task, requester: &Requester) -> Value {
     let mut shown = shown(task);
@@ -249,11 +222,6 @@ fn made(tasks: &Tasks, task: &Task, requester: &Requester) -> Value {
         shown["note"] = NOT_SERVED.into();
     }
     shown
-}
-
-/// A moment on the clock of a zone.
-fn local(at: jiff::Timestamp, zone: &jiff::tz::TimeZone) -> String {
-    at.to_zoned(zone.clone()).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
 }
 
 fn listed(tasks: &[Task], requester: &Requester) -> Labelled<String> {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Issued, Refusal, events, list};
+use super::parts::{Issued, Refusal, events, list};
 
 pub(super) fn check(body: &Value, issued: &[Issued]) -> Result<(), Refusal> {
     let given = |message: &Value| {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Issued, Refusal, events, list};
+use super::parts::{Issued, Refusal, events, list};
 
 /// Taken in place of a signature for what another model made.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";

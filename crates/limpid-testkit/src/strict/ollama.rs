@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Refusal, list};
+use super::parts::{Refusal, list};
 
 const REQUEST: [&str; 10] =
     ["model", "messages", "tools", "stream", "format", "options", "keep_alive", "think", "logprobs", "top_logprobs"];

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Issued, Refusal, events, list};
+use super::parts::{Issued, Refusal, events, list};
 
 /// `forgetful` is whether an item with an id is looked for, and not found.
 pub(super) fn check(body: &Value, issued: &[Issued], forgetful: bool) -> Result<(), Refusal> {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::fields::FieldRule;
-use super::list;
+use super::parts::list;
 
 /// OpenAI, Chat Completions and Responses.
 pub const OPENAI_SCHEMA: FieldRule = |body| {

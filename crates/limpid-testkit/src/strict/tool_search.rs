@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Refusal, list};
+use super::parts::{Refusal, list};
 
 /// Anthropic's. A deferred tool without a search tool of the provider's own is taken.
 pub(super) fn anthropic(body: &Value) -> Result<(), Refusal> {

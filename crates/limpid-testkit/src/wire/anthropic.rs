@@ -3,7 +3,7 @@
 use limpid_model::script::Reply;
 use serde_json::{Value, json};
 
-use super::{SentText, Spoken, content_text, event, halves};
+use super::words::{SentText, Spoken, content_text, event, halves};
 
 pub(super) fn speak(reply: &Reply, model: &str) -> Spoken {
     let mut message = json!({"id": "msg_1", "type": "message", "role": "assistant", "model": model, "content": []});

@@ -3,7 +3,7 @@
 use limpid_model::script::Reply;
 use serde_json::{Value, json};
 
-use super::{SentText, Spoken, data};
+use super::words::{SentText, Spoken, data};
 
 pub(super) fn speak(reply: &Reply, model: &str) -> Spoken {
     let chunk = |part: Value| {

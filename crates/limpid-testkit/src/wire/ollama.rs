@@ -3,7 +3,7 @@
 use limpid_model::script::Reply;
 use serde_json::{Value, json};
 
-use super::Spoken;
+use super::words::Spoken;
 
 pub(super) fn speak(reply: &Reply, model: &str) -> Spoken {
     let line = |message: Value| {

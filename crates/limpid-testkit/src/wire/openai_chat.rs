@@ -3,7 +3,7 @@
 use limpid_model::script::Reply;
 use serde_json::{Value, json};
 
-use super::{SentText, Spoken, content_text, data, halves};
+use super::words::{SentText, Spoken, content_text, data, halves};
 
 pub(super) fn speak(reply: &Reply, model: &str) -> Spoken {
     let chunk = |delta: Value, finish: Value| {

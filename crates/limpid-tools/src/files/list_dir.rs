@@ -10,7 +10,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{Grants, Opened, blocking, one_line, path_argument};
+use super::call::{blocking, one_line, path_argument};
+use super::folder::Opened;
+use super::grants::Grants;
 use crate::{PathArgument, Tool, ToolContext, read_arguments, schema_of};
 
 /// The workspace, when no path is given.

@@ -9,7 +9,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{Grants, Opened, blocking, path_argument};
+use super::call::{blocking, path_argument};
+use super::folder::Opened;
+use super::grants::Grants;
 use crate::{PathArgument, Tool, ToolContext, read_arguments, schema_of};
 
 /// Reads a file of a granted folder.

@@ -9,7 +9,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{Changing, Grants, Opened, blocking, path_argument};
+use super::call::{blocking, path_argument};
+use super::folder::{Changing, Opened};
+use super::grants::Grants;
 use crate::{PathArgument, Tool, ToolContext, read_arguments, schema_of};
 
 /// Writes a file of a granted folder, all of it or nothing.

@@ -4,6 +4,8 @@ mod completer;
 mod events;
 mod pastes;
 mod question;
+mod said;
+mod slash;
 mod terminal;
 mod typing;
 
@@ -11,12 +13,16 @@ use std::io::Read as _;
 
 use limpid_core::{ConversationId, Labelled};
 use limpid_runtime::commands::is_command;
-use limpid_runtime::{Agent, ChatRequest, ConversationChoice, Event, EventKind, Input, TurnEvent};
+use limpid_runtime::{Agent, ChatRequest, ConversationChoice, Event, Input, TurnEvent};
 use tokio::sync::broadcast::Receiver;
 use tokio_util::sync::CancellationToken;
 
 pub use events::Printer;
 
+use said::{Said, request};
+use slash::command;
+
+use super::choice::choice;
 use super::context::Context;
 use super::{changes, first_model, unread};
 use crate::cli::{ChatArgs, TalkArgs};
@@ -47,21 +53,6 @@ pub async fn run(context: &Context, args: &ChatArgs) -> Result<(), Failure> {
         }
         None => Err(Failure::new(ExitStatus::Usage, "there is nothing to say")
             .advise("Give a message: limpid chat \"hello\", or pipe one in.")),
-    }
-}
-
-/// What is said at once.
-#[derive(Default)]
-struct Said {
-    /// What the owner typed.
-    text: String,
-    /// What goes with it, and who wrote it.
-    handed_in: Option<Labelled<String>>,
-}
-
-impl From<String> for Said {
-    fn from(text: String) -> Self {
-        Self { text, handed_in: None }
     }
 }
 
@@ -151,48 +142,6 @@ async fn settle(
     Ok(())
 }
 
-/// Carries out a command and prints what it came to, with what changed and the reply does not say. A message is given
-/// back.
-async fn command(
-    agent: &Agent,
-    conversation: &ConversationChoice,
-    text: &str,
-    printer: &mut Printer,
-    changes: &mut Receiver<Event>,
-) -> Result<Input, Failure> {
-    let here = agent.directory().find(conversation).await?.map(|known| known.id);
-    let carried_out = agent.command(conversation, text);
-    tokio::pin!(carried_out);
-    let mut held = Vec::new();
-    let slash = loop {
-        tokio::select! {
-            slash = &mut carried_out => break slash?,
-            // What takes its time is told when it begins.
-            change = changes::next(changes) => match change.change {
-                EventKind::CompactionStarted { .. } => printer.change(here.as_ref(), &change)?,
-                _ => held.push(change),
-            },
-        }
-    };
-    held.extend(std::iter::from_fn(|| changes.try_recv().ok()));
-    let here = match &slash {
-        Input::Reply(reply) => reply.conversation.clone().or(here),
-        Input::Message(_) => here,
-    };
-    let said: &[&str] = match &slash {
-        Input::Reply(reply) => &reply.changed,
-        Input::Message(_) => &[],
-    };
-    let shows_all = printer.is_for_programs();
-    for change in held.iter().filter(|event| shows_all || !said.contains(&event.change.topic())) {
-        printer.change(here.as_ref(), change)?;
-    }
-    if let Input::Reply(reply) = &slash {
-        printer.reply(reply)?;
-    }
-    Ok(slash)
-}
-
 /// Runs one turn to its end; cancelling `stop` stops it, and what was said so far is kept. Returns the conversation.
 async fn turn(
     agent: &Agent,
@@ -244,28 +193,4 @@ async fn turn(
         return Err(Failure::new(ExitStatus::Interrupted, "interrupted; what was said so far is kept"));
     }
     Ok(conversation)
-}
-
-fn request(talk: &TalkArgs, conversation: ConversationChoice, said: Said, can_answer: bool) -> ChatRequest {
-    ChatRequest {
-        conversation,
-        text: said.text,
-        handed_in: said.handed_in,
-        profile: talk.profile.clone(),
-        mode: talk.mode.clone(),
-        model: talk.model.clone(),
-        effort: talk.effort,
-        can_answer,
-        ..ChatRequest::default()
-    }
-}
-
-/// The conversation that a word of the command line means.
-pub(crate) fn choice(word: Option<&str>, default: &ConversationChoice) -> ConversationChoice {
-    match word {
-        None => default.clone(),
-        Some("new") => ConversationChoice::New,
-        Some("last") => ConversationChoice::Last,
-        Some(id) => ConversationChoice::Id(ConversationId::new(id)),
-    }
 }

@@ -6,8 +6,6 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use limpid_core::quiet::without_quiet;
 use limpid_core::{MessageId, ProviderState, Role, io_cause};
 use limpid_prompt::StatePart;
@@ -15,7 +13,8 @@ use limpid_runtime::{Agent, ConversationChoice};
 use limpid_store::{Conversation, DeliveryOrigin, StoredMessage};
 use serde_json::{Value, json};
 
-use super::chat::choice;
+use super::choice::choice;
+use super::listing::{in_zone, tell_broken};
 use crate::cli::{ConversationCommand, ExportFormat};
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
@@ -82,7 +81,7 @@ async fn list(agent: &Agent, limit: usize, json: bool) -> Result<(), Failure> {
             .collect();
         output::line(&output::table(&["id", "kind", "unread", "last", "messages", "profile", "title"], &rows))?;
     }
-    super::tell_broken(&listed.broken);
+    tell_broken(&listed.broken);
     Ok(())
 }
 
@@ -100,7 +99,7 @@ async fn load(agent: &Agent, id: &str) -> Result<Loaded, Failure> {
             Failure::new(ExitStatus::Usage, "there is no conversation yet").advise("Begin one: limpid chat \"hello\"")
         })?;
     let listed = agent.store().messages(&conversation.id, None).await?;
-    super::tell_broken(&listed.broken);
+    tell_broken(&listed.broken);
     let incomplete = agent.conversations().incomplete(&listed.rows).await?;
     Ok(Loaded { conversation, messages: listed.rows, incomplete })
 }
@@ -195,13 +194,6 @@ fn seen(stored: &StoredMessage) -> Cow<'_, str> {
 
 fn local(agent: &Agent, at_ms: i64) -> String {
     in_zone(at_ms, &agent.zone())
-}
-
-/// A moment as the owner's clock shows it.
-pub(crate) fn in_zone(at_ms: i64, zone: &TimeZone) -> String {
-    Timestamp::from_millisecond(at_ms)
-        .map(|at| at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string())
-        .unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use limpid_store::{Draft, DraftEvent, DraftId};
 use serde_json::{Value, json};
 
 use super::context::Context;
-use super::conversation::in_zone;
+use super::listing::{in_zone, tell_broken};
 use crate::cli::DraftCommand;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
@@ -80,7 +80,7 @@ async fn list(agent: &Agent, all: bool, json: bool) -> Result<(), Failure> {
             .collect();
         output::line(&output::table(&["draft", "state", "until", "tool", "to", "why"], &rows))?;
     }
-    super::tell_broken(&listed.broken);
+    tell_broken(&listed.broken);
     Ok(())
 }
 

@@ -7,8 +7,8 @@ use limpid_runtime::goals::{GoalChange, GoalHistory, goal_text, goals_text, reco
 use limpid_runtime::{Agent, ConversationChoice};
 use serde_json::{Value, json};
 
-use super::chat::choice;
-use super::conversation::in_zone;
+use super::choice::choice;
+use super::listing::in_zone;
 use crate::cli::{GoalArgs, GoalCommand, StepCommand};
 use crate::failure::Failure;
 use crate::output;

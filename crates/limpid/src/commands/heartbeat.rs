@@ -5,7 +5,7 @@ use limpid_runtime::{Agent, DayCost, HeartbeatChange, HeartbeatResult, Heartbeat
 use limpid_store::{HeartbeatOutcome, HeartbeatRun, IdleLooks};
 use serde_json::{Value, json};
 
-use super::conversation::in_zone;
+use super::listing::{in_zone, tell_broken};
 use crate::cli::{HeartbeatCommand, HeartbeatSet};
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
@@ -190,7 +190,7 @@ async fn log(agent: &Agent, number: u32, json: bool) -> Result<(), Failure> {
             .collect();
         output::line(&output::table(&["", "ended", "outcome", "input", "what"], &rows))?;
     }
-    super::tell_broken(&listed.broken);
+    tell_broken(&listed.broken);
     Ok(())
 }
 

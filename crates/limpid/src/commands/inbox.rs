@@ -7,7 +7,7 @@ use limpid_runtime::inbox::{IngestError, IngestKind};
 use limpid_store::{InboxItem, ItemFilter, ItemId};
 use serde_json::{Value, json};
 
-use super::conversation::in_zone;
+use super::listing::{in_zone, tell_broken};
 use crate::cli::{InboxCommand, KindWord, SourceWord};
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
@@ -78,7 +78,7 @@ async fn list(agent: &Agent, filter: ItemFilter, json: bool) -> Result<(), Failu
         let rows: Vec<Vec<String>> = listed.rows.iter().map(row).collect();
         output::line(&output::table(&["item", "source", "at", "from", "what"], &rows))?;
     }
-    super::tell_broken(&listed.broken);
+    tell_broken(&listed.broken);
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use limpid_runtime::Agent;
 use limpid_runtime::mail::{AccountSettings, LoginKind, MailStatus, OAuthSettings, Secret, ServerSettings};
 use serde_json::{Value, json};
 
-use super::conversation::in_zone;
+use super::listing::in_zone;
 use crate::cli::{MailAddArgs, MailCommand};
 use crate::failure::{ExitStatus, Failure};
 use crate::output;

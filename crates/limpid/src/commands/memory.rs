@@ -7,6 +7,7 @@ use limpid_core::{Category, MemoryId};
 use limpid_runtime::Agent;
 use limpid_store::{FileVersionId, Listed, MemoryEventId, MemoryRef, PromotionId};
 
+use super::listing::tell_broken;
 use crate::cli::MemoryCommand;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
@@ -39,7 +40,7 @@ async fn look(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> {
                 false => agent.store().memories(category).await?,
             };
             shown::memories(agent, &listed.rows, *json).await?;
-            super::tell_broken(&listed.broken);
+            tell_broken(&listed.broken);
         }
         MemoryCommand::Search { words, limit, json } => {
             let found = agent.memory().recall(&words.join(" "), *limit).await?;
@@ -57,18 +58,18 @@ async fn look(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> {
             };
             let Listed { rows, broken } = agent.memory().history(id).await?;
             shown::events(agent, &rows, *json)?;
-            super::tell_broken(&broken);
+            tell_broken(&broken);
         }
         MemoryCommand::Files { path, json } => {
             let Listed { rows, broken } = agent.file_history().versions(path.as_deref()).await?;
             shown::files(agent, &rows, *json)?;
-            super::tell_broken(&broken);
+            tell_broken(&broken);
         }
         _ => {
             let json = matches!(command, MemoryCommand::Promotions { json: true });
             let Listed { rows, broken } = agent.memory().promotions().await?;
             shown::promotions(agent, &rows, json)?;
-            super::tell_broken(&broken);
+            tell_broken(&broken);
         }
     }
     Ok(())

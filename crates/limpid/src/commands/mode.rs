@@ -6,9 +6,9 @@ use limpid_prompt::Profile;
 use limpid_runtime::{Agent, ChangeOutcome, ConversationChoice, FocusChange, ModeState, ModeSwitch};
 use serde_json::{Value, json};
 
-use super::chat::choice;
+use super::choice::choice;
 use super::context::Context;
-use super::conversation::in_zone;
+use super::listing::in_zone;
 use crate::cli::ModeCommand;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;

@@ -2,8 +2,10 @@
 
 mod compare;
 mod edit;
+mod inputs_file;
 mod ledger;
 mod next;
+mod print;
 mod test;
 
 use limpid_model::tokens::ExactCounter;
@@ -11,6 +13,8 @@ use limpid_prompt::inputs::{Inputs, Quoted, TrustName};
 use limpid_prompt::{Prompt, RenderError, RenderRequest};
 
 pub(super) use edit::edit_file;
+use inputs_file::read_inputs;
+use print::print;
 
 use super::context::Context;
 use crate::cli::{ProfileCommand, PromptCommand, ShowArgs};
@@ -74,45 +78,5 @@ fn render(context: &Context, args: &ShowArgs, inputs: &Inputs) -> Result<Prompt,
             RenderError::Overfull(_) => ExitStatus::Files,
         };
         Failure::new(status, error)
-    })
-}
-
-/// Prints a prompt in the form that was asked for.
-fn print(prompt: &Prompt, args: &ShowArgs) -> Result<(), Failure> {
-    if let Some(number) = args.message {
-        let message = prompt.messages().get(number).ok_or_else(|| {
-            let count = prompt.messages().len();
-            Failure::new(
-                ExitStatus::Usage,
-                format!("there is no message {number}; this prompt has {count}, counted from 0"),
-            )
-        })?;
-        return if args.json {
-            output::line(&serde_json::to_string_pretty(message).unwrap_or_default())
-        } else {
-            output::data(message.text())
-        };
-    }
-    if args.json {
-        return output::line(&serde_json::to_string_pretty(prompt).unwrap_or_default());
-    }
-    if args.explain {
-        return output::data(&prompt.explain());
-    }
-    output::data(&prompt.to_text())?;
-    if let Some(advice) = prompt.advice() {
-        output::tell(advice.trim_end());
-    }
-    Ok(())
-}
-
-/// Reads an inputs file; `-` is standard input.
-fn read_inputs(file: &std::path::Path) -> Result<Inputs, Failure> {
-    let name = file.display().to_string();
-    let text = if name == "-" { std::io::read_to_string(std::io::stdin()) } else { std::fs::read_to_string(file) };
-    let text = text.map_err(|error| Failure::new(ExitStatus::Files, format!("{name}: {error}")))?;
-    Inputs::from_json(&text).map_err(|error| {
-        Failure::new(ExitStatus::Files, format!("{name}: {error}"))
-            .advise("The fields are listed by: limpid prompt schema")
     })
 }

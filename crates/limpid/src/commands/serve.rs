@@ -8,8 +8,8 @@ use jiff::tz::TimeZone;
 use limpid_runtime::{Agent, ServeEvent};
 
 use super::context::Context;
-use super::conversation::in_zone;
 use super::listen::{Beside, Say};
+use super::listing::in_zone;
 use crate::failure::Failure;
 use crate::output;
 

@@ -7,8 +7,9 @@ use limpid_runtime::{Agent, ConversationChoice, ListedSkill, SkillReview, SkillS
 use limpid_store::{SkillEvent, SkillEventId};
 use serde::Serialize;
 
-use super::chat::choice;
+use super::choice::choice;
 use super::context::Context;
+use super::listing::tell_broken;
 use crate::cli::SkillCommand;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
@@ -69,7 +70,7 @@ pub async fn run(context: &Context, command: &SkillCommand) -> Result<(), Failur
             let name = name.as_deref().map(str::to_lowercase);
             let events = agent.store().skill_events(name.as_deref()).await?;
             history(&agent, &events.rows, *json)?;
-            super::tell_broken(&events.broken);
+            tell_broken(&events.broken);
             Ok(())
         }
         SkillCommand::Use { names, conversation } => choose(&agent, names, conversation).await,

@@ -8,6 +8,7 @@ use limpid_core::task::{MissedPolicy, RunOutcome, TaskKind, TaskStatus};
 use limpid_runtime::Agent;
 use limpid_runtime::tasks::{TaskChange, TaskRequest, When, parse_span};
 
+use super::listing::tell_broken;
 use crate::cli::{AddArgs, EditArgs, TaskCommand, TaskKindWord, WhenArgs};
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
@@ -64,7 +65,7 @@ async fn list(agent: &Agent, all: bool, json: bool) -> Result<(), Failure> {
     } else {
         output::line(&shown::table(agent, &listed.rows))?;
     }
-    super::tell_broken(&listed.broken);
+    tell_broken(&listed.broken);
     Ok(())
 }
 

@@ -1,6 +1,8 @@
 //! The shape of the workspace: floors, purity, and the things that stand in one place only. Read from the manifests
 //! and sources, so that a change against the shape fails here before anybody has to notice it.
 
+mod circles;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};

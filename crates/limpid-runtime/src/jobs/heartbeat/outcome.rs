@@ -13,7 +13,7 @@ use limpid_store::{
 };
 use limpid_turn::{Outcome, decision};
 
-use crate::jobs::heartbeat::HeartbeatJob;
+use crate::jobs::heartbeat::job::HeartbeatJob;
 
 /// How long the same matter is not told again.
 const AGAIN_MS: i64 = 24 * 3_600_000;

@@ -14,7 +14,7 @@ use limpid_prompt::Prompt;
 use limpid_services::error::AgentError;
 use limpid_services::heartbeat::{DueItems, PATH, StandingItem, has_new_items, standing_items, standing_mark};
 
-use crate::jobs::heartbeat::HeartbeatJob;
+use crate::jobs::heartbeat::job::HeartbeatJob;
 
 /// How long the owner's own check may take.
 const CHECK: Duration = Duration::from_secs(30);

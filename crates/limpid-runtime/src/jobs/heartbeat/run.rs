@@ -12,7 +12,7 @@ use limpid_services::heartbeat::{CUT_OFF_MS, PATH, RETRY_MS, TIMER, default_open
 use limpid_services::spending::Spender;
 use limpid_store::{HeartbeatEnd, HeartbeatOutcome, HeartbeatRow, HeartbeatRun, RunningHeartbeat};
 
-use crate::jobs::heartbeat::HeartbeatJob;
+use crate::jobs::heartbeat::job::HeartbeatJob;
 use crate::jobs::heartbeat::pending_work::{check, look};
 
 /// The file of the workspace with what every run looks after.

@@ -7,7 +7,7 @@ use limpid_services::error::AgentError;
 use limpid_services::heartbeat::settings_of;
 use limpid_store::{HeartbeatRun, IdleLooks};
 
-use crate::jobs::heartbeat::HeartbeatJob;
+use crate::jobs::heartbeat::job::HeartbeatJob;
 use crate::jobs::heartbeat::pending_work::look;
 
 const HOUR_MS: i64 = 3_600_000;

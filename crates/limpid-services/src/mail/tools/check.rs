@@ -13,8 +13,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::inbox::{fitting, list_room};
-use crate::mail::MailAccounts;
-use crate::mail::tools::{line, reads_mail};
+use crate::mail::service::MailAccounts;
+use crate::mail::tools::reading::{line, reads_mail};
 use crate::tools::{Tool, ToolContext, echoed, read_arguments, trouble};
 
 /// Lists mail that was not shown yet, and looks into the accounts before.

@@ -11,8 +11,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::mail::MailAccounts;
-use crate::mail::tools::{GROUP, SENDS, TIME, destination, sendable, texts};
+use crate::mail::service::MailAccounts;
+use crate::mail::tools::group::{GROUP, SENDS, TIME};
+use crate::mail::tools::sending::{destination, sendable, texts};
 use crate::tools::{Tool, ToolContext, read_arguments, schema_of};
 
 /// Sends a new letter.

@@ -12,8 +12,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::mail::MailAccounts;
-use crate::mail::tools::{Named, named, reads_mail, server_trouble, when};
+use crate::mail::service::MailAccounts;
+use crate::mail::tools::group::server_trouble;
+use crate::mail::tools::reading::{self, Named, named, reads_mail, when};
 use crate::tools::{Tool, ToolContext, echoed, read_arguments, trouble};
 
 /// Reads one message. It stays unread on the server unless the call says otherwise.
@@ -46,7 +47,7 @@ impl Tool for ReadEmail {
             Named::Kept(id) => return self.kept(id, context).await,
         };
         let mail = self.mail.mailbox.read(&account, id, mark_read).await.map_err(server_trouble)?;
-        crate::mail::tools::shown(&self.mail, &account.address, &[id], context).await?;
+        reading::shown(&self.mail, &account.address, &[id], context).await?;
         Ok(Labelled::outside(self.mail.redactor.clean(whole(&mail, context))))
     }
 }

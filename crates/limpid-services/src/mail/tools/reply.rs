@@ -11,9 +11,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::mail::MailAccounts;
+use crate::mail::service::MailAccounts;
 use crate::mail::tools::compose::{answered, message_id, send};
-use crate::mail::tools::{GROUP, Named, SENDS, TIME, destination, named, sendable, server_trouble, texts};
+use crate::mail::tools::group::{GROUP, SENDS, TIME, server_trouble};
+use crate::mail::tools::reading::{Named, named};
+use crate::mail::tools::sending::{destination, sendable, texts};
 use crate::tools::{Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
 
 /// Answers a message.

@@ -11,8 +11,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::mail::MailAccounts;
-use crate::mail::tools::{line, reads_mail};
+use crate::mail::service::MailAccounts;
+use crate::mail::tools::reading::{self, line, reads_mail};
 use crate::tools::{Tool, ToolContext, echoed, read_arguments, trouble};
 
 /// Finds mail on the servers.
@@ -67,7 +67,7 @@ impl Tool for SearchEmail {
             lines.push(format!("{address}: {} found", found.len()));
             lines.extend(found.iter().map(|head| shown(head, context)));
             let ids: Vec<_> = found.iter().map(|head| head.id).collect();
-            crate::mail::tools::shown(&self.mail, &address, &ids, context).await?;
+            reading::shown(&self.mail, &address, &ids, context).await?;
         }
         Ok(Labelled::outside(self.mail.redactor.clean(lines.join("\n"))))
     }

@@ -10,8 +10,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::mail::tools::GROUP;
-use crate::mail::{AccountSettings, MailAccounts, ServerSettings};
+use crate::mail::service::MailAccounts;
+use crate::mail::settings::{AccountSettings, ServerSettings};
+use crate::mail::tools::group::GROUP;
 use crate::tools::{Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
 
 /// Prepares a mail account.

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::memory::MemoryWriter;
-use crate::memory::tools::Which;
+use crate::memory::tools::which::Which;
 use crate::tools::trouble;
 
 /// Says whether a memory helped.

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::memory::tools::Which;
+use crate::memory::tools::which::Which;
 use crate::memory::{MemoryWriter, WriteSource};
 use crate::tools::trouble;
 

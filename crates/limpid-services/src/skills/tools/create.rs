@@ -11,8 +11,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::skills::tools::GROUP;
-use crate::skills::{SkillWriter, Skills};
+use crate::skills::change::SkillWriter;
+use crate::skills::service::Skills;
+use crate::skills::tools::group::GROUP;
 use crate::tools::trouble;
 
 /// Writes a SKILL.md into the owner's folder; the index shows it on the next turn. The same call again

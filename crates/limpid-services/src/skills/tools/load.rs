@@ -11,8 +11,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::skills::tools::GROUP;
-use crate::skills::{ListedSkill, SkillStatus, Skills};
+use crate::skills::listed::{ListedSkill, SkillStatus};
+use crate::skills::service::Skills;
+use crate::skills::tools::group::GROUP;
 use crate::tools::trouble;
 
 /// Gives the text of a skill. What nobody has allowed yet is a stranger's text.

@@ -11,8 +11,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::skills::tools::GROUP;
-use crate::skills::{SkillWriter, Skills};
+use crate::skills::change::SkillWriter;
+use crate::skills::service::Skills;
+use crate::skills::tools::group::GROUP;
 use crate::tools::trouble;
 
 /// Changes what is named of a skill, as a new version that can be undone.

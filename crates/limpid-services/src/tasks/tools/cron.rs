@@ -9,8 +9,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::tasks::tools::{GROUP, key, local, one_of, requester};
-use crate::tasks::{Requester, TaskChange, TaskRequest, Tasks, When, zone_of};
+use crate::tasks::request::{TaskChange, TaskRequest, When};
+use crate::tasks::requester::{Requester, zone_of};
+use crate::tasks::service::Tasks;
+use crate::tasks::tools::call::{self, GROUP, NOT_SERVED, key, local, one_of, requester};
 use crate::tools::{Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
 
 /// Makes, lists, changes and removes tasks.
@@ -82,10 +84,10 @@ impl Cron {
     fn made(&self, task: &Task, requester: &Requester) -> Value {
         let mut shown = job(task);
         let zone = zone_of(&task.new);
-        let times = task.new.trigger.times(requester.now, crate::tasks::tools::TIMES).into_iter();
+        let times = task.new.trigger.times(requester.now, call::TIMES).into_iter();
         shown["next"] = times.map(|at| local(at, &zone)).collect::<Vec<_>>().into();
         if !self.tasks.is_served() {
-            shown["note"] = crate::tasks::tools::NOT_SERVED.into();
+            shown["note"] = NOT_SERVED.into();
         }
         shown
     }

@@ -1,4 +1,4 @@
-use limpid_core::{ConversationId, Tier, TurnId};
+use limpid_core::{ConversationId, Tier, Trust, TurnId};
 use limpid_store::{Audience, ConversationKind, NewConversation, SqliteOptions, SqliteStore, Store};
 
 use super::*;

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use limpid_core::Labelled;
 
-use super::Said;
+use super::said::Said;
 
 /// Lines of a paste that counts as typed.
 const SHORT: usize = 3;

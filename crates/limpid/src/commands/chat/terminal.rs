@@ -2,7 +2,7 @@
 //! person meanwhile.
 
 mod answer;
-mod line_feeds;
+pub(super) mod line_feeds;
 
 use std::collections::VecDeque;
 use std::sync::mpsc::SyncSender;
@@ -20,16 +20,17 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::completer::SlashCompleter;
+use super::events::Printer;
 use super::pastes::Pastes;
+use super::slash::command;
 use super::typing::{Draft, Typed, rest_of_paste};
-use super::{Printer, choice, command};
 use crate::cli::TalkArgs;
+use crate::commands::choice::choice;
 use crate::commands::context::Context;
 use crate::commands::{changes, unread};
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{self, Edited};
 use line_feeds::LineFeeds;
-pub(super) use line_feeds::{is_line_feed, is_mine, with_line_feeds};
 
 /// Lines that are remembered for the arrow keys.
 const HISTORY: usize = 1000;

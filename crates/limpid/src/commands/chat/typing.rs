@@ -11,7 +11,7 @@ use crossterm::execute;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::pastes::Pastes;
-use super::terminal::{is_line_feed, is_mine, with_line_feeds};
+use super::terminal::line_feeds::{is_line_feed, is_mine, with_line_feeds};
 use crate::output::Below;
 
 /// How long a key is waited for before it is asked whether typing is over.

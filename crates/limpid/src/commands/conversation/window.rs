@@ -3,7 +3,7 @@
 use limpid_runtime::{Agent, CompactionReport, ConversationChoice};
 use serde_json::{Value, json};
 
-use super::super::chat::choice;
+use super::super::choice::choice;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
 

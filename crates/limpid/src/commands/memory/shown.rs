@@ -7,7 +7,7 @@ use limpid_runtime::Agent;
 use limpid_store::{Author, FileVersion, MemoryEvent, Promotion, Provenance};
 use serde_json::{Value, json};
 
-use crate::commands::conversation::in_zone;
+use crate::commands::listing::in_zone;
 use crate::failure::Failure;
 use crate::output;
 

@@ -10,7 +10,8 @@ use limpid_prompt::{Prompt, RenderRequest};
 use limpid_store::Request;
 use similar::TextDiff;
 
-use super::{ledger, read_inputs};
+use super::inputs_file::read_inputs;
+use super::ledger;
 use crate::commands::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;

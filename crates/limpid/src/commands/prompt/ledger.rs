@@ -10,9 +10,11 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::ShowArgs;
-use crate::commands::chat::{Printer, choice};
+use crate::commands::chat::Printer;
+use crate::commands::choice::choice;
 use crate::commands::context::Context;
-use crate::commands::conversation::{in_zone, state_json};
+use crate::commands::conversation::state_json;
+use crate::commands::listing::{in_zone, tell_broken};
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
 
@@ -54,7 +56,7 @@ pub(super) async fn log(
         ];
         output::line(&output::table(&head, &rows))?;
     }
-    crate::commands::tell_broken(&listed.broken);
+    tell_broken(&listed.broken);
     Ok(())
 }
 

@@ -2,9 +2,9 @@
 
 use limpid_runtime::{ConversationChoice, PreviewRequest};
 
-use super::print;
+use super::print::print;
 use crate::cli::ShowArgs;
-use crate::commands::chat::choice;
+use crate::commands::choice::choice;
 use crate::commands::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;

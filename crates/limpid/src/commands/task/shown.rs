@@ -9,7 +9,7 @@ use limpid_runtime::tasks::{time_words, trigger_words};
 use limpid_store::{Task, TaskRun};
 use serde_json::{Value, json};
 
-use super::super::conversation::in_zone;
+use crate::commands::listing::{in_zone, tell_broken};
 use crate::failure::Failure;
 use crate::output;
 
@@ -42,7 +42,7 @@ pub(super) async fn one(agent: &Agent, id: &str, json: bool) -> Result<(), Failu
     lines.push(format!("missed  {}", new.missed));
     lines.extend(runs.rows.iter().map(|run| run_line(run, &agent.zone())));
     output::line(&lines.join("\n"))?;
-    crate::commands::tell_broken(&runs.broken);
+    tell_broken(&runs.broken);
     Ok(())
 }
 
@@ -56,7 +56,7 @@ pub(super) async fn log(agent: &Agent, id: &str, json: bool) -> Result<(), Failu
         let lines: Vec<String> = runs.rows.iter().map(|run| run_line(run, &agent.zone())).collect();
         output::line(&lines.join("\n"))?;
     }
-    crate::commands::tell_broken(&runs.broken);
+    tell_broken(&runs.broken);
     Ok(())
 }
 

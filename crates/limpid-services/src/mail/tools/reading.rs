@@ -1,0 +1,105 @@
+//! Messages as calls name them and results show them.
+
+use jiff::Timestamp;
+use limpid_channels::mail::{Account, MailId};
+use limpid_core::inbox::Source;
+use limpid_core::{Sentence, sentence};
+use limpid_store::{ItemFilter, ItemId, MailUid};
+
+use crate::mail::service::MailAccounts;
+use crate::tools::{ToolContext, echoed, trouble};
+
+/// A message that a call names: what the account's server calls it, or `i17` for mail that was handed in.
+pub(super) enum Named {
+    OnServer(MailId),
+    Kept(ItemId),
+}
+
+/// Finds the message that a call names.
+pub(super) async fn named(mail: &MailAccounts, account: &Account, id: &str) -> Result<Named, Sentence> {
+    let wrong = || sentence!("`{}` is no number of a mail; check_email and search_email show them", echoed(id));
+    if let Some(number) = id.trim().strip_prefix('i') {
+        return Ok(Named::Kept(ItemId(number.parse().map_err(|_| wrong())?)));
+    }
+    let uid: u32 = id.trim().parse().map_err(|_| wrong())?;
+    let rows = mail.store.mail_accounts().await.map_err(trouble)?.rows;
+    let mark = rows.into_iter().find(|row| row.address == account.address).and_then(|row| row.mark);
+    let Some(mark) = mark else {
+        return Err(sentence!("{} was never read; call check_email first", echoed(&account.address)));
+    };
+    Ok(Named::OnServer(MailId { validity: mark.validity, uid }))
+}
+
+/// Says that a call shows messages.
+pub(super) async fn shown(
+    mail: &MailAccounts,
+    account: &str,
+    ids: &[MailId],
+    context: &ToolContext,
+) -> Result<(), Sentence> {
+    let filter = ItemFilter {
+        source: Some(Source::Mail),
+        account: Some(account.to_owned()),
+        unseen: true,
+        ..ItemFilter::default()
+    };
+    let unseen = mail.store.items(filter).await.map_err(trouble)?.rows;
+    let is_one = |uid: Option<MailUid>| {
+        uid.is_some_and(|uid| ids.iter().any(|id| id.uid == uid.uid && id.validity == uid.validity))
+    };
+    let seen = unseen.iter().filter(|item| is_one(item.new.uid)).map(|item| item.id.0);
+    context.shown.add(seen);
+    Ok(())
+}
+
+/// One message on one line: number, sender, time, subject, beginning.
+pub(super) fn line(
+    id: &str,
+    (from, subject, preview): (&str, &str, &str),
+    at_ms: Option<i64>,
+    context: &ToolContext,
+) -> String {
+    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let named = |text: &str, absent: &str| if text.trim().is_empty() { absent.to_owned() } else { one_line(text) };
+    let at = at_ms.map(|at| when(at, context)).unwrap_or_default();
+    format!("{id} | {} | {at} | {} | {}", named(from, "unknown"), named(subject, "no subject"), one_line(preview))
+}
+
+pub(super) fn when(at_ms: i64, context: &ToolContext) -> String {
+    let at = Timestamp::from_millisecond(at_ms).unwrap_or(Timestamp::UNIX_EPOCH);
+    at.to_zoned(context.zone.clone()).strftime("%Y-%m-%d %H:%M").to_string()
+}
+
+/// What the tools that look have in common.
+macro_rules! reads_mail {
+    ($name:literal, $arguments:ty) => {
+        fn name(&self) -> &'static str {
+            $name
+        }
+
+        fn group(&self) -> &'static str {
+            crate::mail::tools::group::GROUP
+        }
+
+        fn class(&self) -> limpid_core::ToolClass {
+            limpid_core::ToolClass::Read
+        }
+
+        fn schema(&self) -> serde_json::Map<String, serde_json::Value> {
+            crate::tools::schema_of::<$arguments>()
+        }
+
+        fn is_repeatable(&self) -> bool {
+            true
+        }
+
+        fn is_available(&self) -> bool {
+            self.mail.is_set_up()
+        }
+
+        fn timeout(&self) -> Option<std::time::Duration> {
+            Some(crate::mail::tools::group::TIME)
+        }
+    };
+}
+pub(super) use reads_mail;

@@ -1,0 +1,51 @@
+//! How a model names a memory.
+
+use std::borrow::Cow;
+
+use limpid_core::{MemoryId, Sentence};
+use limpid_store::{MemoryRef, Store};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Deserialize;
+
+use crate::tools::trouble;
+
+/// How a model names a memory: by the number that a query shows, or by its key.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Which {
+    /// Its number.
+    Number(i64),
+    /// Its key, or its number as text.
+    Text(String),
+}
+
+impl Which {
+    /// The memory that is meant. A text is a key if there is such a key, else a number: `12`, `id:12` or `[id:12]`.
+    pub(crate) async fn find(&self, store: &dyn Store) -> Result<MemoryRef, Sentence> {
+        let text = match self {
+            Self::Number(number) => return Ok(MemoryRef::Id(MemoryId(*number))),
+            Self::Text(text) => text.trim(),
+        };
+        let key = MemoryRef::from(text);
+        if store.memory(&key).await.map_err(trouble)?.is_some() {
+            return Ok(key);
+        }
+        let bare = text.trim_start_matches('[').trim_end_matches(']');
+        let number = bare.strip_prefix("id:").unwrap_or(bare).parse();
+        Ok(number.map_or(key, |number| MemoryRef::Id(MemoryId(number))))
+    }
+}
+
+impl JsonSchema for Which {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Which".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({ "type": ["integer", "string"] })
+    }
+}

@@ -1,0 +1,202 @@
+//! The skills of an agent.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use limpid_config::{Config, Home, Live};
+use limpid_core::ConversationId;
+use limpid_prompt::inputs::SkillSource;
+use limpid_prompt::registry::{PromptRegistry, PromptSource, RegisteredPrompt};
+use limpid_prompt::skill::{parse, shipped_skills};
+use limpid_store::{SkillEvent, Store};
+
+use crate::error::AgentError;
+use crate::events::{Difference, EventBus, EventKind};
+use crate::host::Host;
+use crate::profiles::ProfileRegistry;
+use crate::skills::discovery::{self, Found};
+use crate::skills::folder::Folder;
+use crate::skills::listed::{ListedSkill, SkillStatus, state_of};
+use crate::tools::UntrustedFiles;
+
+/// The skills of an agent. There is one in a process.
+pub struct Skills {
+    pub(super) home: Home,
+    pub(super) store: Arc<dyn Store>,
+    pub(super) config: Live<Config>,
+    pub(super) host: Host,
+    pub(super) events: EventBus,
+    pub(super) profiles: Arc<ProfileRegistry>,
+    pub(super) registry: Mutex<PromptRegistry>,
+    /// Held while a skill is changed, so that a version and its event belong together.
+    pub(super) changing: tokio::sync::Mutex<()>,
+}
+
+impl Skills {
+    /// The skills of a home. There is one of these in a process: it knows what programs and servers offer.
+    pub fn new(
+        home: Home,
+        store: Arc<dyn Store>,
+        config: Live<Config>,
+        host: Host,
+        events: EventBus,
+        profiles: Arc<ProfileRegistry>,
+    ) -> Self {
+        let mut registry = PromptRegistry::default();
+        for (folder, text) in shipped_skills() {
+            // A test proves that each is a skill and that no two have one name.
+            let Ok(skill) = parse(text, folder) else { continue };
+            let location = home.builtin_skills().join(folder).join("SKILL.md");
+            let prompt = RegisteredPrompt::new(skill, PromptSource::Static, location.display().to_string(), 0);
+            let _ = registry.register(prompt);
+        }
+        let (registry, changing) = (Mutex::new(registry), tokio::sync::Mutex::default());
+        Self { home, store, config, host, events, profiles, registry, changing }
+    }
+
+    /// The registry itself.
+    pub(super) fn registry(&self) -> MutexGuard<'_, PromptRegistry> {
+        self.registry.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Everything that was found, used or not: by source, the owner's own before what was installed, then by name.
+    ///
+    /// # Errors
+    /// When a folder or the store cannot be read.
+    pub async fn list(&self) -> Result<Vec<ListedSkill>, AgentError> {
+        self.list_at(self.host.now_ms()).await
+    }
+
+    /// Tells which skills came and went in a conversation, once a change.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn publish_active(&self, conversation: &ConversationId, active: Vec<String>) -> Result<(), AgentError> {
+        let before = self.store.note_active_skills(conversation, active.clone()).await?;
+        if let Some(difference) = Difference::between(&before, &active) {
+            self.events.send(Some(conversation), EventKind::ActiveSkillsUpdated(difference));
+        }
+        Ok(())
+    }
+
+    pub(super) async fn list_at(&self, now_ms: i64) -> Result<Vec<ListedSkill>, AgentError> {
+        self.write_builtin()?;
+        let states = self.store.skill_states().await?.rows;
+        let foreign = UntrustedFiles::read(&*self.store).await?;
+        let mut list = Vec::new();
+        let mut registry = self.registry();
+        registry.clear_config();
+        for found in discovery::all(&self.home, &self.config.prompts, now_ms)? {
+            match judge(found, &states, &foreign) {
+                Ok(prompt) => {
+                    if let Err(taken) = registry.register(prompt.clone()) {
+                        list.push(ListedSkill::new(prompt, SkillStatus::Shadowed, Some(taken.to_string())));
+                    }
+                }
+                Err(unused) => list.push(*unused),
+            }
+        }
+        let found: Vec<ListedSkill> = list.iter().filter(|skill| skill.shelf == SkillSource::Global).cloned().collect();
+        list.extend(states.iter().filter_map(|state| self.awaiting(state, now_ms)).filter(|skill| {
+            let id = skill.name.to_ascii_lowercase();
+            registry.get(&id).is_none_or(|prompt| prompt.source != PromptSource::Config)
+                && !found.iter().any(|known| known.name.eq_ignore_ascii_case(&id))
+        }));
+        for prompt in registry.prompts() {
+            let state = state_of(&states, &prompt.id(), SkillSource::Builtin);
+            let disabled = prompt.source == PromptSource::Static && state.is_some_and(|state| !state.enabled);
+            let status = if disabled { SkillStatus::Disabled } else { SkillStatus::Ready };
+            list.push(ListedSkill::new(prompt.clone(), status, disabled.then(|| DISABLED.to_owned())));
+        }
+        for (prompt, taken) in registry.covered() {
+            list.push(ListedSkill::new(prompt.clone(), SkillStatus::Shadowed, Some(taken.to_string())));
+        }
+        list.sort_by_cached_key(|skill| {
+            let installed = skill.prompt.as_ref().is_some_and(|prompt| prompt.installed);
+            (rank(skill.shelf), installed, skill.name.to_ascii_lowercase(), skill.location.clone())
+        });
+        Ok(list)
+    }
+
+    /// A skill that was installed and nobody has allowed. It stands among the versions, where no tool reads files, and
+    /// moves into the owner's folder when it is allowed.
+    fn awaiting(&self, state: &SkillEvent, now_ms: i64) -> Option<ListedSkill> {
+        let version = state.after.as_ref().filter(|version| version.installed && !version.enabled)?;
+        let folder = self.home.skill_versions().join(&version.hash);
+        let found = discovery::one(&folder, &state.skill, SkillSource::Global, now_ms);
+        let reason = Some("it awaits review: `limpid skill show NAME`, then `limpid skill enable NAME`".to_owned());
+        Some(match found.read {
+            Ok(prompt) => {
+                let prompt = RegisteredPrompt { installed: true, ..prompt };
+                ListedSkill::new(prompt, SkillStatus::Awaiting, reason)
+            }
+            Err(reason) => ListedSkill {
+                name: found.name,
+                shelf: found.shelf,
+                location: found.location,
+                status: SkillStatus::Broken,
+                reason: Some(reason),
+                prompt: None,
+            },
+        })
+    }
+
+    /// Copies of the built-in skills, so that tools which read files can read them. The program's own text counts.
+    pub(super) fn write_builtin(&self) -> Result<(), AgentError> {
+        for (name, text) in shipped_skills() {
+            let folder = self.home.builtin_skills().join(name);
+            if std::fs::read_to_string(folder.join("SKILL.md")).ok().as_deref() != Some(text) {
+                Folder::of_text(text).write(&folder)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A skill that a turn wrote which had read text of strangers is theirs until the owner writes it.
+const FOREIGN: &str =
+    "it was written while text of strangers was read; look at it, and save it with a change of your own";
+
+const DISABLED: &str = "it is disabled; `limpid skill enable NAME` allows it";
+
+/// What becomes of a skill that was found, before it is known whether another one has its name.
+fn judge(found: Found, states: &[SkillEvent], foreign: &UntrustedFiles) -> Result<RegisteredPrompt, Box<ListedSkill>> {
+    let Found { name, shelf, location, folder, read } = found;
+    let mut prompt = match read {
+        Ok(prompt) => prompt,
+        Err(reason) => {
+            let (status, reason) = (SkillStatus::Broken, Some(reason));
+            return Err(Box::new(ListedSkill { name, shelf, location, status, reason, prompt: None }));
+        }
+    };
+    let unused =
+        |prompt, status, reason: &str| Err(Box::new(ListedSkill::new(prompt, status, Some(reason.to_owned()))));
+    if folder.is_some() && foreign.contains(Path::new(&location)) {
+        return unused(prompt, SkillStatus::Changed, FOREIGN);
+    }
+    let Some(state) = state_of(states, &prompt.id(), shelf).filter(|_| folder.is_some()) else { return Ok(prompt) };
+    prompt.installed = state.installed;
+    if !state.enabled {
+        return unused(prompt, SkillStatus::Disabled, DISABLED);
+    }
+    let hash =
+        folder.as_deref().filter(|_| state.installed).map(|folder| Folder::read(folder).map(|folder| folder.hash()));
+    match hash {
+        None => Ok(prompt),
+        Some(Ok(hash)) if hash == state.hash => Ok(prompt),
+        Some(_) => unused(
+            prompt,
+            SkillStatus::Changed,
+            "it has changed since it was allowed: `limpid skill show NAME` shows it and its hash, \
+             `limpid skill enable NAME --hash HASH` allows it again",
+        ),
+    }
+}
+
+const fn rank(shelf: SkillSource) -> u8 {
+    match shelf {
+        SkillSource::Workspace => 0,
+        SkillSource::Global => 1,
+        SkillSource::Builtin => 2,
+    }
+}

@@ -1,0 +1,46 @@
+//! What the tools of tasks read of a call and say in their results alike.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use limpid_core::{Sentence, Trust, sentence};
+use serde_json::Value;
+
+use crate::tasks::requester::Requester;
+use crate::tools::{ToolContext, echoed};
+
+/// The group of these tools.
+pub const GROUP: &str = "scheduling";
+
+/// Said of a task that is made while nothing would run it.
+pub(super) const NOT_SERVED: &str = "`limpid serve` is not running; tasks run once it is started";
+
+/// Times of a repeated task that are told.
+pub(super) const TIMES: usize = 3;
+
+/// The only one of several things that may be said; what was said of none or of two helps.
+pub(super) fn one_of<T>(said: impl Iterator<Item = T>, names: &str) -> Result<T, Sentence> {
+    let said: Vec<T> = said.collect();
+    match <[T; 1]>::try_from(said) {
+        Ok([one]) => Ok(one),
+        Err(said) if said.is_empty() => Err(sentence!("when is missing: give exactly one of {}", echoed(names))),
+        Err(said) => Err(sentence!("{} times are given: give exactly one of {}", said.len(), echoed(names))),
+    }
+}
+
+/// A call made again after a crash is the same task.
+pub(super) fn key(context: &ToolContext, name: &str, arguments: &Value) -> String {
+    format!("{}/{name}/{arguments}", context.turn)
+}
+
+/// A guest sees and changes the tasks of their own chat only.
+pub(super) fn requester(context: &ToolContext) -> Requester {
+    let only = (context.trust == Trust::Guest).then(|| context.conversation.clone());
+    // The owner who said yes to this very call has read it.
+    let trust = if context.approved { Trust::Owner } else { context.trust };
+    Requester { zone: context.zone.clone(), now: context.now, trust, only }
+}
+
+/// A moment on the clock of a zone.
+pub(super) fn local(at: Timestamp, zone: &TimeZone) -> String {
+    at.to_zoned(zone.clone()).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
+}

@@ -1,0 +1,36 @@
+//! What a person says.
+
+use limpid_core::Labelled;
+use limpid_runtime::{ChatRequest, ConversationChoice};
+
+use crate::cli::TalkArgs;
+
+/// What is said at once.
+#[derive(Default)]
+pub(super) struct Said {
+    /// What the owner typed.
+    pub(super) text: String,
+    /// What goes with it, and who wrote it.
+    pub(super) handed_in: Option<Labelled<String>>,
+}
+
+impl From<String> for Said {
+    fn from(text: String) -> Self {
+        Self { text, handed_in: None }
+    }
+}
+
+/// What is asked of the agent for it.
+pub(super) fn request(talk: &TalkArgs, conversation: ConversationChoice, said: Said, can_answer: bool) -> ChatRequest {
+    ChatRequest {
+        conversation,
+        text: said.text,
+        handed_in: said.handed_in,
+        profile: talk.profile.clone(),
+        mode: talk.mode.clone(),
+        model: talk.model.clone(),
+        effort: talk.effort,
+        can_answer,
+        ..ChatRequest::default()
+    }
+}

@@ -1,0 +1,18 @@
+//! Inputs from a file.
+
+use std::path::Path;
+
+use limpid_prompt::inputs::Inputs;
+
+use crate::failure::{ExitStatus, Failure};
+
+/// Reads an inputs file; `-` is standard input.
+pub(super) fn read_inputs(file: &Path) -> Result<Inputs, Failure> {
+    let name = file.display().to_string();
+    let text = if name == "-" { std::io::read_to_string(std::io::stdin()) } else { std::fs::read_to_string(file) };
+    let text = text.map_err(|error| Failure::new(ExitStatus::Files, format!("{name}: {error}")))?;
+    Inputs::from_json(&text).map_err(|error| {
+        Failure::new(ExitStatus::Files, format!("{name}: {error}"))
+            .advise("The fields are listed by: limpid prompt schema")
+    })
+}
