@@ -27,9 +27,8 @@ use check::Finding;
 
 use crate::agent::{Agent, AgentOptions};
 
-/// Checks home, prompt files, profiles, prompts, database, model, what is known of models, sizes, modes, what parses pages and mail,
-/// programs, mail accounts, the inbox,
-/// notifications, clock and zone.
+/// Checks home, prompt files, profiles, prompts, database, model, what is known of models, sizes, modes, what parses pages
+/// and mail, programs, mail accounts, the inbox, notifications, clock and zone.
 pub async fn check(options: &AgentOptions) -> Vec<Check> {
     let store = store(options);
     let mut checks = vec![

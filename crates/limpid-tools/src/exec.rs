@@ -4,6 +4,7 @@
 //! - [`words`]: a command as words, without a shell.
 //! - [`command`]: which program these words run, in which folder, and which ones are refused.
 //! - [`confinement`]: what a program may touch and use, as one value.
+//! - `programs`: how programs are run, as the owner has set it.
 //! - [`places`]: the folders of that value, resolved once; [`toolchains`]: what of some of them is kept back.
 //! - [`calls`]: the system calls that a program may make.
 //! - [`sandbox`]: what the hidden sub-commands of the binary do with that value: one watches over the program and ends
@@ -18,60 +19,28 @@ pub mod confinement;
 mod disk;
 pub mod places;
 mod processes;
+mod programs;
 pub mod run;
 pub mod sandbox;
 mod toolchains;
 pub mod words;
 
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use command::Command;
-use confinement::{Limits, View};
 use limpid_core::policy::Effect;
-use limpid_core::{Labelled, Sentence, ToolClass, Trust};
-use places::Places;
+use limpid_core::{Labelled, Sentence, ToolClass};
+pub use programs::Programs;
+use run::LAST_SECONDS;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::files::Grants;
 use crate::{PathArgument, Tool, ToolContext, echoed, read_arguments, schema_of};
-
-/// Seconds that the tool's own end may take after the program was told to end.
-const LAST_SECONDS: u64 = 15;
-
-/// How programs are run, whatever name the model calls.
-#[derive(Clone, Debug)]
-pub struct Programs {
-    /// The folders that programs may read, and change where the grant says so.
-    pub grants: Grants,
-    /// Folders of skills: a script in one of them may be run by a shell.
-    pub scripts: Vec<PathBuf>,
-    /// The binary whose hidden sub-commands make the sandbox.
-    pub helper: PathBuf,
-    /// Limpid's home folder: no program sees it, but for the granted folders in it.
-    pub home: PathBuf,
-    /// The folder for what strangers wrote: the only one that programs in the low view write.
-    pub outside: PathBuf,
-    /// Folders that the owner's languages are in, for reading.
-    pub toolchains: Vec<PathBuf>,
-    /// Whether a command may be one for a shell.
-    pub shell: bool,
-    /// Whether programs may use the network.
-    pub network: bool,
-    /// Folders with programs besides the system's.
-    pub path: Vec<PathBuf>,
-    /// The environment of programs, whole.
-    pub environment: Vec<(String, String)>,
-    /// What a program may use.
-    pub limits: Limits,
-    /// The folders, once they were looked up.
-    pub places: Places,
-}
 
 /// Runs a program; one implementation under the name that a profile knows it by.
 #[derive(Clone, Debug)]
@@ -189,24 +158,4 @@ fn version(program: &Path) -> String {
 /// Tells a file or folder from another one that was put in its place.
 fn place(path: &Path) -> String {
     path.metadata().map(|about| format!("{}:{}", about.dev(), about.ino())).unwrap_or_default()
-}
-
-impl Programs {
-    /// The view that a call gets: the low one when something foreign led to it, when it names a low place, and when it
-    /// has the network, where anybody may answer.
-    pub fn view(&self, trust: Trust, command: &Command) -> View {
-        let is_low = self.network || trust.is_foreign() || self.names_low_place(command);
-        if is_low { View::Low } else { View::High }
-    }
-
-    /// Who may have written what a program prints: whoever wrote what it can read.
-    fn trust(&self, view: View) -> Trust {
-        match view {
-            View::Low => Trust::Outside,
-            View::High => {
-                let own = self.grants.roots().map(|root| root.trust).filter(|trust| !trust.is_foreign());
-                own.fold(Trust::Owner, Trust::join)
-            }
-        }
-    }
 }

@@ -5,7 +5,6 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::civil::Date;
 use limpid_core::mail::Mark;
-use limpid_formats::Parser;
 use limpid_formats::mail::{Mail, MailHead, MailId};
 
 use super::{Account, Letter, MailError};

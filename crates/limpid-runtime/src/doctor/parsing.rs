@@ -2,8 +2,8 @@
 
 use limpid_formats::Layers;
 
+use super::check::Check;
 use crate::agent::AgentOptions;
-use crate::doctor::Check;
 
 /// Asks a worker what it could do. Where fewer layers hold, that is no fault of the installation.
 pub(super) async fn check(options: &AgentOptions) -> Check {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use limpid_core::Trust;
 
-use super::Programs;
+use super::programs::Programs;
 use super::words::split;
 
 /// Where the system's programs are.

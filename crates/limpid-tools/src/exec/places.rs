@@ -8,9 +8,10 @@ use std::sync::{Arc, OnceLock};
 
 use rustix::fs::OFlags;
 
+use super::command::Command;
 use super::confinement::{Confinement, Place, View};
+use super::programs::Programs;
 use super::toolchains::Parts;
-use super::{Command, Programs};
 
 /// The folders of programs, resolved when the first program runs and the same from then on.
 #[derive(Clone, Debug, Default)]

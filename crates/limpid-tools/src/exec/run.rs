@@ -12,7 +12,11 @@ use tokio::sync::Notify;
 
 use super::command::{Command, path_variable};
 use super::confinement::View;
-use super::{LAST_SECONDS, Programs, sandbox};
+use super::programs::Programs;
+use super::sandbox;
+
+/// Seconds that the tool's own end may take after the program was told to end.
+pub(super) const LAST_SECONDS: u64 = 15;
 
 /// Bytes that are kept of each stream's beginning, and of its end.
 const KEPT: usize = 256 * 1024;
