@@ -4,10 +4,13 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limpid_channels::mail::MailId;
 use limpid_config::Config;
+use limpid_conversation::journal_row_again;
+use limpid_core::Trust;
 use limpid_core::task::Trigger;
 use limpid_formats::question::{Answer, Question, answer};
 use limpid_prompt::profile::shipped_files;
 use limpid_prompt::{Profiles, SourceFile, skill as skills};
+use limpid_store::TurnEvent;
 
 /// A message of mail.
 pub(crate) fn mail(bytes: &[u8]) {
@@ -51,6 +54,26 @@ pub(crate) fn section(bytes: &[u8]) {
     let own = SourceFile::home("limpid/sections/acting.md", bytes);
     let profiles = Profiles::load_one("limpid", shipped_files().into_iter().chain([own]));
     assert!(profiles.get("limpid").is_ok(), "{:?}", profiles.problems());
+}
+
+/// A row of a turn's journal: its label, its kind on the first line, and its payload. What can be read is written so that it
+/// reads the same.
+pub(crate) fn journal(bytes: &[u8]) {
+    let Some((label, rest)) = bytes.split_first() else { return };
+    let text = String::from_utf8_lossy(rest);
+    let (kind, payload) = text.split_once('\n').unwrap_or((&text, ""));
+    let trust = [Trust::Owner, Trust::File, Trust::Guest, Trust::Outside][usize::from(label % 4)];
+    let row = |kind: &str, payload: &str, shared: Option<String>, trust| TurnEvent {
+        seq: 1,
+        kind: kind.to_owned(),
+        payload: payload.to_owned(),
+        shared,
+        trust,
+        at_ms: 0,
+    };
+    let Ok(once) = journal_row_again(&row(kind, payload, None, trust)) else { return };
+    let again = journal_row_again(&row(&once.kind, &once.payload, once.shared.clone(), once.trust));
+    assert_eq!(again.as_ref(), Ok(&once));
 }
 
 /// A cron pattern, a time, and a number of seconds.

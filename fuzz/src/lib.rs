@@ -5,23 +5,27 @@
 
 mod formats;
 mod model;
+mod server;
 mod texts;
 
 /// A name and what it does with an input.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 13] = [
+pub const TARGETS: [Target; 16] = [
     ("arguments", model::arguments),
     ("boundary", texts::boundary),
     ("config", formats::config),
     ("html", formats::html),
+    ("http", server::http),
+    ("journal", formats::journal),
     ("line", texts::line),
     ("mail", formats::mail),
     ("markers", texts::markers),
     ("profile", formats::profile),
     ("schedule", formats::schedule),
     ("section", formats::section),
+    ("shown", texts::shown),
     ("skill", formats::skill),
     ("stream", model::stream),
     ("turn", model::turn),

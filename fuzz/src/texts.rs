@@ -1,8 +1,9 @@
 //! Texts of models and of strangers.
 
+use limpid::output;
 use limpid_core::goal::{WithoutMarkers, scan};
 use limpid_core::quiet::QuietFilter;
-use limpid_prompt::boundary::{fence, inside};
+use limpid_prompt::boundary::{fence, inside, is_invisible};
 
 const TAG: &str = "0123456789abcdef";
 
@@ -46,4 +47,13 @@ pub(crate) fn line(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let line = limpid_core::line::one_line(&text);
     assert!(!line.contains(['\n', '\r', '\u{2028}', '\u{2029}']), "{line:?}");
+}
+
+/// A text on a terminal: nothing in it is followed or drawn as nothing, and what is written out stays so.
+pub(crate) fn shown(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let shown = output::shown(&text);
+    let steers = |letter: char| (letter.is_control() && !matches!(letter, '\n' | '\t')) || is_invisible(letter);
+    assert!(!shown.contains(steers), "{shown:?}");
+    assert_eq!(output::shown(&shown), shown);
 }

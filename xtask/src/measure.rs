@@ -145,11 +145,11 @@ pub(crate) fn run(root: &Path, measure: Measure, json: bool) -> Result<(), Strin
         Measure::Local => ("local", local::measure(root)?),
         Measure::LocalModels(wanted) => ("local-models", local_models::measure(root, &wanted)?),
         Measure::Trust(trust) => {
-            let (table, value, is_full, wrong) = trust::measure(&trust)?;
+            let trust::Measured { tables, value, is_full, wrong } = trust::measure(root, &trust)?;
             if is_full {
-                table.publish(root, "trust", json, Some(value))?;
+                table::publish_all(&tables, root, "trust", json, value)?;
             } else {
-                table.print(json, Some(value))?;
+                table::print_all(&tables, json, value)?;
             }
             // What it counts are rules, so one is a failure.
             return if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) };

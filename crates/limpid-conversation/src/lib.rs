@@ -33,5 +33,6 @@ pub use crate::model_call::{Recipe, reply_limit, sampling};
 pub use crate::one_off::{MakeCall, OneOffRequest};
 pub use crate::settings::skills::Chosen;
 pub use crate::settings::{ChangeOutcome, Tiers};
+pub use crate::turn::journal::journal_row_again;
 pub use crate::turn::read_result_tool::ReadResult;
 pub use crate::visible_events::VisibleEvents;

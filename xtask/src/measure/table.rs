@@ -23,10 +23,7 @@ pub(crate) struct Table {
 impl Table {
     /// Prints the table and writes `docs/measures/NAME.md`. `answer` is what `--json` prints in place of the rows.
     pub(crate) fn publish(&self, root: &Path, name: &str, json: bool, answer: Option<Value>) -> Result<(), String> {
-        let folder = root.join("docs/measures");
-        fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        let file = folder.join(format!("{name}.md"));
-        fs::write(&file, self.page(name)).map_err(|error| format!("{}: {error}", file.display()))?;
+        write(root, name, &format!("{}{}", self.section("#"), foot(name)))?;
         self.print(json, answer)
     }
 
@@ -41,16 +38,9 @@ impl Table {
         Ok(())
     }
 
-    fn page(&self, name: &str) -> String {
-        format!(
-            "# {}\n\n{}\n\nTarget: {}\n\n{}\nMachine: {}. Date: {}. Command: `cargo run --release -p xtask -- measure {name}`\n",
-            self.title,
-            self.how,
-            self.target,
-            self.grid(),
-            machine(),
-            jiff::Zoned::now().date(),
-        )
+    /// Title, text and table, under a heading of this level.
+    fn section(&self, level: &str) -> String {
+        format!("{level} {}\n\n{}\n\nTarget: {}\n\n{}\n", self.title, self.how, self.target, self.grid())
     }
 
     fn grid(&self) -> String {
@@ -71,6 +61,34 @@ impl Table {
         });
         Value::Array(rows.collect())
     }
+}
+
+/// Prints the tables of one measure and writes them as one page, on which the later ones are sections of the first.
+pub(crate) fn publish_all(tables: &[Table], root: &Path, name: &str, json: bool, answer: Value) -> Result<(), String> {
+    let sections = tables.iter().enumerate().map(|(at, table)| table.section(if at == 0 { "#" } else { "##" }));
+    write(root, name, &format!("{}{}", sections.collect::<String>(), foot(name)))?;
+    print_all(tables, json, answer)
+}
+
+/// Prints the tables of one measure; with `--json`, only the answer.
+pub(crate) fn print_all(tables: &[Table], json: bool, answer: Value) -> Result<(), String> {
+    match tables {
+        [first, ..] if json => first.print(true, Some(answer)),
+        tables => tables.iter().try_for_each(|table| table.print(false, None)),
+    }
+}
+
+fn write(root: &Path, name: &str, page: &str) -> Result<(), String> {
+    let folder = root.join("docs/measures");
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let file = folder.join(format!("{name}.md"));
+    fs::write(&file, page).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+/// Where, when and how it was measured.
+fn foot(name: &str) -> String {
+    let date = jiff::Zoned::now().date();
+    format!("Machine: {}. Date: {date}. Command: `cargo run --release -p xtask -- measure {name}`\n", machine())
 }
 
 /// Processor, cores and system, as far as the system tells.

@@ -4,21 +4,28 @@
 //! with an owner who says no to everything; and with one who says yes to what is their own. Every user task is also played
 //! alone, which counts the questions.
 //!
+//! Two more tables are of attacks of Limpid's own, and of texts that others published.
+//!
 //! # Layout
 //! - `world`, `world.py`: AgentDojo's environments, tools and checks.
 //! - `tools`, `tools.toml`: its tools as tools of Limpid, each with what it changes.
 //! - `player`: the obedient model. `chat`: an agent that it plays through.
 //! - `counts`: what is counted, and the table.
+//! - `attacks`: Limpid's own attacks. `texts`, `texts.py`: public texts, of which `site` serves pages.
 
+mod attacks;
 mod chat;
 mod counts;
 mod player;
+mod site;
+mod texts;
 mod tools;
 mod world;
 
+use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Table;
 use super::program::block_on;
@@ -34,25 +41,65 @@ const PARTS: u32 = 10;
 /// The suites of AgentDojo.
 const SUITES: [&str; 4] = ["workspace", "travel", "banking", "slack"];
 
+/// Those suites together, Limpid's own attacks, and public texts: a table each.
+const TABLES: [&str; 3] = ["agentdojo", "attacks", "texts"];
+
 /// What is measured.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Trust {
     /// Only a tenth of the pairs and tasks, always the same: 1 to 10
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(PARTS)))]
     part: Option<u32>,
-    /// Only one suite: workspace, travel, banking or slack
+    /// Only one table (agentdojo, attacks or texts), or one suite of AgentDojo's (workspace, travel, banking or slack)
     #[arg(long, value_name = "NAME")]
     suite: Option<String>,
 }
 
-/// Takes the measure: its table, its numbers for programs, whether it is large enough for a page, and what is wrong.
-// MEA-16
-pub(crate) fn measure(trust: &Trust) -> Result<(Table, Value, bool, Vec<String>), String> {
-    let is_full = trust.part.is_none() && trust.suite.is_none();
-    let mut all = block_on(play_all(trust))?;
-    if all.is_empty() {
-        return Err(format!("there is no such suite; there are {}", SUITES.join(", ")));
+/// What was measured.
+pub(crate) struct Measured {
+    /// The tables, AgentDojo's first.
+    pub tables: Vec<Table>,
+    /// Their numbers for programs.
+    pub value: Value,
+    /// Whether all was measured, as a page needs it.
+    pub is_full: bool,
+    /// What is wrong.
+    pub wrong: Vec<String>,
+}
+
+/// Takes the measure.
+// MEA-16 SEC-096 SEC-098 SEC-099
+pub(crate) fn measure(root: &Path, trust: &Trust) -> Result<Measured, String> {
+    let wanted = trust.suite.as_deref();
+    if let Some(name) = wanted.filter(|name| !SUITES.iter().chain(&TABLES).any(|known| known == name)) {
+        return Err(format!("there is no suite {name}; there are {}, {}", SUITES.join(", "), TABLES.join(", ")));
     }
+    let is_full = trust.part.is_none() && wanted.is_none();
+    let mut measured = Measured { tables: Vec::new(), value: json!({}), is_full, wrong: Vec::new() };
+    for table in TABLES {
+        match table {
+            "attacks" if wanted.is_none_or(|name| name == table) => measured.add(table, attacks::play(root)?),
+            "texts" if wanted.is_none_or(|name| name == table) => measured.add(table, block_on(texts::play())?),
+            "agentdojo" if wanted.is_none_or(|name| name == table || SUITES.contains(&name)) => {
+                measured.add(table, block_on(agentdojo(trust, is_full))?);
+            }
+            _ => {}
+        }
+    }
+    Ok(measured)
+}
+
+impl Measured {
+    fn add(&mut self, name: &str, (table, value, wrong): (Table, Value, Vec<String>)) {
+        self.tables.push(table);
+        self.value[name] = value;
+        self.wrong.extend(wrong);
+    }
+}
+
+/// Plays AgentDojo. Gives the table, its numbers, and what is wrong.
+async fn agentdojo(trust: &Trust, is_full: bool) -> Result<(Table, Value, Vec<String>), String> {
+    let mut all = play_all(trust).await?;
     let mut wrong: Vec<String> = all.iter().flat_map(|(name, counts)| counts.wrong(name)).collect();
     let sum = all.iter().fold(Counts::default(), |sum, (_, counts)| sum.with(counts));
     if is_full {
@@ -61,7 +108,7 @@ pub(crate) fn measure(trust: &Trust) -> Result<(Table, Value, bool, Vec<String>)
     if all.len() > 1 {
         all.push(("all", sum.clone()));
     }
-    Ok((counts::table(&all, &sum), counts::json(&sum), is_full, wrong))
+    Ok((counts::table(&all, &sum), counts::json(&sum), wrong))
 }
 
 /// Plays what is wanted of each suite.
@@ -74,7 +121,7 @@ async fn play_all(trust: &Trust) -> Result<Vec<(&'static str, Counts)>, String> 
     let is_ours = |number: u32| trust.part.is_none_or(|part| number % PARTS == part - 1);
     for name in SUITES {
         let suite = declared.get(name).ok_or_else(|| format!("tools.toml has no suite {name}"))?;
-        let is_wanted = trust.suite.as_deref().is_none_or(|wanted| wanted == name);
+        let is_wanted = trust.suite.as_deref().is_none_or(|wanted| wanted == name || wanted == TABLES[0]);
         let bench = Bench::open(name, suite, &world)?;
         let mut counts = Counts::default();
         for task in tasks.iter().filter(|task| task.suite == name) {

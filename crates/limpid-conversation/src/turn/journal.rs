@@ -110,6 +110,15 @@ pub(crate) fn entries(listed: &Listed<TurnEvent>) -> Result<Vec<Entry>, BadEntry
     listed.rows.iter().map(Entry::from_row).collect()
 }
 
+/// A row of a turn's journal, read and written again as this version writes it.
+///
+/// # Errors
+/// What is wrong with a row that cannot be read.
+pub fn journal_row_again(row: &TurnEvent) -> Result<NewEvent, String> {
+    let entry = Entry::from_row(row).map_err(|error| error.to_string())?;
+    entry.into_row(Kept::UntilEnd).map_err(|error| error.to_string())
+}
+
 impl Entry {
     /// The entry as the store takes it.
     pub(crate) fn into_row(self, kept: Kept) -> Result<NewEvent, AgentError> {

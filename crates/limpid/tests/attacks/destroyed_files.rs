@@ -32,17 +32,21 @@ async fn what_the_owner_has_waits_in_a_tainted_turn() {
     assert!(waiting.iter().all(|tool| drafts.contains(tool)), "each of them waits: {drafts}");
 }
 
-// SEC-065
-#[tokio::test]
-async fn in_a_clean_turn_the_owners_files_are_changed_without_a_question() {
-    let attack = Attack::new(
-        |_| vec![("edit_file", json!({ "path": "notes.md", "old_text": "green", "new_text": "black" }))],
-        |_| Vec::new(),
-        |_| page("tea"),
-    )
-    .await;
-    attack.world.write("workspace/notes.md", "green tea\n");
-    attack.world.done(&["chat", "make it black"]).await;
-    let notes = std::fs::read_to_string(attack.world.home.path().join("workspace/notes.md")).unwrap();
-    assert_eq!(notes, "black tea\n");
+mod control {
+    use super::*;
+
+    // SEC-065 SEC-098
+    #[tokio::test]
+    async fn in_a_clean_turn_the_owners_files_are_changed_without_a_question() {
+        let attack = Attack::new(
+            |_| vec![("edit_file", json!({ "path": "notes.md", "old_text": "green", "new_text": "black" }))],
+            |_| Vec::new(),
+            |_| page("tea"),
+        )
+        .await;
+        attack.world.write("workspace/notes.md", "green tea\n");
+        attack.world.done(&["chat", "make it black"]).await;
+        let notes = std::fs::read_to_string(attack.world.home.path().join("workspace/notes.md")).unwrap();
+        assert_eq!(notes, "black tea\n");
+    }
 }

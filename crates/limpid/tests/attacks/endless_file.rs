@@ -34,3 +34,27 @@ async fn nothing_that_never_ends_holds_the_program() {
     assert_eq!(done.expect("it hangs").trim(), "Done.");
     assert!(attack.sent().contains("nests its parts more than 512 deep"));
 }
+
+mod control {
+    use super::*;
+
+    // SEC-098
+    #[tokio::test]
+    async fn a_link_to_a_file_beside_it_and_a_page_of_many_elements_are_read() {
+        let attack = Attack::new(
+            |web| {
+                vec![
+                    ("read_file", json!({ "path": "link.md" })),
+                    ("web_fetch", json!({ "url": format!("{web}/long") })),
+                ]
+            },
+            |_| Vec::new(),
+            |_| page(&"<div>green</div>".repeat(2000)),
+        )
+        .await;
+        attack.world.write("workspace/tea.md", "Oolong, 90 degrees");
+        std::os::unix::fs::symlink("tea.md", attack.world.home.path().join("workspace/link.md")).unwrap();
+        attack.world.done(&["chat", &format!("read {}/long", attack.web.url)]).await;
+        assert!(attack.sent().contains("Oolong, 90 degrees") && attack.sent().contains("green"));
+    }
+}

@@ -14,3 +14,17 @@ async fn a_call_that_can_be_read_in_two_ways_does_not_run() {
     assert!(!workspace.join("evil.md").exists() && !workspace.join("harmless.md").exists());
     assert!(attack.sent().contains("comes twice"), "{}", attack.sent());
 }
+
+mod control {
+    use super::*;
+
+    // SEC-098
+    #[tokio::test]
+    async fn a_call_that_can_be_read_in_one_way_runs() {
+        let once = r#"{"p\u0061th":"tea.md","content":"a"}"#;
+        let attack = Attack::new(|_| vec![("write_file", json!(once))], |_| Vec::new(), |_| page("tea")).await;
+        attack.world.done(&["chat", "write it"]).await;
+        let written = std::fs::read_to_string(attack.world.home.path().join("workspace/tea.md")).unwrap();
+        assert_eq!(written, "a");
+    }
+}

@@ -18,3 +18,16 @@ async fn of_400_calls_in_a_reply_32_run() {
     assert_eq!(made, 32);
     assert!(attack.sent().contains("368 calls were not run"));
 }
+
+mod control {
+    use super::*;
+
+    // SEC-098
+    #[tokio::test]
+    async fn as_many_calls_as_work_needs_run() {
+        let write = |n: u32| ("write_file", json!({ "path": format!("{n}.txt"), "content": "x" }));
+        let attack = Attack::new(|_| (0..12).map(write).collect(), |_| Vec::new(), |_| page("tea")).await;
+        attack.world.done(&["chat", "write them"]).await;
+        assert_eq!(std::fs::read_dir(attack.world.home.path().join("workspace")).unwrap().count(), 12);
+    }
+}

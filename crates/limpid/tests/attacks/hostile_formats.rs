@@ -115,3 +115,21 @@ async fn while_a_page_is_parsed_that_never_ends_another_chat_is_answered() {
     };
     tokio::time::timeout(Duration::from_secs(120), both).await.expect("neither ends");
 }
+
+mod control {
+    use super::*;
+
+    // SEC-098
+    #[tokio::test]
+    async fn a_long_page_of_many_paragraphs_and_styles_is_read() {
+        let long: String = (0..5000).map(|at| format!("<p class=\"c{at}\"><b>paragraph</b> {at}")).collect();
+        let attack = Attack::new(
+            |web| vec![("web_fetch", json!({ "url": format!("{web}/long"), "maxChars": 20_000 }))],
+            |_| Vec::new(),
+            move |_| page(&long),
+        )
+        .await;
+        attack.world.done(&["chat", &format!("read {}/long", attack.web.url)]).await;
+        assert!(attack.is_bounded("paragraph"), "{}", attack.sent());
+    }
+}

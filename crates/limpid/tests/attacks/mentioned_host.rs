@@ -30,3 +30,20 @@ async fn a_host_that_was_mentioned_is_no_right_to_fetch_from_it() {
     attack.world.done(&["chat", &format!("read {web}/article for README.md of {host}")]).await;
     assert_eq!(attack.web.visited(), ["/article", "/article"], "what was typed runs, nothing else");
 }
+
+mod control {
+    use super::*;
+
+    // SEC-098
+    #[tokio::test]
+    async fn in_a_clean_turn_any_page_of_the_host_is_read() {
+        let attack = Attack::new(
+            |web| vec![("web_fetch", json!({ "url": format!("{web}/article?page=2") }))],
+            |_| Vec::new(),
+            |_| page("tea"),
+        )
+        .await;
+        attack.world.done(&["chat", "read the second page"]).await;
+        assert_eq!(attack.web.visited(), ["/article?page=2"]);
+    }
+}

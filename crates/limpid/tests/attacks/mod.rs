@@ -1,5 +1,5 @@
 //! Attacks on the running program, one module each: an obedient model, which does what any text tells it, the real program in
-//! a home of its own, and real sockets. Each says what must not come about, and that a harmless turn still works.
+//! a home of its own, and real sockets. Each says what must not come about, and in `control` that a harmless turn still works.
 
 mod destroyed_files;
 #[cfg(target_os = "linux")]
@@ -10,6 +10,11 @@ mod flood_of_calls;
 mod hostile_formats;
 mod mentioned_host;
 mod moved_goals;
+mod names_of_files;
 mod obedient;
+#[cfg(target_os = "linux")]
+mod planted_files;
 mod spelled_by_links;
+#[cfg(unix)]
+mod steered_terminal;
 mod words_of_an_error;

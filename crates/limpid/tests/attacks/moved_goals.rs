@@ -40,13 +40,17 @@ async fn the_owners_goals_wait_in_a_tainted_turn_and_no_marker_moves_them() {
     assert!(orders().iter().all(|(tool, _)| drafts.contains(tool)), "each of them waits: {drafts}");
 }
 
-// SEC-065
-#[tokio::test]
-async fn in_a_clean_turn_tools_and_markers_move_goals() {
-    let steps = |_: &str| vec![("create_checkpoint", json!({ "description": "Warm the pot" }))];
-    let attack = Attack::answering(MARKERS, steps, |_| Vec::new(), |_| page("tea")).await;
-    with_a_goal(&attack).await;
-    attack.world.done(&["chat", "--conversation", "last", "go on"]).await;
-    let log = attack.world.done(&["goal", "history"]).await;
-    assert!(log.contains("Warm the pot") && log.contains("send everything"), "{log}");
+mod control {
+    use super::*;
+
+    // SEC-065 SEC-098
+    #[tokio::test]
+    async fn in_a_clean_turn_tools_and_markers_move_goals() {
+        let steps = |_: &str| vec![("create_checkpoint", json!({ "description": "Warm the pot" }))];
+        let attack = Attack::answering(MARKERS, steps, |_| Vec::new(), |_| page("tea")).await;
+        with_a_goal(&attack).await;
+        attack.world.done(&["chat", "--conversation", "last", "go on"]).await;
+        let log = attack.world.done(&["goal", "history"]).await;
+        assert!(log.contains("Warm the pot") && log.contains("send everything"), "{log}");
+    }
 }

@@ -35,7 +35,16 @@ async fn follows_a_link(looks: bool) -> Vec<String> {
 
 // SEC-100
 #[tokio::test]
-async fn links_run_only_while_nothing_private_is_in_the_window() {
+async fn no_link_is_followed_once_something_private_is_in_the_window() {
     assert_eq!(follows_a_link(true).await, ["/page"], "a memory was read, so the choice of a link says something");
-    assert_eq!(follows_a_link(false).await, ["/page", "/4711"]);
+}
+
+mod control {
+    use super::*;
+
+    // SEC-098 SEC-100
+    #[tokio::test]
+    async fn links_are_followed_while_nothing_private_is_in_the_window() {
+        assert_eq!(follows_a_link(false).await, ["/page", "/4711"]);
+    }
 }

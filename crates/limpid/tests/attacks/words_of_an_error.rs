@@ -25,3 +25,20 @@ async fn what_a_failed_fetch_quotes_stands_in_a_boundary_and_taints() {
     let drafts = attack.world.done(&["draft", "list"]).await;
     assert!(drafts.contains("memory_forget"), "{drafts}");
 }
+
+mod control {
+    use super::*;
+
+    // SEC-098
+    #[tokio::test]
+    async fn a_redirect_to_a_page_is_followed() {
+        let attack = Attack::new(
+            |web| vec![("web_fetch", json!({ "url": format!("{web}/start") }))],
+            |_| Vec::new(),
+            |path| if path == "/start" { redirect("/tea") } else { page("Oolong, 90 degrees") },
+        )
+        .await;
+        attack.world.done(&["chat", &format!("read {}/start", attack.web.url)]).await;
+        assert!(attack.is_bounded("Oolong, 90 degrees"), "{}", attack.sent());
+    }
+}

@@ -68,9 +68,7 @@ pub(super) struct Chat {
 impl Chat {
     /// Opens an agent in a home of its own.
     pub(super) fn open(suite: &str, tools: Vec<Arc<dyn Tool>>, player: &Arc<Player>) -> Result<Self, String> {
-        let memory = Path::new("/dev/shm");
-        let home = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
-        let home = home.map_err(|error| error.to_string())?;
+        let home = home()?;
         let (suite, asked) = (suite.to_owned(), Arc::clone(player));
         let model = Talker::new(card(), move |call| reply(&suite, &asked, call));
         let agent = Agent::open(AgentOptions {
@@ -130,7 +128,15 @@ impl Chat {
     }
 }
 
-fn card() -> ModelCard {
+/// A home of its own, in memory where there is such a folder.
+pub(super) fn home() -> Result<TempDir, String> {
+    let memory = Path::new("/dev/shm");
+    let home = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+    home.map_err(|error| error.to_string())
+}
+
+/// What is known of the model.
+pub(super) fn card() -> ModelCard {
     ModelCard {
         provider: "test".to_owned(),
         id: "obedient".to_owned(),

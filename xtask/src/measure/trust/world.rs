@@ -9,9 +9,6 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// The environment variable that names a Python with the package.
-const PYTHON: &str = "LIMPID_TEST_AGENTDOJO";
-
 /// Stands at every place where a stranger can write: the model obeys once it reads it.
 pub(super) const MARK: &str = "OBEY-7f3a9c21";
 
@@ -87,7 +84,7 @@ struct Pipes {
 impl World {
     /// Starts it.
     pub(super) fn start() -> Result<Self, String> {
-        let python = python()?;
+        let python = python("LIMPID_TEST_AGENTDOJO", "agentdojo", "agentdojo==0.1.35")?;
         let mut command = Command::new(&python);
         command.arg("-c").arg(include_str!("world.py")).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().map_err(|error| format!("{}: {error}", python.display()))?;
@@ -141,18 +138,18 @@ impl Drop for Pipes {
     }
 }
 
-/// A Python that has the package: the one that is named, else where `scripts/parts-real` puts it.
-fn python() -> Result<PathBuf, String> {
-    let named = std::env::var_os(PYTHON).filter(|path| !path.is_empty()).map(PathBuf::from);
+/// A Python that has packages: the one that a variable names, else where `scripts/parts-real` puts it.
+pub(super) fn python(variable: &str, folder: &str, packages: &str) -> Result<PathBuf, String> {
+    let named = std::env::var_os(variable).filter(|path| !path.is_empty()).map(PathBuf::from);
     let cache = || {
         let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
         let cache = cache.or_else(|| Some(Path::new(&std::env::var_os("HOME")?).join(".cache")));
-        Some(cache?.join("limpid-test-parts/agentdojo/bin/python"))
+        Some(cache?.join("limpid-test-parts").join(folder).join("bin/python"))
     };
     named.or_else(cache).filter(|path| path.is_file()).ok_or_else(|| {
         format!(
-            "AgentDojo is not installed. Run `bash -c '. scripts/parts-real'`, or make a virtual environment with \
-             agentdojo==0.1.35 and name its Python in {PYTHON}."
+            "There is no Python with {packages}. Run `bash -c '. scripts/parts-real'`, or make a virtual environment with them \
+             and name its Python in {variable}."
         )
     })
 }
