@@ -4,19 +4,22 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use axum::Extension;
 use axum::body::{Body, to_bytes};
 use axum::extract::{ConnectInfo, Path, Request, State};
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
+use limpid_model::Pause;
 use limpid_runtime::Agent;
 use limpid_runtime::inbox::{IngestError, IngestKind, MAX_BODY, Malformed};
 use serde_json::{Value, json};
 
 use crate::door::{Door, Hosts, Refused};
+use crate::listener::Proof;
 
 /// How long somebody may take to send their object.
-const PATIENCE: Duration = Duration::from_secs(10);
+const BODY: Duration = Duration::from_secs(30);
 
 /// The header by which a sender may give the key of what they send.
 const KEY: &str = "idempotency-key";
@@ -27,12 +30,14 @@ pub(crate) struct Entry {
     /// Where it listens.
     pub(crate) address: SocketAddr,
     pub(crate) door: Door,
+    pub(crate) pause: Arc<dyn Pause>,
 }
 
 /// Takes one object in.
 pub(crate) async fn hand_in(
     State(entry): State<Arc<Entry>>,
     ConnectInfo(from): ConnectInfo<SocketAddr>,
+    Extension(proof): Extension<Proof>,
     Path(kind): Path<String>,
     request: Request,
 ) -> Response {
@@ -43,12 +48,14 @@ pub(crate) async fn hand_in(
     if let Err(refused) = entry.door.admit(&hosts, token, (from.ip(), Instant::now()), request.headers()) {
         return refuse(refused);
     }
+    proof.give();
     let Some(kind) = IngestKind::parse(&kind) else {
         return error(StatusCode::NOT_FOUND, "there are mail, sms, notification and custom");
     };
     let key = request.headers().get(KEY).and_then(|key| key.to_str().ok()).map(str::to_owned);
-    let Ok(body) = tokio::time::timeout(PATIENCE, to_bytes(request.into_body(), MAX_BODY)).await else {
-        return error(StatusCode::REQUEST_TIMEOUT, "the object did not come in time");
+    let body = tokio::select! {
+        body = to_bytes(request.into_body(), MAX_BODY) => body,
+        () = entry.pause.pause(BODY) => return error(StatusCode::REQUEST_TIMEOUT, "the object did not come within 30 seconds"),
     };
     let Ok(body) = body else {
         return error(StatusCode::PAYLOAD_TOO_LARGE, &Malformed::TooLong.to_string());

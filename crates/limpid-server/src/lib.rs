@@ -3,11 +3,13 @@
 //!
 //! # Layout
 //! - [`server`]: where it listens, and its life.
+//! - `listener`: connections, how long each may take, and how many wait.
 //! - `ingest`: what other machines hand in.
 //! - `door`: who may ask: hosts, tokens, and how often somebody may be wrong.
 
 mod door;
 mod ingest;
+mod listener;
 pub mod server;
 
 pub use server::{Server, ServerError, keep_open};

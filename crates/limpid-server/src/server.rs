@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::routing::{get, post};
+use limpid_model::{Pause, RealPause};
 use limpid_runtime::{Agent, AgentError};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::door::Door;
-use crate::ingest;
+use crate::{ingest, listener};
 
 /// How long requests that came before the end may take.
 const CLOSE: Duration = Duration::from_secs(10);
@@ -27,6 +28,7 @@ pub struct Server {
     listener: TcpListener,
     router: Router,
     address: SocketAddr,
+    pause: Arc<dyn Pause>,
 }
 
 /// Why a server does not listen.
@@ -55,22 +57,23 @@ pub enum ServerError {
 }
 
 impl Server {
-    /// Listens, when the owner has opened any source; else there is nothing to listen for.
+    /// Listens, when the owner has opened any source; else there is nothing to listen for. Connections and bodies are waited for
+    /// by `pause`.
     ///
     /// # Errors
     /// When there is no token, the address is public and not meant to be, or it cannot be listened on.
-    pub async fn bind(agent: &Agent) -> Result<Option<Self>, ServerError> {
+    pub async fn bind(agent: &Agent, pause: Arc<dyn Pause>) -> Result<Option<Self>, ServerError> {
         match wanted(agent)? {
-            Some(address) => Self::listen(agent, address).await.map(Some),
+            Some(address) => Self::listen(agent, address, pause).await.map(Some),
             None => Ok(None),
         }
     }
 
-    async fn listen(agent: &Agent, wanted: SocketAddr) -> Result<Self, ServerError> {
+    async fn listen(agent: &Agent, wanted: SocketAddr, pause: Arc<dyn Pause>) -> Result<Self, ServerError> {
         let unreachable = |error| ServerError::Address { address: wanted, error };
         let listener = TcpListener::bind(wanted).await.map_err(unreachable)?;
         let address = listener.local_addr().map_err(unreachable)?;
-        Ok(Self { listener, router: router(agent.clone(), address), address })
+        Ok(Self { listener, router: router(agent.clone(), address, Arc::clone(&pause)), address, pause })
     }
 
     /// Where it listens.
@@ -79,12 +82,8 @@ impl Server {
     }
 
     /// Answers until `stop` comes; requests that came before are answered whole.
-    ///
-    /// # Errors
-    /// When the listener fails.
-    pub async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
-        let service = self.router.into_make_service_with_connect_info::<SocketAddr>();
-        axum::serve(self.listener, service).with_graceful_shutdown(stop).await
+    pub async fn run(self, stop: impl Future<Output = ()> + Send + 'static) {
+        listener::serve(self.listener, self.router, self.pause, stop).await;
     }
 }
 
@@ -109,10 +108,10 @@ pub async fn keep_open(agent: &Agent, tell: impl Fn(String) + Clone + Send + 'st
         }
         let problem = match address.filter(|_| open.is_none()) {
             None => problem,
-            Some(wanted) => match Server::listen(agent, wanted).await {
+            Some(wanted) => match Server::listen(agent, wanted, Arc::new(RealPause)).await {
                 Ok(server) => {
                     tell(format!("inbox: listening on http://{}", server.address));
-                    open = Some(Open::start(server, wanted, tell.clone()));
+                    open = Some(Open::start(server, wanted));
                     None
                 }
                 Err(problem) => Some(problem),
@@ -163,15 +162,10 @@ struct Open {
 }
 
 impl Open {
-    fn start(server: Server, wanted: SocketAddr, tell: impl Fn(String) + Send + 'static) -> Self {
+    fn start(server: Server, wanted: SocketAddr) -> Self {
         let (stop, stopped) = oneshot::channel::<()>();
         let address = server.address;
-        let running = tokio::spawn(async move {
-            let stopped = async { drop(stopped.await) };
-            if let Err(error) = server.run(stopped).await {
-                tell(format!("inbox: stopped: {error}"));
-            }
-        });
+        let running = tokio::spawn(server.run(async { drop(stopped.await) }));
         Self { wanted, address, stop, running }
     }
 
@@ -198,8 +192,8 @@ fn wanted(agent: &Agent) -> Result<Option<SocketAddr>, ServerError> {
     Ok(Some(config.listen))
 }
 
-fn router(agent: Agent, address: SocketAddr) -> Router {
-    let entry = ingest::Entry { agent, address, door: Door::default() };
+fn router(agent: Agent, address: SocketAddr, pause: Arc<dyn Pause>) -> Router {
+    let entry = ingest::Entry { agent, address, door: Door::default(), pause };
     Router::new()
         .route("/health", get(|| async { "ok\n" }))
         .route("/v1/inbox/{kind}", post(ingest::hand_in))

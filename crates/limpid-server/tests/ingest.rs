@@ -3,8 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
+use futures_util::future::BoxFuture;
+use limpid_model::{Pause, RealPause};
 use limpid_runtime::inbox::IngestKind;
 use limpid_runtime::{Agent, AgentOptions, Clock, Config, Environment, Home};
 use limpid_server::{Server, ServerError};
@@ -55,7 +58,7 @@ impl Bench {
 
     async fn at(home: TempDir, inbox: &str) -> Self {
         let agent = agent(home.path(), inbox, TOKEN);
-        let server = Server::bind(&agent).await.unwrap().unwrap();
+        let server = Server::bind(&agent, Arc::new(RealPause)).await.unwrap().unwrap();
         let url = format!("http://{}", server.address());
         let (stop, stopped) = oneshot::channel();
         tokio::spawn(server.run(async {
@@ -196,17 +199,18 @@ async fn whoever_guesses_tokens_is_soon_not_listened_to() {
 #[tokio::test]
 async fn a_server_that_would_not_be_safe_does_not_start() {
     let home = tempfile::tempdir().unwrap();
-    let nothing = Server::bind(&agent(home.path(), "", TOKEN)).await;
+    let nothing = Server::bind(&agent(home.path(), "", TOKEN), Arc::new(RealPause)).await;
     assert!(matches!(nothing, Ok(None)), "nothing is on");
-    let none = Server::bind(&agent(home.path(), "sms = true", "")).await.err().unwrap();
+    let none = Server::bind(&agent(home.path(), "sms = true", ""), Arc::new(RealPause)).await.err().unwrap();
     assert!(matches!(none, ServerError::NoToken), "{none}");
-    let short = Server::bind(&agent(home.path(), "sms = true", "short")).await.err().unwrap().to_string();
+    let short =
+        Server::bind(&agent(home.path(), "sms = true", "short"), Arc::new(RealPause)).await.err().unwrap().to_string();
     assert!(short.contains("fewer than 16 characters") && !short.contains("short;"), "{short}");
     let public = "sms = true\nlisten = \"0.0.0.0:0\"";
     let config = Config::parse(&format!("[inbox]\n{public}\n"), "limpid.toml").unwrap();
     let environment = Environment::new([("LIMPID_INGEST_TOKEN".to_owned(), TOKEN.to_owned())]);
     let open = Agent::open(AgentOptions { config, environment, ..AgentOptions::new(Home::new(home.path())) }).unwrap();
-    let refused = Server::bind(&open).await.err().unwrap();
+    let refused = Server::bind(&open, Arc::new(RealPause)).await.err().unwrap();
     assert!(matches!(refused, ServerError::Public(_)), "{refused}");
 }
 
@@ -263,4 +267,44 @@ async fn bytes_that_are_no_request_stop_nothing() {
     }
     assert!(bench.items().await.is_empty());
     assert_eq!(bench.hand_in("sms", &json!({"text": "Hello"})).await.0, StatusCode::CREATED);
+}
+
+/// Time of which the longest wait that anybody waits for is over when the test says so.
+#[derive(Default)]
+struct Held(Mutex<Vec<(Duration, oneshot::Sender<()>)>>);
+
+impl Pause for Held {
+    fn pause(&self, time: Duration) -> BoxFuture<'static, ()> {
+        let (end, ended) = oneshot::channel();
+        self.0.lock().unwrap().push((time, end));
+        Box::pin(async move { drop(ended.await) })
+    }
+}
+
+// SEC-092
+#[tokio::test]
+async fn a_body_has_thirty_seconds_and_then_the_sender_is_told() {
+    let home = tempfile::tempdir().unwrap();
+    let agent = agent(home.path(), ALL, TOKEN);
+    let time = Arc::new(Held::default());
+    let server = Server::bind(&agent, Arc::clone(&time) as Arc<dyn Pause>).await.unwrap().unwrap();
+    let address = server.address();
+    tokio::spawn(server.run(std::future::pending()));
+    let mut client = TcpStream::connect(address).await.unwrap();
+    let head = format!(
+        "POST /v1/inbox/sms HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {TOKEN}\r\nContent-Length: 100\r\n\r\n{{"
+    );
+    client.write_all(head.as_bytes()).await.unwrap();
+    let body = loop {
+        let found = time.0.lock().unwrap().iter().position(|(time, _)| *time == Duration::from_secs(30));
+        match found {
+            Some(at) => break time.0.lock().unwrap().remove(at).1,
+            None => tokio::task::yield_now().await,
+        }
+    };
+    body.send(()).unwrap();
+    let mut said = [0; 2048];
+    let read = client.read(&mut said).await.unwrap();
+    let said = String::from_utf8_lossy(&said[..read]);
+    assert!(said.starts_with("HTTP/1.1 408 ") && said.contains("did not come within 30 seconds"), "{said}");
 }

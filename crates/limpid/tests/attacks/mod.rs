@@ -17,4 +17,5 @@ mod planted_files;
 mod spelled_by_links;
 #[cfg(unix)]
 mod steered_terminal;
+mod unfinished_headers;
 mod words_of_an_error;

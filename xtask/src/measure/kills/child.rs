@@ -2,10 +2,12 @@
 //! its drafts. It tells each thing that was accepted.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use limpid_core::task::{TaskKind, TaskStatus};
 use limpid_core::{ConversationId, DraftState};
+use limpid_model::RealPause;
 use limpid_runtime::tasks::{TaskRequest, When};
 use limpid_runtime::{Agent, AgentError, ChatRequest, ConversationChoice, ServeEvent};
 use limpid_server::Server;
@@ -49,7 +51,10 @@ pub(crate) fn run(home: &Path, first: Option<u64>) -> Result<(), String> {
 
 /// Does what `limpid serve` does.
 async fn serve(agent: &Agent) -> Result<(), String> {
-    let server = Server::bind(agent).await.map_err(|error| error.to_string())?.ok_or("nothing can be handed in")?;
+    let server = Server::bind(agent, Arc::new(RealPause))
+        .await
+        .map_err(|error| error.to_string())?
+        .ok_or("nothing can be handed in")?;
     tokio::spawn(server.run(std::future::pending()));
     let agent = agent.clone();
     let log = |event: &ServeEvent| {
