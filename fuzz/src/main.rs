@@ -1,5 +1,6 @@
 //! libFuzzer with one target, the one that `LIMPID_FUZZ` names.
 #![no_main]
+#![allow(clippy::disallowed_methods, reason = "it reads its own repository")]
 
 use std::sync::LazyLock;
 

@@ -2,9 +2,10 @@
 
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpStream};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use limpid_model::RealPause;
 use limpid_runtime::{Agent, AgentOptions, Config, Environment, Home};
 use limpid_server::Server;
 use tempfile::TempDir;
@@ -33,7 +34,10 @@ static OPEN: LazyLock<Open> = LazyLock::new(|| {
             environment: Environment::new([("LIMPID_INGEST_TOKEN".to_owned(), TOKEN.to_owned())]),
             ..AgentOptions::new(Home::new(home.path()))
         });
-        Server::bind(&agent.expect("an agent")).await.expect("an address").expect("sources are open")
+        Server::bind(&agent.expect("an agent"), Arc::new(RealPause))
+            .await
+            .expect("an address")
+            .expect("sources are open")
     });
     let address = server.address();
     runtime.spawn(server.run(std::future::pending()));

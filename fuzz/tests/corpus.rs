@@ -1,5 +1,7 @@
 //! The corpus, played through the targets: what once broke something does not break it again.
 
+#![allow(clippy::disallowed_methods, reason = "it reads its own repository")]
+
 use std::path::Path;
 
 use fuzz::{TARGETS, target};

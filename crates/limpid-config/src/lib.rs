@@ -8,6 +8,8 @@
 //! - [`process`]: which process holds a lease or serves a home, and whether it lives.
 //! - [`Redactor`]: takes known secrets out of texts and streams.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
+
 mod clock;
 mod config;
 mod environment;

@@ -2,6 +2,11 @@
 
 mod daemon;
 
+use std::path::Path;
+
+use crate::home::MAX_FILE;
+use crate::regular_file;
+
 pub use daemon::{Daemon, ServeError, ServeLock, Standing};
 
 /// This process's name for leases: the machine's start, the process's name space and number, and a nonce.
@@ -37,7 +42,7 @@ pub fn number(holder: &str) -> Option<u32> {
 
 /// When a process started, in ticks since the machine did; none when it runs no more.
 fn started(id: u32) -> Option<String> {
-    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    let stat = regular_file::read_text(Path::new(&format!("/proc/{id}/stat")), MAX_FILE).ok()?;
     // The name, in brackets, may hold anything.
     let (_, fields) = stat.rsplit_once(')')?;
     let mut fields = fields.split_whitespace();
@@ -48,7 +53,7 @@ fn started(id: u32) -> Option<String> {
 
 /// The machine since it was started, and the name space of process numbers; empty where the system does not say.
 fn place() -> String {
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let boot = regular_file::read_text(Path::new("/proc/sys/kernel/random/boot_id"), MAX_FILE).unwrap_or_default();
     let names = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
     match boot.trim() {
         "" => String::new(),

@@ -21,10 +21,20 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// The text of such a file.
+///
+/// # Errors
+/// As [`read`], and [`io::ErrorKind::InvalidData`] for what is not UTF-8.
+pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
+    let not_text = |_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8");
+    String::from_utf8(read(path, most)?).map_err(not_text)
+}
+
 /// A regular file, open for reading.
 ///
 /// # Errors
 /// As the system says, and [`io::ErrorKind::InvalidInput`] for what is no regular file.
+#[expect(clippy::disallowed_methods, reason = "this is the function that everything else uses")]
 pub fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);

@@ -1,6 +1,8 @@
 //! The prompt of a request: what it shows is read at one moment, then it is rendered once and measured. Nothing here
 //! writes, and no model is asked; whoever works on a conversation writes what [`build`] hands back.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
+
 mod build;
 mod calibration;
 pub mod convert;

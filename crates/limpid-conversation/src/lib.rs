@@ -1,6 +1,8 @@
 //! One actor for each conversation: it accepts messages, runs turns, calls models and tools, compacts, delivers. The only
 //! writer of turns.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
+
 mod actor;
 mod actors;
 mod background_run;

@@ -37,6 +37,8 @@
 //! - [`spend`]: what may still be paid for, and by whom.
 //! - [`task`]: what is to be done later, when it is due, and what becomes of it.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
+
 pub mod cache;
 mod causes;
 pub mod compaction;

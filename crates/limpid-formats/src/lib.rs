@@ -11,6 +11,8 @@
 //! - [`worker`]: the hidden sub-command of the binary that answers; `restrict`: how it gives up everything.
 //! - `html`, `page`, `search_page`, [`mail`]: the formats.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
+
 mod html;
 pub mod mail;
 mod page;

@@ -40,7 +40,7 @@ fn limit(seconds: u64) {
 mod linux {
     use std::collections::BTreeMap;
 
-    use landlock::{ABI, Access as _, AccessFs, AccessNet, Ruleset, RulesetAttr as _, Scope};
+    use landlock::{ABI, Access as _, AccessFs, AccessNet, Ruleset, RulesetAttr as _, RulesetCreated, Scope};
     use seccompiler::{
         BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
     };
@@ -86,7 +86,7 @@ mod linux {
             .and_then(|rules| rules.handle_access(AccessNet::from_all(NEWEST)))
             .and_then(|rules| rules.scope(Scope::from_all(NEWEST)))
             .and_then(Ruleset::create);
-        let _ = held.map(|held| held.restrict_self());
+        let _ = held.map(RulesetCreated::restrict_self);
     }
 
     pub(super) fn forbid_calls() {

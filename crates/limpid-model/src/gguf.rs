@@ -3,9 +3,10 @@
 //! The engine behind it trusts its input; a file that is cut off, damaged or no GGUF at all is therefore refused here. Nothing is believed before it is compared with the length of the file.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufReader, ErrorKind, Read, Seek};
+use std::io::{BufReader, Read, Seek};
 use std::path::Path;
+
+use limpid_config::regular_file;
 
 mod error;
 mod reader;
@@ -43,11 +44,7 @@ impl Gguf {
     /// # Errors
     /// When the file cannot be read, is no GGUF file, is cut off or contradicts itself.
     pub fn open(path: &Path) -> Result<Self, GgufError> {
-        let file = File::open(path)?;
-        if file.metadata()?.is_dir() {
-            return Err(std::io::Error::from(ErrorKind::IsADirectory).into());
-        }
-        Self::read(BufReader::with_capacity(1 << 16, file))
+        Self::read(BufReader::with_capacity(1 << 16, regular_file::open(path)?))
     }
 
     /// Reads and checks a header.

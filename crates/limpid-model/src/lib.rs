@@ -13,6 +13,8 @@
 //! - [`scripted`]: a model that says what a [`script`] says.
 //! - [`tokens`]: exact token counts for OpenAI's families.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
+
 mod abilities;
 mod call_ids;
 pub mod catalogue;

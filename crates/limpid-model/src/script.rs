@@ -23,8 +23,12 @@
 
 use std::path::Path;
 
+use limpid_config::regular_file;
 use serde::Deserialize;
 use serde_json::{Map, Value};
+
+/// Bytes of a script at most.
+const MOST: u64 = 64 * 1024 * 1024;
 
 /// What a flood consists of.
 const FLOOD_LINE: &str = "The river ran on past the mill and nobody thought to count it.\n";
@@ -176,7 +180,7 @@ impl Script {
     /// # Errors
     /// When the file cannot be read or is no script.
     pub fn load(path: &Path) -> Result<Self, ScriptError> {
-        let text = std::fs::read_to_string(path)
+        let text = regular_file::read_text(path, MOST)
             .map_err(|source| ScriptError::Read { path: path.display().to_string(), source })?;
         Self::parse(&text)
     }

@@ -13,7 +13,7 @@
 //! use limpid_prompt::{Estimate, Inputs, Layer, Profiles, RenderRequest, fs};
 //! use limpid_prompt::inputs::{Quoted, TrustName};
 //!
-//! let files = fs::read_profile("profiles/koshi".as_ref(), Layer::Home)?;
+//! let files = fs::read_profile("profiles/koshi".as_ref(), Layer::Home, &|path, _| std::fs::read(path))?;
 //! let profiles = Profiles::load(files);
 //! let profile = profiles.get("koshi")?;
 //! let hi = Quoted::new("hi", TrustName::Owner);
@@ -134,6 +134,8 @@
 //! - Skills: [`skill`] (SKILL.md files and those that ship), [`registry`] (everything that can be chosen as one).
 //! - [`splinterlands`]: the cards of a battle that may be played, and their numbers.
 //! - Pages and tests made from profiles: [`reference`], [`scenario`].
+
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
 
 pub mod agent_file;
 pub mod boundary;

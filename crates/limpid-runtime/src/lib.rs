@@ -9,6 +9,8 @@
 //! - [`commands`]: commands that begin with a slash, the same on every surface.
 //! - [`agent`]: puts the rooms together.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
+
 pub mod agent;
 pub mod commands;
 pub mod doctor;

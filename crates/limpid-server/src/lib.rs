@@ -7,6 +7,8 @@
 //! - `ingest`: what other machines hand in.
 //! - `door`: who may ask: hosts, tokens, and how often somebody may be wrong.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
+
 mod door;
 mod ingest;
 mod listener;

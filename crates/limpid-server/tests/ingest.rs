@@ -1,5 +1,6 @@
 //! What other machines hand in, over HTTP on loopback.
 
+#![allow(clippy::disallowed_methods, reason = "the files of a test are its own")]
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 use std::path::Path;

@@ -1,6 +1,8 @@
 //! What an agent knows and owns, a room for each. A service owns its state and gets in its constructor what it needs; none
 //! gets the agent.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
+
 pub mod deliveries;
 pub mod directory;
 pub mod drafts;

@@ -20,6 +20,8 @@
 //! - [`sqlite`]: the store in one SQLite file.
 //! - `contract`: what every store must do, as tests.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
+
 #[cfg(feature = "contract")]
 pub mod contract;
 pub mod conversation;

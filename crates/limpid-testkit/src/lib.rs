@@ -12,6 +12,8 @@
 //!
 //! The same server runs from the command line: `cargo run -p limpid-testkit -- record --port 0 --script FILE`.
 
+#![allow(clippy::disallowed_methods, reason = "the files of a test are its own")]
+
 pub mod browser;
 pub mod cache;
 mod http;

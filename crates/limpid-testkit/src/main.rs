@@ -1,5 +1,6 @@
 //! The recording server from the command line.
 #![allow(clippy::print_stdout, reason = "a program for people and scripts")]
+#![allow(clippy::disallowed_methods, reason = "the files of a test are its own")]
 
 use std::path::PathBuf;
 use std::process::ExitCode;

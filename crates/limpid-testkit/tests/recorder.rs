@@ -1,4 +1,5 @@
 //! The server over real sockets.
+#![allow(clippy::disallowed_methods, reason = "the files of a test are its own")]
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use limpid_testkit::{Recorder, Script, Wire};

@@ -17,6 +17,8 @@
 //! - [`web`]: getting things from the web, and nothing else; [`web_fetch`], [`web_search`] with the engines
 //!   of [`search`], [`open_url`].
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
+
 use std::sync::Arc;
 
 pub mod check;

@@ -23,6 +23,8 @@
 //! - [`result`]: the text of a tool's result, with its limits.
 //! - [`window`]: what leaves a conversation that is longer than its window, and what stands for it.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
+
 pub mod arguments;
 mod call_limit;
 pub mod decision;

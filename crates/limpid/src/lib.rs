@@ -7,6 +7,8 @@
 //! - [`output`]: what goes to standard output and what to standard error.
 //! - [`failure`]: how the program fails, and its exit codes.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
+
 pub mod cli;
 pub mod commands;
 pub mod environment;

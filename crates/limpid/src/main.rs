@@ -1,5 +1,7 @@
 //! The binary: reads the command line, runs the command, and ends with its exit code.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
+
 use std::process::ExitCode;
 
 use clap::Parser as _;

@@ -139,6 +139,7 @@ impl ServeLock {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(FileError::io(folder))?;
         }
+        #[expect(clippy::disallowed_methods, reason = "it is locked, and never read")]
         let file = File::options().create(true).append(true).open(&path).map_err(FileError::io(&path))?;
         match file.try_lock() {
             // A file system that knows no locks keeps nobody from serving.

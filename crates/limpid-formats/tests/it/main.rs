@@ -1,5 +1,6 @@
 //! The worker from outside: what it answers, what it can't do, and what becomes of texts that are made to break it.
 
+#![allow(clippy::disallowed_methods, reason = "the files of a test are its own")]
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 use std::path::PathBuf;

@@ -4,6 +4,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use limpid_config::regular_file;
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
@@ -115,6 +116,7 @@ async fn checked(path: PathBuf, wanted: OneFile<'_>) -> Result<(), PullError> {
 /// Opens the file that is being filled, for this program alone.
 fn lock(part: &Path) -> Result<File, PullError> {
     let io = |source| PullError::Io { path: part.to_owned(), source };
+    #[expect(clippy::disallowed_methods, reason = "it is locked and written, and never read")]
     let file = File::options().read(true).write(true).create(true).truncate(false).open(part).map_err(io)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
@@ -124,7 +126,7 @@ fn lock(part: &Path) -> Result<File, PullError> {
 }
 
 fn sha256(path: &Path) -> std::io::Result<String> {
-    let mut file = File::open(path)?;
+    let mut file = regular_file::open(path)?;
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 1 << 20];
     loop {

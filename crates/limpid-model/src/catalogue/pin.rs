@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::download::Download;
 use super::pull::PullError;
+use limpid_config::{MAX_FILE, regular_file};
 
 /// The file that remembers a model.
 pub(super) fn path(folder: &Path, name: &str) -> PathBuf {
@@ -24,7 +25,7 @@ pub(super) fn read_all(folder: &Path) -> Vec<Download> {
 }
 
 fn read(path: &Path) -> Option<Download> {
-    let pin: Download = toml::from_str(&fs::read_to_string(path).ok()?).ok()?;
+    let pin: Download = toml::from_str(&regular_file::read_text(path, MAX_FILE).ok()?).ok()?;
     let own = path.file_stem().is_some_and(|stem| stem.to_str() == Some(&pin.name));
     (own && pin.check().is_ok()).then_some(pin)
 }

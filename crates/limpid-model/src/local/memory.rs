@@ -1,8 +1,9 @@
 //! What a model needs of the machine, and what the machine has.
 
-use std::fs;
+use std::path::Path;
 
 use crate::gguf::Gguf;
+use limpid_config::{MAX_FILE, regular_file};
 
 /// Tokens of the window when nobody chose one and the model could do more.
 const USUAL_WINDOW: u32 = 16_384;
@@ -66,11 +67,16 @@ impl Footprint {
     }
 }
 
+/// What the kernel says in a file.
+fn kernel(path: &str) -> std::io::Result<String> {
+    regular_file::read_text(Path::new(path), MAX_FILE)
+}
+
 /// Bytes of memory that can be had without swapping, within the limits of the control group; none where the system
 /// does not say.
 pub fn available() -> Option<u64> {
-    let free = available_in(&fs::read_to_string("/proc/meminfo").ok()?)?;
-    let number = |name| fs::read_to_string(format!("/sys/fs/cgroup/memory.{name}")).ok()?.trim().parse::<u64>().ok();
+    let free = available_in(&kernel("/proc/meminfo").ok()?)?;
+    let number = |name| kernel(&format!("/sys/fs/cgroup/memory.{name}")).ok()?.trim().parse::<u64>().ok();
     let group = number("max").map(|max| max.saturating_sub(number("current").unwrap_or(0)));
     Some(group.map_or(free, |group| group.min(free)))
 }
@@ -79,7 +85,7 @@ pub fn available() -> Option<u64> {
 /// process may use. Threads that wait for a core make generation many times slower.
 pub fn default_threads() -> u32 {
     let usable = std::thread::available_parallelism().map_or(1, usize::from);
-    let cores = fs::read_to_string("/proc/cpuinfo").ok().and_then(|info| cores_in(&info)).unwrap_or(usable);
+    let cores = kernel("/proc/cpuinfo").ok().and_then(|info| cores_in(&info)).unwrap_or(usable);
     u32::try_from(cores.min(usable).saturating_sub(1)).unwrap_or(1).max(1)
 }
 

@@ -11,10 +11,10 @@ use limpid_prompt::inputs::{Quoted, TrustName};
 use limpid_prompt::{Estimate, Inputs, Layer, Profiles, PromptMessage, RenderRequest, SourceFile, fs};
 
 fn files(case: &Path) -> Vec<SourceFile> {
-    let mut files = fs::read_profiles(&case.join("shipped"), Layer::Shipped).unwrap();
-    files.extend(fs::read_profiles(&case.join("home"), Layer::Home).unwrap());
+    let mut files = fs::read_profiles(&case.join("shipped"), Layer::Shipped, &|path, _| std::fs::read(path)).unwrap();
+    files.extend(fs::read_profiles(&case.join("home"), Layer::Home, &|path, _| std::fs::read(path)).unwrap());
     if files.is_empty() {
-        files = fs::read_profile(case, Layer::Home).unwrap();
+        files = fs::read_profile(case, Layer::Home, &|path, _| std::fs::read(path)).unwrap();
         for file in &mut files {
             file.path = format!("mine/{}", file.path.split_once('/').unwrap().1);
         }
@@ -69,7 +69,7 @@ fn every_finding_names_its_place_and_its_cure() {
 #[test]
 fn a_folder_is_rendered_in_ten_lines() -> Result<(), Box<dyn std::error::Error>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("profiles/koshi");
-    let profiles = Profiles::load(fs::read_profile(&folder, Layer::Home)?);
+    let profiles = Profiles::load(fs::read_profile(&folder, Layer::Home, &|path, _| std::fs::read(path))?);
     let inputs = Inputs { user: Some(Quoted::new("hi", TrustName::Owner)), ..Inputs::default() };
     let counter = Estimate::default();
     let request = RenderRequest { path: "chat-remote", inputs: &inputs, counter: &counter, count_tokens: false };

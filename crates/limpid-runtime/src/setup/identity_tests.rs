@@ -22,7 +22,9 @@ impl House {
 
     /// The owner's soul that each profile shows; its own counts as none.
     fn shown(&self) -> [Option<String>; 4] {
-        let files = limpid_prompt::fs::read_profiles(&self.home.profiles(), Layer::Home).unwrap();
+        let files =
+            limpid_prompt::fs::read_profiles(&self.home.profiles(), Layer::Home, &|path, _| std::fs::read(path))
+                .unwrap();
         let profiles = Profiles::with_home(files);
         ["limpid", "koshi", "kai", "mine"].map(|name| {
             let profile = profiles.get(name).unwrap();

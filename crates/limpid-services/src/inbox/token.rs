@@ -1,9 +1,8 @@
 //! The token of whoever hands something in: from the environment or from a file that only the owner may read.
 
-use std::fs;
 use std::path::PathBuf;
 
-use limpid_config::private_file;
+use limpid_config::{MAX_FILE, private_file, regular_file};
 use sha2::{Digest, Sha256};
 
 use crate::error::AgentError;
@@ -89,7 +88,7 @@ impl Inbox {
 
     /// Sees to it that no text repeats the token that is kept in the home.
     pub fn learn_token(&self) {
-        if let Ok(token) = fs::read_to_string(self.token_file()) {
+        if let Ok(token) = regular_file::read_text(&self.token_file(), MAX_FILE) {
             self.redactor.learn("ingest token", token.trim());
         }
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use limpid_channels::mail::servers::servers_of;
 use limpid_channels::mail::{Account, Login, Roots, Secret, Server, address};
-use limpid_config::{Clock, Environment, Home, Redactor, private_file, read_text};
+use limpid_config::{Clock, Environment, Home, MAX_FILE, Redactor, private_file, read_text, regular_file};
 use limpid_core::io_cause;
 
 use crate::error::AgentError;
@@ -138,7 +138,8 @@ impl AccountFiles {
     /// The authorities of a file; a name without a folder is one of the home.
     fn roots(&self, file: &Path) -> Result<Roots, String> {
         let path = self.home.path().join(file);
-        let pem = fs::read(&path).map_err(|error| format!("{}: {}", path.display(), io_cause(&error)))?;
+        let pem =
+            regular_file::read(&path, MAX_FILE).map_err(|error| format!("{}: {}", path.display(), io_cause(&error)))?;
         Roots::parse(&pem).map_err(|error| format!("{}: {error}", path.display()))
     }
 

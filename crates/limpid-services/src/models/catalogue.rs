@@ -5,7 +5,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use limpid_config::{Home, MAX_FILE, private_file, read_text};
+use limpid_config::{Home, MAX_FILE, private_file, read_text, regular_file};
 use limpid_model::catalogue::{Head, LARGEST_LIST, Table, TableChanges, fetch_list};
 
 use crate::error::AgentError;
@@ -55,7 +55,7 @@ pub fn fetched_table(home: &Home) -> Result<Option<Table>, AgentError> {
 }
 
 fn read_list(path: &Path) -> Result<String, AgentError> {
-    let file = std::fs::File::open(path).map_err(AgentError::file(path))?;
+    let file = regular_file::open(path).map_err(AgentError::file(path))?;
     let mut bytes = Vec::new();
     file.take(LARGEST_LIST as u64 + 1).read_to_end(&mut bytes).map_err(AgentError::file(path))?;
     String::from_utf8(bytes).map_err(|_| AgentError::Invalid(format!("{}: it is not text", path.display())))

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use limpid_config::process;
+use limpid_config::{MAX_FILE, process, regular_file};
 use limpid_store::DeliveryId;
 use tokio::task::AbortHandle;
 
@@ -71,6 +71,7 @@ fn lock(folder: &Path, file: &Path, holder: &str) -> io::Result<File> {
     fs::create_dir_all(folder)?;
     let unlocked = file.with_extension(UNLOCKED);
     fs::write(&unlocked, holder)?;
+    #[expect(clippy::disallowed_methods, reason = "it is locked, and never read")]
     let lock = File::options().append(true).open(&unlocked)?;
     // A file system that knows no locks has the name of the process.
     let _ = lock.try_lock();
@@ -147,7 +148,7 @@ impl Presence {
 
 fn is_open(file: &Path) -> bool {
     let open = is_locked(file).unwrap_or_else(|| {
-        let holder = fs::read_to_string(file).unwrap_or_default();
+        let holder = regular_file::read_text(file, MAX_FILE).unwrap_or_default();
         !holder.is_empty() && !process::is_dead(&holder)
     });
     if !open {
@@ -159,7 +160,7 @@ fn is_open(file: &Path) -> bool {
 
 /// Whether a process holds the lock of a client's file; none where the file system knows no locks.
 fn is_locked(file: &Path) -> Option<bool> {
-    match File::open(file).map(|file| file.try_lock_shared()) {
+    match regular_file::open(file).map(|file| file.try_lock_shared()) {
         Ok(Ok(())) => Some(false),
         Ok(Err(TryLockError::WouldBlock)) => Some(true),
         Ok(Err(TryLockError::Error(_))) => None,

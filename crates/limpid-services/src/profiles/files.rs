@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::{fmt, fs, io};
 
-use limpid_config::Home;
+use limpid_config::{Home, MAX_FILE, regular_file};
 use limpid_prompt::{Profile, Profiles};
 
 use crate::error::AgentError;
@@ -70,7 +70,8 @@ pub fn shipped_text(path: &str) -> Option<String> {
 /// When a file cannot be read, or the newer text cannot be written.
 pub fn status(home: &Home) -> Result<Vec<OwnFile>, AgentError> {
     let root = home.profiles();
-    let files = limpid_prompt::fs::read_profiles(&root, limpid_prompt::Layer::Home).map_err(AgentError::file(&root))?;
+    let files = limpid_prompt::fs::read_profiles(&root, limpid_prompt::Layer::Home, &regular_file::read)
+        .map_err(AgentError::file(&root))?;
     let mut rows = Vec::new();
     for found in files
         .into_iter()
@@ -92,7 +93,7 @@ fn compare(file: &Path, own: &str, shipped: Option<&str>) -> io::Result<OwnState
     if own == shipped {
         return Ok(OwnState::Same);
     }
-    let base = match fs::read_to_string(beside(file, "shipped")) {
+    let base = match regular_file::read_text(&beside(file, "shipped"), MAX_FILE) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         other => Some(other?),
     };
@@ -104,7 +105,7 @@ fn compare(file: &Path, own: &str, shipped: Option<&str>) -> io::Result<OwnState
     }
     if base.is_some_and(|base| base != shipped) {
         let newer = beside(file, "new");
-        if fs::read_to_string(&newer).ok().as_deref() != Some(shipped) {
+        if regular_file::read_text(&newer, MAX_FILE).ok().as_deref() != Some(shipped) {
             fs::write(newer, shipped)?;
         }
         return Ok(OwnState::ShippedIsNewer);
@@ -123,7 +124,9 @@ pub(crate) fn lent_text(home: &Home, path: &str) -> Option<String> {
     loop {
         let base = base_of(home, seen.last()?).filter(|base| is_name(base) && !seen.contains(base))?;
         let lent = format!("{base}/{rest}");
-        if let Some(text) = fs::read_to_string(home.profiles().join(&lent)).ok().or_else(|| shipped_text(&lent)) {
+        if let Some(text) =
+            regular_file::read_text(&home.profiles().join(&lent), MAX_FILE).ok().or_else(|| shipped_text(&lent))
+        {
             return Some(text);
         }
         seen.push(base);
@@ -133,7 +136,8 @@ pub(crate) fn lent_text(home: &Home, path: &str) -> Option<String> {
 /// The base that a profile's manifest names; a manifest that cannot be read is reported where the profile is loaded.
 fn base_of(home: &Home, name: &str) -> Option<String> {
     let path = format!("{name}/{MANIFEST}");
-    let manifest = fs::read_to_string(home.profiles().join(&path)).ok().or_else(|| shipped_text(&path))?;
+    let manifest =
+        regular_file::read_text(&home.profiles().join(&path), MAX_FILE).ok().or_else(|| shipped_text(&path))?;
     Some(manifest.parse::<toml::Table>().ok()?.get("base")?.as_str()?.to_owned())
 }
 
@@ -258,6 +262,7 @@ fn write_new(file: &Path, text: &str) -> Result<(), AgentError> {
         if let Some(folder) = file.parent() {
             fs::create_dir_all(folder)?;
         }
+        #[expect(clippy::disallowed_methods, reason = "it is made here, and fails where something is")]
         let mut out = fs::OpenOptions::new().write(true).create_new(true).open(file)?;
         io::Write::write_all(&mut out, text.as_bytes())
     };
@@ -317,7 +322,8 @@ mod tests {
         let (_folder, home) = home();
         let shipped = Profiles::shipped();
         start_profile(&home, &shipped, "mine", "koshi").unwrap();
-        let files = limpid_prompt::fs::read_profiles(&home.profiles(), limpid_prompt::Layer::Home).unwrap();
+        let files = limpid_prompt::fs::read_profiles(&home.profiles(), limpid_prompt::Layer::Home, &regular_file::read)
+            .unwrap();
         let profiles = Profiles::with_home(files);
         let mine = profiles.get("mine").unwrap();
         assert_eq!((mine.title(), mine.bases().collect::<Vec<_>>()), ("mine", vec!["koshi"]));
@@ -333,7 +339,10 @@ mod tests {
     fn an_edit_lands_in_the_profile_that_was_named() {
         let (_folder, home) = home();
         let load = || {
-            Profiles::with_home(limpid_prompt::fs::read_profiles(&home.profiles(), limpid_prompt::Layer::Home).unwrap())
+            Profiles::with_home(
+                limpid_prompt::fs::read_profiles(&home.profiles(), limpid_prompt::Layer::Home, &regular_file::read)
+                    .unwrap(),
+            )
         };
         start_profile(&home, &load(), "mine", "kai").unwrap();
         start_profile(&home, &load(), "further", "mine").unwrap();

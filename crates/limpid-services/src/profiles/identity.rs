@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use limpid_config::{Home, ReadText, read_marking, read_text};
+use limpid_config::{Home, MAX_FILE, ReadText, read_marking, read_text, regular_file};
 use limpid_core::Tier;
 use limpid_prompt::profile::{shipped_names, shipped_text};
 use limpid_prompt::{Layer, Profile};
@@ -70,7 +70,7 @@ impl Identity<'_> {
     fn has_changed_section(self, section: &str) -> bool {
         let source = || Some(&self.profile.section(section)?.forms.get(Tier::ALL[2])?.source);
         let Some(source) = source() else { return false };
-        let own = || std::fs::read_to_string(self.home.profiles().join(&source.path)).ok();
+        let own = || regular_file::read_text(&self.home.profiles().join(&source.path), MAX_FILE).ok();
         match source.layer {
             Layer::Shipped => false,
             Layer::Home => own() != lent_text(self.home, &source.path),

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::io;
 
-use limpid_config::{Home, private_file};
+use limpid_config::{Home, private_file, regular_file};
 use limpid_prompt::fs::read_profiles;
 use limpid_prompt::{Layer, Profiles, SourceFile};
 
@@ -21,13 +21,13 @@ pub fn own_profile_files(home: &Home) -> Result<Vec<SourceFile>, AgentError> {
 /// The owner's profile files.
 pub(super) fn own(home: &Home) -> Result<Vec<SourceFile>, AgentError> {
     let folder = home.profiles();
-    read_profiles(&folder, Layer::Home).map_err(AgentError::file(&folder))
+    read_profiles(&folder, Layer::Home, &regular_file::read).map_err(AgentError::file(&folder))
 }
 
 /// The copies of those that could be used.
 pub(super) fn kept(home: &Home) -> Result<Vec<SourceFile>, AgentError> {
     let folder = home.kept_profiles();
-    read_profiles(&folder, Layer::Kept).map_err(AgentError::file(&folder))
+    read_profiles(&folder, Layer::Kept, &regular_file::read).map_err(AgentError::file(&folder))
 }
 
 /// Copies the owner's files that can be used, and removes the copies of files that are no longer there.

@@ -249,6 +249,7 @@ fn write_file(file: &Path, File { bytes, runs }: &File) -> io::Result<()> {
     // Others, here or in another process, may write the same file: each has its own part.
     let (process, thread) = (std::process::id(), std::thread::current().id());
     let partial = folder.join(format!(".{name}.{process}-{thread:?}.partial"));
+    #[expect(clippy::disallowed_methods, reason = "it is written, and never read")]
     let mut open = options.open(&partial)?;
     open.write_all(bytes)?;
     open.sync_all()?;

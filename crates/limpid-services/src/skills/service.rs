@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use limpid_config::{Config, Home, Live};
+use limpid_config::{Config, Home, Live, MAX_FILE, regular_file};
 use limpid_core::ConversationId;
 use limpid_prompt::inputs::SkillSource;
 use limpid_prompt::registry::{PromptRegistry, PromptSource, RegisteredPrompt};
@@ -145,7 +145,7 @@ impl Skills {
     pub(super) fn write_builtin(&self) -> Result<(), AgentError> {
         for (name, text) in shipped_skills() {
             let folder = self.home.builtin_skills().join(name);
-            if std::fs::read_to_string(folder.join("SKILL.md")).ok().as_deref() != Some(text) {
+            if regular_file::read_text(&folder.join("SKILL.md"), MAX_FILE).ok().as_deref() != Some(text) {
                 Folder::of_text(text).write(&folder)?;
             }
         }

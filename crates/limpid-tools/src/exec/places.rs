@@ -192,6 +192,7 @@ impl Resolved {
         // A folder that does not exist is nothing to tell of.
         let Ok(path) = named.canonicalize() else { return };
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        #[expect(clippy::disallowed_methods, reason = "a handle to a place; what it holds is not read")]
         let opened = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(&path);
         match opened.and_then(|handle| Ok((handle.metadata()?, handle))) {
             Ok((about, handle)) => self.folders.push(Folder {

@@ -1,10 +1,12 @@
 //! The processes below this one, as the kernel lists them.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::{self, File, Metadata};
-use std::io::{self, Read as _};
+use std::fs::{self, Metadata};
+use std::io;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
+use limpid_config::{MAX_FILE, regular_file};
 use rustix::process::{Pid, Signal, WaitOptions, getuid, kill_process, wait};
 
 /// How long the end of everything may take.
@@ -68,12 +70,9 @@ pub(super) fn usage(own: u32, known: &mut Vec<i32>) -> io::Result<Usage> {
 
 /// Reads a file of `/proc`; none when its process has ended, which then uses nothing.
 fn read(path: &str, most: u64) -> io::Result<Option<String>> {
-    let mut text = String::new();
-    let read = File::open(path).and_then(|file| file.take(most + 1).read_to_string(&mut text));
-    match read {
+    match regular_file::read_text(Path::new(path), most) {
         Err(error) if is_gone(&error) => Ok(None),
-        Ok(_) if text.len() as u64 > most => Err(io::ErrorKind::FileTooLarge.into()),
-        other => other.map(|_| Some(text)),
+        read => read.map(Some),
     }
 }
 
@@ -101,14 +100,15 @@ fn add_buffers(pid: i32, buffers: &mut HashSet<std::path::PathBuf>) -> io::Resul
     Ok(())
 }
 
-fn has_prefix(name: &std::path::Path, prefix: &str) -> bool {
+fn has_prefix(name: &Path, prefix: &str) -> bool {
     name.as_os_str().as_encoded_bytes().starts_with(prefix.as_bytes())
 }
 
 /// Bytes that these can hold. How much they do hold, the kernel tells nobody but whoever has them open.
 fn size_of_buffers(buffers: &HashSet<std::path::PathBuf>) -> u64 {
     let pipes = buffers.iter().filter(|name| has_prefix(name, "pipe:")).count() as u64;
-    let most = fs::read_to_string("/proc/sys/net/core/wmem_max").ok().and_then(|most| most.trim().parse::<u64>().ok());
+    let most = regular_file::read_text(Path::new("/proc/sys/net/core/wmem_max"), MAX_FILE).ok();
+    let most = most.and_then(|most| most.trim().parse::<u64>().ok());
     // The kernel doubles the number that it is told.
     let socket = most.unwrap_or(SOCKET) * 2;
     pipes * PIPE_PAGES * rustix::param::page_size() as u64 + (buffers.len() as u64 - pipes) * socket

@@ -1,5 +1,6 @@
 //! `draft`.
 
+use limpid_config::{MAX_FILE, regular_file};
 use limpid_core::DraftState;
 use limpid_runtime::Agent;
 use limpid_store::{Draft, DraftEvent, DraftId};
@@ -51,7 +52,7 @@ fn edited(context: &Context, draft: &Draft) -> Result<String, Failure> {
     let file = context.home.path().join("data").join(format!("draft-{}.json", draft.id.0));
     std::fs::write(&file, arguments).map_err(failed)?;
     super::prompt::edit_file(context, &file)?;
-    let edited = std::fs::read_to_string(&file).map_err(failed)?;
+    let edited = regular_file::read_text(&file, MAX_FILE).map_err(failed)?;
     std::fs::remove_file(&file).map_err(failed)?;
     Ok(edited)
 }

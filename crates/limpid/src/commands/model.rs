@@ -3,6 +3,7 @@
 mod update;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use limpid_config::{MAX_FILE, regular_file};
 use limpid_core::Usage;
 use limpid_model::ApiKey;
 use limpid_model::catalogue::{
@@ -43,7 +44,7 @@ pub async fn run(context: &Context, command: &ModelCommand) -> Result<(), Failur
 pub(super) fn downloads(context: &Context) -> Result<Downloads, Failure> {
     let file = context.home.path().join("models.toml");
     let name = file.display().to_string();
-    let text = match std::fs::read_to_string(&file) {
+    let text = match regular_file::read_text(&file, MAX_FILE) {
         Ok(text) => Some(text),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
         Err(error) => return Err(Failure::new(ExitStatus::Files, format!("{name}: {error}"))),

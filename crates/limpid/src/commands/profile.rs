@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use limpid_config::{MAX_FILE, regular_file};
 use limpid_model::tokens::ExactCounter;
 use limpid_prompt::problem::{Problem, Severity};
 use limpid_prompt::profile::{BehaviourValue, Setting, shipped_names};
@@ -159,8 +160,9 @@ fn show_file(context: &Context, name: &str, file: &str) -> Result<(), Failure> {
     let profile = context.profile(Some(name))?;
     let text = profile.lineage().find_map(|name| {
         let path = format!("{name}/{file}");
-        let own =
-            (!path.contains("..")).then(|| std::fs::read_to_string(context.home.profiles().join(&path)).ok()).flatten();
+        let own = (!path.contains(".."))
+            .then(|| regular_file::read_text(&context.home.profiles().join(&path), MAX_FILE).ok())
+            .flatten();
         own.or_else(|| profiles::shipped_text(&path))
     });
     match text {

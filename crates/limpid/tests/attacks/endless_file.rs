@@ -6,6 +6,7 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::json;
 
 use crate::attacks::obedient::{Attack, page};
+use crate::kit::World;
 
 // SEC-090 SEC-091
 #[tokio::test]
@@ -33,6 +34,47 @@ async fn nothing_that_never_ends_holds_the_program() {
     let done = tokio::time::timeout(Duration::from_secs(60), attack.world.done(&words)).await;
     assert_eq!(done.expect("it hangs").trim(), "Done.");
     assert!(attack.sent().contains("nests its parts more than 512 deep"));
+}
+
+/// Files of the home that the program reads, in the order in which it would miss them.
+const READ: [&str; 14] = [
+    "limpid.toml",
+    "models.toml",
+    "soul.md",
+    "safety.md",
+    "data/ingest.token",
+    "profiles/limpid/profile.toml",
+    "profiles/limpid/sections/acting.md",
+    "profiles/own/profile.toml",
+    "workspace/AGENT.md",
+    "workspace/USER.md",
+    "workspace/memory/MEMORY.md",
+    "workspace/skills/tea/SKILL.md",
+    "skills/tea/SKILL.md",
+    "mail/me@example.com.toml",
+];
+
+// SEC-090
+#[tokio::test]
+async fn a_pipe_and_a_device_at_any_path_that_is_read_hold_no_command() {
+    for name in READ {
+        let world = World::new("[[reply]]\ntext = \"ok\"\n").await;
+        let path = world.home.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        for is_pipe in [true, false] {
+            if is_pipe {
+                mknodat(CWD, &path, FileType::Fifo, Mode::RWXU, 0).unwrap();
+            } else {
+                std::fs::remove_file(&path).unwrap();
+                std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+            }
+            for words in [["chat", "hi"].as_slice(), &["doctor"]] {
+                // Whether it works without that file is another matter.
+                let ended = tokio::time::timeout(Duration::from_secs(60), world.run(words)).await;
+                assert!(ended.is_ok(), "{words:?} hangs at {name}, a pipe: {is_pipe}");
+            }
+        }
+    }
 }
 
 mod control {

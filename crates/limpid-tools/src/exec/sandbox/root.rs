@@ -8,6 +8,7 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
+use limpid_config::{MAX_FILE, regular_file};
 use rustix::fs::OFlags;
 use rustix::fs::{StatVfsMountFlags, statvfs};
 use rustix::mount::{
@@ -53,6 +54,7 @@ pub(super) fn scratch() -> Vec<PathBuf> {
 /// When another one is in its place.
 pub(super) fn open(place: &Place) -> io::Result<Option<OwnedFd>> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW;
+    #[expect(clippy::disallowed_methods, reason = "a handle to a place; what it holds is not read")]
     let opened = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(&place.path);
     let handle = match opened {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -95,6 +97,7 @@ fn new(path: &Path) -> PathBuf {
 /// Every part from the machine, the outer folders first.
 fn parts(confinement: &Confinement) -> io::Result<BTreeMap<PathBuf, Part>> {
     let mut parts = BTreeMap::new();
+    #[expect(clippy::disallowed_methods, reason = "a handle to a place; what it holds is not read")]
     let handle = |path: &Path| {
         File::options().read(true).custom_flags(OFlags::PATH.bits().cast_signed()).open(path).map(OwnedFd::from)
     };
@@ -196,7 +199,7 @@ fn put(path: &Path, part: Part) -> io::Result<()> {
 
 /// The mounts at a path and below it.
 fn below(target: &Path) -> io::Result<Vec<PathBuf>> {
-    let listed = fs::read_to_string("/proc/self/mountinfo")?;
+    let listed = regular_file::read_text(Path::new("/proc/self/mountinfo"), MAX_FILE)?;
     let paths = listed.lines().filter_map(|line| line.split(' ').nth(4)).map(unescaped);
     Ok(paths.filter(|path| path.starts_with(target)).collect())
 }

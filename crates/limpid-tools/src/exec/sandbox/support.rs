@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use landlock::{ABI, Access as _, AccessFs, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _, Scope};
+use limpid_config::{MAX_FILE, regular_file};
 use rustix::process::getuid;
 
 /// The layers that hold a program.
@@ -72,7 +73,7 @@ pub fn support() -> Result<Layers, Missing> {
     if !Path::new("/proc/sys/kernel/seccomp/actions_avail").exists() {
         return Err(Missing::Seccomp);
     }
-    let is_off = |name: &str| std::fs::read_to_string(name).is_ok_and(|value| value.trim() == "0");
+    let is_off = |name: &str| regular_file::read_text(Path::new(name), MAX_FILE).is_ok_and(|value| value.trim() == "0");
     let namespaces =
         !is_off("/proc/sys/user/max_user_namespaces") && !is_off("/proc/sys/kernel/unprivileged_userns_clone");
     let signals = required().scope(Scope::Signal).and_then(Ruleset::create).is_ok();

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use limpid_config::{MAX_FILE, regular_file};
 use limpid_prompt::Profile;
 use limpid_prompt::count::Estimate;
 use limpid_prompt::scenario::{Scenario, Snapshot};
@@ -53,7 +54,7 @@ fn test_folder(profile: &Profile, folder: &Path, accept: bool, count: &mut Count
     for file in files {
         let wrong =
             |error: &dyn std::fmt::Display| Failure::new(ExitStatus::Files, format!("{}: {error}", file.display()));
-        let text = fs::read_to_string(&file).map_err(|error| wrong(&error))?;
+        let text = regular_file::read_text(&file, MAX_FILE).map_err(|error| wrong(&error))?;
         let name = file.file_stem().unwrap_or_default().to_string_lossy();
         let scenario = Scenario::parse(&name, &text).map_err(|error| wrong(&error))?;
         for snapshot in scenario.snapshots(profile, &Estimate::default()) {
@@ -66,7 +67,7 @@ fn test_folder(profile: &Profile, folder: &Path, accept: bool, count: &mut Count
 }
 
 fn compare(name: &str, place: &Path, new: &Snapshot, accept: bool, count: &mut Count) -> Result<(), Failure> {
-    let old = fs::read_to_string(place).ok();
+    let old = regular_file::read_text(place, MAX_FILE).ok();
     let text = new.text.as_str();
     if old.as_deref() == Some(text) {
         count.passed += 1;
