@@ -1,16 +1,16 @@
 //! Talking to the agent: a message goes in, events come out.
 
 mod changes;
+mod choose;
+mod request;
 mod turn_handle;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
 
-use limpid_core::mode::Trigger;
-use limpid_core::{ConversationId, Effort, Labelled, Trust};
-use limpid_services::directory::ConversationChoice;
+use limpid_core::{ConversationId, Labelled, Trust};
 use limpid_services::error::AgentError;
-use limpid_store::{Conversation, ConversationChange, InboundId, NewInbound};
+use limpid_store::{InboundId, NewInbound};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::actor::Actor;
@@ -18,37 +18,10 @@ use crate::actors::{ActorHandle, Actors, Command};
 use crate::deps::ConversationDeps;
 use crate::event::TurnEvent;
 use crate::listeners::Listener;
-use crate::settings::{Change, ChangeRequest};
 use crate::visible_events::VisibleEvents;
 
+pub use request::ChatRequest;
 pub use turn_handle::TurnHandle;
-
-/// A message to the agent.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ChatRequest {
-    /// The conversation that it belongs to.
-    pub conversation: ConversationChoice,
-    /// What the owner says.
-    pub text: String,
-    /// What is handed in with it, such as piped input or a long paste, and who wrote it. It stands before the text, as a
-    /// message of its own.
-    pub handed_in: Option<Labelled<String>>,
-    /// The profile from here on; absent: the conversation's.
-    pub profile: Option<String>,
-    /// The mode from here on; absent: the conversation's.
-    pub mode: Option<String>,
-    /// The model from here on, as `provider/id`; absent: the conversation's.
-    pub model: Option<String>,
-    /// How much the models are to reason from here on; absent: as the conversation says.
-    pub effort: Option<Effort>,
-    /// The path for this message; absent: that of the model's kind.
-    pub path: Option<String>,
-    /// What makes it the same message when it is delivered again.
-    pub key: Option<String>,
-    /// Whether a person listens who answers questions ([`TurnEvent::ApprovalRequested`]); without one, what needs an
-    /// answer is kept as a draft.
-    pub can_answer: bool,
-}
 
 /// The conversations that this process works on, an actor for each.
 #[derive(Clone)]
@@ -252,69 +225,4 @@ impl Conversations {
         let (deps, actors, handle) = (Arc::clone(&self.deps), Arc::clone(&self.actors), Arc::clone(handle));
         tokio::spawn(Actor::new(deps, actors, handle, conversation.clone(), commands).run());
     }
-
-    /// The conversation of a request, made or changed as it says. Everything is checked before anything is written.
-    ///
-    /// Another mode is the actor's to switch to, before the next turn.
-    ///
-    /// # Errors
-    /// When the conversation, the profile, the mode or the model does not exist, or the store cannot be written.
-    pub async fn conversation_for(&self, request: &ChatRequest) -> Result<Conversation, AgentError> {
-        let deps = &self.deps;
-        let found = deps.directory.find(&request.conversation).await?;
-        let kept = |field: fn(&Conversation) -> Option<String>| found.as_ref().and_then(field);
-        let profile = request.profile.clone().or_else(|| kept(|found| Some(found.profile.clone())));
-        let profile = profile.unwrap_or_else(|| deps.config().agent.profile.clone());
-        let mode = request.mode.clone().or_else(|| kept(|found| found.mode.clone()));
-        let model = request.model.clone().or_else(|| kept(|found| found.model.clone()));
-        check_profile(deps, &profile, mode.as_deref(), request.path.as_deref())?;
-        deps.context.models.choose(model.as_deref()).await?;
-
-        let now_ms = deps.host().now_ms();
-        let Some(found) = found else {
-            let made = deps.directory.create_chat(profile, mode, model).await?;
-            let Some(effort) = request.effort else { return Ok(made) };
-            let change = vec![ConversationChange::Effort(Some(effort))];
-            return Ok(deps.store().change_conversation(&made.id, change, now_ms).await?);
-        };
-        let to = request.mode.clone().filter(|to| *to != deps.modes.of(&found));
-        if let Some(to) = &to {
-            deps.modes.may_switch(&found, to).await?;
-        }
-        let mut changes = Vec::new();
-        if found.profile != profile {
-            changes.push(ConversationChange::Profile(profile));
-        }
-        if found.model != model {
-            changes.push(ConversationChange::Model(model));
-        }
-        if request.effort.is_some() && found.effort != request.effort {
-            changes.push(ConversationChange::Effort(request.effort));
-        }
-        let changed = match changes.is_empty() {
-            true => found,
-            false => deps.store().change_conversation(&found.id, changes, now_ms).await?,
-        };
-        if let Some(to) = to {
-            let change = Change::Mode { to, trigger: Trigger::Manual, confidence: None };
-            self.command(&changed.id, Command::Change(ChangeRequest::silent(change)));
-        }
-        Ok(changed)
-    }
-}
-
-fn check_profile(
-    deps: &ConversationDeps,
-    profile: &str,
-    mode: Option<&str>,
-    path: Option<&str>,
-) -> Result<(), AgentError> {
-    let profile = deps.context.profiles.profile(profile)?;
-    if let Some(mode) = mode {
-        profile.mode(mode, limpid_core::Tier::ALL[2]).map_err(|error| AgentError::Invalid(error.to_string()))?;
-    }
-    if let Some(path) = path {
-        profile.path(path).map_err(|error| AgentError::Invalid(error.to_string()))?;
-    }
-    Ok(())
 }

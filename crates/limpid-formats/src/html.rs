@@ -5,7 +5,7 @@ use html5ever::tendril::{StrTendril, TendrilSink as _};
 use html5ever::tree_builder::TreeBuilderOpts;
 use html5ever::{ParseOpts, parse_document};
 
-use crate::question::{MOST_DEPTH, TooDeep};
+use crate::depth::{MOST_DEPTH, TooDeep};
 
 /// Columns of a piece on one line.
 const WIDTH: usize = 500;

@@ -13,6 +13,7 @@
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
 
+mod depth;
 mod html;
 pub mod mail;
 mod page;

@@ -7,8 +7,8 @@ use mail_parser::{Address, HeaderValue, Message, MessageParser, MimeHeaders, Par
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::depth::{MOST_DEPTH, TooDeep};
 use crate::html::readable;
-use crate::question::{MOST_DEPTH, TooDeep};
 
 /// Columns that HTML is laid out in.
 const WIDTH: usize = 100;

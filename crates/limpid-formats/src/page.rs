@@ -2,8 +2,8 @@
 
 use encoding_rs::{Encoding, UTF_8};
 
+use crate::depth::TooDeep;
 use crate::html::{bare, readable};
-use crate::question::TooDeep;
 
 /// Columns of text made from HTML. Lines are not broken for the sake of a screen.
 const WIDTH: usize = 500;

@@ -11,9 +11,6 @@ use crate::{html, mail, page};
 /// Bytes of a question's line at most.
 const LINE: u64 = 64 * 1024;
 
-/// How deep elements and parts may nest.
-pub(crate) const MOST_DEPTH: usize = 512;
-
 /// Bytes of memory that is too much for a worker.
 const TOO_MUCH: usize = 320 * 1024 * 1024;
 
@@ -77,10 +74,6 @@ pub struct Layers {
     /// It gets no more memory than it may have.
     pub memory: bool,
 }
-
-/// Something nests deeper than is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TooDeep;
 
 #[derive(Serialize, Deserialize)]
 struct Header {

@@ -1,54 +1,19 @@
 //! The machine itself.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod calls;
+mod start;
+
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use limpid_core::{CallId, FailureClass, Labelled, Message, Role, Sentence, ToolCall, Trust, sentence};
+use limpid_core::{CallId, FailureClass, Message, Role, Sentence, ToolCall, sentence};
 
 use crate::effect::{Effect, HeldCall, Outcome, PlannedCall};
 use crate::event::{Event, Finish, Reply, ToolOutcome, Why};
-use crate::{arguments, call_limit, decision, result};
+use crate::turn::calls::{Cap, Repeated, result_message};
+use crate::{call_limit, decision};
 
-/// What a turn begins with. The person's message is stored and rendered by whoever drives the turn.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TurnStart {
-    /// The tools that the prompt declares; nothing else is ever run.
-    pub tools: Vec<OfferedTool>,
-    /// Names of calls that stand in the history, so that no name comes twice.
-    pub taken: BTreeSet<CallId>,
-    /// How far the turn may go.
-    pub limits: Limits,
-    /// The tool that ends the turn: the first valid call of it does, and no text does.
-    pub decision: Option<String>,
-}
-
-/// A tool that the model may call in this turn.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OfferedTool {
-    /// Its name.
-    pub name: String,
-    /// How long one call may take.
-    pub timeout: Duration,
-    /// Characters of its result that the model gets to read, when that is not the usual number.
-    pub result_chars: Option<usize>,
-}
-
-/// How far a turn may go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Calls of the model in which it may use tools; one more follows without.
-    pub calls_with_tools: u32,
-    /// The batch of equal calls in a row in whose place the last call without tools comes.
-    pub equal_batches: u32,
-    /// Characters of a tool's result that the model gets to read.
-    pub result_chars: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { calls_with_tools: 15, equal_batches: 3, result_chars: 20_000 }
-    }
-}
+pub use start::{Limits, OfferedTool, TurnStart};
 
 /// One turn: from a person's message to the answer.
 ///
@@ -81,13 +46,6 @@ enum Hold {
     Open(Why),
     /// The owner said yes to what has this hash.
     Approved(String),
-}
-
-/// The last batch of calls without their ids, and how often it came in a row.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Repeated {
-    batch: Vec<(String, String)>,
-    times: u32,
 }
 
 impl Turn {
@@ -205,12 +163,12 @@ impl Turn {
         }
         let made = self.in_flight.iter().map(|message| message.calls.len()).sum();
         let (calls, state, left_out) = call_limit::few_enough(reply.calls, reply.state, made);
-        let calls = self.named(calls);
+        let calls = self.start.named(calls);
         let assistant = Message { calls, state, ..Message::new(Role::Assistant, reply.text) };
-        let mut results: Vec<Option<Message>> = assistant.calls.iter().map(|call| self.refuse(call)).collect();
+        let mut results: Vec<Option<Message>> = assistant.calls.iter().map(|call| self.start.refuse(call)).collect();
         if let (Some(left_out), Some(last), Some(call)) = (left_out, results.last_mut(), assistant.calls.last()) {
             let outcome = ToolOutcome::failed(call_limit::refusal(left_out), String::new);
-            *last = Some(result_message(&call.id, outcome, Cap { pointer: false, ..self.cap(None) }));
+            *last = Some(result_message(&call.id, outcome, Cap { pointer: false, ..self.start.cap(None) }));
         }
         self.state = State::Running { round, assistant, results, holds: BTreeMap::new() };
         self.pass_border().unwrap_or_else(|| self.pending())
@@ -244,10 +202,10 @@ impl Turn {
 
     /// Ends the turn with its decision, which stands in the conversation as a call with its result.
     fn end_decided(&mut self, text: &str, call: ToolCall, finish: Finish) -> Vec<Effect> {
-        let calls = self.named(vec![call]);
+        let calls = self.start.named(vec![call]);
         let done = ToolOutcome::done(Sentence::from("decided"), String::new);
         let results: Vec<Message> =
-            calls.iter().map(|call| result_message(&call.id, done.clone(), self.cap(None))).collect();
+            calls.iter().map(|call| result_message(&call.id, done.clone(), self.start.cap(None))).collect();
         let assistant = Message { calls, ..Message::new(Role::Assistant, text) };
         let mut effects = vec![self.store(std::iter::once(assistant).chain(results).collect())];
         effects.extend(self.end(Outcome::Answered { finish }));
@@ -283,7 +241,7 @@ impl Turn {
     }
 
     fn on_result(&mut self, id: &CallId, outcome: ToolOutcome) -> Vec<Effect> {
-        let cap = self.cap(self.tool_of(id));
+        let cap = self.start.cap(self.tool_of(id));
         let State::Running { assistant, results, .. } = &mut self.state else { return Vec::new() };
         let open = assistant.calls.iter().zip(results).find(|(call, result)| call.id == *id && result.is_none());
         let Some((_, result)) = open else { return Vec::new() };
@@ -385,53 +343,6 @@ impl Turn {
         std::iter::once(first).chain(std::mem::take(results).into_iter().flatten()).collect()
     }
 
-    /// The result of a call that must not be run: an unknown tool, or arguments that are no JSON object.
-    fn refuse(&self, call: &ToolCall) -> Option<Message> {
-        // The name stands in the model's own message already, which has its label there.
-        let name = Labelled::new(&call.name, Trust::Owner);
-        let error = if !self.start.tools.iter().any(|tool| tool.name == call.name) {
-            let names: Vec<&str> = self.start.tools.iter().map(|tool| tool.name.as_str()).collect();
-            let declared = Labelled::new(names.join(", "), Trust::Owner);
-            sentence!("there is no tool `{}`; there are: {}", name, declared)
-        } else {
-            match arguments::canonical(&call.arguments) {
-                Ok(_) => return None,
-                Err(why) => sentence!("the arguments of `{}` cannot be used: {}", name, why),
-            }
-        };
-        // Nothing ran, so nothing is kept to be read on in.
-        let cap = Cap { pointer: false, ..self.cap(None) };
-        Some(result_message(&call.id, ToolOutcome::failed(error, String::new), cap))
-    }
-
-    /// The calls under names that no earlier call has; a model's own names stay unless they are blank or taken.
-    fn named(&mut self, calls: Vec<ToolCall>) -> Vec<ToolCall> {
-        let mut named = Vec::with_capacity(calls.len());
-        for mut call in calls {
-            let own = if call.id.as_str().trim().is_empty() { "call" } else { call.id.as_str() };
-            let later = (2..).map(|n: u64| CallId::new(format!("{own}-{n}")));
-            let free = std::iter::once(CallId::new(own)).chain(later).find(|id| !self.start.taken.contains(id));
-            call.id = free.unwrap_or(call.id);
-            // Models that want no arguments often write nothing at all.
-            if call.arguments.trim().is_empty() {
-                call.arguments = "{}".to_owned();
-            }
-            // From here on this is the only form that there is of them.
-            if let Ok(canonical) = arguments::canonical(&call.arguments) {
-                call.arguments = canonical;
-            }
-            self.start.taken.insert(call.id.clone());
-            named.push(call);
-        }
-        named
-    }
-
-    fn cap(&self, tool: Option<&OfferedTool>) -> Cap {
-        let pointer = self.start.tools.iter().any(|tool| tool.name == result::READ_ON);
-        let own = tool.and_then(|tool| tool.result_chars);
-        Cap { chars: own.unwrap_or(self.start.limits.result_chars), pointer }
-    }
-
     fn planned(&self, call: &ToolCall) -> PlannedCall {
         let State::Running { holds, .. } = &self.state else {
             return PlannedCall { call: call.clone(), timeout: Duration::ZERO, approved: None };
@@ -449,7 +360,7 @@ impl Turn {
 
     /// Whether the model gets to read only the ends of such a result of a call that is under way.
     pub fn cuts(&self, id: &CallId, outcome: &ToolOutcome) -> bool {
-        outcome.text().chars().count() > self.cap(self.tool_of(id)).chars
+        outcome.text().chars().count() > self.start.cap(self.tool_of(id)).chars
     }
 
     /// The tool of a call that is under way.
@@ -458,36 +369,4 @@ impl Turn {
         let call = assistant.calls.iter().find(|call| call.id == *id)?;
         self.start.tools.iter().find(|tool| tool.name == call.name)
     }
-}
-
-impl Repeated {
-    /// How often this batch came in a row, this time included.
-    fn count(&mut self, calls: &[ToolCall]) -> u32 {
-        let batch: Vec<_> = calls.iter().map(|call| (call.name.clone(), call.arguments.clone())).collect();
-        self.times = if batch == self.batch { self.times + 1 } else { 1 };
-        self.batch = batch;
-        self.times
-    }
-}
-
-/// How much of a result the model gets to read.
-#[derive(Clone, Copy)]
-struct Cap {
-    chars: usize,
-    /// Whether a cut result says how to read on.
-    pointer: bool,
-}
-
-impl Cap {
-    fn cut(self, text: &str, id: &CallId) -> String {
-        if self.pointer { result::with_pointer(text, self.chars, id) } else { result::keep_both_ends(text, self.chars) }
-    }
-}
-
-fn result_message(id: &CallId, outcome: ToolOutcome, cap: Cap) -> Message {
-    let ToolOutcome { said, boundary, failed } = outcome;
-    let (text, trust) = said.into_parts();
-    let text = cap.cut(&text, id);
-    let text = if failed { result::failure(&text) } else { text };
-    Message { trust, boundary, call_id: Some(id.clone()), ..Message::new(Role::Tool, text) }
 }

@@ -10,7 +10,8 @@ use limpid_services::error::AgentError;
 use limpid_store::InboundId;
 
 use crate::actors::Command;
-use crate::conversations::{ChatRequest, Conversations};
+use crate::conversations::Conversations;
+use crate::conversations::request::ChatRequest;
 use crate::event::{ApprovalAnswer, QuestionPart, TurnEvent};
 use crate::visible_events::VisibleEvents;
 

@@ -1,6 +1,7 @@
 //! `chat`: one message and its answer, or a conversation at the terminal.
 
 mod completer;
+mod draft;
 mod events;
 mod pastes;
 mod question;

@@ -2,6 +2,9 @@
 
 use limpid_core::state::Span;
 
+use limpid_core::{FailureClass, Labelled, Message, ProviderState, Role, ToolCall};
+use limpid_turn::{Finish, Reply, ToolOutcome, Why};
+
 use super::*;
 
 fn row(seq: u64, entry: &Entry) -> TurnEvent {

@@ -20,10 +20,11 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::completer::SlashCompleter;
+use super::draft::{Draft, Typed};
 use super::events::Printer;
 use super::pastes::Pastes;
 use super::slash::command;
-use super::typing::{Draft, Typed, rest_of_paste};
+use super::typing::rest_of_paste;
 use crate::cli::TalkArgs;
 use crate::commands::choice::choice;
 use crate::commands::context::Context;

@@ -7,9 +7,10 @@ use limpid_core::TurnId;
 use limpid_runtime::commands::is_command;
 use limpid_runtime::{ConversationChoice, Input, TurnEvent, TurnHandle};
 
+use super::super::draft::Typed;
 use super::super::question;
 use super::super::said::{Said, request};
-use super::super::typing::{Typed, Typing};
+use super::super::typing::Typing;
 use super::{Chat, Next};
 use crate::commands::changes;
 use crate::failure::{ExitStatus, Failure};

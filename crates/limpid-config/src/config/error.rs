@@ -1,0 +1,61 @@
+//! What is wrong with a configuration, and where.
+
+use std::fmt;
+
+/// A configuration that cannot be used: what is wrong and where, with the line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct ConfigError {
+    file: String,
+    line: usize,
+    column: usize,
+    excerpt: String,
+    message: String,
+}
+
+impl ConfigError {
+    pub(super) fn new(error: &toml::de::Error, text: &str, file: &str) -> Self {
+        let at = error.span().map_or(0, |span| span.start.min(text.len()));
+        let before = text.get(..at).unwrap_or_default();
+        let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let column = before.get(start..).map_or(0, |line| line.chars().count()) + 1;
+        let excerpt = text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
+        Self {
+            file: file.to_owned(),
+            line: before.matches('\n').count() + 1,
+            column,
+            excerpt: excerpt.to_owned(),
+            message: in_words(error.message().trim_end()),
+        }
+    }
+
+    /// The line, from 1.
+    pub fn line(&self) -> usize {
+        self.line
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, line, column, excerpt, message } = self;
+        let margin = " ".repeat(line.to_string().len());
+        writeln!(f, "{file}: line {line}, column {column}")?;
+        writeln!(f, "{margin} |")?;
+        writeln!(f, "{line} | {excerpt}")?;
+        writeln!(f, "{margin} | {}^", " ".repeat(column.saturating_sub(1)))?;
+        write!(f, "{message}")
+    }
+}
+
+/// What is wrong with a value, with words for the types of numbers.
+fn in_words(message: &str) -> String {
+    let Some((before, kind)) = message.rsplit_once("expected ") else { return message.to_owned() };
+    let kind = match kind {
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number that is not below 0",
+        "i8" | "i16" | "i32" | "i64" => "a whole number",
+        "f32" | "f64" => "a number",
+        "a boolean" => "true or false",
+        "a string" | "a borrowed string" => "a text in quotes",
+        other => other,
+    };
+    format!("{before}expected {kind}")
+}

@@ -1,0 +1,31 @@
+//! What is said to the agent.
+
+use limpid_core::{Effort, Labelled};
+use limpid_services::directory::ConversationChoice;
+
+/// A message to the agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChatRequest {
+    /// The conversation that it belongs to.
+    pub conversation: ConversationChoice,
+    /// What the owner says.
+    pub text: String,
+    /// What is handed in with it, such as piped input or a long paste, and who wrote it. It stands before the text, as a
+    /// message of its own.
+    pub handed_in: Option<Labelled<String>>,
+    /// The profile from here on; absent: the conversation's.
+    pub profile: Option<String>,
+    /// The mode from here on; absent: the conversation's.
+    pub mode: Option<String>,
+    /// The model from here on, as `provider/id`; absent: the conversation's.
+    pub model: Option<String>,
+    /// How much the models are to reason from here on; absent: as the conversation says.
+    pub effort: Option<Effort>,
+    /// The path for this message; absent: that of the model's kind.
+    pub path: Option<String>,
+    /// What makes it the same message when it is delivered again.
+    pub key: Option<String>,
+    /// Whether a person listens who answers questions ([`TurnEvent::ApprovalRequested`](crate::TurnEvent::ApprovalRequested)); without one, what needs an
+    /// answer is kept as a draft.
+    pub can_answer: bool,
+}
