@@ -64,7 +64,7 @@ pub(super) async fn play() -> Result<(Table, Value, Vec<String>), String> {
         let tally = tallies.entry(&text.source).or_default();
         tally.add(text, &results, &mut |what| wrong.push(format!("{} \"{name}\": {what}", text.source)));
     }
-    let sum = tallies.values().fold(Tally::default(), |sum, tally| sum.with(tally));
+    let sum = tallies.values().fold(Tally::default(), Tally::with);
     let rows = tallies.iter().map(|(name, tally)| tally.row(name)).chain([sum.row("all")]).collect();
     let table = Table {
         title: "Public texts",
