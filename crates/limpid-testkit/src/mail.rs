@@ -11,13 +11,15 @@ mod certificate;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
+
+use crate::port::free_port;
 
 pub use certificate::{Authority, Certificate};
 
@@ -266,10 +268,6 @@ impl Drop for SmtpSink {
 fn part(name: &str) -> Option<OsString> {
     #[allow(clippy::disallowed_methods, reason = "the parts of tests are named by the environment")]
     std::env::var_os(name).filter(|value| !value.is_empty())
-}
-
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 /// Waits until a server greets.

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,7 @@ use std::time::Duration;
 use limpid_model::script::Reply;
 use limpid_runtime::mail::{AccountSettings, Secret, ServerSettings};
 use limpid_testkit::mail::{Manner, PASSWORD};
-use limpid_testkit::{Dovecot, Recorder, SmtpSink};
+use limpid_testkit::{Dovecot, Recorder, SmtpSink, free_port};
 
 use super::child::repeat;
 use super::model::{FRESH, answer, shown};
@@ -66,7 +66,7 @@ impl Outside {
             }
         });
         let provider = provider.await.map_err(|error| format!("provider: {error}"))?;
-        let port = free_port()?;
+        let port = free_port();
         let mail = Dovecot::start().zip(SmtpSink::start(Manner::Take));
         begin_time(home)?;
         let config = home.join("limpid.toml");
@@ -207,11 +207,6 @@ fn letter(key: &str) -> String {
     format!(
         "From: Ada <ada@example.com>\nTo: {ADDRESS}\nSubject: {FRESH}{key}\nMessage-ID: <{key}@example.com>\n\nHello.\n"
     )
-}
-
-fn free_port() -> Result<u16, String> {
-    let listener = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-    listener.map(|address| address.port()).map_err(|error| error.to_string())
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
