@@ -36,6 +36,32 @@ pub struct Occasion<'a> {
     pub fit: Fit,
 }
 
+impl<'a> Occasion<'a> {
+    /// A look at a conversation between two turns: what its next request would be made from, without a new message.
+    pub const fn between_turns(
+        conversation: &'a Conversation,
+        mode: &'a str,
+        card: &'a ModelCard,
+        window: &'a WindowState,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            conversation: Some(conversation),
+            profile: conversation.profile.as_str(),
+            path: None,
+            mode,
+            card,
+            window,
+            text: "",
+            trust: Trust::Owner,
+            boundary: None,
+            unanswered: &[],
+            now,
+            fit: Fit::AsIs,
+        }
+    }
+}
+
 /// Whether a prompt is only measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fit {

@@ -1,7 +1,7 @@
 //! A conversation between two turns, as a compaction and a report find it.
 
-use limpid_context::{BuiltContext, Fit, History, Measure, Occasion, window_state_of};
-use limpid_core::{Role, Trust};
+use limpid_context::{BuiltContext, History, Measure, Occasion, window_state_of};
+use limpid_core::Role;
 use limpid_services::error::AgentError;
 use limpid_services::models::{ModelRegistry, Models};
 use limpid_store::{Conversation, Lease};
@@ -23,20 +23,8 @@ pub(crate) struct Scene {
 pub(crate) async fn scene(deps: &ConversationDeps, conversation: Conversation) -> Result<Scene, AgentError> {
     let mut models =
         deps.context.models.for_turn(deps.context.wanted_model(Some(&conversation)).await.as_deref()).await?;
-    let occasion = Occasion {
-        conversation: Some(&conversation),
-        profile: &conversation.profile,
-        path: None,
-        mode: deps.modes.of(&conversation),
-        card: models[0].info(),
-        window: &window_state_of(Some(&conversation)),
-        text: "",
-        trust: Trust::Owner,
-        boundary: None,
-        unanswered: &[],
-        now: deps.host().now(),
-        fit: Fit::AsIs,
-    };
+    let (mode, window) = (deps.modes.of(&conversation), window_state_of(Some(&conversation)));
+    let occasion = Occasion::between_turns(&conversation, mode, models[0].info(), &window, deps.host().now());
     let BuiltContext { gathered, card, measure, size, .. } = limpid_context::build(&deps.context, occasion).await?;
     models[0] = ModelRegistry::resized(&models[0], &card);
     Ok(Scene { conversation, models, measure, history: gathered.history, size })

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
+use limpid_context::Occasion;
 use limpid_context::PrefixCache;
-use limpid_context::{Fit, Occasion};
 use limpid_context::{WindowState, tier_of, window_state_of};
-use limpid_core::{ConversationId, Tier, Trust, WindowSize};
+use limpid_core::{ConversationId, Tier, WindowSize};
 use limpid_prompt::inputs::Inputs;
 use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
@@ -113,20 +113,8 @@ pub(crate) async fn rebuild(
     else {
         return Ok(Vec::new());
     };
-    let occasion = Occasion {
-        conversation: Some(conversation),
-        profile: &conversation.profile,
-        path: None,
-        mode: deps.modes.of(conversation),
-        card: model.info(),
-        window: frame,
-        text: "",
-        trust: Trust::Owner,
-        boundary: None,
-        unanswered: &[],
-        now: deps.host().now(),
-        fit: Fit::AsIs,
-    };
+    let mode = deps.modes.of(conversation);
+    let occasion = Occasion::between_turns(conversation, mode, model.info(), frame, deps.host().now());
     let mut built = limpid_context::build(&deps.context, occasion).await?;
     let changes = built.take_note();
     *frame = built.gathered.session.window_state;
