@@ -15,8 +15,8 @@ pub const SECONDS: u64 = 10;
 const NO_ANSWER: u8 = 1;
 
 /// Answers one question when the words of the command line are the hidden sub-command, with the seconds that it may compute
-/// behind it; returns its exit code. It must be
-/// called before the program starts any thread, since what is given up is given up for one thread.
+/// behind it; returns its exit code. It must be called before the program starts any thread, since what is given up is given
+/// up for one thread.
 pub fn main(words: impl IntoIterator<Item = OsString>) -> Option<u8> {
     let mut words = words.into_iter();
     words.next()?;
