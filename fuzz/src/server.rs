@@ -1,7 +1,7 @@
 //! What other machines send to the server.
 
-use std::io::{ErrorKind, Read as _, Write as _};
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpStream};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use limpid_model::RealPause;
 use limpid_runtime::{Agent, AgentOptions, Config, Environment, Home};
 use limpid_server::Server;
 use tempfile::TempDir;
+use tokio::net::TcpSocket;
 use tokio::runtime::Runtime;
 
 const TOKEN: &str = "a-token-of-thirty-two-characters";
@@ -21,7 +22,7 @@ const KINDS: [&str; 4] = ["sms", "notification", "mail", "custom"];
 /// A server that answers as long as the process lives.
 struct Open {
     address: SocketAddr,
-    _runtime: Runtime,
+    runtime: Runtime,
     _home: TempDir,
 }
 
@@ -41,7 +42,7 @@ static OPEN: LazyLock<Open> = LazyLock::new(|| {
     });
     let address = server.address();
     runtime.spawn(server.run(std::future::pending()));
-    Open { address, _runtime: runtime, _home: home }
+    Open { address, runtime, _home: home }
 });
 
 /// What somebody sends: with the token, as the body of something that is handed in; or raw, as anybody may. The server answers
@@ -70,9 +71,25 @@ pub(crate) fn http(bytes: &[u8]) {
     }
 }
 
-/// What the server answers to some bytes until it closes; to one who `leaves`, perhaps nothing. None: the machine had no address left for another connection.
+/// A connection to the server. One who leaves comes from an address of their own: wrong tokens shut the door to it for a while.
+fn connect(leaves: bool) -> io::Result<TcpStream> {
+    if !(leaves && cfg!(target_os = "linux")) {
+        return TcpStream::connect(OPEN.address);
+    }
+    let stream = OPEN.runtime.block_on(async {
+        let socket = TcpSocket::new_v4()?;
+        socket.bind((Ipv4Addr::new(127, 0, 0, 2), 0).into())?;
+        socket.connect(OPEN.address).await
+    })?;
+    let stream = stream.into_std()?;
+    stream.set_nonblocking(false)?;
+    Ok(stream)
+}
+
+/// What the server answers to some bytes until it closes; to one who `leaves`, perhaps nothing. None: the machine had no
+/// address left for another connection.
 fn answer(bytes: &[u8], leaves: bool) -> Option<String> {
-    let mut stream = match TcpStream::connect(OPEN.address) {
+    let mut stream = match connect(leaves) {
         Err(error) if error.kind() == ErrorKind::AddrNotAvailable => return None,
         stream => stream.expect("the server listens"),
     };
