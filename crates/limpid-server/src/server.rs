@@ -23,6 +23,11 @@ const CLOSE: Duration = Duration::from_secs(10);
 /// How long to wait before an address that could not be had is asked for again.
 const AGAIN: Duration = Duration::from_secs(30);
 
+/// How often an address that is taken is asked for at once, and how long to wait in between. A server that was killed leaves
+/// its address to a program that it was starting, until that program has begun.
+const TRIES: u32 = 20;
+const SOON: Duration = Duration::from_millis(50);
+
 /// A server that listens.
 pub struct Server {
     listener: TcpListener,
@@ -71,7 +76,7 @@ impl Server {
 
     async fn listen(agent: &Agent, wanted: SocketAddr, pause: Arc<dyn Pause>) -> Result<Self, ServerError> {
         let unreachable = |error| ServerError::Address { address: wanted, error };
-        let listener = TcpListener::bind(wanted).await.map_err(unreachable)?;
+        let listener = first_free(wanted, &*pause).await.map_err(unreachable)?;
         let address = listener.local_addr().map_err(unreachable)?;
         Ok(Self { listener, router: router(agent.clone(), address, Arc::clone(&pause)), address, pause })
     }
@@ -85,6 +90,17 @@ impl Server {
     pub async fn run(self, stop: impl Future<Output = ()> + Send + 'static) {
         listener::serve(self.listener, self.router, self.pause, stop).await;
     }
+}
+
+/// Listens on an address, also when whoever had it ended a moment ago.
+async fn first_free(wanted: SocketAddr, pause: &dyn Pause) -> io::Result<TcpListener> {
+    for _ in 0..TRIES {
+        match TcpListener::bind(wanted).await {
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => pause.pause(SOON).await,
+            bound => return bound,
+        }
+    }
+    TcpListener::bind(wanted).await
 }
 
 /// Listens where the owner's settings and the token say, and follows them until `stop` comes. `tell` hears what changes.

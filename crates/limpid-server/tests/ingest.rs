@@ -31,7 +31,8 @@ impl Clock for Noon {
 }
 
 fn agent(home: &Path, inbox: &str, token: &str) -> Agent {
-    let config = format!("[inbox]\nlisten = \"127.0.0.1:0\"\n{inbox}\n");
+    let listen = if inbox.contains("listen") { "" } else { "listen = \"127.0.0.1:0\"\n" };
+    let config = format!("[inbox]\n{listen}{inbox}\n");
     let variables = [("LIMPID_INGEST_TOKEN", token), ("MY_API_KEY", "sk-12345678")];
     let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
     Agent::open(AgentOptions {
@@ -213,6 +214,36 @@ async fn a_server_that_would_not_be_safe_does_not_start() {
     let open = Agent::open(AgentOptions { config, environment, ..AgentOptions::new(Home::new(home.path())) }).unwrap();
     let refused = Server::bind(&open, Arc::new(RealPause)).await.err().unwrap();
     assert!(matches!(refused, ServerError::Public(_)), "{refused}");
+}
+
+/// Time of which each wait is over at once; during the third one an address becomes free.
+struct FreeAtTheThird(Mutex<(u32, Option<std::net::TcpListener>)>);
+
+impl Pause for FreeAtTheThird {
+    fn pause(&self, _: Duration) -> BoxFuture<'static, ()> {
+        let mut waits = self.0.lock().unwrap();
+        waits.0 += 1;
+        if waits.0 == 3 {
+            waits.1 = None;
+        }
+        Box::pin(std::future::ready(()))
+    }
+}
+
+// SEC-040 SUR-032
+#[tokio::test]
+async fn an_address_that_a_killed_server_still_holds_is_waited_for() {
+    let home = tempfile::tempdir().unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap();
+    let agent = agent(home.path(), &format!("sms = true\nlisten = \"{address}\""), TOKEN);
+    let time = Arc::new(FreeAtTheThird(Mutex::new((0, Some(taken)))));
+    let server = Server::bind(&agent, Arc::clone(&time) as Arc<dyn Pause>).await.unwrap().unwrap();
+    assert_eq!((server.address(), time.0.lock().unwrap().0), (address, 3));
+
+    let never = Arc::new(FreeAtTheThird(Mutex::new((3, None))));
+    let refused = Server::bind(&agent, Arc::clone(&never) as Arc<dyn Pause>).await.err().unwrap();
+    assert!(matches!(refused, ServerError::Address { .. }), "somebody listens there for good: {refused}");
 }
 
 // SEC-032
