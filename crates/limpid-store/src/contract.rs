@@ -76,6 +76,7 @@ macro_rules! contract_suite {
             drafts {
                 a_draft_is_kept_once_with_all_that_it_is
                 a_draft_moves_forward_only
+                a_draft_moves_as_it_was_seen_or_not_at_all
                 there_is_room_for_so_many_drafts
                 an_edit_voids_approval
                 a_label_belongs_to_the_bytes_of_a_file

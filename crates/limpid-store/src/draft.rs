@@ -37,6 +37,19 @@ pub trait Drafts: Send + Sync {
     /// stands, so that of two who approve one draft only one carries it out.
     async fn move_draft(&self, id: DraftId, next: DraftState, detail: &str, now_ms: i64) -> Result<Draft, StoreError>;
 
+    /// Moves a draft on if its newest step still is the one that was `seen`; none when there is another since. Who only looks
+    /// after drafts goes by what was read a moment ago, and a new approval may look the same but for its step.
+    ///
+    /// # Errors
+    /// As [`Drafts::move_draft`].
+    async fn move_draft_as_seen(
+        &self,
+        seen: &Draft,
+        next: DraftState,
+        detail: &str,
+        now_ms: i64,
+    ) -> Result<Option<Draft>, StoreError>;
+
     /// Says more of a draft where it stands.
     ///
     /// # Errors

@@ -26,8 +26,9 @@ impl Drafts {
                 DraftState::Sending if process::is_dead(&draft.detail) => (DraftState::Failed, OUTCOME_UNKNOWN),
                 _ => continue,
             };
-            // Another process may have been faster.
-            if self.move_draft(draft.id, next, why).await.is_ok() {
+            // Somebody else may have been faster, and may have approved it again by now.
+            if let Some(moved) = self.0.store.move_draft_as_seen(&draft, next, why, now_ms).await? {
+                self.announce(moved);
                 let text = format!("Draft {} {}: {why} ({}).", draft.id.0, next.in_words(), in_short(&draft.new));
                 self.tell(&draft, next, Labelled::new(text, Trust::Owner)).await?;
             }

@@ -39,6 +39,19 @@ pub async fn a_draft_moves_forward_only(bench: &Bench) {
     assert!(matches!(missing, Err(StoreError::NotFound { .. })));
 }
 
+/// Whoever goes by what was read a moment ago moves nothing that has moved since, also when it stands where it stood.
+// SEC-010 SEC-040
+pub async fn a_draft_moves_as_it_was_seen_or_not_at_all(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let id = keep(store, "c1").await.id;
+    let seen = store.move_draft(id, DraftState::Approved, "a dead process", 6).await.unwrap();
+    let open = store.move_draft_as_seen(&seen, DraftState::Open, "it stopped", 7).await.unwrap().unwrap();
+    assert_eq!((open.state, open.detail.as_str(), open.changed_ms), (DraftState::Open, "it stopped", 7));
+    let approved = store.move_draft(id, DraftState::Approved, "a living process", 8).await.unwrap();
+    assert_eq!(store.move_draft_as_seen(&seen, DraftState::Open, "it stopped", 9).await.unwrap(), None);
+    assert_eq!(store.draft(id).await.unwrap(), Some(approved));
+}
+
 /// There is room for so many, counted where they are written.
 // KAI-097
 pub async fn there_is_room_for_so_many_drafts(bench: &Bench) {

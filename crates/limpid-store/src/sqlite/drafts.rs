@@ -59,6 +59,24 @@ impl Drafts for SqliteStore {
         self.write(move |tx| advance(tx, id, next, &detail, now_ms)).await
     }
 
+    async fn move_draft_as_seen(
+        &self,
+        seen: &Draft,
+        next: DraftState,
+        detail: &str,
+        now_ms: i64,
+    ) -> Result<Option<Draft>, StoreError> {
+        let (seen, detail) = (seen.clone(), detail.to_owned());
+        self.write(move |tx| {
+            let step = |draft: &Draft| (draft.state, draft.changed_ms, draft.detail.clone());
+            if step(&found(tx, seen.id)?) != step(&seen) {
+                return Ok(None);
+            }
+            advance(tx, seen.id, next, &detail, now_ms).map(Some)
+        })
+        .await
+    }
+
     async fn annotate_draft(&self, id: DraftId, detail: &str, now_ms: i64) -> Result<Draft, StoreError> {
         let detail = detail.to_owned();
         self.write(move |tx| {
