@@ -6,8 +6,9 @@
 #![allow(clippy::print_stdout, reason = "a program that prints")]
 
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use limpid_config::{MAX_FILE, regular_file};
 use limpid_model::local::measure::{Turn, measure};
 use limpid_model::local::{LocalModel, LocalSettings};
 use serde_json::json;
@@ -25,7 +26,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let threads = words.next().map(|word| word.parse()).transpose()?;
 
     let model = LocalModel::open(&file, &LocalSettings { threads, ..LocalSettings::default() })?;
-    let measured = measure(&model, &std::fs::read_to_string(text)?, ADDED, output).await?;
+    let measured = measure(&model, &regular_file::read_text(Path::new(&text), MAX_FILE)?, ADDED, output).await?;
     let report = json!({
         "model": file.file_name().map(|name| name.to_string_lossy()),
         "threads": model.threads(),
@@ -52,7 +53,7 @@ fn turn(turn: &Turn) -> serde_json::Value {
 
 /// The most memory that this process had; none where the system does not say.
 fn peak_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let status = regular_file::read_text(Path::new("/proc/self/status"), MAX_FILE).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
