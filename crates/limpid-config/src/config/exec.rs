@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use serde::Deserialize;
+use serde::de::{Deserializer, Error as _};
 
 use super::files::absolute;
 
@@ -14,8 +15,9 @@ pub struct ExecConfig {
     pub enabled: bool,
     /// Whether a command may be one for a shell.
     pub shell: bool,
-    /// Whether programs may use the network.
-    pub network: bool,
+    /// Names of hosts that programs may reach, each with its port where that is neither 80 nor 443.
+    #[serde(deserialize_with = "names")]
+    pub network: Vec<String>,
     /// Folders with programs besides the system's.
     #[serde(deserialize_with = "absolute")]
     pub path: Vec<PathBuf>,
@@ -41,7 +43,7 @@ impl Default for ExecConfig {
         Self {
             enabled: true,
             shell: false,
-            network: false,
+            network: Vec::new(),
             path: Vec::new(),
             toolchains: Vec::new(),
             environment: Vec::new(),
@@ -50,6 +52,37 @@ impl Default for ExecConfig {
             processes: 64,
             disk_megabytes: 1024,
             files: 20_000,
+        }
+    }
+}
+
+/// Names of hosts. A whole address or a pattern would not be found among them later, so it is refused now.
+fn names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let names = Vec::<String>::deserialize(deserializer)?;
+    let is_name = |name: &str| {
+        let (host, port) = name.rsplit_once(':').map_or((name, None), |(host, port)| (host, Some(port)));
+        let letters = host.chars().all(|letter| letter.is_ascii_alphanumeric() || ".-_".contains(letter));
+        !host.is_empty() && letters && port.is_none_or(|port| port.parse::<u16>().is_ok())
+    };
+    match names.iter().find(|name| !is_name(name)) {
+        Some(name) => Err(D::Error::custom(format!(
+            "`{name}` is no name of a host; write `crates.io`, or `example.org:8080` for another port"
+        ))),
+        None => Ok(names),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SEC-087
+    #[test]
+    fn the_network_is_a_list_of_names() {
+        let read = |text: &str| toml::from_str::<ExecConfig>(text).map(|config| config.network);
+        assert_eq!(read("network = [\"crates.io\", \"a.example:8080\"]").unwrap().len(), 2);
+        for wrong in ["true", "[\"https://crates.io\"]", "[\"*.example\"]", "[\"a.example:x\"]", "[\"\"]"] {
+            assert!(read(&format!("network = {wrong}")).is_err(), "{wrong}");
         }
     }
 }

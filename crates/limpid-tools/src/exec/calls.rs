@@ -78,12 +78,12 @@ const WAITING: Calls = calls! {
 
 /// Streams between the program's own processes.
 const STREAMS: Calls = calls! {
-    SYS_recvfrom SYS_recvmsg SYS_sendto SYS_sendmsg SYS_shutdown SYS_getsockopt SYS_setsockopt SYS_getsockname
+    SYS_recvfrom SYS_recvmsg SYS_sendto SYS_sendmsg SYS_shutdown SYS_getsockopt SYS_getsockname
     SYS_getpeername
 };
 
-/// The internet.
-const NETWORK: Calls = calls! { SYS_connect SYS_bind SYS_sendmmsg SYS_recvmmsg };
+/// Connections to the proxy, which is all there is in the program's own network.
+const NETWORK: Calls = calls! { SYS_connect SYS_sendmmsg SYS_recvmmsg };
 
 /// Commands of `fcntl`: none names another process, asks for signals, or makes a pipe larger.
 const FCNTL: [i32; 12] = [
@@ -132,7 +132,7 @@ const NAMESPACES: i32 = libc::CLONE_NEWNS
 pub struct Allowance {
     /// Whether modes, times and owners may change by path: nothing but the view's own places is mounted writable.
     pub attributes: bool,
-    /// Whether the internet may be used.
+    /// Whether the proxy may be connected to.
     pub network: bool,
 }
 
@@ -189,6 +189,12 @@ fn by_value(allowance: Allowance) -> Result<Vec<ByValue>, String> {
     // Takes back its own user or group, as make does before each command; the real and the saved one stay as they are.
     let own_again = || rule(vec![equal(0, keeps)?, equal(2, keeps)?]);
     let numbers = |values: &[i32]| values.iter().map(|value| u64::from(value.unsigned_abs())).collect::<Vec<_>>();
+    // Any option but the sizes of buffers, which are counted as the system makes them.
+    let sizes = [libc::SO_SNDBUF, libc::SO_RCVBUF, libc::SO_SNDBUFFORCE, libc::SO_RCVBUFFORCE];
+    let of_sockets = u64::from(libc::SOL_SOCKET.unsigned_abs());
+    let other = sizes.map(|option| condition(2, SeccompCmpOp::Ne, u64::from(option.unsigned_abs())));
+    let other = std::iter::once(equal(1, of_sockets)).chain(other).collect::<Result<Vec<_>, _>>()?;
+    let options = vec![rule(vec![condition(1, SeccompCmpOp::Ne, of_sockets)?])?, rule(other)?];
     let mut some = vec![
         ("SYS_clone", libc::SYS_clone, vec![rule(vec![condition(0, namespaces, 0)?])?]),
         ("SYS_openat", libc::SYS_openat, opens(2, 3)?),
@@ -196,6 +202,7 @@ fn by_value(allowance: Allowance) -> Result<Vec<ByValue>, String> {
         ("SYS_ioctl", libc::SYS_ioctl, any(1, IOCTL.to_vec())?),
         ("SYS_prctl", libc::SYS_prctl, any(0, numbers(&PRCTL))?),
         ("SYS_socketpair", libc::SYS_socketpair, vec![rule(pair)?]),
+        ("SYS_setsockopt", libc::SYS_setsockopt, options),
         ("SYS_mknodat", libc::SYS_mknodat, vec![pipe(2)?]),
         ("SYS_prlimit64", libc::SYS_prlimit64, vec![own()?]),
         ("SYS_setresuid", libc::SYS_setresuid, vec![own_again()?]),
@@ -231,12 +238,8 @@ fn by_value(allowance: Allowance) -> Result<Vec<ByValue>, String> {
         some.push(("SYS_chmod", libc::SYS_chmod, vec![plain(1)?]));
     }
     if allowance.network {
-        // The internet, and nothing that reaches the services of this machine past it.
-        let families = [libc::AF_INET, libc::AF_INET6].map(|family| u64::from(family.unsigned_abs()));
-        let kinds = [libc::SOCK_STREAM, libc::SOCK_DGRAM];
-        let pairs = families.into_iter().flat_map(|family| kinds.map(|kind| (family, kind)));
-        let rules = pairs.map(|(family, kind)| rule(vec![equal(0, family)?, of_stream(kind)?]));
-        some.push(("SYS_socket", libc::SYS_socket, rules.collect::<Result<_, String>>()?));
+        let tcp = vec![equal(0, libc::AF_INET.unsigned_abs().into())?, of_stream(libc::SOCK_STREAM)?];
+        some.push(("SYS_socket", libc::SYS_socket, vec![rule(tcp)?]));
     }
     Ok(some)
 }

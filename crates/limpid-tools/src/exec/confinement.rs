@@ -1,5 +1,6 @@
 //! What a program may touch and use, as one value that the agent hands to the sandbox.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -45,10 +46,35 @@ pub struct Confinement {
     pub skills: Vec<(String, PathBuf)>,
     /// Where a folder for the call is made, if the program gets no file system of its own.
     pub scratch: PathBuf,
-    /// Whether it may use the network.
-    pub network: bool,
+    /// What it may reach over the network.
+    pub network: Network,
     /// What it may use.
     pub limits: Limits,
+}
+
+/// What a program may reach over the network, by way of a proxy; nothing when no name is granted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Network {
+    /// Names of hosts, each with the port where that is neither 80 nor 443.
+    pub names: Vec<String>,
+    /// Addresses that these may have, besides those of the public web.
+    pub also: Vec<IpAddr>,
+}
+
+impl Network {
+    /// Whether any name is granted.
+    pub fn is_granted(&self) -> bool {
+        !self.names.is_empty()
+    }
+
+    /// Whether a host may be reached, by its name in small letters.
+    pub fn admits(&self, host: &str, port: u16) -> bool {
+        let is_usual = port == 80 || port == 443;
+        let with_port = format!("{host}:{port}");
+        self.names
+            .iter()
+            .any(|name| name.eq_ignore_ascii_case(&with_port) || (is_usual && name.eq_ignore_ascii_case(host)))
+    }
 }
 
 /// What a program and everything that it starts may use.

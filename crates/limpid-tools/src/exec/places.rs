@@ -113,7 +113,7 @@ impl Programs {
             scratch: self.home.join("data").join("scratch"),
             write,
             read,
-            network: self.network,
+            network: self.network.clone(),
             limits: self.limits,
         }
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use limpid_core::Trust;
 
 use super::command::Command;
-use super::confinement::{Limits, View};
+use super::confinement::{Limits, Network, View};
 use super::places::Places;
 use crate::files::Grants;
 
@@ -26,8 +26,8 @@ pub struct Programs {
     pub toolchains: Vec<PathBuf>,
     /// Whether a command may be one for a shell.
     pub shell: bool,
-    /// Whether programs may use the network.
-    pub network: bool,
+    /// What programs may reach over the network.
+    pub network: Network,
     /// Folders with programs besides the system's.
     pub path: Vec<PathBuf>,
     /// The environment of programs, whole.
@@ -42,7 +42,7 @@ impl Programs {
     /// The view that a call gets: the low one when something foreign led to it, when it names a low place, and when it
     /// has the network, where anybody may answer.
     pub fn view(&self, trust: Trust, command: &Command) -> View {
-        let is_low = self.network || trust.is_foreign() || self.names_low_place(command);
+        let is_low = self.network.is_granted() || trust.is_foreign() || self.names_low_place(command);
         if is_low { View::Low } else { View::High }
     }
 

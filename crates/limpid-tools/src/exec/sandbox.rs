@@ -12,8 +12,11 @@
 //! - [`enter`]: namespaces, rights, and the first process.
 //! - [`root`]: the file system that a program sees.
 //! - [`restrict`]: limits of a process, Landlock, seccomp.
+//! - [`loopback`] and [`proxy`]: the network of a program, and what serves it.
 
 mod enter;
+mod loopback;
+mod proxy;
 mod restrict;
 mod root;
 mod support;

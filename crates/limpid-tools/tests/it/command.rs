@@ -24,7 +24,7 @@ fn programs(folder: &TempDir) -> Programs {
         outside: folder.path().join("strangers"),
         toolchains: Vec::new(),
         shell: false,
-        network: false,
+        network: Default::default(),
         path: vec![folder.path().join("bin")],
         environment: Vec::new(),
         limits: Limits::default(),

@@ -3,6 +3,7 @@
 mod kit;
 mod layers;
 mod limits;
+mod network;
 mod planted;
 mod views;
 mod watcher;

@@ -251,7 +251,7 @@ async fn no_program_has_a_socket_unless_the_network_is_granted() {
     let (_, without) = ran("", &commands).await;
     assert!(without[0].contains("refused") && without[1].contains("refused"), "{without:?}");
     assert!(without[2].starts_with("open"), "{without:?}");
-    let granted = "[exec]\nnetwork = true\n";
+    let granted = "[exec]\nnetwork = [\"a.example\"]\n";
     let (_, with) = ran(granted, &commands[..1]).await;
     // What came over the network may be anybody's.
     assert!(with[0].starts_with("[untrusted ") && with[0].contains("\nopen"), "{with:?}");

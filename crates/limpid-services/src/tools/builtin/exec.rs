@@ -57,7 +57,7 @@ mod linux {
     use std::sync::Arc;
 
     use limpid_core::Trust;
-    use limpid_tools::exec::confinement::Limits;
+    use limpid_tools::exec::confinement::{Limits, Network};
     use limpid_tools::exec::places::Places;
     use limpid_tools::exec::{Exec, Programs};
     use limpid_tools::files::Root;
@@ -106,7 +106,7 @@ mod linux {
             outside: home.outside(),
             toolchains: exec.toolchains.clone(),
             shell: exec.shell,
-            network: exec.network,
+            network: Network { names: exec.network.clone(), also: config.web.also.clone() },
             path: exec.path.clone(),
             environment: names.filter_map(variable).collect(),
             limits: Limits {

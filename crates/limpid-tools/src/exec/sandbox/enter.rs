@@ -20,7 +20,7 @@ use rustix::thread::{
 };
 
 use super::restrict::{Around, restrict};
-use super::{BECOME, ENTER, INIT, NOT_STARTED, READY, code, code_of_signal, own_program, root, tell};
+use super::{BECOME, ENTER, INIT, NOT_STARTED, READY, code, code_of_signal, loopback, own_program, root, tell};
 use crate::exec::confinement::Confinement;
 
 /// How long the first process lives without a word from the one that watches.
@@ -29,7 +29,7 @@ const SILENCE: Duration = Duration::from_secs(2);
 /// Makes the namespaces and starts the first process in them.
 pub(super) fn enter(confinement: &Confinement, words: &[OsString]) -> Result<u8, String> {
     detach()?;
-    if let Err(error) = make_namespaces(confinement.network) {
+    if let Err(error) = make_namespaces(confinement.network.is_granted()) {
         return refused(Err(format!("no namespaces: {error}")));
     }
     let mut init = own_program().arg(INIT).args(words).spawn().map_err(|error| error.to_string())?;
@@ -54,22 +54,24 @@ fn refused(ended: Result<u8, String>) -> Result<u8, String> {
     ended
 }
 
-fn make_namespaces(network: bool) -> io::Result<()> {
+/// With `proxy` the network has a loopback on which one is reached.
+fn make_namespaces(proxy: bool) -> io::Result<()> {
     let (user, group) = (getuid().as_raw(), getgid().as_raw());
-    let mut flags = UnshareFlags::NEWUSER
+    let flags = UnshareFlags::NEWUSER
         | UnshareFlags::NEWNS
         | UnshareFlags::NEWPID
         | UnshareFlags::NEWIPC
         | UnshareFlags::NEWUTS
+        | UnshareFlags::NEWNET
         | UnshareFlags::NEWCGROUP;
-    if !network {
-        flags |= UnshareFlags::NEWNET;
-    }
     #[allow(deprecated, reason = "of these flags none is unsafe; the table of descriptors stays")]
     rustix::thread::unshare(flags)?;
     fs::write("/proc/self/setgroups", "deny")?;
     fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
     fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
+    if proxy {
+        loopback::open()?;
+    }
     // What the first process needs to mount, and to give up the rest. They hold within the namespaces only.
     let needed = CapabilitySet::SYS_ADMIN | CapabilitySet::SETPCAP;
     set_capabilities(None, CapabilitySets { effective: needed, permitted: needed, inheritable: needed })?;
@@ -160,6 +162,11 @@ fn program(confinement: &Confinement, command: &[OsString], home: &Path, tempora
         .env("HOME", home)
         .env("TMPDIR", temporary)
         .stdin(Stdio::null());
+    if confinement.network.is_granted() {
+        let proxy = format!("http://127.0.0.1:{}", loopback::PORT);
+        let names = ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
+        command.envs(names.map(|name| (name, &proxy)));
+    }
     Ok(command)
 }
 

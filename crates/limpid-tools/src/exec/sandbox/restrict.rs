@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use landlock::{
-    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, PathBeneath, Ruleset,
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, NetPort, PathBeneath, Ruleset,
     RulesetAttr as _, RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
 use rustix::process::{Resource, Rlimit, setrlimit};
@@ -13,6 +13,7 @@ use rustix::thread::{
     set_no_new_privs,
 };
 
+use super::loopback::PORT;
 use crate::exec::calls::{Allowance, filter};
 use crate::exec::confinement::{Confinement, Limits};
 use crate::exec::processes::of_this_user;
@@ -44,7 +45,7 @@ pub(super) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/
 /// Whether the program has namespaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Around {
-    /// Its own processes, mounts and, without the network, its own empty network.
+    /// Its own processes and mounts, and a network of its own with nothing in it but the proxy, if a name is granted.
     Namespaces,
     /// Those of the machine.
     Machine,
@@ -60,7 +61,7 @@ pub(super) fn restrict(confinement: &Confinement, around: Around, scratch: &[Pat
         return Err("no Landlock: the kernel has none".to_owned());
     }
     let attributes = around == Around::Namespaces;
-    let filter = filter(Allowance { attributes, network: confinement.network })?;
+    let filter = filter(Allowance { attributes, network: confinement.network.is_granted() })?;
     seccompiler::apply_filter(&filter).map_err(|error| format!("no seccomp filter: {error}"))
 }
 
@@ -99,7 +100,7 @@ fn give_up_rights(around: Around) -> io::Result<()> {
 }
 
 /// Holds this process to its folders (Landlock): the system's and the granted ones for reading, some for writing, no
-/// TCP without the network, no signals to processes outside.
+/// TCP but to the proxy, no signals to processes outside.
 fn hold(confinement: &Confinement, around: Around, scratch: &[PathBuf]) -> Result<RulesetStatus, RulesetError> {
     let all = AccessFs::from_all(NEWEST);
     let look: BitFlags<AccessFs> = AccessFs::from_read(NEWEST);
@@ -113,9 +114,7 @@ fn hold(confinement: &Confinement, around: Around, scratch: &[PathBuf]) -> Resul
             rules.set_compatibility(CompatLevel::BestEffort).scope(Scope::from_all(NEWEST))?
         }
     };
-    if !confinement.network {
-        rules = rules.handle_access(AccessNet::from_all(NEWEST))?;
-    }
+    rules = rules.handle_access(AccessNet::from_all(NEWEST))?;
     let machine: &[&str] = if around == Around::Namespaces { &["/proc"] } else { &MACHINE };
     // A root of its own holds nothing that must not be listed.
     let own_root: &[&str] = if around == Around::Namespaces { &["/"] } else { &[] };
@@ -127,6 +126,9 @@ fn hold(confinement: &Confinement, around: Around, scratch: &[PathBuf]) -> Resul
         .add_rules(path_beneath_rules(settings(), look))?
         .add_rules(path_beneath_rules(scratch, all))?
         .add_rules(path_beneath_rules(DEVICES, device))?;
+    if confinement.network.is_granted() {
+        held = held.add_rule(NetPort::new(PORT, AccessNet::ConnectTcp))?;
+    }
     if around == Around::Machine {
         held = held.add_rules(path_beneath_rules(&confinement.split, AccessFs::ReadDir))?;
     }

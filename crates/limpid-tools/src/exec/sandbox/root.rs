@@ -103,12 +103,7 @@ fn parts(confinement: &Confinement) -> io::Result<BTreeMap<PathBuf, Part>> {
     };
     let system = SYSTEM.map(PathBuf::from).into_iter();
     let system = system.filter(|path| path.symlink_metadata().is_ok_and(|about| about.is_dir()));
-    let mut read: Vec<PathBuf> = system.collect();
-    if confinement.network {
-        // Often a link to where a service keeps it.
-        read.extend(Path::new("/etc/resolv.conf").canonicalize());
-    }
-    for path in read {
+    for path in system {
         parts.insert(path.clone(), Part::Bound { source: handle(&path)?, write: false });
     }
     for device in DEVICES.map(PathBuf::from) {

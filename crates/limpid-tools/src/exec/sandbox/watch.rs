@@ -14,8 +14,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, set_child_subreaper};
 use rustix::stdio::stdin;
 
-use super::{READY, code, code_of_signal, enter, support, tell};
-use crate::exec::confinement::{Confinement, Limits};
+use super::{READY, code, code_of_signal, enter, loopback, proxy, support, tell};
+use crate::exec::confinement::{Confinement, Limits, Network};
 use crate::exec::disk::Disk;
 use crate::exec::processes::{end_all, usage};
 
@@ -74,7 +74,7 @@ pub(super) fn try_layers() -> Result<u8, String> {
         links: Vec::new(),
         skills: Vec::new(),
         scratch: "/tmp".into(),
-        network: false,
+        network: Network::default(),
         limits: Limits::default(),
     };
     let text = serde_json::to_string(&nothing).map_err(|error| error.to_string())?;
@@ -92,19 +92,21 @@ fn start(words: &[OsString], confinement: &Confinement) -> Result<Started, Strin
     let layers = support().map_err(|missing| missing.why().to_owned())?;
     let mut reasons = Vec::new();
     if layers.namespaces {
-        match put_up(words, None) {
+        match put_up(words, None, &confinement.network) {
             Ok(started) => return Ok(started),
             Err(reason) => reasons.push(reason),
         }
         end_all(&[]);
     }
-    if !layers.signals {
+    if confinement.network.is_granted() {
+        reasons.push("without namespaces no program can be held to some names of the network".to_owned());
+    } else if !layers.signals {
         reasons.push("Landlock is older than version 6".to_owned());
     } else if let Some(hidden) = confinement.hidden.first() {
         reasons.push(format!("without namespaces `{}` cannot be hidden within a granted folder", hidden.display()));
     } else {
         let call = call(&confinement.scratch).map_err(|error| format!("no folder for the call: {error}"))?;
-        match put_up(words, Some(call)) {
+        match put_up(words, Some(call), &confinement.network) {
             Ok(started) => return Ok(started),
             Err(reason) => reasons.push(reason),
         }
@@ -113,7 +115,7 @@ fn start(words: &[OsString], confinement: &Confinement) -> Result<Started, Strin
     Err(format!("no sandbox: {}", reasons.join("; ")))
 }
 
-fn put_up(words: &[OsString], call: Option<Call>) -> Result<Started, String> {
+fn put_up(words: &[OsString], call: Option<Call>, network: &Network) -> Result<Started, String> {
     let (stream, other) = UnixStream::pair().map_err(|error| error.to_string())?;
     let mut command = enter::started(words, OwnedFd::from(other).into(), call.as_ref().map(|call| call.0.as_path()));
     let child = command.spawn().map_err(|error| format!("it cannot be started: {error}"))?;
@@ -121,6 +123,10 @@ fn put_up(words: &[OsString], call: Option<Call>) -> Result<Started, String> {
     drop(command);
     let own = if call.is_some() { 0 } else { 2 };
     let mut started = Started { child, stream, own, known: Vec::new(), call };
+    if network.is_granted() {
+        let listener = loopback::take(&started.stream)?;
+        proxy::serve(listener, network.clone()).map_err(|error| format!("no proxy: {error}"))?;
+    }
     started.wait_for_word()?;
     Ok(started)
 }

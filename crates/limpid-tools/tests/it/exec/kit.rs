@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use limpid_core::Trust;
-use limpid_tools::exec::confinement::Limits;
+use limpid_tools::exec::confinement::{Limits, Network};
 use limpid_tools::exec::places::Places;
 use limpid_tools::exec::{Exec, Programs};
 use limpid_tools::files::{Grants, Root};
@@ -79,7 +79,7 @@ impl Bench {
             outside: path("home/outside"),
             toolchains: Vec::new(),
             shell: true,
-            network: false,
+            network: Network::default(),
             path: Vec::new(),
             environment: Vec::new(),
             limits: Limits::default(),

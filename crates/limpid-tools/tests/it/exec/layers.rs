@@ -92,7 +92,7 @@ async fn the_kernel_answers_the_calls_of_the_list_and_no_other() {
 
 /// Calls with values, and whether they are let through.
 #[cfg(target_arch = "x86_64")]
-const VALUES: [(&str, &str, bool); 31] = [
+const VALUES: [(&str, &str, bool); 33] = [
     ("limits of its own", "302, 0, 7, 0, 0", true),
     ("limits of another", "302, 1, 7, 0, 0", false),
     ("processors of its own", "204, 0, 0, 0", true),
@@ -103,6 +103,8 @@ const VALUES: [(&str, &str, bool); 31] = [
     ("disk priority of another", "251, 1, 1, 0", false),
     ("a pair of streams", "53, 1, 1, 0, 0", true),
     ("a pair of datagrams", "53, 1, 2, 0, 0", false),
+    ("a larger buffer", "54, 0, 1, 7, 0, 0", false),
+    ("another option", "54, 0, 6, 1, 0, 0", true),
     ("a socket", "41, 2, 1, 0", false),
     ("a socket of this machine", "41, 1, 1, 0", false),
     ("a pipe with a name", "133, 0, 0010644, 0", true),

@@ -147,7 +147,7 @@ async fn a_call_that_names_a_low_place_or_has_the_network_gets_the_low_view() {
         let told = bench.run(&format!("{command}; touch {{}}/home/workspace/new")).await;
         assert!(told.contains("Read-only file system"), "{command}: {told}");
     }
-    bench.programs.network = true;
+    bench.programs.network.names.push("a.example".to_owned());
     assert!(bench.run("touch new").await.contains("Read-only file system"));
 }
 
