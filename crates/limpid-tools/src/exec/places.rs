@@ -48,6 +48,21 @@ enum Kind {
     Toolchain,
 }
 
+impl Folder {
+    /// That it was moved, if it was. Where it is now, a view may show it that must not.
+    fn moved(&self) -> Option<String> {
+        let now = std::fs::read_link(format!("/proc/self/fd/{}", self.handle.as_raw_fd())).ok()?;
+        let is_gone = now.to_string_lossy().ends_with(" (deleted)");
+        (now != self.place.path && !is_gone).then(|| {
+            let (named, now) = (self.place.named.display(), now.display());
+            format!(
+                "`{named}` is not the one any more that was granted: that one is at `{now}` now. Nothing was run. Put it \
+                 back, or change the folders in limpid.toml"
+            )
+        })
+    }
+}
+
 impl Kind {
     fn is_low(self) -> bool {
         matches!(self, Self::Low | Self::Outside)
@@ -74,9 +89,23 @@ impl Programs {
         parts
     }
 
+    /// Resolves the folders now, so that nothing can be put in their place before the first program. In a home that is
+    /// still being made this is left to the first program.
+    pub fn resolve(&self) {
+        if self.grants.workspace().folder.exists() && self.outside.exists() {
+            self.resolved();
+        }
+    }
+
     /// What a program may touch in this view.
-    pub(super) fn confinement(&self, folder: PathBuf, view: View, read_only: bool) -> Confinement {
+    ///
+    /// # Errors
+    /// A sentence, when a granted folder was moved: its place and what is at the old one are not what was granted.
+    pub(super) fn confinement(&self, folder: PathBuf, view: View, read_only: bool) -> Result<Confinement, String> {
         let folders = &self.resolved().folders;
+        if let Some(moved) = folders.iter().find_map(Folder::moved) {
+            return Err(moved);
+        }
         let seen = |kind: Kind| view == View::Low || !kind.is_low();
         let writes = |kind: Kind| match view {
             View::High => kind == Kind::High { write: true },
@@ -93,6 +122,7 @@ impl Programs {
             around.any(|place| path.starts_with(&place.path) && path != place.path)
         };
         let low = folders.iter().filter(|folder| !seen(folder.kind)).map(|folder| folder.place.path.clone());
+        let low = low.filter(|path| path.symlink_metadata().is_ok());
         let home = self.home.canonicalize().ok();
         // A grant of a folder above Limpid's own gives away no settings, keys or conversations.
         let home_itself =
@@ -104,7 +134,7 @@ impl Programs {
         hidden.extend(toolchains.filter(|path| inside(path)).cloned());
         let parts = self.toolchain_parts();
         read.extend(parts.places);
-        Confinement {
+        Ok(Confinement {
             folder,
             hidden,
             split: parts.split,
@@ -115,7 +145,7 @@ impl Programs {
             read,
             network: self.network.clone(),
             limits: self.limits,
-        }
+        })
     }
 
     /// Whether a call names a low place: as its folder, or in one of its words.
@@ -153,14 +183,30 @@ impl Programs {
             for root in self.grants.roots().filter(|root| root.folder != self.outside) {
                 let high = Kind::High { write: root.write };
                 let kind = if root.trust.is_foreign() { Kind::Low } else { high };
-                resolved.add(&root.folder, kind, own(&root.folder));
+                let link = if own(&root.folder) { None } else { self.link_to(&root.folder) };
+                match link {
+                    Some(link) => resolved.leave_out(&root.folder, &link),
+                    None => resolved.add(&root.folder, kind),
+                }
             }
-            resolved.add(&self.outside, Kind::Outside, true);
+            resolved.add(&self.outside, Kind::Outside);
             for (folders, kind) in [(&self.path, Kind::Programs), (&self.toolchains, Kind::Toolchain)] {
-                folders.iter().for_each(|folder| resolved.add(folder, kind, true));
+                folders.iter().for_each(|folder| resolved.add(folder, kind));
             }
             resolved
         })
+    }
+
+    /// The link by which a path leads to a granted folder: itself, or one within another granted folder, where programs
+    /// may change it. Links above are the system's.
+    fn link_to(&self, named: &Path) -> Option<PathBuf> {
+        let roots = self.grants.roots().filter_map(|root| root.folder.canonicalize().ok()).collect::<Vec<_>>();
+        let is_granted = |link: &Path| {
+            let around = link.parent().and_then(|parent| parent.canonicalize().ok());
+            around.is_some_and(|around| roots.iter().any(|root| around.starts_with(root)))
+        };
+        let mut links = named.ancestors().filter(|part| part.is_symlink());
+        links.find(|link| *link == named || is_granted(link)).map(Path::to_owned)
     }
 
     /// The skills by their names; of two with one name the first folder's.
@@ -181,14 +227,16 @@ impl Programs {
 }
 
 impl Resolved {
-    /// Adds a folder. `linked` says whether its path may end in a link: a granted one may not.
-    fn add(&mut self, named: &Path, kind: Kind, linked: bool) {
+    /// Says that a folder is not used, because a path with a link in it may lead elsewhere at any time.
+    fn leave_out(&mut self, named: &Path, link: &Path) {
+        let (shown, link) = (named.display(), link.display());
+        let why = if named.is_symlink() { "is a link".to_owned() } else { format!("leads through the link `{link}`") };
+        self.left_out.push(format!("`{shown}` {why}; programs do not get it. Grant the folder that it leads to."));
+    }
+
+    /// Adds a folder.
+    fn add(&mut self, named: &Path, kind: Kind) {
         let shown = named.display();
-        if !linked && named.symlink_metadata().is_ok_and(|about| about.is_symlink()) {
-            self.left_out
-                .push(format!("`{shown}` is a link; programs do not get it. Grant the folder that it leads to."));
-            return;
-        }
         // A folder that does not exist is nothing to tell of.
         let Ok(path) = named.canonicalize() else { return };
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;

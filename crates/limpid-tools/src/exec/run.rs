@@ -27,7 +27,7 @@ const KEPT: usize = 256 * 1024;
 /// # Errors
 /// A sentence for the model when the sandbox cannot be started.
 pub async fn run(programs: &Programs, command: &Command, view: View, read_only: bool) -> Result<String, String> {
-    let confinement = programs.confinement(command.folder.clone(), view, read_only);
+    let confinement = programs.confinement(command.folder.clone(), view, read_only)?;
     let mut process = Process::new(&programs.helper);
     process
         .args(sandbox::words(&confinement, &command.program, &command.words)?)

@@ -77,6 +77,7 @@ mod linux {
         let Some(programs) = helper.and_then(|helper| programs(home, config, environment, helper)) else {
             return Vec::new();
         };
+        programs.resolve();
         let programs = Arc::new(programs);
         vec![Arc::new(Exec::new(Arc::clone(&programs))), Arc::new(Exec::as_shell_command(programs))]
     }

@@ -9,8 +9,7 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use limpid_config::{MAX_FILE, regular_file};
-use rustix::fs::OFlags;
-use rustix::fs::{StatVfsMountFlags, statvfs};
+use rustix::fs::{Mode, OFlags, ResolveFlags, StatVfsMountFlags, openat2, statvfs};
 use rustix::mount::{
     MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_bind_recursive, mount_change, mount_remount, unmount,
 };
@@ -162,8 +161,9 @@ pub(super) fn skills(home: &Path, confinement: &Confinement) -> io::Result<()> {
 
 fn put(path: &Path, part: Part) -> io::Result<()> {
     let target = new(path);
+    let parent = target.parent().unwrap_or(&target);
     if let Part::Link(to) = &part {
-        fs::create_dir_all(target.parent().unwrap_or(&target))?;
+        fs::create_dir_all(parent)?;
         return symlink(to, &target);
     }
     let is_file = match &part {
@@ -172,7 +172,7 @@ fn put(path: &Path, part: Part) -> io::Result<()> {
     };
     // Within a folder of the owner's the place is there already.
     if !target.exists() {
-        let folder = if is_file { target.parent().unwrap_or(&target) } else { &target };
+        let folder = if is_file { parent } else { &target };
         fs::create_dir_all(folder)?;
         if is_file {
             File::create(&target)?;
@@ -182,14 +182,26 @@ fn put(path: &Path, part: Part) -> io::Result<()> {
         // Closed once everything is in place: folders of the view may lie in it.
         Part::Hidden | Part::Link(_) => {
             let options = c"mode=755,size=64k,nr_inodes=4k";
-            Ok(mount("tmpfs", &target, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, Some(options))?)
+            let place = place(&target)?;
+            Ok(mount("tmpfs", through(&place), "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, Some(options))?)
         }
         Part::Bound { source, write } => {
-            mount_bind_recursive(format!("/proc/self/fd/{}", source.as_raw_fd()), &target)?;
+            mount_bind_recursive(through(&source), through(&place(&target)?))?;
             let device = path.starts_with("/dev");
             below(&target)?.iter().try_for_each(|mounted| seal(mounted, write, device))
         }
     }
+}
+
+/// The very file or folder at a path of the new root: no link that is put in the way meanwhile leads elsewhere.
+fn place(target: &Path) -> io::Result<OwnedFd> {
+    let root = rustix::fs::open(NEW, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+    let below = target.strip_prefix(NEW).map_err(io::Error::other)?;
+    Ok(openat2(root, below, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::NO_SYMLINKS)?)
+}
+
+fn through(handle: &OwnedFd) -> PathBuf {
+    format!("/proc/self/fd/{}", handle.as_raw_fd()).into()
 }
 
 /// The mounts at a path and below it.
@@ -215,7 +227,8 @@ fn unescaped(text: &str) -> PathBuf {
 /// Makes one mount read-only, or writable without devices and set-user-ID files. Flags that it came with stay: the
 /// kernel lets nobody take them away here.
 fn seal(target: &Path, write: bool, device: bool) -> io::Result<()> {
-    let before = statvfs(target)?.f_flag;
+    let place = place(target)?;
+    let before = statvfs(through(&place))?.f_flag;
     let kept = [
         (StatVfsMountFlags::RDONLY, MountFlags::RDONLY),
         (StatVfsMountFlags::NOEXEC, MountFlags::NOEXEC),
@@ -232,7 +245,7 @@ fn seal(target: &Path, write: bool, device: bool) -> io::Result<()> {
     if !write {
         flags |= MountFlags::RDONLY;
     }
-    Ok(mount_remount(target, flags, "")?)
+    Ok(mount_remount(through(&place), flags, "")?)
 }
 
 /// Where the owner named a folder by a path with links in it, that path leads to the folder here too.

@@ -164,27 +164,6 @@ async fn a_home_is_new_for_each_call_and_has_the_skills() {
     assert_eq!(bench.run("ls -A ~").await, "skills\nExit code: 0");
 }
 
-// SEC-088
-#[tokio::test]
-async fn a_grant_is_the_folder_that_it_was_and_a_link_is_none() {
-    let bench = Bench::new();
-    assert_eq!(bench.run("cat {}/mine/own.md").await, "my own\nExit code: 0");
-    // Swapped for a link, and for another folder, while programs run.
-    fs::rename(bench.path("mine"), bench.path("old")).unwrap();
-    symlink(bench.path("nowhere"), bench.path("mine")).unwrap();
-    let told = bench.run("ls {}/mine/").await;
-    assert!(!told.contains("letter.md") && told.contains("no sandbox: "), "{told}");
-    fs::remove_file(bench.path("mine")).unwrap();
-    fs::rename(bench.path("nowhere"), bench.path("mine")).unwrap();
-    let told = bench.run("cat {}/mine/letter.md").await;
-    assert!(!told.contains("Dear all") && told.contains("is not the one any more that was granted"), "{told}");
-    let bench = Bench::new();
-    fs::remove_dir_all(bench.path("read")).unwrap();
-    symlink(bench.path("nowhere"), bench.path("read")).unwrap();
-    let told = bench.run("cat {}/read/letter.md").await;
-    assert!(told.contains("/read` is a link; programs do not get it") && !told.contains("Dear all"), "{told}");
-}
-
 // SEC-058 SEC-079
 #[tokio::test]
 async fn without_namespaces_landlock_holds_the_views() {

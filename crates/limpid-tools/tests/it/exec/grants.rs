@@ -1,0 +1,85 @@
+//! Grants are the folders that they were when the settings were read, and links give nothing.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use limpid_core::Trust;
+use limpid_tools::files::Root;
+
+use super::kit::{Bench, hand_over};
+
+// SEC-088
+#[tokio::test]
+async fn a_grant_is_the_folder_that_it_was_and_a_link_is_none() {
+    let bench = Bench::new();
+    assert_eq!(bench.run("cat {}/mine/own.md").await, "my own\nExit code: 0");
+    // Swapped for a link, and for another folder, while programs run.
+    fs::rename(bench.path("mine"), bench.path("old")).unwrap();
+    symlink(bench.path("nowhere"), bench.path("mine")).unwrap();
+    let told = bench.run("ls {}/mine/").await;
+    assert!(!told.contains("letter.md") && told.contains("is not the one any more that was granted"), "{told}");
+    fs::remove_file(bench.path("mine")).unwrap();
+    fs::rename(bench.path("nowhere"), bench.path("mine")).unwrap();
+    let told = bench.run("cat {}/mine/letter.md").await;
+    assert!(!told.contains("Dear all") && told.contains("is not the one any more that was granted"), "{told}");
+    let bench = Bench::new();
+    fs::remove_dir_all(bench.path("read")).unwrap();
+    symlink(bench.path("nowhere"), bench.path("read")).unwrap();
+    let told = bench.run("cat {}/read/letter.md").await;
+    assert!(told.contains("/read` is a link; programs do not get it") && !told.contains("Dear all"), "{told}");
+}
+
+// SEC-088
+#[tokio::test]
+async fn a_grant_by_way_of_a_link_in_another_one_is_named_and_left_out() {
+    let mut bench = Bench::new();
+    fs::create_dir(bench.path("nowhere/sub")).unwrap();
+    fs::write(bench.path("nowhere/sub/letter.md"), "Dear all").unwrap();
+    symlink(bench.path("nowhere"), bench.path("mine/way")).unwrap();
+    symlink(bench.path("read"), bench.path("also")).unwrap();
+    fs::create_dir(bench.path("read/deep")).unwrap();
+    fs::write(bench.path("read/deep/own.md"), "my own\n").unwrap();
+    hand_over(bench.folder.path());
+    let grant = |name: &str| Root { folder: bench.path(name), write: true, trust: Trust::File };
+    let grants = bench.programs.grants.clone().with(grant("mine/way/sub")).with(grant("also/deep"));
+    bench.programs.grants = grants;
+    let told = bench.run("cat {}/mine/way/sub/letter.md; cat {}/also/deep/own.md; cat {}/mine/way/letter.md").await;
+    assert!(
+        !told.contains("Dear all") && told.starts_with("my own\n"),
+        "a link above every grant is the system's: {told}"
+    );
+    assert!(told.contains("/mine/way/sub` leads through the link `"), "{told}");
+}
+
+// SEC-088
+#[tokio::test]
+async fn a_nested_grant_that_is_swapped_while_a_program_runs_shows_nothing_and_stops_the_next() {
+    let bench = Bench::new();
+    // The words are put together by the shell, so that the call itself names no low place.
+    let looks = "touch ready; until [ -e go ]; do sleep 0.01; done; ls -R {}/mine; cat {}/mine/the\"\"irs/* {}/mine/old/*; echo end";
+    let swap = async {
+        while !bench.path("home/workspace/ready").exists() {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+        fs::rename(bench.path("mine/theirs"), bench.path("mine/old")).unwrap();
+        symlink(bench.path("nowhere"), bench.path("mine/theirs")).unwrap();
+        fs::write(bench.path("home/workspace/go"), "").unwrap();
+    };
+    let (told, ()) = tokio::join!(bench.run(looks), swap);
+    assert!(told.contains("own.md") && told.contains("end\n"), "{told}");
+    assert!(!told.contains("letter.md\n") && !told.contains("Dear all"), "{told}");
+    let told = bench.run("cat {}/mine/old/letter.md").await;
+    assert!(told.contains("/mine/theirs` is not the one any more that was granted: that one is at `"), "{told}");
+    assert!(!told.contains("Dear all"), "{told}");
+}
+
+// SEC-088 SEC-058
+#[tokio::test]
+async fn a_grant_around_the_home_shows_nothing_of_it_but_the_workspace() {
+    let mut bench = Bench::new();
+    let around = Root { folder: bench.folder.path().to_owned(), write: true, trust: Trust::File };
+    bench.programs.grants = bench.programs.grants.clone().with(around);
+    let told = bench.run("cat tea.md {}/nowhere/letter.md; ls {}/home; cat {}/home/soul.md; touch {}/home/new").await;
+    assert!(told.starts_with("oolong\nDear all\noutside\nskills\nworkspace\nSTDERR:"), "{told}");
+    assert!(told.contains("soul.md: No such file") && told.contains("Read-only file system"), "{told}");
+}
