@@ -190,7 +190,19 @@ fn programs(options: &AgentOptions) -> Check {
         return Check { what: WHAT, ok: true, says, advice: missing.advice.map(str::to_owned) };
     }
     let says = match helper.map(sandbox_layers) {
-        Some(Ok(layers)) => format!("run in a sandbox ({layers}): the workspace, no network unless granted"),
+        Some(Ok(Layers { hold, missing })) => {
+            let hold = hold.join(", ");
+            // Where the system has no namespaces, the others are enough.
+            let broken: Vec<&str> = missing.iter().map(String::as_str).filter(|name| *name != "namespaces").collect();
+            if !broken.is_empty() {
+                let says = format!("run in a sandbox of which a part does not hold: {}", broken.join(", "));
+                let advice = "What it must stop was tried and was not stopped. Set `enabled = false` under `[exec]` in \
+                              limpid.toml until the system is mended.";
+                return Check { what: WHAT, ok: false, says, advice: Some(advice.to_owned()) };
+            }
+            let without = if missing.is_empty() { "" } else { ", without namespaces" };
+            format!("run in a sandbox ({hold}{without}; each was tried): the workspace, no network unless granted")
+        }
         Some(Err(error)) => format!("are not run: {error}"),
         None => "are not run".to_owned(),
     };
@@ -198,17 +210,28 @@ fn programs(options: &AgentOptions) -> Check {
     Check { what: WHAT, ok: true, says, advice: (!left_out.is_empty()).then(|| left_out.join(" ")) }
 }
 
-/// Which layers of the sandbox hold here, by putting them up without a program.
+/// What was found of the layers of the sandbox.
+struct Layers {
+    hold: Vec<String>,
+    missing: Vec<String>,
+}
+
+/// Which layers of the sandbox hold here: they are put up without a program, and what each must stop is tried.
 #[cfg(target_os = "linux")]
-fn sandbox_layers(helper: &std::path::Path) -> Result<String, String> {
+fn sandbox_layers(helper: &std::path::Path) -> Result<Layers, String> {
     let tried = std::process::Command::new(helper).arg(crate::sandbox::TRY).env_clear().output();
     let tried = tried.map_err(|error| format!("the sandbox cannot be started: {error}"))?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
-    if tried.status.success() { Ok(text(&tried.stdout)) } else { Err(text(&tried.stderr)) }
+    if !tried.status.success() {
+        return Err(text(&tried.stderr));
+    }
+    let said = text(&tried.stdout);
+    let with = |mark: char| said.lines().filter_map(|line| line.strip_prefix(mark)).map(str::to_owned).collect();
+    Ok(Layers { hold: with('+'), missing: with('-') })
 }
 
 #[cfg(not(target_os = "linux"))]
-fn sandbox_layers(_: &std::path::Path) -> Result<String, String> {
+fn sandbox_layers(_: &std::path::Path) -> Result<Layers, String> {
     Err("only Linux has the sandbox that programs need".to_owned())
 }
 

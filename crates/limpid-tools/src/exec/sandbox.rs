@@ -7,6 +7,7 @@
 //! the program.
 //!
 //! # Layout
+//! - [`attempts`]: what each layer must stop, tried.
 //! - [`support`]: which layers this machine has.
 //! - [`watch`]: the limits and the end of everything.
 //! - [`enter`]: namespaces, rights, and the first process.
@@ -14,6 +15,7 @@
 //! - [`restrict`]: limits of a process, Landlock, seccomp.
 //! - [`loopback`] and [`proxy`]: the network of a program, and what serves it.
 
+mod attempts;
 mod enter;
 mod loopback;
 mod proxy;
@@ -33,7 +35,7 @@ pub use support::{Layers, Missing, support};
 /// The sub-command that watches.
 pub const WATCH: &str = "__sandbox";
 
-/// The sub-command that tries the layers and says which ones hold.
+/// The sub-command that tries the layers: it says of each whether it stopped what was tried, `+` or `-` and its name.
 pub const TRY: &str = "__sandbox-try";
 
 /// The sub-command that makes namespaces.

@@ -564,7 +564,11 @@ async fn nothing_runs_programs_without_a_sandbox() {
     assert!(seen[0].contains("there is no tool `exec`"), "{seen:?}");
     assert!(world.done(&["doctor"]).await.contains("OK  programs: are not run: limpid.toml says so"));
     let world = World::new(&script(&["cat tea.md"])).await.without_rights();
-    assert!(world.run(&["doctor"]).await.out.contains("OK  programs: run in a sandbox ("));
+    let told = world.run(&["doctor"]).await.out;
+    assert!(
+        told.contains("OK  programs: run in a sandbox (") && told.contains("Landlock, system calls, no rights"),
+        "{told}"
+    );
     for old in ["sandbox = \"off\"", "modes = true"] {
         world.write("limpid.toml", &format!("[exec]\n{old}\n"));
         let run = world.run(&["chat", "hi"]).await;

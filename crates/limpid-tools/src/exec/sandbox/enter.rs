@@ -20,7 +20,9 @@ use rustix::thread::{
 };
 
 use super::restrict::{Around, restrict};
-use super::{BECOME, ENTER, INIT, NOT_STARTED, READY, code, code_of_signal, loopback, own_program, root, tell};
+use super::{
+    BECOME, ENTER, INIT, NOT_STARTED, READY, attempts, code, code_of_signal, loopback, own_program, root, tell,
+};
 use crate::exec::confinement::Confinement;
 
 /// How long the first process lives without a word from the one that watches.
@@ -88,8 +90,11 @@ pub(super) fn init(confinement: &Confinement, command: &[OsString]) -> Result<u8
     let _ = sethostname(b"sandbox");
     let _ = rustix::thread::set_name(c"sandbox");
     let made = root::change(confinement).and_then(|()| {
-        // The program must not look into this process, which hears from outside.
-        set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(|error| error.to_string())?;
+        // The program must not look into this process, which hears from outside. Without one this process tries what a
+        // program would, which must not fail for being hidden.
+        if !command.is_empty() {
+            set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(|error| error.to_string())?;
+        }
         restrict(confinement, Around::Namespaces, &root::scratch())
     });
     if let Err(error) = made {
@@ -97,7 +102,7 @@ pub(super) fn init(confinement: &Confinement, command: &[OsString]) -> Result<u8
     }
     let _ = rustix::io::write(stdin(), &[READY]);
     if command.is_empty() {
-        return Ok(0);
+        return Ok(tell_attempts(Around::Namespaces));
     }
     let mut program = program(confinement, command, &root::home(), Path::new("/tmp"))?;
     let child = program.spawn().map_err(|error| error.to_string())?;
@@ -145,11 +150,22 @@ pub(super) fn become_program(confinement: &Confinement, command: &[OsString], ca
     }
     let _ = rustix::io::write(stdin(), &[READY]);
     if command.is_empty() {
-        return Ok(0);
+        return Ok(tell_attempts(Around::Machine));
     }
     let error = program(confinement, command, &home, &temporary)?.exec();
     tell(&format!("cannot run it: {error}"));
     Ok(NOT_STARTED)
+}
+
+/// Says what the layers stopped.
+fn tell_attempts(around: Around) -> u8 {
+    use std::io::Write as _;
+    let lines = attempts::all(around)
+        .into_iter()
+        .map(|(layer, stopped)| format!("{}{layer}\n", if stopped { '+' } else { '-' }));
+    // Whoever asked may be gone.
+    let _ = io::stdout().write_all(lines.collect::<String>().as_bytes());
+    0
 }
 
 fn program(confinement: &Confinement, command: &[OsString], home: &Path, temporary: &Path) -> Result<Command, String> {

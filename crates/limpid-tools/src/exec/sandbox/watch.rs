@@ -63,7 +63,7 @@ pub(super) fn watch(words: &[OsString], confinement: &Confinement) -> Result<u8,
     ended
 }
 
-/// Puts up every layer without a program, and says which ones hold.
+/// Puts up every layer without a program, and has the process that would become one try what each must stop.
 pub(super) fn try_layers() -> Result<u8, String> {
     let nothing = Confinement {
         folder: "/".into(),
@@ -79,10 +79,13 @@ pub(super) fn try_layers() -> Result<u8, String> {
     };
     let text = serde_json::to_string(&nothing).map_err(|error| error.to_string())?;
     let mut started = start(&[text.into()], &nothing)?;
-    let layers = if started.call.is_none() { "namespaces, Landlock, seccomp" } else { "Landlock, seccomp" };
-    let _ = writeln!(io::stdout(), "{layers}");
+    if started.call.is_some() {
+        // Whoever asked may be gone.
+        let _ = writeln!(io::stdout(), "-namespaces");
+    }
+    let ended = started.child.wait().map(code).map_err(|error| error.to_string());
     started.end();
-    Ok(0)
+    ended
 }
 
 /// Starts the program in namespaces, or without them where the system allows none and Landlock is enough.

@@ -4,9 +4,9 @@ use std::fs::{self, File};
 use std::process::Command;
 
 use limpid_tools::exec::calls::{Allowance, allowed};
-use limpid_tools::exec::sandbox::{Missing, WATCH};
+use limpid_tools::exec::sandbox::{Missing, TRY, WATCH};
 
-use super::kit::{Bench, HELPER, is_root};
+use super::kit::{Bench, HELPER, is_root, unprivileged};
 
 // SEC-079
 #[tokio::test]
@@ -156,6 +156,47 @@ async fn no_descriptor_of_whoever_started_it_is_passed_on() {
     let told = bench.run("ls /proc/self/fd; cat /proc/self/fd/9 /proc/self/fd/20").await;
     assert!(told.starts_with("0\n1\n2\n3\nSTDERR:"), "the last one is the listing's own: {told}");
     assert!(!told.contains("Dear all"), "{told}");
+}
+
+/// What is tried of the layers, with a call of the kernel that only pretends to have done it, or fails.
+fn tried(injected: Option<&str>) -> Option<String> {
+    let helper = format!("{} '{HELPER}' {TRY}", unprivileged());
+    let command = match injected {
+        None => helper,
+        Some(injected) => {
+            let call = injected.split(':').next().unwrap_or_default();
+            format!("strace -f -qqq -o /dev/null -e trace={call} -e inject={injected} {helper}")
+        }
+    };
+    let output = Command::new("sh").args(["-c", &command]).output().unwrap();
+    if output.status.code() == Some(127) {
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), "SKIPPED: there is no strace, which switches a layer off");
+        return None;
+    }
+    Some(String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
+}
+
+// SEC-095
+#[test]
+fn every_layer_stops_what_is_tried_and_one_that_is_switched_off_is_named() {
+    let whole = tried(None).unwrap();
+    let layers = ["own processes", "own files", "own network", "Landlock", "system calls", "no rights", "limits"];
+    assert_eq!(whole, layers.map(|layer| format!("+{layer}\n")).concat());
+    for (injected, layer) in [("landlock_restrict_self:retval=0", "Landlock"), ("seccomp:retval=0", "system calls")] {
+        let Some(told) = tried(Some(injected)) else { return };
+        let missing: Vec<&str> = told.lines().filter_map(|line| line.strip_prefix('-')).collect();
+        assert_eq!(missing, [layer], "{injected}: {told}");
+    }
+    let Some(told) = tried(Some("unshare:error=EPERM")) else { return };
+    assert_eq!(told, "-namespaces\n+signals\n+Landlock\n+system calls\n+no rights\n+limits\n");
+    for (injected, why) in [
+        ("landlock_create_ruleset:error=ENOSYS", "the kernel has no Landlock"),
+        ("seccomp:error=EINVAL", "no seccomp filter"),
+    ] {
+        let Some(told) = tried(Some(injected)) else { return };
+        assert!(told.contains(why), "{injected}: {told}");
+    }
 }
 
 // SEC-082
