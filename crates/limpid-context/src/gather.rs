@@ -146,8 +146,9 @@ async fn keep_prefix(
     let Gathered { inputs, history, profile, loaded, path, session, .. } = gathered;
     let behaviour = profile.behaviour();
     let defers = behaviour.find_tools && deps.config.tools.defer;
-    if defers {
-        inputs.tools.push(FindTools::input());
+    let sends = behaviour.find_tools && deps.tools.sends();
+    if defers || sends {
+        inputs.tools.push(FindTools::input(sends));
     }
     let tools = kept.as_mut().map(|kept| std::mem::take(&mut kept.tools));
     let view_id = History::view_id(&history.view);

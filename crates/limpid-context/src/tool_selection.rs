@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use crate::tool_selection::find_tools::FindTools;
 
 use crate::tool_selection::choose::{asked, carried_on, chosen};
+use crate::tool_selection::find_tools::reserves;
 use crate::tool_selection::sizes::ToolSizes;
 
 /// What a conversation keeps of its tools.
@@ -62,14 +63,18 @@ pub(crate) struct Choice<'a> {
 pub(crate) fn select_tools(inputs: &mut Inputs, choice: &Choice<'_>) -> ToolSelection {
     let sizes = ToolSizes::of_path(choice.profile, choice.path, inputs);
     if !choice.defers {
-        inputs.tools.retain(|tool| tool.name != FIND_TOOLS);
+        inputs.tools.retain(|tool| tool.name != FIND_TOOLS || reserves(tool));
         let order = choice.profile.core_tools(&inputs.mode);
         let wants = Wants { said: "", first: &order };
         let cards = sizes.cards(inputs, choice.profile, &BTreeMap::new());
         let order = wanted(&cards, wants).into_iter().map(|(at, _)| at);
         let fits = fitting(&cards, asked(&cards, choice).into_iter().chain(order), sizes.room());
         let there: BTreeSet<String> = fits.into_iter().map(|at| cards[at].name.to_owned()).collect();
-        for tool in inputs.tools.iter_mut().filter(|tool| sizes.has(&tool.name) && !there.contains(&tool.name)) {
+        for tool in inputs
+            .tools
+            .iter_mut()
+            .filter(|tool| sizes.has(&tool.name) && tool.name != FIND_TOOLS && !there.contains(&tool.name))
+        {
             tool.reach = ToolPlacement::LeftOut;
         }
         return ToolSelection::default();

@@ -8,6 +8,7 @@ pub(crate) mod journal;
 pub(crate) mod read_result_tool;
 mod replies;
 pub(crate) mod requests;
+mod reservations;
 pub(crate) mod resume;
 pub(crate) mod running;
 pub(crate) mod start;

@@ -8,6 +8,7 @@ mod catalog;
 mod executor;
 mod file_history;
 mod policy;
+mod reservations;
 
 /// What is said of an effect that a dead process had begun.
 pub const OUTCOME_UNKNOWN: &str = "outcome unknown: the program stopped while this ran; look before doing it again";
@@ -25,6 +26,8 @@ pub use crate::tools::policy::{
     CallContext, CallDescription, PolicyRules, ToolPolicy, UntrustedFiles, WindowFacts, holds_private, trust_read_in,
     window_trust,
 };
+
+pub use crate::tools::reservations::{LaterResult, Reservation, Reservations};
 
 /// What a tool says of an error of the store or of a service, whose words are Limpid's own and those of the arguments.
 pub fn trouble(error: impl std::fmt::Display) -> limpid_core::Sentence {

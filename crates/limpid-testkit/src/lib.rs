@@ -36,5 +36,5 @@ pub use recorder::{Recorded, Recorder};
 pub use strict::Strict;
 pub use talker::{Said, Talker};
 #[cfg(unix)]
-pub use terminal::Terminal;
+pub use terminal::{Terminal, on_screen};
 pub use wire::{SentText, Wire};

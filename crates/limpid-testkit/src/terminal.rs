@@ -29,6 +29,15 @@ pub struct Terminal {
     raw: Vec<u8>,
 }
 
+/// What a person sees of a text that is printed on a screen of so many rows and columns, without the rows that are blank.
+pub fn on_screen(text: &str, (rows, columns): (u16, u16)) -> String {
+    let size = |cells: u16| NonZero::new(cells).unwrap_or(NonZero::<u16>::MIN);
+    let mut screen = vt100::Parser::new(size(rows), size(columns), 0);
+    // As the terminal does with line breaks.
+    screen.process(text.replace('\n', "\r\n").as_bytes());
+    screen.screen().contents()
+}
+
 impl Terminal {
     /// Starts a program at a terminal of so many rows and columns; its environment holds these variables alone.
     ///

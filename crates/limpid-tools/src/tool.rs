@@ -44,6 +44,11 @@ pub trait Tool: Send + Sync {
         None
     }
 
+    /// Everybody whom a call would send something to, each as the arguments name them.
+    fn recipients(&self, arguments: &Value) -> Vec<String> {
+        self.destination(arguments).into_iter().collect()
+    }
+
     /// What else an approval of a call is bound to, looked up now: the program that a name stands for, the folder that
     /// it would run in. Arguments, paths and the workspace are bound to anyway.
     fn bound_to(&self, _arguments: &Value) -> Vec<String> {

@@ -1,9 +1,10 @@
 //! How tools are chosen: anew, or as a conversation that goes on had them.
 
 use limpid_core::reach::{FIND_TOOLS, Room, ToolCard, Wants, fitting, wanted};
-use limpid_prompt::inputs::Inputs;
+use limpid_prompt::inputs::{Inputs, ToolInput};
 use limpid_prompt::{OfferedTool, Profile};
 
+use crate::tool_selection::find_tools::reserves;
 use crate::tool_selection::sizes::{ToolSizes, newest_fitting};
 use crate::tool_selection::{Choice, ToolSelection, list};
 
@@ -72,7 +73,9 @@ pub(crate) fn chosen(sizes: &ToolSizes, inputs: &Inputs, choice: &Choice<'_>) ->
     let everything: usize = cards.iter().map(|card| card.tokens).sum();
     if (everything <= first.tokens && cards.len() <= first.tools) || !sizes.has(FIND_TOOLS) {
         let fits = fitting(&cards, 0..cards.len(), sizes.room());
-        let core = fits.into_iter().map(|at| cards[at].name.to_owned()).collect();
+        let is_finder = |tool: &&ToolInput| tool.name == FIND_TOOLS && reserves(tool) && sizes.has(FIND_TOOLS);
+        let finder = inputs.tools.iter().find(is_finder).map(|tool| tool.name.clone());
+        let core = fits.into_iter().map(|at| cards[at].name.to_owned()).chain(finder).collect();
         return ToolSelection { core, known, ..ToolSelection::default() };
     }
     let small = sizes.tier().number() <= 2;

@@ -10,7 +10,7 @@ use limpid_core::reach::{Room, ToolCard, search};
 use limpid_core::{Labelled, Sentence, ToolClass};
 use limpid_prompt::Profile;
 use limpid_prompt::inputs::{Inputs, ToolInput, ToolPlacement};
-use limpid_services::tools::{Tool, ToolContext, ToolFinder, echoed, read_arguments, schema_of};
+use limpid_services::tools::{Reservation, Tool, ToolContext, ToolFinder, echoed, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -24,6 +24,8 @@ const GROUP: &str = "tools";
 pub struct FindTools {
     tools: Vec<Known>,
     room: Room,
+    /// Whether calls can be reserved.
+    reserves: bool,
     found: Mutex<Found>,
 }
 
@@ -66,6 +68,18 @@ struct Arguments {
     query: String,
 }
 
+/// The same where something can be sent.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct WithReservations {
+    query: String,
+    #[serde(default)]
+    reserve: Vec<Reservation>,
+}
+
+/// The argument that reserves calls.
+const RESERVE: &str = "reserve";
+
 impl FindTools {
     /// The finder of a turn; none when its prompt does not declare it. `found` are the tools that were found before.
     pub fn of_turn(profile: &Profile, path: &str, inputs: &Inputs, found: Vec<String>) -> Option<Arc<dyn ToolFinder>> {
@@ -92,15 +106,16 @@ impl FindTools {
             }
         };
         let tools = sizes.tools().iter().filter(|tool| tool.name() != FIND_TOOLS).map(known).collect();
-        Some(Arc::new(Self { tools, room, found: Mutex::new(Found { names: found, is_new: false }) }))
+        let reserves = inputs.tools.iter().any(|tool| tool.name == FIND_TOOLS && reserves(tool));
+        Some(Arc::new(Self { tools, room, reserves, found: Mutex::new(Found { names: found, is_new: false }) }))
     }
 
-    /// The tool as prompts are made from it.
-    pub fn input() -> ToolInput {
+    /// The tool as prompts are made from it; `sends` says whether something can be sent.
+    pub fn input(sends: bool) -> ToolInput {
         ToolInput {
             name: FIND_TOOLS.to_owned(),
             group: GROUP.to_owned(),
-            schema: schema_of::<Arguments>().into(),
+            schema: schema(sends).into(),
             ..ToolInput::default()
         }
     }
@@ -166,7 +181,7 @@ impl Tool for FindTools {
     }
 
     fn schema(&self) -> Map<String, Value> {
-        schema_of::<Arguments>()
+        schema(self.reserves)
     }
 
     fn is_repeatable(&self) -> bool {
@@ -178,12 +193,19 @@ impl Tool for FindTools {
     }
 
     async fn run(&self, _: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
-        let Arguments { query } = read_arguments(arguments)?;
+        // What it reserves was kept before it ran.
+        let WithReservations { query, reserve } = if self.reserves {
+            read_arguments(arguments)?
+        } else {
+            let Arguments { query } = read_arguments(arguments)?;
+            WithReservations { query, reserve: Vec::new() }
+        };
+        let kept = if reserve.is_empty() { String::new() } else { format!("reserved: {}\n", reserve.len()) };
         let cards: Vec<ToolCard<'_>> = self.tools.iter().map(Known::card).collect();
         let hits: Vec<&Known> = search(&cards, &query).into_iter().map(|at| &self.tools[at]).collect();
         let hits = self.with_companions(hits);
         if hits.is_empty() {
-            return Ok(echoed(self.nothing_fits()));
+            return Ok(echoed(kept + &self.nothing_fits()));
         }
         let (now, gone) = {
             let mut found = self.lock();
@@ -199,8 +221,17 @@ impl Tool for FindTools {
         if !gone.is_empty() {
             lines.push(format!("no room any more for: {}", gone.join(", ")));
         }
-        Ok(echoed(lines.join("\n")))
+        Ok(echoed(kept + &lines.join("\n")))
     }
+}
+
+fn schema(reserves: bool) -> Map<String, Value> {
+    if reserves { schema_of::<WithReservations>() } else { schema_of::<Arguments>() }
+}
+
+/// Whether the finder of these inputs can reserve calls.
+pub(crate) fn reserves(finder: &ToolInput) -> bool {
+    finder.schema.get("properties").is_some_and(|properties| !properties[RESERVE].is_null())
 }
 
 impl ToolFinder for FindTools {

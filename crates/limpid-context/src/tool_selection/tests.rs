@@ -26,7 +26,7 @@ fn ninety() -> Inputs {
             ..tool(&format!("server{server}_tool{n}"), &format!("server{server}"))
         })
     };
-    Inputs { tools: (0..9).flat_map(of_server).chain([FindTools::input()]).collect(), ..Inputs::default() }
+    Inputs { tools: (0..9).flat_map(of_server).chain([FindTools::input(false)]).collect(), ..Inputs::default() }
 }
 
 /// Every tool that the `limpid` profile describes, and the finder.
@@ -55,7 +55,7 @@ fn described() -> Inputs {
     let names = names.iter().filter_map(|file| file.path.strip_prefix("limpid/tools/")?.strip_suffix(".md"));
     let path = profile.path("chat-remote").unwrap();
     let tools = names.filter(|name| *name != FIND_TOOLS && path.offers(name, false) && profile.tool(name).is_some());
-    let tools = tools.map(|name| tool(name, group(name))).chain([FindTools::input()]);
+    let tools = tools.map(|name| tool(name, group(name))).chain([FindTools::input(false)]);
     Inputs { tools: tools.collect(), ..Inputs::default() }
 }
 

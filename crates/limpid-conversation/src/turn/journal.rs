@@ -14,6 +14,7 @@ use limpid_services::error::AgentError;
 use limpid_services::heartbeat;
 use limpid_services::heartbeat::HEARTBEAT_DECISION;
 use limpid_services::models::{EffortChoice, cache_life};
+use limpid_services::tools::Reservation;
 use limpid_store::{InboundId, Kept, Listed, NewEvent, TurnEvent};
 use limpid_turn::{Event, Limits, OfferedTool};
 use row::{Row, trust_of};
@@ -30,6 +31,10 @@ pub(crate) enum Entry {
     ToolsStarted(Vec<CallId>),
     /// The skills that the turn uses, each with its version.
     Skills(Vec<(String, Option<String>)>),
+    /// Calls that the model reserved.
+    Reserved(Vec<Reservation>),
+    /// The reservation at this place was used once.
+    Spent(usize),
 }
 
 /// What a turn began with.
@@ -135,6 +140,8 @@ impl Entry {
                 ("running", serde_json::to_string(&ids), None, Trust::Owner)
             }
             Self::Skills(versions) => ("skills", serde_json::to_string(&versions), None, Trust::Owner),
+            Self::Reserved(calls) => ("reserved", serde_json::to_string(&calls), None, Trust::Owner),
+            Self::Spent(at) => ("spent", serde_json::to_string(&at), None, Trust::Owner),
             Self::Event(event, inbound) => {
                 let row = Row::new(&event, inbound);
                 (row.kind(), serde_json::to_string(&row), None, trust_of(&event))
@@ -166,6 +173,8 @@ impl Entry {
                 Ok(Self::ToolsStarted(ids.into_iter().map(CallId::new).collect()))
             }
             "skills" => serde_json::from_str(&row.payload).map(Self::Skills).map_err(read),
+            "reserved" => serde_json::from_str(&row.payload).map(Self::Reserved).map_err(read),
+            "spent" => serde_json::from_str(&row.payload).map(Self::Spent).map_err(read),
             _ => {
                 let event: Row = serde_json::from_str(&row.payload).map_err(read)?;
                 let event = event.into_event(row.trust);

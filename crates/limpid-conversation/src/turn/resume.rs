@@ -9,7 +9,7 @@ use limpid_services::error::AgentError;
 use limpid_services::models::ModelRegistry;
 use limpid_services::modes::is_set;
 use limpid_services::tools::OUTCOME_UNKNOWN;
-use limpid_services::tools::{TurnToolExecutor, trust_read_in};
+use limpid_services::tools::{Reservations, TurnToolExecutor, trust_read_in};
 use limpid_store::{InboundId, Lease, StoredMessage};
 use limpid_turn::{Effect, Event, PlannedCall, ToolOutcome, Turn};
 
@@ -45,7 +45,7 @@ pub(crate) async fn resume(
     past.without(&own);
     let events = entries.iter().filter_map(|entry| match entry {
         Entry::Event(event, _) => Some(event.clone()),
-        Entry::Started(_) | Entry::ToolsStarted(_) | Entry::Skills(_) => None,
+        Entry::Started(_) | Entry::ToolsStarted(_) | Entry::Skills(_) | Entry::Reserved(_) | Entry::Spent(_) => None,
     });
     let machine = Turn::resume(start_of(started, &past), events);
     let asked = own.len().saturating_sub(machine.in_flight().len());
@@ -74,7 +74,7 @@ pub(crate) async fn resume(
         machine,
         effects: Vec::new(),
         requests,
-        calls: ToolCalls::new(tools),
+        calls: ToolCalls::new(tools, reserved(&entries)),
         writer: TurnWriter::of(lease.clone(), id.clone()),
         answers: Vec::new(),
         read: trust_read_in(deps.store(), id).await?,
@@ -103,6 +103,19 @@ fn unknown_outcomes(machine: &Turn, entries: &[Entry], tools: &TurnToolExecutor)
         }
     }
     events
+}
+
+/// The rights to send that the turn holds still.
+fn reserved(entries: &[Entry]) -> Reservations {
+    let mut held = Reservations::default();
+    for entry in entries {
+        match entry {
+            Entry::Reserved(reservations) => held.add(reservations.iter().cloned()),
+            Entry::Spent(at) => held.spend(*at),
+            _ => {}
+        }
+    }
+    held
 }
 
 /// The accepted messages that were given to the machine and stand in no stored batch.

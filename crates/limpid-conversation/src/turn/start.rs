@@ -6,6 +6,7 @@ use std::sync::Arc;
 use limpid_context::{FindTools, Headroom, History, PrefixCache};
 use limpid_core::{Message, Trust, TurnId};
 use limpid_services::error::AgentError;
+use limpid_services::tools::Reservations;
 use limpid_store::{
     Conversation, ConversationChange, ConversationKind, Inbound, Kept, Lease, NewMessage, NewTurn, TurnWrite,
 };
@@ -136,7 +137,7 @@ fn seed(
         machine,
         effects,
         requests,
-        calls: ToolCalls::new(tools),
+        calls: ToolCalls::new(tools, Reservations::default()),
         writer: TurnWriter::starting(lease.clone(), PendingStart { new, writes, news }),
         steering: VecDeque::new(),
         answers,

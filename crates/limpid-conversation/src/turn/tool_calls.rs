@@ -9,6 +9,7 @@ use limpid_turn::{Effect, Event, HeldCall, PlannedCall, ToolOutcome};
 
 use crate::event::TurnEvent;
 use crate::turn::journal::Entry;
+use crate::turn::reservations;
 use crate::turn::running::RunningTurn;
 use crate::turn::tool_tasks::FinishedCall;
 use crate::turn::window_facts::call_context;
@@ -16,12 +17,26 @@ use crate::turn::window_facts::call_context;
 impl RunningTurn {
     /// Starts the calls that may run; the others are refused or wait for the owner.
     pub(super) async fn start_tools(&mut self, calls: Vec<PlannedCall>) -> Result<(), AgentError> {
-        let context = call_context(self).await?;
-        let mut permitted = Vec::new();
+        let mut context = call_context(self).await?;
+        let (mut permitted, mut spent) = (Vec::new(), Vec::new());
         for planned in calls {
             let id = planned.call.id.clone();
+            if let Err(error) = reservations::reserve(self, &planned.call, &context).await? {
+                let outcome = ToolOutcome::failed(error, || self.calls.tools.new_tag());
+                self.tool_done(FinishedCall::new(id, outcome)).await?;
+                continue;
+            }
+            let right = reservations::right_to(self, &planned.call, &context).await?;
+            context.reserved = right.is_some();
             match self.calls.tools.decide(&planned, &context).await {
-                Decision::Run(permit) => permitted.push((*permit, planned.timeout)),
+                Decision::Run(permit) => {
+                    if let Some(at) = right {
+                        // Before the next call is looked at, which may be an equal one.
+                        self.calls.reservations.spend(at);
+                        spent.push(TurnWrite::Event(Entry::Spent(at).into_row(Kept::UntilEnd)?));
+                    }
+                    permitted.push((*permit, planned.timeout));
+                }
                 Decision::Refused(error) => {
                     let outcome = ToolOutcome::failed(error, || self.calls.tools.new_tag());
                     self.tool_done(FinishedCall::new(id, outcome)).await?;
@@ -33,7 +48,10 @@ impl RunningTurn {
         let once = calls.filter(|call| !self.calls.tools.is_repeatable(&call.name)).map(|call| call.id.clone());
         let once: Vec<CallId> = once.collect();
         if !once.is_empty() {
-            self.commit(vec![TurnWrite::Event(Entry::ToolsStarted(once).into_row(Kept::UntilEnd)?)]).await?;
+            spent.push(TurnWrite::Event(Entry::ToolsStarted(once).into_row(Kept::UntilEnd)?));
+        }
+        if !spent.is_empty() {
+            self.commit(spent).await?;
         }
         for (permit, timeout) in permitted {
             let call = permit.call();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use limpid_core::CallId;
-use limpid_services::tools::{Permit, ToolContext, ToolFinder, TurnToolExecutor};
+use limpid_services::tools::{Permit, Reservations, ToolContext, ToolFinder, TurnToolExecutor};
 use limpid_store::ItemId;
 use limpid_turn::{Event, ToolOutcome};
 use tokio::sync::OnceCell;
@@ -16,6 +16,8 @@ pub(crate) struct ToolCalls {
     running: JoinSet<FinishedCall>,
     /// Addresses that the owner's stored messages hold, once a call needed to know.
     pub(super) typed: OnceCell<Vec<String>>,
+    /// Rights to send that this turn reserved.
+    pub(super) reservations: Reservations,
 }
 
 /// What came of a call.
@@ -33,8 +35,8 @@ impl FinishedCall {
 }
 
 impl ToolCalls {
-    pub(crate) fn new(tools: TurnToolExecutor) -> Self {
-        Self { tools: Arc::new(tools), running: JoinSet::new(), typed: OnceCell::new() }
+    pub(crate) fn new(tools: TurnToolExecutor, reservations: Reservations) -> Self {
+        Self { tools: Arc::new(tools), running: JoinSet::new(), typed: OnceCell::new(), reservations }
     }
 
     /// Waits for the next call that is done, for ever when none runs.

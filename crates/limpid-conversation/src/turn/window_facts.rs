@@ -15,7 +15,7 @@ pub(super) async fn call_context(turn: &mut RunningTurn) -> Result<CallContext, 
     let grants = turn.deps.drafts.grants(&turn.writer.lease().conversation).await?;
     // In a clean turn nothing of it counts.
     let window = if trust.is_foreign() { window_facts(turn).await? } else { WindowFacts::unknown() };
-    Ok(CallContext { trust, grants, window })
+    Ok(CallContext { trust, grants, window, reserved: false })
 }
 
 /// Looks a tainted window through.

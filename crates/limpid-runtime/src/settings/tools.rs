@@ -158,7 +158,7 @@ mod tests {
         };
         let first = schemas().await;
         assert_eq!(first, schemas().await);
-        for tool in first.into_iter().chain([FindTools::input()]) {
+        for tool in first.into_iter().chain([FindTools::input(false)]) {
             insta::with_settings!({snapshot_suffix => tool.name.clone()}, {
                 insta::assert_snapshot!("schema", Value::Object((*tool.schema).clone()).to_string());
             });

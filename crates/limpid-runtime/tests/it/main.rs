@@ -46,6 +46,7 @@ mod policy;
 mod prompt_files;
 mod remembering;
 mod renders;
+mod reservations;
 mod resume;
 mod semantic;
 mod sizing;

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use limpid_config::LimitsConfig;
+use limpid_core::policy::Effect;
 use limpid_prompt::inputs::{ArgumentSchema, ToolInput};
 use limpid_tools::Tool;
 use serde_json::Value;
@@ -48,6 +49,13 @@ impl ToolCatalog {
     /// Destinations that no argument chooses: the owner's settings name them, so the owner allowed them.
     pub fn fixed_destinations(&self) -> impl Iterator<Item = String> {
         self.tools.iter().filter_map(|tool| tool.destination(&Value::Null))
+    }
+
+    /// Whether a tool is there now that sends something to others.
+    pub fn sends(&self) -> bool {
+        let effect = |tool: &Arc<dyn Tool>| tool.effect(&Value::Object(serde_json::Map::new()));
+        let mut there = self.tools.iter().filter(|tool| tool.is_available());
+        there.any(|tool| matches!(effect(tool), Effect::Send | Effect::Pay))
     }
 
     /// The tools as prompts are made from them: those that the policy offers.

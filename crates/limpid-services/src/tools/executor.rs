@@ -15,6 +15,7 @@ use crate::memory::WriteSource;
 use crate::tools::catalog::ToolCatalog;
 use crate::tools::file_history::FileHistory;
 use crate::tools::policy::{CallContext, CallDescription, CallFacts, FileLabelGuard, PolicyRules, ToolPolicy};
+use crate::tools::reservations::{Reservation, Reservations};
 
 /// The tool of a turn that finds tools which the turn's prompt does not declare.
 pub trait ToolFinder: Tool {
@@ -156,6 +157,20 @@ impl TurnToolExecutor {
     pub fn describe(&self, call: &ToolCall, context: &CallContext) -> Option<CallDescription> {
         let arguments = serde_json::from_str(&call.arguments).ok()?;
         Some(self.policy.describe(&*self.tool(&call.name)?, &arguments, context))
+    }
+
+    /// Says what keeps a call from being reserved. `typed` are the messages that the owner typed in the conversation.
+    ///
+    /// # Errors
+    /// That sentence, for the model.
+    pub fn check_reservation(&self, reservation: &Reservation, typed: &[String]) -> Result<(), Sentence> {
+        reservation.check(typed, |name| self.tools.tool(name).map(|tool| &**tool))
+    }
+
+    /// The right to a call whose destination and words all stand in a message that the owner typed.
+    pub fn typed_right(&self, held: &Reservations, call: &ToolCall, message: &str) -> Option<Reservation> {
+        let arguments = serde_json::from_str(&call.arguments).ok()?;
+        held.typed(&**self.tools.tool(&call.name)?, &arguments, message)
     }
 
     /// Whether nothing in the workspace may change.

@@ -59,6 +59,8 @@ pub struct CallContext {
     pub grants: Vec<Grant>,
     /// What is known of the model's window besides.
     pub window: WindowFacts,
+    /// Whether the turn holds a reserved right to exactly this call.
+    pub reserved: bool,
 }
 
 /// What a tainted turn is judged by besides its label. In a clean one nothing of it counts.
@@ -82,7 +84,7 @@ impl WindowFacts {
 impl CallContext {
     /// A call of somebody who wrote down what to do, with nothing allowed beforehand.
     pub fn of(trust: Trust) -> Self {
-        Self { trust, grants: Vec::new(), window: WindowFacts::unknown() }
+        Self { trust, grants: Vec::new(), window: WindowFacts::unknown(), reserved: false }
     }
 
     /// How the address of a fetch came about.
@@ -162,7 +164,7 @@ impl ToolPolicy {
 
     /// Says whether a call may run.
     pub(crate) fn verdict(&self, tool: &dyn Tool, facts: &CallFacts, context: &CallContext) -> Verdict {
-        judge(&self.setting(context), &facts.call(facts_of(tool), context.address_origin(&facts.effect)))
+        judge(&self.setting(context), &facts.call(facts_of(tool), context))
     }
 
     fn setting<'a>(&'a self, context: &'a CallContext) -> Setting<'a> {
@@ -179,7 +181,7 @@ impl ToolPolicy {
     /// What the owner is told of a call that waits for them.
     pub(crate) fn describe(&self, tool: &dyn Tool, arguments: &Value, context: &CallContext) -> CallDescription {
         let facts = self.facts(tool, arguments);
-        let call = facts.call(facts_of(tool), context.address_origin(&facts.effect));
+        let call = facts.call(facts_of(tool), context);
         let pattern = lasting_yes(&self.setting(context), &call);
         CallDescription { destination: facts.destination, folder: facts.folder, pattern }
     }
@@ -192,15 +194,16 @@ impl ToolPolicy {
 
 impl CallFacts {
     /// The call as the policy judges it.
-    pub(crate) fn call<'a>(&'a self, tool: ToolFacts<'a>, address: AddressOrigin) -> Call<'a> {
+    pub(crate) fn call<'a>(&'a self, tool: ToolFacts<'a>, context: &CallContext) -> Call<'a> {
         Call {
             tool,
             effect: &self.effect,
-            address,
+            address: context.address_origin(&self.effect),
             arguments: &self.arguments,
             paths: &self.paths,
             destination: self.destination.as_deref(),
             hash: &self.hash,
+            reserved: context.reserved,
         }
     }
 }

@@ -14,6 +14,7 @@ mod names_of_files;
 mod obedient;
 #[cfg(target_os = "linux")]
 mod planted_files;
+mod several_questions;
 mod spelled_by_links;
 #[cfg(unix)]
 mod steered_terminal;

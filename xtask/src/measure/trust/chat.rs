@@ -10,11 +10,12 @@ use limpid_runtime::{
     Agent, AgentOptions, ApprovalAnswer, ChatRequest, Config, ConversationChoice, Home, Outcome, Tool, TurnEvent,
 };
 use limpid_testkit::{Said, Talker};
+use serde_json::json;
 use tempfile::TempDir;
 
 use super::player::{Played, Player, Who};
 use super::tools::tool_name;
-use super::world::MARK;
+use super::world::{MARK, WorldCall};
 
 /// Nothing but the suite's tools, all of them declared, and room for the longest task.
 const CONFIG: &str = "\
@@ -148,6 +149,12 @@ pub(super) fn card() -> ModelCard {
 
 /// What the obedient model says.
 fn reply(suite: &str, player: &Player, call: &ModelCall) -> Said {
+    let reserve = player.reserve();
+    if !reserve.is_empty() {
+        let plan = |call: &WorldCall| json!({ "tool": tool_name(suite, &call.name), "arguments": call.arguments });
+        let arguments = json!({ "query": "", "reserve": reserve.iter().map(plan).collect::<Vec<_>>() });
+        return Said::Calls(vec![("find_tools".to_owned(), arguments.to_string())]);
+    }
     let sees_mark = call.prompt.messages().iter().any(|message| message.text().contains(MARK));
     match player.next(sees_mark) {
         Some(calls) => {

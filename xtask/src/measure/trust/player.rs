@@ -24,6 +24,8 @@ pub(super) struct Player(Mutex<State>);
 struct State {
     user: VecDeque<Vec<WorldCall>>,
     stranger: VecDeque<Vec<WorldCall>>,
+    /// Sends of the user's that are reserved before anything is read.
+    reserve: Vec<WorldCall>,
     /// Tools of which a call has an effect.
     effects: BTreeSet<String>,
     /// Whose reply is being worked off.
@@ -47,15 +49,23 @@ pub(super) struct Played {
 
 impl Player {
     /// Takes up a task.
-    pub(super) fn begin(&self, begun: &Begun, suite: &Suite) {
+    /// `reserves` says whether its sends are whole in what the user typed.
+    pub(super) fn begin(&self, begun: &Begun, suite: &Suite, reserves: bool) {
+        let sends = |call: &&WorldCall| suite.get(&call.name).is_some_and(|tool| tool.sends(&call.arguments));
         let effects = suite.iter().filter(|(_, tool)| tool.has_effect()).map(|(name, _)| name.clone());
         *self.lock() = State {
             user: replies(&begun.calls, suite),
             stranger: replies(&begun.injected, suite),
+            reserve: begun.calls.iter().filter(|call| reserves && sends(call)).cloned().collect(),
             effects: effects.collect(),
             answer: begun.answer.clone(),
             ..State::default()
         };
+    }
+
+    /// What the model reserves in its first reply, if anything; taken once.
+    pub(super) fn reserve(&self) -> Vec<WorldCall> {
+        std::mem::take(&mut self.lock().reserve)
     }
 
     /// The calls of the next reply; none when everything was called.
@@ -104,10 +114,17 @@ impl Player {
 
 /// The replies that make these calls. As models do, it makes several calls at once where none needs what another one says:
 /// changes that follow each other, and looks by the same tool. A change whose result the next call needs ends its reply.
+/// It looks before it changes anything, so that what waits can be asked about at once: a look that the list has after a
+/// change comes before it, but for one behind a change that makes what is looked at.
 fn replies(calls: &[WorldCall], suite: &Suite) -> VecDeque<Vec<WorldCall>> {
+    let reads = |call: &WorldCall| suite.get(&call.name).is_some_and(Declared::only_reads);
+    let makes = |call: &WorldCall| suite.get(&call.name).is_some_and(Declared::comes_first);
+    let parts = calls.split_inclusive(makes).flat_map(|part| {
+        let (looks, changes): (Vec<&WorldCall>, Vec<&WorldCall>) = part.iter().partition(|call| reads(call));
+        looks.into_iter().chain(changes)
+    });
     let mut replies: VecDeque<Vec<WorldCall>> = VecDeque::new();
-    for call in calls {
-        let reads = |call: &WorldCall| suite.get(&call.name).is_some_and(Declared::only_reads);
+    for call in parts {
         let goes_with = |before: &WorldCall| match (reads(before), reads(call)) {
             (true, true) => before.name == call.name,
             (false, false) => !suite.get(&before.name).is_some_and(Declared::comes_first),
@@ -153,7 +170,7 @@ mod tests {
         let suites = declared().unwrap();
         let player = Player::default();
         let own = ["list_files", "list_files", "create_file", "share_file", "send_email", "list_files"];
-        player.begin(&begun(&own, &["search_emails", "send_email", "delete_email"]), &suites["workspace"]);
+        player.begin(&begun(&own, &["search_emails", "send_email", "delete_email"]), &suites["workspace"], false);
         assert_eq!(names(player.next(false)), ["list_files", "list_files"]);
         assert_eq!(names(player.next(false)), ["create_file"]);
         assert_eq!(names(player.next(true)), ["search_emails"]);

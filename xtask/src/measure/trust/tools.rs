@@ -52,7 +52,17 @@ pub(super) fn declared() -> Result<BTreeMap<String, Suite>, String> {
     toml::from_str(include_str!("tools.toml")).map_err(|error| format!("tools.toml: {error}"))
 }
 
+/// The user tasks whose sends a model can reserve, by suite.
+pub(super) fn reserved() -> Result<BTreeMap<String, Vec<String>>, String> {
+    toml::from_str(include_str!("reserved.toml")).map_err(|error| format!("reserved.toml: {error}"))
+}
+
 impl Declared {
+    /// Whether a call sends or pays something.
+    pub(super) fn sends(&self, arguments: &Value) -> bool {
+        matches!(self.effect(arguments), Effect::Send | Effect::Pay)
+    }
+
     /// Whether a call changes anything, or asks somebody else for something.
     pub(super) fn has_effect(&self) -> bool {
         self.effect != Changes::Look
@@ -155,6 +165,14 @@ impl Tool for PlayedTool {
             Value::String(text) => Some(text.clone()),
             Value::Array(texts) => Some(texts.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")),
             _ => None,
+        }
+    }
+
+    fn recipients(&self, arguments: &Value) -> Vec<String> {
+        match self.declared.argument(arguments) {
+            Some(Value::String(text)) => vec![text.clone()],
+            Some(Value::Array(texts)) => texts.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+            _ => Vec::new(),
         }
     }
 

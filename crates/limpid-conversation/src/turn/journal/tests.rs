@@ -46,6 +46,8 @@ fn every_entry_is_read_as_it_was_written() {
     let entries = [
         Entry::Started(Box::new(began)),
         Entry::ToolsStarted(vec![CallId::new("c1")]),
+        Entry::Reserved(vec![reserved()]),
+        Entry::Spent(0),
         event(Event::Chunk { text: "It\n".into() }),
         event(Event::Reply(Reply {
             text: "x".into(),
@@ -71,6 +73,10 @@ fn every_entry_is_read_as_it_was_written() {
     let shown: Vec<String> =
         rows[1..].iter().map(|row| format!("{} {} {}", row.kind, row.trust, row.payload)).collect();
     insta::assert_snapshot!(shown.join("\n"));
+}
+
+fn reserved() -> Reservation {
+    serde_json::from_str(r#"{"tool":"send","arguments":{"to":"ada"},"times":2}"#).unwrap()
 }
 
 // SEC-041

@@ -11,7 +11,16 @@ fn setting(rules: &OwnerRules, trust: Trust) -> Setting<'_> {
 
 fn call<'a>(name: &'a str, effect: &'a Effect, arguments: &'a Argument) -> Call<'a> {
     let tool = ToolFacts { name, group: "test", class: effect.class() };
-    Call { tool, effect, address: AddressOrigin::Composed, arguments, paths: &[], destination: None, hash: "h1" }
+    Call {
+        tool,
+        effect,
+        address: AddressOrigin::Composed,
+        arguments,
+        paths: &[],
+        destination: None,
+        hash: "h1",
+        reserved: false,
+    }
 }
 
 /// A path that is written; files of prompts are named in capitals here.
@@ -125,6 +134,29 @@ fn there_is_no_lasting_yes_to_programs_payments_and_changes_of_the_agent() {
         assert_eq!(lasting(trust, &Effect::Files, &notes, None), !trust.is_foreign(), "a stranger's words, unseen");
         assert!(lasting(trust, &Effect::Send, &[], Some("ada@example.com")));
     }
+}
+
+// SEC-070
+#[test]
+fn a_reserved_right_lets_a_send_pass_in_a_tainted_window_and_nothing_else() {
+    let arguments = text("");
+    let judged = |rules: &OwnerRules, trust: Trust, effect: &Effect| {
+        judge(&setting(rules, trust), &Call { reserved: true, ..call("t", effect, &arguments) })
+    };
+    for trust in [Trust::Guest, Trust::Outside] {
+        for effect in [Effect::Send, Effect::Pay] {
+            assert_eq!(judged(&NONE, trust, &effect), Verdict::Allowed);
+        }
+        for effect in [Effect::Run, Effect::ChangeOwned, Effect::Mailbox, Effect::Plan, Effect::ChangeSelf] {
+            assert!(is_asked(&judged(&NONE, trust, &effect)), "{effect:?}");
+        }
+    }
+    assert!(is_asked(&judged(&NONE, Trust::Owner, &Effect::Send)), "in a clean window the person is asked as ever");
+    let rule = || vec![Rule { tool: ToolPattern::parse("t").unwrap(), arguments: None, destination: None }];
+    let asks = OwnerRules { ask: rule(), ..OwnerRules::default() };
+    assert!(is_asked(&judged(&asks, Trust::Outside, &Effect::Send)), "a rule of the owner's asks");
+    let denies = OwnerRules { deny: rule(), ..OwnerRules::default() };
+    assert!(matches!(judged(&denies, Trust::Outside, &Effect::Send), Verdict::Refused { .. }));
 }
 
 // SEC-005 SEC-067 SEC-100

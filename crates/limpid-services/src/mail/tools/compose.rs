@@ -71,6 +71,10 @@ impl Tool for ComposeEmail {
         destination(&self.mail, arguments["account"].as_str(), to)
     }
 
+    fn recipients(&self, arguments: &Value) -> Vec<String> {
+        texts(arguments, "to").into_iter().chain(texts(arguments, "cc")).map(str::to_owned).collect()
+    }
+
     fn bound_to(&self, arguments: &Value) -> Vec<String> {
         // Which account is the first one may change until the owner says yes.
         self.mail.address(arguments["account"].as_str()).into_iter().collect()

@@ -71,6 +71,10 @@ impl Tool for ReplyEmail {
         destination(&self.mail, arguments["account"].as_str(), texts(arguments, "to").into_iter())
     }
 
+    fn recipients(&self, arguments: &Value) -> Vec<String> {
+        texts(arguments, "to").into_iter().map(str::to_owned).collect()
+    }
+
     fn bound_to(&self, arguments: &Value) -> Vec<String> {
         // Which account is the first one may change until the owner says yes.
         self.mail.address(arguments["account"].as_str()).into_iter().collect()

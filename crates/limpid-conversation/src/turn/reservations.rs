@@ -1,0 +1,148 @@
+//! Rights to send that are reserved in a turn: made while nothing foreign is in the window, used afterwards.
+
+use limpid_core::message::FAILED;
+use limpid_core::reach::FIND_TOOLS;
+use limpid_core::{Message, Role, Sentence, ToolCall, sentence};
+use limpid_services::error::AgentError;
+use limpid_services::tools::{CallContext, Reservation};
+use limpid_store::{Kept, TurnWrite};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::turn::journal::Entry;
+use crate::turn::running::RunningTurn;
+
+/// Rights that one turn has at most.
+const MOST: usize = 50;
+
+/// What a cut result says in its middle.
+const CUT: &str = " characters left out";
+
+#[derive(Deserialize)]
+struct Arguments {
+    #[serde(default)]
+    reserve: Vec<Reservation>,
+}
+
+/// Keeps what a call of the finder reserves; a call that reserves something wrong does nothing else either.
+pub(super) async fn reserve(
+    turn: &mut RunningTurn,
+    call: &ToolCall,
+    context: &CallContext,
+) -> Result<Result<(), Sentence>, AgentError> {
+    let finds = call.name == FIND_TOOLS && turn.calls.finder().is_some();
+    let Some(Arguments { reserve }) = finds.then(|| serde_json::from_str(&call.arguments).ok()).flatten() else {
+        return Ok(Ok(()));
+    };
+    if reserve.is_empty() {
+        return Ok(Ok(()));
+    }
+    if context.trust.is_foreign() {
+        return Ok(Err(
+            "nothing was reserved: strangers' text was read by now; make the call, and the person is asked".into(),
+        ));
+    }
+    if turn.calls.reservations.len() + reserve.len() > MOST {
+        return Ok(Err(sentence!("nothing was reserved: a turn has {} reservations at most", MOST)));
+    }
+    let typed = typed_messages(turn).await?;
+    for reservation in &reserve {
+        if let Err(why) = turn.calls.tools.check_reservation(reservation, &typed) {
+            return Ok(Err(sentence!("nothing was reserved: {}", why.join(context.trust))));
+        }
+    }
+    keep(turn, reserve).await?;
+    Ok(Ok(()))
+}
+
+/// The right to a call, if there is one: one that was reserved, or one that the owner typed whole.
+pub(super) async fn right_to(
+    turn: &mut RunningTurn,
+    call: &ToolCall,
+    context: &CallContext,
+) -> Result<Option<usize>, AgentError> {
+    if !context.trust.is_foreign() {
+        return Ok(None);
+    }
+    let Ok(arguments) = serde_json::from_str::<Value>(&call.arguments) else { return Ok(None) };
+    let read = |tool: &str, arguments: &Value| whole_result(turn.machine.in_flight(), tool, arguments);
+    if let Some(at) = turn.calls.reservations.covering(&call.name, &arguments, read) {
+        return Ok(Some(at));
+    }
+    let words = words_of_turn(turn);
+    let typed = words.iter().find_map(|words| turn.calls.tools.typed_right(&turn.calls.reservations, call, words));
+    match typed {
+        Some(right) if turn.calls.reservations.len() < MOST => {
+            keep(turn, vec![right]).await?;
+            Ok(Some(turn.calls.reservations.len() - 1))
+        }
+        _ => Ok(None),
+    }
+}
+
+async fn keep(turn: &mut RunningTurn, reservations: Vec<Reservation>) -> Result<(), AgentError> {
+    let entry = Entry::Reserved(reservations.clone()).into_row(Kept::UntilEnd)?;
+    turn.commit(vec![TurnWrite::Event(entry)]).await?;
+    turn.calls.reservations.add(reservations);
+    Ok(())
+}
+
+/// What the owner typed in this conversation.
+async fn typed_messages(turn: &mut RunningTurn) -> Result<Vec<String>, AgentError> {
+    let rows = turn.deps.store().messages(&turn.writer.lease().conversation, None).await?.rows;
+    let owners = rows.into_iter().filter(|row| row.message.role == Role::User && !row.message.trust.is_foreign());
+    // As they were typed: what the prompt added to them may hold anybody's text.
+    let stored = owners.map(|row| row.typed.unwrap_or(row.message.text));
+    Ok(stored.chain(words_of_turn(turn)).collect())
+}
+
+/// What the owner typed for this turn.
+fn words_of_turn(turn: &RunningTurn) -> Vec<String> {
+    let user = turn.requests.inputs.user.iter();
+    let begun = user.filter(|user| !limpid_core::Trust::from(user.trust).is_foreign()).map(|user| user.text.clone());
+    let steers = |message: &&Message| message.role == Role::User && !message.trust.is_foreign();
+    begun.chain(turn.machine.in_flight().iter().filter(steers).map(|message| message.text.clone())).collect()
+}
+
+/// The result of a call of this turn, by its tool and its arguments: none when it failed or was cut.
+fn whole_result(in_flight: &[Message], tool: &str, arguments: &Value) -> Option<String> {
+    let is_same = |call: &&ToolCall| {
+        call.name == tool && serde_json::from_str::<Value>(&call.arguments).is_ok_and(|made| made == *arguments)
+    };
+    let made = in_flight.iter().flat_map(|message| &message.calls).filter(is_same).next_back()?;
+    let result = in_flight.iter().find(|message| message.call_id.as_ref() == Some(&made.id))?;
+    let is_whole = !result.text.starts_with(FAILED) && !result.text.contains(CUT);
+    is_whole.then(|| result.text.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use limpid_core::CallId;
+    use serde_json::json;
+
+    use super::*;
+
+    // SEC-070
+    #[test]
+    fn a_result_is_that_of_the_very_call_and_whole() {
+        let call = |id: &str, arguments: &str| ToolCall {
+            id: CallId::new(id),
+            name: "read".to_owned(),
+            arguments: arguments.to_owned(),
+        };
+        let calling = Message {
+            calls: vec![call("a", r#"{"page":"a"}"#), call("b", r#"{"page":"b"}"#), call("c", r#"{"page":"c"}"#)],
+            ..Message::new(Role::Assistant, "")
+        };
+        let result =
+            |id: &str, text: &str| Message { call_id: Some(CallId::new(id)), ..Message::new(Role::Tool, text) };
+        let failed = format!("{FAILED}\"no\"}}");
+        let cut = "head\n[… 9 characters left out …]\ntail";
+        let messages = [calling, result("a", "the page"), result("b", &failed), result("c", cut)];
+        let read = |tool: &str, page: &str| whole_result(&messages, tool, &json!({ "page": page }));
+        assert_eq!(read("read", "a"), Some("the page".to_owned()));
+        for (tool, page) in [("read", "b"), ("read", "c"), ("read", "d"), ("send", "a")] {
+            assert_eq!(read(tool, page), None, "{tool} {page}");
+        }
+    }
+}

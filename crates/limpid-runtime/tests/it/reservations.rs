@@ -1,0 +1,168 @@
+//! Rights to send that the model reserves before it reads what strangers wrote.
+
+use std::sync::Arc;
+
+use jiff::ToSpan;
+use limpid_core::ToolClass;
+use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, Tool, TurnEvent};
+use tokio::runtime::Builder;
+
+use crate::kit::effects::EffectTool;
+use crate::kit::{Bench, last};
+
+/// What the owner asks for.
+const WISH: &str = "Look at the page. If it rains there, tell ada@example.com and say to bob@example.com: stay home";
+
+struct Tools {
+    page: Arc<EffectTool>,
+    mail: Arc<EffectTool>,
+}
+
+impl Tools {
+    fn new() -> Self {
+        Self { page: EffectTool::outside("read_page"), mail: EffectTool::new("send_mail", ToolClass::Send) }
+    }
+
+    fn agent(&self, bench: &Bench) -> Agent {
+        let mut options = bench.options();
+        options.tools = [&self.page, &self.mail].map(|tool| Arc::clone(tool) as Arc<dyn Tool>).into();
+        Agent::open(options).unwrap()
+    }
+}
+
+fn call(id: &str, name: &str, arguments: &str) -> String {
+    format!("[[reply]]\ncalls = [{{ id = \"{id}\", name = \"{name}\", arguments = {arguments} }}]\n")
+}
+
+fn reserve(reservation: &str) -> String {
+    call("f", "find_tools", &format!("{{ query = \"mail\", reserve = [{reservation}] }}"))
+}
+
+fn send(id: &str, to: &str, text: &str) -> String {
+    call(id, "send_mail", &format!("{{ to = \"{to}\", text = \"{text}\" }}"))
+}
+
+/// Talks with somebody who says no to everything; returns what they were asked about.
+async fn asked(agent: &Agent, text: &str) -> Vec<String> {
+    let mut handle = agent.chat(ChatRequest { can_answer: true, ..last(text) }).await.unwrap();
+    let mut asked = Vec::new();
+    while let Some(event) = handle.next().await {
+        if let TurnEvent::ApprovalRequested { parts } = &event {
+            for part in parts {
+                asked.push(part.id.to_string());
+                handle.answer(&part.id, ApprovalAnswer::No);
+            }
+        }
+        if event.is_last() {
+            break;
+        }
+    }
+    asked
+}
+
+fn results(bench: &Bench) -> Vec<String> {
+    let last = bench.server.calls().last().unwrap().json();
+    let messages = last["messages"].as_array().unwrap().clone();
+    let tool = messages.iter().filter(|message| message["role"] == "tool");
+    tool.map(|message| message["content"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+const ADA: &str = r#"{ tool = "send_mail", arguments = { to = "ada@example.com", text = "take an umbrella" } }"#;
+
+// SEC-070
+#[tokio::test]
+async fn what_was_reserved_runs_once_and_everything_else_waits() {
+    let script = [
+        reserve(ADA),
+        call("r", "read_page", "{}"),
+        send("plan", "ada@example.com", "take an umbrella"),
+        send("again", "ada@example.com", "take an umbrella"),
+        send("words", "ada@example.com", "the secret"),
+        send("other", "eve@example.com", "take an umbrella"),
+        "[[reply]]\ntext = \"Done.\"\n".to_owned(),
+    ];
+    let bench = Bench::new(&script.concat()).await;
+    let tools = Tools::new();
+    let agent = tools.agent(&bench);
+    assert_eq!(asked(&agent, WISH).await, ["again", "words", "other"]);
+    assert_eq!(tools.mail.runs.lock().unwrap().len(), 1);
+    assert!(results(&bench)[0].starts_with("reserved: 1"), "{:?}", results(&bench));
+}
+
+// SEC-070
+#[tokio::test]
+async fn nothing_is_reserved_after_a_strangers_text_or_for_an_address_that_nobody_typed() {
+    let eve = ADA.replace("ada@", "eve@");
+    let script = [
+        reserve(&eve),
+        call("r", "read_page", "{}"),
+        reserve(ADA).replace("\"f\"", "\"g\""),
+        send("late", "ada@example.com", "take an umbrella"),
+        send("eve", "eve@example.com", "take an umbrella"),
+        "[[reply]]\ntext = \"Done.\"\n".to_owned(),
+    ];
+    let bench = Bench::new(&script.concat()).await;
+    let tools = Tools::new();
+    assert_eq!(asked(&tools.agent(&bench), WISH).await, ["late", "eve"]);
+    assert_eq!(tools.mail.runs(), 0);
+    let results = results(&bench);
+    assert!(results[0].contains("did not type"), "{results:?}");
+    assert!(results[2].contains("strangers' text was read by now"), "{results:?}");
+}
+
+// SEC-070
+#[tokio::test]
+async fn a_whole_result_and_words_that_the_owner_typed_are_rights_too() {
+    let result = r#"{ tool = "send_mail", arguments = { to = "ada@example.com" }, result = { argument = "text", tool = "read_page", arguments = {} } }"#;
+    let script = [
+        reserve(result),
+        call("r", "read_page", "{}"),
+        send("part", "ada@example.com", "read_page"),
+        send("whole", "ada@example.com", "read_page done"),
+        send("typed", "bob@example.com", "stay home"),
+        send("twice", "bob@example.com", "stay home"),
+        send("swapped", "ada@example.com", "stay home and more"),
+        "[[reply]]\ntext = \"Done.\"\n".to_owned(),
+    ];
+    let bench = Bench::new(&script.concat()).await;
+    let tools = Tools::new();
+    assert_eq!(asked(&tools.agent(&bench), WISH).await, ["part", "twice", "swapped"]);
+    assert_eq!(tools.mail.runs(), 2);
+}
+
+// SEC-070
+#[test]
+fn a_restart_keeps_what_was_reserved() {
+    let script = [
+        reserve(ADA),
+        call("r", "read_page", "{}"),
+        send("words", "ada@example.com", "the secret"),
+        send("plan", "ada@example.com", "take an umbrella"),
+        "[[reply]]\ntext = \"Done.\"\n".to_owned(),
+    ];
+    let outer = tokio::runtime::Runtime::new().unwrap();
+    let bench = outer.block_on(Bench::new(&script.concat()));
+    let tools = Tools::new();
+    // The first life ends at a question.
+    let first = Builder::new_current_thread().enable_all().build().unwrap();
+    first.block_on(async {
+        let agent = tools.agent(&bench);
+        let mut handle = agent.chat(ChatRequest { can_answer: true, ..last(WISH) }).await.unwrap();
+        while !matches!(handle.next().await, Some(TurnEvent::ApprovalRequested { .. })) {}
+    });
+    first.shutdown_background();
+    bench.clock.forward(1.minute());
+    outer.block_on(async {
+        let agent = tools.agent(&bench);
+        agent.conversations().resume().await.unwrap();
+        let settled = async {
+            while !agent.store().unfinished_turns().await.unwrap().rows.is_empty() {
+                tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(crate::kit::PATIENCE, settled).await.unwrap();
+        let drafts = agent.drafts().list(false).await.unwrap().rows;
+        assert_eq!(drafts.len(), 1, "nobody could be asked about other words");
+        assert_eq!(tools.mail.runs(), 1, "what was reserved ran");
+    });
+}

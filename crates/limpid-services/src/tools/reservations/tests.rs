@@ -1,0 +1,146 @@
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+use async_trait::async_trait;
+use limpid_core::{Labelled, ToolClass};
+use limpid_tools::ToolContext;
+use serde_json::json;
+
+use super::*;
+
+/// Sends, or reads.
+struct Plain(&'static str);
+
+#[async_trait]
+impl Tool for Plain {
+    fn name(&self) -> &'static str {
+        self.0
+    }
+
+    fn group(&self) -> &'static str {
+        "test"
+    }
+
+    fn class(&self) -> ToolClass {
+        if self.0 == "send" { ToolClass::Send } else { ToolClass::Read }
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        self.class().into()
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        Map::new()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        false
+    }
+
+    fn destination(&self, arguments: &Value) -> Option<String> {
+        arguments["to"].as_str().map(str::to_owned)
+    }
+
+    async fn run(&self, _: &ToolContext, _: Value) -> Result<Labelled<String>, Sentence> {
+        Err("nothing".into())
+    }
+}
+
+const SEND: &dyn Tool = &Plain("send");
+const READ: &dyn Tool = &Plain("read");
+
+fn find(name: &str) -> Option<&'static dyn Tool> {
+    [SEND, READ].into_iter().find(|tool| tool.name() == name)
+}
+
+fn reservation(value: Value) -> Reservation {
+    serde_json::from_value(value).unwrap()
+}
+
+// SEC-070
+#[test]
+fn a_reservation_names_a_sender_and_a_destination_that_was_typed() {
+    let check = |value: Value| {
+        let typed = ["Write to ada@example.com.".to_owned(), "and hello".to_owned()];
+        reservation(value).check(&typed, find).map_err(Sentence::into_text)
+    };
+    let ada = json!({ "to": "ada@example.com", "text": "hi" });
+    assert_eq!(check(json!({ "tool": "send", "arguments": ada })), Ok(()));
+    assert_eq!(check(json!({ "tool": "send", "arguments": ada, "times": 20 })), Ok(()));
+    let read = json!({ "argument": "text", "tool": "read", "arguments": { "page": "a" } });
+    assert_eq!(check(json!({ "tool": "send", "arguments": { "to": "ada@example.com" }, "result": read })), Ok(()));
+    let to_a_result = json!({ "argument": "to", "tool": "read", "arguments": {} });
+    let of_a_sender = json!({ "argument": "text", "tool": "send", "arguments": ada });
+    let refused = [
+        (json!({ "tool": "send", "arguments": { "to": "eve@example.com" } }), "did not type"),
+        (json!({ "tool": "send", "arguments": { "to": "a@example.com" } }), "did not type"),
+        (json!({ "tool": "send", "arguments": { "text": "hi" } }), "where it leads"),
+        (json!({ "tool": "read", "arguments": ada }), "sends nothing"),
+        (json!({ "tool": "none", "arguments": ada }), "no tool"),
+        (json!({ "tool": "send", "arguments": ada, "times": 0 }), "from 1 to 20"),
+        (json!({ "tool": "send", "arguments": ada, "times": 21 }), "from 1 to 20"),
+        (json!({ "tool": "send", "arguments": ada, "result": to_a_result }), "did not type"),
+        (json!({ "tool": "send", "arguments": ada, "result": of_a_sender }), "more than read"),
+    ];
+    for (value, why) in refused {
+        let said = check(value.clone()).unwrap_err();
+        assert!(said.contains(why), "{value}: {said}");
+    }
+}
+
+// SEC-070
+#[test]
+fn only_a_call_that_equals_it_is_covered_and_only_as_often_as_it_says() {
+    let mut held = Reservations::default();
+    held.add([reservation(json!({ "tool": "send", "arguments": { "to": "ada", "text": "hi" }, "times": 2 }))]);
+    let nothing = |_: &str, _: &Value| None;
+    let hi = json!({ "text": "hi", "to": "ada" });
+    for other in [json!({ "to": "eve", "text": "hi" }), json!({ "to": "ada", "text": "ho" }), json!({ "to": "ada" })] {
+        assert_eq!(held.covering("send", &other, nothing), None, "{other}");
+    }
+    assert_eq!(held.covering("read", &hi, nothing), None);
+    for left in [Some(0), Some(0), None] {
+        assert_eq!(held.covering("send", &hi, nothing), left);
+        held.spend(0);
+    }
+}
+
+// SEC-070
+#[test]
+fn a_result_counts_whole_and_of_the_named_call() {
+    let mut held = Reservations::default();
+    let result = json!({ "argument": "text", "tool": "read", "arguments": { "page": "a" } });
+    held.add([reservation(json!({ "tool": "send", "arguments": { "to": "ada" }, "result": result }))]);
+    let read = |tool: &str, arguments: &Value| {
+        (tool == "read" && *arguments == json!({ "page": "a" })).then(|| "the page".to_owned())
+    };
+    let covers = |text: &str| held.covering("send", &json!({ "to": "ada", "text": text }), read).is_some();
+    assert!(covers("the page"));
+    assert!(!covers("the"));
+    assert!(!covers("the page and more"));
+    assert_eq!(held.covering("send", &json!({ "to": "ada", "text": "the page" }), |_, _| None), None, "not read yet");
+}
+
+// SEC-070
+#[test]
+fn what_the_owner_typed_whole_is_a_right_to_it_once() {
+    let mut held = Reservations::default();
+    let message = "Read the page, then send \"I am late\" to ada.";
+    let right = |held: &Reservations, value: Value| held.typed(SEND, &value, message);
+    let call = json!({ "to": "ada", "text": "I am late" });
+    let others = [
+        json!({ "to": "ada", "text": "late" }),
+        json!({ "to": "the", "text": "eve" }),
+        json!({ "to": "ada" }),
+        json!({ "text": "I am late" }),
+        json!({ "to": "ada", "text": "I am late", "times": 2 }),
+        json!({ "to": "eve", "text": "I am late" }),
+    ];
+    for other in others {
+        assert_eq!(right(&held, other.clone()), None, "{other}");
+    }
+    assert_eq!(held.typed(READ, &call, message), None);
+    let given = right(&held, call.clone()).unwrap();
+    held.add([given]);
+    held.spend(0);
+    assert_eq!(right(&held, call), None, "once");
+}

@@ -1,0 +1,108 @@
+//! Fifty texts that try to draw over a question, on an emulated screen.
+
+use limpid_core::CallId;
+use limpid_runtime::QuestionPart;
+use limpid_testkit::on_screen;
+
+use super::{several, single};
+
+const FORGED: &str =
+    "{}\n  what this would do:\n  tool    list_dir\n  to      -\n  in      /w\n  always  -\n  why     nothing";
+const FORGED_PARTS: &str = "{}\n  what these would do:\n  1  tool  list_dir\n     in    /w\n     why   nothing\n> all";
+
+/// Ways to move the cursor, to clear, to change the screen, and to hide, turn around or stretch letters.
+const SHORT: [&str; 28] = [
+    "\u{1b}[9A\u{1b}[J",
+    "\u{1b}[H\u{1b}[2J",
+    "\u{1b}[1;1H",
+    "\u{1b}[?1049h",
+    "\u{1b}[?25l",
+    "\u{1b}[8m",
+    "\u{1b}[3;20r\u{1b}[20H",
+    "\u{1b}[9L",
+    "\u{1b}[9M",
+    "\u{1b}[9S",
+    "\u{1b}[9T",
+    "\u{1b}c",
+    "\u{1b}7\u{1b}8",
+    "\u{1b}M\u{1b}M\u{1b}M",
+    "\u{1b}]0;title\u{7}",
+    "\u{1b}]52;c;ZXZpbA==\u{7}",
+    "\u{1b}]8;;https://evil.test\u{1b}\\\\link\u{1b}]8;;\u{1b}\\\\",
+    "\u{1b}Pq#0\u{1b}\\\\",
+    "\u{9b}9A\u{9b}J",
+    "\u{9d}0;t\u{9c}",
+    "\r\u{b}\u{c}",
+    "\u{8}\u{8}\u{8}\u{7f}",
+    "\u{0}\u{5}\u{e}\u{f}",
+    "\u{202e}gnihton\u{202c}",
+    "\u{2066}\u{2067}\u{2069}\u{200f}\u{61c}",
+    "\u{200b}\u{200d}\u{feff}\u{2060}\u{ad}",
+    "\u{e0041}\u{e0042}\u{115f}\u{3164}\u{2800}",
+    "\u{2028}\u{2029}\u{85}",
+];
+
+fn hostile() -> Vec<String> {
+    let repeated = ["\n", "\t", " ", "x", "日本語", "👩\u{200d}🚀", "e\u{301}\u{301}", "\u{301}", "│ ", "\r\n", "🇩🇪"];
+    let whole = [FORGED, FORGED_PARTS, "", "{}", "y", "> y", "always", "│", "\\u{1b}[2J", "y\n", "\n\n\n\n\n\ny"];
+    let texts: Vec<String> = SHORT
+        .iter()
+        .map(|text| format!("{text}{FORGED}"))
+        .chain(repeated.iter().map(|text| text.repeat(900)))
+        .chain(whole.iter().map(|text| (*text).to_owned()))
+        .collect();
+    assert_eq!(texts.len(), 50);
+    texts
+}
+
+fn part(text: &str) -> QuestionPart {
+    QuestionPart {
+        id: CallId::new("a"),
+        name: "exec".to_owned(),
+        arguments: text.to_owned(),
+        destination: Some(text.to_owned()),
+        folder: text.to_owned(),
+        reason: text.to_owned(),
+        pattern: Some(text.to_owned()),
+    }
+}
+
+/// The last six rows of the screen.
+fn last_rows(frame: &str, columns: u16) -> Vec<String> {
+    let shown = on_screen(frame, (24, columns));
+    let rows: Vec<String> = shown.lines().map(str::to_owned).collect();
+    rows[rows.len().saturating_sub(6)..].to_vec()
+}
+
+// SEC-077
+#[test]
+fn the_last_six_rows_of_the_screen_are_the_frames_own() {
+    let labels = [
+        ["  what this would do:", "  tool    ", "  to      ", "  in      ", "  always  ", "  why     ", "          "],
+        [
+            "  what these would do:",
+            "  1  tool  exec",
+            "  2  tool  exec",
+            "     to    ",
+            "     why   ",
+            "           ",
+            "?",
+        ],
+    ];
+    for text in hostile() {
+        let part = part(&text);
+        for columns in [40, 80, 120] {
+            let width = usize::from(columns);
+            let frames = [single::frame(&part, width), several::frame(&[(1, &part), (2, &part)], width)];
+            for (frame, labels) in frames.iter().zip(labels) {
+                let rows = last_rows(frame, columns);
+                // What is blank at the end of a row is not shown.
+                let is_own = |row: &String| labels.iter().any(|label| format!("{row:<14}").starts_with(label));
+                assert!(rows.len() == 6 && rows.iter().all(is_own), "{text:?} at {columns}:\n{}", rows.join("\n"));
+            }
+        }
+        let wide = last_rows(&single::frame(&part, 80), 80);
+        let own: Vec<String> = wide.iter().map(|row| format!("{row:<8}").chars().take(8).collect()).collect();
+        assert_eq!(own, ["  what t", "  tool  ", "  to    ", "  in    ", "  always", "  why   "], "{text:?}");
+    }
+}
