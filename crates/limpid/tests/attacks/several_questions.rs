@@ -22,8 +22,14 @@ async fn asked(columns: u16) -> (Attack, Terminal) {
     }
     let words = format!("read {}/", attack.web.url);
     let mut terminal = attack.world.terminal(&["chat", &words], (60, columns));
-    terminal.wait_for("open 1").await.unwrap();
+    prompted(&mut terminal, "or open 1").await;
     (attack, terminal)
+}
+
+/// Waits until the person can type an answer: the prompt is the last row.
+async fn prompted(terminal: &mut Terminal, words: &str) {
+    let is_last = |shown: &str| shown.trim_end().lines().last().is_some_and(|row| row.contains(words));
+    terminal.wait(words, is_last).await.unwrap();
 }
 
 fn files(attack: &Attack) -> [String; 3] {
@@ -45,9 +51,10 @@ async fn one_question_names_each_part_and_only_the_part_that_is_taken_runs() {
         assert!(tools.iter().all(|line| line.trim_end().ends_with("write_file")), "{shown}");
         assert!(!lines[asks..].iter().any(|line| line.starts_with("│")), "{shown}");
         terminal.keys("open 3\r").await.unwrap();
-        terminal.wait_for("y or n").await.unwrap();
+        prompted(&mut terminal, "y or n").await;
         terminal.keys("n\r").await.unwrap();
-        terminal.wait("the rest of the question", |shown| shown.contains("2 calls wait for you")).await.unwrap();
+        terminal.wait_for("2 calls wait for you").await.unwrap();
+        prompted(&mut terminal, "or open 1").await;
         terminal.keys("2\r").await.unwrap();
         terminal.ended().await.unwrap();
         let [a, b, c] = files(&attack);
