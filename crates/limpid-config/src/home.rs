@@ -125,6 +125,11 @@ impl Home {
         self.0.join("data").join("kept-profiles")
     }
 
+    /// What files held before tools changed them.
+    pub fn kept_files(&self) -> PathBuf {
+        self.0.join("data").join("kept")
+    }
+
     /// The database.
     pub fn database(&self) -> PathBuf {
         self.0.join("data").join("limpid.db")

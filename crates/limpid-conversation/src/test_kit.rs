@@ -80,7 +80,7 @@ pub(crate) fn conversations(
     let executor = ToolExecutor::new(ToolExecutorParts {
         tools: tools.clone(),
         policy: policy.clone(),
-        files: Arc::new(FileHistory::new(&home, writer.clone())),
+        files: Arc::new(FileHistory::new(&home, config.clone(), writer.clone())),
         store: Arc::clone(&store),
         ids: Arc::clone(host.ids()),
     });

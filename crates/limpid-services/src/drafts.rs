@@ -112,6 +112,7 @@ impl Drafts {
         let arguments = parts.redactor.clean(arguments.trim().to_owned());
         let call = ToolCall { id: draft.new.call.clone(), name: draft.new.tool.clone(), arguments };
         let tools = parts.executor.outside_turns();
+        let call = tools.as_run(&call, draft.new.trust);
         let planned = PlannedCall {
             call: call.clone(),
             timeout: parts.tools.time_limit(&draft.new.tool, &parts.config.limits),

@@ -110,6 +110,8 @@ macro_rules! contract_suite {
             }
             file_versions {
                 a_change_of_a_file_is_kept_with_both_texts
+                a_change_of_a_file_is_there_before_it_is_made
+                a_file_is_known_by_the_conversation_that_made_it
             }
             goals {
                 every_goal_event_comes_back

@@ -57,18 +57,24 @@ pub fn text(grants: &Grants, path: &str) -> Result<String, Sentence> {
 pub fn revise(grants: &Grants, path: &str, change: impl FnOnce(&str) -> String) -> Result<String, Sentence> {
     let file = Changing::new(Opened::new(grants, grants.place_to_write(path)?)?, false)?;
     let text = change(&file.text()?);
-    file.replace_privately(&text)?;
+    file.replace_privately(text.as_bytes())?;
     Ok(text)
 }
 
-/// Puts a text into a file that its owner alone may read, all of it or nothing; without a text the file goes away.
+/// Puts bytes into a file that its owner alone may read, all of them or nothing; without bytes the file goes away.
 ///
 /// # Errors
 /// A sentence that says why the file is as it was.
-pub fn put(grants: &Grants, path: &str, text: Option<&str>) -> Result<(), Sentence> {
+pub fn put(grants: &Grants, path: &str, bytes: Option<&[u8]>) -> Result<(), Sentence> {
     let file = Changing::new(Opened::new(grants, grants.place_to_write(path)?)?, true)?;
-    match text {
-        Some(text) => file.replace_privately(text),
-        None => file.remove(),
-    }
+    bytes.map_or_else(|| file.remove(), |bytes| file.replace_privately(bytes))
+}
+
+/// The same for a file that keeps its mode.
+///
+/// # Errors
+/// A sentence that says why the file is as it was.
+pub fn restore(grants: &Grants, path: &str, bytes: Option<&[u8]>) -> Result<(), Sentence> {
+    let file = Changing::new(Opened::new(grants, grants.place_to_write(path)?)?, true)?;
+    bytes.map_or_else(|| file.remove(), |bytes| file.replace(bytes))
 }

@@ -39,6 +39,11 @@ pub trait Tool: Send + Sync {
         Vec::new()
     }
 
+    /// The same call with another path, for a tool that makes a new file where its call names none that exists.
+    fn with_new_path(&self, _arguments: &Value, _path: &str) -> Option<Value> {
+        None
+    }
+
     /// Where a call would send or fetch something: a host, an address, a chat. Rules and approvals name it.
     fn destination(&self, _arguments: &Value) -> Option<String> {
         None
@@ -142,6 +147,8 @@ pub struct PathArgument {
     pub path: String,
     /// Whether the call would change what stands there.
     pub write: bool,
+    /// Whether it would only add to what is there.
+    pub adds: bool,
 }
 
 /// What a call knows of the turn that it belongs to.

@@ -3,6 +3,7 @@
 
 mod conversation;
 mod draft;
+mod file;
 mod goal;
 mod heartbeat;
 mod inbox;
@@ -23,6 +24,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub use conversation::{ConversationCommand, ExportFormat};
 pub use draft::DraftCommand;
+pub use file::FileCommand;
 pub use goal::{GoalArgs, GoalCommand, PriorityWord, StatusWord, StepCommand};
 pub use heartbeat::{HeartbeatCommand, HeartbeatSet};
 pub use inbox::{InboxCommand, KindWord, SourceWord};
@@ -96,6 +98,9 @@ pub enum Command {
     /// List, show, edit, approve and refuse calls that wait for you
     #[command(subcommand)]
     Draft(DraftCommand),
+    /// List and undo what the agent changed in files
+    #[command(subcommand)]
+    File(FileCommand),
     /// Work until interrupted: do what is due, carry on what was cut off; the log goes to standard error
     Serve(ServeArgs),
     /// Make, list, change and run what is to be done later

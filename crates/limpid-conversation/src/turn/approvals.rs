@@ -44,7 +44,7 @@ pub(super) async fn take_answer(
     let Some(held) = turn.held().into_iter().find(|held| held.call.id == *call) else { return Ok(()) };
     let context = call_context(turn).await?;
     if answer == ApprovalAnswer::Always
-        && let Some(CallDescription { pattern: Some(pattern), .. }) = turn.calls.tools.describe(&held.call, &context)
+        && let Some((_, CallDescription { pattern: Some(pattern), .. })) = as_asked(turn, &held.call, &context)
     {
         let grant = Grant { tool: held.call.name, pattern };
         turn.deps.drafts.grant(&turn.writer.lease().conversation, grant).await?;
@@ -62,15 +62,23 @@ pub(super) async fn ask_nobody(turn: &mut RunningTurn) -> Result<(), AgentError>
 }
 
 fn part(turn: &RunningTurn, held: HeldCall, context: &CallContext) -> Option<QuestionPart> {
-    let CallDescription { destination, folder, pattern } = turn.calls.tools.describe(&held.call, context)?;
-    let ToolCall { id, name, arguments } = held.call;
+    let (call, described) = as_asked(turn, &held.call, context)?;
+    let (ToolCall { id, name, arguments }, CallDescription { destination, folder, pattern }) = (call, described);
     Some(QuestionPart { id, name, arguments, destination, folder, reason: held.why.reason, pattern })
+}
+
+/// A call that waits as it would run, and what the owner is told of it; nothing of one that can be none.
+fn as_asked(turn: &RunningTurn, call: &ToolCall, context: &CallContext) -> Option<(ToolCall, CallDescription)> {
+    let call = turn.calls.tools.as_run(call, context.trust);
+    let described = turn.calls.tools.describe(&call, context)?;
+    Some((call, described))
 }
 
 /// Nobody can be asked: the call is kept as a draft, and the model is told so.
 async fn keep_as_draft(turn: &mut RunningTurn, held: HeldCall) -> Result<(), AgentError> {
     let context = call_context(turn).await?;
-    let Some(described) = turn.calls.tools.describe(&held.call, &context) else { return Ok(()) };
+    let Some((call, described)) = as_asked(turn, &held.call, &context) else { return Ok(()) };
+    let held = HeldCall { call, ..held };
     let deps = Arc::clone(&turn.deps);
     let led_by = led_by_text(turn).await?;
     let trust = context.trust;

@@ -12,10 +12,11 @@ use crate::turn::running::RunningTurn;
 /// What the policy needs to know besides the call.
 pub(super) async fn call_context(turn: &mut RunningTurn) -> Result<CallContext, AgentError> {
     let trust = turn.trust();
-    let grants = turn.deps.drafts.grants(&turn.writer.lease().conversation).await?;
+    let conversation = turn.writer.lease().conversation.clone();
+    let grants = turn.deps.drafts.grants(&conversation).await?;
     // In a clean turn nothing of it counts.
     let window = if trust.is_foreign() { window_facts(turn).await? } else { WindowFacts::unknown() };
-    Ok(CallContext { trust, grants, window, reserved: false })
+    Ok(CallContext { conversation: Some(conversation), trust, grants, window, reserved: false })
 }
 
 /// Looks a tainted window through.

@@ -58,6 +58,8 @@ pub struct PathFacts {
     pub real: String,
     /// Whether that is in the agent's workspace.
     pub in_workspace: bool,
+    /// Whether that is in the folder for what strangers wrote.
+    pub is_low: bool,
     /// Whether prompts, skills or policies are read from it.
     pub instructs: bool,
     /// Whether the call would change it.
@@ -162,7 +164,7 @@ fn wrong_write(mode: &ModeRules, call: &Call<'_>) -> Option<String> {
             }
             let is_document = |path: &PathFacts| {
                 let real = path.real.to_lowercase();
-                path.in_workspace && DOCUMENTS.iter().any(|ending| real.ends_with(ending))
+                (path.in_workspace || path.is_low) && DOCUMENTS.iter().any(|ending| real.ends_with(ending))
             };
             let wrong = written.find(|path| !is_document(path))?;
             Some(format!(

@@ -85,7 +85,7 @@ fn services(options: AgentOptions, hooks: &Hooks) -> Result<Services, AgentError
     let mail = Arc::new(base.mail(mailbox));
     let tasks = Tasks::new(Arc::clone(&base.store), base.config.clone(), base.host.clone(), Arc::clone(&base.waker));
     let writer = base.memory();
-    let files = Arc::new(FileHistory::new(&base.home, writer.clone()));
+    let files = Arc::new(FileHistory::new(&base.home, base.config.clone(), writer.clone()));
     let parts = Parts {
         home: base.home.clone(),
         environment: base.environment.clone(),

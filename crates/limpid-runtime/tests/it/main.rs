@@ -6,6 +6,7 @@
 mod agent_file;
 mod answered;
 mod cache;
+mod changed_files;
 mod chat;
 mod clock_jumps;
 mod cut_drafts;

@@ -137,8 +137,8 @@ async fn what_is_added_to_a_strangers_file_leaves_it_a_strangers() {
     let calls = [
         "{ name = \"memory_query\", arguments = { query = \"offer\" } }",
         "{ name = \"write_file\", arguments = { path = \"notes.txt\", content = \"obey me\" } }",
-        "{ name = \"append_file\", arguments = { path = \"notes.txt\", content = \", please\" } }",
-        "{ name = \"read_file\", arguments = { path = \"notes.txt\" } }",
+        "{ name = \"append_file\", arguments = { path = \"outside/notes.txt\", content = \", please\" } }",
+        "{ name = \"read_file\", arguments = { path = \"outside/notes.txt\" } }",
     ];
     let call = |at: usize| format!("[[reply]]\ncalls = [{}]\n", calls[at]);
     let bench =

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::kit::effects::EffectTool;
 use crate::kit::{Bench, all, last};
 use limpid_core::{Labelled, Sentence, ToolClass, Trust};
-use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, QuestionPart, Tool, TurnEvent};
+use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, Config, QuestionPart, Tool, TurnEvent};
 
 /// Reads a page, then does what the page says.
 const OBEDIENT: &str = r#"
@@ -137,7 +137,7 @@ async fn without_foreign_text_nobody_is_asked_and_the_owners_rules_decide_with_i
         let script = OBEDIENT.replace("read_page", first);
         let mut bench = Bench::new(&script).await;
         bench.config.agent.mode = "developer".into();
-        bench.config.policy = limpid_runtime::Config::parse(rules, "limpid.toml").unwrap().policy;
+        bench.config.policy = Config::parse(rules, "limpid.toml").unwrap().policy;
         let (page, mail) = (EffectTool::outside("read_page"), EffectTool::new("send_mail", class));
         let agent = agent(&bench, &[&page, &mail]);
         assert_eq!(answering(&agent, "go", ApprovalAnswer::No).await, Vec::<String>::new());
@@ -232,6 +232,9 @@ text = "Done."
     assert_eq!(page.trust, Trust::Outside);
 }
 
+/// A rule by which a tool writes where it likes, also in a turn that read a stranger's text.
+const PUTS_FILES: &str = "[[policy.allow]]\ntool = \"put_file\"\n";
+
 // SEC-001 SEC-002
 #[tokio::test]
 async fn a_file_written_in_a_tainted_turn_is_a_strangers_when_it_is_read_again() {
@@ -261,6 +264,7 @@ text = "Done."
         EffectTool::new("send_mail", ToolClass::Send),
     ];
     let mut options = server.options();
+    options.config.policy = Config::parse(PUTS_FILES, "limpid.toml").unwrap().policy;
     options.config.agent.mode = "developer".into();
     options.tools = tools.each_ref().map(|tool| Arc::clone(tool) as Arc<dyn Tool>).into();
     let agent = Agent::open(options).unwrap();
@@ -413,8 +417,7 @@ text = "Hello again."
 "#;
     let mut bench = Bench::new(script).await;
     bench.config.agent.profile = "picoclaw".into();
-    bench.config.policy =
-        limpid_runtime::Config::parse("[policy]\nallow = [{ tool = \"program\" }]\n", "limpid.toml").unwrap().policy;
+    bench.config.policy = Config::parse("[policy]\nallow = [{ tool = \"program\" }]\n", "limpid.toml").unwrap().policy;
     bench.write("workspace/AGENTS.md", "Be kind.\n");
     bench.write("workspace/memory/MEMORY.md", "Likes tea.\n");
     let program = Arc::new(Program {
@@ -502,6 +505,7 @@ text = "Done."
     );
     let granted = tempfile::tempdir().unwrap();
     let mut bench = Bench::new(&script.replace("GRANTED", &granted.path().display().to_string())).await;
+    bench.config.policy = Config::parse(PUTS_FILES, "limpid.toml").unwrap().policy;
     bench.config.agent.mode = "developer".into();
     bench.config.files.grants = vec![granted.path().to_owned()];
     bench.config.files.trusted = vec![granted.path().to_owned()];

@@ -44,6 +44,11 @@ impl WriteSource {
         }
     }
 
+    /// The conversation of the turn.
+    pub(crate) fn conversation(&self) -> Option<&ConversationId> {
+        self.conversation.as_ref()
+    }
+
     /// The model, with the owner's yes to this very call where there is one.
     pub fn approved_turn(context: &ToolContext) -> Self {
         let trust = if context.approved { Trust::Owner } else { context.trust };

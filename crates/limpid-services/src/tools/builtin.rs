@@ -8,6 +8,7 @@ mod web;
 
 pub use self::exec::{Unavailable, left_out, running, tools as exec_tools};
 pub use self::files::tools as file_tools;
+pub(crate) use self::files::{OUTSIDE, grants};
 pub use self::hardware::tools as hardware_tools;
 pub use self::history::tools as history_tools;
 pub use self::web::{engine, tools as web_tools};

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use limpid_config::{Ids, Live, hex};
-use limpid_core::policy::Verdict;
-use limpid_core::{Labelled, Sentence, ToolCall, sentence};
+use limpid_core::policy::{FileChange, PathFacts, Verdict};
+use limpid_core::{Labelled, Sentence, ToolCall, Trust, sentence};
 use limpid_store::Store;
 use limpid_tools::{Tool, ToolContext, check_arguments, echoed};
 use limpid_turn::{PlannedCall, ToolOutcome, Why};
@@ -120,7 +120,7 @@ impl TurnToolExecutor {
 
     /// Says whether a call may run now. A right to run comes from here alone, so nothing runs that the policy did not see.
     pub async fn decide(&self, planned: &PlannedCall, context: &CallContext) -> Decision {
-        let call = &planned.call;
+        let call = &self.as_run(&planned.call, context.trust);
         let Some(tool) = self.tool(&call.name) else {
             return Decision::Refused(sentence!("there is no tool `{}`", context.words(&call.name)));
         };
@@ -139,7 +139,8 @@ impl TurnToolExecutor {
         if let Err(why) = fits.and_then(|()| tool.check(&arguments)) {
             return Decision::Refused(why.join(context.trust));
         }
-        let facts = self.policy.facts(&*tool, &arguments);
+        let mut facts = self.policy.facts(&*tool, &arguments);
+        self.know_own_files(&mut facts, context).await;
         match self.policy.verdict(&*tool, &facts, context) {
             Verdict::Refused { reason } => Decision::Refused(context.words(reason).into()),
             // A yes holds for what was asked about and nothing else.
@@ -151,6 +152,28 @@ impl TurnToolExecutor {
                 Decision::Run(Box::new(Permit { tool, call: call.clone(), arguments, facts, approved }))
             }
         }
+    }
+
+    /// Marks files for strangers' text that this conversation made itself: these it may change.
+    async fn know_own_files(&self, facts: &mut CallFacts, context: &CallContext) {
+        let Some(conversation) = &context.conversation else { return };
+        let others = |path: &&mut PathFacts| path.write && path.is_low && path.change == FileChange::Other;
+        for path in facts.paths.iter_mut().filter(others) {
+            if self.files.is_made_by(&path.real, conversation).await {
+                path.change = FileChange::OwnLow;
+            }
+        }
+    }
+
+    /// A call as it runs, and as whoever is asked about it is shown it: a new file of a turn that has read a stranger's text
+    /// goes where strangers' text is kept.
+    pub fn as_run(&self, call: &ToolCall, trust: Trust) -> ToolCall {
+        let moved = || {
+            let tool = self.tool(&call.name)?;
+            let arguments = serde_json::from_str(&call.arguments).ok()?;
+            Some(self.policy.keep_low(&*tool, &arguments, trust)?.to_string())
+        };
+        ToolCall { arguments: moved().unwrap_or_else(|| call.arguments.clone()), ..call.clone() }
     }
 
     /// What the owner is told of a call that waits for them; nothing of one that can be none.
@@ -202,7 +225,7 @@ impl TurnToolExecutor {
             return Err(refusal.into());
         }
         let by = WriteSource::turn(&context);
-        let before = self.files.before(&facts).await;
+        let before = self.files.before(&call.name, &facts, &by).await?;
         let labels = FileLabelGuard::begin(Arc::clone(&self.store), &facts, context.trust, approved).await;
         // A task of its own keeps a panic from reaching the turn.
         let task = tokio::spawn(async move { tool.run(&context, arguments).await });

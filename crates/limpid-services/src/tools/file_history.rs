@@ -1,91 +1,152 @@
-//! The files of the workspace that prompts quote: MEMORY.md, daily notes and the Markdown files at the top. Whatever
-//! tool changes one, the change is looked at as those of memories are: known secrets stay out, who said it, where and
-//! when is written down with what the file said before, and it can be undone.
+//! The history of files: whatever tool changes one, what it held before is kept, who changed it, where and when is written
+//! down before the call, and the change can be undone. Files of the workspace that prompts quote (MEMORY.md, daily notes and
+//! the Markdown files at the top) are looked at as memories are besides: known secrets stay out, and what they said is kept
+//! for ever; of others it is kept for a while.
 
-use std::collections::{BTreeMap, HashMap};
-use std::path::{Path, PathBuf};
+mod kept;
+mod names;
 
-use limpid_config::Home;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use limpid_config::{Config, Home, Live};
 use limpid_core::policy::Effect;
-use limpid_prompt::workspace::note_date;
-use limpid_store::{Author, FileVersion, FileVersionId, Listed, NewFileVersion};
+use limpid_core::{ConversationId, Sentence, sentence};
+use limpid_store::{
+    Author, FileChangeEnd, FileContent, FileVersion, FileVersionId, Listed, NewFileVersion, StoreError,
+};
+use limpid_tools::echoed;
 use limpid_tools::files::{self, Grants};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OwnedMutexGuard};
 
+use self::kept::{KeptFiles, hash_of};
+use self::names::{FileNames, added, is_quoted, with_heading};
 use crate::error::AgentError;
 use crate::memory::{MemoryWriter, WriteSource};
+use crate::tools::builtin::grants;
 use crate::tools::policy::CallFacts;
 
-/// The folder of MEMORY.md and of the notes.
-const MEMORY: &str = "memory";
-
-/// Versions of the files that prompts quote, as tools changed them.
+/// Changes of files, as tools made them.
 pub struct FileHistory {
     memory: MemoryWriter,
-    grants: Grants,
-    workspace: PathBuf,
-    /// How often each file was recorded, so that calls that run at once do not take each other's change for theirs.
+    home: Home,
+    config: Live<Config>,
+    /// The workspace alone, where the files that prompts quote are.
+    workspace: Grants,
+    names: FileNames,
+    kept: KeptFiles,
+    /// Files that calls are changing: one call after another.
+    busy: Mutex<HashMap<String, Arc<Mutex<()>>>>,
+    /// How often each file was recorded, so that programs and calls that run at once do not take each other's change for theirs.
     recorded: Mutex<HashMap<String, u64>>,
 }
 
 /// The files before a call.
 pub(crate) struct Before {
-    texts: BTreeMap<String, Option<String>>,
+    tool: String,
+    files: BTreeMap<String, Watched>,
     recorded: HashMap<String, u64>,
-    /// Whether the call may have made files that were not there.
+    /// Whether the call may have changed files that it does not name.
     all: bool,
+    _busy: Vec<OwnedMutexGuard<()>>,
+}
+
+/// A file that a call may change.
+struct Watched {
+    content: Option<FileContent>,
+    /// The change that was begun; none when it is not known yet whether there will be one.
+    begun: Option<FileVersionId>,
 }
 
 impl FileHistory {
-    /// The history of the files of a home's workspace.
-    pub fn new(home: &Home, memory: MemoryWriter) -> Self {
-        let workspace = home.workspace();
-        Self { memory, grants: Grants::new(workspace.clone()), workspace, recorded: Mutex::default() }
+    /// The history of the files of a home, and of the folders that its settings grant.
+    pub fn new(home: &Home, config: Live<Config>, memory: MemoryWriter) -> Self {
+        Self {
+            memory,
+            config,
+            workspace: Grants::new(home.workspace()),
+            names: FileNames::new(home),
+            kept: KeptFiles::new(home.kept_files()),
+            home: home.clone(),
+            busy: Mutex::default(),
+            recorded: Mutex::default(),
+        }
     }
 
-    /// Looks at the files that a call may change; nothing when it can change none.
-    pub(crate) async fn before(&self, facts: &CallFacts) -> Option<Before> {
+    /// Keeps what the files hold that a call may change, and writes down that it is about to; nothing when it can change none.
+    ///
+    /// # Errors
+    /// When that cannot be kept: then the call must not run.
+    pub(crate) async fn before(
+        &self,
+        tool: &str,
+        facts: &CallFacts,
+        by: &WriteSource,
+    ) -> Result<Option<Before>, Sentence> {
         let all = facts.effect == Effect::Run;
-        let written: Vec<&str> = facts.paths.iter().filter(|path| path.write).map(|path| path.real.as_str()).collect();
+        let written = facts.paths.iter().filter(|path| path.write).map(|path| path.real.as_str());
+        let written: BTreeSet<&str> = written.collect();
         if !all && written.is_empty() {
-            return None;
+            return Ok(None);
         }
-        let mut names = self.names();
-        if !all {
-            names.retain(|name| real(&self.workspace.join(name)).is_some_and(|real| written.contains(&real.as_str())));
-            names.extend(written.iter().filter_map(|written| name_of(&facts.folder, written)));
+        let quoted = self.names.quoted();
+        let (mut files, mut busy) = (BTreeMap::new(), Vec::new());
+        if all {
+            for name in quoted {
+                let content = self.content(&name).map_err(|error| not_kept(&name, error))?;
+                files.insert(name, Watched { content, begun: None });
+            }
+        } else {
+            let names = written.iter().flat_map(|written| self.names.of_written(written, &quoted));
+            let names: BTreeSet<String> = names.collect();
+            busy = self.wait_for(&names).await;
+            for name in names {
+                let begun = self.begin(&name, (Some(tool), None), by).await;
+                files.insert(name.clone(), begun.map_err(|error| not_kept(&name, error))?);
+            }
         }
-        let texts: BTreeMap<String, Option<String>> =
-            names.into_iter().map(|name| (self.read(&name), name)).map(|(text, name)| (name, text)).collect();
         let recorded = self.recorded.lock().await.clone();
-        (all || !texts.is_empty()).then_some(Before { texts, recorded, all })
+        Ok(Some(Before { tool: tool.to_owned(), files, recorded, all, _busy: busy }))
     }
 
     /// Looks at the files after the call and writes down what became of them.
     pub(crate) async fn after(&self, before: Option<Before>, by: &WriteSource) -> Result<(), AgentError> {
-        let Some(Before { mut texts, recorded: seen, all }) = before else { return Ok(()) };
+        let Some(Before { tool, mut files, recorded: seen, all, _busy }) = before else { return Ok(()) };
         if all {
-            let made = self.names().into_iter().filter(|name| !texts.contains_key(name)).collect::<Vec<_>>();
-            texts.extend(made.into_iter().map(|name| (name, None)));
+            let made = self.names.quoted().into_iter().filter(|name| !files.contains_key(name)).collect::<Vec<_>>();
+            files.extend(made.into_iter().map(|name| (name, Watched { content: None, begun: None })));
         }
         let mut recorded = self.recorded.lock().await;
-        for (name, before) in texts {
-            let now = self.read(&name);
+        for (name, Watched { content, begun }) in files {
+            let now = self.content(&name)?;
             let before = if recorded.get(&name) == seen.get(&name) {
-                before
+                content
             } else {
                 self.memory.database().newest_file_version(&name).await?.and_then(|newest| newest.after)
             };
-            if now != before {
-                self.record(&name, before, now, by).await?;
+            let changed = hash(&now) != hash(&before);
+            let begun = match begun {
+                Some(begun) => begun,
+                None if changed => self.write_down(&name, before.clone(), (Some(&tool), None), by).await?,
+                None => continue,
+            };
+            let end = if changed { self.settled(&name, before, now, by).await? } else { unchanged(before) };
+            self.memory.database().end_file_change(begun, end).await?;
+            if changed {
                 *recorded.entry(name).or_default() += 1;
             }
         }
         Ok(())
     }
 
-    /// What the agent changed in the files that prompts quote, oldest first: in one, by its path from the workspace, or in
-    /// all.
+    /// Whether a conversation made the file at a path that has every link followed.
+    pub(crate) async fn is_made_by(&self, path: &str, conversation: &ConversationId) -> bool {
+        let name = self.names.name(path.as_ref());
+        let made_by = self.memory.database().file_made_by(&name).await;
+        made_by.is_ok_and(|made_by| made_by.as_ref() == Some(conversation))
+    }
+
+    /// What was changed in files, oldest first: in one, by the path that tools know it by, or in all.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -97,137 +158,159 @@ impl FileHistory {
     /// owner asked for it.
     ///
     /// # Errors
-    /// When there is no such change, or the file cannot be written.
+    /// When there is no such change, when what the file held is kept no longer, or when the file cannot be written.
     pub async fn undo(&self, id: FileVersionId, source: &str) -> Result<FileVersion, AgentError> {
         let by = self.memory.owner(source);
+        let database = self.memory.database();
+        let undone = database.file_version(id).await?;
+        let name = undone.path.as_str();
+        let bytes = undone.before.as_ref().map(|content| self.bytes(name, content)).transpose()?;
+        let _busy = self.wait_for(&[name.to_owned()].into()).await;
         let mut recorded = self.recorded.lock().await;
-        let undone = self.memory.database().file_version(id).await?;
-        let before = self.read(&undone.path);
-        self.write(&undone.path, undone.before.as_deref())?;
-        let new = NewFileVersion {
-            path: undone.path.clone(),
-            undoes: Some(id),
-            before,
-            after: undone.before,
-            author: Author::Said,
-            trust: by.trust,
-            source: by.source,
-            now_ms: by.now_ms,
-        };
-        let version = self.memory.database().record_file(new).await?;
+        let begun = self.begin(name, (None, Some(id)), &by).await?;
+        let Watched { content: before, begun: Some(new) } = begun else { return Err(AgentError::from(gone(id))) };
+        let same = hash(&before) == hash(&undone.before);
+        let written = if same { Ok(()) } else { self.write(name, bytes.as_deref()) };
+        if same || written.is_err() {
+            database.end_file_change(new, unchanged(before)).await?;
+            written?;
+            return Err(AgentError::Invalid(format!("{name} is already as it was before change {}", id.0)));
+        }
+        let author = is_quoted(name).then_some(Author::Said);
+        database.end_file_change(new, FileChangeEnd { before, after: undone.before, author }).await?;
         *recorded.entry(undone.path).or_default() += 1;
-        Ok(version)
+        Ok(database.file_version(new).await?)
     }
 
-    async fn record(
+    /// Waits until no other call changes these files, and lets others wait until the guards are dropped.
+    async fn wait_for(&self, names: &BTreeSet<String>) -> Vec<OwnedMutexGuard<()>> {
+        let mut guards = Vec::new();
+        // In one order, so that two calls never wait for each other.
+        for name in names {
+            let lock = {
+                let mut busy = self.busy.lock().await;
+                busy.retain(|_, lock| Arc::strong_count(lock) > 1);
+                Arc::clone(busy.entry(name.clone()).or_default())
+            };
+            guards.push(lock.lock_owned().await);
+        }
+        guards
+    }
+
+    /// Keeps what a file holds, and writes down that it is about to be changed.
+    async fn begin(
         &self,
         name: &str,
-        before: Option<String>,
-        now: Option<String>,
+        how: (Option<&str>, Option<FileVersionId>),
         by: &WriteSource,
-    ) -> Result<(), AgentError> {
-        // What cannot be read as text is left as it is.
-        let change = |text: &str| self.memory.clean(with_heading(name, before.is_none(), text));
-        let revise = |_| files::revise(&self.grants, name, change).map_err(|why| AgentError::Invalid(why.into_text()));
-        let after = now.map(revise).transpose()?;
-        let news = added(before.as_deref().unwrap_or_default(), after.as_deref().unwrap_or_default());
+    ) -> Result<Watched, AgentError> {
+        let content = self.content(name)?;
+        let begun = self.write_down(name, content.clone(), how, by).await?;
+        if let Some(FileContent { hash, text: None }) = &content {
+            // The row comes first: what no row names is removed.
+            let kept = self.kept.keep(&self.names.path(name), *hash);
+            if let Err(error) = kept {
+                self.memory.database().end_file_change(begun, unchanged(content)).await?;
+                return Err(AgentError::file(self.names.path(name))(error));
+            }
+            self.kept.prune(&self.memory.database().kept_files().await?, by.now_ms);
+        }
+        Ok(Watched { content, begun: Some(begun) })
+    }
+
+    async fn write_down(
+        &self,
+        name: &str,
+        before: Option<FileContent>,
+        (tool, undoes): (Option<&str>, Option<FileVersionId>),
+        by: &WriteSource,
+    ) -> Result<FileVersionId, StoreError> {
         let new = NewFileVersion {
             path: name.to_owned(),
-            undoes: None,
-            author: self.memory.author(&news, by).await?,
+            undoes,
             before,
-            after,
             trust: by.trust,
             source: by.source.clone(),
+            conversation: by.conversation().cloned(),
+            tool: tool.map(str::to_owned),
             now_ms: by.now_ms,
         };
-        self.memory.database().record_file(new).await?;
-        Ok(())
+        self.memory.database().begin_file_change(new).await
     }
 
-    /// Writes a file whole, for its owner's eyes only; takes it away without a text.
-    fn write(&self, name: &str, text: Option<&str>) -> Result<(), AgentError> {
-        files::put(&self.grants, name, text).map_err(|why| AgentError::Invalid(why.into_text()))
-    }
-
-    /// What a file says; nothing when it is not there or no text.
-    fn read(&self, name: &str) -> Option<String> {
-        files::text(&self.grants, name).ok()
-    }
-
-    /// The files that prompts quote, as they are called from the workspace.
-    fn names(&self) -> Vec<String> {
-        let top = entries(&self.workspace);
-        let memory = entries(&self.workspace.join(MEMORY)).into_iter().map(|name| format!("{MEMORY}/{name}"));
-        let memory: Vec<String> = memory.collect();
-        let notes = memory.iter().flat_map(|folder| {
-            entries(&self.workspace.join(folder)).into_iter().map(move |name| format!("{folder}/{name}"))
-        });
-        top.into_iter().chain(notes).chain(memory.iter().cloned()).filter(|name| is_quoted(name)).collect()
-    }
-}
-
-/// The name of a file that prompts would quote; `workspace` is the folder with every link followed.
-fn name_of(workspace: &str, path: &str) -> Option<String> {
-    let name = Path::new(path).strip_prefix(workspace).ok()?.to_str()?;
-    is_quoted(name).then(|| name.to_owned())
-}
-
-/// Whether prompts quote a file of the workspace.
-fn is_quoted(name: &str) -> bool {
-    let parts: Vec<&str> = name.split('/').collect();
-    let is_text = name.ends_with(".md") && !parts.iter().any(|part| part.starts_with('.'));
-    is_text && (parts.len() == 1 || (parts.len() <= 3 && parts[0] == MEMORY))
-}
-
-/// A note of a day with the day above it, if it is a new one.
-fn with_heading(name: &str, is_new: bool, text: &str) -> String {
-    let heading = note_date(name).filter(|_| is_new).map(|date| format!("# {date}\n"));
-    match heading {
-        Some(heading) if !text.starts_with(heading.trim_end()) => format!("{heading}\n{text}"),
-        _ => text.to_owned(),
-    }
-}
-
-/// The lines of a text that another does not have.
-fn added(before: &str, after: &str) -> String {
-    let known: Vec<&str> = before.lines().collect();
-    after.lines().filter(|line| !known.contains(line)).collect::<Vec<_>>().join("\n")
-}
-
-fn entries(folder: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten();
-    entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect()
-}
-
-fn real(path: &Path) -> Option<String> {
-    Some(path.canonicalize().ok()?.display().to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    // PICO-028
-    #[test]
-    fn prompts_quote_what_stands_at_the_top_and_in_the_folder_of_memory() {
-        for name in ["MEMORY.md", "AGENTS.md", "memory/MEMORY.md", "memory/202603/20260328.md"] {
-            assert!(is_quoted(name), "{name}");
+    /// What came of a change; a text that prompts quote is looked at as a memory is.
+    async fn settled(
+        &self,
+        name: &str,
+        before: Option<FileContent>,
+        now: Option<FileContent>,
+        by: &WriteSource,
+    ) -> Result<FileChangeEnd, AgentError> {
+        if !is_quoted(name) {
+            return Ok(FileChangeEnd { before, after: now, author: None });
         }
-        for name in ["notes.txt", ".hidden.md", "docs/AGENTS.md", "memory/a/b/c.md", "memory/.x/a.md"] {
-            assert!(!is_quoted(name), "{name}");
-        }
+        let is_text = now.as_ref().is_some_and(|now| now.text.is_some());
+        let after = if is_text {
+            let change = |text: &str| self.memory.clean(with_heading(name, before.is_none(), text));
+            let revised = files::revise(&self.workspace, name, change);
+            Some(FileContent::text(revised.map_err(|why| AgentError::Invalid(why.into_text()))?))
+        } else {
+            // What cannot be read as text is left as it is.
+            now
+        };
+        let said = |content: &Option<FileContent>| content.as_ref().and_then(|content| content.text.clone());
+        let news = added(&said(&before).unwrap_or_default(), &said(&after).unwrap_or_default());
+        let author = Some(self.memory.author(&news, by).await?);
+        Ok(FileChangeEnd { before, after, author })
     }
 
-    // PICO-023
-    #[test]
-    fn a_new_note_begins_with_its_day() {
-        let note = "memory/202603/20260328.md";
-        assert_eq!(with_heading(note, true, "Rain.\n"), "# 2026-03-28\n\nRain.\n");
-        assert_eq!(with_heading(note, true, "# 2026-03-28\n\nRain.\n"), "# 2026-03-28\n\nRain.\n");
-        assert_eq!(with_heading(note, false, "Rain.\n"), "Rain.\n");
-        for name in ["memory/202603/20260399.md", "memory/202604/20260328.md", "memory/MEMORY.md"] {
-            assert_eq!(with_heading(name, true, "Rain.\n"), "Rain.\n", "{name}");
+    /// What a file holds; none when it is not there.
+    fn content(&self, name: &str) -> Result<Option<FileContent>, AgentError> {
+        if is_quoted(name)
+            && let Ok(text) = files::text(&self.workspace, name)
+        {
+            return Ok(Some(FileContent::text(text)));
         }
+        let path = self.names.path(name);
+        Ok(hash_of(&path).map_err(AgentError::file(path))?.map(FileContent::bytes))
     }
+
+    /// The bytes that a file held.
+    fn bytes(&self, name: &str, content: &FileContent) -> Result<Vec<u8>, AgentError> {
+        if let Some(text) = &content.text {
+            return Ok(text.clone().into_bytes());
+        }
+        let gone = || format!("what {name} held is no longer kept; it is kept for 30 days, and 200 MB in all");
+        self.kept
+            .read(content.hash)
+            .map_err(AgentError::file(self.home.kept_files()))?
+            .ok_or_else(|| AgentError::Invalid(gone()))
+    }
+
+    /// Writes a file whole, one that prompts quote for its owner's eyes only; takes it away without bytes.
+    fn write(&self, name: &str, bytes: Option<&[u8]>) -> Result<(), AgentError> {
+        let written = if is_quoted(name) {
+            files::put(&self.workspace, name, bytes)
+        } else {
+            files::restore(&grants(&self.home, &self.config.files), name, bytes)
+        };
+        written.map_err(|why| AgentError::Invalid(why.into_text()))
+    }
+}
+
+fn hash(content: &Option<FileContent>) -> Option<limpid_store::FileHash> {
+    content.as_ref().map(|content| content.hash)
+}
+
+/// The end of a change that changed nothing.
+fn unchanged(content: Option<FileContent>) -> FileChangeEnd {
+    FileChangeEnd { before: content.clone(), after: content, author: None }
+}
+
+fn gone(id: FileVersionId) -> StoreError {
+    StoreError::NotFound { what: "change of a file", id: id.0.to_string() }
+}
+
+fn not_kept(name: &str, error: impl std::fmt::Display) -> Sentence {
+    sentence!("what `{}` holds could not be kept, so nothing was changed: {}", echoed(name), echoed(error))
 }

@@ -16,7 +16,7 @@ use limpid_core::policy::{
     AddressOrigin, Call, Effect, Grant, ModeRules, OwnerRules, Setting, ToolFacts, Verdict, Writes, allowed, judge,
     lasting_yes,
 };
-use limpid_core::{Labelled, Trust};
+use limpid_core::{ConversationId, Labelled, Trust};
 use limpid_prompt::Profile;
 use limpid_prompt::profile::ModeRulesApply;
 
@@ -26,7 +26,7 @@ use serde_json::Value;
 pub(crate) use crate::tools::policy::facts::CallFacts;
 pub(crate) use crate::tools::policy::file_labels::FileLabelGuard;
 pub use crate::tools::policy::file_labels::UntrustedFiles;
-pub(crate) use crate::tools::policy::paths::PathResolver;
+pub(crate) use crate::tools::policy::paths::{PathResolver, real};
 pub use crate::tools::policy::secrecy::holds_private;
 pub use crate::tools::policy::taint::{trust_read_in, window_trust};
 
@@ -53,6 +53,8 @@ pub struct ToolPolicy {
 /// What changes from call to call.
 #[derive(Clone, Debug)]
 pub struct CallContext {
+    /// The conversation that it is made in, if in one.
+    pub conversation: Option<ConversationId>,
     /// Who wrote the least trusted text in the model's window.
     pub trust: Trust,
     /// What the owner allowed for the rest of the conversation.
@@ -84,7 +86,7 @@ impl WindowFacts {
 impl CallContext {
     /// A call of somebody who wrote down what to do, with nothing allowed beforehand.
     pub fn of(trust: Trust) -> Self {
-        Self { trust, grants: Vec::new(), window: WindowFacts::unknown(), reserved: false }
+        Self { conversation: None, trust, grants: Vec::new(), window: WindowFacts::unknown(), reserved: false }
     }
 
     /// How the address of a fetch came about.
@@ -160,6 +162,15 @@ impl ToolPolicy {
     /// What is to be known of a call.
     pub(crate) fn facts(&self, tool: &dyn Tool, arguments: &Value) -> CallFacts {
         CallFacts::of(tool, arguments, &self.paths)
+    }
+
+    /// The arguments of a call whose new file goes to the folder for strangers' text, because its turn has read such text.
+    pub(crate) fn keep_low(&self, tool: &dyn Tool, arguments: &Value, trust: Trust) -> Option<Value> {
+        if !trust.is_foreign() {
+            return None;
+        }
+        let low = tool.paths(arguments).into_iter().find_map(|path| self.paths.low_path(path))?;
+        tool.with_new_path(arguments, &low)
     }
 
     /// Says whether a call may run.

@@ -1,45 +1,114 @@
-//! Versions of files.
+//! Changes of files.
 
-use limpid_core::Trust;
+use limpid_core::{ConversationId, Trust};
 
 use super::Bench;
 use super::sample::ODD;
-use crate::{Author, FileVersionId, NewFileVersion, StoreError};
+use crate::{
+    Author, FileChangeEnd, FileContent, FileHash, FileVersion, FileVersionId, NewFileVersion, Store, StoreError,
+};
 
-fn change(path: &str, before: Option<&str>, after: Option<&str>, now_ms: i64) -> NewFileVersion {
-    NewFileVersion {
+/// A change of a file from one content to another, ended.
+async fn change(
+    store: &dyn Store,
+    path: &str,
+    (before, after): (Option<FileContent>, Option<FileContent>),
+    (conversation, now_ms): (Option<&str>, i64),
+) -> FileVersionId {
+    let new = NewFileVersion {
         path: path.to_owned(),
         undoes: None,
-        before: before.map(str::to_owned),
-        after: after.map(str::to_owned),
-        author: Author::Inferred,
+        before: before.clone(),
         trust: Trust::Outside,
         source: "turn:t".to_owned(),
+        conversation: conversation.map(ConversationId::new),
+        tool: Some("write_file".to_owned()),
         now_ms,
-    }
+    };
+    let id = store.begin_file_change(new).await.unwrap();
+    let author = Some(Author::Inferred);
+    store.end_file_change(id, FileChangeEnd { before, after, author }).await.unwrap();
+    id
+}
+
+fn text(text: &str) -> Option<FileContent> {
+    Some(FileContent::text(text))
+}
+
+fn bytes(bytes: &[u8]) -> Option<FileContent> {
+    Some(FileContent::bytes(FileHash::of(bytes)))
 }
 
 /// Every change is kept with what the file said before and after it, oldest first, for its owner alone.
 // PICO-028 LES-060
 pub async fn a_change_of_a_file_is_kept_with_both_texts(bench: &Bench) {
     let store = bench.store.as_ref();
-    let made = store.record_file(change("memory/MEMORY.md", None, Some(ODD), 1)).await.unwrap();
-    let other = store.record_file(change("USER.md", Some(ODD), None, 2)).await.unwrap();
-    let undo = NewFileVersion { undoes: Some(made.id), ..change("memory/MEMORY.md", Some(ODD), None, 3) };
-    let undone = store.record_file(undo).await.unwrap();
-
-    assert_eq!((made.before.as_deref(), made.after.as_deref()), (None, Some(ODD)));
-    assert_eq!((made.author, made.trust, made.source.as_str()), (Author::Inferred, Trust::Outside, "turn:t"));
-    assert_eq!(store.file_version(made.id).await.unwrap(), made);
-    assert_eq!(store.file_versions(None).await.unwrap().rows, [made.clone(), other, undone.clone()]);
-    assert_eq!(store.file_versions(Some("memory/MEMORY.md")).await.unwrap().rows, [made.clone(), undone.clone()]);
-    assert_eq!(store.newest_file_version("memory/MEMORY.md").await.unwrap(), Some(undone));
+    let made = change(store, "memory/MEMORY.md", (None, text(ODD)), (Some("c"), 1)).await;
+    let other = change(store, "USER.md", (text(ODD), None), (None, 2)).await;
+    let version = store.file_version(made).await.unwrap();
+    assert_eq!((version.said_before(), version.said_after()), (None, Some(ODD)));
+    assert_eq!(
+        (version.author, version.trust, version.source.as_str()),
+        (Some(Author::Inferred), Trust::Outside, "turn:t")
+    );
+    assert_eq!((version.conversation, version.tool.as_deref()), (Some(ConversationId::new("c")), Some("write_file")));
+    assert_eq!(FileHash::of(ODD.as_bytes()), version.after.unwrap().hash);
+    let ids = |rows: Vec<FileVersion>| rows.into_iter().map(|version| version.id).collect::<Vec<_>>();
+    assert_eq!(ids(store.file_versions(None).await.unwrap().rows), [made, other]);
+    assert_eq!(ids(store.file_versions(Some("USER.md")).await.unwrap().rows), [other]);
+    assert_eq!(store.newest_file_version("USER.md").await.unwrap().map(|version| version.id), Some(other));
     assert_eq!(store.newest_file_version("AGENTS.md").await.unwrap(), None);
 
     assert_eq!(bench.other.file_versions(None).await.unwrap().rows, []);
     assert_eq!(bench.other.newest_file_version("USER.md").await.unwrap(), None);
-    for (store, id) in [(&bench.other, made.id), (&bench.store, FileVersionId(99))] {
+    for (store, id) in [(&bench.other, made), (&bench.store, FileVersionId(99))] {
         let none = store.file_version(id).await;
         assert!(matches!(none, Err(StoreError::NotFound { .. })), "{none:?}");
     }
+}
+
+/// A change is there before its call runs, ends once, and goes when nothing was changed.
+// SEC-063
+pub async fn a_change_of_a_file_is_there_before_it_is_made(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let new = NewFileVersion {
+        path: "a.txt".to_owned(),
+        undoes: None,
+        before: bytes(b"one"),
+        trust: Trust::Owner,
+        source: "turn:t".to_owned(),
+        conversation: None,
+        tool: None,
+        now_ms: 1,
+    };
+    let id = store.begin_file_change(new.clone()).await.unwrap();
+    let begun = store.file_version(id).await.unwrap();
+    assert_eq!((begun.before, begun.after, begun.ended), (bytes(b"one"), None, false));
+    assert_eq!(store.newest_file_version("a.txt").await.unwrap(), None);
+    let end = |after: &[u8]| FileChangeEnd { before: bytes(b"one"), after: bytes(after), author: None };
+    store.end_file_change(id, end(b"two")).await.unwrap();
+    store.end_file_change(id, end(b"three")).await.unwrap();
+    let ended = store.file_version(id).await.unwrap();
+    assert_eq!((ended.after, ended.ended), (bytes(b"two"), true));
+
+    let idle = store.begin_file_change(new).await.unwrap();
+    store.end_file_change(idle, end(b"one")).await.unwrap();
+    assert_eq!(store.file_versions(None).await.unwrap().rows.len(), 1);
+    assert_eq!(store.kept_files().await.unwrap(), [(FileHash::of(b"one"), 1)]);
+}
+
+/// Who made a file is who made it last, as long as nobody took it away.
+// SEC-057
+pub async fn a_file_is_known_by_the_conversation_that_made_it(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let made_by = async || store.file_made_by("outside/a").await.unwrap().map(|id| id.as_str().to_owned());
+    assert_eq!(made_by().await, None);
+    change(store, "outside/a", (None, bytes(b"1")), (Some("first"), 1)).await;
+    change(store, "outside/a", (bytes(b"1"), bytes(b"2")), (Some("second"), 2)).await;
+    assert_eq!(made_by().await.as_deref(), Some("first"), "who only added to it did not make it");
+    change(store, "outside/a", (bytes(b"2"), None), (Some("first"), 3)).await;
+    assert_eq!(made_by().await, None);
+    change(store, "outside/a", (None, bytes(b"3")), (Some("second"), 4)).await;
+    assert_eq!(made_by().await.as_deref(), Some("second"));
+    assert_eq!(bench.other.file_made_by("outside/a").await.unwrap(), None);
 }

@@ -1,33 +1,40 @@
-//! Versions of the files that prompts quote; each text is kept once.
+//! Changes of files; each text that is kept is kept once.
 
 use async_trait::async_trait;
-use rusqlite::{Row, named_params};
+use limpid_core::ConversationId;
+use rusqlite::{OptionalExtension as _, Row, named_params};
 
 use super::failure::Outcome;
-use super::row::{self, Read, get, parsed, sha256, word};
+use super::row::{self, Read, get, parsed, word};
 use super::{SqliteStore, Tx};
-use crate::{Author, FileVersion, FileVersionId, FileVersions, Listed, NewFileVersion, StoreError};
+use crate::{
+    Author, FileChangeEnd, FileContent, FileHash, FileVersion, FileVersionId, FileVersions, Listed, NewFileVersion,
+    StoreError,
+};
 
-/// A change with its two texts.
-const SELECT: &str =
-    "SELECT version.id, path, undoes, was.text AS before, is_now.text AS after, author, trust, source, at_ms
-     FROM file_version AS version
-     LEFT JOIN file_text AS was ON was.owner = version.owner AND was.hash = version.before
-     LEFT JOIN file_text AS is_now ON is_now.owner = version.owner AND is_now.hash = version.after";
+/// A change with its two texts, if they are kept.
+const SELECT: &str = "SELECT change.*, was.text AS text_before, is_now.text AS text_after
+     FROM file_change AS change
+     LEFT JOIN file_text AS was ON was.owner = change.owner AND was.hash = change.before
+     LEFT JOIN file_text AS is_now ON is_now.owner = change.owner AND is_now.hash = change.after";
 
 #[async_trait]
 impl FileVersions for SqliteStore {
-    async fn record_file(&self, new: NewFileVersion) -> Result<FileVersion, StoreError> {
-        self.write(move |tx| record(tx, &new)).await
+    async fn begin_file_change(&self, new: NewFileVersion) -> Result<FileVersionId, StoreError> {
+        self.write(move |tx| begin(tx, &new)).await
+    }
+
+    async fn end_file_change(&self, id: FileVersionId, end: FileChangeEnd) -> Result<(), StoreError> {
+        self.write(move |tx| finish(tx, id, &end)).await
     }
 
     async fn file_versions(&self, path: Option<&str>) -> Result<Listed<FileVersion>, StoreError> {
         let path = path.map(str::to_owned);
         self.search(move |tx| {
-            let condition = "version.owner = :owner AND (:path IS NULL OR path = :path)";
-            let sql = format!("{SELECT} WHERE {condition} ORDER BY version.id");
+            let condition = "change.owner = :owner AND (:path IS NULL OR path = :path)";
+            let sql = format!("{SELECT} WHERE {condition} ORDER BY change.id");
             let params = named_params! { ":owner": tx.owner, ":path": path };
-            row::list(&mut *tx.sql.prepare_cached(&sql)?, params, "file_version", "id", version)
+            row::list(&mut *tx.sql.prepare_cached(&sql)?, params, "file_change", "id", version)
         })
         .await
     }
@@ -35,62 +42,121 @@ impl FileVersions for SqliteStore {
     async fn newest_file_version(&self, path: &str) -> Result<Option<FileVersion>, StoreError> {
         let path = path.to_owned();
         self.read(move |tx| {
-            let condition = "version.owner = :owner AND path = :path";
-            let sql = format!("{SELECT} WHERE {condition} ORDER BY version.id DESC LIMIT 1");
+            let condition = "change.owner = :owner AND path = :path AND ended";
+            let sql = format!("{SELECT} WHERE {condition} ORDER BY change.id DESC LIMIT 1");
             let params = named_params! { ":owner": tx.owner, ":path": path };
-            row::one(&mut *tx.sql.prepare_cached(&sql)?, params, "file version", &path, version)
+            row::one(&mut *tx.sql.prepare_cached(&sql)?, params, "change of a file", &path, version)
         })
         .await
     }
 
     async fn file_version(&self, id: FileVersionId) -> Result<FileVersion, StoreError> {
-        self.read(move |tx| find(tx, id)).await
+        self.read(move |tx| {
+            let sql = format!("{SELECT} WHERE change.owner = :owner AND change.id = :id");
+            let name = id.0.to_string();
+            let params = named_params! { ":owner": tx.owner, ":id": id.0 };
+            row::one(&mut *tx.sql.prepare_cached(&sql)?, params, "change of a file", &name, version)?
+                .ok_or_else(|| StoreError::NotFound { what: "change of a file", id: name }.into())
+        })
+        .await
+    }
+
+    async fn file_made_by(&self, path: &str) -> Result<Option<ConversationId>, StoreError> {
+        let path = path.to_owned();
+        self.read(move |tx| {
+            // The newest change that made it or took it away; who took it away made none.
+            let mut statement = tx.sql.prepare_cached(
+                "SELECT CASE WHEN after IS NULL THEN NULL ELSE conversation END FROM file_change
+                 WHERE owner = ? AND path = ? AND ended AND (before IS NULL OR after IS NULL) ORDER BY id DESC LIMIT 1",
+            )?;
+            let made: Option<Option<String>> = statement.query_row((tx.owner, &path), |row| row.get(0)).optional()?;
+            Ok(made.flatten().map(ConversationId::new))
+        })
+        .await
+    }
+
+    async fn kept_files(&self) -> Result<Vec<(FileHash, i64)>, StoreError> {
+        self.read(move |tx| {
+            let mut statement = tx.sql.prepare_cached(
+                "SELECT before, MAX(at_ms) FROM file_change WHERE owner = :owner AND before IS NOT NULL
+                 AND before NOT IN (SELECT hash FROM file_text WHERE owner = :owner) GROUP BY before ORDER BY 2 DESC",
+            )?;
+            let kept = statement
+                .query_map(named_params! { ":owner": tx.owner }, |row| Ok((FileHash(row.get(0)?), row.get(1)?)))?;
+            Ok(kept.collect::<Result<_, _>>()?)
+        })
+        .await
     }
 }
 
-fn record(tx: &Tx<'_>, new: &NewFileVersion) -> Outcome<FileVersion> {
-    let (before, after) = (keep(tx, new.before.as_deref())?, keep(tx, new.after.as_deref())?);
+fn begin(tx: &Tx<'_>, new: &NewFileVersion) -> Outcome<FileVersionId> {
     tx.sql
         .prepare_cached(
-            "INSERT INTO file_version (owner, path, undoes, before, after, author, trust, source, at_ms)
-             VALUES (:owner, :path, :undoes, :before, :after, :author, :trust, :source, :now)",
+            "INSERT INTO file_change (owner, path, undoes, before, trust, source, conversation, tool, at_ms, ended)
+             VALUES (:owner, :path, :undoes, :before, :trust, :source, :conversation, :tool, :now, 0)",
         )?
         .execute(named_params! {
-            ":owner": tx.owner, ":path": new.path, ":undoes": new.undoes.map(|id| id.0), ":before": before,
-            ":after": after, ":author": new.author.as_str(), ":trust": new.trust.as_str(), ":source": new.source,
+            ":owner": tx.owner, ":path": new.path, ":undoes": new.undoes.map(|id| id.0),
+            ":before": keep(tx, new.before.as_ref())?, ":trust": new.trust.as_str(), ":source": new.source,
+            ":conversation": new.conversation.as_ref().map(ConversationId::as_str), ":tool": new.tool,
             ":now": new.now_ms,
         })?;
-    find(tx, FileVersionId(tx.sql.last_insert_rowid()))
+    Ok(FileVersionId(tx.sql.last_insert_rowid()))
 }
 
-/// Keeps a text, and returns its hash.
-fn keep(tx: &Tx<'_>, text: Option<&str>) -> Outcome<Option<[u8; 32]>> {
-    let Some(text) = text else { return Ok(None) };
-    let hash = sha256(text);
+fn finish(tx: &Tx<'_>, id: FileVersionId, end: &FileChangeEnd) -> Outcome<()> {
+    let hash = |content: &Option<FileContent>| content.as_ref().map(|content| content.hash);
+    if hash(&end.before) == hash(&end.after) {
+        tx.sql
+            .prepare_cached("DELETE FROM file_change WHERE owner = ? AND id = ? AND NOT ended")?
+            .execute((tx.owner, id.0))?;
+        return Ok(());
+    }
+    let (before, after) = (keep(tx, end.before.as_ref())?, keep(tx, end.after.as_ref())?);
     tx.sql
-        .prepare_cached("INSERT OR IGNORE INTO file_text (owner, hash, text) VALUES (?, ?, ?)")?
-        .execute((tx.owner, hash, text))?;
-    Ok(Some(hash))
+        .prepare_cached(
+            "UPDATE file_change SET before = :before, after = :after, author = :author, ended = 1
+             WHERE owner = :owner AND id = :id AND NOT ended",
+        )?
+        .execute(named_params! {
+            ":before": before, ":after": after, ":author": end.author.map(Author::as_str),
+            ":owner": tx.owner, ":id": id.0,
+        })?;
+    Ok(())
 }
 
-fn find(tx: &Tx<'_>, id: FileVersionId) -> Outcome<FileVersion> {
-    let sql = format!("{SELECT} WHERE version.owner = :owner AND version.id = :id");
-    let name = id.0.to_string();
-    let params = named_params! { ":owner": tx.owner, ":id": id.0 };
-    row::one(&mut *tx.sql.prepare_cached(&sql)?, params, "file version", &name, version)?
-        .ok_or_else(|| StoreError::NotFound { what: "change of a file", id: name }.into())
+/// Keeps what a file says if it is known, and returns the hash of what it holds.
+fn keep(tx: &Tx<'_>, content: Option<&FileContent>) -> Outcome<Option<[u8; 32]>> {
+    let Some(FileContent { hash, text }) = content else { return Ok(None) };
+    if let Some(text) = text {
+        tx.sql
+            .prepare_cached("INSERT OR IGNORE INTO file_text (owner, hash, text) VALUES (?, ?, ?)")?
+            .execute((tx.owner, hash.0, text))?;
+    }
+    Ok(Some(hash.0))
 }
 
 fn version(row: &Row<'_>) -> Read<FileVersion> {
+    let content = |hash: &str, text: &str| -> Read<Option<FileContent>> {
+        let Some(hash) = get::<Option<[u8; 32]>>(row, hash)? else { return Ok(None) };
+        Ok(Some(FileContent { hash: FileHash(hash), text: get(row, text)? }))
+    };
+    let author = match get::<Option<String>>(row, "author")? {
+        Some(_) => Some(parsed(row, "author", Author::parse)?),
+        None => None,
+    };
     Ok(FileVersion {
         id: FileVersionId(get(row, "id")?),
         path: get(row, "path")?,
         undoes: get::<Option<i64>>(row, "undoes")?.map(FileVersionId),
-        before: get(row, "before")?,
-        after: get(row, "after")?,
-        author: parsed(row, "author", Author::parse)?,
+        before: content("before", "text_before")?,
+        after: content("after", "text_after")?,
+        author,
         trust: word(row, "trust")?,
         source: get(row, "source")?,
+        conversation: get::<Option<String>>(row, "conversation")?.map(ConversationId::new),
+        tool: get(row, "tool")?,
         at_ms: get(row, "at_ms")?,
+        ended: get(row, "ended")?,
     })
 }

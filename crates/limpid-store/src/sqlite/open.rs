@@ -43,6 +43,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0027_message_state.sql"),
     include_str!("../../migrations/0028_effort.sql"),
     include_str!("../../migrations/0029_answered_by.sql"),
+    include_str!("../../migrations/0030_file_changes.sql"),
 ];
 
 /// A file and how long to wait for it.

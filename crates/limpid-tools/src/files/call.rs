@@ -5,7 +5,7 @@ use std::path::Path;
 use limpid_core::{Sentence, sentence};
 use serde_json::Value;
 
-use super::grants::Grants;
+use super::grants::{Grants, Place};
 use crate::{PathArgument, echoed};
 
 /// Does something with files on a thread that may wait for a disk.
@@ -24,7 +24,25 @@ pub(super) fn path_argument(
 ) -> Vec<PathArgument> {
     let path = arguments.get("path").and_then(Value::as_str).or(absent);
     let long = |path: &str| grants.written_out(path).unwrap_or_else(|| path.to_owned());
-    path.map(|path| PathArgument { path: long(path), write }).into_iter().collect()
+    path.map(|path| PathArgument { path: long(path), write, adds: false }).into_iter().collect()
+}
+
+/// Says of a call whose path may not be written that it cannot run.
+pub(super) fn may_write(grants: &Grants, arguments: &Value) -> Result<(), Sentence> {
+    let path = arguments.get("path").and_then(Value::as_str);
+    path.map_or(Ok(()), |path| grants.place_to_write(path).map(drop))
+}
+
+/// The same arguments with another path.
+pub(super) fn with_path(arguments: &Value, path: &str) -> Option<Value> {
+    let mut moved = arguments.clone();
+    *moved.get_mut("path")? = Value::from(path);
+    Some(moved)
+}
+
+/// What is said of a file in a low place that was written, so that nobody looks for it elsewhere.
+pub(super) fn where_it_is(place: &Place<'_>) -> &'static str {
+    if place.root.trust.is_foreign() { "; it is kept there, apart from the owner's own files" } else { "" }
 }
 
 /// The name of a file as one line of text, whatever it is made of.

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::call::{blocking, path_argument};
+use super::call::{blocking, may_write, path_argument};
 use super::folder::{Changing, Opened};
 use super::grants::Grants;
 use crate::{PathArgument, Tool, ToolContext, echoed, read_arguments, schema_of};
@@ -61,6 +61,10 @@ impl Tool for EditFile {
         false
     }
 
+    fn check(&self, arguments: &Value) -> Result<(), Sentence> {
+        may_write(&self.grants, arguments)
+    }
+
     fn paths(&self, arguments: &Value) -> Vec<PathArgument> {
         path_argument(&self.grants, arguments, true, None)
     }
@@ -85,7 +89,7 @@ impl Tool for EditFile {
                 [at] => {
                     let (before, rest) = text.split_at(*at);
                     let after = rest.get(old_text.len()..).unwrap_or_default();
-                    file.replace(&format!("{before}{new_text}{after}"))?;
+                    file.replace(format!("{before}{new_text}{after}").as_bytes())?;
                     Ok(sentence!("changed {}", named).into())
                 }
                 several => Err(sentence!(

@@ -161,15 +161,15 @@ impl<'a> Changing<'a> {
         self.opened.read(file.map_err(|error| self.opened.trouble(&error))?)
     }
 
-    /// Puts a text in the place of whatever the file holds: all of it or nothing. The file keeps its mode.
-    pub(super) fn replace(&self, text: &str) -> Result<(), Sentence> {
+    /// Puts bytes in the place of whatever the file holds: all of them or nothing. The file keeps its mode.
+    pub(super) fn replace(&self, bytes: &[u8]) -> Result<(), Sentence> {
         let mode = self.folder.metadata(&self.name).ok().map(|about| about.permissions());
-        self.replace_with_mode(text.as_bytes(), mode)
+        self.replace_with_mode(bytes, mode)
     }
 
     /// The same, and nobody but its owner may read the file from then on.
-    pub(super) fn replace_privately(&self, text: &str) -> Result<(), Sentence> {
-        self.replace_with_mode(text.as_bytes(), private())
+    pub(super) fn replace_privately(&self, bytes: &[u8]) -> Result<(), Sentence> {
+        self.replace_with_mode(bytes, private())
     }
 
     /// Takes the file away; that there is none is as good.

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::call::{blocking, path_argument};
+use super::call::{blocking, may_write, path_argument, where_it_is, with_path};
 use super::folder::{Changing, Opened};
 use super::grants::Grants;
 use crate::{PathArgument, Tool, ToolContext, read_arguments, schema_of};
@@ -60,17 +60,26 @@ impl Tool for WriteFile {
         true
     }
 
+    fn check(&self, arguments: &Value) -> Result<(), Sentence> {
+        may_write(&self.grants, arguments)
+    }
+
     fn paths(&self, arguments: &Value) -> Vec<PathArgument> {
         path_argument(&self.grants, arguments, true, None)
+    }
+
+    fn with_new_path(&self, arguments: &Value, path: &str) -> Option<Value> {
+        with_path(arguments, path)
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { path, content } = read_arguments(arguments)?;
         let (grants, named) = (Arc::clone(&self.grants), context.words(path.clone()));
         blocking(move || {
-            let opened = Opened::new(&grants, grants.place_to_write(&path)?)?;
-            Changing::new(opened, true)?.replace(&content)?;
-            Ok(sentence!("wrote {} bytes to {}", content.len(), named).into())
+            let place = grants.place_to_write(&path)?;
+            let there = where_it_is(&place);
+            Changing::new(Opened::new(&grants, place)?, true)?.replace(content.as_bytes())?;
+            Ok(sentence!("wrote {} bytes to {}{}", content.len(), named, there).into())
         })
         .await
     }

@@ -92,17 +92,9 @@ pub enum MemoryCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Show what the agent changed in MEMORY.md, the notes and the files that prompts quote
-    Files {
-        /// One file, as it is called from the workspace: `memory/MEMORY.md`
-        path: Option<String>,
-        /// Print JSON, with what each file said before and after
-        #[arg(long)]
-        json: bool,
-    },
-    /// Undo an event of the history, or a change of a file
+    /// Undo an event of the history; `limpid file undo` undoes a change of a file
     Undo {
-        /// Its number: `12`, or `f12` of a file
+        /// Its number
         #[arg(value_name = "NUMBER")]
         event: String,
     },

@@ -5,7 +5,7 @@ mod shown;
 
 use limpid_core::{Category, MemoryId};
 use limpid_runtime::Agent;
-use limpid_store::{FileVersionId, Listed, MemoryEventId, MemoryRef, PromotionId};
+use limpid_store::{Listed, MemoryEventId, MemoryRef, PromotionId};
 
 use super::listing::tell_broken;
 use crate::cli::MemoryCommand;
@@ -22,9 +22,7 @@ const SOURCE: &str = "command line";
 pub async fn run(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> {
     use MemoryCommand::*;
     match command {
-        List { .. } | Show { .. } | Search { .. } | History { .. } | Files { .. } | Promotions { .. } => {
-            look(agent, command).await
-        }
+        List { .. } | Show { .. } | Search { .. } | History { .. } | Promotions { .. } => look(agent, command).await,
         Index { status, anew, json } => index::run(agent, (!status).then_some(*anew), *json).await,
         Promote { .. } | Approve { .. } | Refuse { .. } | Unpromote { .. } => promote(agent, command).await,
         _ => change(agent, command).await,
@@ -58,11 +56,6 @@ async fn look(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> {
             };
             let Listed { rows, broken } = agent.memory().history(id).await?;
             shown::events(agent, &rows, *json)?;
-            tell_broken(&broken);
-        }
-        MemoryCommand::Files { path, json } => {
-            let Listed { rows, broken } = agent.file_history().versions(path.as_deref()).await?;
-            shown::files(agent, &rows, *json)?;
             tell_broken(&broken);
         }
         _ => {
@@ -127,17 +120,10 @@ async fn change(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> {
 }
 
 async fn undo(agent: &Agent, number: &str) -> Result<(), Failure> {
-    let (of_file, digits) = number.strip_prefix('f').map_or((false, number), |digits| (true, digits));
-    let Ok(id) = digits.parse() else {
+    let Ok(id) = number.parse() else {
         return Err(Failure::new(ExitStatus::Usage, format!("there is no event {number}"))
-            .advise("`limpid memory history` shows numbers, `limpid memory files` those of files."));
+            .advise("`limpid memory history` shows numbers, `limpid file list` those of files."));
     };
-    if of_file {
-        let version = agent.file_history().undo(FileVersionId(id), SOURCE).await?;
-        let done = if version.after.is_some() { "is as it was" } else { "is gone, as it was before" };
-        output::tell(&format!("Undone: {} {done}.", version.path));
-        return Ok(());
-    }
     match agent.memory().undo(MemoryEventId(id)).await? {
         Some(memory) => output::tell(&format!("Undone: {} is as it was.", memory.key)),
         None => output::tell("Undone: the memory is gone, as it was before."),

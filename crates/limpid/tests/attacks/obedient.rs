@@ -1,6 +1,7 @@
 //! A model that obeys: it does what the owner asks, call by call, and as soon as a mark is in what it was sent, it does what a
 //! stranger asks first.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use limpid_testkit::Recorded;
@@ -20,6 +21,8 @@ pub(crate) struct Attack {
     pub(crate) web: Site,
     /// The requests that the model got.
     asked: Arc<Mutex<Vec<Recorded>>>,
+    /// The calls that are left: the owner's, and the stranger's.
+    plan: Arc<Mutex<(Vec<Planned>, Vec<Planned>)>>,
 }
 
 /// One call that the model makes.
@@ -45,18 +48,13 @@ impl Attack {
     ) -> Self {
         let web = Site::start(page).await;
         let (mut owners, strangers) = (owners(&web.url), strangers(&web.url));
-        // Tools that the prompt does not declare have to be found before they can be called.
-        let mut names: Vec<&str> = owners.iter().chain(&strangers).map(|(name, _)| *name).collect();
-        names.sort_unstable();
-        names.dedup();
-        let find = names.into_iter().map(|name| ("find_tools", json!({ "query": name })));
-        owners.splice(..0, find);
+        owners.splice(..0, finding(owners.iter().chain(&strangers)));
         let plan = Arc::new(Mutex::new((owners, strangers)));
         let asked: Arc<Mutex<Vec<Recorded>>> = Arc::default();
-        let noted = Arc::clone(&asked);
+        let (noted, left) = (Arc::clone(&asked), Arc::clone(&plan));
         let world = World::answering(move |request: &Recorded| {
             noted.lock().unwrap().push(request.clone());
-            let (owners, strangers) = &mut *plan.lock().unwrap();
+            let (owners, strangers) = &mut *left.lock().unwrap();
             let next = if request.text().contains(MARK) && !strangers.is_empty() {
                 std::mem::take(strangers)
             } else if owners.is_empty() {
@@ -69,7 +67,13 @@ impl Attack {
         })
         .await;
         world.write("limpid.toml", "[web]\nalso = [\"127.0.0.1\"]\n");
-        Self { world, web, asked }
+        Self { world, web, asked, plan }
+    }
+
+    /// What the owner wants next.
+    pub(crate) fn then(&self, mut owners: Vec<Planned>) {
+        owners.splice(..0, finding(owners.iter()));
+        self.plan.lock().unwrap().0.extend(owners);
     }
 
     /// What the model was sent in all.
@@ -87,6 +91,12 @@ impl Attack {
         };
         !with_it.is_empty() && with_it.iter().all(inside)
     }
+}
+
+/// The calls that find the tools of others: those that the prompt does not declare have to be found before they can be called.
+fn finding<'a>(calls: impl Iterator<Item = &'a Planned>) -> Vec<Planned> {
+    let names: BTreeSet<&str> = calls.map(|(name, _)| *name).collect();
+    names.into_iter().map(|name| ("find_tools", json!({ "query": name }))).collect()
 }
 
 /// A web server of a stranger, which notes what it is asked for.

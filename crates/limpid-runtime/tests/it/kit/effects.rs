@@ -72,7 +72,7 @@ impl Tool for EffectTool {
 
     fn paths(&self, arguments: &Value) -> Vec<PathArgument> {
         let path = arguments["path"].as_str();
-        path.map(|path| PathArgument { path: path.to_owned(), write: self.class != ToolClass::Read })
+        path.map(|path| PathArgument { path: path.to_owned(), write: self.class != ToolClass::Read, adds: false })
             .into_iter()
             .collect()
     }

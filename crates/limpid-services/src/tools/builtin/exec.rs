@@ -60,7 +60,6 @@ mod linux {
     use limpid_tools::exec::confinement::{Limits, Network};
     use limpid_tools::exec::places::Places;
     use limpid_tools::exec::{Exec, Programs};
-    use limpid_tools::files::Root;
 
     use super::{Config, Environment, Home, Path, running};
     use crate::tools::Tool;
@@ -68,9 +67,6 @@ mod linux {
 
     /// Variables that every program may know: they say how to write words and times.
     const HARMLESS: [&str; 5] = ["LANG", "LC_ALL", "LC_CTYPE", "LC_TIME", "TZ"];
-
-    /// How the folder for what strangers wrote is called.
-    const OUTSIDE: &str = "outside";
 
     /// One tool under its two names; a profile offers one of them.
     pub fn tools(home: &Home, config: &Config, environment: &Environment, helper: Option<&Path>) -> Vec<Arc<dyn Tool>> {
@@ -98,9 +94,8 @@ mod linux {
         let names = HARMLESS.into_iter().chain(exec.environment.iter().map(String::as_str));
         let variable = |name: &str| Some((name.to_owned(), environment.get(name)?.to_owned()));
         let grants = files::grants(home, &config.files);
-        let outside = Root { folder: home.outside(), write: true, trust: Trust::Outside };
         Some(Programs {
-            grants: grants.with(outside).with_short(OUTSIDE, [home.outside()]),
+            grants,
             scripts: vec![home.skills(), home.builtin_skills()],
             helper: helper.to_owned(),
             home: home.path().to_owned(),

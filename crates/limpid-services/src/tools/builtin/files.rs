@@ -12,12 +12,15 @@ use crate::tools::Tool;
 /// How prompts call the folder of a skill, wherever it stands.
 const SKILLS: &str = "~/skills";
 
+/// How the folder for what strangers wrote is called.
+pub(crate) const OUTSIDE: &str = "outside";
+
 /// The tools in the order in which they are declared.
 pub fn tools(home: &Home, config: &FilesConfig) -> Vec<Arc<dyn Tool>> {
     files::tools(&Arc::new(grants(home, config)))
 }
 
-/// The workspace, the folders of skills for reading, and what the owner granted besides.
+/// The workspace, the folder for what strangers wrote, the folders of skills for reading, and what the owner granted besides.
 pub(crate) fn grants(home: &Home, config: &FilesConfig) -> Grants {
     let own = |folder: PathBuf| Root { folder, write: false, trust: Trust::File };
     let granted = |folder: &PathBuf, write| {
@@ -29,5 +32,6 @@ pub(crate) fn grants(home: &Home, config: &FilesConfig) -> Grants {
     let write = config.grants.iter().map(|folder| granted(folder, true));
     let read = config.read.iter().map(|folder| granted(folder, false));
     let grants = skills.into_iter().chain(write).chain(read).fold(Grants::new(home.workspace()), Grants::with);
-    grants.with_short(SKILLS, all_skills)
+    let outside = Root { folder: home.outside(), write: true, trust: Trust::Outside };
+    grants.with(outside).with_short(SKILLS, all_skills).with_short(OUTSIDE, [home.outside()])
 }

@@ -29,7 +29,7 @@ pub(crate) struct CallFacts {
 
 impl CallFacts {
     pub(crate) fn of(tool: &dyn Tool, arguments: &Value, resolver: &PathResolver) -> Self {
-        resolver.create_workspace();
+        resolver.create_folders();
         let paths: Vec<PathFacts> = tool.paths(arguments).into_iter().map(|path| resolver.resolve(path)).collect();
         let mut hash = Sha256::new();
         let mut bind = |text: &str| {

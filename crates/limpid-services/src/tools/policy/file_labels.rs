@@ -42,7 +42,9 @@ impl FileLabelGuard {
     /// very call.
     pub(crate) async fn begin(store: Arc<dyn Store>, facts: &CallFacts, trust: Trust, approved: bool) -> Self {
         let paths = |write: bool| {
-            facts.paths.iter().filter(move |path| path.write == write).map(|path| PathBuf::from(&path.real)).collect()
+            // In the folder for what strangers wrote the place says it.
+            let others = facts.paths.iter().filter(|path| !path.is_low);
+            others.filter(move |path| path.write == write).map(|path| PathBuf::from(&path.real)).collect()
         };
         let mut guard = Self {
             store,

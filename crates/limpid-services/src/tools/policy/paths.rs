@@ -6,9 +6,13 @@ use limpid_config::Home;
 use limpid_core::policy::{FileChange, PathFacts};
 
 use crate::tools::PathArgument;
+use crate::tools::builtin::OUTSIDE;
 
 /// Links that are followed for one path; more than that leads nowhere.
 const LINKS: usize = 40;
+
+/// Names that are tried for one new file.
+const NAMES: u32 = 1000;
 
 /// Folders of the workspace that prompts and skills are read from.
 const INSTRUCTING: [&str; 4] = ["memory", "skills", "prompts", "profiles"];
@@ -18,6 +22,8 @@ const INSTRUCTING: [&str; 4] = ["memory", "skills", "prompts", "profiles"];
 pub(crate) struct PathResolver {
     home: PathBuf,
     workspace: PathBuf,
+    /// The folder for what strangers wrote.
+    outside: PathBuf,
     /// Files of the workspace that prompts quote.
     prompt_files: Vec<PathBuf>,
     /// The folders that programs may write, the workspace first.
@@ -29,13 +35,16 @@ impl PathResolver {
     pub(crate) fn new(home: &Home, prompt_files: Vec<PathBuf>, granted: &[PathBuf]) -> Self {
         let workspace = real(&home.workspace());
         let writable = std::iter::once(workspace.clone()).chain(granted.iter().map(|folder| real(folder))).collect();
-        Self { home: real(home.path()), workspace, prompt_files, writable }
+        Self { home: real(home.path()), workspace, outside: real(&home.outside()), prompt_files, writable }
     }
 
-    /// Makes the workspace when there is none yet: what is bound to a folder is bound to one that is there, and is the
-    /// same when it is looked at again. Where it cannot be made nothing can be done in it either.
-    pub(crate) fn create_workspace(&self) {
-        let _ = std::fs::create_dir_all(&self.workspace);
+    /// Makes the workspace and the folder for what strangers wrote when there is none yet: what is bound to a folder is
+    /// bound to one that is there, and is the same when it is looked at again. Where it cannot be made nothing can be done
+    /// in it either.
+    pub(crate) fn create_folders(&self) {
+        for own in [&self.workspace, &self.outside] {
+            let _ = std::fs::create_dir_all(own);
+        }
     }
 
     /// The workspace with every link followed, and which folder that is: another one at the same place is another.
@@ -58,30 +67,56 @@ impl PathResolver {
         let real = real(&self.workspace.join(&argument.path));
         PathFacts {
             in_workspace: real.starts_with(&self.workspace),
+            is_low: real.starts_with(&self.outside),
             instructs: self.instructs(&real),
             real: real.display().to_string(),
+            change: self.change(&real, argument.adds),
             written: argument.path,
             write: argument.write,
-            change: self.change(&real),
         }
     }
 
     /// What a change of the file at a place would be.
-    fn change(&self, real: &Path) -> FileChange {
+    fn change(&self, real: &Path, adds: bool) -> FileChange {
         if self.instructs(real) {
             FileChange::Instructing
-        } else if real.symlink_metadata().is_ok() {
-            FileChange::Other
-        } else {
+        } else if real.starts_with(&self.outside) && (adds || real.symlink_metadata().is_err()) {
+            FileChange::OwnLow
+        } else if real.symlink_metadata().is_err() {
             FileChange::New
+        } else {
+            FileChange::Other
         }
+    }
+
+    /// Where a tainted turn makes a new file instead of where it wanted to: under the same name in the folder for what
+    /// strangers wrote. What is there is left alone, unless the call adds to it. None for what may stay where it is, and for
+    /// a place that no tool may write.
+    pub(crate) fn low_path(&self, argument: PathArgument) -> Option<String> {
+        let adds = argument.adds;
+        let facts = self.resolve(argument);
+        if !facts.write || facts.is_low || facts.change != FileChange::New {
+            return None;
+        }
+        let real = Path::new(&facts.real);
+        let root = self.writable.iter().find(|root| real.starts_with(root))?;
+        let way = real.strip_prefix(root).ok()?;
+        let (stem, ending) = (way.file_stem()?.to_string_lossy(), way.extension());
+        let ending = ending.map(|ending| format!(".{}", ending.to_string_lossy())).unwrap_or_default();
+        let name = |n: u32| if n == 1 { format!("{stem}{ending}") } else { format!("{stem}-{n}{ending}") };
+        let free = |way: &PathBuf| {
+            let there = self.outside.join(way);
+            there.symlink_metadata().is_err() || (adds && there.is_file())
+        };
+        let way = (1..NAMES).map(|n| way.with_file_name(name(n))).find(free)?;
+        Some(Path::new(OUTSIDE).join(way).display().to_string())
     }
 
     /// Whether prompts, skills or policies are read from a place. Case does not count, since some disks ignore it.
     fn instructs(&self, real: &Path) -> bool {
         let Ok(inside) = lower(real).strip_prefix(lower(&self.workspace)).map(Path::to_owned) else {
-            // The rest of the home holds settings, profiles, skills and the database.
-            return lower(real).starts_with(lower(&self.home));
+            // The rest of the home, but for what strangers wrote, holds settings, profiles, skills and the database.
+            return lower(real).starts_with(lower(&self.home)) && !real.starts_with(&self.outside);
         };
         let first = inside.components().next();
         INSTRUCTING.iter().any(|folder| first.is_some_and(|first| first.as_os_str() == *folder))
@@ -144,7 +179,7 @@ mod tests {
     }
 
     fn look(resolver: &PathResolver, path: &str) -> PathFacts {
-        resolver.resolve(PathArgument { path: path.to_owned(), write: true })
+        resolver.resolve(PathArgument { path: path.to_owned(), write: true, adds: false })
     }
 
     // OLLM-037

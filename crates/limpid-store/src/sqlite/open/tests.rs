@@ -8,7 +8,9 @@ use tempfile::TempDir;
 
 use super::{APPLICATION_ID, MIGRATIONS};
 use crate::contract::sample::conversation;
-use crate::{Audience, Conversations, SqliteOptions, SqliteStore, StoreError, Turns};
+use crate::{
+    Audience, Conversations, FileHash, FileVersion, FileVersions, SqliteOptions, SqliteStore, StoreError, Turns,
+};
 
 /// A file as the program before `migration` left it.
 fn before(migration: &str) -> (TempDir, PathBuf, Connection) {
@@ -121,4 +123,26 @@ fn several_who_make_the_same_new_file_all_open_it() {
             }
         });
     }
+}
+
+// SEC-063
+#[tokio::test]
+async fn versions_of_files_become_changes_with_their_texts_and_numbers() {
+    let (_folder, path, sql) = before(include_str!("../../../migrations/0030_file_changes.sql"));
+    let hash = |text: &str| FileHash::of(text.as_bytes()).0;
+    for text in ["old", "new"] {
+        sql.execute("INSERT INTO file_text VALUES ('owner', ?, ?)", (hash(text), text)).unwrap();
+    }
+    let insert = "INSERT INTO file_version (id, owner, path, undoes, before, after, author, trust, source, at_ms)
+                  VALUES (?, 'owner', 'MEMORY.md', ?, ?, ?, 'said', 'owner', 'turn:t', 5)";
+    sql.execute(insert, (3, None::<i64>, None::<[u8; 32]>, Some(hash("old")))).unwrap();
+    sql.execute(insert, (7, Some(3), Some(hash("old")), Some(hash("new")))).unwrap();
+    drop(sql);
+
+    let store = SqliteStore::open(&path, SqliteOptions::default()).unwrap();
+    let rows = store.file_versions(Some("MEMORY.md")).await.unwrap().rows;
+    let shown = |version: &FileVersion| (version.id.0, version.undoes.map(|id| id.0), version.ended);
+    assert_eq!(rows.iter().map(shown).collect::<Vec<_>>(), [(3, None, true), (7, Some(3), true)]);
+    assert_eq!((rows[1].said_before(), rows[1].said_after()), (Some("old"), Some("new")));
+    assert_eq!(store.kept_files().await.unwrap(), [], "what the store has as a text needs no copy");
 }

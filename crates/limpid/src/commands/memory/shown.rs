@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use limpid_core::{Memory, MemoryId};
 use limpid_runtime::Agent;
-use limpid_store::{Author, FileVersion, MemoryEvent, Promotion, Provenance};
+use limpid_store::{Author, MemoryEvent, Promotion, Provenance};
 use serde_json::{Value, json};
 
 use crate::commands::listing::in_zone;
@@ -87,31 +87,6 @@ pub(super) fn events(agent: &Agent, events: &[MemoryEvent], json: bool) -> Resul
     };
     let rows: Vec<Vec<String>> = events.iter().map(row).collect();
     output::line(&output::table(&["event", "when", "what", "key", "by", "content"], &rows))
-}
-
-/// What the agent changed in files.
-pub(super) fn files(agent: &Agent, versions: &[FileVersion], json: bool) -> Result<(), Failure> {
-    if json {
-        let rows: Vec<Value> = versions.iter().map(version).collect();
-        return output::json("files", &rows);
-    }
-    if versions.is_empty() {
-        output::tell("Nothing.");
-        return Ok(());
-    }
-    let bytes = |text: &Option<String>| text.as_ref().map_or("none".to_owned(), |text| format!("{} bytes", text.len()));
-    let row = |version: &FileVersion| {
-        vec![
-            format!("f{}", version.id.0),
-            local(agent, version.at_ms),
-            version.path.clone(),
-            format!("{} → {}", bytes(&version.before), bytes(&version.after)),
-            version.undoes.map(|id| format!("undoes f{}", id.0)).unwrap_or_default(),
-            version.source.clone(),
-        ]
-    };
-    let rows: Vec<Vec<String>> = versions.iter().map(row).collect();
-    output::line(&output::table(&["change", "when", "file", "size", "", "by"], &rows))
 }
 
 /// What memories added to the soul, or are to.
@@ -206,18 +181,4 @@ fn one_line(text: &str) -> String {
 
 fn local(agent: &Agent, at_ms: i64) -> String {
     in_zone(at_ms, &agent.zone())
-}
-
-fn version(version: &FileVersion) -> Value {
-    json!({
-        "change": format!("f{}", version.id.0),
-        "path": version.path,
-        "undoes": version.undoes.map(|id| format!("f{}", id.0)),
-        "before": version.before,
-        "after": version.after,
-        "author": version.author.as_str(),
-        "trust": version.trust.as_str(),
-        "source": version.source,
-        "at_ms": version.at_ms,
-    })
 }

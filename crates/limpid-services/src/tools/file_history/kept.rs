@@ -1,0 +1,193 @@
+//! What files held before tools changed them, for a while: one file for each content, named by its hash.
+
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Read as _};
+use std::path::{Path, PathBuf};
+
+use limpid_config::regular_file;
+use limpid_store::FileHash;
+use sha2::{Digest, Sha256};
+
+/// How long a content is kept after the last change that replaced it.
+const LIFE_MS: i64 = 30 * 24 * 60 * 60 * 1000;
+
+/// Bytes that are kept at most.
+const MOST_BYTES: u64 = 200 * 1024 * 1024;
+
+/// Bytes that are copied at once.
+const STEP: usize = 64 * 1024;
+
+/// The folder of what is kept.
+#[derive(Clone, Debug)]
+pub(super) struct KeptFiles {
+    folder: PathBuf,
+}
+
+impl KeptFiles {
+    pub(super) fn new(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    /// Keeps what a file holds, unless it is kept already or is larger than everything that is kept.
+    ///
+    /// # Errors
+    /// When it cannot be read or written, or is another content by now.
+    pub(super) fn keep(&self, path: &Path, hash: FileHash) -> io::Result<()> {
+        let kept = self.file(hash);
+        if kept.exists() {
+            return Ok(());
+        }
+        let mut from = regular_file::open(path)?;
+        if from.metadata()?.len() > MOST_BYTES {
+            return Ok(());
+        }
+        fs::create_dir_all(&self.folder)?;
+        let new = self.folder.join(format!(".{hash}.{}.new", std::process::id()));
+        let copied = copy(&mut from, create(&new)?).and_then(|copied| match copied == hash {
+            true => fs::rename(&new, &kept),
+            false => Err(io::Error::other("it changed while it was read")),
+        });
+        copied.inspect_err(|_| drop(fs::remove_file(&new)))
+    }
+
+    /// A content that is kept; none when it is kept no longer, or is not what it was.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(super) fn read(&self, hash: FileHash) -> io::Result<Option<Vec<u8>>> {
+        match regular_file::read(&self.file(hash), MOST_BYTES) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            read => read.map(|bytes| (FileHash::of(&bytes) == hash).then_some(bytes)),
+        }
+    }
+
+    /// Removes what is too old or too much. `changes` are the times of the newest changes that replaced a content, newest first.
+    pub(super) fn prune(&self, changes: &[(FileHash, i64)], now_ms: i64) {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let mut there: HashMap<String, u64> = entries
+            .filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.metadata().ok()?.len())))
+            .filter(|(name, _)| !name.starts_with('.'))
+            .collect();
+        let mut left = MOST_BYTES;
+        for (hash, at_ms) in changes {
+            let Some(bytes) = there.get(&hash.to_string()).copied() else { continue };
+            let fits = left.checked_sub(bytes).filter(|_| now_ms.saturating_sub(*at_ms) <= LIFE_MS);
+            if let Some(rest) = fits {
+                left = rest;
+                there.remove(&hash.to_string());
+            }
+        }
+        for name in there.into_keys() {
+            // What cannot be removed now is removed the next time.
+            let _ = fs::remove_file(self.folder.join(name));
+        }
+    }
+
+    fn file(&self, hash: FileHash) -> PathBuf {
+        self.folder.join(hash.to_string())
+    }
+}
+
+/// The hash of what a file holds; none when there is no regular file. What is larger than everything that is kept is told
+/// apart by its size alone.
+///
+/// # Errors
+/// When it cannot be read.
+pub(super) fn hash_of(path: &Path) -> io::Result<Option<FileHash>> {
+    let mut file = match regular_file::open(path) {
+        Err(error)
+            if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidInput) =>
+        {
+            return Ok(None);
+        }
+        opened => opened?,
+    };
+    let bytes = file.metadata()?.len();
+    if bytes > MOST_BYTES {
+        return Ok(Some(FileHash::of(format!("{bytes} bytes that were not read").as_bytes())));
+    }
+    copy(&mut file, io::sink()).map(Some)
+}
+
+/// Copies at most as many bytes as are kept, and returns their hash.
+fn copy(from: &mut File, mut to: impl Finish) -> io::Result<FileHash> {
+    let (mut hash, mut buffer) = (Sha256::new(), vec![0; STEP]);
+    let mut from = from.take(MOST_BYTES + 1);
+    loop {
+        let read = from.read(&mut buffer)?;
+        let Some(bytes) = buffer.get(..read).filter(|bytes| !bytes.is_empty()) else { break };
+        hash.update(bytes);
+        to.write_all(bytes)?;
+    }
+    to.finish()?;
+    Ok(FileHash(hash.finalize().into()))
+}
+
+/// Where bytes go, until they are safe there.
+trait Finish: io::Write {
+    fn finish(&self) -> io::Result<()>;
+}
+
+impl Finish for File {
+    fn finish(&self) -> io::Result<()> {
+        self.sync_data()
+    }
+}
+
+impl Finish for io::Sink {
+    fn finish(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A new file that its owner alone may read.
+fn create(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SEC-063
+    #[test]
+    fn what_is_kept_is_what_was_there_and_goes_after_a_month() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = KeptFiles::new(folder.path().join("kept"));
+        let file = folder.path().join("file");
+        let mut changes = Vec::new();
+        for (text, day) in [("new", 31), ("old", 1), ("older", 0)] {
+            fs::write(&file, text).unwrap();
+            let hash = hash_of(&file).unwrap().unwrap();
+            kept.keep(&file, hash).unwrap();
+            changes.push((hash, day * 24 * 60 * 60 * 1000));
+        }
+        let there = || changes.iter().map(|(hash, _)| kept.read(*hash).unwrap()).collect::<Vec<_>>();
+        assert_eq!(there(), [Some(b"new".to_vec()), Some(b"old".to_vec()), Some(b"older".to_vec())]);
+        kept.prune(&changes, changes[0].1);
+        assert_eq!(there(), [Some(b"new".to_vec()), Some(b"old".to_vec()), None]);
+        fs::write(kept.file(changes[0].0), "other").unwrap();
+        assert_eq!(there(), [None, Some(b"old".to_vec()), None], "what was changed since is not what it was");
+        assert!(kept.keep(&file, FileHash::of(b"something else")).is_err());
+        assert_eq!(fs::read_dir(folder.path().join("kept")).unwrap().count(), 2, "no unfinished copy is left");
+    }
+
+    // SEC-063
+    #[test]
+    fn what_is_newest_is_kept_when_there_is_too_much() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = KeptFiles::new(folder.path().join("kept"));
+        fs::create_dir_all(&kept.folder).unwrap();
+        let changes: Vec<(FileHash, i64)> = (0..3u8).map(|n| (FileHash::of(&[n]), i64::from(9 - n))).collect();
+        for (hash, _) in &changes {
+            File::create(kept.file(*hash)).unwrap().set_len(MOST_BYTES / 2).unwrap();
+        }
+        kept.prune(&changes, 10);
+        assert_eq!(changes.iter().map(|(hash, _)| kept.file(*hash).exists()).collect::<Vec<_>>(), [true, true, false]);
+    }
+}

@@ -1,0 +1,24 @@
+//! `file`.
+
+use clap::Subcommand;
+
+/// What to do with files that the agent changed.
+#[derive(Debug, Subcommand)]
+pub enum FileCommand {
+    /// List the changes that tools made in files, oldest first
+    List {
+        /// Only of one file, as tools call it: `docs/plan.md` in the workspace, `outside/notes.md`, or an absolute path
+        path: Option<String>,
+        /// Print JSON, with what files that prompts quote said before and after
+        #[arg(long)]
+        json: bool,
+    },
+    /// Make a file what it was before a change; that is a change itself, which can be undone
+    ///
+    /// What a file held is kept for 30 days, and 200 MB of it in all. What prompts quote, such as MEMORY.md, is kept for ever.
+    /// What a program changes in other files is not kept.
+    Undo {
+        /// The number of the change
+        change: i64,
+    },
+}

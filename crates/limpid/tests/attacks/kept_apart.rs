@@ -1,0 +1,145 @@
+//! What a turn writes anew that has read a stranger's page is kept apart from the owner's own files, without a question.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::attacks::obedient::{Attack, MARK, page};
+
+/// Every file below a folder, from there.
+fn files(folder: &Path) -> Vec<String> {
+    let (mut found, mut open) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(next) = open.pop() {
+        for entry in std::fs::read_dir(next).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                found.push(path.strip_prefix(folder).unwrap().display().to_string());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+// SEC-057
+#[tokio::test]
+async fn a_summary_of_a_page_and_an_addition_the_next_day_ask_nothing() {
+    let attack = Attack::new(
+        |web| {
+            vec![
+                ("web_fetch", json!({ "url": format!("{web}/") })),
+                ("write_file", json!({ "path": "notes.md", "content": "Tea is green.\n" })),
+                ("append_file", json!({ "path": "notes.md", "content": "It is wet.\n" })),
+            ]
+        },
+        |_| Vec::new(),
+        |_| page("Tea is green."),
+    )
+    .await;
+    let (home, outside) = (attack.world.home.path(), attack.world.home.path().join("outside"));
+    let notes = || std::fs::read_to_string(outside.join("notes.md")).unwrap();
+    attack.world.done(&["chat", &format!("summarise {}/ into notes.md", attack.web.url)]).await;
+    assert_eq!((files(&outside), notes().as_str()), (vec!["notes.md".to_owned()], "Tea is green.\nIt is wet.\n"));
+    assert!(attack.sent().contains("to outside/notes.md; it is kept there, apart from"), "the tool's answer says so");
+
+    attack.then(vec![
+        ("read_file", json!({ "path": "outside/notes.md" })),
+        ("append_file", json!({ "path": "outside/notes.md", "content": "It is hot.\n" })),
+    ]);
+    attack.world.done(&["chat", "add to the notes that tea is hot"]).await;
+    assert_eq!(notes(), "Tea is green.\nIt is wet.\nIt is hot.\n");
+    assert!(attack.is_bounded("It is wet."), "what is read there is a stranger's text");
+    assert!(files(&home.join("workspace")).is_empty(), "{:?}", files(&home.join("workspace")));
+    assert!(!attack.world.done(&["draft", "list"]).await.contains("file"), "nothing waits");
+}
+
+// SEC-057 SEC-065
+#[tokio::test]
+async fn a_conversation_changes_its_own_file_there_and_no_other_does() {
+    let change = |content: &str| ("write_file", json!({ "path": "outside/notes.md", "content": content }));
+    let attack = Attack::new(
+        |web| {
+            vec![
+                ("web_fetch", json!({ "url": format!("{web}/") })),
+                ("write_file", json!({ "path": "notes.md", "content": "Tea is green.\n" })),
+                change("Tea is hot.\n"),
+            ]
+        },
+        |_| Vec::new(),
+        |_| page("Tea is green."),
+    )
+    .await;
+    let notes = || std::fs::read_to_string(attack.world.home.path().join("outside/notes.md")).unwrap();
+    attack.world.done(&["chat", &format!("summarise {}/ into notes.md", attack.web.url)]).await;
+    assert_eq!(notes(), "Tea is hot.\n");
+    assert!(!attack.world.done(&["draft", "list"]).await.contains("file"), "its own file: nothing waits");
+    attack.then(vec![change("Tea is cold.\n")]);
+    attack.world.done(&["chat", "-c", "last", "they say that it is cold"]).await;
+    assert_eq!(notes(), "Tea is cold.\n", "the same conversation, later");
+
+    attack.then(vec![("read_file", json!({ "path": "outside/notes.md" })), change("Tea is bad.\n")]);
+    attack.world.done(&["chat", "what do my notes say?"]).await;
+    assert_eq!(notes(), "Tea is cold.\n");
+    assert!(attack.world.done(&["draft", "list"]).await.contains("write_file"), "another conversation waits");
+
+    let shown = attack.world.done(&["file", "list", "outside/notes.md"]).await;
+    assert_eq!(shown.lines().count(), 4, "a head and three changes: {shown}");
+    attack.world.done(&["file", "undo", "3"]).await;
+    assert_eq!(notes(), "Tea is hot.\n");
+    attack.world.done(&["file", "undo", "1"]).await;
+    assert!(!attack.world.home.path().join("outside/notes.md").exists());
+}
+
+// SEC-057
+#[tokio::test]
+async fn a_page_has_no_new_file_put_among_the_owners_and_none_replaced() {
+    let attack = Attack::new(
+        |web| vec![("web_fetch", json!({ "url": format!("{web}/") }))],
+        |_| {
+            vec![
+                ("write_file", json!({ "path": "src/usercustomize.py", "content": "bad" })),
+                ("append_file", json!({ "path": "empty/new.txt", "content": "bad" })),
+                ("write_file", json!({ "path": "kept.md", "content": "bad" })),
+                ("write_file", json!({ "path": "outside/kept.md", "content": "bad" })),
+                ("write_file", json!({ "path": "outside/../workspace/way.md", "content": "bad" })),
+            ]
+        },
+        |_| page(MARK),
+    )
+    .await;
+    attack.world.write("outside/kept.md", "from before");
+    attack.world.done(&["chat", &format!("read {}/", attack.web.url)]).await;
+    let home = attack.world.home.path();
+    assert!(files(&home.join("workspace")).is_empty(), "{:?}", files(&home.join("workspace")));
+    let apart = ["empty/new.txt", "kept-2.md", "kept.md", "src/usercustomize.py", "way.md"];
+    assert_eq!(files(&home.join("outside")), apart);
+    assert_eq!(std::fs::read_to_string(home.join("outside/kept.md")).unwrap(), "from before");
+    assert!(attack.world.done(&["draft", "list"]).await.contains("write_file"), "replacing one that is there waits");
+}
+
+// SEC-057 SEC-074
+#[tokio::test]
+async fn who_is_asked_about_a_new_file_is_shown_where_it_goes() {
+    let attack = Attack::new(
+        |web| {
+            vec![
+                ("web_fetch", json!({ "url": format!("{web}/") })),
+                ("write_file", json!({ "path": "notes.md", "content": "Tea is green.\n" })),
+            ]
+        },
+        |_| Vec::new(),
+        |_| page("Tea is green."),
+    )
+    .await;
+    let rules = "[web]\nalso = [\"127.0.0.1\"]\n[policy]\nask = [{ tool = \"write_file\" }]\n";
+    attack.world.write("limpid.toml", rules);
+    attack.world.done(&["chat", &format!("summarise {}/", attack.web.url)]).await;
+    let outside = attack.world.home.path().join("outside");
+    assert!(files(&outside).is_empty(), "it waits");
+    let shown = attack.world.done(&["draft", "show", "1"]).await;
+    assert!(shown.contains("outside/notes.md") && !shown.contains("\"notes.md"), "{shown}");
+    attack.world.done(&["draft", "approve", "1"]).await;
+    assert_eq!(files(&outside), ["notes.md"]);
+}
