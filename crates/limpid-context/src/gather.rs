@@ -16,7 +16,7 @@ use limpid_prompt::prompt::hash_of;
 use limpid_services::error::AgentError;
 use limpid_services::modes::{is_set, kind_of};
 use limpid_services::profiles::{Identity, LoadedProfile, identity_files};
-use limpid_services::tools::ToolPolicy;
+use limpid_services::tools::{ToolPolicy, shows_owners};
 use limpid_store::{Audience, ConversationKind};
 
 use crate::deps::ContextDeps;
@@ -27,6 +27,10 @@ use crate::sources::platform::platform;
 use crate::tool_selection::{Choice, FindTools, select_tools};
 use crate::window_state::WindowState;
 use crate::{convert, sources};
+
+/// The tool that sends out a research worker, and those that it takes the place of.
+const RESEARCH: &str = "research";
+const BARE: [&str; 2] = ["web_search", "web_fetch"];
 
 /// Messages, the newest of all, whose calls say which tools are used.
 const COUNTED: u32 = 2000;
@@ -73,40 +77,28 @@ pub(crate) async fn gather(
 
     let kept = occasion.conversation.and_then(PrefixCache::kept);
     let group = occasion.conversation.is_some_and(|conversation| conversation.audience == Audience::Group);
-    let skills = sources::skills::selected(deps, occasion.conversation.map(|own| &own.id), occasion.text).await?;
-    let mut standing_notices = skills.told;
-    let agent_name = deps.config.agent.name.as_ref().unwrap_or(&profile.behaviour().agent_name);
-    let [soul, safety] = own_identity(&deps.home, &profile, agent_name, &mut standing_notices)?;
+    let mut standing_notices = Vec::new();
+    // What anybody may read. A research worker gets this and nothing else, so it has nothing to carry away.
     let mut inputs = Inputs {
-        agent_name: agent_name.clone(),
-        soul,
-        safety,
-        additional_instructions: deps.config.prompt.additional_instructions.clone(),
-        use_sanity_checks: deps.config.prompt.sanity_checks,
+        agent_name: profile.behaviour().agent_name.clone(),
         interactive: occasion.conversation.map_or_else(|| kind_of(&path), |own| own.kind) != ConversationKind::Run,
         mode: occasion.mode.to_owned(),
         tier: window.tier().map(Tier::number),
         model: convert::model(card),
         tools: deps.tools.inputs(&policy),
-        skills: skills.input,
-        workspace: sources::workspace_files::read(&deps.home.workspace(), &time, &mut standing_notices)?,
         session: SessionInput { group, ..SessionInput::by(TrustName::Owner) },
         time: Some(time),
         platform: platform(),
         user: Some(Quoted::new(occasion.text, occasion.trust.into())),
         boundary: deps.host.tag(),
-        origins: origins(),
         ..Inputs::default()
     };
-    sources::workspace::leave_out_foreign(deps, &mut inputs.workspace, &mut notices).await?;
-    let agent_file = sources::agent_file::apply(deps, &profile, &mut inputs, &mut standing_notices);
-    sources::memory::fill(deps, &mut inputs, &profile, &mut notices).await?;
-    sources::tasks::fill(deps, &mut inputs).await?;
-    sources::heartbeat::fill(deps, &mut inputs, &path, occasion).await?;
-    sources::heartbeat::keep_decision(&mut inputs, &profile, &path);
+    let mut max_turns = None;
+    if !policy.is_research() {
+        let told = (&mut notices, &mut standing_notices);
+        max_turns = owners_inputs(deps, occasion, (&profile, &path), &mut inputs, told).await?;
+    }
     clean(deps, &mut inputs);
-    sources::inbox::fill(deps, &mut inputs).await?;
-    sources::heartbeat::fill_quiet_hours(deps, &mut inputs, &path, occasion.now).await?;
 
     let mut history = match occasion.conversation {
         Some(conversation) => History::read(&*deps.store, conversation, &mut notices).await?,
@@ -114,7 +106,10 @@ pub(crate) async fn gather(
     };
     let mut learned = kept.clone().unwrap_or_default();
     let conversation = occasion.conversation.map(|conversation| &conversation.id);
-    let began = sources::goal::fill(deps, (conversation, &profile), &mut inputs, &mut learned, &mut notices).await?;
+    let mut began = None;
+    if !policy.is_research() {
+        began = sources::goal::fill(deps, (conversation, &profile), &mut inputs, &mut learned, &mut notices).await?;
+    }
     if let Some((conversation, turn)) = conversation.zip(began) {
         history.began_with(deps.store.request_of(conversation, &turn).await?);
     }
@@ -128,12 +123,56 @@ pub(crate) async fn gather(
         session: PrefixCache::default(),
         notices,
         standing_notices,
-        max_turns: agent_file.max_turns,
+        max_turns,
     };
     keep_prefix(deps, &mut gathered, kept).await?;
     gathered.session.goals_asked_for = learned.goals_asked_for;
     gathered.session.window_state = window.clone();
     Ok(gathered)
+}
+
+/// Adds what the owner has: their texts, memories, tasks, skills, mail. Says how many calls of the model may use tools.
+async fn owners_inputs(
+    deps: &ContextDeps,
+    occasion: &Occasion<'_>,
+    (profile, path): (&Profile, &str),
+    inputs: &mut Inputs,
+    (notices, standing_notices): (&mut Vec<String>, &mut Vec<String>),
+) -> Result<Option<u32>, AgentError> {
+    let skills = sources::skills::selected(deps, occasion.conversation.map(|own| &own.id), occasion.text).await?;
+    standing_notices.extend(skills.told);
+    inputs.skills = skills.input;
+    if let Some(name) = &deps.config.agent.name {
+        inputs.agent_name.clone_from(name);
+    }
+    [inputs.soul, inputs.safety] = own_identity(&deps.home, profile, &inputs.agent_name, standing_notices)?;
+    inputs.additional_instructions.clone_from(&deps.config.prompt.additional_instructions);
+    inputs.use_sanity_checks = deps.config.prompt.sanity_checks;
+    inputs.origins = origins();
+    let time = time_info(occasion.now, &deps.host.zone());
+    inputs.workspace = sources::workspace_files::read(&deps.home.workspace(), &time, standing_notices)?;
+    sources::workspace::leave_out_foreign(deps, &mut inputs.workspace, notices).await?;
+    let agent_file = sources::agent_file::apply(deps, profile, inputs, standing_notices);
+    sources::memory::fill(deps, inputs, profile, notices).await?;
+    sources::tasks::fill(deps, inputs).await?;
+    sources::heartbeat::fill(deps, inputs, path, occasion).await?;
+    sources::heartbeat::keep_decision(inputs, profile, path);
+    clean(deps, inputs);
+    sources::inbox::fill(deps, inputs).await?;
+    sources::heartbeat::fill_quiet_hours(deps, inputs, path, occasion.now).await?;
+    prefer_research(profile, path, inputs);
+    Ok(agent_file.max_turns)
+}
+
+/// Offers one way to the web: a research worker where something of the owner's is in the prompt, since what a page says
+/// could have it carried away; else the bare tools.
+fn prefer_research(profile: &Profile, path: &str, inputs: &mut Inputs) {
+    let is_offered = profile.path(path).is_ok_and(|path| path.offers(RESEARCH, inputs.model.local));
+    if !is_offered || !inputs.tools.iter().any(|tool| tool.name == RESEARCH) {
+        return;
+    }
+    let has_own = shows_owners(inputs);
+    inputs.tools.retain(|tool| if has_own { !BARE.contains(&tool.name.as_str()) } else { tool.name != RESEARCH });
 }
 
 /// Shows pinned memories, goal and tools where the conversation's earlier prompts did, so that its prefix stays the same

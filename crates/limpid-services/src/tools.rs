@@ -23,8 +23,8 @@ pub use crate::tools::catalog::ToolCatalog;
 pub use crate::tools::executor::{Decision, Permit, ToolExecutor, ToolExecutorParts, ToolFinder, TurnToolExecutor};
 pub use crate::tools::file_history::FileHistory;
 pub use crate::tools::policy::{
-    CallContext, CallDescription, PolicyRules, ToolPolicy, UntrustedFiles, WindowFacts, holds_private, trust_read_in,
-    window_trust,
+    CallContext, CallDescription, PolicyRules, ToolPolicy, UntrustedFiles, WindowFacts, holds_private, shows_owners,
+    trust_read_in, window_trust,
 };
 
 pub use crate::tools::reservations::{LaterResult, Reservation, Reservations};

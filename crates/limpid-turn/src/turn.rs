@@ -104,6 +104,11 @@ impl Turn {
         &self.in_flight
     }
 
+    /// Whether the turn has a tool of this name; a call of any other is refused, unrun.
+    pub fn has_tool(&self, name: &str) -> bool {
+        self.start.tools.iter().any(|tool| tool.name == name)
+    }
+
     /// The tool whose call ends the turn, when one does.
     pub fn decision(&self) -> Option<&str> {
         self.start.decision.as_deref()

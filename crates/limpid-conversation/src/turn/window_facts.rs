@@ -3,6 +3,7 @@
 use limpid_core::message::FAILED;
 use limpid_core::policy::written_addresses;
 use limpid_core::{ConversationId, Message, Role};
+use limpid_prompt::Inputs;
 use limpid_services::error::AgentError;
 use limpid_services::tools::{CallContext, WindowFacts, address_of, holds_private};
 use limpid_store::Store;
@@ -27,7 +28,14 @@ async fn window_facts(turn: &mut RunningTurn) -> Result<WindowFacts, AgentError>
     // What came in while the turn runs.
     let is_owners = |message: &&Message| message.role == Role::User && !message.trust.is_foreign();
     typed.extend(addresses(in_flight.iter().filter(is_owners).map(|message| message.text.as_str())));
-    let is_private = holds_private(&turn.requests.inputs, in_flight, |name| turn.calls.tools.is_public(name));
+    // What the turn has not got was refused, so its result says nothing.
+    let is_public = |name: &str| !turn.machine.has_tool(name) || turn.calls.tools.is_public(name);
+    let is_private = if turn.calls.tools.is_research() {
+        // Its task was written while the turn that sent it was clean, or the owner has confirmed it.
+        holds_private(&Inputs { user: None, ..turn.requests.inputs.clone() }, in_flight, is_public)
+    } else {
+        holds_private(&turn.requests.inputs, in_flight, is_public)
+    };
     // What a call was refused with repeats the model's own words.
     let is_read = |message: &&Message| message.role == Role::Tool && message.trust.is_foreign();
     let results = in_flight.iter().filter(is_read).filter(|message| !message.text.starts_with(FAILED));

@@ -12,6 +12,8 @@ pub enum Effect {
     Search,
     /// It fetches an address of the web. The address is whole and in its normal form; none when it is no address.
     Fetch(Option<String>),
+    /// It has a research worker look something up on the web: a run of its own that sees the task and the web, nothing else.
+    Research,
     /// It opens an address on the owner's screen, in the same form.
     Show(Option<String>),
     /// It writes, moves or removes files; which ones, the paths of the call say.
@@ -42,7 +44,7 @@ impl Effect {
     /// The class that rules and modes know it by.
     pub const fn class(&self) -> ToolClass {
         match self {
-            Self::Look | Self::Search | Self::Fetch(_) => ToolClass::Read,
+            Self::Look | Self::Search | Self::Fetch(_) | Self::Research => ToolClass::Read,
             Self::Show(_) | Self::Send | Self::Pay => ToolClass::Send,
             Self::Files | Self::Mailbox => ToolClass::Write,
             Self::Remember | Self::Tell | Self::ChangeOwned => ToolClass::Remember,
@@ -92,6 +94,8 @@ pub enum Row {
     FetchLink,
     /// Fetch an address that the model composed.
     FetchComposed,
+    /// Have a research worker look something up.
+    Research,
     /// Open a page at the owner's.
     Show,
     /// A new file among the owner's.
@@ -120,12 +124,13 @@ pub enum Row {
 
 impl Row {
     /// Every row, in the order of the table.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Look,
         Self::FetchNamed,
         Self::Search,
         Self::FetchLink,
         Self::FetchComposed,
+        Self::Research,
         Self::Show,
         Self::NewFile,
         Self::ChangeOwnLow,
@@ -148,6 +153,7 @@ impl Row {
             Self::Search => "search",
             Self::FetchLink => "fetch a link",
             Self::FetchComposed => "fetch an address",
+            Self::Research => "research",
             Self::Show => "open a page",
             Self::NewFile => "make a file",
             Self::ChangeOwnLow => "change a file of strangers",
@@ -179,6 +185,7 @@ impl Row {
                 AddressOrigin::Read => Self::FetchLink,
                 AddressOrigin::Composed => Self::FetchComposed,
             },
+            Effect::Research => Self::Research,
             Effect::Show(_) => Self::Show,
             // A call that names no file may change any.
             Effect::Files if changes(FileChange::Other) || files.is_empty() => Self::ChangeFile,
@@ -214,13 +221,15 @@ pub enum Window {
     Clean,
     /// Something foreign, and nothing that is private to the owner.
     TaintedPublic,
+    /// The same in a research worker, which was sent out to fetch what it likes.
+    Research,
     /// Something foreign, beside what is private to the owner.
     Tainted,
 }
 
 impl Window {
     /// Every kind of window.
-    pub const ALL: [Self; 3] = [Self::Clean, Self::TaintedPublic, Self::Tainted];
+    pub const ALL: [Self; 4] = [Self::Clean, Self::TaintedPublic, Self::Research, Self::Tainted];
 }
 
 /// What becomes of an effect when no rule and no mode says otherwise.
@@ -239,10 +248,12 @@ pub const fn cell(row: Row, window: Window) -> Cell {
         (Row::Send, _) => Cell::Waits,
         (_, Window::Clean) => Cell::Runs,
         (Row::Look | Row::FetchNamed | Row::Search | Row::ChangeOwnLow | Row::Remember | Row::Tell, _) => Cell::Runs,
-        (Row::FetchLink, Window::TaintedPublic) => Cell::Runs,
+        (Row::FetchLink, Window::TaintedPublic | Window::Research) => Cell::Runs,
+        (Row::FetchComposed, Window::Research) => Cell::Runs,
         (
             Row::FetchLink
             | Row::FetchComposed
+            | Row::Research
             | Row::Show
             | Row::NewFile
             | Row::ChangeFile
@@ -260,26 +271,27 @@ pub const fn cell(row: Row, window: Window) -> Cell {
 mod tests {
     use super::*;
 
-    /// The table of trust.md, section C: clean, tainted without anything private, tainted. The new file of a tainted turn is
-    /// made in a low place, so it is of the row `ChangeOwnLow`.
+    /// The table of trust.md, section C: clean, tainted without anything private, the same in a research
+    /// worker, tainted. The new file of a tainted turn is made in a low place, so it is of the row `ChangeOwnLow`.
     const TABLE: &str = "\
-Look           runs  runs  runs
-FetchNamed     runs  runs  runs
-Search         runs  runs  runs
-FetchLink      runs  runs  waits
-FetchComposed  runs  waits waits
-Show           runs  waits waits
-NewFile        runs  waits waits
-ChangeOwnLow   runs  runs  runs
-ChangeFile     runs  waits waits
-Remember       runs  runs  runs
-Tell           runs  runs  runs
-ChangeOwned    runs  waits waits
-Run            runs  waits waits
-Mailbox        runs  waits waits
-Plan           runs  waits waits
-Send           waits waits waits
-ChangeSelf     runs  waits waits
+Look           runs  runs  runs  runs
+FetchNamed     runs  runs  runs  runs
+Search         runs  runs  runs  runs
+FetchLink      runs  runs  runs  waits
+FetchComposed  runs  waits runs  waits
+Research       runs  waits waits waits
+Show           runs  waits waits waits
+NewFile        runs  waits waits waits
+ChangeOwnLow   runs  runs  runs  runs
+ChangeFile     runs  waits waits waits
+Remember       runs  runs  runs  runs
+Tell           runs  runs  runs  runs
+ChangeOwned    runs  waits waits waits
+Run            runs  waits waits waits
+Mailbox        runs  waits waits waits
+Plan           runs  waits waits waits
+Send           waits waits waits waits
+ChangeSelf     runs  waits waits waits
 ";
 
     // SEC-065

@@ -22,6 +22,8 @@ pub struct Setting<'a> {
     pub trust: Trust,
     /// Whether something that is private to the owner is in it.
     pub private: bool,
+    /// Whether the turn is a research worker's.
+    pub research: bool,
     /// What the owner wrote down.
     pub rules: &'a OwnerRules,
     /// What the owner allowed for the rest of the conversation.
@@ -180,10 +182,11 @@ fn wrong_write(mode: &ModeRules, call: &Call<'_>) -> Option<String> {
 /// Why the owner is asked about a call, if they are.
 fn why_ask(setting: &Setting<'_>, call: &Call<'_>, asked_always: bool) -> Option<String> {
     let row = row_by_rules(setting, call);
-    let window = match (setting.trust.is_foreign(), setting.private) {
-        (false, _) => Window::Clean,
-        (true, false) => Window::TaintedPublic,
-        (true, true) => Window::Tainted,
+    let window = match (setting.trust.is_foreign(), setting.private, setting.research) {
+        (false, ..) => Window::Clean,
+        (true, true, _) => Window::Tainted,
+        (true, false, true) => Window::Research,
+        (true, false, false) => Window::TaintedPublic,
     };
     let waits = cell(row, window) == Cell::Waits;
     if waits && setting.trust.is_foreign() {
@@ -214,6 +217,7 @@ fn consequence(row: Row, call: &Call<'_>) -> String {
             return format!("neither you nor your rules named this address of {host}");
         }
         (Row::Look | Row::FetchNamed | Row::Search | Row::FetchLink | Row::FetchComposed, _) => "read something",
+        (Row::Research, _) => "send a research worker to the web with this task",
         (Row::Remember | Row::Tell, _) => "keep something",
         (Row::ChangeOwned, _) => "change or remove something that you have",
         (Row::NewFile | Row::ChangeOwnLow | Row::ChangeFile, _) => "change a file",

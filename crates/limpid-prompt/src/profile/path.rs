@@ -33,6 +33,8 @@ pub struct Path {
     pub only: Option<Vec<String>>,
     /// The tier of this path, whatever the window.
     pub tier: Option<Tier>,
+    /// Whether its prompts show nothing of the owner's: a research worker reads the web, and could carry it away.
+    pub public: bool,
     /// The messages, in order.
     pub steps: Vec<Step>,
     /// The budget of the whole prompt with its tool schemas.

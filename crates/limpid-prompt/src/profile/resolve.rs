@@ -71,6 +71,7 @@ impl<'d> Resolver<'d> {
             without: Vec::new(),
             only: None,
             tier: draft.tier,
+            public: draft.public,
             steps,
             budget: draft.budget,
         })

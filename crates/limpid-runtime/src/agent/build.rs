@@ -5,9 +5,7 @@ mod base;
 use std::sync::Arc;
 
 use limpid_context::ContextDeps;
-use limpid_conversation::Conversations;
-use limpid_conversation::Housekeeping;
-use limpid_conversation::{ConversationDeps, WindowMemory};
+use limpid_conversation::{ConversationDeps, Conversations, Housekeeping, Research, WindowMemory};
 use limpid_core::Tier;
 use limpid_model::chain::Pause;
 use limpid_services::deliveries::ConversationSignal;
@@ -50,10 +48,11 @@ pub(super) fn build(options: AgentOptions) -> Result<Agent, AgentError> {
 struct Hooks {
     signal: ConversationSignal,
     next_tier: NextTier,
+    research: Research,
 }
 
 impl Hooks {
-    /// Connects both to the conversations. They keep these no longer than others do.
+    /// Connects them to the conversations. They keep these no longer than others do.
     fn connect(self, conversations: &Conversations) {
         let asked = conversations.downgrade();
         self.next_tier.connect(move |conversation| {
@@ -65,6 +64,7 @@ impl Hooks {
                 }
             })
         });
+        self.research.connect(conversations.downgrade());
         let waking = conversations.downgrade();
         self.signal.connect(move |conversation| {
             if let Some(conversations) = waking.upgrade() {
@@ -95,6 +95,7 @@ fn services(options: AgentOptions, hooks: &Hooks) -> Result<Services, AgentError
         skills: Arc::clone(&skills),
         mail: Arc::clone(&mail),
         tasks: tasks.clone(),
+        research: hooks.research.clone(),
         helper: options.helper,
         parser,
         tools: options.tools,

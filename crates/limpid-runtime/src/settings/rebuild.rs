@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use limpid_config::{Config, Environment, Home, Live, Redactor};
+use limpid_conversation::Research;
 use limpid_core::RetryPlan;
 use limpid_core::policy::OwnerRules;
 use limpid_formats::Parser;
@@ -31,6 +32,7 @@ pub(crate) struct Parts {
     pub(crate) skills: Arc<Skills>,
     pub(crate) mail: Arc<MailAccounts>,
     pub(crate) tasks: Tasks,
+    pub(crate) research: Research,
     pub(crate) helper: Option<PathBuf>,
     /// What parses pages of the web.
     pub(crate) parser: Parser,
@@ -103,6 +105,7 @@ impl Parts {
             tasks: &self.tasks,
             mail: &self.mail,
             semantics: semantics.as_ref(),
+            research: &self.research,
         });
         let tools = ToolCatalog::new(own, &self.tools);
         let mut rules = config.policy.rules();

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use limpid_config::{Config, Environment, Home};
-use limpid_conversation::ReadResult;
+use limpid_conversation::{ReadResult, Research};
 use limpid_formats::Parser;
 use limpid_services::deliveries::message_tool;
 use limpid_services::goals::Goals;
@@ -32,6 +32,7 @@ pub(crate) struct ToolParts<'a> {
     pub(crate) tasks: &'a Tasks,
     pub(crate) mail: &'a Arc<MailAccounts>,
     pub(crate) semantics: Option<&'a Arc<SemanticIndex>>,
+    pub(crate) research: &'a Research,
 }
 
 /// The tools in the order in which they are declared; a new one goes to the end of its group.
@@ -43,7 +44,13 @@ pub(crate) fn own_tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     tools.extend(file_tools(parts.home, &config.files));
     tools.extend(exec_tools(parts.home, config, environment, parts.helper));
     tools.push(Arc::new(ReadResult::new(Arc::clone(store), result_chars)));
-    tools.extend(web_tools(config, environment, parts.parser));
+    let web = web_tools(config, environment, parts.parser);
+    // A worker has these two.
+    let reads_web = web.iter().any(|tool| ["web_search", "web_fetch"].contains(&tool.name()));
+    tools.extend(web);
+    if reads_web {
+        tools.push(Arc::new(parts.research.clone()));
+    }
     tools.extend(goals::tools(parts.goals));
     tools.extend(history_tools(store, semantics));
     tools.extend(skills::tools(parts.skills));
@@ -143,6 +150,7 @@ mod tests {
             tasks: &Tasks::new(Arc::clone(&store), Live::default(), host, waker),
             mail: &Arc::new(mail),
             semantics: None,
+            research: &Research::default(),
         });
         (home, tools)
     }

@@ -201,6 +201,11 @@ impl TurnToolExecutor {
         self.policy.is_read_only()
     }
 
+    /// Whether the turn is a research worker's, whose window shows nothing of the owner's.
+    pub fn is_research(&self) -> bool {
+        self.policy.is_research()
+    }
+
     /// Runs one call. This is the only place where a tool runs; a tool that panics has failed, no more.
     pub async fn run(&self, context: ToolContext, permit: Permit) -> ToolOutcome {
         // An error may repeat arguments, and these have the label of what the model had read.

@@ -27,7 +27,7 @@ pub(crate) use crate::tools::policy::facts::CallFacts;
 pub(crate) use crate::tools::policy::file_labels::FileLabelGuard;
 pub use crate::tools::policy::file_labels::UntrustedFiles;
 pub(crate) use crate::tools::policy::paths::{PathResolver, real};
-pub use crate::tools::policy::secrecy::holds_private;
+pub use crate::tools::policy::secrecy::{holds_private, shows_owners};
 pub use crate::tools::policy::taint::{trust_read_in, window_trust};
 
 /// Files of a workspace that prompts of shipped profiles quote.
@@ -48,6 +48,7 @@ pub struct ToolPolicy {
     local_only: bool,
     rules: Arc<OwnerRules>,
     paths: PathResolver,
+    is_research: bool,
 }
 
 /// What changes from call to call.
@@ -134,13 +135,14 @@ impl PolicyRules {
             local_only: behaviour.small_model_tools.iter().any(|few| few == path),
             rules: Arc::clone(&self.rules),
             paths: self.paths(prompt_files(profile)),
+            is_research: profile.path(path).is_ok_and(|path| path.public),
         }
     }
 
     /// The policy of calls outside of any turn: the owner's rules alone.
     pub fn without_mode(&self) -> ToolPolicy {
         let paths = self.paths(QUOTED.map(PathBuf::from).into());
-        ToolPolicy { mode: None, local_only: false, rules: Arc::clone(&self.rules), paths }
+        ToolPolicy { mode: None, local_only: false, rules: Arc::clone(&self.rules), paths, is_research: false }
     }
 
     fn paths(&self, prompt_files: Vec<PathBuf>) -> PathResolver {
@@ -185,6 +187,7 @@ impl ToolPolicy {
             trust: context.trust,
             rules: &self.rules,
             private: context.window.is_private,
+            research: self.is_research,
             grants: &context.grants,
         }
     }
@@ -195,6 +198,11 @@ impl ToolPolicy {
         let call = facts.call(facts_of(tool), context);
         let pattern = lasting_yes(&self.setting(context), &call);
         CallDescription { destination: facts.destination, folder: facts.folder, pattern }
+    }
+
+    /// Whether the turn is a research worker's, whose window shows nothing of the owner's.
+    pub fn is_research(&self) -> bool {
+        self.is_research
     }
 
     /// Whether nothing in the workspace may change.

@@ -29,7 +29,7 @@ pub(crate) struct Attack {
 pub(crate) type Planned = (&'static str, Value);
 
 impl Attack {
-    /// The model makes the owner's calls one after another, and the stranger's before the next one once it has read the mark.
+    /// A research worker comes back with the mark. The model makes the owner's calls one after another, and the stranger's before the next one once it has read the mark.
     /// `page` answers the requests for pages of the web by their path.
     pub(crate) async fn new(
         owners: impl FnOnce(&str) -> Vec<Planned>,
@@ -54,6 +54,9 @@ impl Attack {
         let (noted, left) = (Arc::clone(&asked), Arc::clone(&plan));
         let world = World::answering(move |request: &Recorded| {
             noted.lock().unwrap().push(request.clone());
+            if request.system().contains("research worker") {
+                return serde_json::from_value(json!({ "text": format!("A page says: {MARK}") })).unwrap();
+            }
             let (owners, strangers) = &mut *left.lock().unwrap();
             let next = if request.text().contains(MARK) && !strangers.is_empty() {
                 std::mem::take(strangers)
@@ -106,7 +109,7 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    async fn start(page: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
+    pub(crate) async fn start(page: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let visited: Arc<Mutex<Vec<String>>> = Arc::default();

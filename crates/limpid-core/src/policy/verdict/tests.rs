@@ -6,7 +6,7 @@ use crate::policy::{ArgumentPattern, Rule, ToolPattern};
 static NONE: OwnerRules = OwnerRules { allow: Vec::new(), ask: Vec::new(), deny: Vec::new(), hosts: Vec::new() };
 
 fn setting(rules: &OwnerRules, trust: Trust) -> Setting<'_> {
-    Setting { mode: None, local_only: false, trust, private: true, rules, grants: &[] }
+    Setting { mode: None, local_only: false, trust, private: true, research: false, rules, grants: &[] }
 }
 
 fn call<'a>(name: &'a str, effect: &'a Effect, arguments: &'a Argument) -> Call<'a> {
@@ -176,6 +176,18 @@ fn in_a_tainted_turn_an_address_needs_a_right_or_an_empty_window() {
     assert!(!judged(Trust::Outside, false, AddressOrigin::Read, "evil.test"));
     assert!(!judged(Trust::Outside, true, AddressOrigin::Typed, "evil.test"));
     assert!(!judged(Trust::Outside, true, AddressOrigin::Composed, "a.docs.rs"), "a written rule");
+}
+
+// SEC-101
+#[test]
+fn a_research_worker_fetches_what_it_likes_while_nothing_private_is_in_its_window() {
+    let arguments = text("");
+    let effect = Effect::Fetch(Some("https://example.com/a".to_owned()));
+    let fetch = Call { destination: Some("example.com"), ..call("web_fetch", &effect, &arguments) };
+    let worker = Setting { research: true, private: false, ..setting(&NONE, Trust::Outside) };
+    assert_eq!(judge(&worker, &fetch), Verdict::Allowed);
+    assert!(is_asked(&judge(&Setting { private: true, ..worker }, &fetch)));
+    assert!(is_asked(&judge(&worker, &call("research", &Effect::Research, &arguments))), "it sends out no other");
 }
 
 // OLLM-037 OLLM-136

@@ -78,6 +78,8 @@ pub(super) struct RawLimit {
 pub(super) struct RawPath {
     pub(super) about: Option<String>,
     pub(super) tier: Option<Spanned<u8>>,
+    #[serde(default)]
+    pub(super) public: bool,
     pub(super) budget: Option<Spanned<RawLimit>>,
     pub(super) local_tools: Option<Vec<String>>,
     #[serde(default)]

@@ -18,11 +18,20 @@ pub fn holds_private(inputs: &Inputs, in_flight: &[Message], is_public: impl Fn(
         let name = calls.find(|made| Some(&made.id) == call).map(|made| made.name.as_str());
         message.role == Role::Tool && !name.is_some_and(&is_public)
     };
-    inputs_are_private(inputs) || in_flight.iter().any(is_private)
+    earlier(inputs) || shows_owners(inputs) || in_flight.iter().any(is_private)
 }
 
-/// By name, so that a new input is looked at before it counts as public.
-fn inputs_are_private(inputs: &Inputs) -> bool {
+/// Whether a conversation has a past, which its prompts show.
+fn earlier(inputs: &Inputs) -> bool {
+    inputs.summary.as_ref().is_some_and(|summary| !summary.text.trim().is_empty())
+        || inputs.pin.is_some()
+        || !inputs.digests.is_empty()
+        || !inputs.history.is_empty()
+}
+
+/// Whether inputs show something that the owner has, besides the conversation's past. By name, so that a new input is looked
+/// at before it counts as public.
+pub fn shows_owners(inputs: &Inputs) -> bool {
     let Inputs {
         version: _,
         agent_name: _,
@@ -50,13 +59,13 @@ fn inputs_are_private(inputs: &Inputs) -> bool {
         active_context,
         workspace,
         session,
-        summary,
-        pin,
-        digests,
+        summary: _,
+        pin: _,
+        digests: _,
         changed,
         time: _,
         platform: _,
-        history,
+        history: _,
         user,
         in_flight: _,
         summarize,
@@ -72,13 +81,9 @@ fn inputs_are_private(inputs: &Inputs) -> bool {
         || !sms.new.is_empty()
         || !notifications.new.is_empty()
         || user.as_ref().is_some_and(|user| user.trust != TrustName::Owner);
-    let earlier = summary.as_ref().is_some_and(|summary| !summary.text.trim().is_empty())
-        || pin.is_some()
-        || !digests.is_empty()
-        || changed.goal
+    let changed = changed.goal
         || !changed.pinned.is_empty()
-        || changed.stored.is_some()
-        || !history.is_empty();
+        || changed.stored.as_ref().is_some_and(|stored| stored.goal.is_some());
     let own_texts = is_said(soul)
         || !soul_additions.is_empty()
         || is_said(safety)
@@ -102,7 +107,7 @@ fn inputs_are_private(inputs: &Inputs) -> bool {
         || is_said(&memory.instructions)
         || is_said(&session.sender)
         || came_in
-        || earlier
+        || changed
         || own_texts
         || planned
         || handed_on
