@@ -8,8 +8,8 @@ mod equal_keys;
 mod flood_of_calls;
 #[cfg(target_os = "linux")]
 mod hostile_formats;
-mod kept_apart;
 mod hostile_research;
+mod kept_apart;
 mod mentioned_host;
 mod moved_goals;
 mod names_of_files;

@@ -56,7 +56,6 @@ pub fn left_out(_: &Home, _: &Config, _: &Environment, _: Option<&Path>) -> Vec<
 mod linux {
     use std::sync::Arc;
 
-    use limpid_core::Trust;
     use limpid_tools::exec::confinement::{Limits, Network};
     use limpid_tools::exec::places::Places;
     use limpid_tools::exec::{Exec, Programs};
