@@ -11,7 +11,9 @@ use limpid_config::Home;
 use limpid_core::Tier;
 use limpid_model::ModelCard;
 use limpid_prompt::Profile;
-use limpid_prompt::inputs::{ChangedInput, Inputs, MemoryInput, Quoted, SessionInput, TimeInfo, TrustName};
+use limpid_prompt::inputs::{
+    ChangedInput, Inputs, MemoryInput, Quoted, SessionInput, TimeInfo, TrustName, WorkspaceInput,
+};
 use limpid_prompt::prompt::hash_of;
 use limpid_services::error::AgentError;
 use limpid_services::modes::{is_set, kind_of};
@@ -160,8 +162,19 @@ async fn owners_inputs(
     clean(deps, inputs);
     sources::inbox::fill(deps, inputs).await?;
     sources::heartbeat::fill_quiet_hours(deps, inputs, path, occasion.now).await?;
+    keep_quoted(profile, path, inputs);
     prefer_research(profile, path, inputs);
     Ok(agent_file.max_turns)
+}
+
+/// Leaves out the workspace's texts where no prompt quotes them: what is not in the window is not private in it.
+fn keep_quoted(profile: &Profile, path: &str, inputs: &mut Inputs) {
+    if profile.path(path).is_ok_and(|path| !profile.quotes_workspace(path)) {
+        let WorkspaceInput { files, long_term, daily_notes, path: _, unread: _ } = &mut inputs.workspace;
+        files.clear();
+        *long_term = None;
+        daily_notes.clear();
+    }
 }
 
 /// Offers one way to the web: a research worker where something of the owner's is in the prompt, since what a page says

@@ -15,6 +15,7 @@ use crate::inputs::Inputs;
 use crate::problem::File;
 use crate::section::Section;
 use crate::source::SourceRef;
+use crate::template::Name;
 
 const LAST_MODE: &str = "developer";
 const LAST_TIER: usize = 2;
@@ -146,6 +147,17 @@ impl Profile {
     pub fn reads(&self, input: &str) -> bool {
         let is_it = |section: &Arc<Section>| section.from.as_ref().is_some_and(|name| name.path == [input]);
         self.paths().flat_map(Path::sections).any(is_it)
+    }
+
+    /// Whether prompts of a path quote what the workspace holds, besides naming its folder.
+    pub fn quotes_workspace(&self, path: &Path) -> bool {
+        let holds = |name: &Name| {
+            name.path.first().is_some_and(|root| root == "workspace")
+                && name.path.get(1).is_none_or(|field| field != "path")
+        };
+        let in_modes =
+            || self.modes.values().flat_map(|mode| mode.tiers.iter().flatten()).any(|form| form.shows(&holds));
+        path.sections().any(|section| section.shows(&holds) || (section.is_mode() && in_modes()))
     }
 
     /// How texts group the tools.

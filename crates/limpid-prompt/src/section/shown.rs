@@ -1,6 +1,7 @@
 //! What a section is about, taken from the data that it shows.
 
 use super::definition::Section;
+use super::form::Form;
 use super::list::EntryList;
 use super::subject::Subject;
 use crate::template::{Expr, Name, Node, Root};
@@ -36,6 +37,37 @@ impl Subject {
             _ => Self::Instructions,
         }
     }
+}
+
+impl Section {
+    /// Whether its lists, its text or its gate name such an input.
+    pub(crate) fn shows(&self, is_it: &dyn Fn(&Name) -> bool) -> bool {
+        let lists = self.lists.iter().map(|EntryList { of, .. }| of).chain(&self.from);
+        let gate = self.when.iter().flat_map(|gate| names(&gate.expr));
+        let mut forms = self.forms.tiers.iter().chain([&self.forms.body]).flatten();
+        lists.chain(gate).any(is_it) || forms.any(|form| form.shows(is_it))
+    }
+}
+
+impl Form {
+    /// Whether its text names such an input.
+    pub(crate) fn shows(&self, is_it: &dyn Fn(&Name) -> bool) -> bool {
+        let conditions = conditions(&self.template.nodes).into_iter().flat_map(names);
+        printed(&self.template.nodes).into_iter().chain(conditions).any(is_it)
+    }
+}
+
+/// The conditions in a text.
+fn conditions(nodes: &[Node]) -> Vec<&Expr> {
+    let mut found = Vec::new();
+    for node in nodes {
+        if let Node::If { test, yes, no } = node {
+            found.push(test);
+            found.extend(conditions(yes));
+            found.extend(conditions(no));
+        }
+    }
+    found
 }
 
 /// The names that a text prints.

@@ -80,7 +80,7 @@ calls = [{{ id = "p", name = "write_file", arguments = {{ path = "{planted}", co
 text = "Written."
 
 [[reply]]
-calls = [{{ id = "l", name = "list_dir" }}]
+calls = [{{ id = "l", name = "list_dir", arguments = {{ path = "outside" }} }}]
 
 [[reply]]
 calls = [{{ id = "w", name = "write_file", arguments = {{ path = "notes.md", content = "OBEYED" }} }}]
@@ -93,7 +93,7 @@ text = "Done."
         world.write("limpid.toml", "[tools]\ndefer = false\n");
         world.write("workspace/notes.md", "Ada's notes\n");
         assert_eq!(world.pipe(&["chat", "Keep", "this."], "a page\n").await.code, 0);
-        assert!(world.home.path().join("workspace").join(&planted).exists(), "{planted}");
+        assert!(world.home.path().join("outside").join(&planted).exists(), "{planted}");
         world.done(&["chat", "What is there?"]).await;
         assert_eq!(fs::read_to_string(world.home.path().join("workspace/notes.md")).unwrap(), "Ada's notes\n");
         let read = world.recorder.calls()[3].texts();

@@ -166,7 +166,7 @@ mod tests {
 
     // SEC-096 SEC-097
     #[test]
-    fn changes_come_in_one_reply_and_the_stranger_s_calls_come_as_soon_as_the_mark_was_read() {
+    fn changes_come_in_one_reply_behind_what_is_looked_at_and_the_stranger_s_calls_come_as_soon_as_the_mark_was_read() {
         let suites = declared().unwrap();
         let player = Player::default();
         let own = ["list_files", "list_files", "create_file", "share_file", "send_email", "list_files"];
@@ -179,6 +179,7 @@ mod tests {
         player.runs(&calls[0], true);
         player.runs(&calls[1], false);
         assert_eq!(names(Some(calls)), ["send_email", "delete_email"]);
+        assert_eq!(names(player.next(false)), ["list_files"]);
         assert_eq!(names(player.next(false)), ["share_file", "send_email"]);
         player.runs(&WorldCall { name: "share_file".to_owned(), arguments: json!({}) }, false);
         let played = player.played();

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use limpid_config::{MAX_FILE, regular_file};
 use rustix::fs::{MemfdFlags, StatVfsMountFlags, memfd_create, statvfs};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getppid, setrlimit, test_kill_process};
@@ -47,7 +48,7 @@ fn has_only_its_files() -> bool {
 
 /// Looks for an interface to anything but itself. The first two lines are the table's head.
 fn has_an_empty_network() -> bool {
-    let Ok(table) = fs::read_to_string(Path::new("/proc/self/net/dev")) else { return true };
+    let Ok(table) = regular_file::read_text(Path::new("/proc/self/net/dev"), MAX_FILE) else { return true };
     table.lines().skip(2).all(|line| line.trim_start().starts_with("lo:"))
 }
 
@@ -57,7 +58,7 @@ fn is_refused(tried: &io::Result<()>) -> bool {
 
 /// Reads which rights this process has, and whether a file could give it some.
 fn has_no_rights() -> bool {
-    let Ok(status) = fs::read_to_string("/proc/self/status") else { return false };
+    let Ok(status) = regular_file::read_text(Path::new("/proc/self/status"), MAX_FILE) else { return false };
     let value = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
     let none = |name: &str| value(name).is_some_and(|rights| rights.trim_matches('0').is_empty());
     ["CapInh:", "CapPrm:", "CapEff:", "CapAmb:"].into_iter().all(none) && value("NoNewPrivs:") == Some("1")
