@@ -123,9 +123,10 @@ impl Record {
             }
             Ok(())
         })?;
+        // One that waits began after the last look at what is left to do: the task comes again as long as the process lives.
         let repeated = "SELECT delivery.key, (SELECT count(*) FROM message
                             WHERE message.turn = delivery.turn AND role = 'assistant')
-                        FROM delivery WHERE delivery.key LIKE
+                        FROM delivery WHERE settled_ms IS NOT NULL AND delivery.key LIKE
                             'task/' || (SELECT id FROM task WHERE task.key = ?1) || '/%'";
         let mut statement = sql.prepare(repeated)?;
         let mut rows = statement.query([REPEATED])?;
