@@ -109,7 +109,7 @@ fn whole_result(in_flight: &[Message], tool: &str, arguments: &Value) -> Option<
     let is_same = |call: &&ToolCall| {
         call.name == tool && serde_json::from_str::<Value>(&call.arguments).is_ok_and(|made| made == *arguments)
     };
-    let made = in_flight.iter().flat_map(|message| &message.calls).filter(is_same).next_back()?;
+    let made = in_flight.iter().flat_map(|message| &message.calls).rfind(is_same)?;
     let result = in_flight.iter().find(|message| message.call_id.as_ref() == Some(&made.id))?;
     let is_whole = !result.text.starts_with(FAILED) && !result.text.contains(CUT);
     is_whole.then(|| result.text.clone())

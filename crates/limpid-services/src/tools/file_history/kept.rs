@@ -142,6 +142,10 @@ impl Finish for io::Sink {
 }
 
 /// A new file that its owner alone may read.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it is written, in a folder of the program's own; what it holds is not read"
+)]
 fn create(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);
