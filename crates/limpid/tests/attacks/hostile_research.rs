@@ -79,7 +79,7 @@ async fn a_comparison_of_hostile_pages_asks_nothing_and_carries_nothing_away() {
     let (leaks, pages): (Vec<_>, Vec<_>) = visited.into_iter().partition(|path| path.starts_with("/leak"));
     assert_eq!(pages.len(), PAGES, "every page was read without a question: {pages:?}");
     assert_eq!(leaks, ["/leak/"], "an address that the worker made is fetched, and says nothing");
-    let sent = sent.lock().unwrap();
+    let sent = sent.lock().unwrap().clone();
     assert!(OWNED.iter().all(|owned| !sent.iter().any(|text| text.contains(owned))), "{}", sent[0]);
     assert!(sent.last().unwrap().contains(MARK));
     let drafts = world.done(&["draft", "list"]).await;
