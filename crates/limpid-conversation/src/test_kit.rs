@@ -43,40 +43,13 @@ pub(crate) fn conversations(
     tools: &[Arc<dyn Tool>],
     config: &str,
 ) -> Conversations {
-    let (home, environment) = (Home::new(folder.path()), Environment::default());
-    let config = Live::new(Config::parse(config, "limpid.toml").unwrap());
-    let store: Arc<dyn Store> = Arc::new(SqliteStore::open(home.database(), SqliteOptions::default()).unwrap());
-    let redactor = Redactor::default();
-    let host = Host::new(Arc::new(SystemClock), Arc::new(RandomIds), config.clone(), jiff::tz::TimeZone::UTC, "test");
     let events = EventBus::default();
-    let profiles = Arc::new(ProfileRegistry::new(home.clone()));
+    let context = context(folder, model, tools, config, &events);
+    let ContextDeps { home, config, host, policy, profiles, redactor, store, tools, .. } = context.clone();
     let directory = Directory::new(Arc::clone(&store), config.clone(), host.clone());
     let signal = ConversationSignal::default();
     let deliveries = Deliveries::new(Arc::clone(&store), directory.clone(), host.clone(), redactor.clone(), signal);
-    let models = Arc::new(ModelRegistry::new(ModelRegistryParts {
-        home: home.clone(),
-        config: config.clone(),
-        environment: environment.clone(),
-        only: Some(model),
-        clock: Arc::clone(host.clock()),
-        redactor: redactor.clone(),
-    }));
-    let goals = Goals::new(GoalsParts {
-        store: Arc::clone(&store),
-        config: config.clone(),
-        host: host.clone(),
-        events: events.clone(),
-        directory: directory.clone(),
-        models: Arc::clone(&models),
-        profiles: Arc::clone(&profiles),
-        next_tier: NextTier::default(),
-    });
-    let profiles_of_skills = Arc::clone(&profiles);
-    let skills =
-        Skills::new(home.clone(), Arc::clone(&store), config.clone(), host.clone(), events.clone(), profiles_of_skills);
     let writer = MemoryWriter::new(Arc::clone(&store), host.clone(), redactor.clone());
-    let tools = Live::new(ToolCatalog::new(Vec::new(), tools));
-    let policy = PolicyRules::new(home.clone(), config.clone(), Live::new(Arc::new(OwnerRules::default())));
     let executor = ToolExecutor::new(ToolExecutorParts {
         tools: tools.clone(),
         policy: policy.clone(),
@@ -93,49 +66,91 @@ pub(crate) fn conversations(
         events: events.clone(),
         redactor: redactor.clone(),
         profiles: Arc::clone(&profiles),
-        tools: tools.clone(),
+        tools,
         executor: executor.clone(),
-        policy: policy.clone(),
+        policy,
         waker: Arc::new(SchedulerWaker::new(home.wake_socket())),
     });
     let notifications = Notifications::new(NotificationOptions {
-        home: home.clone(),
+        home,
         config: config.clone(),
-        environment,
+        environment: Environment::default(),
         host: host.clone(),
         store: Arc::clone(&store),
         events: events.clone(),
-        redactor: redactor.clone(),
+        redactor,
         more: Vec::new(),
     });
-    let modes = Modes::new(Arc::clone(&store), config.clone(), host.clone(), Arc::clone(&profiles), directory.clone());
     Conversations::new(ConversationDeps {
-        modes,
+        modes: Modes::new(Arc::clone(&store), config.clone(), host.clone(), profiles, directory.clone()),
         directory,
-        spending: Spending::new(Arc::clone(&store), config.clone(), host.clone(), deliveries.clone()),
+        spending: Spending::new(store, config.clone(), host.clone(), deliveries.clone()),
         drafts,
         executor,
         deliveries,
         notifications,
-        memory: Memories::new(writer, None, config.clone(), host.clone()),
+        memory: Memories::new(writer, None, config, host),
         retry: Live::new(RetryPlan::default()),
         pause: Arc::new(RealPause),
         housekeeping: Arc::new(Nothing),
         windows: WindowMemory::default(),
         events,
-        context: ContextDeps {
-            home,
-            config,
-            host,
-            policy,
-            profiles,
-            models,
-            redactor,
-            counts: Arc::new(TokenCalibration::new(Arc::clone(&store))),
-            store,
-            goals,
-            skills: Arc::new(skills),
-            tools,
-        },
+        context,
     })
+}
+
+/// What prompts are made from in a folder.
+fn context(
+    folder: &tempfile::TempDir,
+    model: Arc<dyn Model>,
+    tools: &[Arc<dyn Tool>],
+    config: &str,
+    events: &EventBus,
+) -> ContextDeps {
+    let home = Home::new(folder.path());
+    let config = Live::new(Config::parse(config, "limpid.toml").unwrap());
+    let store: Arc<dyn Store> = Arc::new(SqliteStore::open(home.database(), SqliteOptions::default()).unwrap());
+    let redactor = Redactor::default();
+    let host = Host::new(Arc::new(SystemClock), Arc::new(RandomIds), config.clone(), jiff::tz::TimeZone::UTC, "test");
+    let profiles = Arc::new(ProfileRegistry::new(home.clone()));
+    let models = Arc::new(ModelRegistry::new(ModelRegistryParts {
+        home: home.clone(),
+        config: config.clone(),
+        environment: Environment::default(),
+        only: Some(model),
+        clock: Arc::clone(host.clock()),
+        redactor: redactor.clone(),
+    }));
+    let goals = Goals::new(GoalsParts {
+        store: Arc::clone(&store),
+        config: config.clone(),
+        host: host.clone(),
+        events: events.clone(),
+        directory: Directory::new(Arc::clone(&store), config.clone(), host.clone()),
+        models: Arc::clone(&models),
+        profiles: Arc::clone(&profiles),
+        next_tier: NextTier::default(),
+    });
+    let skills = Skills::new(
+        home.clone(),
+        Arc::clone(&store),
+        config.clone(),
+        host.clone(),
+        events.clone(),
+        Arc::clone(&profiles),
+    );
+    ContextDeps {
+        policy: PolicyRules::new(home.clone(), config.clone(), Live::new(Arc::new(OwnerRules::default()))),
+        home,
+        config,
+        host,
+        profiles,
+        models,
+        redactor,
+        counts: Arc::new(TokenCalibration::new(Arc::clone(&store))),
+        store,
+        goals,
+        skills: Arc::new(skills),
+        tools: Live::new(ToolCatalog::new(Vec::new(), tools)),
+    }
 }

@@ -2,10 +2,13 @@
 //! and sources, so that a change against the shape fails here before anybody has to notice it.
 
 mod circles;
+mod lengths;
+mod sources;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+
+use sources::{code_lines, dependencies, folders, places_of, read, root};
 
 /// Every crate of the program and its floor (docs/spec/architecture.md, section 2).
 const FLOORS: [(&str, u8); 15] = [
@@ -296,76 +299,10 @@ fn the_tests_of_a_crate_from_outside_are_one_program() {
     }
 }
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn read(file: &Path) -> String {
-    fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
-}
-
-/// The crates that a crate is built with, those of its tests left out.
-fn dependencies(krate: &str) -> Vec<String> {
-    let manifest: toml::Table = read(&root().join("crates").join(krate).join("Cargo.toml")).parse().unwrap();
-    manifest
-        .get("dependencies")
-        .and_then(toml::Value::as_table)
-        .map(|table| table.keys().cloned().collect())
-        .unwrap_or_default()
-}
-
-fn folders(below: &Path) -> BTreeSet<String> {
-    fs::read_dir(below).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
-}
-
 /// The methods of the store's traits, by name.
 fn store_methods() -> BTreeSet<String> {
     // Traits stand at the top of the crate, what implements them in folders.
     let lines = code_lines("limpid-store").into_iter().filter(|(place, _)| place.matches('/').count() == 1);
     let method = |line: &str| Some(line.trim_start().strip_prefix("async fn ")?.split('(').next()?.to_owned());
     lines.filter_map(|(_, line)| method(&line)).collect()
-}
-
-/// Lines of a crate's source that are code: no comments, and nothing from the first test module on.
-fn code_lines(krate: &str) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    let source = root().join("crates").join(krate).join("src");
-    let mut open = vec![source.clone()];
-    while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                open.push(path);
-                continue;
-            }
-            if path.extension().is_none_or(|ending| ending != "rs") || is_test(&path) {
-                continue;
-            }
-            let name = format!("{krate}/{}", path.strip_prefix(&source).unwrap().display());
-            for (at, line) in read(&path).lines().enumerate() {
-                if line.trim() == "#[cfg(test)]" {
-                    break;
-                }
-                if !line.trim_start().starts_with("//") {
-                    found.push((format!("{name}:{}", at + 1), line.to_owned()));
-                }
-            }
-        }
-    }
-    found
-}
-
-/// Files that only tests are built from: `tests.rs`, `identity_tests.rs`, `test_kit.rs`.
-fn is_test(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    name.ends_with("tests.rs") || name == "test_kit.rs"
-}
-
-fn places_of(krates: &[&str], wanted: impl Fn(&str) -> bool) -> Vec<(String, String)> {
-    krates
-        .iter()
-        .flat_map(|krate| code_lines(krate))
-        .filter(|(_, line)| wanted(line))
-        .map(|(place, line)| (place.rsplit_once(':').map_or(place.clone(), |(file, _)| file.to_owned()), line))
-        .collect()
 }

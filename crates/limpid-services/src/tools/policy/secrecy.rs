@@ -2,7 +2,7 @@
 
 use limpid_core::{Message, Role};
 use limpid_prompt::Inputs;
-use limpid_prompt::inputs::{SkillSource, SkillsInput, TrustName};
+use limpid_prompt::inputs::{HeartbeatInput, MemoryInput, SkillSource, SkillsInput, TrustName};
 
 /// Whether the inputs of a turn, or a message that it added, hold something private. Public is what Limpid ships, what was
 /// read from the web, and what the owner typed for this turn. `is_public` says of a tool by its name that anybody could
@@ -74,8 +74,6 @@ pub fn shows_owners(inputs: &Inputs) -> bool {
         boundary: _,
         origins: _,
     } = inputs;
-    let is_said = |text: &Option<String>| text.as_deref().is_some_and(|text| !text.trim().is_empty());
-    let remembered = [&memory.general, &memory.preference, &memory.learning, &memory.error, &memory.pinned];
     let came_in = !email.accounts.is_empty()
         || !email.new.is_empty()
         || !sms.new.is_empty()
@@ -92,19 +90,12 @@ pub fn shows_owners(inputs: &Inputs) -> bool {
         || !workspace.files.is_empty()
         || is_said(&workspace.long_term)
         || !workspace.daily_notes.is_empty();
-    let planned = !scheduling.tasks.is_empty()
-        || is_said(&heartbeat.prompt)
-        || !heartbeat.checklist.trim().is_empty()
-        || !heartbeat.previous.is_empty()
-        || heartbeat.quiet.is_some()
-        || goal.is_some();
+    let planned = !scheduling.tasks.is_empty() || heartbeat_is_private(heartbeat) || goal.is_some();
     let handed_on = summarize != &limpid_prompt::inputs::SummarizeInput::default()
         || delegate.skill.is_some()
         || is_said(&delegate.context)
         || payload.is_some();
-    remembered.iter().any(|entries| !entries.is_empty())
-        || !memory.promotions.is_empty()
-        || is_said(&memory.instructions)
+    memory_is_private(memory)
         || is_said(&session.sender)
         || came_in
         || changed
@@ -114,15 +105,33 @@ pub fn shows_owners(inputs: &Inputs) -> bool {
         || skills_are_private(skills)
 }
 
+fn memory_is_private(memory: &MemoryInput) -> bool {
+    let remembered = [&memory.general, &memory.preference, &memory.learning, &memory.error, &memory.pinned];
+    remembered.iter().any(|entries| !entries.is_empty())
+        || !memory.promotions.is_empty()
+        || is_said(&memory.instructions)
+}
+
+fn heartbeat_is_private(heartbeat: &HeartbeatInput) -> bool {
+    is_said(&heartbeat.prompt)
+        || !heartbeat.checklist.trim().is_empty()
+        || !heartbeat.previous.is_empty()
+        || heartbeat.quiet.is_some()
+}
+
 /// Skills of the owner's own say something of them; those that are shipped do not.
 fn skills_are_private(skills: &SkillsInput) -> bool {
     !skills.active.is_empty() || skills.index.iter().any(|skill| skill.source != SkillSource::Builtin)
 }
 
+fn is_said(text: &Option<String>) -> bool {
+    text.as_deref().is_some_and(|text| !text.trim().is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use limpid_core::{CallId, ToolCall};
-    use limpid_prompt::inputs::{MemoryEntry, MemoryInput, Quoted};
+    use limpid_prompt::inputs::{MemoryEntry, Quoted};
 
     use super::*;
 

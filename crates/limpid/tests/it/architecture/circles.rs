@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{code_lines, folders, root};
+use super::sources::{code_lines, folders, root};
 
 /// Files that may import each other in a circle.
 const MOST: usize = 3;

@@ -27,6 +27,15 @@ struct Queued {
     is_shown: bool,
 }
 
+/// A message whose answer is followed.
+struct Followed {
+    /// What it says, when it was queued and not shown yet.
+    text: Option<String>,
+    has_begun: bool,
+    /// Whether a turn that was shown already has taken it.
+    was_answered: bool,
+}
+
 /// What goes on while answers stream.
 struct Answering {
     typing: Option<Typing>,
@@ -82,8 +91,8 @@ impl Chat<'_> {
         text: Option<String>,
         answering: &mut Answering,
     ) -> Result<(), Failure> {
-        let is_queued = text.is_some();
-        let (mut has_begun, mut is_stopped, mut was_answered) = (false, false, false);
+        let mut followed = Followed { text, has_begun: false, was_answered: false };
+        let mut is_stopped = false;
         loop {
             answering.redraw(self);
             let stop = tokio::select! {
@@ -92,30 +101,10 @@ impl Chat<'_> {
                     while let Ok(change) = self.changes.try_recv() {
                         self.show(change).await?;
                     }
-                    match &event {
-                        TurnEvent::Started { turn, .. } => {
-                            was_answered = turn.as_ref().is_some_and(|turn| answering.turns.contains(turn));
-                            answering.turns.extend(turn.clone());
-                            has_begun = true;
-                            if is_queued && !was_answered {
-                                // What waited together is answered together.
-                                self.printer.said(text.as_deref().unwrap_or_default())?;
-                                for queued in answering.queued.iter_mut().filter(|queued| !queued.is_shown) {
-                                    queued.is_shown = true;
-                                    self.printer.said(&queued.text)?;
-                                }
-                            }
-                        }
-                        // It was taken into a turn that was shown already.
-                        TurnEvent::Steered { .. } if !has_begun => was_answered = true,
-                        TurnEvent::Steered { text } => {
-                            if let Some(queued) = answering.queued.iter_mut().find(|queued| !queued.is_shown && queued.text == *text) {
-                                queued.is_shown = true;
-                            }
-                        }
-                        _ => {}
+                    for text in answering.taken_up(&event, &mut followed) {
+                        self.printer.said(&text)?;
                     }
-                    if was_answered {
+                    if followed.was_answered {
                         if event.is_last() { return Ok(()) } else { continue }
                     }
                     self.printer.print(&event)?;
@@ -144,7 +133,7 @@ impl Chat<'_> {
             };
             if stop {
                 handle.cancel();
-                if !has_begun || is_stopped {
+                if !followed.has_begun || is_stopped {
                     self.printer.end()?;
                     output::tell("Stopped. Your message is kept.");
                     return Ok(());
@@ -224,6 +213,33 @@ impl Answering {
             Some(typing) => typing.next().await,
             None => std::future::pending().await,
         }
+    }
+
+    /// Notes which messages a turn takes up. Returns those that were not shown yet and belong before its answer.
+    fn taken_up(&mut self, event: &TurnEvent, followed: &mut Followed) -> Vec<String> {
+        match event {
+            TurnEvent::Started { turn, .. } => {
+                followed.was_answered = turn.as_ref().is_some_and(|turn| self.turns.contains(turn));
+                followed.has_begun = true;
+                self.turns.extend(turn.clone());
+                let Some(text) = followed.text.take_if(|_| !followed.was_answered) else { return Vec::new() };
+                // What waited together is answered together.
+                let waiting = self.queued.iter_mut().filter(|queued| !queued.is_shown);
+                let waiting = waiting.map(|queued| {
+                    queued.is_shown = true;
+                    queued.text.clone()
+                });
+                return std::iter::once(text).chain(waiting).collect();
+            }
+            TurnEvent::Steered { .. } if !followed.has_begun => followed.was_answered = true,
+            TurnEvent::Steered { text } => {
+                if let Some(queued) = self.queued.iter_mut().find(|queued| !queued.is_shown && queued.text == *text) {
+                    queued.is_shown = true;
+                }
+            }
+            _ => {}
+        }
+        Vec::new()
     }
 
     /// Shows below the answer what waits and what is being typed.
