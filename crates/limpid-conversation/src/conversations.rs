@@ -10,7 +10,7 @@ use std::sync::{Arc, Weak};
 
 use limpid_core::{ConversationId, Labelled, Trust};
 use limpid_services::error::AgentError;
-use limpid_store::{InboundId, NewInbound};
+use limpid_store::{Conversation, InboundId, NewInbound};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::actor::Actor;
@@ -18,6 +18,7 @@ use crate::actors::{ActorHandle, Actors, Command};
 use crate::deps::ConversationDeps;
 use crate::event::TurnEvent;
 use crate::listeners::Listener;
+use crate::settings::ChangeRequest;
 use crate::visible_events::VisibleEvents;
 
 pub use request::ChatRequest;
@@ -92,6 +93,20 @@ impl Conversations {
         let new = inbound(request.key, newest);
         let (message, events) = self.accept(before, new, request.path, request.can_answer, Taken::IsTold).await?;
         Ok(TurnHandle { conversations: self.clone(), conversation, message, events: VisibleEvents::new(events) })
+    }
+
+    /// The conversation of a request, made or changed as it says. Everything is checked before anything is written.
+    ///
+    /// Another mode is the actor's to switch to, before the next turn.
+    ///
+    /// # Errors
+    /// When the conversation, the profile, the mode or the model does not exist, or the store cannot be written.
+    pub async fn conversation_for(&self, request: &ChatRequest) -> Result<Conversation, AgentError> {
+        let (conversation, change) = choose::choose(&self.deps, request).await?;
+        if let Some(change) = change {
+            self.command(&conversation.id, Command::Change(ChangeRequest::silent(change)));
+        }
+        Ok(conversation)
     }
 
     /// Stores a message and what goes before it, then tells its conversation. The events are those of the turn that answers

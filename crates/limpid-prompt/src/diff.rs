@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::prompt::{Prompt, PromptMessage};
+use crate::prompt::PromptMessage;
 
 /// What became of the sections from one prompt to another, and where their common beginning ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -62,15 +62,6 @@ pub struct ComparedMessage<'a> {
     pub calls: String,
     /// Section and text of each part, in order.
     pub parts: Vec<(&'a str, &'a str)>,
-}
-
-impl Prompt {
-    /// What differs from this prompt, the older one, to `newer`.
-    pub fn diff(&self, newer: &Self) -> PromptDiff {
-        let old: Vec<_> = self.messages.iter().map(compared).collect();
-        let new: Vec<_> = newer.messages.iter().map(compared).collect();
-        compare(&old, &new)
-    }
 }
 
 /// What differs from the messages of an older prompt to those of a newer one.

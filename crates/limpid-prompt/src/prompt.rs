@@ -6,6 +6,9 @@ mod tool;
 
 use limpid_core::Role;
 
+use crate::count::{Tally, TokenCounter};
+use crate::diff::{PromptDiff, compare, compared};
+
 pub use crate::hash::hash_of;
 pub use message::{Part, Place, PromptMessage, StatePart};
 pub use report::{BudgetUse, Outcome, SectionReport, Size};
@@ -14,7 +17,7 @@ pub use tool::{Loading, OfferedTool};
 /// A rendered prompt: everything that a model will read, and where each byte of it comes from.
 ///
 /// Nobody can change one, and it is made in two ways only: by rendering a profile, and from the record of a request that
-/// was sent ([`Prompt::from_record`]). So every sentence that reaches a model comes from a file or a record that the
+/// was sent ([`PromptRecord::into_prompt`](crate::recorded::PromptRecord::into_prompt)). So every sentence that reaches a model comes from a file or a record that the
 /// owner can open.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prompt {
@@ -155,5 +158,63 @@ impl Prompt {
     /// The rows of what a budget cut or dropped; nothing is cut silently.
     pub fn cuts(&self) -> impl Iterator<Item = &SectionReport> {
         self.report.iter().filter(|row| matches!(row.outcome, Outcome::Trimmed | Outcome::Dropped))
+    }
+
+    /// What differs from this prompt, the older one, to `newer`.
+    pub fn diff(&self, newer: &Self) -> PromptDiff {
+        let old: Vec<_> = self.messages.iter().map(compared).collect();
+        let new: Vec<_> = newer.messages.iter().map(compared).collect();
+        compare(&old, &new)
+    }
+
+    /// The same prompt with the tokens of parts, sections and the whole by this counter; no text changes.
+    ///
+    /// Budgets were kept by the counter that it was rendered with. What is shown may be counted more exactly.
+    #[must_use]
+    pub fn counted_by(mut self, counter: &dyn TokenCounter) -> Self {
+        for part in self.messages.iter_mut().flat_map(|message| &mut message.parts) {
+            part.tokens = Some(counter.count(&part.text));
+        }
+        for message in &mut self.messages {
+            let tokens = message.calls.iter().map(|call| counter.count(&call.name) + counter.count(&call.arguments));
+            message.call_tokens = Some(tokens.sum());
+        }
+        for state in self.messages.iter_mut().flat_map(|message| &mut message.state) {
+            state.tokens = Some(counter.count(&state.input.json));
+        }
+        for row in &mut self.report {
+            let parts = self.messages.iter().flat_map(|message| &message.parts);
+            let own = parts.filter(|part| part.section == row.section && row.bytes > 0);
+            row.tokens = Some(own.filter_map(|part| part.tokens).sum());
+        }
+        self.totals = Some(self.totals_by(counter));
+        self.counter = counter.name().to_owned();
+        self
+    }
+
+    /// What the whole is made of, by kind of text: messages with their calls and state, and declared tools.
+    pub fn tally(&self) -> Tally {
+        let mut tally = Tally::default();
+        for message in &self.messages {
+            tally.add(&Tally::of(&message.text));
+            for call in &message.calls {
+                tally.add(&Tally::of(&call.name));
+                tally.add(&Tally::of(&call.arguments));
+            }
+            for state in &message.state {
+                tally.add(&Tally::of(state.json()));
+            }
+        }
+        for tool in self.tools() {
+            tally.add(&Tally::of(&tool.declaration()));
+        }
+        tally
+    }
+
+    /// The tokens of the whole by a counter, whichever one counted the parts.
+    pub fn totals_by(&self, counter: &dyn TokenCounter) -> Totals {
+        let tools = self.tools().iter().map(|tool| counter.count(&tool.declaration())).sum();
+        let messages: usize = self.messages.iter().map(|message| message.tokens(counter)).sum();
+        Totals { total: messages + tools, tools }
     }
 }

@@ -57,9 +57,9 @@ pub struct PartRecord {
     pub trust: Trust,
 }
 
-impl Prompt {
-    /// The prompt that a record was kept of. It has no report, since nothing was rendered, and no tokens are counted.
-    pub fn from_record(record: PromptRecord) -> Self {
+impl PromptRecord {
+    /// The prompt that it was kept of. It has no report, since nothing was rendered, and no tokens are counted.
+    pub fn into_prompt(self) -> Prompt {
         let tool = |(tool, loading): (ToolSpec, Loading)| OfferedTool {
             name: tool.name,
             group: tool.group,
@@ -67,18 +67,18 @@ impl Prompt {
             schema: tool.schema,
             loading,
         };
-        let mut messages: Vec<PromptMessage> = record.messages.into_iter().map(message).collect();
-        let tools = Tools::of_record(record.tools.into_iter().map(tool).collect(), &mut messages);
-        Self {
-            profile: record.profile,
-            path: record.path,
-            revision: record.revision,
+        let mut messages: Vec<PromptMessage> = self.messages.into_iter().map(message).collect();
+        let tools = Tools::of_record(self.tools.into_iter().map(tool).collect(), &mut messages);
+        Prompt {
+            profile: self.profile,
+            path: self.path,
+            revision: self.revision,
             messages,
             report: Vec::new(),
             budgets: Vec::new(),
             offered: tools.offered,
             waiting: tools.waiting,
-            declared: record.declared,
+            declared: self.declared,
             counter: String::new(),
             totals: None,
             template: Vec::new(),

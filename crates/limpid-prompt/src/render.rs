@@ -19,7 +19,6 @@ mod planned;
 mod prefix;
 mod rows;
 mod tag;
-mod tokens;
 mod tools;
 
 use limpid_core::{Tier, UsableWindow, WindowSize};
@@ -29,6 +28,8 @@ pub use crate::profile::tier;
 pub use error::{Overfull, RenderError};
 pub(crate) use history::{IN_FLIGHT, PAST};
 pub(crate) use loading::Tools;
+pub use prefix::prefix;
+pub use tools::callable_tools;
 
 use crate::count::FixedCounter;
 use crate::inputs::{Inputs, ModelInfo, ToolProtocolName};

@@ -7,14 +7,15 @@ use limpid_store::{Request, RequestMessage, RequestPart};
 
 /// A logged request as a prompt.
 pub(crate) fn recorded(request: &Request, declared: bool) -> Prompt {
-    Prompt::from_record(PromptRecord {
+    let record = PromptRecord {
         profile: request.summary.profile.clone(),
         path: request.summary.path.clone(),
         revision: request.summary.revision.clone(),
         messages: request.messages.iter().map(message_record).collect(),
         tools: tools(&request.tools),
         declared,
-    })
+    };
+    record.into_prompt()
 }
 
 fn message_record(message: &RequestMessage) -> MessageRecord {

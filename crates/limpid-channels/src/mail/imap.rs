@@ -24,6 +24,13 @@ pub(super) struct Imap<'a> {
     session: Session<Box<dyn Link>>,
 }
 
+impl<'a> Imap<'a> {
+    /// Connects and logs in.
+    pub(super) async fn open(account: &'a Account, parser: &'a Parser) -> Result<Self, MailError> {
+        Ok(Self { account, parser, session: login::session(account).await? })
+    }
+}
+
 impl Imap<'_> {
     /// Says goodbye. Whatever becomes of it, the work is done.
     pub(super) async fn leave(mut self) {

@@ -6,6 +6,7 @@ use limpid_core::reach::{FIND_TOOLS, Room, ToolCard};
 use limpid_core::{Tier, UsableWindow, WindowSize};
 use limpid_prompt::count::{Estimate, TokenCounter as _};
 use limpid_prompt::inputs::Inputs;
+use limpid_prompt::render::callable_tools;
 use limpid_prompt::{OfferedTool, Profile};
 
 /// Tokens that a provider's form puts around a declaration.
@@ -43,7 +44,7 @@ pub(crate) struct ToolSizes {
 impl ToolSizes {
     /// The tools that exist on a path, whether they travel or not.
     pub(crate) fn of_path(profile: &Profile, path: &str, inputs: &Inputs) -> Self {
-        let tools = profile.callable_tools(path, inputs);
+        let tools = callable_tools(profile, path, inputs);
         let count = |tool: &OfferedTool| tokens(&tool.declaration()) + WRAPPING;
         let tier = profile.path(path).map_or(Tier::ALL[2], |path| limpid_prompt::tier(path, inputs));
         let default = || inputs.model.window.map(|window| UsableWindow::default_for(WindowSize(window)));

@@ -5,61 +5,52 @@ use limpid_core::mode::Trigger;
 use limpid_services::error::AgentError;
 use limpid_store::{Conversation, ConversationChange};
 
-use crate::actors::Command;
-use crate::conversations::Conversations;
-use crate::conversations::request::ChatRequest;
+use super::request::ChatRequest;
 use crate::deps::ConversationDeps;
-use crate::settings::{Change, ChangeRequest};
+use crate::settings::Change;
 
-impl Conversations {
-    /// The conversation of a request, made or changed as it says. Everything is checked before anything is written.
-    ///
-    /// Another mode is the actor's to switch to, before the next turn.
-    ///
-    /// # Errors
-    /// When the conversation, the profile, the mode or the model does not exist, or the store cannot be written.
-    pub async fn conversation_for(&self, request: &ChatRequest) -> Result<Conversation, AgentError> {
-        let deps = &self.deps;
-        let found = deps.directory.find(&request.conversation).await?;
-        let kept = |field: fn(&Conversation) -> Option<String>| found.as_ref().and_then(field);
-        let profile = request.profile.clone().or_else(|| kept(|found| Some(found.profile.clone())));
-        let profile = profile.unwrap_or_else(|| deps.config().agent.profile.clone());
-        let mode = request.mode.clone().or_else(|| kept(|found| found.mode.clone()));
-        let model = request.model.clone().or_else(|| kept(|found| found.model.clone()));
-        check_profile(deps, &profile, mode.as_deref(), request.path.as_deref())?;
-        deps.context.models.choose(model.as_deref()).await?;
+/// The conversation of a request, made or changed as it says, and the mode that its actor is to switch to. Everything is
+/// checked before anything is written.
+pub(super) async fn choose(
+    deps: &ConversationDeps,
+    request: &ChatRequest,
+) -> Result<(Conversation, Option<Change>), AgentError> {
+    let found = deps.directory.find(&request.conversation).await?;
+    let kept = |field: fn(&Conversation) -> Option<String>| found.as_ref().and_then(field);
+    let profile = request.profile.clone().or_else(|| kept(|found| Some(found.profile.clone())));
+    let profile = profile.unwrap_or_else(|| deps.config().agent.profile.clone());
+    let mode = request.mode.clone().or_else(|| kept(|found| found.mode.clone()));
+    let model = request.model.clone().or_else(|| kept(|found| found.model.clone()));
+    check_profile(deps, &profile, mode.as_deref(), request.path.as_deref())?;
+    deps.context.models.choose(model.as_deref()).await?;
 
-        let now_ms = deps.host().now_ms();
-        let Some(found) = found else {
-            let made = deps.directory.create_chat(profile, mode, model).await?;
-            let Some(effort) = request.effort else { return Ok(made) };
-            let change = vec![ConversationChange::Effort(Some(effort))];
-            return Ok(deps.store().change_conversation(&made.id, change, now_ms).await?);
-        };
-        let to = request.mode.clone().filter(|to| *to != deps.modes.of(&found));
-        if let Some(to) = &to {
-            deps.modes.may_switch(&found, to).await?;
-        }
-        let mut changes = Vec::new();
-        if found.profile != profile {
-            changes.push(ConversationChange::Profile(profile));
-        }
-        if found.model != model {
-            changes.push(ConversationChange::Model(model));
-        }
-        if request.effort.is_some() && found.effort != request.effort {
-            changes.push(ConversationChange::Effort(request.effort));
-        }
-        let changed = match changes.is_empty() {
-            true => found,
-            false => deps.store().change_conversation(&found.id, changes, now_ms).await?,
-        };
-        if let Some(to) = to {
-            let change = Change::Mode { to, trigger: Trigger::Manual, confidence: None };
-            self.command(&changed.id, Command::Change(ChangeRequest::silent(change)));
-        }
-        Ok(changed)
+    let now_ms = deps.host().now_ms();
+    let Some(found) = found else {
+        let made = deps.directory.create_chat(profile, mode, model).await?;
+        let Some(effort) = request.effort else { return Ok((made, None)) };
+        let change = vec![ConversationChange::Effort(Some(effort))];
+        return Ok((deps.store().change_conversation(&made.id, change, now_ms).await?, None));
+    };
+    let to = request.mode.clone().filter(|to| *to != deps.modes.of(&found));
+    if let Some(to) = &to {
+        deps.modes.may_switch(&found, to).await?;
     }
+    let mut changes = Vec::new();
+    if found.profile != profile {
+        changes.push(ConversationChange::Profile(profile));
+    }
+    if found.model != model {
+        changes.push(ConversationChange::Model(model));
+    }
+    if request.effort.is_some() && found.effort != request.effort {
+        changes.push(ConversationChange::Effort(request.effort));
+    }
+    let changed = match changes.is_empty() {
+        true => found,
+        false => deps.store().change_conversation(&found.id, changes, now_ms).await?,
+    };
+    let change = to.map(|to| Change::Mode { to, trigger: Trigger::Manual, confidence: None });
+    Ok((changed, change))
 }
 
 fn check_profile(

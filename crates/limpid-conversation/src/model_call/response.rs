@@ -6,6 +6,7 @@ use limpid_core::state::Span;
 use limpid_core::{FailureClass, Message, Money, ProviderState, RequestId, Trust, Usage};
 use limpid_model::{FinishReason, ModelCall, ModelCard, ModelError, ModelEvent, On, Prepared, ReplyState, ToolUse};
 use limpid_prompt::count::Estimate;
+use limpid_prompt::render::prefix;
 use limpid_prompt::{Part, Prompt, PromptMessage};
 use limpid_services::host::Host;
 use limpid_store::{NewRequest, RequestEnd};
@@ -44,7 +45,7 @@ impl Maker {
     /// The model that a prompt is sent to; none when it has no use for state.
     pub(crate) fn of(card: &ModelCard, prompt: &Prompt) -> Option<Self> {
         let is_bound = card.state.bound == Some(true);
-        let after = is_bound.then(|| prompt.prefix());
+        let after = is_bound.then(|| prefix(prompt));
         card.state.protocol.map(|protocol| Self { protocol, model: card.name(), after })
     }
 }

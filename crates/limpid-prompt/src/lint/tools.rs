@@ -8,7 +8,7 @@ use crate::profile::Path;
 use crate::section::{Form, Section};
 use crate::template::{Expr, Node};
 
-use super::{Lint, warn};
+use super::own::{Own, warn};
 
 /// A tool's name in a text.
 struct Mention<'t> {
@@ -19,81 +19,76 @@ struct Mention<'t> {
     asked: bool,
 }
 
-impl Lint<'_> {
-    pub(super) fn tools(&self, problems: &mut Vec<Problem>) {
-        let known = self.known_tools();
-        for section in self.profile.sections() {
-            let gate: BTreeSet<&str> = section.when.iter().flat_map(|gate| asked(&gate.expr)).collect();
-            let forms = section.forms.tiers.iter().chain([&section.forms.body]).flatten();
-            for form in forms {
-                self.form(section, form, &gate, &known, problems);
-            }
-        }
-        self.companions(&known, problems);
-    }
-
-    /// The tools that files of tools bring along (`with`).
-    fn companions(&self, known: &BTreeSet<&str>, problems: &mut Vec<Problem>) {
-        for tool in self.profile.tools.values() {
-            let Some(file) = self.own_files().find(|file| file.path == tool.source.path) else { continue };
-            for name in tool.with.iter().filter(|name| !known.contains(name.as_str())) {
-                let at = file.text.find(name.as_str()).unwrap_or_default();
-                unknown(problems, file, at..at + name.len(), name, known);
-            }
+/// Names that no tool has, and texts that speak of a tool where it is not offered.
+pub(super) fn unknown_or_not_offered(own: Own<'_>, problems: &mut Vec<Problem>) {
+    let known = known_tools(own);
+    for section in own.profile.sections() {
+        let gate: BTreeSet<&str> = section.when.iter().flat_map(|gate| asked(&gate.expr)).collect();
+        let forms = section.forms.tiers.iter().chain([&section.forms.body]).flatten();
+        for form in forms {
+            form_tools(own, section, form, &gate, &known, problems);
         }
     }
+    companions(own, &known, problems);
+}
 
-    /// Every tool that any file of the profile speaks of by its name.
-    fn known_tools(&self) -> BTreeSet<&str> {
-        let described = self.profile.tools.keys().map(String::as_str);
-        let grouped = self.profile.groups().iter().flat_map(|group| group.names.iter().map(String::as_str));
-        let ordered = self.profile.tool_order().iter().map(String::as_str);
-        let offered = self
-            .profile
-            .paths()
-            .flat_map(|path| path.tools.iter().chain(&path.local_tools).flatten())
-            .map(String::as_str);
-        described.chain(grouped).chain(ordered).chain(offered.filter(|name| !name.ends_with('*'))).collect()
-    }
-
-    fn form(
-        &self,
-        section: &Section,
-        form: &Form,
-        gate: &BTreeSet<&str>,
-        known: &BTreeSet<&str>,
-        problems: &mut Vec<Problem>,
-    ) {
-        let Some((file, body)) = self.body(form) else { return };
-        let mut mentions: Vec<Mention<'_>> =
-            gate.iter().map(|name| Mention { name, guarded: true, asked: true }).collect();
-        collect(&form.template.nodes, &mut gate.iter().copied().collect(), &mut mentions);
-        let mut told = BTreeSet::new();
-        for mention in mentions {
-            let place = || {
-                let at = file.text[body.clone()].find(mention.name).map_or(0, |at| body.start + at);
-                at..at + if at == 0 { 0 } else { mention.name.len() }
-            };
-            if !known.contains(mention.name) {
-                let is_meant = mention.asked || nearest(mention.name, known.iter().copied()).is_some();
-                if is_meant && told.insert(mention.name) {
-                    unknown(problems, file, place(), mention.name, known);
-                }
-            } else if !mention.guarded
-                && let Some(path) = self.paths_with(section).find(|path| !path.offers(mention.name, false))
-                && told.insert(mention.name)
-            {
-                let message = format!("`{}` is not offered on path {}", mention.name, path.name);
-                let fix = format!("write {{% if tool.{} %}} around it, or offer the tool there", mention.name);
-                warn(problems, file, place(), message, &fix);
-            }
+/// The tools that files of tools bring along (`with`).
+fn companions(own: Own<'_>, known: &BTreeSet<&str>, problems: &mut Vec<Problem>) {
+    for tool in own.profile.tools.values() {
+        let Some(file) = own.files().find(|file| file.path == tool.source.path) else { continue };
+        for name in tool.with.iter().filter(|name| !known.contains(name.as_str())) {
+            let at = file.text.find(name.as_str()).unwrap_or_default();
+            unknown(problems, file, at..at + name.len(), name, known);
         }
     }
+}
 
-    fn paths_with(&self, section: &Section) -> impl Iterator<Item = &Path> {
-        let own = self.profile.paths().filter(|path| path.profile == self.profile.name());
-        own.filter(|path| path.sections().any(|other| other.id == section.id))
+/// Every tool that any file of the profile speaks of by its name.
+fn known_tools(own: Own<'_>) -> BTreeSet<&str> {
+    let described = own.profile.tools.keys().map(String::as_str);
+    let grouped = own.profile.groups().iter().flat_map(|group| group.names.iter().map(String::as_str));
+    let ordered = own.profile.tool_order().iter().map(String::as_str);
+    let offered =
+        own.profile.paths().flat_map(|path| path.tools.iter().chain(&path.local_tools).flatten()).map(String::as_str);
+    described.chain(grouped).chain(ordered).chain(offered.filter(|name| !name.ends_with('*'))).collect()
+}
+
+fn form_tools(
+    own: Own<'_>,
+    section: &Section,
+    form: &Form,
+    gate: &BTreeSet<&str>,
+    known: &BTreeSet<&str>,
+    problems: &mut Vec<Problem>,
+) {
+    let Some((file, body)) = own.body(form) else { return };
+    let mut mentions: Vec<Mention<'_>> = gate.iter().map(|name| Mention { name, guarded: true, asked: true }).collect();
+    collect(&form.template.nodes, &mut gate.iter().copied().collect(), &mut mentions);
+    let mut told = BTreeSet::new();
+    for mention in mentions {
+        let place = || {
+            let at = file.text[body.clone()].find(mention.name).map_or(0, |at| body.start + at);
+            at..at + if at == 0 { 0 } else { mention.name.len() }
+        };
+        if !known.contains(mention.name) {
+            let is_meant = mention.asked || nearest(mention.name, known.iter().copied()).is_some();
+            if is_meant && told.insert(mention.name) {
+                unknown(problems, file, place(), mention.name, known);
+            }
+        } else if !mention.guarded
+            && let Some(path) = paths_with(own, section).find(|path| !path.offers(mention.name, false))
+            && told.insert(mention.name)
+        {
+            let message = format!("`{}` is not offered on path {}", mention.name, path.name);
+            let fix = format!("write {{% if tool.{} %}} around it, or offer the tool there", mention.name);
+            warn(problems, file, place(), message, &fix);
+        }
     }
+}
+
+fn paths_with<'p>(own: Own<'p>, section: &Section) -> impl Iterator<Item = &'p Path> {
+    let paths = own.profile.paths().filter(move |path| path.profile == own.profile.name());
+    paths.filter(|path| path.sections().any(|other| other.id == section.id))
 }
 
 /// Warns of a name that no tool has.

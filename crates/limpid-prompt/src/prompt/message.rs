@@ -3,6 +3,7 @@
 use limpid_core::{Role, Trust};
 use serde::{Serialize, Serializer};
 
+use crate::count::TokenCounter;
 use crate::inputs::{CallInput, RoleName, StateInput, TrustName};
 use crate::section::{Stability, Subject};
 
@@ -80,6 +81,13 @@ impl PromptMessage {
     /// Where the message comes from.
     pub fn place(&self) -> Place {
         self.place
+    }
+
+    /// The tokens of its text, its calls and its state.
+    pub(crate) fn tokens(&self, counter: &dyn TokenCounter) -> usize {
+        let calls = self.calls.iter().map(|call| counter.count(&call.name) + counter.count(&call.arguments));
+        let state = self.state.iter().map(|state| counter.count(state.json()));
+        counter.count(&self.text) + calls.chain(state).sum::<usize>()
     }
 
     /// Whether a provider's cache should be told to keep everything up to here.

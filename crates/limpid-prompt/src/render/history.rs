@@ -4,7 +4,6 @@ use limpid_core::Trust;
 
 use super::tag;
 use crate::boundary;
-use crate::count::TokenCounter;
 use crate::inputs::{HistoryMessage, Inputs, RoleName};
 use crate::prompt::{Part, Place, PromptMessage, StatePart};
 use crate::section::{Stability, Subject};
@@ -24,13 +23,6 @@ pub(super) fn past(inputs: &Inputs) -> Vec<PromptMessage> {
 pub(super) fn in_flight(inputs: &Inputs) -> Vec<PromptMessage> {
     let message = |(n, message)| as_sent(message, inputs, Place::InFlight, n);
     inputs.in_flight.iter().enumerate().map(message).collect()
-}
-
-/// The tokens of a message with its calls and its state.
-pub(super) fn tokens(message: &PromptMessage, counter: &dyn TokenCounter) -> usize {
-    let calls = message.calls.iter().map(|call| counter.count(&call.name) + counter.count(&call.arguments));
-    let state = message.state.iter().map(|state| counter.count(state.json()));
-    counter.count(&message.text) + calls.chain(state).sum::<usize>()
 }
 
 fn as_sent(message: &HistoryMessage, inputs: &Inputs, place: Place, n: usize) -> PromptMessage {

@@ -6,7 +6,6 @@ use limpid_core::{Tier, UsableWindow};
 
 use super::draft::Draft;
 use super::error::{Overfull, RenderError};
-use super::history;
 use super::planned::Planned;
 use crate::budget::{Give, Member, fill, shrink};
 use crate::count::{FixedCounter, TokenCounter as _, WindowEstimate};
@@ -229,7 +228,7 @@ impl Limits<'_> {
 
     pub(super) fn sent_size(&self, message: &PromptMessage, unit: Unit) -> usize {
         if unit == Unit::Tokens {
-            return history::tokens(message, self.counter);
+            return message.tokens(self.counter);
         }
         let calls = message.calls.iter().map(|call| self.size(&call.name, unit) + self.size(&call.arguments, unit));
         let state = message.state.iter().map(|state| self.size(state.json(), unit));

@@ -63,12 +63,10 @@ pub(super) fn leave_out_state(messages: &mut [PromptMessage], prompt: &Prompt, b
     }
 }
 
-impl Prompt {
-    /// The hash of everything that a model reads of this prompt: 32 hexadecimal digits. It is
-    /// [`StateInput::after`](crate::inputs::StateInput::after) of the reply.
-    pub fn prefix(&self) -> String {
-        let mut prefix = Prefix::of_tools(self);
-        self.messages.iter().for_each(|message| prefix.add(message));
-        prefix.hex()
-    }
+/// The hash of everything that a model reads of a prompt: 32 hexadecimal digits. It is
+/// [`StateInput::after`](crate::inputs::StateInput::after) of the reply.
+pub fn prefix(prompt: &Prompt) -> String {
+    let mut prefix = Prefix::of_tools(prompt);
+    prompt.messages.iter().for_each(|message| prefix.add(message));
+    prefix.hex()
 }

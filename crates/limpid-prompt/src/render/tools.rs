@@ -18,14 +18,12 @@ pub(super) fn waiting(scope: &Scope<'_>) -> Vec<OfferedTool> {
     described(scope, &scope.waiting())
 }
 
-impl Profile {
-    /// The tools that exist on a path as they would be declared, whether they travel or not; none on a path that is not
-    /// there.
-    pub fn callable_tools(&self, path: &str, inputs: &Inputs) -> Vec<OfferedTool> {
-        let Ok(path) = self.path(path) else { return Vec::new() };
-        let scope = Scope::new(inputs, self, path, tier(path, inputs), "");
-        described(&scope, scope.existing())
-    }
+/// The tools that exist on a path of a profile as they would be declared, whether they travel or not; none on a path that
+/// is not there.
+pub fn callable_tools(profile: &Profile, path: &str, inputs: &Inputs) -> Vec<OfferedTool> {
+    let Ok(path) = profile.path(path) else { return Vec::new() };
+    let scope = Scope::new(inputs, profile, path, tier(path, inputs), "");
+    described(&scope, scope.existing())
 }
 
 fn described<'a>(scope: &Scope<'a>, tools: &[&'a ToolInput]) -> Vec<OfferedTool> {

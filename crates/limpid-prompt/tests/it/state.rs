@@ -3,6 +3,7 @@
 use crate::support::from_manifest;
 use limpid_prompt::count::TokenCounter;
 use limpid_prompt::inputs::{CallInput, HistoryMessage, RoleName, StateInput, StateReader, ToolInput, TrustName};
+use limpid_prompt::render::prefix;
 use limpid_prompt::{Estimate, Inputs, Prompt, PromptMessage, RenderRequest, StatePart};
 
 fn render(inputs: &Inputs, rule: &str) -> Prompt {
@@ -60,7 +61,7 @@ fn bound_state_is_kept_until_the_first_change_and_from_new_state_on() {
     let mut inputs = inputs(true, true);
     let answer = |inputs: &mut Inputs, rules: &str, n: usize| {
         inputs.history.push(said(RoleName::User, &format!("Question {n}")));
-        let after = render(inputs, rules).prefix();
+        let after = prefix(&render(inputs, rules));
         let thought = state("anthropic/big", &format!("{n}"), Some(&after));
         inputs.history.push(HistoryMessage { state: vec![thought], ..said(RoleName::Assistant, "Answer.") });
     };

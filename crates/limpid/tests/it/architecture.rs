@@ -3,6 +3,7 @@
 
 mod circles;
 mod lengths;
+mod methods;
 mod sources;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -268,7 +269,7 @@ fn the_command_line_calls_the_agent_and_changes_nothing_by_itself() {
 fn only_the_ledger_makes_a_prompt_again_from_what_was_sent() {
     let krates = FLOORS.map(|(krate, _)| krate);
     let files: BTreeSet<String> =
-        places_of(&krates, |line| line.contains("from_record")).into_iter().map(|(file, _)| file).collect();
+        places_of(&krates, |line| line.contains("into_prompt")).into_iter().map(|(file, _)| file).collect();
     let wanted = ["limpid-prompt/recorded.rs", "limpid-runtime/recorded.rs"].map(str::to_owned);
     assert_eq!(files, BTreeSet::from(wanted));
 }

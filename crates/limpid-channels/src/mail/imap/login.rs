@@ -2,21 +2,16 @@
 
 use async_imap::{Authenticator, Client, Session};
 
-use super::Imap;
 use crate::mail::login::{self, Credential};
 use crate::mail::tls::{self, Link};
 use crate::mail::{Account, MailError, Security, Server};
-use limpid_formats::Parser;
 
-impl<'a> Imap<'a> {
-    /// Connects and logs in.
-    pub(in crate::mail) async fn open(account: &'a Account, parser: &'a Parser) -> Result<Self, MailError> {
-        let server = &account.imap;
-        server.check()?;
-        let opened = tokio::time::timeout(tls::WHOLE, log_in(account, server)).await;
-        let session = opened.unwrap_or_else(|_| Err(tls::unreachable(server, "no answer in a minute")))?;
-        Ok(Self { account, parser, session })
-    }
+/// Connects and logs in; gives up after a minute.
+pub(super) async fn session(account: &Account) -> Result<Session<Box<dyn Link>>, MailError> {
+    let server = &account.imap;
+    server.check()?;
+    let opened = tokio::time::timeout(tls::WHOLE, log_in(account, server)).await;
+    opened.unwrap_or_else(|_| Err(tls::unreachable(server, "no answer in a minute")))
 }
 
 async fn log_in(account: &Account, server: &Server) -> Result<Session<Box<dyn Link>>, MailError> {

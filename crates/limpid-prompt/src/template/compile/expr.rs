@@ -4,15 +4,18 @@ use minijinja::machinery::Span;
 use minijinja::machinery::ast::{self, BinOpKind, CompareOpKind, UnaryOpKind};
 use minijinja::value::ValueKind;
 
-use super::Compiler;
-use crate::template::Expr;
+use super::{Compiler, filter, name, range};
+use crate::problem::Fault;
 use crate::template::names::Kind;
+use crate::template::{Expr, Filter};
 
 impl Compiler<'_, '_> {
     /// An expression and the kind of its value. After a fault the value is anything, so that one fault is told once.
     pub(super) fn expr(&mut self, expr: &ast::Expr<'_>) -> (Expr, Kind) {
         match expr {
-            ast::Expr::Var(_) | ast::Expr::GetAttr(_) => self.name(expr),
+            ast::Expr::Var(_) | ast::Expr::GetAttr(_) => {
+                name::resolve(self.context, expr).unwrap_or_else(|fault| self.refused(fault))
+            }
             ast::Expr::Const(constant) => self.constant(&constant.value, constant.span()),
             ast::Expr::List(list) => {
                 let items = list.items.iter().map(|item| self.expr(item).0).collect();
@@ -50,12 +53,16 @@ impl Compiler<'_, '_> {
         }
     }
 
-    pub(super) fn refuse(&mut self, span: Span, message: &str, fix: &str) -> (Expr, Kind) {
-        self.fault(span, message, fix);
+    fn refuse(&mut self, span: Span, message: &str, fix: &str) -> (Expr, Kind) {
+        self.refused(Fault::new(range(span), message, fix))
+    }
+
+    fn refused(&mut self, fault: Fault) -> (Expr, Kind) {
+        self.faults.push(fault);
         (Expr::Bool(false), Kind::Any)
     }
 
-    pub(super) fn constant(&mut self, value: &minijinja::Value, span: Span) -> (Expr, Kind) {
+    fn constant(&mut self, value: &minijinja::Value, span: Span) -> (Expr, Kind) {
         if let Some(text) = value.as_str() {
             return (Expr::Text(text.to_owned()), Kind::Text);
         }
@@ -69,14 +76,14 @@ impl Compiler<'_, '_> {
         }
     }
 
-    pub(super) fn negative(&mut self, inner: &ast::Expr<'_>, span: Span) -> (Expr, Kind) {
+    fn negative(&mut self, inner: &ast::Expr<'_>, span: Span) -> (Expr, Kind) {
         match self.expr(inner) {
             (Expr::Int(number), kind) => (Expr::Int(-number), kind),
             _ => self.refuse(span, "there is no arithmetic here", "write the number itself"),
         }
     }
 
-    pub(super) fn binary(&mut self, op: &ast::Spanned<ast::BinOp<'_>>) -> (Expr, Kind) {
+    fn binary(&mut self, op: &ast::Spanned<ast::BinOp<'_>>) -> (Expr, Kind) {
         let (left, left_kind) = self.expr(&op.left);
         let (right, right_kind) = self.expr(&op.right);
         let (left, right) = (Box::new(left), Box::new(right));
@@ -95,7 +102,7 @@ impl Compiler<'_, '_> {
         }
     }
 
-    pub(super) fn compare(&mut self, compare: &ast::Spanned<ast::Compare<'_>>) -> (Expr, Kind) {
+    fn compare(&mut self, compare: &ast::Spanned<ast::Compare<'_>>) -> (Expr, Kind) {
         let [op] = compare.ops.as_slice() else {
             return self.refuse(compare.span(), "comparisons cannot be chained here", "join two of them with `and`");
         };
@@ -111,7 +118,37 @@ impl Compiler<'_, '_> {
         (expr, Kind::Flag)
     }
 
-    pub(super) fn no_order(&mut self, span: Span) -> (Expr, Kind) {
+    fn filter(&mut self, filter: &ast::Spanned<ast::Filter<'_>>) -> (Expr, Kind) {
+        let Some(inner) = &filter.expr else {
+            return self.refuse(filter.span(), "this filter stands on nothing", "write `{{ name | filter }}`");
+        };
+        let (inner_expr, kind) = self.expr(inner);
+        if matches!(inner_expr, Expr::Slot(_)) {
+            return self.refuse(filter.span(), "a section's own list takes no filter", "filter inside its `entry`");
+        }
+        let found = match filter::find(filter) {
+            Ok(found) => found,
+            Err(fault) => return self.refused(fault),
+        };
+        let is_list = matches!(kind, Kind::List(_));
+        let result = match &found {
+            Filter::Count => Kind::Number,
+            Filter::Commas | Filter::Bullets => Kind::Text,
+            _ if is_list => kind.clone(),
+            _ => Kind::Text,
+        };
+        if found != Filter::Count {
+            self.check_printable(&kind, inner.span());
+            return (Expr::Filter(found, inner_expr.into()), if is_records(&kind) { Kind::Any } else { result });
+        }
+        (Expr::Filter(found, inner_expr.into()), result)
+    }
+
+    fn no_order(&mut self, span: Span) -> (Expr, Kind) {
         self.refuse(span, "`<` and `>` do not exist here", "compare with `==`, `!=` or `in [ … ]`")
     }
+}
+
+fn is_records(kind: &Kind) -> bool {
+    matches!(kind, Kind::Record(_)) || matches!(kind, Kind::List(item) if matches!(**item, Kind::Record(_)))
 }
