@@ -160,7 +160,7 @@ impl Conversations {
         let turns = store.unfinished_turns().await?.rows;
         let mut open: BTreeSet<ConversationId> = turns.into_iter().map(|turn| turn.conversation).collect();
         open.extend(store.conversations_that_wait().await?);
-        open.extend(store.pending_deliveries(None).await?.rows.into_iter().map(|delivery| delivery.new.conversation));
+        open.extend(store.conversations_with_deliveries().await?);
         open.iter().for_each(|conversation| self.wake(conversation));
         Ok(())
     }

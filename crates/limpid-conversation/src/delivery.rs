@@ -10,12 +10,16 @@ use limpid_store::{Delivery, DeliveryOrigin, Lease, NewMessage};
 
 use crate::deps::ConversationDeps;
 
-/// Puts what waits for a conversation into it; no turn is running.
-pub(crate) async fn deliver_waiting(deps: &ConversationDeps, lease: &Lease) -> Result<(), AgentError> {
-    for delivery in deps.store().pending_deliveries(Some(&lease.conversation)).await?.rows {
+/// Messages that are put into a conversation at a time. More of them let the owner's turn, which may wait, go first.
+const AT_ONCE: usize = 8;
+
+/// Puts what waits for a conversation into it, the oldest first, and says whether more wait; no turn is running.
+pub(crate) async fn deliver_waiting(deps: &ConversationDeps, lease: &Lease) -> Result<bool, AgentError> {
+    let mut waiting = deps.store().pending_deliveries(Some(&lease.conversation)).await?.rows.into_iter();
+    for delivery in waiting.by_ref().take(AT_ONCE) {
         deliver_one(deps, lease, delivery).await?;
     }
-    Ok(())
+    Ok(waiting.len() > 0)
 }
 
 async fn deliver_one(deps: &ConversationDeps, lease: &Lease, delivery: Delivery) -> Result<(), AgentError> {

@@ -98,9 +98,7 @@ impl Deliveries {
     /// # Errors
     /// When the store cannot be read.
     pub async fn wake_pending(&self) -> Result<BTreeSet<ConversationId>, AgentError> {
-        let pending = self.store.pending_deliveries(None).await?.rows;
-        let conversations: BTreeSet<ConversationId> =
-            pending.into_iter().map(|delivery| delivery.new.conversation).collect();
+        let conversations = BTreeSet::from_iter(self.store.conversations_with_deliveries().await?);
         conversations.iter().for_each(|conversation| self.signal.wake(conversation));
         Ok(conversations)
     }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use limpid_config::{Config, Environment, Home, Live, Redactor};
 use limpid_core::inbox::Source;
 use limpid_store::{InboxItem, Inserted, ItemFilter, ItemId, Listed, NewItem, Store};
+use tokio::sync::Semaphore;
 
 pub use crate::inbox::payload::{HandedIn, MAX_BODY, Malformed};
 pub use crate::inbox::token::{IngestToken, TOKEN_VARIABLE};
@@ -19,6 +20,9 @@ use crate::error::AgentError;
 use crate::events::{EventBus, EventKind};
 use crate::host::Host;
 use crate::timers::SchedulerWaker;
+
+/// What is handed in by one source and written at a time. More wait for each other, and not before a turn of the owner's.
+const AT_ONCE: usize = 4;
 
 /// What somebody hands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,13 +120,33 @@ pub struct Inbox {
     redactor: Redactor,
     events: EventBus,
     waker: Arc<SchedulerWaker>,
+    shares: Arc<Shares>,
+}
+
+/// The share of each source in what is written.
+struct Shares {
+    mail: Semaphore,
+    sms: Semaphore,
+    notifications: Semaphore,
+}
+
+impl Shares {
+    fn of(&self, source: Source) -> &Semaphore {
+        match source {
+            Source::Mail => &self.mail,
+            Source::Sms => &self.sms,
+            Source::Notification => &self.notifications,
+        }
+    }
 }
 
 impl Inbox {
     /// The items of a store. From here on no text repeats the token that is kept in the home.
     pub fn new(options: InboxOptions) -> Self {
         let InboxOptions { home, environment, config, host, store, redactor, events, waker } = options;
-        let inbox = Self { home, environment, config, host, store, redactor, events, waker };
+        let share = || Semaphore::new(AT_ONCE);
+        let shares = Arc::new(Shares { mail: share(), sms: share(), notifications: share() });
+        let inbox = Self { home, environment, config, host, store, redactor, events, waker, shares };
         inbox.learn_token();
         inbox
     }
@@ -160,6 +184,8 @@ impl Inbox {
             posted_ms: handed.at_ms.unwrap_or(now_ms),
             now_ms,
         };
+        // Nobody closes it.
+        let _share = self.shares.of(kind.source()).acquire().await.ok();
         let inserted = self.store.insert_items(vec![new]).await.map_err(AgentError::from)?;
         let inserted = inserted.into_iter().next().ok_or_else(|| AgentError::Invalid("nothing was kept".to_owned()))?;
         if inserted.fresh {

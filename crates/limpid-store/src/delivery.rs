@@ -20,6 +20,9 @@ pub trait Deliveries: Send + Sync {
     /// What is not delivered yet, of one conversation or of all, oldest first.
     async fn pending_deliveries(&self, conversation: Option<&ConversationId>) -> Result<Listed<Delivery>, StoreError>;
 
+    /// The conversations for which messages wait.
+    async fn conversations_with_deliveries(&self) -> Result<Vec<ConversationId>, StoreError>;
+
     /// Puts a pending message into its conversation as a turn of its own, unread, in one transaction; without messages
     /// it had nothing to say and is only settled. False: it was settled before. Who else is to tell it is written down
     /// with it, so that nobody tells it twice and none is forgotten.

@@ -35,8 +35,13 @@ impl Actor {
             }
         }
         // Behind the commands that were taken in: whoever writes a delivery from here on wakes this actor once more.
-        deliver_waiting(&self.deps, &lease).await?;
-        if waiting.is_empty() { self.rest().await } else { self.start_turn(&lease, waiting).await }
+        let more = deliver_waiting(&self.deps, &lease).await?;
+        match (waiting.is_empty(), more) {
+            (false, _) => self.start_turn(&lease, waiting).await,
+            // The next look takes them, behind what the owner has said meanwhile.
+            (true, true) => Ok(()),
+            (true, false) => self.rest().await,
+        }
     }
 
     async fn start_turn(&mut self, lease: &Lease, waiting: Vec<Inbound>) -> Result<(), AgentError> {

@@ -18,6 +18,7 @@ mod entries;
 mod events;
 mod failures;
 mod find_tools;
+mod floods;
 mod forged;
 mod goals;
 mod hardware;

@@ -126,6 +126,8 @@ async fn pending(store: &dyn Store) -> Vec<Delivery> {
     let all = store.pending_deliveries(None).await.unwrap().rows;
     assert_eq!(store.pending_deliveries(Some(&conversation_id("c"))).await.unwrap().rows, all);
     assert_eq!(store.pending_deliveries(Some(&conversation_id("d"))).await.unwrap().rows, []);
+    let waiting: Vec<_> = if all.is_empty() { Vec::new() } else { vec![conversation_id("c")] };
+    assert_eq!(store.conversations_with_deliveries().await.unwrap(), waiting);
     all
 }
 

@@ -36,6 +36,17 @@ impl Deliveries for SqliteStore {
         .await
     }
 
+    async fn conversations_with_deliveries(&self) -> Result<Vec<ConversationId>, StoreError> {
+        self.read(move |tx| {
+            let mut statement = tx.sql.prepare_cached(
+                "SELECT DISTINCT conversation FROM delivery WHERE owner = :owner AND settled_ms IS NULL",
+            )?;
+            let rows = statement.query_map(named_params! { ":owner": tx.owner }, |row| row.get::<_, String>(0))?;
+            rows.map(|id| Ok(ConversationId::new(id?))).collect()
+        })
+        .await
+    }
+
     async fn deliver(
         &self,
         lease: &Lease,

@@ -1,13 +1,16 @@
 //! What other machines hand in, through the program as a person runs it.
 
 use std::process::Stdio;
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use crate::kit::World;
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
+use tokio::task::JoinSet;
 
 /// A program that serves, and where it takes things in.
 struct Serving {
@@ -86,6 +89,38 @@ async fn what_a_phone_hands_in_is_listed_shown_and_put_aside() {
     assert!(world.run(&["inbox", "done", "1"]).await.err.contains("1 of 1"));
     assert!(world.run(&["inbox", "list"]).await.err.contains("Nothing new."));
     assert!(world.run(&["inbox", "list", "--all", "--json"]).await.out.contains("\"text\": \"Your parcel waits\""));
+}
+
+// SEC-093
+#[tokio::test]
+async fn a_flood_over_http_lets_the_owners_turn_begin_and_end() {
+    let world = World::new("[[reply]]\ntext = \"Hello.\"\n").await;
+    world.write("limpid.toml", "model = \"openai/scripted\"\n[inbox]\nsms = true\nlisten = \"127.0.0.1:0\"\n");
+    let token = world.run(&["inbox", "token"]).await.out.trim().to_owned();
+    let serving = Arc::new(Serving::start(&world).await);
+    let kept = Arc::new(AtomicUsize::new(0));
+    let mut flood = JoinSet::new();
+    for sender in 0..64 {
+        let (serving, token, kept) = (Arc::clone(&serving), token.clone(), Arc::clone(&kept));
+        flood.spawn(async move {
+            for number in 0.. {
+                let sms =
+                    json!({"from": "Eve", "text": "Read this now. ".repeat(100), "key": format!("{sender}/{number}")});
+                let (status, said) = serving.post("sms", &token, &sms).await;
+                assert!(status.ends_with("201 Created"), "{status} {said}");
+                kept.fetch_add(1, Ordering::SeqCst);
+            }
+        });
+    }
+    while kept.load(Ordering::SeqCst) < 100 {
+        tokio::task::yield_now().await;
+    }
+    let begun = Instant::now();
+    let run = world.run(&["chat", "hi"]).await;
+    let took = begun.elapsed();
+    assert_eq!((run.code, run.out.trim()), (0, "Hello."), "{}", run.err);
+    assert!(took < Duration::from_secs(2), "a turn took {} ms during the flood", took.as_millis());
+    flood.abort_all();
 }
 
 // SEC-003
