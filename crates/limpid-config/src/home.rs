@@ -1,10 +1,12 @@
 //! The home folder: what is where, and the files that every turn reads anew.
 
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
+use sha2::{Digest as _, Sha256};
+
 use crate::error::FileError;
-use crate::regular_file;
+use crate::regular_file::Opened;
 
 /// Bytes of one text file that are read at most; a larger one is an error that says so.
 pub const MAX_FILE: u64 = 4 * 1024 * 1024;
@@ -166,6 +168,9 @@ pub struct ReadText {
     pub text: String,
     /// How many places of it were not UTF-8 and are `U+FFFD` now.
     pub replaced: usize,
+    /// The SHA-256 of the bytes that it was read from, in hexadecimal digits: who wrote them is looked up by it, and by no
+    /// second look at the file.
+    pub sha256: String,
 }
 
 impl ReadText {
@@ -183,23 +188,44 @@ impl ReadText {
 
 /// The same, with how much of it was replaced.
 pub fn read_marking(path: &Path) -> Result<Option<ReadText>, FileError> {
-    let file = match regular_file::open(path) {
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            return Ok(None);
-        }
-        other => other.map_err(FileError::io(path))?,
-    };
-    let about = file.metadata().map_err(FileError::io(path))?;
-    if about.len() > MAX_FILE {
-        let size = about.len();
-        let message = format!("the file has {size} bytes, at most {MAX_FILE} are read; shorten it");
-        return Err(FileError::io(path)(io::Error::new(io::ErrorKind::FileTooLarge, message)));
+    open_if_there(path)?.map(|file| marking(file, path)).transpose()
+}
+
+/// The same for a file within a folder, by its path there. One that leads out of the folder is an error.
+pub fn read_within(folder: &Path, inside: &Path) -> Result<Option<ReadText>, FileError> {
+    let path = folder.join(inside);
+    match Opened::below(folder, inside) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        other => other.map_err(FileError::io(&path)).and_then(|file| marking(file, &path)).map(Some),
     }
-    let mut bytes = Vec::new();
-    // It may grow while it is read.
-    file.take(MAX_FILE).read_to_end(&mut bytes).map_err(FileError::io(path))?;
+}
+
+/// A regular file; none when it does not exist.
+pub(crate) fn open_if_there(path: &Path) -> Result<Option<Opened>, FileError> {
+    match Opened::at(path) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+        other => other.map(Some).map_err(FileError::io(path)),
+    }
+}
+
+/// The text of a file that was opened; its path is for errors alone.
+pub(crate) fn marking(file: Opened, path: &Path) -> Result<ReadText, FileError> {
+    let size = file.about().len();
+    let bytes = file.bytes(MAX_FILE).map_err(|error| {
+        let error = match error.kind() {
+            // It may have grown while it was read.
+            io::ErrorKind::FileTooLarge => {
+                let size = size.max(MAX_FILE + 1);
+                let message = format!("the file has {size} bytes, at most {MAX_FILE} are read; shorten it");
+                io::Error::new(io::ErrorKind::FileTooLarge, message)
+            }
+            _ => error,
+        };
+        FileError::io(path)(error)
+    })?;
     let replaced = bytes.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()).count();
     let text = String::from_utf8_lossy(&bytes);
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
-    Ok(Some(ReadText { text, replaced }))
+    let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(ReadText { text, replaced, sha256 })
 }

@@ -25,6 +25,6 @@ pub use clock::{Clock, SystemClock};
 pub use config::*;
 pub use environment::Environment;
 pub use error::FileError;
-pub use home::{Home, MAX_FILE, ReadText, read_marking, read_text};
+pub use home::{Home, MAX_FILE, ReadText, read_marking, read_text, read_within};
 pub use ids::{Ids, RandomIds, hex};
 pub use redact::{Redactor, StreamRedactor};

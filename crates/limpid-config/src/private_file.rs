@@ -5,23 +5,23 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use crate::error::FileError;
-use crate::home::read_text;
+use crate::home::{marking, open_if_there};
 
 /// The text of such a file; none when it does not exist.
 ///
 /// # Errors
 /// When it cannot be read, or others may read it.
 pub fn read(path: &Path) -> Result<Option<String>, FileError> {
-    let text = read_text(path)?;
+    let Some(file) = open_if_there(path)? else { return Ok(None) };
     #[cfg(unix)]
-    if text.is_some() {
+    {
         use std::os::unix::fs::PermissionsExt;
-        let mode = fs::metadata(path).map_err(FileError::io(path))?.permissions().mode();
+        let mode = file.about().permissions().mode();
         if mode & 0o077 != 0 {
             return Err(FileError::Exposed { path: path.to_owned(), mode: mode & 0o777 });
         }
     }
-    Ok(text)
+    Ok(Some(marking(file, path)?.text))
 }
 
 /// Writes such a file beside the old one and puts it in its place, so that there is always a whole one. A folder that is
@@ -70,6 +70,45 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
+
+    // SEC-094
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_file_that_is_swapped_while_it_is_read_is_judged_by_the_mode_of_the_one_that_is_used() {
+        use std::sync::atomic::{AtomicBool, Ordering};
+        let home = tempfile::tempdir().unwrap();
+        let (path, kept) = (home.path().join("secret"), home.path().join("kept"));
+        let make = |path: &Path, text: &str, mode: u32| {
+            fs::write(path, text).unwrap();
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        };
+        make(&path, "private", 0o600);
+        make(&kept, "of everybody", 0o644);
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::SeqCst) {
+                    // Both names are there at every moment.
+                    let exchange = rustix::fs::RenameFlags::EXCHANGE;
+                    rustix::fs::renameat_with(rustix::fs::CWD, &path, rustix::fs::CWD, &kept, exchange).unwrap();
+                }
+            });
+            let (mut used, mut refused) = (0, 0);
+            let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                while used < 1000 || refused < 1000 {
+                    match read(&path) {
+                        Ok(text) => {
+                            assert_eq!(text.as_deref(), Some("private"));
+                            used += 1;
+                        }
+                        Err(_) => refused += 1,
+                    }
+                }
+            }));
+            is_over.store(true, Ordering::SeqCst);
+            read.unwrap();
+        });
+    }
 
     // SEC-032
     #[test]

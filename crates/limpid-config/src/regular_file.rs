@@ -1,7 +1,8 @@
 //! Opening files that others may have made: a named pipe does not make the reader wait, a device does not make it read for
-//! ever, and what is larger than a bound is not read.
+//! ever, and what is larger than a bound is not read. Whoever decides something about a file opens it once, and asks and reads
+//! that handle: its path may lead to another file by then.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read as _};
 use std::path::Path;
 
@@ -11,14 +12,7 @@ use std::path::Path;
 /// As the system says; [`io::ErrorKind::InvalidInput`] for a pipe, a device, a socket or a folder, and
 /// [`io::ErrorKind::FileTooLarge`] for a file with more bytes.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let file = open(path)?;
-    let mut bytes = Vec::new();
-    // One more byte than may be, so that a file which grows meanwhile is noticed.
-    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
-        return Err(io::Error::from(io::ErrorKind::FileTooLarge));
-    }
-    Ok(bytes)
+    Opened::at(path)?.bytes(most)
 }
 
 /// The text of such a file.
@@ -34,26 +28,126 @@ pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
 ///
 /// # Errors
 /// As the system says, and [`io::ErrorKind::InvalidInput`] for what is no regular file.
-#[expect(clippy::disallowed_methods, reason = "this is the function that everything else uses")]
 pub fn open(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        // A pipe that nobody writes to would be waited for.
-        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+    Ok(Opened::at(path)?.file)
+}
+
+/// A regular file that was opened once. What is asked of it and what is read of it are of this very file, whatever its path
+/// leads to by then.
+#[derive(Debug)]
+pub struct Opened {
+    file: File,
+    about: Metadata,
+}
+
+impl Opened {
+    /// The file at a path; links are followed.
+    ///
+    /// # Errors
+    /// As [`open`].
+    pub fn at(path: &Path) -> io::Result<Self> {
+        Self::with(path, true)
     }
-    let file = options.open(path)?;
-    // The open file is asked, not its name, which may be another one's by now.
-    let about = file.metadata()?;
-    let what = if about.is_dir() { "it is a folder, not a file" } else { "it is not a regular file" };
-    if about.is_file() { Ok(file) } else { Err(io::Error::new(io::ErrorKind::InvalidInput, what)) }
+
+    /// The file at a path that is no link itself.
+    ///
+    /// # Errors
+    /// As [`open`], and for a link.
+    pub fn at_no_link(path: &Path) -> io::Result<Self> {
+        Self::with(path, false)
+    }
+
+    /// The file at a path within a folder. Links may be on the way, but none that leads out of the folder.
+    ///
+    /// # Errors
+    /// As [`open`], and for a path that leads out.
+    #[cfg(target_os = "linux")]
+    pub fn below(folder: &Path, path: &Path) -> io::Result<Self> {
+        use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
+        let folder = openat(CWD, folder, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+        Self::regular(openat2(folder, path, flags, Mode::empty(), resolve)?.into())
+    }
+
+    /// The file at a path within a folder that is no link itself.
+    ///
+    /// # Errors
+    /// As [`open`], and for a link.
+    #[cfg(not(target_os = "linux"))]
+    pub fn below(folder: &Path, path: &Path) -> io::Result<Self> {
+        Self::at_no_link(&folder.join(path))
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this is the function that everything else uses")]
+    fn with(path: &Path, links: bool) -> io::Result<Self> {
+        let mut options = OpenOptions::new();
+        options.read(true);
+        #[cfg(unix)]
+        {
+            use rustix::fs::OFlags;
+            use std::os::unix::fs::OpenOptionsExt as _;
+            // A pipe that nobody writes to would be waited for.
+            let flags = if links { OFlags::NONBLOCK } else { OFlags::NONBLOCK | OFlags::NOFOLLOW };
+            options.custom_flags(flags.bits().cast_signed());
+        }
+        #[cfg(not(unix))]
+        let _ = links;
+        Self::regular(options.open(path)?)
+    }
+
+    fn regular(file: File) -> io::Result<Self> {
+        let about = file.metadata()?;
+        let what = if about.is_dir() { "it is a folder, not a file" } else { "it is not a regular file" };
+        if about.is_file() { Ok(Self { file, about }) } else { Err(io::Error::new(io::ErrorKind::InvalidInput, what)) }
+    }
+
+    /// What the system says of the file.
+    pub fn about(&self) -> &Metadata {
+        &self.about
+    }
+
+    /// Its bytes, at most so many.
+    ///
+    /// # Errors
+    /// As the system says, and [`io::ErrorKind::FileTooLarge`] for a file with more bytes.
+    pub fn bytes(self, most: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        // One more byte than may be, so that a file which grows meanwhile is noticed.
+        self.file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > most {
+            return Err(io::Error::from(io::ErrorKind::FileTooLarge));
+        }
+        Ok(bytes)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // SEC-094
+    #[cfg(unix)]
+    #[test]
+    fn what_was_opened_is_what_is_asked_and_read() {
+        use std::os::unix::fs::MetadataExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let (path, other) = (folder.path().join("file"), folder.path().join("other"));
+        std::fs::write(&path, "first").unwrap();
+        std::fs::write(&other, "another file").unwrap();
+        let opened = Opened::at(&path).unwrap();
+        let inode = std::fs::metadata(&path).unwrap().ino();
+        std::fs::rename(&other, &path).unwrap();
+        assert_eq!(opened.about().ino(), inode);
+        assert_eq!(opened.bytes(9).unwrap(), b"first");
+        std::os::unix::fs::symlink("file", &other).unwrap();
+        assert!(Opened::at_no_link(&other).is_err() && Opened::at(&other).is_ok());
+        assert!(Opened::below(folder.path(), Path::new("file")).is_ok());
+        let inner = folder.path().join("inner");
+        std::fs::create_dir(&inner).unwrap();
+        std::os::unix::fs::symlink("../file", inner.join("out")).unwrap();
+        assert!(Opened::below(&inner, Path::new("out")).is_err());
+    }
 
     // SEC-090
     #[cfg(target_os = "linux")]

@@ -18,7 +18,7 @@ use limpid_prompt::prompt::hash_of;
 use limpid_services::error::AgentError;
 use limpid_services::modes::{is_set, kind_of};
 use limpid_services::profiles::{Identity, LoadedProfile, identity_files};
-use limpid_services::tools::{ToolPolicy, shows_owners};
+use limpid_services::tools::{ToolPolicy, UntrustedFiles, shows_owners};
 use limpid_store::{Audience, ConversationKind};
 
 use crate::deps::ContextDeps;
@@ -152,8 +152,11 @@ async fn owners_inputs(
     inputs.use_sanity_checks = deps.config.prompt.sanity_checks;
     inputs.origins = origins();
     let time = time_info(occasion.now, &deps.host.zone());
-    inputs.workspace = sources::workspace_files::read(&deps.home.workspace(), &time, standing_notices)?;
-    sources::workspace::leave_out_foreign(deps, &mut inputs.workspace, notices).await?;
+    let foreign = UntrustedFiles::read(&*deps.store).await?;
+    let (workspace, told) = sources::workspace_files::read(&deps.home.workspace(), &time, &foreign)?;
+    inputs.workspace = workspace;
+    standing_notices.extend(told.standing);
+    notices.extend(told.foreign);
     let agent_file = sources::agent_file::apply(deps, profile, inputs, standing_notices);
     sources::memory::fill(deps, inputs, profile, notices).await?;
     sources::tasks::fill(deps, inputs).await?;

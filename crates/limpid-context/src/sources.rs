@@ -8,5 +8,4 @@ pub(crate) mod memory;
 pub(crate) mod platform;
 pub(crate) mod skills;
 pub(crate) mod tasks;
-pub(crate) mod workspace;
 pub(crate) mod workspace_files;

@@ -1,6 +1,6 @@
 //! AGENT.md of the workspace: the settings of its front matter, in profiles that quote the file.
 
-use limpid_config::read_text;
+use limpid_config::read_marking;
 use limpid_prompt::Profile;
 use limpid_prompt::agent_file::{AGENT_FILE, AgentFile};
 use limpid_prompt::inputs::Inputs;
@@ -30,9 +30,10 @@ impl ContextDeps {
     pub async fn model_of_profile(&self, name: &str) -> Option<String> {
         let profile = self.profiles.profile(name).ok()?;
         let path = self.home.workspace().join(AGENT_FILE);
-        let text = read_text(&path).ok().flatten().filter(|_| quotes(&profile))?;
-        let model = AgentFile::read(&text).0.model?;
-        let is_foreign = UntrustedFiles::read(&*self.store).await.map_or(true, |foreign| foreign.contains(&path));
+        let read = read_marking(&path).ok().flatten().filter(|_| quotes(&profile))?;
+        let model = AgentFile::read(&read.text).0.model?;
+        let foreign = UntrustedFiles::read(&*self.store).await;
+        let is_foreign = foreign.map_or(true, |foreign| foreign.contains(&read.sha256));
         (!is_foreign && self.models.open(&model).is_ok()).then_some(model)
     }
 }

@@ -1,18 +1,33 @@
-//! The workspace files that prompts quote, read anew each turn.
+//! The workspace files that prompts quote, read anew each turn. Whether a stranger wrote one is judged by the bytes that were
+//! read: what was written while text of strangers was read is theirs until the owner writes it anew. A change that the owner
+//! approved as it stands is the owner's.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use limpid_config::read_marking;
+use limpid_config::read_within;
 use limpid_prompt::inputs::{DailyNote, TimeInfo, UnreadFile, WorkspaceFile, WorkspaceInput};
 use limpid_prompt::workspace::{note_path, recent_days};
 use limpid_services::error::AgentError;
+use limpid_services::tools::UntrustedFiles;
 
-/// Reads the files at the top of the workspace, MEMORY.md and the notes of the last days. What was left out, and what of
-/// them is not UTF-8, is said in `notices`.
-pub(crate) fn read(folder: &Path, time: &TimeInfo, notices: &mut Vec<String>) -> Result<WorkspaceInput, AgentError> {
+/// What the owner is told of the files.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    /// What was left out, and what is not UTF-8.
+    pub(crate) standing: Vec<String>,
+    /// Files that strangers wrote.
+    pub(crate) foreign: Vec<String>,
+}
+
+/// Reads the files at the top of the workspace, MEMORY.md and the notes of the last days, but for those that strangers wrote.
+pub(crate) fn read(
+    folder: &Path,
+    time: &TimeInfo,
+    foreign: &UntrustedFiles,
+) -> Result<(WorkspaceInput, Told), AgentError> {
     let root = folder.canonicalize().ok();
-    let mut reader = Reader { root, seen: BTreeMap::new(), unread: Vec::new(), replaced: Vec::new() };
+    let mut reader = Reader { root, foreign, seen: BTreeMap::new(), unread: Vec::new(), told: Told::default() };
     let mut files = Vec::new();
     for name in names(folder)? {
         if let Some(content) = reader.read(&folder.join(&name), &name)? {
@@ -27,10 +42,9 @@ pub(crate) fn read(folder: &Path, time: &TimeInfo, notices: &mut Vec<String>) ->
             daily_notes.push(DailyNote { date, content });
         }
     }
-    let Reader { unread, replaced, .. } = reader;
-    notices.extend(replaced);
-    notices.extend(unread.iter().map(|file| format!("{} was not read: {}", file.name, file.reason)));
-    Ok(WorkspaceInput { path: folder.display().to_string(), files, long_term, daily_notes, unread })
+    let Reader { unread, mut told, .. } = reader;
+    told.standing.extend(unread.iter().map(|file| format!("{} was not read: {}", file.name, file.reason)));
+    Ok((WorkspaceInput { path: folder.display().to_string(), files, long_term, daily_notes, unread }, told))
 }
 
 /// The Markdown files at the top, by name.
@@ -47,17 +61,18 @@ fn names(folder: &Path) -> Result<Vec<String>, AgentError> {
     Ok(names)
 }
 
-struct Reader {
+struct Reader<'a> {
     root: Option<PathBuf>,
+    foreign: &'a UntrustedFiles,
     /// The names under which files were read.
     seen: BTreeMap<PathBuf, String>,
     unread: Vec<UnreadFile>,
-    /// What is told of files that are not UTF-8.
-    replaced: Vec<String>,
+    told: Told,
 }
 
-impl Reader {
-    /// A file's text; none when it does not exist, leads out of the workspace, or was read under another name.
+impl Reader<'_> {
+    /// A file's text; none when it does not exist, leads out of the workspace, was read under another name, or is a
+    /// stranger's.
     fn read(&mut self, path: &Path, name: &str) -> Result<Option<String>, AgentError> {
         let Some(root) = &self.root else { return Ok(None) };
         let Ok(real) = path.canonicalize() else { return Ok(None) };
@@ -71,9 +86,17 @@ impl Reader {
             return Ok(self.leave_out(name, format!("it is the same file as {first}")));
         }
         self.seen.insert(real.clone(), name.to_owned());
-        let read = read_marking(&real)?;
-        self.replaced.extend(read.as_ref().and_then(|read| read.notice(name)));
-        Ok(read.map(|read| read.text))
+        let inside = real.strip_prefix(root).unwrap_or(&real);
+        let Some(read) = read_within(root, inside)? else { return Ok(None) };
+        self.told.standing.extend(read.notice(name));
+        if self.foreign.contains(&read.sha256) {
+            self.told.foreign.push(format!(
+                "{name} was written while text of strangers was read, so no prompt quotes it; look at it, and save it \
+                 with a change of your own"
+            ));
+            return Ok(None);
+        }
+        Ok(Some(read.text))
     }
 
     fn leave_out(&mut self, name: &str, reason: String) -> Option<String> {
@@ -94,15 +117,14 @@ mod tests {
         std::fs::write(home.path().join("USER.md"), b"Ren\xe9 likes caf\xe9.\n").unwrap();
         std::fs::write(home.path().join("SOUL.md"), "Ren\u{e9} \u{fffd}.\n").unwrap();
         std::fs::write(home.path().join("memory/MEMORY.md"), b"\xff\xfe").unwrap();
-        let mut notices = Vec::new();
-        let input = read(home.path(), &TimeInfo::default(), &mut notices).unwrap();
+        let (input, told_of) = read(home.path(), &TimeInfo::default(), &UntrustedFiles::default()).unwrap();
         assert_eq!(input.files[1].content, "Ren\u{fffd} likes caf\u{fffd}.\n");
         let told = |name: &str, places: &str| {
             format!(
                 "{name} is not valid UTF-8: {places} of it cannot be read and became \u{fffd}; save the file as UTF-8"
             )
         };
-        assert_eq!(notices, [told("USER.md", "2 places"), told("memory/MEMORY.md", "2 places")]);
+        assert_eq!(told_of.standing, [told("USER.md", "2 places"), told("memory/MEMORY.md", "2 places")]);
     }
 
     // PICO-020 PICO-021 PICO-026
@@ -126,10 +148,47 @@ mod tests {
         std::os::unix::fs::symlink("../outside.md", folder.join("OUT.md")).unwrap();
 
         let time = TimeInfo { local: "2026-03-02T00:10:00+01:00".to_owned(), ..TimeInfo::default() };
-        let mut notices = Vec::new();
-        let mut input = read(&folder, &time, &mut notices).unwrap();
+        let nobody = UntrustedFiles::default();
+        let (mut input, told) = read(&folder, &time, &nobody).unwrap();
         input.path.clear();
-        insta::assert_debug_snapshot!((input, notices));
-        assert_eq!(read(&home.path().join("none"), &time, &mut Vec::new()).unwrap().files, []);
+        insta::assert_debug_snapshot!((input, told.standing));
+        assert_eq!(read(&home.path().join("none"), &time, &nobody).unwrap().0.files, []);
+    }
+
+    // SEC-094
+    #[test]
+    fn a_file_that_is_swapped_while_it_is_read_is_a_strangers_when_its_text_is() {
+        use std::sync::atomic::{AtomicBool, Ordering};
+        let home = tempfile::tempdir().unwrap();
+        let [file, new, own, other] = ["USER.md", "new", "own", "other"].map(|name| home.path().join(name));
+        std::fs::write(&own, "Of the owner.").unwrap();
+        std::fs::write(&other, "Of a stranger.").unwrap();
+        std::fs::hard_link(&own, &file).unwrap();
+        let foreign = UntrustedFiles::of([limpid_config::read_marking(&other).unwrap().unwrap().sha256]);
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for text in [&other, &own].into_iter().cycle() {
+                    if is_over.load(Ordering::SeqCst) {
+                        break;
+                    }
+                    std::fs::hard_link(text, &new).unwrap();
+                    std::fs::rename(&new, &file).unwrap();
+                }
+            });
+            let read = std::panic::catch_unwind(|| {
+                let (mut quoted, mut left_out) = (0, 0);
+                while quoted < 500 || left_out < 500 {
+                    let (input, told) = read(home.path(), &TimeInfo::default(), &foreign).unwrap();
+                    let texts: Vec<&str> = input.files.iter().map(|file| file.content.as_str()).collect();
+                    assert!(texts.is_empty() || texts == ["Of the owner."], "{texts:?}");
+                    assert_eq!(told.foreign.len(), usize::from(texts.is_empty()));
+                    quoted += texts.len();
+                    left_out += told.foreign.len();
+                }
+            });
+            is_over.store(true, Ordering::SeqCst);
+            read.unwrap();
+        });
     }
 }

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use limpid_config::{Home, PromptEntry, read_marking};
+use limpid_config::{Home, PromptEntry, ReadText, read_marking};
 use limpid_prompt::inputs::SkillSource;
 use limpid_prompt::registry::{PromptSource, RegisteredPrompt};
 use limpid_prompt::skill::parse;
@@ -19,6 +19,8 @@ pub(crate) struct Found {
     pub(crate) location: String,
     /// Its folder, when it is one.
     pub(crate) folder: Option<PathBuf>,
+    /// The SHA-256 of the bytes that `read` was made from; empty when there are none.
+    pub(crate) sha256: String,
     /// What it says, or why it is no skill.
     pub(crate) read: Result<RegisteredPrompt, String>,
 }
@@ -44,7 +46,7 @@ fn folders(root: &Path, shelf: SkillSource, now_ms: i64) -> Result<Vec<Found>, A
         if shelf == SkillSource::Workspace && !leads_inside(root, &folder) {
             let location = folder.join(SKILL_FILE).display().to_string();
             let read = Err("it leads out of the workspace".to_owned());
-            found.push(Found { name, shelf, location, folder: Some(folder), read });
+            found.push(Found { name, shelf, location, folder: Some(folder), sha256: String::new(), read });
         } else {
             found.push(one(&folder, &name, shelf, now_ms));
         }
@@ -55,13 +57,17 @@ fn folders(root: &Path, shelf: SkillSource, now_ms: i64) -> Result<Vec<Found>, A
 /// The skill of a folder; `name` is what it is called when it does not say.
 pub(crate) fn one(folder: &Path, name: &str, shelf: SkillSource, now_ms: i64) -> Found {
     let file = folder.join(SKILL_FILE);
-    let read = read(&file, name, shelf, now_ms);
-    Found { name: name.to_owned(), shelf, location: file.display().to_string(), folder: Some(folder.to_owned()), read }
+    let (sha256, read) = match whole(&file) {
+        Ok(Some(ReadText { text, sha256, .. })) => (sha256, read(&file, &text, name, shelf, now_ms)),
+        Ok(None) => (String::new(), Err("there is no file SKILL.md in it".to_owned())),
+        Err(why) => (String::new(), Err(why)),
+    };
+    let (name, location) = (name.to_owned(), file.display().to_string());
+    Found { name, shelf, location, folder: Some(folder.to_owned()), sha256, read }
 }
 
-fn read(file: &Path, name: &str, shelf: SkillSource, now_ms: i64) -> Result<RegisteredPrompt, String> {
-    let text = whole(file)?.ok_or("there is no file SKILL.md in it")?;
-    let skill = parse(&text, name).map_err(|error| error.to_string())?;
+fn read(file: &Path, text: &str, name: &str, shelf: SkillSource, now_ms: i64) -> Result<RegisteredPrompt, String> {
+    let skill = parse(text, name).map_err(|error| error.to_string())?;
     // A folder that cannot be listed still has its SKILL.md; its other files are not shown.
     let files = file.parent().map(others_in).and_then(Result::ok).unwrap_or_default();
     let prompt = RegisteredPrompt::new(skill, PromptSource::Config, file.display().to_string(), now_ms);
@@ -69,12 +75,12 @@ fn read(file: &Path, name: &str, shelf: SkillSource, now_ms: i64) -> Result<Regi
 }
 
 /// A file's text; none when there is no such file. Instructions with holes in them are not followed.
-fn whole(file: &Path) -> Result<Option<String>, String> {
+fn whole(file: &Path) -> Result<Option<ReadText>, String> {
     let read = read_marking(file).map_err(|error| error.to_string())?;
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     match read.as_ref().and_then(|read| read.notice(&name)) {
         Some(notice) => Err(notice),
-        None => Ok(read.map(|read| read.text)),
+        None => Ok(read),
     }
 }
 
@@ -84,10 +90,10 @@ fn files(root: &Path, now_ms: i64) -> Result<Vec<Found>, AgentError> {
     for file in names(root)?.into_iter().filter(|name| name.ends_with(".md")).map(|name| root.join(name)) {
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let location = file.display().to_string();
-        let text = whole(&file).map(Option::unwrap_or_default);
+        let text = whole(&file).map(|read| read.map(|read| read.text).unwrap_or_default());
         let skill = text.and_then(|text| parse(&text, &name).map_err(|error| error.to_string()));
         let read = skill.map(|skill| RegisteredPrompt::new(skill, PromptSource::Config, location.clone(), now_ms));
-        found.push(Found { name, shelf: SkillSource::Global, location, folder: None, read });
+        found.push(Found { name, shelf: SkillSource::Global, location, folder: None, sha256: String::new(), read });
     }
     Ok(found)
 }
@@ -96,7 +102,7 @@ fn of_entry(entry: &PromptEntry, now_ms: i64) -> Found {
     let location = format!("[[prompts]] {} of limpid.toml", entry.id);
     let read = entry.to_skill().map_err(|error| error.to_string());
     let read = read.map(|skill| RegisteredPrompt::new(skill, PromptSource::Config, location.clone(), now_ms));
-    Found { name: entry.id.clone(), shelf: SkillSource::Global, location, folder: None, read }
+    Found { name: entry.id.clone(), shelf: SkillSource::Global, location, folder: None, sha256: String::new(), read }
 }
 
 /// The names in a folder that are not hidden, in order; none when there is no such folder.

@@ -5,7 +5,7 @@ use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use limpid_config::regular_file;
+use limpid_config::regular_file::{self, Opened};
 use sha2::{Digest, Sha256};
 
 use crate::error::AgentError;
@@ -80,19 +80,22 @@ impl Folder {
     /// Reads a folder, or one SKILL.md alone. Links are refused: they lead to what nobody reviewed.
     pub(crate) fn read(path: &Path) -> Result<Self, AgentError> {
         let mut folder = Self::default();
-        if path.is_file() {
+        if !path.is_dir() {
             let bytes = regular_file::read(path, MAX_BYTES).map_err(AgentError::file(path))?;
             folder.files.insert(SKILL_FILE.to_owned(), File { bytes, runs: false });
             return Ok(folder);
         }
         let mut total = 0;
-        for (inside, full, about) in walk(path, "", 0)? {
-            total += about.len();
+        for (inside, full) in walk(path, "", 0)? {
+            // What stood there as a file may be a link, or larger, by now.
+            let file = Opened::at_no_link(&full).map_err(AgentError::file(&full))?;
+            total += file.about().len();
             if folder.files.len() == MAX_FILES || total > MAX_BYTES {
                 return Err(refused(&full, "a skill has at most 500 files and 8 MiB"));
             }
-            let bytes = regular_file::read(&full, MAX_BYTES).map_err(AgentError::file(&full))?;
-            folder.files.insert(inside, File { bytes, runs: may_run(&about) });
+            let runs = may_run(file.about());
+            let bytes = file.bytes(MAX_BYTES).map_err(AgentError::file(&full))?;
+            folder.files.insert(inside, File { bytes, runs });
         }
         Ok(folder)
     }
@@ -111,6 +114,11 @@ impl Folder {
             }
         }
         hex(&hash.finalize())
+    }
+
+    /// The SHA-256 of SKILL.md, when there is one.
+    pub(crate) fn text_sha256(&self) -> Option<String> {
+        self.files.get(SKILL_FILE).map(|file| hex(&Sha256::digest(&file.bytes)))
     }
 
     /// The text of SKILL.md, when there is one. Bytes that are not UTF-8 are replaced.
@@ -163,7 +171,7 @@ impl Folder {
 
 /// The paths of the files of a skill besides SKILL.md, by name; they are not read.
 pub(crate) fn others_in(path: &Path) -> Result<Vec<String>, AgentError> {
-    let mut files: Vec<String> = walk(path, "", 0)?.into_iter().map(|(inside, ..)| inside).collect();
+    let mut files: Vec<String> = walk(path, "", 0)?.into_iter().map(|(inside, _)| inside).collect();
     files.retain(|file| file != SKILL_FILE);
     files.sort();
     Ok(files)
@@ -198,8 +206,8 @@ fn may_run(_: &Metadata) -> bool {
     false
 }
 
-/// Every file below a folder that is not hidden: its path inside, where it is, and its size and mode.
-fn walk(path: &Path, prefix: &str, depth: usize) -> Result<Vec<(String, PathBuf, Metadata)>, AgentError> {
+/// Every file below a folder that is not hidden: its path inside, and where it is.
+fn walk(path: &Path, prefix: &str, depth: usize) -> Result<Vec<(String, PathBuf)>, AgentError> {
     let entries = std::fs::read_dir(path).and_then(Iterator::collect::<io::Result<Vec<_>>>);
     let mut files = Vec::new();
     for entry in entries.map_err(AgentError::file(path))? {
@@ -219,7 +227,7 @@ fn walk(path: &Path, prefix: &str, depth: usize) -> Result<Vec<(String, PathBuf,
         if about.is_dir() {
             files.extend(walk(&full, &inside, depth + 1)?);
         } else if about.is_file() {
-            files.push((inside, full, about));
+            files.push((inside, full));
         }
     }
     Ok(files)

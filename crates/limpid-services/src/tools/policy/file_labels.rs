@@ -130,18 +130,25 @@ impl FileLabelGuard {
 }
 
 /// The files that hold what strangers wrote, by the hash of their bytes.
+#[derive(Debug, Default)]
 pub struct UntrustedFiles(BTreeSet<String>);
 
 impl UntrustedFiles {
     /// Every one that is known.
     pub async fn read(store: &dyn Store) -> Result<Self, StoreError> {
         let labelled = store.labelled_files().await?;
-        Ok(Self(labelled.into_iter().filter(|file| file.trust.is_foreign()).map(|file| file.hash).collect()))
+        Ok(Self::of(labelled.into_iter().filter(|file| file.trust.is_foreign()).map(|file| file.hash)))
     }
 
-    /// Whether a file as it is now is one of them, wherever it lies.
-    pub fn contains(&self, path: &Path) -> bool {
-        !self.0.is_empty() && hash_of(path).is_ok_and(|hash| hash.is_some_and(|hash| self.0.contains(&hash)))
+    /// Those with these hashes.
+    pub fn of(sha256: impl IntoIterator<Item = String>) -> Self {
+        Self(sha256.into_iter().collect())
+    }
+
+    /// Whether bytes with this SHA-256 are those of one of them. Whoever asks has read the bytes that it uses, and does not
+    /// look at the file again.
+    pub fn contains(&self, sha256: &str) -> bool {
+        self.0.contains(sha256)
     }
 }
 
