@@ -6,7 +6,8 @@
 //! - [`cue`]: whether a person speaks of goals.
 //! - [`decision`]: decisions, open and locked, as two types.
 //! - [`fold`]: from the log to the goals of a conversation.
-//! - [`manager`]: the rules; each change becomes events.
+//! - [`manager`]: the rules; each change becomes events. `contents` has those of steps, decisions and artifacts, `named` says
+//!   which of them a name means.
 //! - [`marker`], [`scan`]: the one grammar of markers, and which lines of a reply count.
 //! - [`advance`]: what markers change.
 //! - [`allotment`]: the room that a prompt has for a goal.
@@ -16,13 +17,16 @@
 
 pub mod advance;
 pub mod allotment;
+mod contents;
 pub mod cue;
 pub mod decision;
 pub mod display;
+mod error;
 pub mod event;
 pub mod fold;
 pub mod manager;
 pub mod marker;
+mod named;
 pub mod scan;
 pub mod text;
 mod words;
@@ -33,9 +37,10 @@ pub use advance::advance;
 pub use allotment::Room;
 pub use decision::{Decision, DecisionLocked, Decisions, LockedDecision, OpenDecision};
 pub use display::WithoutMarkers;
+pub use error::GoalError;
 pub use event::{GoalAuthor, GoalEvent, GoalRecord};
 pub use fold::{Goals, Misfit};
-pub use manager::{GoalError, GoalManager};
+pub use manager::GoalManager;
 pub use marker::{Marker, Rejected};
 pub use scan::{Line, Scanner, scan};
 pub use words::{ArtifactAction, ArtifactKind, CheckpointStatus, GoalStatus, MAX_DESCRIPTION, MAX_PATH, Priority};

@@ -2,6 +2,9 @@
 
 use unicode_normalization::UnicodeNormalization;
 
+use super::MAX_DESCRIPTION;
+use super::error::GoalError;
+
 /// A text on one line: white space is one space, and characters that nobody sees are gone.
 ///
 /// ```
@@ -23,6 +26,18 @@ pub fn folded(text: &str) -> String {
     let plain: String = line.replace("**", "").replace("__", "").chars().filter(|c| !matches!(c, '`' | '*')).collect();
     let rest = without_numbering(plain.trim());
     one_line(rest.trim_end_matches(['.', '!', ' ']))
+}
+
+/// A description on one line; blank ones and those that are too long are refused.
+pub(super) fn described(what: &'static str, text: &str) -> Result<String, GoalError> {
+    let text = one_line(text);
+    if text.is_empty() { Err(GoalError::Blank { what }) } else { limited(what, text, MAX_DESCRIPTION) }
+}
+
+/// A text that is not too long.
+pub(super) fn limited(what: &'static str, text: String, limit: usize) -> Result<String, GoalError> {
+    let chars = text.chars().count();
+    if chars <= limit { Ok(text) } else { Err(GoalError::TooLong { what, chars, limit }) }
 }
 
 /// A text without the number or bullet that it begins with: `2. x`, `3) x`, `- x`.
