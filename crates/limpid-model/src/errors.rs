@@ -1,7 +1,9 @@
 //! What went wrong at a provider: its class, its own words, and what to do.
 
+mod class;
 mod listed;
 pub(crate) mod wait;
+mod words;
 
 use std::time::Duration;
 
@@ -11,10 +13,9 @@ use serde_json::Value;
 
 use crate::key::ApiKey;
 use crate::model::ModelError;
-use crate::remedy::{self, Remedy};
-
-/// Characters of a provider's words that an error quotes.
-const MAX_WORDS: usize = 400;
+use crate::remedy::Remedy;
+use class::judge;
+use words::{Words, html_title, shorten};
 
 /// Whose errors they are.
 #[derive(Clone, Debug)]
@@ -203,156 +204,6 @@ impl Service {
     }
 }
 
-/// A provider's own words about an error.
-#[derive(Clone, Debug, Default)]
-struct Words {
-    /// For people.
-    text: String,
-    /// For programs: codes and types, in lower case.
-    codes: String,
-    /// The parameter that it names.
-    param: String,
-    /// A status that the body names.
-    status: Option<u16>,
-}
-
-impl Words {
-    fn of_body(body: &str) -> Self {
-        match serde_json::from_str::<Value>(body) {
-            Ok(value) => Self::of_json(&value),
-            Err(_) => Self { text: shorten(&html_title(body).unwrap_or_else(|| body.to_owned())), ..Self::default() },
-        }
-    }
-
-    /// Providers put it in `error` (an object or a text), `message` or `detail`, some inside a list.
-    fn of_json(value: &Value) -> Self {
-        let outer = Self::of_one(value);
-        // A gateway's error quotes that of the provider behind it.
-        let metadata = &value["error"]["metadata"];
-        let raw = &metadata["raw"];
-        let quoted = match raw.as_str() {
-            Some(text) => Some(text).filter(|text| !text.is_empty()).map(Self::of_body),
-            None if raw.is_object() => Some(Self::of_one(raw)),
-            None => quoted_json(&value["error"]["message"]).map(|value| Self::of_one(&value)),
-        };
-        let Some(inner) = quoted.filter(|inner| !inner.text.is_empty()) else { return outer };
-        let provider = metadata["provider_name"].as_str().map(|name| format!("{name}: ")).unwrap_or_default();
-        let codes = if inner.codes.trim().is_empty() { outer.codes } else { inner.codes };
-        Self { text: format!("{provider}{}", inner.text), codes, status: inner.status.or(outer.status), ..inner }
-    }
-
-    fn of_one(value: &Value) -> Self {
-        let value = value.as_array().and_then(|list| list.first()).unwrap_or(value);
-        let error = if value["error"].is_object() { &value["error"] } else { value };
-        let texts = [&error["message"], &error["error"], &error["detail"], &value["message"], &value["error"]];
-        let text = texts.into_iter().find_map(|text| text.as_str().filter(|text| !text.is_empty()));
-        let is_empty = error.is_null() || error.as_object().is_some_and(serde_json::Map::is_empty);
-        let text = text.map_or_else(|| if is_empty { String::new() } else { error.to_string() }, str::to_owned);
-        let codes = ["type", "code", "status", "param"].map(|name| match &error[name] {
-            Value::String(code) => code.to_lowercase(),
-            other => other.to_string(),
-        });
-        let status = error["code"].as_u64().or_else(|| value["status_code"].as_u64());
-        let status = status.and_then(|status| u16::try_from(status).ok()).filter(|status| *status >= 400);
-        let param = error["param"].as_str().unwrap_or_default().to_owned();
-        Self { text: shorten(&text), codes: codes.join(" "), param, status }
-    }
-
-    fn any(&self, patterns: &[&str]) -> bool {
-        let text = self.text.to_lowercase();
-        patterns.iter().any(|pattern| text.contains(pattern) || self.codes.contains(pattern))
-    }
-}
-
-/// The class of an error, and what the request can do without when it was refused for that.
-fn judge(status: Option<u16>, words: &Words) -> (FailureClass, Option<Remedy>) {
-    let class = classify(status, words);
-    let may_be_cured = matches!(status, None | Some(400 | 404 | 422))
-        && matches!(class, FailureClass::Malformed | FailureClass::UnknownModel | FailureClass::Server);
-    match remedy::read(&words.text, &words.param).filter(|_| may_be_cured) {
-        Some(remedy) => (FailureClass::Malformed, Some(remedy)),
-        None => (class, None),
-    }
-}
-
-/// The class of an error, by what is said first and by the status second, since statuses are used loosely.
-fn classify(status: Option<u16>, words: &Words) -> FailureClass {
-    const QUOTA: [&str; 10] = [
-        "usage limit",
-        "spend limit",
-        "spending limit",
-        "spend_limit",
-        "insufficient_quota",
-        "exceeded your current quota",
-        "credit balance",
-        "billing",
-        "insufficient balance",
-        "insufficient credits",
-    ];
-    const KEY: [&str; 6] = [
-        "invalid_api_key",
-        "api key not valid",
-        "authentication_error",
-        "incorrect api key",
-        "api_key_invalid",
-        "invalid x-api-key",
-    ];
-    const OVERFLOW: [&str; 9] = [
-        "context_length",
-        "maximum context",
-        "prompt is too long",
-        "context size",
-        "context window",
-        "context length",
-        "exceeds the maximum number of tokens",
-        "input is too long",
-        "too many tokens",
-    ];
-    const MODERATED: [&str; 5] = ["content_filter", "content_policy", "moderation", "flagged", "safety"];
-    const MODEL: [&str; 5] =
-        ["data retention", "model_not_found", "model not found", "not_found_error", "no such model"];
-    const OVERLOADED: [&str; 3] = ["overloaded", "server_error", "unavailable"];
-
-    let about_model =
-        || words.any(&MODEL) || (words.any(&["model"]) && words.any(&["not found", "does not exist", "unknown"]));
-    match status {
-        _ if words.any(&QUOTA) => FailureClass::Quota,
-        Some(402) => FailureClass::Quota,
-        Some(429) => FailureClass::Rate,
-        _ if words.any(&KEY) => FailureClass::Key,
-        Some(401) => FailureClass::Key,
-        Some(403) if words.any(&MODERATED) => FailureClass::Moderated,
-        Some(403) => FailureClass::Key,
-        Some(408 | 425) => FailureClass::Transport,
-        // Inside a stream there is no other status than that of its beginning.
-        None if words.any(&["permission_error"]) => FailureClass::Key,
-        None if words.any(&["rate_limit", "rate limit", "too many requests"]) => FailureClass::Rate,
-        None if words.any(&["overloaded", "timeout_error", "api_error"]) => FailureClass::Server,
-        Some(413) => FailureClass::TooLarge,
-        Some(400..=499) | None if words.any(&OVERFLOW) => FailureClass::Overflow,
-        Some(404) | None if about_model() => FailureClass::UnknownModel,
-        Some(400..=499) if words.any(&["model_not_found", "model not found", "invalid model", "data retention"]) => {
-            FailureClass::UnknownModel
-        }
-        Some(400..=499) | None if words.any(&MODERATED) => FailureClass::Moderated,
-        Some(500..) if words.any(&OVERFLOW) => FailureClass::Overflow,
-        Some(500..) => FailureClass::Server,
-        None if words.any(&["invalid_request"]) => FailureClass::Malformed,
-        None if words.any(&["too large"]) => FailureClass::TooLarge,
-        None if words.any(&OVERLOADED) => FailureClass::Server,
-        Some(_) => FailureClass::Malformed,
-        None => FailureClass::Server,
-    }
-}
-
-/// The error in JSON, or in the form in which Python prints bytes, that a text quotes.
-fn quoted_json(text: &Value) -> Option<Value> {
-    let text = text.as_str()?;
-    let start = text.find('{')?;
-    let value: Value = serde_json::Deserializer::from_str(&text[start..]).into_iter().next()?.ok()?;
-    (value["error"].is_object() || value["message"].is_string()).then_some(value)
-}
-
 /// A wait in words: `2 minutes`, `3 hours`.
 fn minutes(wait: Duration) -> String {
     let minutes = wait.as_secs().div_ceil(60);
@@ -361,30 +212,6 @@ fn minutes(wait: Duration) -> String {
         2..=119 => format!("{minutes} minutes"),
         _ => format!("{} hours", minutes.div_ceil(60)),
     }
-}
-
-/// The title of a page, or that it has none; nothing for what is no page.
-fn html_title(text: &str) -> Option<String> {
-    let start = text.trim_start();
-    let is_page = start.get(..5).is_some_and(|tag| tag.eq_ignore_ascii_case("<html"))
-        || start.get(..9).is_some_and(|tag| tag.eq_ignore_ascii_case("<!doctype"));
-    if !is_page {
-        return None;
-    }
-    let title = start.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>"));
-    Some(title.map_or_else(|| "without a title".to_owned(), |(title, _)| title.trim().to_owned()))
-}
-
-/// Text on one line, without control characters, cut to a readable length.
-fn shorten(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let line = line.strip_suffix('.').unwrap_or(&line);
-    let mut line: String = line.chars().filter(|c| !c.is_control()).collect();
-    if let Some((at, _)) = line.char_indices().nth(MAX_WORDS) {
-        line.truncate(at);
-        line.push('…');
-    }
-    line
 }
 
 #[cfg(test)]
