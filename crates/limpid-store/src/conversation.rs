@@ -4,6 +4,8 @@ use async_trait::async_trait;
 use limpid_core::{ConversationId, Effort, Message, MessageId, RequestId, Trust, TurnId};
 
 use crate::StoreError;
+use crate::inbound::{Accepted, Inbound, InboundId, NewInbound};
+use crate::lease::{Acquired, Fence, Lease};
 
 /// Conversations, messages, accepted input and leases.
 #[async_trait]
@@ -287,79 +289,4 @@ pub struct StoredMessage {
     pub request: Option<RequestId>,
     /// When it was stored, in milliseconds since 1970.
     pub at_ms: i64,
-}
-
-/// One accepted message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct InboundId(pub i64);
-
-/// A message that has arrived.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewInbound {
-    /// The conversation that it belongs to.
-    pub conversation: ConversationId,
-    /// What makes it the same message when it is delivered again (a channel's update id); absent: it is always new.
-    pub key: Option<String>,
-    /// What it says, as it was typed.
-    pub text: String,
-    /// Who wrote it.
-    pub trust: Trust,
-    /// The time, in milliseconds since 1970.
-    pub now_ms: i64,
-}
-
-/// A message that was accepted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Inbound {
-    /// Its number.
-    pub id: InboundId,
-    /// The conversation that it belongs to.
-    pub conversation: ConversationId,
-    /// What makes it the same message when it is delivered again.
-    pub key: Option<String>,
-    /// What it says, as it was typed.
-    pub text: String,
-    /// Who wrote it.
-    pub trust: Trust,
-    /// The turn that answers it, once there is one.
-    pub turn: Option<TurnId>,
-    /// The message of the conversation that it became, once it did.
-    pub message: Option<MessageId>,
-    /// When it was accepted, in milliseconds since 1970.
-    pub accepted_ms: i64,
-}
-
-/// What became of a message that arrived.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Accepted {
-    /// The message as it is stored.
-    pub inbound: Inbound,
-    /// Whether it is new; a message that was delivered before is not.
-    pub fresh: bool,
-}
-
-/// The number of one holding of a lease; a later holder's is higher.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Fence(pub i64);
-
-/// The right to write to a conversation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lease {
-    /// The conversation.
-    pub conversation: ConversationId,
-    /// Who has it.
-    pub holder: String,
-    /// What every write under this lease carries.
-    pub fence: Fence,
-    /// When it runs out, in milliseconds since 1970.
-    pub until_ms: i64,
-}
-
-/// What asking for a lease came to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Acquired {
-    /// It was free.
-    Lease(Lease),
-    /// Somebody has it: this is theirs.
-    Busy(Lease),
 }

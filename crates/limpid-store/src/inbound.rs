@@ -1,0 +1,52 @@
+//! Messages that were accepted for a conversation and wait for their turn.
+
+use limpid_core::{ConversationId, MessageId, Trust, TurnId};
+
+/// One accepted message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct InboundId(pub i64);
+
+/// A message that has arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewInbound {
+    /// The conversation that it belongs to.
+    pub conversation: ConversationId,
+    /// What makes it the same message when it is delivered again (a channel's update id); absent: it is always new.
+    pub key: Option<String>,
+    /// What it says, as it was typed.
+    pub text: String,
+    /// Who wrote it.
+    pub trust: Trust,
+    /// The time, in milliseconds since 1970.
+    pub now_ms: i64,
+}
+
+/// A message that was accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inbound {
+    /// Its number.
+    pub id: InboundId,
+    /// The conversation that it belongs to.
+    pub conversation: ConversationId,
+    /// What makes it the same message when it is delivered again.
+    pub key: Option<String>,
+    /// What it says, as it was typed.
+    pub text: String,
+    /// Who wrote it.
+    pub trust: Trust,
+    /// The turn that answers it, once there is one.
+    pub turn: Option<TurnId>,
+    /// The message of the conversation that it became, once it did.
+    pub message: Option<MessageId>,
+    /// When it was accepted, in milliseconds since 1970.
+    pub accepted_ms: i64,
+}
+
+/// What became of a message that arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Accepted {
+    /// The message as it is stored.
+    pub inbound: Inbound,
+    /// Whether it is new; a message that was delivered before is not.
+    pub fresh: bool,
+}
