@@ -18,6 +18,7 @@ pub mod browser;
 pub mod cache;
 mod http;
 pub mod kept;
+mod lock;
 pub mod mail;
 mod port;
 pub mod recorder;

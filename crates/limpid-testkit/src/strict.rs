@@ -12,13 +12,14 @@ pub mod schemas;
 mod tool_search;
 
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use limpid_model::script::Reply;
 use serde_json::{Value, json};
 
 use parts::Issued;
 
+use crate::lock::lock;
 use crate::recorder::{Recorded, Recorder};
 
 /// Whose rules are kept.
@@ -105,21 +106,16 @@ impl Strict {
 
     /// Every body so far.
     pub fn bodies(&self) -> Vec<Value> {
-        self.shared.seen().bodies.clone()
+        lock(&self.shared.seen).bodies.clone()
     }
 
     /// What was refused so far, in the provider's words.
     pub fn refused(&self) -> Vec<String> {
-        self.shared.seen().refused.clone()
+        lock(&self.shared.seen).refused.clone()
     }
 }
 
 impl Shared {
-    fn seen(&self) -> MutexGuard<'_, Seen> {
-        // What is inside stays whole when another test's thread panics while it holds the lock.
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn answer(&self, request: &Recorded) -> Reply {
         if self.rules == Rules::Ollama && request.path != "/api/chat" {
             // It is asked what it knows of the model.
@@ -132,7 +128,7 @@ impl Shared {
             let summary = json!({"type": "text", "text": "The person asked for the time."});
             return Reply { raw: Some(anthropic::stream(&[summary])), ..Reply::default() };
         }
-        let mut seen = self.seen();
+        let mut seen = lock(&self.seen);
         let checked = match self.rules {
             Rules::Anthropic | Rules::AnthropicPreserved => {
                 let preserved = self.rules == Rules::AnthropicPreserved;

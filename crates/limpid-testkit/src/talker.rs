@@ -1,6 +1,6 @@
 //! A model in this process that answers by a function: for simulations of long conversations.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use futures_util::stream::{self, BoxStream, StreamExt};
 use limpid_core::{CallId, ToolCall, Usage};
@@ -9,6 +9,8 @@ use limpid_model::{FinishReason, Model, ModelCall, ModelCard, ModelError, ModelE
 use limpid_prompt::count::Estimate;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+
+use crate::lock::lock;
 
 /// What a model says to one request.
 #[derive(Clone, Debug)]
@@ -54,7 +56,7 @@ impl Talker {
 
     /// The calls that were made since this was asked last.
     pub fn take_calls(&self) -> Vec<ModelCall> {
-        std::mem::take(&mut *self.sent.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *lock(&self.sent))
     }
 
     /// What it reports of a prompt.
@@ -77,7 +79,7 @@ impl Model for Talker {
     fn send(&self, prepared: Prepared, _: CancellationToken) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
         let said = (self.answer)(&prepared.call);
         let usage = self.usage(&prepared.call);
-        self.sent.lock().unwrap_or_else(PoisonError::into_inner).push(prepared.call);
+        lock(&self.sent).push(prepared.call);
         let events = match said {
             Said::Text(text) => vec![Ok(ModelEvent::Text(text)), Ok(ModelEvent::End(FinishReason::Stop))],
             Said::Calls(calls) => {
