@@ -30,4 +30,4 @@ pub use hosts::{host_matches, host_of};
 pub use mode::{BadPattern, ModeRules, ToolFacts, ToolPattern, Writes, allowed};
 pub use rules::{Grant, OwnerRules, Rule};
 pub use typed::{names_whole, quotes_whole};
-pub use verdict::{Call, PathFacts, Setting, Verdict, judge, lasting_yes};
+pub use verdict::{Call, PathFacts, Setting, Verdict, judge, lasting_yes, takes_over};

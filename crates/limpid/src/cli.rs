@@ -98,7 +98,7 @@ pub enum Command {
     /// List, show, edit, approve and refuse calls that wait for you
     #[command(subcommand)]
     Draft(DraftCommand),
-    /// List and undo what the agent changed in files
+    /// List and undo what the agent changed in files; make a stranger's file your own
     #[command(subcommand)]
     File(FileCommand),
     /// Work until interrupted: do what is due, carry on what was cut off; the log goes to standard error

@@ -92,7 +92,7 @@ async fn carry_out(context: &Context, cli: &Cli) -> Result<(), Failure> {
         Some(Command::Notify(command)) => notify::run(&context.agent()?, command).await,
         Some(Command::Inbox(command)) => inbox::run(&context.agent()?, command).await,
         Some(Command::Draft(command)) => draft::run(context, command).await,
-        Some(Command::File(command)) => file::run(&context.agent()?, command).await,
+        Some(Command::File(command)) => file::run(context, command).await,
         Some(Command::Conversation(command)) => conversation::run(&context.agent()?, command).await,
         Some(Command::Heartbeat(command)) => heartbeat::run(&context.agent()?, command).await,
         Some(Command::Serve(args)) => serve::run(context, args.once).await,

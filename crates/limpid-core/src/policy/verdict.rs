@@ -99,6 +99,11 @@ impl Call<'_> {
         if self.row() == Row::ChangeSelf { ToolClass::ChangeSelf } else { self.effect.class() }
     }
 
+    /// Whether it writes files of the owner's. A program does not by itself: in such a turn it can write low places only.
+    fn writes_owners_files(&self) -> bool {
+        *self.effect != Effect::Run && self.paths.iter().any(|path| path.write && !path.is_low)
+    }
+
     /// What a lasting yes to this call would cover: calls of the tool in the same row of the table, to the same destination or
     /// to the same files. None where there is no lasting yes: for programs, for payments, for changes of the agent itself,
     /// and for calls that lead nowhere in particular.
@@ -124,6 +129,11 @@ pub fn lasting_yes(setting: &Setting<'_>, call: &Call<'_>) -> Option<String> {
     if writes && setting.trust.is_foreign() { None } else { call.pattern() }
 }
 
+/// Whether a yes to a call makes the owner's what a stranger's text led to, so that the owner has to see all of it.
+pub fn takes_over(setting: &Setting<'_>, call: &Call<'_>) -> bool {
+    setting.trust.is_foreign() && call.writes_owners_files()
+}
+
 /// Says whether a call may run.
 pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
     let ToolFacts { name, .. } = call.tool;
@@ -145,10 +155,10 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
     // What leaves for others is allowed by a rule that says where it may go, not by one that allows everything.
     let names_it = |rule: &super::Rule| call.row() != Row::Send || rule.destination.is_some();
     let fits = |rule: &super::Rule| rule.permits(&call.tool, call.arguments, call.destination);
-    let ruled = setting.rules.allow.iter().any(|rule| names_it(rule) && fits(rule));
+    // What a stranger's text led to gets into the owner's files by a yes to this very call alone, since it has to be seen.
+    let ruled = !takes_over(setting, call) && setting.rules.allow.iter().any(|rule| names_it(rule) && fits(rule));
     // In a clean window a send waits however it was planned; and what the owner's rules ask about is asked about.
-    let is_tainted = setting.trust.is_foreign();
-    let reserved = call.reserved && is_tainted && call.row() == Row::Send && !is_in(&setting.rules.ask);
+    let reserved = call.reserved && setting.trust.is_foreign() && call.row() == Row::Send && !is_in(&setting.rules.ask);
     if granted || ruled || reserved { Verdict::Allowed } else { Verdict::NeedsApproval { reason } }
 }
 

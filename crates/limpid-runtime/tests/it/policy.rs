@@ -7,6 +7,7 @@ use crate::kit::effects::EffectTool;
 use crate::kit::{Bench, all, last};
 use limpid_core::{Labelled, Sentence, ToolClass, Trust};
 use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, Config, QuestionPart, Tool, TurnEvent};
+use limpid_store::DraftId;
 
 /// Reads a page, then does what the page says.
 const OBEDIENT: &str = r#"
@@ -232,9 +233,6 @@ text = "Done."
     assert_eq!(page.trust, Trust::Outside);
 }
 
-/// A rule by which a tool writes where it likes, also in a turn that read a stranger's text.
-const PUTS_FILES: &str = "[[policy.allow]]\ntool = \"put_file\"\n";
-
 // SEC-001 SEC-002
 #[tokio::test]
 async fn a_file_written_in_a_tainted_turn_is_a_strangers_when_it_is_read_again() {
@@ -264,11 +262,11 @@ text = "Done."
         EffectTool::new("send_mail", ToolClass::Send),
     ];
     let mut options = server.options();
-    options.config.policy = Config::parse(PUTS_FILES, "limpid.toml").unwrap().policy;
     options.config.agent.mode = "developer".into();
     options.tools = tools.each_ref().map(|tool| Arc::clone(tool) as Arc<dyn Tool>).into();
     let agent = Agent::open(options).unwrap();
     all(agent.chat(last("keep what the page says")).await.unwrap()).await;
+    agent.drafts().approve(DraftId(1), None).await.unwrap();
     let new = ChatRequest { conversation: limpid_runtime::ConversationChoice::New, ..last("what do my notes say?") };
     all(agent.chat(new).await.unwrap()).await;
     let seen = results(&server);
@@ -505,7 +503,6 @@ text = "Done."
     );
     let granted = tempfile::tempdir().unwrap();
     let mut bench = Bench::new(&script.replace("GRANTED", &granted.path().display().to_string())).await;
-    bench.config.policy = Config::parse(PUTS_FILES, "limpid.toml").unwrap().policy;
     bench.config.agent.mode = "developer".into();
     bench.config.files.grants = vec![granted.path().to_owned()];
     bench.config.files.trusted = vec![granted.path().to_owned()];
@@ -520,7 +517,9 @@ text = "Done."
         Arc::new(copy),
     ];
     let agent = Agent::open(options).unwrap();
-    for text in ["keep what the page says", "run it", "what does the copy say?"] {
+    all(agent.chat(new_chat("keep what the page says")).await.unwrap()).await;
+    agent.drafts().approve(DraftId(1), None).await.unwrap();
+    for text in ["run it", "what does the copy say?"] {
         all(agent.chat(new_chat(text)).await.unwrap()).await;
     }
     let seen = results(&bench);

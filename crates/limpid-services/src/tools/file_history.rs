@@ -3,27 +3,26 @@
 //! the Markdown files at the top) are looked at as memories are besides: known secrets stay out, and what they said is kept
 //! for ever; of others it is kept for a while.
 
+mod journal;
 mod kept;
 mod names;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
+use std::path::{Component, Path};
 
 use limpid_config::{Config, Home, Live};
 use limpid_core::policy::Effect;
 use limpid_core::{ConversationId, Sentence, sentence};
-use limpid_store::{
-    Author, FileChangeEnd, FileContent, FileVersion, FileVersionId, Listed, NewFileVersion, StoreError,
-};
+use limpid_store::{Author, FileChangeEnd, FileContent, FileHash, FileVersion, FileVersionId, Listed, StoreError};
 use limpid_tools::echoed;
-use limpid_tools::files::{self, Grants};
+use limpid_tools::files;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-use self::kept::{KeptFiles, hash_of};
-use self::names::{FileNames, added, is_quoted, with_heading};
+use self::journal::{Journal, Watched, unchanged};
+use self::names::{added, is_quoted, with_heading};
 use crate::error::AgentError;
 use crate::memory::{MemoryWriter, WriteSource};
-use crate::tools::builtin::grants;
+use crate::tools::builtin::{OUTSIDE, grants};
 use crate::tools::policy::CallFacts;
 
 /// Changes of files, as tools made them.
@@ -31,12 +30,7 @@ pub struct FileHistory {
     memory: MemoryWriter,
     home: Home,
     config: Live<Config>,
-    /// The workspace alone, where the files that prompts quote are.
-    workspace: Grants,
-    names: FileNames,
-    kept: KeptFiles,
-    /// Files that calls are changing: one call after another.
-    busy: Mutex<HashMap<String, Arc<Mutex<()>>>>,
+    journal: Journal,
     /// How often each file was recorded, so that programs and calls that run at once do not take each other's change for theirs.
     recorded: Mutex<HashMap<String, u64>>,
 }
@@ -51,26 +45,11 @@ pub(crate) struct Before {
     _busy: Vec<OwnedMutexGuard<()>>,
 }
 
-/// A file that a call may change.
-struct Watched {
-    content: Option<FileContent>,
-    /// The change that was begun; none when it is not known yet whether there will be one.
-    begun: Option<FileVersionId>,
-}
-
 impl FileHistory {
     /// The history of the files of a home, and of the folders that its settings grant.
     pub fn new(home: &Home, config: Live<Config>, memory: MemoryWriter) -> Self {
-        Self {
-            memory,
-            config,
-            workspace: Grants::new(home.workspace()),
-            names: FileNames::new(home),
-            kept: KeptFiles::new(home.kept_files()),
-            home: home.clone(),
-            busy: Mutex::default(),
-            recorded: Mutex::default(),
-        }
+        let journal = Journal::new(home, memory.clone());
+        Self { memory, home: home.clone(), config, journal, recorded: Mutex::default() }
     }
 
     /// Keeps what the files hold that a call may change, and writes down that it is about to; nothing when it can change none.
@@ -89,19 +68,19 @@ impl FileHistory {
         if !all && written.is_empty() {
             return Ok(None);
         }
-        let quoted = self.names.quoted();
+        let quoted = self.journal.names.quoted();
         let (mut files, mut busy) = (BTreeMap::new(), Vec::new());
         if all {
             for name in quoted {
-                let content = self.content(&name).map_err(|error| not_kept(&name, error))?;
+                let content = self.journal.content(&name).map_err(|error| not_kept(&name, error))?;
                 files.insert(name, Watched { content, begun: None });
             }
         } else {
-            let names = written.iter().flat_map(|written| self.names.of_written(written, &quoted));
+            let names = written.iter().flat_map(|written| self.journal.names.of_written(written, &quoted));
             let names: BTreeSet<String> = names.collect();
-            busy = self.wait_for(&names).await;
+            busy = self.journal.wait_for(&names).await;
             for name in names {
-                let begun = self.begin(&name, (Some(tool), None), by).await;
+                let begun = self.journal.begin(&name, (Some(tool), None), by).await;
                 files.insert(name.clone(), begun.map_err(|error| not_kept(&name, error))?);
             }
         }
@@ -113,12 +92,13 @@ impl FileHistory {
     pub(crate) async fn after(&self, before: Option<Before>, by: &WriteSource) -> Result<(), AgentError> {
         let Some(Before { tool, mut files, recorded: seen, all, _busy }) = before else { return Ok(()) };
         if all {
-            let made = self.names.quoted().into_iter().filter(|name| !files.contains_key(name)).collect::<Vec<_>>();
+            let made =
+                self.journal.names.quoted().into_iter().filter(|name| !files.contains_key(name)).collect::<Vec<_>>();
             files.extend(made.into_iter().map(|name| (name, Watched { content: None, begun: None })));
         }
         let mut recorded = self.recorded.lock().await;
         for (name, Watched { content, begun }) in files {
-            let now = self.content(&name)?;
+            let now = self.journal.content(&name)?;
             let before = if recorded.get(&name) == seen.get(&name) {
                 content
             } else {
@@ -127,7 +107,7 @@ impl FileHistory {
             let changed = hash(&now) != hash(&before);
             let begun = match begun {
                 Some(begun) => begun,
-                None if changed => self.write_down(&name, before.clone(), (Some(&tool), None), by).await?,
+                None if changed => self.journal.write_down(&name, before.clone(), (Some(&tool), None), by).await?,
                 None => continue,
             };
             let end = if changed { self.settled(&name, before, now, by).await? } else { unchanged(before) };
@@ -141,7 +121,7 @@ impl FileHistory {
 
     /// Whether a conversation made the file at a path that has every link followed.
     pub(crate) async fn is_made_by(&self, path: &str, conversation: &ConversationId) -> bool {
-        let name = self.names.name(path.as_ref());
+        let name = self.journal.names.name(path.as_ref());
         let made_by = self.memory.database().file_made_by(&name).await;
         made_by.is_ok_and(|made_by| made_by.as_ref() == Some(conversation))
     }
@@ -164,10 +144,10 @@ impl FileHistory {
         let database = self.memory.database();
         let undone = database.file_version(id).await?;
         let name = undone.path.as_str();
-        let bytes = undone.before.as_ref().map(|content| self.bytes(name, content)).transpose()?;
-        let _busy = self.wait_for(&[name.to_owned()].into()).await;
+        let bytes = undone.before.as_ref().map(|content| self.journal.bytes(name, content)).transpose()?;
+        let _busy = self.journal.wait_for(&[name.to_owned()].into()).await;
         let mut recorded = self.recorded.lock().await;
-        let begun = self.begin(name, (None, Some(id)), &by).await?;
+        let begun = self.journal.begin(name, (None, Some(id)), &by).await?;
         let Watched { content: before, begun: Some(new) } = begun else { return Err(AgentError::from(gone(id))) };
         let same = hash(&before) == hash(&undone.before);
         let written = if same { Ok(()) } else { self.write(name, bytes.as_deref()) };
@@ -182,60 +162,49 @@ impl FileHistory {
         Ok(database.file_version(new).await?)
     }
 
-    /// Waits until no other call changes these files, and lets others wait until the guards are dropped.
-    async fn wait_for(&self, names: &BTreeSet<String>) -> Vec<OwnedMutexGuard<()>> {
-        let mut guards = Vec::new();
-        // In one order, so that two calls never wait for each other.
-        for name in names {
-            let lock = {
-                let mut busy = self.busy.lock().await;
-                busy.retain(|_, lock| Arc::strong_count(lock) > 1);
-                Arc::clone(busy.entry(name.clone()).or_default())
-            };
-            guards.push(lock.lock_owned().await);
-        }
-        guards
-    }
-
-    /// Keeps what a file holds, and writes down that it is about to be changed.
-    async fn begin(
-        &self,
-        name: &str,
-        how: (Option<&str>, Option<FileVersionId>),
-        by: &WriteSource,
-    ) -> Result<Watched, AgentError> {
-        let content = self.content(name)?;
-        let begun = self.write_down(name, content.clone(), how, by).await?;
-        if let Some(FileContent { hash, text: None }) = &content {
-            // The row comes first: what no row names is removed.
-            let kept = self.kept.keep(&self.names.path(name), *hash);
-            if let Err(error) = kept {
-                self.memory.database().end_file_change(begun, unchanged(content)).await?;
-                return Err(AgentError::file(self.names.path(name))(error));
-            }
-            self.kept.prune(&self.memory.database().kept_files().await?, by.now_ms);
-        }
-        Ok(Watched { content, begun: Some(begun) })
-    }
-
-    async fn write_down(
-        &self,
-        name: &str,
-        before: Option<FileContent>,
-        (tool, undoes): (Option<&str>, Option<FileVersionId>),
-        by: &WriteSource,
-    ) -> Result<FileVersionId, StoreError> {
-        let new = NewFileVersion {
-            path: name.to_owned(),
-            undoes,
-            before,
-            trust: by.trust,
-            source: by.source.clone(),
-            conversation: by.conversation().cloned(),
-            tool: tool.map(str::to_owned),
-            now_ms: by.now_ms,
+    /// What taking over a file for strangers' text would put where, for its owner to read whole. `name` is the file as tools
+    /// call it: `outside/notes.md` goes to `notes.md` in the workspace.
+    ///
+    /// # Errors
+    /// When it is no file there, or when it or the file that it would replace is no text.
+    pub fn offer(&self, name: &str) -> Result<FileOffer, AgentError> {
+        let way = taken_over(name).ok_or_else(|| {
+            AgentError::Invalid(format!("`{name}` is no file of `{OUTSIDE}/`; name one as `{OUTSIDE}/notes.md`"))
+        })?;
+        let read = |name: &str| {
+            files::text(&grants(&self.home, &self.config.files), name)
+                .map_err(|why| AgentError::Invalid(why.into_text()))
         };
-        self.memory.database().begin_file_change(new).await
+        let there = if self.journal.content(&way)?.is_some() { Some(read(&way)?) } else { None };
+        Ok(FileOffer { text: read(name)?, from: name.to_owned(), to: way, there })
+    }
+
+    /// Moves a file for strangers' text into the workspace, as its owner was shown it. What it says is kept with the change.
+    /// `source` says where the owner said so.
+    ///
+    /// # Errors
+    /// When it is not what was shown by now, or cannot be moved.
+    pub async fn accept(&self, seen: &FileOffer, source: &str) -> Result<(), AgentError> {
+        let by = self.memory.owner(source);
+        let _busy = self.journal.wait_for(&[seen.from.clone(), seen.to.clone()].into()).await;
+        let mut recorded = self.recorded.lock().await;
+        if self.offer(&seen.from)? != *seen {
+            return Err(AgentError::Invalid(format!("{} is not what was shown by now; look at it again", seen.from)));
+        }
+        let text = FileContent::text(seen.text.as_str());
+        for (name, after) in [(&seen.to, Some(text)), (&seen.from, None)] {
+            let Watched { content: before, begun } = self.journal.begin(name, (None, None), &by).await?;
+            let bytes = after.as_ref().map(|_| seen.text.as_bytes());
+            let moved = self.write(name, bytes);
+            let author = is_quoted(name).then_some(Author::Said);
+            let end = if moved.is_ok() { FileChangeEnd { before, after, author } } else { unchanged(before) };
+            if let Some(begun) = begun {
+                self.memory.database().end_file_change(begun, end).await?;
+            }
+            moved?;
+            *recorded.entry(name.clone()).or_default() += 1;
+        }
+        Ok(())
     }
 
     /// What came of a change; a text that prompts quote is looked at as a memory is.
@@ -252,7 +221,7 @@ impl FileHistory {
         let is_text = now.as_ref().is_some_and(|now| now.text.is_some());
         let after = if is_text {
             let change = |text: &str| self.memory.clean(with_heading(name, before.is_none(), text));
-            let revised = files::revise(&self.workspace, name, change);
+            let revised = files::revise(&self.journal.workspace, name, change);
             Some(FileContent::text(revised.map_err(|why| AgentError::Invalid(why.into_text()))?))
         } else {
             // What cannot be read as text is left as it is.
@@ -264,33 +233,10 @@ impl FileHistory {
         Ok(FileChangeEnd { before, after, author })
     }
 
-    /// What a file holds; none when it is not there.
-    fn content(&self, name: &str) -> Result<Option<FileContent>, AgentError> {
-        if is_quoted(name)
-            && let Ok(text) = files::text(&self.workspace, name)
-        {
-            return Ok(Some(FileContent::text(text)));
-        }
-        let path = self.names.path(name);
-        Ok(hash_of(&path).map_err(AgentError::file(path))?.map(FileContent::bytes))
-    }
-
-    /// The bytes that a file held.
-    fn bytes(&self, name: &str, content: &FileContent) -> Result<Vec<u8>, AgentError> {
-        if let Some(text) = &content.text {
-            return Ok(text.clone().into_bytes());
-        }
-        let gone = || format!("what {name} held is no longer kept; it is kept for 30 days, and 200 MB in all");
-        self.kept
-            .read(content.hash)
-            .map_err(AgentError::file(self.home.kept_files()))?
-            .ok_or_else(|| AgentError::Invalid(gone()))
-    }
-
     /// Writes a file whole, one that prompts quote for its owner's eyes only; takes it away without bytes.
     fn write(&self, name: &str, bytes: Option<&[u8]>) -> Result<(), AgentError> {
         let written = if is_quoted(name) {
-            files::put(&self.workspace, name, bytes)
+            files::put(&self.journal.workspace, name, bytes)
         } else {
             files::restore(&grants(&self.home, &self.config.files), name, bytes)
         };
@@ -298,13 +244,37 @@ impl FileHistory {
     }
 }
 
-fn hash(content: &Option<FileContent>) -> Option<limpid_store::FileHash> {
-    content.as_ref().map(|content| content.hash)
+/// What taking over a file would do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileOffer {
+    /// The file, as tools call it.
+    pub from: String,
+    /// Where it goes, from the workspace.
+    pub to: String,
+    /// What it says.
+    pub text: String,
+    /// What the file there says, which it replaces.
+    pub there: Option<String>,
 }
 
-/// The end of a change that changed nothing.
-fn unchanged(content: Option<FileContent>) -> FileChangeEnd {
-    FileChangeEnd { before: content.clone(), after: content, author: None }
+impl FileOffer {
+    /// The hash of everything that is shown: the two names and the two texts.
+    pub fn hash(&self) -> FileHash {
+        let parts = [&self.from, &self.to, &self.text].into_iter().chain(&self.there);
+        FileHash::of(parts.map(|part| format!("{}:{part}", part.len())).collect::<String>().as_bytes())
+    }
+}
+
+/// Where a file for strangers' text goes when its owner takes it over; none for any other path.
+fn taken_over(name: &str) -> Option<String> {
+    let way = Path::new(name).strip_prefix(OUTSIDE).ok()?;
+    let mut parts = way.components().peekable();
+    let is_plain = parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)));
+    is_plain.then(|| way.to_str().map(str::to_owned)).flatten()
+}
+
+fn hash(content: &Option<FileContent>) -> Option<FileHash> {
+    content.as_ref().map(|content| content.hash)
 }
 
 fn gone(id: FileVersionId) -> StoreError {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use limpid_config::{Config, Home, Live};
 use limpid_core::policy::{
     AddressOrigin, Call, Effect, Grant, ModeRules, OwnerRules, Setting, ToolFacts, Verdict, Writes, allowed, judge,
-    lasting_yes,
+    lasting_yes, takes_over,
 };
 use limpid_core::{ConversationId, Labelled, Trust};
 use limpid_prompt::Profile;
@@ -117,6 +117,8 @@ pub struct CallDescription {
     pub folder: String,
     /// What a lasting yes would cover; none where there is none.
     pub pattern: Option<String>,
+    /// Whether a yes makes the owner's what a stranger's text led to, so that all of it has to be seen.
+    pub takes_over: bool,
 }
 
 impl PolicyRules {
@@ -196,8 +198,9 @@ impl ToolPolicy {
     pub(crate) fn describe(&self, tool: &dyn Tool, arguments: &Value, context: &CallContext) -> CallDescription {
         let facts = self.facts(tool, arguments);
         let call = facts.call(facts_of(tool), context);
-        let pattern = lasting_yes(&self.setting(context), &call);
-        CallDescription { destination: facts.destination, folder: facts.folder, pattern }
+        let setting = self.setting(context);
+        let (pattern, takes_over) = (lasting_yes(&setting, &call), takes_over(&setting, &call));
+        CallDescription { destination: facts.destination, folder: facts.folder, pattern, takes_over }
     }
 
     /// Whether the turn is a research worker's, whose window shows nothing of the owner's.

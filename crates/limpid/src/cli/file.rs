@@ -13,6 +13,17 @@ pub enum FileCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Make a file of `outside/`, which a stranger may have written, your own: it moves into the workspace
+    ///
+    /// The whole text is shown, or what it changes where there is such a file already, and you are asked. Without a terminal
+    /// nothing is moved; `--hash` says that you looked at it before.
+    Accept {
+        /// The file, as tools call it: `outside/notes.md` goes to `notes.md` in the workspace
+        path: String,
+        /// Ask nothing if it still is what you looked at: the hash that was shown, or its beginning
+        #[arg(long, value_name = "HASH")]
+        hash: Option<String>,
+    },
     /// Make a file what it was before a change; that is a change itself, which can be undone
     ///
     /// What a file held is kept for 30 days, and 200 MB of it in all. What prompts quote, such as MEMORY.md, is kept for ever.

@@ -143,3 +143,75 @@ async fn who_is_asked_about_a_new_file_is_shown_where_it_goes() {
     attack.world.done(&["draft", "approve", "1"]).await;
     assert_eq!(files(&outside), ["notes.md"]);
 }
+
+// SEC-056 SEC-060
+#[tokio::test]
+async fn a_strangers_file_is_the_owners_when_they_took_it_over_as_they_saw_it() {
+    let attack = Attack::new(
+        |_| vec![("read_file", json!({ "path": "outside/notes.md" })), ("read_file", json!({ "path": "notes.md" }))],
+        |_| Vec::new(),
+        |_| page("tea"),
+    )
+    .await;
+    let world = &attack.world;
+    world.write("outside/notes.md", "Tea is green.\nIt is hot.\n");
+    world.write("workspace/notes.md", "Tea is black.\nIt is hot.\n");
+    let shown = world.run(&["file", "accept", "outside/notes.md"]).await;
+    assert!(shown.out.contains("│ -Tea is black.\n│ +Tea is green.\n│  It is hot.\n"), "{}", shown.out);
+    let hash = shown.err.split("--hash ").nth(1).unwrap().trim().to_owned();
+    assert!(world.home.path().join("outside/notes.md").exists(), "nothing is moved unasked");
+    world.done(&["chat", "what do the notes say?"]).await;
+    assert!(attack.is_bounded("Tea is green."), "before");
+
+    world.write("outside/notes.md", "Tea is green.\nIt is cold.\n");
+    assert_ne!(world.run(&["file", "accept", "outside/notes.md", "--hash", &hash]).await.code, 0);
+    world.write("outside/notes.md", "Tea is green.\nIt is hot.\n");
+    world.done(&["file", "accept", "outside/notes.md", "--hash", &hash]).await;
+    assert!(!world.home.path().join("outside/notes.md").exists());
+    attack.then(vec![("read_file", json!({ "path": "notes.md" }))]);
+    world.done(&["chat", "and now?"]).await;
+    let newest = attack.newest();
+    assert!(newest.contains("Tea is green.") && !newest.contains("[untrusted "), "after: {newest}");
+
+    let changes = world.json(&["file", "list", "--json"]).await;
+    let kept = changes["files"][0]["after"]["text"].as_str().unwrap();
+    assert_eq!(kept, "Tea is green.\nIt is hot.\n", "what was shown is kept with the change");
+    for wrong in ["outside/../limpid.toml", "outside", "/etc/passwd", "outside/none.md"] {
+        assert_ne!(world.run(&["file", "accept", wrong]).await.code, 0, "{wrong}");
+    }
+}
+
+// SEC-060
+#[cfg(unix)]
+#[tokio::test]
+async fn at_a_terminal_the_owner_is_asked_once_they_have_seen_all_of_it() {
+    let attack = Attack::new(|_| Vec::new(), |_| Vec::new(), |_| page("tea")).await;
+    let world = &attack.world;
+    let text: String = (0..9).map(|n| format!("line {n} {}\n", "x".repeat(90))).collect();
+    world.write("outside/a/notes.md", &text);
+    for (answer, is_moved) in [("n\r", false), ("\r", false), ("y\r", true)] {
+        let mut terminal = world.terminal(&["file", "accept", "outside/a/notes.md"], (40, 80));
+        terminal.wait_for("as a/notes.md in the workspace? [y/N]").await.unwrap();
+        assert!((0..9).all(|n| terminal.shown().contains(&format!("│ line {n} "))), "{}", terminal.shown());
+        terminal.keys(answer).await.unwrap();
+        terminal.ended().await.unwrap();
+        assert_eq!(world.home.path().join("workspace/a/notes.md").exists(), is_moved, "{answer:?}");
+        assert_eq!(world.home.path().join("outside/a/notes.md").exists(), !is_moved, "{answer:?}");
+    }
+    let moved = std::fs::read_to_string(world.home.path().join("workspace/a/notes.md")).unwrap();
+    assert_eq!(moved, text);
+}
+
+// SEC-054
+#[tokio::test]
+async fn names_of_files_there_are_a_strangers_text_also_of_empty_ones_and_of_folders() {
+    for (file, listed) in
+        [("outside/OBEY-1/a.txt", "outside"), ("outside/OBEY-1", "outside"), ("outside/x/OBEY-1", "outside/x")]
+    {
+        let attack =
+            Attack::new(|_| vec![("list_dir", json!({ "path": listed }))], |_| Vec::new(), |_| page("tea")).await;
+        attack.world.write(file, "");
+        attack.world.done(&["chat", "what is there?"]).await;
+        assert!(attack.is_bounded("OBEY-1"), "{file}: {}", attack.newest());
+    }
+}

@@ -84,6 +84,11 @@ impl Attack {
         self.asked.lock().unwrap().iter().map(Recorded::text).collect()
     }
 
+    /// What the model was sent last.
+    pub(crate) fn newest(&self) -> String {
+        self.asked.lock().unwrap().last().unwrap().texts().into_iter().map(|sent| sent.text + "\n").collect()
+    }
+
     /// Whether the mark stands in the newest request, and only inside of boundaries.
     pub(crate) fn is_bounded(&self, words: &str) -> bool {
         let newest = self.asked.lock().unwrap().last().unwrap().texts();

@@ -99,6 +99,23 @@ fn the_owners_rules_decide_by_tool_arguments_and_destination() {
     assert!(is_asked(&judge(&setting(&ask, Trust::Owner), &send)));
 }
 
+// SEC-064 SEC-071
+#[test]
+fn no_rule_lets_a_strangers_text_into_the_owners_files() {
+    let all = Rule { tool: ToolPattern::parse("*").unwrap(), arguments: None, destination: None };
+    let rules = OwnerRules { allow: vec![all], ..OwnerRules::default() };
+    let arguments = text("");
+    let low = PathFacts { is_low: true, change: FileChange::Other, ..path("outside/a", "/o/a") };
+    for (place, waits) in [(path("a.md", "/w/a.md"), true), (path("AGENTS.md", "/w/AGENTS.md"), true), (low, false)] {
+        let paths = [place];
+        let write = Call { paths: &paths, ..call("write_file", &Effect::Files, &arguments) };
+        assert_eq!(is_asked(&judge(&setting(&rules, Trust::Outside), &write)), waits, "{paths:?}");
+        assert_eq!(judge(&setting(&rules, Trust::Owner), &write), Verdict::Allowed);
+        let run = Call { effect: &Effect::Run, ..write };
+        assert_eq!(judge(&setting(&rules, Trust::Outside), &run), Verdict::Allowed, "it writes low places only");
+    }
+}
+
 // SEC-002 SEC-078 LES-136
 #[test]
 fn a_lasting_yes_covers_one_tool_one_destination_and_one_row() {

@@ -11,6 +11,9 @@ use crate::tools::builtin::OUTSIDE;
 /// Links that are followed for one path; more than that leads nowhere.
 const LINKS: usize = 40;
 
+/// Files that are looked at for another name of one.
+const LOOKED_AT: usize = 50_000;
+
 /// Names that are tried for one new file.
 const NAMES: u32 = 1000;
 
@@ -80,7 +83,8 @@ impl PathResolver {
     fn change(&self, real: &Path, adds: bool) -> FileChange {
         if self.instructs(real) {
             FileChange::Instructing
-        } else if real.starts_with(&self.outside) && (adds || real.symlink_metadata().is_err()) {
+        } else if real.starts_with(&self.outside) && (adds || real.symlink_metadata().is_err()) && links(real).is_none()
+        {
             FileChange::OwnLow
         } else if real.symlink_metadata().is_err() {
             FileChange::New
@@ -112,8 +116,33 @@ impl PathResolver {
         Some(Path::new(OUTSIDE).join(way).display().to_string())
     }
 
-    /// Whether prompts, skills or policies are read from a place. Case does not count, since some disks ignore it.
+    /// Whether prompts, skills or policies are read from a place, or from the file there by another name.
     fn instructs(&self, real: &Path) -> bool {
+        self.is_instructing_place(real) || links(real).is_some_and(|file| self.has_instructing_name(file))
+    }
+
+    /// Whether a file has a name from which prompts, skills or policies are read. Where too many are to be looked at, it may.
+    fn has_instructing_name(&self, file: FileId) -> bool {
+        let (mut left, mut open) = (LOOKED_AT, vec![self.home.clone()]);
+        while let Some(folder) = open.pop() {
+            for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+                let (path, Ok(about)) = (entry.path(), entry.metadata()) else { continue };
+                left -= 1;
+                if left == 0 {
+                    return true;
+                }
+                if about.is_dir() && path != self.outside {
+                    open.push(path);
+                } else if links(&path) == Some(file) && self.is_instructing_place(&path) {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// Whether prompts, skills or policies are read from a place. Case does not count, since some disks ignore it.
+    fn is_instructing_place(&self, real: &Path) -> bool {
         let Ok(inside) = lower(real).strip_prefix(lower(&self.workspace)).map(Path::to_owned) else {
             // The rest of the home, but for what strangers wrote, holds settings, profiles, skills and the database.
             return lower(real).starts_with(lower(&self.home)) && !real.starts_with(&self.outside);
@@ -154,6 +183,22 @@ fn follow(mut at: PathBuf, path: &Path, left: &mut usize) -> PathBuf {
 
 fn lower(path: &Path) -> PathBuf {
     PathBuf::from(path.to_string_lossy().to_lowercase())
+}
+
+/// A file by its device and its number there.
+type FileId = (u64, u64);
+
+/// Which file is at a path, if that file has more than one name.
+#[cfg(unix)]
+fn links(path: &Path) -> Option<FileId> {
+    use std::os::unix::fs::MetadataExt;
+    let about = path.symlink_metadata().ok().filter(|about| about.is_file() && about.nlink() > 1)?;
+    Some((about.dev(), about.ino()))
+}
+
+#[cfg(not(unix))]
+fn links(_path: &Path) -> Option<FileId> {
+    None
 }
 
 #[cfg(unix)]
@@ -228,5 +273,31 @@ mod tests {
         for path in ["docs/AGENTS.md", "notes.md", "src/memory.rs", "/tmp/skills/x"] {
             assert!(!look(&resolver, path).instructs, "{path}");
         }
+    }
+
+    // SEC-062
+    #[cfg(unix)]
+    #[test]
+    fn a_file_is_known_by_every_name_that_it_has() {
+        let (home, resolver) = bench();
+        let at = |name: &str| home.path().join(name);
+        std::fs::create_dir_all(at("workspace/memory")).unwrap();
+        std::fs::create_dir_all(at("outside")).unwrap();
+        for file in ["workspace/AGENTS.md", "workspace/memory/MEMORY.md", "limpid.toml", "workspace/docs/own.txt"] {
+            std::fs::write(at(file), "text").unwrap();
+        }
+        let hard = |from: &str, to: &str| std::fs::hard_link(at(from), at(to)).unwrap();
+        hard("workspace/AGENTS.md", "workspace/docs/a.txt");
+        hard("workspace/memory/MEMORY.md", "outside/b.txt");
+        hard("limpid.toml", "workspace/c.txt");
+        hard("workspace/docs/own.txt", "outside/own.txt");
+        let changes =
+            |path: &str, adds| resolver.resolve(PathArgument { path: path.to_owned(), write: true, adds }).change;
+        for path in ["docs/a.txt", "docs/../docs/a.txt", "../outside/b.txt", "c.txt", "AGENTS.md"] {
+            assert_eq!(changes(path, false), FileChange::Instructing, "{path}");
+            assert_eq!(changes(path, true), FileChange::Instructing, "{path}");
+        }
+        assert_eq!(changes("docs/own.txt", false), FileChange::Other);
+        assert_eq!(changes("../outside/own.txt", true), FileChange::Other, "it is the owner's file as well");
     }
 }

@@ -51,8 +51,16 @@ pub(super) async fn answers(parts: &[QuestionPart]) -> Result<Option<Vec<Approva
             }
             Some(Several::Take(taken)) => {
                 for number in numbers {
-                    let is_taken = taken.contains(&number);
-                    answers[number - 1] = Some(if is_taken { ApprovalAnswer::Once } else { ApprovalAnswer::No });
+                    let part = &parts[number - 1];
+                    answers[number - 1] = Some(if !taken.contains(&number) {
+                        ApprovalAnswer::No
+                    } else if several::is_seen(part, output::width()) {
+                        ApprovalAnswer::Once
+                    } else {
+                        // What a stranger's text led to becomes the owner's by a yes to the whole of it.
+                        let Some(answer) = about_one(part, false).await? else { return Ok(None) };
+                        answer
+                    });
                 }
             }
         }

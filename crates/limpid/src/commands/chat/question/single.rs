@@ -4,13 +4,14 @@ use limpid_runtime::{ApprovalAnswer, QuestionPart};
 
 use super::lines::{behind_margin, field, wrapped_field};
 
-/// Characters of the arguments that a question shows; it says how many more there are.
+/// Characters of the arguments that a question shows, unless all of them have to be seen; it says how many more there are.
 const ARGUMENTS: usize = 2000;
 
 /// The question, for a screen of so many columns: no line is wider, so that no part of one begins a line of its own. The
 /// arguments stand behind a margin; the lines below them are the frame's own, and the last says what the call would do.
 pub(in crate::commands::chat) fn frame(part: &QuestionPart, width: usize) -> String {
-    let (shown, more) = cut(&part.arguments, ARGUMENTS);
+    let most = if part.takes_over { usize::MAX } else { ARGUMENTS };
+    let (shown, more) = cut(&part.arguments, most);
     let mut lines = vec![field("? ", &part.name, width)];
     lines.extend(behind_margin(shown, width, usize::MAX).0);
     if more > 0 {
@@ -68,6 +69,7 @@ mod tests {
             folder: "/w".to_owned(),
             reason: text.clone(),
             pattern: Some(text),
+            takes_over: false,
         }
     }
 
@@ -113,6 +115,15 @@ mod tests {
             }
         }
         assert!(frame(&part(&long), 80).contains("… and 7000 more characters"), "what is cut says how much is missing");
+    }
+
+    // SEC-060
+    #[test]
+    fn what_a_yes_makes_the_owners_is_shown_whole() {
+        let text = "x".repeat(8000) + "end";
+        let whole = frame(&QuestionPart { takes_over: true, ..part(&text) }, 80);
+        let seen: String = whole.lines().filter_map(|line| line.strip_prefix("│ ")).collect();
+        assert_eq!(seen, text);
     }
 
     // SEC-002

@@ -1,0 +1,130 @@
+//! What is written down of files before they are changed, and where what they held is kept.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use limpid_config::Home;
+use limpid_store::{FileChangeEnd, FileContent, FileVersionId, NewFileVersion, StoreError};
+use limpid_tools::files::{self, Grants};
+use tokio::sync::{Mutex, OwnedMutexGuard};
+
+use super::kept::{KeptFiles, hash_of};
+use super::names::{FileNames, is_quoted};
+use crate::error::AgentError;
+use crate::memory::{MemoryWriter, WriteSource};
+
+/// A file that a call may change.
+pub(super) struct Watched {
+    pub(super) content: Option<FileContent>,
+    /// The change that was begun; none when it is not known yet whether there will be one.
+    pub(super) begun: Option<FileVersionId>,
+}
+
+/// The changes of files, and what the files held.
+pub(super) struct Journal {
+    memory: MemoryWriter,
+    home: Home,
+    /// The workspace alone, where the files that prompts quote are.
+    pub(super) workspace: Grants,
+    pub(super) names: FileNames,
+    kept: KeptFiles,
+    /// Files that are being changed: one change after another.
+    busy: Mutex<HashMap<String, Arc<Mutex<()>>>>,
+}
+
+impl Journal {
+    pub(super) fn new(home: &Home, memory: MemoryWriter) -> Self {
+        Self {
+            memory,
+            workspace: Grants::new(home.workspace()),
+            names: FileNames::new(home),
+            kept: KeptFiles::new(home.kept_files()),
+            home: home.clone(),
+            busy: Mutex::default(),
+        }
+    }
+
+    /// Waits until no other call changes these files, and lets others wait until the guards are dropped.
+    pub(super) async fn wait_for(&self, names: &BTreeSet<String>) -> Vec<OwnedMutexGuard<()>> {
+        let mut guards = Vec::new();
+        // In one order, so that two calls never wait for each other.
+        for name in names {
+            let lock = {
+                let mut busy = self.busy.lock().await;
+                busy.retain(|_, lock| Arc::strong_count(lock) > 1);
+                Arc::clone(busy.entry(name.clone()).or_default())
+            };
+            guards.push(lock.lock_owned().await);
+        }
+        guards
+    }
+
+    /// Keeps what a file holds, and writes down that it is about to be changed.
+    pub(super) async fn begin(
+        &self,
+        name: &str,
+        how: (Option<&str>, Option<FileVersionId>),
+        by: &WriteSource,
+    ) -> Result<Watched, AgentError> {
+        let content = self.content(name)?;
+        let begun = self.write_down(name, content.clone(), how, by).await?;
+        if let Some(FileContent { hash, text: None }) = &content {
+            // The row comes first: what no row names is removed.
+            let kept = self.kept.keep(&self.names.path(name), *hash);
+            if let Err(error) = kept {
+                self.memory.database().end_file_change(begun, unchanged(content)).await?;
+                return Err(AgentError::file(self.names.path(name))(error));
+            }
+            self.kept.prune(&self.memory.database().kept_files().await?, by.now_ms);
+        }
+        Ok(Watched { content, begun: Some(begun) })
+    }
+
+    pub(super) async fn write_down(
+        &self,
+        name: &str,
+        before: Option<FileContent>,
+        (tool, undoes): (Option<&str>, Option<FileVersionId>),
+        by: &WriteSource,
+    ) -> Result<FileVersionId, StoreError> {
+        let new = NewFileVersion {
+            path: name.to_owned(),
+            undoes,
+            before,
+            trust: by.trust,
+            source: by.source.clone(),
+            conversation: by.conversation().cloned(),
+            tool: tool.map(str::to_owned),
+            now_ms: by.now_ms,
+        };
+        self.memory.database().begin_file_change(new).await
+    }
+
+    /// What a file holds; none when it is not there.
+    pub(super) fn content(&self, name: &str) -> Result<Option<FileContent>, AgentError> {
+        if is_quoted(name)
+            && let Ok(text) = files::text(&self.workspace, name)
+        {
+            return Ok(Some(FileContent::text(text)));
+        }
+        let path = self.names.path(name);
+        Ok(hash_of(&path).map_err(AgentError::file(path))?.map(FileContent::bytes))
+    }
+
+    /// The bytes that a file held.
+    pub(super) fn bytes(&self, name: &str, content: &FileContent) -> Result<Vec<u8>, AgentError> {
+        if let Some(text) = &content.text {
+            return Ok(text.clone().into_bytes());
+        }
+        let gone = || format!("what {name} held is no longer kept; it is kept for 30 days, and 200 MB in all");
+        self.kept
+            .read(content.hash)
+            .map_err(AgentError::file(self.home.kept_files()))?
+            .ok_or_else(|| AgentError::Invalid(gone()))
+    }
+}
+
+/// The end of a change that changed nothing.
+pub(super) fn unchanged(content: Option<FileContent>) -> FileChangeEnd {
+    FileChangeEnd { before: content.clone(), after: content, author: None }
+}
