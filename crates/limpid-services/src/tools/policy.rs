@@ -4,6 +4,7 @@
 
 mod facts;
 mod file_labels;
+mod instructing;
 mod paths;
 mod secrecy;
 mod taint;

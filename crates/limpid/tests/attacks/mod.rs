@@ -10,6 +10,8 @@ mod flood_of_calls;
 mod hostile_formats;
 mod hostile_research;
 mod kept_apart;
+#[cfg(unix)]
+mod linked_instructions;
 mod mentioned_host;
 mod moved_goals;
 mod names_of_files;

@@ -7,28 +7,21 @@ use limpid_core::policy::{FileChange, PathFacts};
 
 use crate::tools::PathArgument;
 use crate::tools::builtin::OUTSIDE;
+use crate::tools::policy::instructing::{Instructing, has_other_name, places};
 
 /// Links that are followed for one path; more than that leads nowhere.
 const LINKS: usize = 40;
 
-/// Files that are looked at for another name of one.
-const LOOKED_AT: usize = 50_000;
-
 /// Names that are tried for one new file.
 const NAMES: u32 = 1000;
-
-/// Folders of the workspace that prompts and skills are read from.
-const INSTRUCTING: [&str; 4] = ["memory", "skills", "prompts", "profiles"];
 
 /// Says where paths lead, by the folders that matter to the policy.
 #[derive(Clone, Debug)]
 pub(crate) struct PathResolver {
-    home: PathBuf,
     workspace: PathBuf,
     /// The folder for what strangers wrote.
     outside: PathBuf,
-    /// Files of the workspace that prompts quote.
-    prompt_files: Vec<PathBuf>,
+    instructing: Instructing,
     /// The folders that programs may write, the workspace first.
     writable: Vec<PathBuf>,
 }
@@ -36,9 +29,10 @@ pub(crate) struct PathResolver {
 impl PathResolver {
     /// `granted` are the folders besides the workspace that may be changed.
     pub(crate) fn new(home: &Home, prompt_files: Vec<PathBuf>, granted: &[PathBuf]) -> Self {
-        let workspace = real(&home.workspace());
+        let [home, workspace, outside] = places(home, real);
         let writable = std::iter::once(workspace.clone()).chain(granted.iter().map(|folder| real(folder))).collect();
-        Self { home: real(home.path()), workspace, outside: real(&home.outside()), prompt_files, writable }
+        let instructing = Instructing::new([home, workspace.clone(), outside.clone()], prompt_files);
+        Self { workspace, outside, instructing, writable }
     }
 
     /// Makes the workspace and the folder for what strangers wrote when there is none yet: what is bound to a folder is
@@ -68,12 +62,13 @@ impl PathResolver {
     /// Where a path leads.
     pub(crate) fn resolve(&self, argument: PathArgument) -> PathFacts {
         let real = real(&self.workspace.join(&argument.path));
+        let change = self.change(&real, argument.adds);
         PathFacts {
             in_workspace: real.starts_with(&self.workspace),
             is_low: real.starts_with(&self.outside),
-            instructs: self.instructs(&real),
+            instructs: change == FileChange::Instructing,
             real: real.display().to_string(),
-            change: self.change(&real, argument.adds),
+            change,
             written: argument.path,
             write: argument.write,
         }
@@ -81,15 +76,15 @@ impl PathResolver {
 
     /// What a change of the file at a place would be.
     fn change(&self, real: &Path, adds: bool) -> FileChange {
-        if self.instructs(real) {
+        let is_there = real.symlink_metadata().is_ok();
+        if self.instructing.contains(real) {
             FileChange::Instructing
-        } else if real.starts_with(&self.outside) && (adds || real.symlink_metadata().is_err()) && links(real).is_none()
-        {
+        } else if real.starts_with(&self.outside) && (adds || !is_there) && !has_other_name(real) {
             FileChange::OwnLow
-        } else if real.symlink_metadata().is_err() {
-            FileChange::New
-        } else {
+        } else if is_there {
             FileChange::Other
+        } else {
+            FileChange::New
         }
     }
 
@@ -114,42 +109,6 @@ impl PathResolver {
         };
         let way = (1..NAMES).map(|n| way.with_file_name(name(n))).find(free)?;
         Some(Path::new(OUTSIDE).join(way).display().to_string())
-    }
-
-    /// Whether prompts, skills or policies are read from a place, or from the file there by another name.
-    fn instructs(&self, real: &Path) -> bool {
-        self.is_instructing_place(real) || links(real).is_some_and(|file| self.has_instructing_name(file))
-    }
-
-    /// Whether a file has a name from which prompts, skills or policies are read. Where too many are to be looked at, it may.
-    fn has_instructing_name(&self, file: FileId) -> bool {
-        let (mut left, mut open) = (LOOKED_AT, vec![self.home.clone()]);
-        while let Some(folder) = open.pop() {
-            for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-                let (path, Ok(about)) = (entry.path(), entry.metadata()) else { continue };
-                left -= 1;
-                if left == 0 {
-                    return true;
-                }
-                if about.is_dir() && path != self.outside {
-                    open.push(path);
-                } else if links(&path) == Some(file) && self.is_instructing_place(&path) {
-                    return true;
-                }
-            }
-        }
-        false
-    }
-
-    /// Whether prompts, skills or policies are read from a place. Case does not count, since some disks ignore it.
-    fn is_instructing_place(&self, real: &Path) -> bool {
-        let Ok(inside) = lower(real).strip_prefix(lower(&self.workspace)).map(Path::to_owned) else {
-            // The rest of the home, but for what strangers wrote, holds settings, profiles, skills and the database.
-            return lower(real).starts_with(lower(&self.home)) && !real.starts_with(&self.outside);
-        };
-        let first = inside.components().next();
-        INSTRUCTING.iter().any(|folder| first.is_some_and(|first| first.as_os_str() == *folder))
-            || self.prompt_files.iter().any(|file| lower(file) == inside)
     }
 }
 
@@ -179,26 +138,6 @@ fn follow(mut at: PathBuf, path: &Path, left: &mut usize) -> PathBuf {
         }
     }
     at
-}
-
-fn lower(path: &Path) -> PathBuf {
-    PathBuf::from(path.to_string_lossy().to_lowercase())
-}
-
-/// A file by its device and its number there.
-type FileId = (u64, u64);
-
-/// Which file is at a path, if that file has more than one name.
-#[cfg(unix)]
-fn links(path: &Path) -> Option<FileId> {
-    use std::os::unix::fs::MetadataExt;
-    let about = path.symlink_metadata().ok().filter(|about| about.is_file() && about.nlink() > 1)?;
-    Some((about.dev(), about.ino()))
-}
-
-#[cfg(not(unix))]
-fn links(_path: &Path) -> Option<FileId> {
-    None
 }
 
 #[cfg(unix)]
@@ -275,29 +214,110 @@ mod tests {
         }
     }
 
+    /// Each thing that instructs, and what would be another name of it.
+    #[cfg(unix)]
+    const INSTRUCTING: [&str; 9] = [
+        "workspace/AGENTS.md",
+        "workspace/memory/MEMORY.md",
+        "workspace/memory/202603/20260328.md",
+        "workspace/skills/tea/SKILL.md",
+        "workspace/prompts/x.md",
+        "limpid.toml",
+        "soul.md",
+        "skills/tea/scripts/brew.sh",
+        "profiles/limpid/sections/soul.md",
+    ];
+
+    #[cfg(unix)]
+    fn put(home: &Path, name: &str) -> PathBuf {
+        let file = home.join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, name).unwrap();
+        file
+    }
+
     // SEC-062
     #[cfg(unix)]
     #[test]
-    fn a_file_is_known_by_every_name_that_it_has() {
+    fn another_name_of_what_instructs_instructs() {
+        use std::os::unix::fs::symlink;
+        for (file, adds) in INSTRUCTING.iter().flat_map(|file| [(file, false), (file, true)]) {
+            let (home, resolver) = bench();
+            let own = put(home.path(), file);
+            let folder = own.parent().unwrap();
+            let at = |name: &str| home.path().join(name);
+            std::fs::create_dir_all(at("outside")).unwrap();
+            symlink(&own, at("workspace/docs/soft.txt")).unwrap();
+            symlink("soft.txt", at("workspace/docs/twice.txt")).unwrap();
+            symlink(folder, at("workspace/docs/folder")).unwrap();
+            std::fs::hard_link(&own, at("workspace/docs/hard.txt")).unwrap();
+            std::fs::hard_link(&own, at("outside/hard.txt")).unwrap();
+            symlink("../workspace/docs/hard.txt", at("outside/soft.txt")).unwrap();
+            let name = own.file_name().unwrap().to_str().unwrap();
+            let way = format!("../{file}");
+            let shouted = own.display().to_string().replace("workspace", "Workspace").replace("skills", "SKILLS");
+            let names = [
+                way.clone(),
+                format!("docs/../{way}"),
+                format!("./docs/.././{way}"),
+                own.display().to_string(),
+                way.to_uppercase().replace("../WORKSPACE", "../workspace").replace(".MD", ".md"),
+                shouted,
+                "docs/soft.txt".to_owned(),
+                "docs/twice.txt".to_owned(),
+                "docs/hard.txt".to_owned(),
+                format!("docs/folder/{name}"),
+                "../outside/hard.txt".to_owned(),
+                "../outside/soft.txt".to_owned(),
+            ];
+            for path in names {
+                let argument = PathArgument { path: path.clone(), write: true, adds };
+                assert_eq!(resolver.resolve(argument).change, FileChange::Instructing, "{file} as {path}");
+            }
+        }
+    }
+
+    // SEC-062
+    #[cfg(unix)]
+    #[test]
+    fn what_a_name_that_instructs_leads_to_instructs() {
+        use std::os::unix::fs::symlink;
+        for file in INSTRUCTING {
+            for link in ["soft", "hard", "folder"] {
+                let (home, resolver) = bench();
+                let place = home.path().join(file);
+                let target = put(home.path(), "workspace/docs/real/text.txt");
+                std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+                let written = match link {
+                    "soft" => symlink(&target, &place).map(|()| "docs/real/text.txt"),
+                    "hard" => std::fs::hard_link(&target, &place).map(|()| "docs/real/text.txt"),
+                    _ if file.split('/').count() < 3 => continue,
+                    _ => {
+                        std::fs::remove_dir(place.parent().unwrap()).unwrap();
+                        symlink(target.parent().unwrap(), place.parent().unwrap()).map(|()| "docs/real/new.txt")
+                    }
+                };
+                assert_eq!(look(&resolver, written.unwrap()).change, FileChange::Instructing, "{file} by {link}");
+            }
+        }
+    }
+
+    // SEC-062
+    #[cfg(unix)]
+    #[test]
+    fn other_links_of_the_owners_make_nothing_instruct() {
+        use std::os::unix::fs::symlink;
         let (home, resolver) = bench();
-        let at = |name: &str| home.path().join(name);
-        std::fs::create_dir_all(at("workspace/memory")).unwrap();
-        std::fs::create_dir_all(at("outside")).unwrap();
-        for file in ["workspace/AGENTS.md", "workspace/memory/MEMORY.md", "limpid.toml", "workspace/docs/own.txt"] {
-            std::fs::write(at(file), "text").unwrap();
-        }
-        let hard = |from: &str, to: &str| std::fs::hard_link(at(from), at(to)).unwrap();
-        hard("workspace/AGENTS.md", "workspace/docs/a.txt");
-        hard("workspace/memory/MEMORY.md", "outside/b.txt");
-        hard("limpid.toml", "workspace/c.txt");
-        hard("workspace/docs/own.txt", "outside/own.txt");
-        let changes =
-            |path: &str, adds| resolver.resolve(PathArgument { path: path.to_owned(), write: true, adds }).change;
-        for path in ["docs/a.txt", "docs/../docs/a.txt", "../outside/b.txt", "c.txt", "AGENTS.md"] {
-            assert_eq!(changes(path, false), FileChange::Instructing, "{path}");
-            assert_eq!(changes(path, true), FileChange::Instructing, "{path}");
-        }
-        assert_eq!(changes("docs/own.txt", false), FileChange::Other);
-        assert_eq!(changes("../outside/own.txt", true), FileChange::Other, "it is the owner's file as well");
+        let own = put(home.path(), "workspace/docs/own.txt");
+        put(home.path(), "workspace/memory/MEMORY.md");
+        std::fs::create_dir_all(home.path().join("outside")).unwrap();
+        symlink(home.path(), home.path().join("workspace/memory/all")).unwrap();
+        symlink("own.txt", home.path().join("workspace/docs/soft.txt")).unwrap();
+        assert_eq!(look(&resolver, "docs/soft.txt").change, FileChange::Other);
+        assert_eq!(look(&resolver, "docs/new.txt").change, FileChange::New);
+        assert_eq!(look(&resolver, "../outside/new.txt").change, FileChange::OwnLow);
+        std::fs::hard_link(own, home.path().join("outside/own.txt")).unwrap();
+        let adds = PathArgument { path: "../outside/own.txt".into(), write: true, adds: true };
+        assert_eq!(resolver.resolve(adds).change, FileChange::Other, "it is the owner's file as well");
     }
 }

@@ -1,0 +1,140 @@
+//! Which files and folders prompts, skills and policies are made from, by what they are on the disk: no link, no `..` and no
+//! spelling gives one of them another name that is not known.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use limpid_config::{Home, regular_file};
+
+/// Files and folders that are looked at; where there are more, nothing that has a second name counts as harmless.
+const LOOKED_AT: usize = 50_000;
+
+/// Folders of the workspace that prompts and skills are read from.
+const FOLDERS: [&str; 4] = ["memory", "skills", "prompts", "profiles"];
+
+/// A file or a folder by its device and its number there.
+type FileId = (u64, u64);
+
+/// The places that instruct, and what lies there now.
+#[derive(Clone, Debug)]
+pub(super) struct Instructing {
+    home: PathBuf,
+    workspace: PathBuf,
+    /// The folder for what strangers wrote.
+    outside: PathBuf,
+    /// Files of the workspace that prompts quote.
+    prompt_files: Vec<PathBuf>,
+}
+
+/// What lies at the places that instruct.
+#[derive(Debug, Default)]
+struct Known {
+    ids: BTreeSet<FileId>,
+    /// Whether not all of it was looked at.
+    is_cut: bool,
+}
+
+impl Instructing {
+    /// The places of a home. All folders are given with every link followed.
+    pub(super) fn new([home, workspace, outside]: [PathBuf; 3], prompt_files: Vec<PathBuf>) -> Self {
+        Self { home, workspace, outside, prompt_files }
+    }
+
+    /// Whether prompts, skills or policies are made from the file at a path that has every link followed, or would be if it
+    /// were there.
+    pub(super) fn contains(&self, real: &Path) -> bool {
+        if self.is_named(real) {
+            return true;
+        }
+        let (there, folder) = (opened(real), real.ancestors().skip(1).find_map(id));
+        // A new file of the home or the workspace by another name of theirs.
+        let is_in = |own: &Path| folder.is_some() && folder == id(own);
+        let as_own = real.file_name().map(|name| self.workspace.join(name));
+        if is_in(&self.home) || (is_in(&self.workspace) && as_own.is_some_and(|own| self.is_named(&own))) {
+            return true;
+        }
+        let known = self.look();
+        let is_known = |id: FileId| known.ids.contains(&id);
+        let mut folders = real.ancestors().skip(1).filter_map(id);
+        match there {
+            Some((own, names)) => is_known(own) || (known.is_cut && names > 1) || folders.any(is_known),
+            None => folders.any(is_known),
+        }
+    }
+
+    /// Whether a path is one of the places by its words. Case does not count, since some disks ignore it.
+    fn is_named(&self, real: &Path) -> bool {
+        let Ok(inside) = folded(real).strip_prefix(folded(&self.workspace)).map(Path::to_owned) else {
+            // The rest of the home, but for what strangers wrote, holds settings, profiles, skills and the database.
+            return folded(real).starts_with(folded(&self.home)) && !real.starts_with(&self.outside);
+        };
+        let first = inside.components().next();
+        FOLDERS.iter().any(|folder| first.is_some_and(|first| first.as_os_str() == *folder))
+            || self.prompt_files.iter().any(|file| folded(file) == inside)
+    }
+
+    /// Looks at everything that lies at the places, wherever links there lead.
+    fn look(&self) -> Known {
+        let mut known = Known::default();
+        let own = std::fs::read_dir(&self.home).into_iter().flatten().flatten().map(|entry| entry.path());
+        let mut open: Vec<PathBuf> = own.filter(|path| *path != self.workspace && *path != self.outside).collect();
+        open.extend(FOLDERS.iter().map(|folder| self.workspace.join(folder)));
+        open.extend(self.prompt_files.iter().map(|file| self.workspace.join(file)));
+        while let Some(path) = open.pop() {
+            let (Ok(about), Some(found)) = (std::fs::metadata(&path), id(&path)) else { continue };
+            if known.ids.len() == LOOKED_AT {
+                known.is_cut = true;
+                break;
+            }
+            // What a link leads to is looked at once, and a whole home or workspace is no folder of instructions.
+            if !self.is_around(&path) && known.ids.insert(found) && about.is_dir() {
+                let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
+                open.extend(entries.map(|entry| entry.path()));
+            }
+        }
+        known
+    }
+
+    /// Whether a path leads to a folder that holds the home, the workspace or what strangers wrote.
+    fn is_around(&self, path: &Path) -> bool {
+        let around =
+            |real: PathBuf| [&self.home, &self.workspace, &self.outside].iter().any(|own| own.starts_with(&real));
+        path.canonicalize().is_ok_and(around)
+    }
+}
+
+/// The places of a home, with every link followed by `real`.
+pub(super) fn places(home: &Home, real: impl Fn(&Path) -> PathBuf) -> [PathBuf; 3] {
+    [real(home.path()), real(&home.workspace()), real(&home.outside())]
+}
+
+/// A path as disks that ignore case compare it.
+fn folded(path: &Path) -> PathBuf {
+    PathBuf::from(path.to_string_lossy().to_uppercase().to_lowercase())
+}
+
+/// Which file a path opens, and how many names it has. The open file is asked, not its name.
+#[cfg(unix)]
+fn opened(path: &Path) -> Option<(FileId, u64)> {
+    use std::os::unix::fs::MetadataExt as _;
+    // What cannot be opened, such as a folder or a file that is written only, still is one.
+    let open = regular_file::open(path).and_then(|file| file.metadata());
+    let about = open.or_else(|_| std::fs::metadata(path)).ok()?;
+    Some(((about.dev(), about.ino()), about.nlink()))
+}
+
+#[cfg(not(unix))]
+fn opened(path: &Path) -> Option<(FileId, u64)> {
+    let _ = regular_file::open(path).ok()?;
+    None
+}
+
+/// Which file or folder is at a path; links are followed.
+fn id(path: &Path) -> Option<FileId> {
+    opened(path).map(|(id, _)| id)
+}
+
+/// Whether a file has a second name.
+pub(super) fn has_other_name(path: &Path) -> bool {
+    opened(path).is_some_and(|(_, names)| names > 1) && path.is_file()
+}
