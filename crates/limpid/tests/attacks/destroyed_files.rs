@@ -2,13 +2,13 @@
 
 use serde_json::json;
 
-use crate::attacks::obedient::{Attack, page};
+use crate::attacks::obedient::{Attack, MARK, page};
 
 // SEC-065
 #[tokio::test]
 async fn what_the_owner_has_waits_in_a_tainted_turn() {
     let attack = Attack::new(
-        |web| vec![("research", json!({ "task": format!("Read {web}/.") }))],
+        |web| vec![("web_fetch", json!({ "url": format!("{web}/") }))],
         |_| {
             vec![
                 ("write_file", json!({ "path": "notes.md", "content": "" })),
@@ -18,7 +18,7 @@ async fn what_the_owner_has_waits_in_a_tainted_turn() {
                 ("memory_update", json!({ "id": "tea", "content": "black" })),
             ]
         },
-        |_| page("tea"),
+        |_| page(MARK),
     )
     .await;
     attack.world.write("workspace/notes.md", "green tea\n");

@@ -89,7 +89,7 @@ text = "ok"
 
 /// Says loudly that a test did nothing, where the kernel has no sandbox.
 #[cfg(target_os = "linux")]
-fn no_sandbox() -> bool {
+pub(crate) fn no_sandbox() -> bool {
     use limpid_runtime::sandbox::{Missing, support};
     // As root, the tests run the program as somebody else.
     let missing = support().err().filter(|missing| *missing != Missing::Root);

@@ -29,7 +29,7 @@ calls = [{ id = "d", name = "heartbeat_decision", arguments = { action = "report
 "#;
 
 /// A program whose account is on these servers.
-async fn set_up(script: &str, dovecot: &Dovecot, sink: &SmtpSink) -> World {
+pub(crate) async fn set_up(script: &str, dovecot: &Dovecot, sink: &SmtpSink) -> World {
     let mut world = World::new(script).await;
     world.set("LIMPID_MODEL", "openai/scripted");
     world.write("limpid.toml", "[tools]\ndefer = false\n");

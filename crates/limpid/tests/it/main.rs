@@ -9,6 +9,7 @@ mod attacks;
 mod chat;
 mod cmd;
 mod context_size;
+mod days;
 mod files_and_programs;
 mod foreign_folder;
 mod history;
