@@ -1,14 +1,13 @@
 //! A model behind a provider's HTTP interface.
 
 mod embed;
+mod endpoint;
 mod extra;
 mod http;
 mod listing;
 mod reply;
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
 
 use futures_util::stream::{self, BoxStream, StreamExt};
 use limpid_core::{FailureClass, UsableWindow, WindowSize, causes};
@@ -18,74 +17,21 @@ use tokio_util::sync::CancellationToken;
 
 use crate::call_ids::CallIds;
 use crate::errors::Service;
-use crate::key::ApiKey;
-use crate::key_command::KeyCommand;
 use crate::lessons::Lessons;
 use crate::model::{Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared};
 use crate::openai_names::{may_be_unreasoned, takes_tools_unreasoned};
-use crate::protocol::{Adapter as _, Dialect, MOST_UNASKED, Protocol};
+use crate::protocol::{Adapter as _, MOST_UNASKED, Protocol};
 use crate::remedy::{Field, Remedy, ToolMark};
 use crate::wire::{NameRules, WireCall, left_out};
 
 use extra::with_extra;
-use http::{endpoint_url, headers, is_loopback, shown, url_of};
+use http::{endpoint_url, headers, shown};
 use reply::{Asked, Reply};
 
 pub use embed::RemoteEmbedder;
+pub use endpoint::{Access, Endpoint, Timeouts};
 pub(crate) use http::{client, use_tls};
 pub(crate) use listing::Listing;
-
-/// How long a server may take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Timeouts {
-    /// To take the connection.
-    pub connect: Duration,
-    /// To say something more, from the request to the first byte and between any two later ones.
-    pub idle: Duration,
-}
-
-impl Default for Timeouts {
-    /// 10 s and 5 minutes: a local server may read a long prompt for that long.
-    fn default() -> Self {
-        Self { connect: Duration::from_secs(10), idle: Duration::from_mins(5) }
-    }
-}
-
-/// Where a provider is and how it is spoken to.
-#[derive(Clone, Debug)]
-pub struct Endpoint {
-    /// The protocol.
-    pub protocol: Protocol,
-    /// In what it differs from others of that protocol.
-    pub dialect: Dialect,
-    /// The URL that the protocol's paths follow; a name and password in it are sent as such and shown nowhere.
-    pub base_url: String,
-    /// The key, if it wants one.
-    pub key: Option<ApiKey>,
-    /// The command that prints the key, where no variable holds it.
-    pub key_command: Option<Arc<KeyCommand>>,
-    /// The variable that the key is usually in, for error messages.
-    pub key_variable: Option<String>,
-    /// What the owner adds to requests.
-    pub access: Access,
-    /// The models that the provider lists, as far as it was asked.
-    pub listed: Vec<String>,
-    /// How long it may take.
-    pub timeouts: Timeouts,
-}
-
-/// What a provider wants beside its protocol.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Access {
-    /// The header that the key goes in, when it is not the protocol's.
-    pub key_header: Option<String>,
-    /// More headers. Their values may be secrets and are shown nowhere.
-    pub headers: BTreeMap<String, ApiKey>,
-    /// What is put behind every address. The values are shown nowhere.
-    pub query: BTreeMap<String, String>,
-    /// More fields of the body. A field that is in it already stays as it is.
-    pub extra: serde_json::Map<String, serde_json::Value>,
-}
 
 /// A model behind a provider's HTTP interface.
 #[derive(Clone)]
@@ -194,24 +140,6 @@ impl RemoteModel {
                 .map_err(|error| self.service.transport(&format!("no HTTP client can be made: {}", causes(&error))))
         });
         made.as_ref().map_err(Clone::clone)
-    }
-}
-
-impl Endpoint {
-    /// The same with the key that its command prints.
-    pub(crate) async fn with_key(&self) -> Result<Self, String> {
-        let Some(command) = &self.key_command else { return Ok(self.clone()) };
-        Ok(Self { key: Some(command.key().await?), ..self.clone() })
-    }
-
-    /// Where it is, without secrets.
-    pub fn shown(&self) -> String {
-        url_of(self, "").map(|url| shown(&url)).unwrap_or_default()
-    }
-
-    /// Whether it is on this machine.
-    pub fn is_here(&self) -> bool {
-        url_of(self, "").is_ok_and(|url| is_loopback(&url))
     }
 }
 

@@ -7,6 +7,7 @@ mod frame;
 mod json;
 mod pick;
 mod record;
+mod time;
 mod view;
 mod workspace;
 
