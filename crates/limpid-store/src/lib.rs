@@ -25,6 +25,7 @@
 #[cfg(feature = "contract")]
 pub mod contract;
 pub mod conversation;
+pub mod cost;
 pub mod delivery;
 pub mod draft;
 pub mod error;
@@ -35,6 +36,7 @@ pub mod inbound;
 pub mod inbox;
 pub mod lease;
 pub mod memory;
+pub mod memory_event;
 pub mod prefix;
 pub mod promotion;
 pub mod request_log;
@@ -48,6 +50,7 @@ pub mod vector;
 pub mod window;
 
 pub use conversation::*;
+pub use cost::*;
 pub use delivery::*;
 pub use draft::*;
 pub use error::StoreError;
@@ -58,6 +61,7 @@ pub use inbound::*;
 pub use inbox::*;
 pub use lease::*;
 pub use memory::*;
+pub use memory_event::*;
 pub use prefix::SharedPrefix;
 pub use promotion::*;
 pub use request_log::*;

@@ -7,7 +7,7 @@ use limpid_core::{
     CallId, ConversationId, FailureClass, Money, ProviderState, RequestId, Role, ToolCall, Trust, TurnId, Usage,
 };
 
-use crate::{Listed, SharedPrefix, StoreError};
+use crate::{CostQuery, CostRow, Listed, SharedPrefix, SpentRow, StoreError};
 
 /// The request log. A turn's requests are written with [`crate::Turns::commit`].
 #[async_trait]
@@ -254,63 +254,6 @@ impl Default for RequestFilter {
             limit: 50,
         }
     }
-}
-
-/// What costs are summed by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum CostBy {
-    /// The prompt path.
-    #[default]
-    Path,
-    /// Provider and model, as `provider/model`; the model that answered, where the provider names it.
-    Model,
-    /// The day, as `2026-06-01`.
-    Day,
-    /// The conversation's id; empty for requests outside of any.
-    Conversation,
-}
-
-/// Which costs to sum.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CostQuery {
-    /// What to sum by.
-    pub by: CostBy,
-    /// Only requests sent at this time or later, in milliseconds since 1970.
-    pub since_ms: Option<i64>,
-    /// Only requests sent before this time, in milliseconds since 1970.
-    pub until_ms: Option<i64>,
-    /// Minutes that local time is ahead of UTC, for the border between days.
-    pub utc_offset_min: i32,
-}
-
-/// What one path, model, day or conversation used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CostRow {
-    /// Which one.
-    pub group: String,
-    /// Requests.
-    pub requests: u64,
-    /// Tokens that providers counted.
-    pub usage: Usage,
-    /// Money, of the requests whose cost is known.
-    pub cost: Money,
-    /// Requests for which the provider counted nothing.
-    pub unknown_usage: u64,
-    /// Requests whose cost is not known.
-    pub unknown_cost: u64,
-}
-
-/// What requests of one path used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SpentRow {
-    /// The path.
-    pub path: String,
-    /// Whether they belong to conversations that nobody began: runs of the heartbeat and of tasks.
-    pub in_background: bool,
-    /// Tokens, in and out; where a provider counted nothing, or has not answered, the turn's own estimate.
-    pub tokens: u64,
-    /// Money, of the requests whose cost is known.
-    pub money: Money,
 }
 
 /// What the request log keeps; absent limits do not apply.
