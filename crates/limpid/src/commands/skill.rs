@@ -1,9 +1,12 @@
 //! `skill`.
 
+mod row;
+mod shown;
+
 use std::path::Path;
 
-use limpid_runtime::skills::{CheckedSkill, ReviewFile, check_skill};
-use limpid_runtime::{Agent, ConversationChoice, ListedSkill, SkillReview, SkillStatus};
+use limpid_runtime::skills::{CheckedSkill, check_skill};
+use limpid_runtime::{Agent, ConversationChoice, ListedSkill, SkillStatus};
 use limpid_store::{SkillEvent, SkillEventId};
 use serde::Serialize;
 
@@ -13,6 +16,8 @@ use super::listing::tell_broken;
 use crate::cli::SkillCommand;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
+use row::row;
+use shown::{show, visible};
 
 /// Who changes skills here.
 const SOURCE: &str = "command line";
@@ -77,42 +82,6 @@ pub async fn run(context: &Context, command: &SkillCommand) -> Result<(), Failur
     }
 }
 
-#[derive(Serialize)]
-struct SkillRow<'a> {
-    name: &'a str,
-    title: Option<&'a str>,
-    description: Option<&'a str>,
-    source: &'static str,
-    location: &'a str,
-    status: &'static str,
-    reason: Option<&'a str>,
-    installed: bool,
-    always: bool,
-    triggers: &'a [String],
-    tools: &'a [String],
-    model: Option<&'a str>,
-    version: Option<&'a str>,
-}
-
-fn row(skill: &ListedSkill) -> SkillRow<'_> {
-    let says = skill.prompt.as_ref();
-    SkillRow {
-        name: &skill.name,
-        title: says.and_then(|says| says.skill.title.as_deref()),
-        description: says.and_then(|says| says.description()),
-        source: skill.source_name(),
-        location: &skill.location,
-        status: skill.status.as_str(),
-        reason: skill.reason.as_deref(),
-        installed: says.is_some_and(|says| says.installed),
-        always: says.is_some_and(|says| says.skill.always),
-        triggers: says.map_or(&[], |says| &says.skill.triggers),
-        tools: says.map_or(&[], |says| &says.skill.tools),
-        model: says.and_then(|says| says.skill.model.as_deref()),
-        version: says.and_then(|says| says.skill.version.as_deref()),
-    }
-}
-
 fn list(skills: &[ListedSkill], json: bool) -> Result<(), Failure> {
     if json {
         return output::json("skills", &skills.iter().map(row).collect::<Vec<_>>());
@@ -126,68 +95,6 @@ fn list(skills: &[ListedSkill], json: bool) -> Result<(), Failure> {
         &["skill", "source", "status", "what it is for, or why it is not used"],
         &skills.iter().map(line).collect::<Vec<_>>(),
     ))
-}
-
-#[derive(Serialize)]
-struct FileRow<'a> {
-    path: &'a str,
-    bytes: usize,
-    hash: &'a str,
-    runs: bool,
-    text: Option<&'a str>,
-    is_text: bool,
-}
-
-fn file_row(file: &ReviewFile) -> FileRow<'_> {
-    let ReviewFile { path, bytes, runs, hash, text, is_text } = file;
-    FileRow { path, bytes: *bytes, hash, runs: *runs, text: text.as_deref(), is_text: *is_text }
-}
-
-#[derive(Serialize)]
-struct ReviewRow<'a> {
-    skill: SkillRow<'a>,
-    hash: Option<&'a str>,
-    files: Vec<FileRow<'a>>,
-}
-
-fn show(review: &SkillReview, json: bool) -> Result<(), Failure> {
-    if json {
-        let files = review.files.iter().map(file_row).collect();
-        return output::json("skill", &ReviewRow { skill: row(&review.skill), hash: review.hash.as_deref(), files });
-    }
-    let skill = &review.skill;
-    let mut page = format!("{} ({}, {})\n{}\n", skill.name, skill.source_name(), skill.status.as_str(), skill.location);
-    if let Some(reason) = &skill.reason {
-        page.push_str(&format!("{reason}\n"));
-    }
-    if let Some(hash) = &review.hash {
-        page.push_str(&format!("hash {hash}\n"));
-    }
-    for file in &review.files {
-        let about = match (&file.text, file.is_text) {
-            (None, _) => format!(", binary, sha256 {}", file.hash),
-            (Some(_), false) => ", not a text: what cannot be shown is written out".to_owned(),
-            (Some(_), true) => String::new(),
-        };
-        let runs = if file.runs { ", executable" } else { "" };
-        page.push_str(&format!("\n=== {} ({} bytes{runs}{about})\n", visible(&file.path), file.bytes));
-        page.push_str(&file.text.as_deref().map(shown).unwrap_or_default());
-    }
-    output::data(&page)
-}
-
-/// A text in full, with what nobody would see in its place made visible.
-fn shown(text: &str) -> String {
-    text.lines().map(|line| visible(line) + "\n").collect()
-}
-
-/// One line with its control and invisible characters written out.
-fn visible(line: &str) -> String {
-    let one = |letter: char| {
-        let hidden = (letter.is_control() && letter != '\t') || limpid_prompt::boundary::is_invisible(letter);
-        if hidden { letter.escape_unicode().to_string() } else { letter.to_string() }
-    };
-    line.chars().map(one).collect()
 }
 
 #[derive(Serialize)]

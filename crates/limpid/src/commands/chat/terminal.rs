@@ -2,6 +2,7 @@
 //! person meanwhile.
 
 mod answer;
+mod editor;
 pub(super) mod line_feeds;
 
 use std::collections::VecDeque;
@@ -11,11 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use limpid_config::PasteTrust;
 use limpid_core::ConversationId;
 use limpid_runtime::{Agent, ConversationChoice, Event, EventKind, Input};
-use reedline::{
-    ColumnarMenu, DefaultPrompt, DefaultPromptSegment, EditCommand, Emacs, ExternalPrinter, FileBackedHistory,
-    HistoryItem, KeyCode, KeyModifiers, MenuBuilder, Reedline, ReedlineEvent, ReedlineMenu, Signal,
-    default_emacs_keybindings,
-};
+use reedline::{DefaultPrompt, DefaultPromptSegment, EditCommand, ExternalPrinter, HistoryItem, Reedline, Signal};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
@@ -31,19 +28,10 @@ use crate::commands::context::Context;
 use crate::commands::{changes, unread};
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{self, Edited};
-use line_feeds::LineFeeds;
-
-/// Lines that are remembered for the arrow keys.
-const HISTORY: usize = 1000;
+use editor::{INTERRUPT, editor};
 
 /// Lines that may wait to be printed above the editor.
 const LINES: usize = 10_000;
-
-/// The name of the menu of commands.
-const MENU: &str = "commands";
-
-/// What the editor calls Ctrl-C, so that it leaves the line as it is.
-const INTERRUPT: &str = "interrupt";
 
 /// A chat at a terminal.
 struct Chat<'a> {
@@ -293,30 +281,4 @@ fn interrupts() -> UnboundedReceiver<()> {
     let (sender, interrupts) = unbounded_channel();
     tokio::spawn(async move { while tokio::signal::ctrl_c().await.is_ok() && sender.send(()).is_ok() {} });
     interrupts
-}
-
-/// The editor of lines: history, pastes of several lines, and a menu of commands that opens with a tab.
-fn editor(context: &Context, completer: SlashCompleter, above: ExternalPrinter<String>, pastes: Pastes) -> Reedline {
-    let mut keys = default_emacs_keybindings();
-    let menu = || ReedlineEvent::Menu(MENU.to_owned());
-    let tab = ReedlineEvent::UntilFound(vec![menu(), ReedlineEvent::MenuNext]);
-    keys.add_binding(KeyModifiers::NONE, KeyCode::Tab, tab);
-    let newline = ReedlineEvent::Edit(vec![EditCommand::InsertNewline]);
-    keys.add_binding(KeyModifiers::ALT, KeyCode::Enter, newline);
-    let interrupt = ReedlineEvent::ExecuteHostCommand(INTERRUPT.to_owned());
-    keys.add_binding(KeyModifiers::CONTROL, KeyCode::Char('c'), interrupt);
-    let keys = LineFeeds { keys: Emacs::new(keys), is_last: Arc::default(), pastes, above: above.sender() };
-    let shown = ColumnarMenu::default().with_name(MENU).with_columns(1);
-    let editor = Reedline::create()
-        .use_bracketed_paste(true)
-        .with_external_printer(above)
-        .with_completer(Box::new(completer))
-        .with_menu(ReedlineMenu::EngineCompleter(Box::new(shown)))
-        .with_break_signal(Arc::clone(&keys.is_last))
-        .with_edit_mode(Box::new(keys));
-    let file = context.home.path().join("data").join("terminal-history.txt");
-    match FileBackedHistory::with_file(HISTORY, file) {
-        Ok(history) => editor.with_history(Box::new(history)),
-        Err(_) => editor,
-    }
 }

@@ -1,0 +1,72 @@
+//! A skill with all its files, as a reviewer reads it.
+
+use limpid_runtime::SkillReview;
+use limpid_runtime::skills::ReviewFile;
+use serde::Serialize;
+
+use super::row::{SkillRow, row};
+use crate::failure::Failure;
+use crate::output;
+
+#[derive(Serialize)]
+struct FileRow<'a> {
+    path: &'a str,
+    bytes: usize,
+    hash: &'a str,
+    runs: bool,
+    text: Option<&'a str>,
+    is_text: bool,
+}
+
+fn file_row(file: &ReviewFile) -> FileRow<'_> {
+    let ReviewFile { path, bytes, runs, hash, text, is_text } = file;
+    FileRow { path, bytes: *bytes, hash, runs: *runs, text: text.as_deref(), is_text: *is_text }
+}
+
+#[derive(Serialize)]
+struct ReviewRow<'a> {
+    skill: SkillRow<'a>,
+    hash: Option<&'a str>,
+    files: Vec<FileRow<'a>>,
+}
+
+/// Shows a skill with all its files, for whoever is to approve it.
+pub(super) fn show(review: &SkillReview, json: bool) -> Result<(), Failure> {
+    if json {
+        let files = review.files.iter().map(file_row).collect();
+        return output::json("skill", &ReviewRow { skill: row(&review.skill), hash: review.hash.as_deref(), files });
+    }
+    let skill = &review.skill;
+    let mut page = format!("{} ({}, {})\n{}\n", skill.name, skill.source_name(), skill.status.as_str(), skill.location);
+    if let Some(reason) = &skill.reason {
+        page.push_str(&format!("{reason}\n"));
+    }
+    if let Some(hash) = &review.hash {
+        page.push_str(&format!("hash {hash}\n"));
+    }
+    for file in &review.files {
+        let about = match (&file.text, file.is_text) {
+            (None, _) => format!(", binary, sha256 {}", file.hash),
+            (Some(_), false) => ", not a text: what cannot be shown is written out".to_owned(),
+            (Some(_), true) => String::new(),
+        };
+        let runs = if file.runs { ", executable" } else { "" };
+        page.push_str(&format!("\n=== {} ({} bytes{runs}{about})\n", visible(&file.path), file.bytes));
+        page.push_str(&file.text.as_deref().map(shown).unwrap_or_default());
+    }
+    output::data(&page)
+}
+
+/// A text in full, with what nobody would see in its place made visible.
+fn shown(text: &str) -> String {
+    text.lines().map(|line| visible(line) + "\n").collect()
+}
+
+/// One line with its control and invisible characters written out.
+pub(super) fn visible(line: &str) -> String {
+    let one = |letter: char| {
+        let hidden = (letter.is_control() && letter != '\t') || limpid_prompt::boundary::is_invisible(letter);
+        if hidden { letter.escape_unicode().to_string() } else { letter.to_string() }
+    };
+    line.chars().map(one).collect()
+}
