@@ -162,18 +162,22 @@ pub fn read_text(path: &Path) -> Result<Option<String>, FileError> {
 }
 
 /// A text file that was read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadText {
     /// Its text.
     pub text: String,
     /// How many places of it were not UTF-8 and are `U+FFFD` now.
     pub replaced: usize,
-    /// The SHA-256 of the bytes that it was read from, in hexadecimal digits: who wrote them is looked up by it, and by no
-    /// second look at the file.
-    pub sha256: String,
+    /// Its bytes as they were read.
+    pub bytes: Vec<u8>,
 }
 
 impl ReadText {
+    /// The SHA-256 of its bytes, in hexadecimal digits.
+    pub fn sha256(&self) -> String {
+        Sha256::digest(&self.bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
     /// What the owner is told of a file that is not UTF-8.
     pub fn notice(&self, name: &str) -> Option<String> {
         let places = if self.replaced == 1 { "1 place".to_owned() } else { format!("{} places", self.replaced) };
@@ -226,6 +230,5 @@ pub(crate) fn marking(file: Opened, path: &Path) -> Result<ReadText, FileError> 
     let replaced = bytes.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()).count();
     let text = String::from_utf8_lossy(&bytes);
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
-    let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(ReadText { text, replaced, sha256 })
+    Ok(ReadText { text, replaced, bytes })
 }

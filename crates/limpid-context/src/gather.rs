@@ -2,7 +2,7 @@
 //! one moment. No other code builds [`Inputs`] for a turn.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -18,7 +18,7 @@ use limpid_prompt::prompt::hash_of;
 use limpid_services::error::AgentError;
 use limpid_services::modes::{is_set, kind_of};
 use limpid_services::profiles::{Identity, LoadedProfile, identity_files};
-use limpid_services::tools::{ToolPolicy, UntrustedFiles, shows_owners};
+use limpid_services::tools::{ToolPolicy, UnacceptedFiles, shows_owners};
 use limpid_store::{Audience, ConversationKind};
 
 use crate::deps::ContextDeps;
@@ -152,11 +152,9 @@ async fn owners_inputs(
     inputs.use_sanity_checks = deps.config.prompt.sanity_checks;
     inputs.origins = origins();
     let time = time_info(occasion.now, &deps.host.zone());
-    let foreign = UntrustedFiles::read(&*deps.store).await?;
-    let (workspace, told) = sources::workspace_files::read(&deps.home.workspace(), &time, &foreign)?;
-    inputs.workspace = workspace;
-    standing_notices.extend(told.standing);
-    notices.extend(told.foreign);
+    let unaccepted = UnacceptedFiles::read(&*deps.store, &deps.home).await?;
+    let is_held_back = |path: &Path, bytes: &[u8]| unaccepted.contains(path, bytes);
+    inputs.workspace = sources::workspace_files::read(&deps.home.workspace(), &time, &is_held_back, standing_notices)?;
     let agent_file = sources::agent_file::apply(deps, profile, inputs, standing_notices);
     sources::memory::fill(deps, inputs, profile, notices).await?;
     sources::tasks::fill(deps, inputs).await?;

@@ -54,7 +54,6 @@ pub(crate) fn conversations(
         tools: tools.clone(),
         policy: policy.clone(),
         files: Arc::new(FileHistory::new(&home, config.clone(), writer.clone())),
-        store: Arc::clone(&store),
         ids: Arc::clone(host.ids()),
     });
     let drafts = Drafts::new(DraftOptions {

@@ -21,10 +21,10 @@ pub use crate::tools::builtin::{
 };
 pub use crate::tools::catalog::ToolCatalog;
 pub use crate::tools::executor::{Decision, Permit, ToolExecutor, ToolExecutorParts, ToolFinder, TurnToolExecutor};
-pub use crate::tools::file_history::{FileHistory, FileOffer};
+pub use crate::tools::file_history::{FileHistory, FileOffer, UnacceptedFile, UnacceptedFiles};
 pub use crate::tools::policy::{
-    CallContext, CallDescription, PolicyRules, ToolPolicy, UntrustedFiles, WindowFacts, holds_private, shows_owners,
-    trust_read_in, window_trust,
+    CallContext, CallDescription, PolicyRules, ToolPolicy, WindowFacts, holds_private, shows_owners, trust_read_in,
+    window_trust,
 };
 
 pub use crate::tools::reservations::{LaterResult, Reservation, Reservations};

@@ -21,6 +21,7 @@ pub mod file_versions;
 pub mod goals;
 pub mod heartbeats;
 pub mod inbox;
+pub mod instructing;
 pub mod leases;
 pub mod memories;
 pub mod promotions;
@@ -79,7 +80,6 @@ macro_rules! contract_suite {
                 a_draft_moves_as_it_was_seen_or_not_at_all
                 there_is_room_for_so_many_drafts
                 an_edit_voids_approval
-                a_label_belongs_to_the_bytes_of_a_file
             }
             inbox {
                 an_item_is_kept_once_as_it_came
@@ -112,6 +112,10 @@ macro_rules! contract_suite {
                 a_change_of_a_file_is_kept_with_both_texts
                 a_change_of_a_file_is_there_before_it_is_made
                 a_file_is_known_by_the_conversation_that_made_it
+            }
+            instructing {
+                what_a_program_changed_waits_with_what_it_held_first
+                what_the_owner_accepted_waits_no_more
             }
             goals {
                 every_goal_event_comes_back

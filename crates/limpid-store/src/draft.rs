@@ -1,11 +1,11 @@
-//! Calls that wait for the owner, and files that hold what strangers wrote.
+//! Calls that wait for the owner.
 
 use async_trait::async_trait;
 use limpid_core::{CallId, ConversationId, DraftState, Trust, TurnId};
 
 use crate::{Listed, StoreError};
 
-/// Drafts and labels of files.
+/// Drafts.
 #[async_trait]
 pub trait Drafts: Send + Sync {
     /// Keeps a call that waits for the owner; none when there is no room. The same call of the same turn is
@@ -58,26 +58,6 @@ pub trait Drafts: Send + Sync {
 
     /// What happened to a draft, oldest first.
     async fn draft_events(&self, id: DraftId) -> Result<Listed<DraftEvent>, StoreError>;
-
-    /// Keeps who wrote the least trusted text in a file, by its path and the SHA-256 of its bytes.
-    async fn label_file(&self, path: &str, hash: &str, trust: Trust, now_ms: i64) -> Result<(), StoreError>;
-
-    /// The label of a file with these bytes, wherever it lies; none when it has none.
-    async fn file_label(&self, hash: &str) -> Result<Option<Trust>, StoreError>;
-
-    /// Every file that was ever labelled, as it was then.
-    async fn labelled_files(&self) -> Result<Vec<LabelledFile>, StoreError>;
-}
-
-/// A file that holds what strangers wrote.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LabelledFile {
-    /// Where it lay.
-    pub path: String,
-    /// The SHA-256 of its bytes.
-    pub hash: String,
-    /// Who wrote the least trusted text in it.
-    pub trust: Trust,
 }
 
 /// The number of a draft.

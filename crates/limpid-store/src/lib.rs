@@ -12,6 +12,7 @@
 //! - [`promotion`]: memories that were taken into the soul, or are to be.
 //! - [`inbox`]: mail, text messages and notifications that came in, and mail accounts.
 //! - [`goal`]: what happened to the goals of a conversation, as a log.
+//! - [`instructing`]: what programs may have changed of the files that instruct the agent, and what the owner accepted.
 //! - [`task`]: what is to be done later, and what its runs came to.
 //! - [`timer`]: when things are due, and who works on what is.
 //! - [`heartbeat`]: what the heartbeat knows of itself, and its runs.
@@ -34,6 +35,7 @@ pub mod goal;
 pub mod heartbeat;
 pub mod inbound;
 pub mod inbox;
+pub mod instructing;
 pub mod lease;
 pub mod memory;
 pub mod memory_event;
@@ -59,6 +61,7 @@ pub use goal::*;
 pub use heartbeat::*;
 pub use inbound::*;
 pub use inbox::*;
+pub use instructing::*;
 pub use lease::*;
 pub use memory::*;
 pub use memory_event::*;
@@ -101,6 +104,7 @@ pub trait Store:
     + Timers
     + Tasks
     + FileVersions
+    + InstructingFiles
     + Vectors
 {
 }
@@ -123,6 +127,7 @@ impl<T> Store for T where
         + Timers
         + Tasks
         + FileVersions
+        + InstructingFiles
         + Vectors
 {
 }

@@ -14,6 +14,7 @@ mod heartbeats;
 mod history;
 mod inbound;
 mod inbox;
+mod instructing;
 mod leases;
 mod mail_accounts;
 mod memories;

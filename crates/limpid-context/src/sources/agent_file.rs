@@ -5,7 +5,7 @@ use limpid_prompt::Profile;
 use limpid_prompt::agent_file::{AGENT_FILE, AgentFile};
 use limpid_prompt::inputs::Inputs;
 use limpid_services::heartbeat::HEARTBEAT_DECISION;
-use limpid_services::tools::UntrustedFiles;
+use limpid_services::tools::UnacceptedFiles;
 use limpid_store::Conversation;
 
 use crate::deps::ContextDeps;
@@ -32,9 +32,9 @@ impl ContextDeps {
         let path = self.home.workspace().join(AGENT_FILE);
         let read = read_marking(&path).ok().flatten().filter(|_| quotes(&profile))?;
         let model = AgentFile::read(&read.text).0.model?;
-        let foreign = UntrustedFiles::read(&*self.store).await;
-        let is_foreign = foreign.map_or(true, |foreign| foreign.contains(&read.sha256));
-        (!is_foreign && self.models.open(&model).is_ok()).then_some(model)
+        let unaccepted = UnacceptedFiles::read(&*self.store, &self.home).await;
+        let is_held_back = unaccepted.map_or(true, |unaccepted| unaccepted.contains(&path, &read.bytes));
+        (!is_held_back && self.models.open(&model).is_ok()).then_some(model)
     }
 }
 

@@ -9,25 +9,17 @@ use limpid_config::read_within;
 use limpid_prompt::inputs::{DailyNote, TimeInfo, UnreadFile, WorkspaceFile, WorkspaceInput};
 use limpid_prompt::workspace::{note_path, recent_days};
 use limpid_services::error::AgentError;
-use limpid_services::tools::UntrustedFiles;
 
-/// What the owner is told of the files.
-#[derive(Debug, Default)]
-pub(crate) struct Told {
-    /// What was left out, and what is not UTF-8.
-    pub(crate) standing: Vec<String>,
-    /// Files that strangers wrote.
-    pub(crate) foreign: Vec<String>,
-}
-
-/// Reads the files at the top of the workspace, MEMORY.md and the notes of the last days, but for those that strangers wrote.
+/// Reads the files at the top of the workspace, MEMORY.md and the notes of the last days, as far as their bytes may be used.
+/// What was left out, and what of them is not UTF-8, is said in `notices`.
 pub(crate) fn read(
     folder: &Path,
     time: &TimeInfo,
-    foreign: &UntrustedFiles,
-) -> Result<(WorkspaceInput, Told), AgentError> {
+    is_held_back: &dyn Fn(&Path, &[u8]) -> bool,
+    notices: &mut Vec<String>,
+) -> Result<WorkspaceInput, AgentError> {
     let root = folder.canonicalize().ok();
-    let mut reader = Reader { root, foreign, seen: BTreeMap::new(), unread: Vec::new(), told: Told::default() };
+    let mut reader = Reader { root, is_held_back, seen: BTreeMap::new(), unread: Vec::new(), replaced: Vec::new() };
     let mut files = Vec::new();
     for name in names(folder)? {
         if let Some(content) = reader.read(&folder.join(&name), &name)? {
@@ -42,9 +34,10 @@ pub(crate) fn read(
             daily_notes.push(DailyNote { date, content });
         }
     }
-    let Reader { unread, mut told, .. } = reader;
-    told.standing.extend(unread.iter().map(|file| format!("{} was not read: {}", file.name, file.reason)));
-    Ok((WorkspaceInput { path: folder.display().to_string(), files, long_term, daily_notes, unread }, told))
+    let Reader { unread, replaced, .. } = reader;
+    notices.extend(replaced);
+    notices.extend(unread.iter().map(|file| format!("{} was not read: {}", file.name, file.reason)));
+    Ok(WorkspaceInput { path: folder.display().to_string(), files, long_term, daily_notes, unread })
 }
 
 /// The Markdown files at the top, by name.
@@ -63,16 +56,17 @@ fn names(folder: &Path) -> Result<Vec<String>, AgentError> {
 
 struct Reader<'a> {
     root: Option<PathBuf>,
-    foreign: &'a UntrustedFiles,
+    /// Whether a file with these bytes is not to be used.
+    is_held_back: &'a dyn Fn(&Path, &[u8]) -> bool,
     /// The names under which files were read.
     seen: BTreeMap<PathBuf, String>,
     unread: Vec<UnreadFile>,
-    told: Told,
+    /// What is told of files that are not UTF-8.
+    replaced: Vec<String>,
 }
 
 impl Reader<'_> {
-    /// A file's text; none when it does not exist, leads out of the workspace, was read under another name, or is a
-    /// stranger's.
+    /// A file's text; none when it does not exist, leads out of the workspace, or was read under another name.
     fn read(&mut self, path: &Path, name: &str) -> Result<Option<String>, AgentError> {
         let Some(root) = &self.root else { return Ok(None) };
         let Ok(real) = path.canonicalize() else { return Ok(None) };
@@ -86,17 +80,11 @@ impl Reader<'_> {
             return Ok(self.leave_out(name, format!("it is the same file as {first}")));
         }
         self.seen.insert(real.clone(), name.to_owned());
-        let inside = real.strip_prefix(root).unwrap_or(&real);
-        let Some(read) = read_within(root, inside)? else { return Ok(None) };
-        self.told.standing.extend(read.notice(name));
-        if self.foreign.contains(&read.sha256) {
-            self.told.foreign.push(format!(
-                "{name} was written while text of strangers was read, so no prompt quotes it; look at it, and save it \
-                 with a change of your own"
-            ));
-            return Ok(None);
-        }
-        Ok(Some(read.text))
+        // The bytes that are judged are those that are used.
+        let read = read_within(root, real.strip_prefix(root).unwrap_or(&real))?;
+        let read = read.filter(|read| !(self.is_held_back)(&real, &read.bytes));
+        self.replaced.extend(read.as_ref().and_then(|read| read.notice(name)));
+        Ok(read.map(|read| read.text))
     }
 
     fn leave_out(&mut self, name: &str, reason: String) -> Option<String> {
@@ -117,14 +105,15 @@ mod tests {
         std::fs::write(home.path().join("USER.md"), b"Ren\xe9 likes caf\xe9.\n").unwrap();
         std::fs::write(home.path().join("SOUL.md"), "Ren\u{e9} \u{fffd}.\n").unwrap();
         std::fs::write(home.path().join("memory/MEMORY.md"), b"\xff\xfe").unwrap();
-        let (input, told_of) = read(home.path(), &TimeInfo::default(), &UntrustedFiles::default()).unwrap();
+        let mut notices = Vec::new();
+        let input = read(home.path(), &TimeInfo::default(), &|_, _| false, &mut notices).unwrap();
         assert_eq!(input.files[1].content, "Ren\u{fffd} likes caf\u{fffd}.\n");
         let told = |name: &str, places: &str| {
             format!(
                 "{name} is not valid UTF-8: {places} of it cannot be read and became \u{fffd}; save the file as UTF-8"
             )
         };
-        assert_eq!(told_of.standing, [told("USER.md", "2 places"), told("memory/MEMORY.md", "2 places")]);
+        assert_eq!(notices, [told("USER.md", "2 places"), told("memory/MEMORY.md", "2 places")]);
     }
 
     // PICO-020 PICO-021 PICO-026
@@ -148,23 +137,22 @@ mod tests {
         std::os::unix::fs::symlink("../outside.md", folder.join("OUT.md")).unwrap();
 
         let time = TimeInfo { local: "2026-03-02T00:10:00+01:00".to_owned(), ..TimeInfo::default() };
-        let nobody = UntrustedFiles::default();
-        let (mut input, told) = read(&folder, &time, &nobody).unwrap();
+        let mut notices = Vec::new();
+        let mut input = read(&folder, &time, &|_, _| false, &mut notices).unwrap();
         input.path.clear();
-        insta::assert_debug_snapshot!((input, told.standing));
-        assert_eq!(read(&home.path().join("none"), &time, &nobody).unwrap().0.files, []);
+        insta::assert_debug_snapshot!((input, notices));
+        assert_eq!(read(&home.path().join("none"), &time, &|_, _| false, &mut Vec::new()).unwrap().files, []);
     }
 
     // SEC-094
     #[test]
-    fn a_file_that_is_swapped_while_it_is_read_is_a_strangers_when_its_text_is() {
+    fn a_file_that_is_swapped_while_it_is_read_is_held_back_when_its_bytes_are() {
         use std::sync::atomic::{AtomicBool, Ordering};
         let home = tempfile::tempdir().unwrap();
         let [file, new, own, other] = ["USER.md", "new", "own", "other"].map(|name| home.path().join(name));
         std::fs::write(&own, "Of the owner.").unwrap();
         std::fs::write(&other, "Of a stranger.").unwrap();
         std::fs::hard_link(&own, &file).unwrap();
-        let foreign = UntrustedFiles::of([limpid_config::read_marking(&other).unwrap().unwrap().sha256]);
         let is_over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -178,13 +166,13 @@ mod tests {
             });
             let read = std::panic::catch_unwind(|| {
                 let (mut quoted, mut left_out) = (0, 0);
+                let is_held_back = |_: &Path, bytes: &[u8]| bytes == b"Of a stranger.";
                 while quoted < 500 || left_out < 500 {
-                    let (input, told) = read(home.path(), &TimeInfo::default(), &foreign).unwrap();
+                    let input = read(home.path(), &TimeInfo::default(), &is_held_back, &mut Vec::new()).unwrap();
                     let texts: Vec<&str> = input.files.iter().map(|file| file.content.as_str()).collect();
                     assert!(texts.is_empty() || texts == ["Of the owner."], "{texts:?}");
-                    assert_eq!(told.foreign.len(), usize::from(texts.is_empty()));
                     quoted += texts.len();
-                    left_out += told.foreign.len();
+                    left_out += usize::from(texts.is_empty());
                 }
             });
             is_over.store(true, Ordering::SeqCst);

@@ -32,6 +32,7 @@ pub(crate) async fn resume(
     listeners: &Arc<Listeners>,
     id: &TurnId,
 ) -> Result<RunningTurn, AgentError> {
+    deps.executor.files().settle().await?;
     let listed = deps.store().turn_events(id).await?;
     let entries = entries(&listed).map_err(|bad| bad.of_turn(id, &lease.conversation))?;
     let Some(Entry::Started(started)) = entries.first() else {

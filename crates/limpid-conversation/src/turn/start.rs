@@ -59,6 +59,8 @@ pub(crate) async fn start(
     next: &mut NextTurn,
     waiting: &[Inbound],
 ) -> Result<Start, AgentError> {
+    // What was changed while nobody looked waits for the owner before a prompt is made from it.
+    deps.executor.files().settle().await?;
     let now = deps.host().now();
     let mut conversation = deps.directory.existing(&lease.conversation).await?;
     if let Some(newest) = waiting.last()
@@ -86,6 +88,10 @@ pub(crate) async fn start(
         }
     };
     listeners.activate(&asked.ids());
+    if listeners.is_heard() {
+        let notices = deps.executor.files().take_notices().await?;
+        notices.into_iter().for_each(|notice| listeners.send(&TurnEvent::Notice(notice)));
+    }
     next.note = None;
     let hint = next.hint.take();
     let id = TurnId::new(deps.host().new_id("t"));

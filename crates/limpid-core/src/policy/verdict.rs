@@ -62,8 +62,6 @@ pub struct PathFacts {
     pub in_workspace: bool,
     /// Whether that is in the folder for what strangers wrote.
     pub is_low: bool,
-    /// Whether prompts, skills or policies are read from it.
-    pub instructs: bool,
     /// Whether the call would change it.
     pub write: bool,
     /// What such a change would be.

@@ -24,6 +24,7 @@ mod goals;
 mod hardware;
 mod heartbeat;
 mod inbox;
+mod instructing_files;
 mod kit;
 mod ledger;
 mod llama_server;

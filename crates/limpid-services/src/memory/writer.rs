@@ -86,6 +86,16 @@ impl MemoryWriter {
         WriteSource { trust: Trust::Owner, source: source.to_owned(), conversation: None, now_ms }
     }
 
+    /// The time, in milliseconds since 1970.
+    pub(crate) fn now_ms(&self) -> i64 {
+        self.host.now_ms()
+    }
+
+    /// Who holds this process's leases.
+    pub(crate) fn holder(&self) -> &str {
+        self.host.holder()
+    }
+
     /// Stores something; a key that is known gets the new content.
     ///
     /// # Errors

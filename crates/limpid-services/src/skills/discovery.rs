@@ -23,19 +23,29 @@ pub(crate) struct Found {
     pub(crate) sha256: String,
     /// What it says, or why it is no skill.
     pub(crate) read: Result<RegisteredPrompt, String>,
+    /// Whether a part of it waits for the owner.
+    pub(crate) is_held_back: bool,
 }
 
+/// Whether a file with these bytes is not to be used; one whose bytes are not known is read.
+pub(crate) type HeldBack<'a> = &'a dyn Fn(&Path, Option<&[u8]>) -> bool;
+
 /// Everything that the owner keeps.
-pub(crate) fn all(home: &Home, entries: &[PromptEntry], now_ms: i64) -> Result<Vec<Found>, AgentError> {
-    let mut found = folders(&home.workspace_skills(), SkillSource::Workspace, now_ms)?;
-    found.extend(folders(&home.skills(), SkillSource::Global, now_ms)?);
-    found.extend(files(&home.prompts(), now_ms)?);
+pub(crate) fn all(
+    home: &Home,
+    entries: &[PromptEntry],
+    held_back: HeldBack<'_>,
+    now_ms: i64,
+) -> Result<Vec<Found>, AgentError> {
+    let mut found = folders(&home.workspace_skills(), SkillSource::Workspace, held_back, now_ms)?;
+    found.extend(folders(&home.skills(), SkillSource::Global, held_back, now_ms)?);
+    found.extend(files(&home.prompts(), held_back, now_ms)?);
     found.extend(entries.iter().map(|entry| of_entry(entry, now_ms)));
     Ok(found)
 }
 
 /// The skills in a folder: each a folder with a SKILL.md. One that cannot be read costs itself only.
-fn folders(root: &Path, shelf: SkillSource, now_ms: i64) -> Result<Vec<Found>, AgentError> {
+fn folders(root: &Path, shelf: SkillSource, held_back: HeldBack<'_>, now_ms: i64) -> Result<Vec<Found>, AgentError> {
     let mut found = Vec::new();
     for name in names(root)? {
         let folder = root.join(&name);
@@ -46,24 +56,31 @@ fn folders(root: &Path, shelf: SkillSource, now_ms: i64) -> Result<Vec<Found>, A
         if shelf == SkillSource::Workspace && !leads_inside(root, &folder) {
             let location = folder.join(SKILL_FILE).display().to_string();
             let read = Err("it leads out of the workspace".to_owned());
-            found.push(Found { name, shelf, location, folder: Some(folder), sha256: String::new(), read });
+            let (folder, sha256) = (Some(folder), String::new());
+            found.push(Found { name, shelf, location, folder, sha256, read, is_held_back: false });
         } else {
-            found.push(one(&folder, &name, shelf, now_ms));
+            found.push(one(&folder, &name, shelf, held_back, now_ms));
         }
     }
     Ok(found)
 }
 
 /// The skill of a folder; `name` is what it is called when it does not say.
-pub(crate) fn one(folder: &Path, name: &str, shelf: SkillSource, now_ms: i64) -> Found {
+pub(crate) fn one(folder: &Path, name: &str, shelf: SkillSource, held_back: HeldBack<'_>, now_ms: i64) -> Found {
     let file = folder.join(SKILL_FILE);
-    let (sha256, read) = match whole(&file) {
-        Ok(Some(ReadText { text, sha256, .. })) => (sha256, read(&file, &text, name, shelf, now_ms)),
-        Ok(None) => (String::new(), Err("there is no file SKILL.md in it".to_owned())),
-        Err(why) => (String::new(), Err(why)),
+    let (name, location, own) = (name.to_owned(), file.display().to_string(), Some(folder.to_owned()));
+    let whole = whole(&file).and_then(|whole| whole.ok_or_else(|| "there is no file SKILL.md in it".to_owned()));
+    let (sha256, is_held_back, read) = match whole {
+        Ok(whole) => {
+            let read = read(&file, &whole.text, &name, shelf, now_ms);
+            let mut files = read.iter().flat_map(|prompt| &prompt.files);
+            let is_held_back =
+                held_back(&file, Some(&whole.bytes)) || files.any(|other| held_back(&folder.join(other), None));
+            (whole.sha256(), read.is_ok() && is_held_back, read)
+        }
+        Err(why) => (String::new(), false, Err(why)),
     };
-    let (name, location) = (name.to_owned(), file.display().to_string());
-    Found { name, shelf, location, folder: Some(folder.to_owned()), sha256, read }
+    Found { name, shelf, location, folder: own, sha256, read, is_held_back }
 }
 
 fn read(file: &Path, text: &str, name: &str, shelf: SkillSource, now_ms: i64) -> Result<RegisteredPrompt, String> {
@@ -85,15 +102,17 @@ fn whole(file: &Path) -> Result<Option<ReadText>, String> {
 }
 
 /// The Markdown files of a folder, each a prompt.
-fn files(root: &Path, now_ms: i64) -> Result<Vec<Found>, AgentError> {
+fn files(root: &Path, held_back: HeldBack<'_>, now_ms: i64) -> Result<Vec<Found>, AgentError> {
     let mut found = Vec::new();
     for file in names(root)?.into_iter().filter(|name| name.ends_with(".md")).map(|name| root.join(name)) {
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let location = file.display().to_string();
-        let text = whole(&file).map(|read| read.map(|read| read.text).unwrap_or_default());
-        let skill = text.and_then(|text| parse(&text, &name).map_err(|error| error.to_string()));
+        let whole = whole(&file).map(Option::unwrap_or_default);
+        let is_held_back = whole.as_ref().is_ok_and(|whole| held_back(&file, Some(&whole.bytes)));
+        let skill = whole.and_then(|whole| parse(&whole.text, &name).map_err(|error| error.to_string()));
         let read = skill.map(|skill| RegisteredPrompt::new(skill, PromptSource::Config, location.clone(), now_ms));
-        found.push(Found { name, shelf: SkillSource::Global, location, folder: None, sha256: String::new(), read });
+        let (shelf, sha256) = (SkillSource::Global, String::new());
+        found.push(Found { name, shelf, location, folder: None, sha256, read, is_held_back });
     }
     Ok(found)
 }
@@ -102,7 +121,8 @@ fn of_entry(entry: &PromptEntry, now_ms: i64) -> Found {
     let location = format!("[[prompts]] {} of limpid.toml", entry.id);
     let read = entry.to_skill().map_err(|error| error.to_string());
     let read = read.map(|skill| RegisteredPrompt::new(skill, PromptSource::Config, location.clone(), now_ms));
-    Found { name: entry.id.clone(), shelf: SkillSource::Global, location, folder: None, sha256: String::new(), read }
+    let (name, shelf, sha256) = (entry.id.clone(), SkillSource::Global, String::new());
+    Found { name, shelf, location, folder: None, sha256, read, is_held_back: false }
 }
 
 /// The names in a folder that are not hidden, in order; none when there is no such folder.

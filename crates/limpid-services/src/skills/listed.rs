@@ -13,6 +13,8 @@ pub enum SkillStatus {
     Awaiting,
     /// It was allowed, and has other bytes since.
     Changed,
+    /// A program changed it, and the owner has not accepted that.
+    Unaccepted,
     /// The owner put it aside.
     Disabled,
     /// Another one has its name.
@@ -28,6 +30,7 @@ impl SkillStatus {
             Self::Ready => "ready",
             Self::Awaiting => "awaiting-review",
             Self::Changed => "changed",
+            Self::Unaccepted => "unaccepted",
             Self::Disabled => "disabled",
             Self::Shadowed => "shadowed",
             Self::Broken => "broken",

@@ -4,9 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use limpid_config::{Ids, Live, hex};
-use limpid_core::policy::{FileChange, PathFacts, Verdict};
+use limpid_core::policy::{Effect, FileChange, PathFacts, Verdict};
 use limpid_core::{Labelled, Sentence, ToolCall, Trust, sentence};
-use limpid_store::Store;
 use limpid_tools::{Tool, ToolContext, check_arguments, echoed};
 use limpid_turn::{PlannedCall, ToolOutcome, Why};
 use serde_json::Value;
@@ -14,7 +13,7 @@ use serde_json::Value;
 use crate::memory::WriteSource;
 use crate::tools::catalog::ToolCatalog;
 use crate::tools::file_history::FileHistory;
-use crate::tools::policy::{CallContext, CallDescription, CallFacts, FileLabelGuard, PolicyRules, ToolPolicy};
+use crate::tools::policy::{CallContext, CallDescription, CallFacts, PolicyRules, ToolPolicy};
 use crate::tools::reservations::{Reservation, Reservations};
 
 /// The tool of a turn that finds tools which the turn's prompt does not declare.
@@ -38,8 +37,6 @@ pub struct ToolExecutorParts {
     pub policy: PolicyRules,
     /// Versions of the files that prompts quote.
     pub files: Arc<FileHistory>,
-    /// Where labels of files are kept.
-    pub store: Arc<dyn Store>,
     /// Where tags come from.
     pub ids: Arc<dyn Ids>,
 }
@@ -62,7 +59,7 @@ impl ToolExecutor {
         finder: Option<Arc<dyn ToolFinder>>,
         before: impl Iterator<Item = &'a str>,
     ) -> TurnToolExecutor {
-        let ToolExecutorParts { tools, files, store, ids, .. } = &self.0;
+        let ToolExecutorParts { tools, files, ids, .. } = &self.0;
         let mut calls = HashMap::new();
         for name in before {
             *calls.entry(name.to_owned()).or_default() += 1;
@@ -70,12 +67,16 @@ impl ToolExecutor {
         TurnToolExecutor {
             tools: ToolCatalog::clone(tools),
             files: Arc::clone(files),
-            store: Arc::clone(store),
             policy,
             ids: Arc::clone(ids),
             finder,
             calls: Mutex::new(calls),
         }
+    }
+
+    /// What tools and programs changed in files.
+    pub fn files(&self) -> &FileHistory {
+        &self.0.files
     }
 
     /// The executor of calls that no turn makes: under the owner's rules alone.
@@ -88,7 +89,6 @@ impl ToolExecutor {
 pub struct TurnToolExecutor {
     tools: ToolCatalog,
     files: Arc<FileHistory>,
-    store: Arc<dyn Store>,
     policy: ToolPolicy,
     ids: Arc<dyn Ids>,
     finder: Option<Arc<dyn ToolFinder>>,
@@ -231,16 +231,24 @@ impl TurnToolExecutor {
         }
         let by = WriteSource::turn(&context);
         let before = self.files.before(&call.name, &facts, &by).await?;
-        let labels = FileLabelGuard::begin(Arc::clone(&self.store), &facts, context.trust, approved).await;
+        let program = match facts.effect {
+            Effect::Run => Some(self.files.program_starts(&call.name, by.now_ms).await?),
+            _ => None,
+        };
+        let read = self.trust_of_read(&facts).await;
         // A task of its own keeps a panic from reaching the turn.
         let task = tokio::spawn(async move { tool.run(&context, arguments).await });
         let _stop = StopWithUs(task.abort_handle());
-        let done =
-            task.await.unwrap_or_else(|_| Err(sentence!("`{}` broke off; its outcome is unknown", echoed(call.name))));
+        let done = task
+            .await
+            .unwrap_or_else(|_| Err(sentence!("`{}` broke off; its outcome is unknown", echoed(call.name.clone()))));
         // Also after a failure: it may have written before.
-        let kept = self.files.after(before, &by).await;
-        let read = labels.end(by.now_ms).await;
+        let mut kept = self.files.after(before, &by).await;
+        if let Some(program) = program {
+            kept = program.end(by.now_ms).await.and(kept);
+        }
         let done = done.map(|said| said.join(read)).map_err(|why| why.join(read))?;
+        self.take_over(&facts, &call, &by, approved).await?;
         match kept {
             Ok(()) => Ok(done),
             Err(error) => {
@@ -248,6 +256,38 @@ impl TurnToolExecutor {
                 Err(sentence!("{}\nIt is done, but what the file said before was not kept: {}", done, why))
             }
         }
+    }
+
+    /// The label of the places that a call reads. What waits for the owner is a stranger's until they accepted it.
+    async fn trust_of_read(&self, facts: &CallFacts) -> Trust {
+        let read: Vec<&PathFacts> = facts.paths.iter().filter(|path| !path.write).collect();
+        if read.is_empty() {
+            return Trust::Owner;
+        }
+        let Ok(waiting) = self.files.unaccepted().await else { return Trust::Outside };
+        let is_foreign = |path: &&PathFacts| path.is_low || waiting.contains_now(path.real.as_ref());
+        if read.iter().any(is_foreign) { Trust::Outside } else { Trust::Owner }
+    }
+
+    /// Writes down that the owner's yes makes their own what a stranger's text led to, with what they were shown.
+    async fn take_over(
+        &self,
+        facts: &CallFacts,
+        call: &ToolCall,
+        by: &WriteSource,
+        approved: bool,
+    ) -> Result<(), Sentence> {
+        if !approved || !by.trust.is_foreign() || facts.effect == Effect::Run {
+            return Ok(());
+        }
+        for path in facts.paths.iter().filter(|path| path.write && !path.is_low) {
+            let shown = format!("{} {}", call.name, call.arguments);
+            let raised = self.files.raise(path.real.as_ref(), shown, &by.source).await;
+            raised.map_err(|error| {
+                sentence!("that it is the owner's now could not be written down: {}", echoed(error))
+            })?;
+        }
+        Ok(())
     }
 
     fn count(&self, name: &str) -> u32 {

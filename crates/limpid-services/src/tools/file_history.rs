@@ -3,27 +3,37 @@
 //! the Markdown files at the top) are looked at as memories are besides: known secrets stay out, and what they said is kept
 //! for ever; of others it is kept for a while.
 
+mod former;
 mod journal;
 mod kept;
 mod names;
+mod programs;
+mod unaccepted;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Component, Path};
+use std::sync::Arc;
 
 use limpid_config::{Config, Home, Live};
 use limpid_core::policy::Effect;
 use limpid_core::{ConversationId, Sentence, sentence};
-use limpid_store::{Author, FileChangeEnd, FileContent, FileHash, FileVersion, FileVersionId, Listed, StoreError};
+use limpid_store::{
+    Author, FileChangeEnd, FileContent, FileHash, FileVersion, FileVersionId, Listed, NewRaisedLabel, RaisingAct,
+    StoreError,
+};
 use limpid_tools::echoed;
 use limpid_tools::files;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use self::journal::{Journal, Watched, unchanged};
 use self::names::{added, is_quoted, with_heading};
+pub(crate) use self::programs::RunningProgram;
+use self::programs::{ProgramWatch, content};
+pub use self::unaccepted::{UnacceptedFile, UnacceptedFiles};
 use crate::error::AgentError;
 use crate::memory::{MemoryWriter, WriteSource};
 use crate::tools::builtin::{OUTSIDE, grants};
-use crate::tools::policy::CallFacts;
+use crate::tools::policy::{CallFacts, real};
 
 /// Changes of files, as tools made them.
 pub struct FileHistory {
@@ -31,6 +41,9 @@ pub struct FileHistory {
     home: Home,
     config: Live<Config>,
     journal: Journal,
+    programs: Arc<ProgramWatch>,
+    /// Whether labels of an older version were looked at in this process.
+    is_settled: Mutex<bool>,
     /// How often each file was recorded, so that programs and calls that run at once do not take each other's change for theirs.
     recorded: Mutex<HashMap<String, u64>>,
 }
@@ -49,7 +62,54 @@ impl FileHistory {
     /// The history of the files of a home, and of the folders that its settings grant.
     pub fn new(home: &Home, config: Live<Config>, memory: MemoryWriter) -> Self {
         let journal = Journal::new(home, memory.clone());
-        Self { memory, home: home.clone(), config, journal, recorded: Mutex::default() }
+        let programs = ProgramWatch::new(home, config.clone(), memory.clone());
+        let (is_settled, recorded) = (Mutex::default(), Mutex::default());
+        Self { memory, home: home.clone(), config, journal, programs, is_settled, recorded }
+    }
+
+    /// Writes down what the files hold that instruct the agent, before a program is started that could change them.
+    ///
+    /// # Errors
+    /// When that cannot be written down: then the program must not be started.
+    pub(crate) async fn program_starts(&self, tool: &str, now_ms: i64) -> Result<RunningProgram, Sentence> {
+        let kept = |error| sentence!("what instructs the agent could not be written down first: {}", echoed(error));
+        self.programs.begin(tool, now_ms).await.map_err(kept)
+    }
+
+    /// Looks at what programs changed whose end nobody saw, and gives files that an older version knew by their bytes a
+    /// place. Prompts are made after that.
+    ///
+    /// # Errors
+    /// When files or the store cannot be read or written.
+    pub async fn settle(&self) -> Result<(), AgentError> {
+        self.programs.settle(self.memory.now_ms()).await?;
+        let mut is_settled = self.is_settled.lock().await;
+        if !*is_settled {
+            former::give_places(&self.journal, &self.home, &self.memory, &self.programs.folders()).await?;
+            *is_settled = true;
+        }
+        Ok(())
+    }
+
+    /// What the owner is told of files that wait for them, each once as it is; they hear it when this is asked.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub async fn take_notices(&self) -> Result<Vec<String>, AgentError> {
+        let mut notices = Vec::new();
+        for file in self.unaccepted().await?.list().into_iter().filter(|file| !file.is_told) {
+            self.memory.database().note_told(&file.now.0, file.now.1).await?;
+            notices.push(file.notice());
+        }
+        Ok(notices)
+    }
+
+    /// What waits until the owner accepts it.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn unaccepted(&self) -> Result<UnacceptedFiles, AgentError> {
+        Ok(UnacceptedFiles::read(&**self.memory.database(), &self.home).await?)
     }
 
     /// Keeps what the files hold that a call may change, and writes down that it is about to; nothing when it can change none.
@@ -162,25 +222,39 @@ impl FileHistory {
         Ok(database.file_version(new).await?)
     }
 
-    /// What taking over a file for strangers' text would put where, for its owner to read whole. `name` is the file as tools
-    /// call it: `outside/notes.md` goes to `notes.md` in the workspace.
+    /// What accepting a file would do, for its owner to read whole. `name` is the file as tools call it: `outside/notes.md` goes
+    /// to `notes.md` in the workspace, and one that waits stays where it is.
     ///
     /// # Errors
-    /// When it is no file there, or when it or the file that it would replace is no text.
-    pub fn offer(&self, name: &str) -> Result<FileOffer, AgentError> {
-        let way = taken_over(name).ok_or_else(|| {
-            AgentError::Invalid(format!("`{name}` is no file of `{OUTSIDE}/`; name one as `{OUTSIDE}/notes.md`"))
-        })?;
+    /// When there is nothing to accept, or when a file for strangers' text, or the one that it would replace, is no text.
+    pub async fn offer(&self, name: &str) -> Result<FileOffer, AgentError> {
         let read = |name: &str| {
             files::text(&grants(&self.home, &self.config.files), name)
                 .map_err(|why| AgentError::Invalid(why.into_text()))
         };
-        let there = if self.journal.content(&way)?.is_some() { Some(read(&way)?) } else { None };
-        Ok(FileOffer { text: read(name)?, from: name.to_owned(), to: way, there })
+        if let Some(way) = taken_over(name) {
+            let there = if self.journal.content(&way)?.is_some() { Some(read(&way)?) } else { None };
+            return Ok(FileOffer { text: read(name)?, from: name.to_owned(), to: way, there });
+        }
+        self.settle().await?;
+        let path = self.journal.names.path(name);
+        let waiting = self.memory.database().waiting_files().await?.rows.into_iter();
+        let waiting = waiting.filter(|file| path.canonicalize().is_ok_and(|real| real == Path::new(&file.path)));
+        let now = content(&path).map_err(AgentError::file(&path))?;
+        let found =
+            waiting.zip(now).find(|(file, now)| file.before.as_ref().map(|before| before.hash) != Some(now.hash));
+        let (file, now) = found.ok_or_else(|| {
+            AgentError::Invalid(format!(
+                "`{name}` waits for nothing; files of `{OUTSIDE}/` are accepted, and those of `limpid file list --waiting`"
+            ))
+        })?;
+        let shown = |content: FileContent| content.text.unwrap_or_else(|| format!("(SHA-256 {})", content.hash));
+        let (text, there) = (shown(now), file.before.map(shown));
+        Ok(FileOffer { from: name.to_owned(), to: name.to_owned(), text, there })
     }
 
-    /// Moves a file for strangers' text into the workspace, as its owner was shown it. What it says is kept with the change.
-    /// `source` says where the owner said so.
+    /// Makes a file the owner's as they were shown it, and moves one for strangers' text into the workspace. What was shown is
+    /// kept. `source` says where the owner said so.
     ///
     /// # Errors
     /// When it is not what was shown by now, or cannot be moved.
@@ -188,23 +262,38 @@ impl FileHistory {
         let by = self.memory.owner(source);
         let _busy = self.journal.wait_for(&[seen.from.clone(), seen.to.clone()].into()).await;
         let mut recorded = self.recorded.lock().await;
-        if self.offer(&seen.from)? != *seen {
+        if self.offer(&seen.from).await? != *seen {
             return Err(AgentError::Invalid(format!("{} is not what was shown by now; look at it again", seen.from)));
         }
-        let text = FileContent::text(seen.text.as_str());
-        for (name, after) in [(&seen.to, Some(text)), (&seen.from, None)] {
-            let Watched { content: before, begun } = self.journal.begin(name, (None, None), &by).await?;
-            let bytes = after.as_ref().map(|_| seen.text.as_bytes());
-            let moved = self.write(name, bytes);
-            let author = is_quoted(name).then_some(Author::Said);
-            let end = if moved.is_ok() { FileChangeEnd { before, after, author } } else { unchanged(before) };
-            if let Some(begun) = begun {
-                self.memory.database().end_file_change(begun, end).await?;
+        if seen.moves() {
+            let text = FileContent::text(seen.text.as_str());
+            for (name, after) in [(&seen.to, Some(text)), (&seen.from, None)] {
+                let Watched { content: before, begun } = self.journal.begin(name, (None, None), &by).await?;
+                let bytes = after.as_ref().map(|_| seen.text.as_bytes());
+                let moved = self.write(name, bytes);
+                let author = is_quoted(name).then_some(Author::Said);
+                let end = if moved.is_ok() { FileChangeEnd { before, after, author } } else { unchanged(before) };
+                if let Some(begun) = begun {
+                    self.memory.database().end_file_change(begun, end).await?;
+                }
+                moved?;
+                *recorded.entry(name.clone()).or_default() += 1;
             }
-            moved?;
-            *recorded.entry(name.clone()).or_default() += 1;
         }
-        Ok(())
+        let raised = self.raised(&self.journal.names.path(&seen.to), seen.lines().join("\n"), source);
+        Ok(self.memory.database().accept_file(raised).await?)
+    }
+
+    /// Writes down that the owner's yes to a call made their own what it wrote, with what they were shown. What waited goes on
+    /// waiting: they did not see it.
+    pub(crate) async fn raise(&self, path: &Path, shown: String, source: &str) -> Result<(), AgentError> {
+        Ok(self.memory.database().raise_label(self.raised(path, shown, source)).await?)
+    }
+
+    fn raised(&self, path: &Path, shown: String, source: &str) -> NewRaisedLabel {
+        let subject = real(path).display().to_string();
+        let (act, source, now_ms) = (RaisingAct::File, source.to_owned(), self.memory.now_ms());
+        NewRaisedLabel { act, subject, shown, source, now_ms }
     }
 
     /// What came of a change; a text that prompts quote is looked at as a memory is.
@@ -258,6 +347,19 @@ pub struct FileOffer {
 }
 
 impl FileOffer {
+    /// Whether the file goes elsewhere.
+    pub fn moves(&self) -> bool {
+        self.from != self.to
+    }
+
+    /// Everything that the owner is shown: each line, or what changes where something is replaced.
+    pub fn lines(&self) -> Vec<String> {
+        let Some(there) = &self.there else { return self.text.lines().map(str::to_owned).collect() };
+        let difference = similar::TextDiff::from_lines(there.as_str(), &self.text);
+        let line = |change: similar::Change<&str>| format!("{}{}", change.tag(), change.value().trim_end_matches('\n'));
+        difference.iter_all_changes().map(line).collect()
+    }
+
     /// The hash of everything that is shown: the two names and the two texts.
     pub fn hash(&self) -> FileHash {
         let parts = [&self.from, &self.to, &self.text].into_iter().chain(&self.there);

@@ -3,7 +3,6 @@
 //! What a model is offered and what the executor runs are both decided here, by [`limpid_core::policy`].
 
 mod facts;
-mod file_labels;
 mod instructing;
 mod paths;
 mod secrecy;
@@ -25,14 +24,12 @@ use limpid_tools::Tool;
 use serde_json::Value;
 
 pub(crate) use crate::tools::policy::facts::CallFacts;
-pub(crate) use crate::tools::policy::file_labels::FileLabelGuard;
-pub use crate::tools::policy::file_labels::UntrustedFiles;
 pub(crate) use crate::tools::policy::paths::{PathResolver, real};
 pub use crate::tools::policy::secrecy::{holds_private, shows_owners};
 pub use crate::tools::policy::taint::{trust_read_in, window_trust};
 
 /// Files of a workspace that prompts of shipped profiles quote.
-const QUOTED: [&str; 6] = ["AGENT.md", "AGENTS.md", "SOUL.md", "USER.md", "IDENTITY.md", "HEARTBEAT.md"];
+pub(crate) const QUOTED: [&str; 6] = ["AGENT.md", "AGENTS.md", "SOUL.md", "USER.md", "IDENTITY.md", "HEARTBEAT.md"];
 
 /// What the policies of turns are made from: the owner's rules, and the folders that calls may touch.
 #[derive(Clone)]

@@ -91,16 +91,6 @@ pub async fn an_edit_voids_approval(bench: &Bench) {
     assert_eq!(store.draft(id).await.unwrap().unwrap().new, edited.new);
 }
 
-/// A file's label goes with its bytes.
-// SEC-002
-pub async fn a_label_belongs_to_the_bytes_of_a_file(bench: &Bench) {
-    let store = bench.store.as_ref();
-    store.label_file("/w/a.md", "h1", Trust::Outside, 1).await.unwrap();
-    assert_eq!(store.file_label("h1").await.unwrap(), Some(Trust::Outside));
-    assert_eq!(store.file_label("h2").await.unwrap(), None);
-    assert_eq!(bench.other.file_label("h1").await.unwrap(), None);
-}
-
 async fn keep(store: &dyn Store, call: &str) -> Draft {
     store.create_conversation(conversation("a", 1)).await.unwrap();
     keep_more(store, call).await

@@ -1,13 +1,13 @@
 //! Drafts with their steps, and labels of files.
 
 use async_trait::async_trait;
-use limpid_core::{CallId, ConversationId, DraftState, Trust, TurnId};
+use limpid_core::{CallId, ConversationId, DraftState, TurnId};
 use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::failure::Outcome;
 use super::row::{self, Read, get, parsed, word};
 use super::{SqliteStore, Tx};
-use crate::{Draft, DraftEdit, DraftEvent, DraftId, DraftRoom, Drafts, LabelledFile, Listed, NewDraft, StoreError};
+use crate::{Draft, DraftEdit, DraftEvent, DraftId, DraftRoom, Drafts, Listed, NewDraft, StoreError};
 
 /// A draft beside its newest step and its newest edit.
 const DRAFTS: &str = "SELECT draft.*, step.state, step.detail, step.at_ms, edit.hash AS edited,
@@ -93,44 +93,6 @@ impl Drafts for SqliteStore {
                 .prepare_cached("SELECT * FROM draft_event WHERE owner = :owner AND draft = :draft ORDER BY id")?;
             let params = named_params! { ":owner": tx.owner, ":draft": id.0 };
             row::list(&mut statement, params, "draft_event", "id", event)
-        })
-        .await
-    }
-
-    async fn label_file(&self, path: &str, hash: &str, trust: Trust, now_ms: i64) -> Result<(), StoreError> {
-        let (path, hash) = (path.to_owned(), hash.to_owned());
-        self.write(move |tx| {
-            tx.sql
-                .prepare_cached("INSERT INTO file_label (owner, path, hash, trust, at_ms) VALUES (?, ?, ?, ?, ?)")?
-                .execute((tx.owner, path, hash, trust.as_str(), now_ms))?;
-            Ok(())
-        })
-        .await
-    }
-
-    async fn file_label(&self, hash: &str) -> Result<Option<Trust>, StoreError> {
-        let hash = hash.to_owned();
-        self.read(move |tx| {
-            let mut statement = tx
-                .sql
-                .prepare_cached("SELECT trust FROM file_label WHERE owner = ? AND hash = ? ORDER BY id DESC LIMIT 1")?;
-            let label: Option<String> = statement.query_row((tx.owner, &hash), |row| row.get(0)).optional()?;
-            // A label that cannot be read is the least trusting one.
-            Ok(label.map(|label| label.parse().unwrap_or(Trust::Outside)))
-        })
-        .await
-    }
-
-    async fn labelled_files(&self) -> Result<Vec<LabelledFile>, StoreError> {
-        self.read(move |tx| {
-            let mut statement =
-                tx.sql.prepare_cached("SELECT DISTINCT path, hash, trust FROM file_label WHERE owner = ?")?;
-            let files = statement.query_map([tx.owner], |row| {
-                let trust: String = row.get(2)?;
-                let trust = trust.parse().unwrap_or(Trust::Outside);
-                Ok(LabelledFile { path: row.get(0)?, hash: row.get(1)?, trust })
-            })?;
-            Ok(files.collect::<Result<_, _>>()?)
         })
         .await
     }

@@ -126,7 +126,7 @@ fn finish(tx: &Tx<'_>, id: FileVersionId, end: &FileChangeEnd) -> Outcome<()> {
 }
 
 /// Keeps what a file says if it is known, and returns the hash of what it holds.
-fn keep(tx: &Tx<'_>, content: Option<&FileContent>) -> Outcome<Option<[u8; 32]>> {
+pub(super) fn keep(tx: &Tx<'_>, content: Option<&FileContent>) -> Outcome<Option<[u8; 32]>> {
     let Some(FileContent { hash, text }) = content else { return Ok(None) };
     if let Some(text) = text {
         tx.sql

@@ -44,6 +44,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0028_effort.sql"),
     include_str!("../../migrations/0029_answered_by.sql"),
     include_str!("../../migrations/0030_file_changes.sql"),
+    include_str!("../../migrations/0031_instructing_files.sql"),
 ];
 
 /// A file and how long to wait for it.

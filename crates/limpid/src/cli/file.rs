@@ -5,20 +5,23 @@ use clap::Subcommand;
 /// What to do with files that the agent changed.
 #[derive(Debug, Subcommand)]
 pub enum FileCommand {
-    /// List the changes that tools made in files, oldest first
+    /// List the changes that tools made in files, oldest first, or the files that wait for you
     List {
         /// Only of one file, as tools call it: `docs/plan.md` in the workspace, `outside/notes.md`, or an absolute path
         path: Option<String>,
+        /// Only files that a program changed, or a stranger may have written, and that are not used before you accept them
+        #[arg(long, conflicts_with = "path")]
+        waiting: bool,
         /// Print JSON, with what files that prompts quote said before and after
         #[arg(long)]
         json: bool,
     },
-    /// Make a file of `outside/`, which a stranger may have written, your own: it moves into the workspace
+    /// Make a file your own that a stranger may have written, or that a program changed and that instructs the agent
     ///
-    /// The whole text is shown, or what it changes where there is such a file already, and you are asked. Without a terminal
-    /// nothing is moved; `--hash` says that you looked at it before.
+    /// The whole text is shown, or what it changes, and you are asked. A file of `outside/` moves into the workspace; one that
+    /// waits is used from then on. Without a terminal nothing is accepted; `--hash` says that you looked at it before.
     Accept {
-        /// The file, as tools call it: `outside/notes.md` goes to `notes.md` in the workspace
+        /// The file, as tools call it: `outside/notes.md` goes to `notes.md` in the workspace; `AGENTS.md` stays there
         path: String,
         /// Ask nothing if it still is what you looked at: the hash that was shown, or its beginning
         #[arg(long, value_name = "HASH")]

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use limpid_runtime::{Agent, FileOffer};
+use limpid_runtime::{Agent, FileOffer, UnacceptedFile};
 use limpid_store::{Author, FileContent, FileVersion, FileVersionId, Listed};
 use serde_json::{Value, json};
 
@@ -23,10 +23,14 @@ pub async fn run(context: &Context, command: &FileCommand) -> Result<(), Failure
     let agent = &context.agent()?;
     match command {
         FileCommand::Accept { path, hash } => {
-            let offer = agent.file_history().offer(path)?;
+            let offer = agent.file_history().offer(path).await?;
             accept(agent, &offer, hash.as_deref(), context.environment.stdin_is_terminal).await?;
         }
-        FileCommand::List { path, json } => {
+        FileCommand::List { waiting: true, json, .. } => {
+            agent.file_history().settle().await?;
+            list_waiting(agent, &agent.file_history().unaccepted().await?.list(), *json)?;
+        }
+        FileCommand::List { path, json, .. } => {
             let Listed { rows, broken } = agent.file_history().versions(path.as_deref()).await?;
             list(agent, &rows, *json)?;
             tell_broken(&broken);
@@ -54,40 +58,51 @@ async fn accept(agent: &Agent, offer: &FileOffer, seen: Option<&str>, can_ask: b
             show(offer)?;
             if !can_ask {
                 output::tell(&format!(
-                    "Nothing was moved. This makes it yours: limpid file accept {from} --hash {}",
+                    "Nothing was accepted. This makes it yours: limpid file accept {from} --hash {}",
                     &hash[..16]
                 ));
                 return Ok(());
             }
-            output::tell_on(&format!("Make it yours, as {to} in the workspace? [y/N] "));
+            let place = if offer.moves() { format!(", as {to} in the workspace") } else { String::new() };
+            output::tell_on(&format!("Make it yours{place}? [y/N] "));
             std::io::stderr().flush()?;
             let mut answer = String::new();
             std::io::stdin().read_line(&mut answer)?;
             if !matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
-                output::tell("Nothing was moved.");
+                output::tell("Nothing was accepted.");
                 return Ok(());
             }
         }
     }
     agent.file_history().accept(offer, SOURCE).await?;
-    output::tell(&format!("{from} is yours now: {to} in the workspace."));
+    let place = if offer.moves() { format!(": {to} in the workspace") } else { String::new() };
+    output::tell(&format!("{from} is yours now{place}."));
     Ok(())
 }
 
 /// The whole text behind a margin, or what it changes.
 fn show(offer: &FileOffer) -> Result<(), Failure> {
-    let lines = match &offer.there {
-        None => offer.text.lines().map(|line| format!("│ {line}")).collect::<Vec<_>>(),
-        Some(there) => {
-            let difference = similar::TextDiff::from_lines(there.as_str(), &offer.text);
-            let line =
-                |change: similar::Change<&str>| format!("│ {}{}", change.tag(), change.value().trim_end_matches('\n'));
-            difference.iter_all_changes().map(line).collect()
-        }
-    };
-    let what = if offer.there.is_some() { "would change" } else { "would become" };
-    output::line(&format!("{} {what} {} in the workspace:", offer.from, offer.to))?;
-    lines.iter().try_for_each(|line| output::line(line))
+    let FileOffer { from, to, there, .. } = offer;
+    output::line(&match (offer.moves(), there) {
+        (true, Some(_)) => format!("{from} would change {to} in the workspace:"),
+        (true, None) => format!("{from} would become {to} in the workspace:"),
+        (false, Some(_)) => format!("{from} was changed:"),
+        (false, None) => format!("{from} is new:"),
+    })?;
+    offer.lines().iter().try_for_each(|line| output::line(&format!("│ {line}")))
+}
+
+fn list_waiting(agent: &Agent, files: &[UnacceptedFile], json: bool) -> Result<(), Failure> {
+    if json {
+        let row = |UnacceptedFile { name, cause, at_ms, .. }: &UnacceptedFile| json!({ "path": name, "cause": cause, "at_ms": at_ms });
+        return output::json("files", &files.iter().map(row).collect::<Vec<_>>());
+    }
+    if files.is_empty() {
+        output::tell("Nothing.");
+        return Ok(());
+    }
+    let row = |file: &UnacceptedFile| vec![file.name.clone(), in_zone(file.at_ms, &agent.zone()), file.cause.clone()];
+    output::line(&output::table(&["file", "since", "changed by"], &files.iter().map(row).collect::<Vec<_>>()))
 }
 
 fn list(agent: &Agent, versions: &[FileVersion], json: bool) -> Result<(), Failure> {

@@ -28,7 +28,7 @@ fn path(written: &str, real: &str) -> PathFacts {
     let instructs = real.contains("AGENTS");
     let (in_workspace, real) = (real.starts_with("/w/"), real.to_owned());
     let change = if instructs { FileChange::Instructing } else { FileChange::New };
-    PathFacts { written: written.to_owned(), real, in_workspace, is_low: false, instructs, write: true, change }
+    PathFacts { written: written.to_owned(), real, in_workspace, is_low: false, write: true, change }
 }
 
 fn is_asked(verdict: &Verdict) -> bool {

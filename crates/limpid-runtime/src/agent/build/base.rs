@@ -183,7 +183,6 @@ impl Base {
             tools: context.tools.clone(),
             policy: context.policy.clone(),
             files: Arc::clone(files),
-            store: Arc::clone(&self.store),
             ids: Arc::clone(self.host.ids()),
         })
     }

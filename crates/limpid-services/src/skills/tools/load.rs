@@ -72,7 +72,9 @@ impl Tool for LoadSkill {
         let text = text_of(prompt.content(), &skill.location, &prompt.files);
         match skill.status {
             SkillStatus::Ready if !prompt.trust().is_foreign() => Ok(Labelled::new(text, prompt.trust())),
-            SkillStatus::Ready | SkillStatus::Awaiting | SkillStatus::Changed => Ok(Labelled::outside(text)),
+            SkillStatus::Ready | SkillStatus::Awaiting | SkillStatus::Changed | SkillStatus::Unaccepted => {
+                Ok(Labelled::outside(text))
+            }
             SkillStatus::Disabled | SkillStatus::Shadowed | SkillStatus::Broken => Err(sentence!(
                 "the skill `{}` is not used: {}",
                 echoed(name),

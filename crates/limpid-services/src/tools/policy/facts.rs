@@ -1,7 +1,5 @@
 //! What is to be known of a call before it may run.
 
-use std::path::PathBuf;
-
 use limpid_core::policy::{Argument, Effect, PathFacts, host_of};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -21,8 +19,6 @@ pub(crate) struct CallFacts {
     pub(crate) destination: Option<String>,
     /// The folder that relative paths begin at.
     pub(crate) folder: String,
-    /// The folders that programs may write.
-    pub(crate) folders: Vec<PathBuf>,
     /// What an approval is bound to: arguments, where paths lead, the workspace, the program.
     pub(crate) hash: String,
 }
@@ -45,7 +41,6 @@ impl CallFacts {
             effect: tool.effect(arguments),
             destination: tool.destination(arguments).as_deref().map(host_of),
             folder: resolver.folder().display().to_string(),
-            folders: resolver.writable().to_vec(),
             hash: hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect(),
             arguments: plain(&tool.judged(arguments)),
             paths,

@@ -30,6 +30,7 @@ pub(super) struct Instructing {
 #[derive(Debug, Default)]
 struct Known {
     ids: BTreeSet<FileId>,
+    files: Vec<PathBuf>,
     /// Whether not all of it was looked at.
     is_cut: bool,
 }
@@ -53,7 +54,7 @@ impl Instructing {
         if is_in(&self.home) || (is_in(&self.workspace) && as_own.is_some_and(|own| self.is_named(&own))) {
             return true;
         }
-        let known = self.look();
+        let known = self.look(Vec::new());
         let is_known = |id: FileId| known.ids.contains(&id);
         let mut folders = real.ancestors().skip(1).filter_map(id);
         match there {
@@ -73,11 +74,21 @@ impl Instructing {
             || self.prompt_files.iter().any(|file| folded(file) == inside)
     }
 
-    /// Looks at everything that lies at the places, wherever links there lead.
-    fn look(&self) -> Known {
+    /// The files that instruct and lie in some folders, and whatever prompts may quote at the top of the workspace, by their
+    /// paths with every link followed.
+    pub(super) fn files_in(&self, folders: &[PathBuf]) -> BTreeSet<PathBuf> {
+        let top = std::fs::read_dir(&self.workspace).into_iter().flatten().flatten().map(|entry| entry.path());
+        let top = top.filter(|path| path.extension().is_some_and(|ending| ending == "md")).collect();
+        let real = self.look(top).files.into_iter().filter_map(|path| path.canonicalize().ok());
+        real.filter(|path| folders.iter().any(|folder| path.starts_with(folder))).collect()
+    }
+
+    /// Looks at everything that lies at the places, wherever links there lead, and at some paths besides.
+    fn look(&self, also: Vec<PathBuf>) -> Known {
         let mut known = Known::default();
         let own = std::fs::read_dir(&self.home).into_iter().flatten().flatten().map(|entry| entry.path());
         let mut open: Vec<PathBuf> = own.filter(|path| *path != self.workspace && *path != self.outside).collect();
+        open.extend(also);
         open.extend(FOLDERS.iter().map(|folder| self.workspace.join(folder)));
         open.extend(self.prompt_files.iter().map(|file| self.workspace.join(file)));
         while let Some(path) = open.pop() {
@@ -87,9 +98,16 @@ impl Instructing {
                 break;
             }
             // What a link leads to is looked at once, and a whole home or workspace is no folder of instructions.
-            if !self.is_around(&path) && known.ids.insert(found) && about.is_dir() {
+            if self.is_around(&path) {
+                continue;
+            }
+            let is_new = known.ids.insert(found);
+            if about.is_dir() && is_new {
                 let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
                 open.extend(entries.map(|entry| entry.path()));
+            } else if about.is_file() {
+                // A second name of a file is another path.
+                known.files.push(path);
             }
         }
         known

@@ -1,5 +1,6 @@
 //! Where a path of a call leads, and what lies there.
 
+use std::collections::BTreeSet;
 use std::path::{Component, MAIN_SEPARATOR_STR, Path, PathBuf};
 
 use limpid_config::Home;
@@ -59,6 +60,11 @@ impl PathResolver {
         &self.writable
     }
 
+    /// The files that instruct the agent and that programs can write, by their paths with every link followed.
+    pub(crate) fn instructing_files(&self) -> BTreeSet<PathBuf> {
+        self.instructing.files_in(&self.writable)
+    }
+
     /// Where a path leads.
     pub(crate) fn resolve(&self, argument: PathArgument) -> PathFacts {
         let real = real(&self.workspace.join(&argument.path));
@@ -66,7 +72,6 @@ impl PathResolver {
         PathFacts {
             in_workspace: real.starts_with(&self.workspace),
             is_low: real.starts_with(&self.outside),
-            instructs: change == FileChange::Instructing,
             real: real.display().to_string(),
             change,
             written: argument.path,
@@ -193,7 +198,7 @@ mod tests {
         symlink("loop", workspace.join("loop")).unwrap();
         assert_eq!(look(&resolver, "docs/out/x.md").real, "/etc/x.md");
         let dangling = look(&resolver, "docs/plan.md");
-        assert!(dangling.real.ends_with("/soul.md") && dangling.instructs && !dangling.in_workspace, "{dangling:?}");
+        assert!(dangling.real.ends_with("/soul.md") && !dangling.in_workspace, "{dangling:?}");
         assert!(look(&resolver, "docs/out/../x.md").real.ends_with("/x.md"));
         assert_eq!(look(&resolver, "docs/out/../x.md").real, "/x.md", "`..` is the parent of where a link leads");
         look(&resolver, "loop/x");
@@ -207,10 +212,10 @@ mod tests {
         let lent = ["prompts/x.md", "Prompts/x.md", "profiles/limpid/sections/soul.md"];
         let home = ["../limpid.toml", "../soul.md", "../prompts/x.md", "../profiles/x", "../skills/x/SKILL.md"];
         for path in within.into_iter().chain(lent).chain(home) {
-            assert!(look(&resolver, path).instructs, "{path}");
+            assert_eq!(look(&resolver, path).change, FileChange::Instructing, "{path}");
         }
         for path in ["docs/AGENTS.md", "notes.md", "src/memory.rs", "/tmp/skills/x"] {
-            assert!(!look(&resolver, path).instructs, "{path}");
+            assert_ne!(look(&resolver, path).change, FileChange::Instructing, "{path}");
         }
     }
 

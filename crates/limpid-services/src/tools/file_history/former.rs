@@ -1,0 +1,112 @@
+//! Files that an older version knew as strangers' by their bytes: those of the workspace get a place among strangers' files, and
+//! those of granted folders wait where they are until the owner accepts them.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use limpid_config::Home;
+use limpid_store::{FileChangeEnd, StoreError, WaitingFile};
+
+use super::journal::{Journal, Watched, unchanged};
+use super::programs::content;
+use crate::error::AgentError;
+use crate::memory::MemoryWriter;
+use crate::tools::builtin::OUTSIDE;
+use crate::tools::policy::real;
+
+/// What the owner is told to have changed such a file.
+const CAUSE: &str = "a turn that had read a stranger's text";
+
+/// Files of the folders that are looked at.
+const LOOKED_AT: usize = 50_000;
+
+/// Names that are tried for one file.
+const NAMES: u32 = 1000;
+
+/// Gives every file a place that has still bytes which a stranger had a part in, wherever it lies by now. Where one cannot be
+/// moved, all of this is done again the next time.
+pub(super) async fn give_places(
+    journal: &Journal,
+    home: &Home,
+    memory: &MemoryWriter,
+    folders: &[PathBuf],
+) -> Result<(), AgentError> {
+    let database = memory.database();
+    let labels = database.former_labels().await?;
+    if labels.is_empty() {
+        return Ok(());
+    }
+    let known: BTreeSet<&str> = labels.iter().map(|label| label.hash.as_str()).collect();
+    // A file without bytes was known by its path alone: its name is a stranger's text.
+    let empty: BTreeSet<PathBuf> =
+        labels.iter().filter(|label| label.hash.is_empty()).map(|label| real(Path::new(&label.path))).collect();
+    let named = labels.iter().map(|label| real(Path::new(&label.path)));
+    let files: BTreeSet<PathBuf> = named.chain(folders.iter().flat_map(|folder| below(folder))).collect();
+    for file in files {
+        let Some(now) = content(&file).map_err(AgentError::file(&file))? else { continue };
+        if !known.contains(now.hash.to_string().as_str()) && !empty.contains(&file) {
+            continue;
+        }
+        match file.strip_prefix(real(&home.workspace())) {
+            Ok(way) => move_out(journal, home, memory, (&file, way)).await?,
+            Err(_) if file.starts_with(real(&home.outside())) => {}
+            Err(_) => {
+                let (path, at_ms) = (file.display().to_string(), memory.now_ms());
+                let waiting = WaitingFile { path, before: None, cause: CAUSE.to_owned(), at_ms, told: None };
+                database.wait_for_owner(waiting).await?;
+            }
+        }
+    }
+    Ok(database.forget_former_labels().await?)
+}
+
+/// Every file below a folder; links are not followed.
+fn below(folder: &Path) -> Vec<PathBuf> {
+    let (mut found, mut open) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => open.push(entry.path()),
+                Ok(kind) if kind.is_file() && found.len() < LOOKED_AT => found.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+/// Moves a file of the workspace to the place for strangers' text, as a change that can be undone.
+async fn move_out(
+    journal: &Journal,
+    home: &Home,
+    memory: &MemoryWriter,
+    (file, way): (&Path, &Path),
+) -> Result<(), AgentError> {
+    let by = memory.owner("former label");
+    let free = free_way(&home.outside(), way).ok_or_else(|| StoreError::Unreachable {
+        path: home.outside(),
+        detail: "it is full of files of that name".to_owned(),
+    })?;
+    let (from, to) = (way.display().to_string(), Path::new(OUTSIDE).join(&free).display().to_string());
+    let target = home.outside().join(&free);
+    let there = journal.begin(&to, (None, None), &by).await?;
+    let here = journal.begin(&from, (None, None), &by).await?;
+    let moved = target.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::rename(file, &target));
+    let content = here.content.clone();
+    for (Watched { content: before, begun }, after) in [(there, content), (here, None)] {
+        let end = if moved.is_ok() { FileChangeEnd { before, after, author: None } } else { unchanged(before) };
+        if let Some(begun) = begun {
+            memory.database().end_file_change(begun, end).await?;
+        }
+    }
+    moved.map_err(AgentError::file(file))
+}
+
+/// A way below a folder where nothing is yet.
+fn free_way(folder: &Path, way: &Path) -> Option<PathBuf> {
+    let (stem, ending) = (way.file_stem()?.to_string_lossy(), way.extension());
+    let ending = ending.map(|ending| format!(".{}", ending.to_string_lossy())).unwrap_or_default();
+    let name = |n: u32| if n == 1 { format!("{stem}{ending}") } else { format!("{stem}-{n}{ending}") };
+    let is_free = |way: &PathBuf| folder.join(way).symlink_metadata().is_err();
+    (1..NAMES).map(|n| way.with_file_name(name(n))).find(is_free)
+}

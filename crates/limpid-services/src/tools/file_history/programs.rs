@@ -1,0 +1,163 @@
+//! What programs change of the files that instruct the agent: what these hold is written down before each program, and what is
+//! another content afterwards waits until the owner accepts it. Neither size nor time of a file is looked at.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use limpid_config::{Config, Home, Live, process, regular_file};
+use limpid_store::{FileContent, FileHash, NewProgramRun, ProgramRun, ProgramRunId, WaitingFile};
+
+use super::kept::hash_of;
+use super::names::FileNames;
+use crate::error::AgentError;
+use crate::memory::MemoryWriter;
+use crate::tools::policy::{PathResolver, QUOTED};
+
+/// Bytes of a file up to which its text is kept, so that the owner can be shown what changed.
+const KEPT: u64 = 256 * 1024;
+
+/// How long a program whose call was given up may still write, at most, in milliseconds.
+const DYING_MS: i64 = 5000;
+
+/// Watches what programs change.
+pub(super) struct ProgramWatch {
+    home: Home,
+    config: Live<Config>,
+    memory: MemoryWriter,
+    names: FileNames,
+    /// The programs of this process, and when the call of one was given up.
+    live: Mutex<BTreeMap<ProgramRunId, Option<i64>>>,
+}
+
+/// A program that runs.
+pub(crate) struct RunningProgram {
+    run: Option<ProgramRun>,
+    watch: Arc<ProgramWatch>,
+}
+
+impl ProgramWatch {
+    pub(super) fn new(home: &Home, config: Live<Config>, memory: MemoryWriter) -> Arc<Self> {
+        let names = FileNames::new(home);
+        Arc::new(Self { home: home.clone(), config, memory, names, live: Mutex::default() })
+    }
+
+    /// Writes down what the files hold before a program is started.
+    ///
+    /// # Errors
+    /// When that cannot be written down: then nothing may be started.
+    pub(super) async fn begin(self: &Arc<Self>, tool: &str, now_ms: i64) -> Result<RunningProgram, AgentError> {
+        self.settle(now_ms).await?;
+        let new = NewProgramRun {
+            holder: self.memory.holder().to_owned(),
+            tool: tool.to_owned(),
+            folders: self.resolver().writable().iter().map(|folder| folder.display().to_string()).collect(),
+            files: self.files()?,
+            now_ms,
+        };
+        let id = self.memory.database().begin_program(new.clone()).await?;
+        self.live().insert(id, None);
+        Ok(RunningProgram { run: Some(ProgramRun { id, new }), watch: Arc::clone(self) })
+    }
+
+    /// Looks at what programs changed that are over and whose end nobody saw, be it because of a crash or of a time-out.
+    ///
+    /// # Errors
+    /// When files or the store cannot be read or written.
+    pub(super) async fn settle(&self, now_ms: i64) -> Result<(), AgentError> {
+        for run in self.memory.database().program_runs().await?.rows {
+            let is_over = if run.new.holder == self.memory.holder() {
+                match self.live().get(&run.id) {
+                    None => true,
+                    Some(None) => false,
+                    Some(Some(given_up)) => now_ms.saturating_sub(*given_up) > DYING_MS,
+                }
+            } else {
+                process::is_dead(&run.new.holder)
+            };
+            if is_over {
+                self.end(&run, now_ms).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn end(&self, run: &ProgramRun, now_ms: i64) -> Result<(), AgentError> {
+        let mut changed = Vec::new();
+        for (path, content) in self.files()? {
+            let before = run.new.files.get(&path);
+            if before.map(|before| before.hash) != Some(content.hash)
+                && !self.is_of_a_tool(&path, content.hash, run).await?
+            {
+                let cause = run.new.tool.clone();
+                changed.push(WaitingFile { path, before: before.cloned(), cause, at_ms: now_ms, told: None });
+            }
+        }
+        self.memory.database().end_program(run.id, changed).await?;
+        self.live().remove(&run.id);
+        Ok(())
+    }
+
+    /// Whether a tool that says what it writes made a file what it is, in a clean turn beside the program, or its owner.
+    async fn is_of_a_tool(&self, path: &str, now: FileHash, run: &ProgramRun) -> Result<bool, AgentError> {
+        let newest = self.memory.database().newest_file_version(&self.names.name(Path::new(path))).await?;
+        Ok(newest.is_some_and(|change| {
+            change.after.is_some_and(|after| after.hash == now)
+                && change.at_ms >= run.new.now_ms
+                && change.tool.as_ref() != Some(&run.new.tool)
+                && !change.trust.is_foreign()
+        }))
+    }
+
+    /// What the files hold that instruct the agent and that programs can write.
+    fn files(&self) -> Result<BTreeMap<String, FileContent>, AgentError> {
+        let mut files = BTreeMap::new();
+        for path in self.resolver().instructing_files() {
+            if let Some(content) = content(&path).map_err(AgentError::file(&path))? {
+                files.insert(path.display().to_string(), content);
+            }
+        }
+        Ok(files)
+    }
+
+    /// The folders that programs may write.
+    pub(super) fn folders(&self) -> Vec<PathBuf> {
+        self.resolver().writable().to_vec()
+    }
+
+    fn resolver(&self) -> PathResolver {
+        PathResolver::new(&self.home, QUOTED.map(PathBuf::from).into(), &self.config.files.grants)
+    }
+
+    fn live(&self) -> MutexGuard<'_, BTreeMap<ProgramRunId, Option<i64>>> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl RunningProgram {
+    /// The program is over: what it changed waits for the owner from here on.
+    ///
+    /// # Errors
+    /// When files or the store cannot be read or written; it is looked at again then.
+    pub(crate) async fn end(mut self, now_ms: i64) -> Result<(), AgentError> {
+        let Some(run) = &self.run else { return Ok(()) };
+        self.watch.end(run, now_ms).await?;
+        self.run = None;
+        Ok(())
+    }
+}
+
+impl Drop for RunningProgram {
+    fn drop(&mut self) {
+        if let Some(run) = &self.run {
+            self.watch.live().insert(run.id, Some(self.watch.memory.now_ms()));
+        }
+    }
+}
+
+/// What a file holds; its text too unless it is large. None when there is no file.
+pub(super) fn content(path: &Path) -> std::io::Result<Option<FileContent>> {
+    let Some(hash) = hash_of(path)? else { return Ok(None) };
+    let text = regular_file::read_text(path, KEPT).ok().filter(|text| FileHash::of(text.as_bytes()) == hash);
+    Ok(Some(FileContent { hash, text }))
+}

@@ -1,0 +1,74 @@
+//! Files that instruct the agent, and what the owner made their own.
+
+use super::Bench;
+use crate::{FileContent, FileHash, NewProgramRun, NewRaisedLabel, RaisingAct, WaitingFile};
+
+fn waiting(path: &str, before: Option<&str>, at_ms: i64) -> WaitingFile {
+    let (path, before) = (path.to_owned(), before.map(FileContent::text));
+    WaitingFile { path, before, cause: "exec".to_owned(), at_ms, told: None }
+}
+
+/// What files hold is there before a program runs; what it changed waits with what it held first.
+// SEC-061
+pub async fn what_a_program_changed_waits_with_what_it_held_first(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let binary = FileContent::bytes(FileHash::of(b"\0"));
+    let new = NewProgramRun {
+        holder: "me".to_owned(),
+        tool: "exec".to_owned(),
+        folders: vec!["/w".to_owned(), "/a \"b\"".to_owned()],
+        files: [("/w/a.md".to_owned(), FileContent::text("one")), ("/w/b".to_owned(), binary)].into(),
+        now_ms: 1,
+    };
+    let id = store.begin_program(new.clone()).await.unwrap();
+    let [run] = <[_; 1]>::try_from(store.program_runs().await.unwrap().rows).unwrap();
+    assert_eq!((run.id, &run.new), (id, &new));
+    assert_eq!(bench.other.program_runs().await.unwrap().rows, []);
+
+    bench.other.end_program(id, Vec::new()).await.unwrap();
+    assert_eq!(store.program_runs().await.unwrap().rows.len(), 1, "it is another owner's");
+    let first = [waiting("/w/a.md", Some("one"), 1), waiting("/w/new.md", None, 1)];
+    store.end_program(id, first.to_vec()).await.unwrap();
+    assert_eq!(store.program_runs().await.unwrap().rows, []);
+    let second = store.begin_program(new).await.unwrap();
+    store.end_program(second, vec![waiting("/w/a.md", Some("two"), 2)]).await.unwrap();
+    assert_eq!(store.waiting_files().await.unwrap().rows, first, "it goes on waiting with what it held first");
+    assert_eq!(bench.other.waiting_files().await.unwrap().rows, []);
+    store.note_told("/w/a.md", FileHash::of(b"two")).await.unwrap();
+    let told: Vec<_> = store.waiting_files().await.unwrap().rows.into_iter().map(|file| file.told).collect();
+    assert_eq!(told, [Some(FileHash::of(b"two")), None]);
+}
+
+/// What the owner made their own is kept with what they saw, and a file waits no more.
+// SEC-056 SEC-061
+pub async fn what_the_owner_accepted_waits_no_more(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let new = NewProgramRun {
+        holder: "me".to_owned(),
+        tool: "exec".to_owned(),
+        folders: Vec::new(),
+        files: [].into(),
+        now_ms: 1,
+    };
+    let id = store.begin_program(new).await.unwrap();
+    let files = [waiting("/w/a.md", None, 1), waiting("/w/b.md", None, 1)];
+    store.end_program(id, files[..1].to_vec()).await.unwrap();
+    store.wait_for_owner(files[1].clone()).await.unwrap();
+    let raise = |act| NewRaisedLabel {
+        act,
+        subject: "/w/a.md".to_owned(),
+        shown: "+one\n".to_owned(),
+        source: "command line".to_owned(),
+        now_ms: 2,
+    };
+    for act in RaisingAct::ALL {
+        store.raise_label(raise(act)).await.unwrap();
+    }
+    bench.other.accept_file(raise(RaisingAct::File)).await.unwrap();
+    assert_eq!(store.waiting_files().await.unwrap().rows, files);
+    store.accept_file(raise(RaisingAct::File)).await.unwrap();
+    assert_eq!(store.waiting_files().await.unwrap().rows, files[1..]);
+    let acts: Vec<RaisingAct> = store.raised_labels().await.unwrap().rows.iter().map(|row| row.new.act).collect();
+    assert_eq!(acts, [&RaisingAct::ALL[..], &[RaisingAct::File]].concat());
+    assert_eq!(store.raised_labels().await.unwrap().rows[4].new, raise(RaisingAct::File));
+}

@@ -1,0 +1,195 @@
+//! Files that instruct the agent, and what the owner made their own.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use rusqlite::{Row, named_params};
+
+use super::failure::Outcome;
+use super::file_versions::keep;
+use super::row::{self, Read, Unreadable, get, parsed};
+use super::{SqliteStore, Tx};
+use crate::{
+    FileContent, FileHash, FormerLabel, InstructingFiles, Listed, NewProgramRun, NewRaisedLabel, ProgramRun,
+    ProgramRunId, RaisedLabel, RaisingAct, StoreError, WaitingFile,
+};
+
+#[async_trait]
+impl InstructingFiles for SqliteStore {
+    async fn begin_program(&self, new: NewProgramRun) -> Result<ProgramRunId, StoreError> {
+        self.write(move |tx| begin(tx, &new)).await
+    }
+
+    async fn program_runs(&self) -> Result<Listed<ProgramRun>, StoreError> {
+        self.read(move |tx| {
+            let mut statement = tx.sql.prepare_cached("SELECT * FROM program_run WHERE owner = ? ORDER BY id")?;
+            let mut runs = row::list(&mut statement, [tx.owner], "program_run", "id", run)?;
+            for run in &mut runs.rows {
+                run.new.files = files(tx, run.id)?;
+            }
+            Ok(runs)
+        })
+        .await
+    }
+
+    async fn end_program(&self, id: ProgramRunId, changed: Vec<WaitingFile>) -> Result<(), StoreError> {
+        self.write(move |tx| {
+            tx.sql.prepare_cached("DELETE FROM program_run WHERE owner = ? AND id = ?")?.execute((tx.owner, id.0))?;
+            changed.iter().try_for_each(|file| wait(tx, file))
+        })
+        .await
+    }
+
+    async fn waiting_files(&self) -> Result<Listed<WaitingFile>, StoreError> {
+        self.read(move |tx| {
+            let mut statement = tx.sql.prepare_cached(
+                "SELECT waiting.*, was.text FROM waiting_file AS waiting
+                 LEFT JOIN file_text AS was ON was.owner = waiting.owner AND was.hash = waiting.before
+                 WHERE waiting.owner = ? ORDER BY path",
+            )?;
+            row::list(&mut statement, [tx.owner], "waiting_file", "path", waiting)
+        })
+        .await
+    }
+
+    async fn former_labels(&self) -> Result<Vec<FormerLabel>, StoreError> {
+        self.read(move |tx| {
+            let mut statement = tx.sql.prepare_cached(
+                "SELECT DISTINCT path, hash FROM file_label WHERE owner = ? AND trust NOT IN ('owner', 'file')",
+            )?;
+            let labels =
+                statement.query_map([tx.owner], |row| Ok(FormerLabel { path: row.get(0)?, hash: row.get(1)? }))?;
+            Ok(labels.collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
+    async fn forget_former_labels(&self) -> Result<(), StoreError> {
+        self.write(move |tx| {
+            tx.sql.prepare_cached("DELETE FROM file_label WHERE owner = ?")?.execute([tx.owner])?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn wait_for_owner(&self, file: WaitingFile) -> Result<(), StoreError> {
+        self.write(move |tx| wait(tx, &file)).await
+    }
+
+    async fn note_told(&self, path: &str, hash: FileHash) -> Result<(), StoreError> {
+        let path = path.to_owned();
+        self.write(move |tx| {
+            tx.sql
+                .prepare_cached("UPDATE waiting_file SET told = ? WHERE owner = ? AND path = ?")?
+                .execute((hash.0, tx.owner, path))?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn accept_file(&self, new: NewRaisedLabel) -> Result<(), StoreError> {
+        self.write(move |tx| {
+            raise(tx, &new)?;
+            tx.sql
+                .prepare_cached("DELETE FROM waiting_file WHERE owner = ? AND path = ?")?
+                .execute((tx.owner, &new.subject))?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn raise_label(&self, new: NewRaisedLabel) -> Result<(), StoreError> {
+        self.write(move |tx| raise(tx, &new)).await
+    }
+
+    async fn raised_labels(&self) -> Result<Listed<RaisedLabel>, StoreError> {
+        self.read(move |tx| {
+            let mut statement = tx.sql.prepare_cached("SELECT * FROM raised_label WHERE owner = ? ORDER BY id")?;
+            row::list(&mut statement, [tx.owner], "raised_label", "id", raised)
+        })
+        .await
+    }
+}
+
+fn begin(tx: &Tx<'_>, new: &NewProgramRun) -> Outcome<ProgramRunId> {
+    let folders = serde_json::Value::from(new.folders.clone()).to_string();
+    tx.sql
+        .prepare_cached("INSERT INTO program_run (owner, holder, tool, folders, at_ms) VALUES (?, ?, ?, ?, ?)")?
+        .execute((tx.owner, &new.holder, &new.tool, folders, new.now_ms))?;
+    let id = ProgramRunId(tx.sql.last_insert_rowid());
+    for (path, content) in &new.files {
+        let hash = keep(tx, Some(content))?;
+        tx.sql
+            .prepare_cached("INSERT INTO program_run_file (run, path, hash) VALUES (?, ?, ?)")?
+            .execute((id.0, path, hash))?;
+    }
+    Ok(id)
+}
+
+fn files(tx: &Tx<'_>, id: ProgramRunId) -> Outcome<BTreeMap<String, FileContent>> {
+    let mut statement = tx.sql.prepare_cached(
+        "SELECT path, file.hash, was.text FROM program_run_file AS file
+         LEFT JOIN file_text AS was ON was.owner = ? AND was.hash = file.hash WHERE run = ?",
+    )?;
+    let rows = statement.query_map((tx.owner, id.0), |row| {
+        Ok((row.get(0)?, FileContent { hash: FileHash(row.get(1)?), text: row.get(2)? }))
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn wait(tx: &Tx<'_>, file: &WaitingFile) -> Outcome<()> {
+    let before = keep(tx, file.before.as_ref())?;
+    tx.sql
+        .prepare_cached(
+            "INSERT INTO waiting_file (owner, path, before, cause, at_ms) VALUES (:owner, :path, :before, :cause, :at)
+             ON CONFLICT (owner, path) DO NOTHING",
+        )?
+        .execute(named_params! {
+            ":owner": tx.owner, ":path": file.path, ":before": before, ":cause": file.cause, ":at": file.at_ms,
+        })?;
+    Ok(())
+}
+
+fn raise(tx: &Tx<'_>, new: &NewRaisedLabel) -> Outcome<()> {
+    tx.sql
+        .prepare_cached(
+            "INSERT INTO raised_label (owner, act, subject, shown, source, at_ms) VALUES (?, ?, ?, ?, ?, ?)",
+        )?
+        .execute((tx.owner, new.act.as_str(), &new.subject, &new.shown, &new.source, new.now_ms))?;
+    Ok(())
+}
+
+fn run(row: &Row<'_>) -> Read<ProgramRun> {
+    let folders = serde_json::from_str(&get::<String>(row, "folders")?);
+    let new = NewProgramRun {
+        holder: get(row, "holder")?,
+        tool: get(row, "tool")?,
+        folders: folders.map_err(|error| Unreadable(format!("folders: {error}")))?,
+        files: BTreeMap::new(),
+        now_ms: get(row, "at_ms")?,
+    };
+    Ok(ProgramRun { id: ProgramRunId(get(row, "id")?), new })
+}
+
+fn waiting(row: &Row<'_>) -> Read<WaitingFile> {
+    let hash: Option<[u8; 32]> = get(row, "before")?;
+    let text = get(row, "text")?;
+    Ok(WaitingFile {
+        path: get(row, "path")?,
+        before: hash.map(|hash| FileContent { hash: FileHash(hash), text }),
+        cause: get(row, "cause")?,
+        at_ms: get(row, "at_ms")?,
+        told: get::<Option<[u8; 32]>>(row, "told")?.map(FileHash),
+    })
+}
+
+fn raised(row: &Row<'_>) -> Read<RaisedLabel> {
+    let new = NewRaisedLabel {
+        act: parsed(row, "act", RaisingAct::parse)?,
+        subject: get(row, "subject")?,
+        shown: get(row, "shown")?,
+        source: get(row, "source")?,
+        now_ms: get(row, "at_ms")?,
+    };
+    Ok(RaisedLabel { id: get(row, "id")?, new })
+}
