@@ -265,7 +265,8 @@ impl TurnToolExecutor {
             return Trust::Owner;
         }
         let Ok(waiting) = self.files.unaccepted().await else { return Trust::Outside };
-        let is_foreign = |path: &&PathFacts| path.is_low || waiting.contains_now(path.real.as_ref());
+        let is_foreign =
+            |path: &&PathFacts| self.files.is_low_place(&path.real) || waiting.contains_now(path.real.as_ref());
         if read.iter().any(is_foreign) { Trust::Outside } else { Trust::Owner }
     }
 

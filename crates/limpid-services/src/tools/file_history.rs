@@ -179,6 +179,12 @@ impl FileHistory {
         Ok(())
     }
 
+    /// Whether a path that has every link followed lies where strangers' text may be: the label of a listing and of what is read
+    /// there is that of the place, whichever tool looks.
+    pub(crate) fn is_low_place(&self, real: &str) -> bool {
+        grants(&self.home, &self.config.files).place(real).is_ok_and(|place| place.root.trust.is_foreign())
+    }
+
     /// Whether a conversation made the file at a path that has every link followed.
     pub(crate) async fn is_made_by(&self, path: &str, conversation: &ConversationId) -> bool {
         let name = self.journal.names.name(path.as_ref());

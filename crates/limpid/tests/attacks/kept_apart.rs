@@ -201,17 +201,3 @@ async fn at_a_terminal_the_owner_is_asked_once_they_have_seen_all_of_it() {
     let moved = std::fs::read_to_string(world.home.path().join("workspace/a/notes.md")).unwrap();
     assert_eq!(moved, text);
 }
-
-// SEC-054
-#[tokio::test]
-async fn names_of_files_there_are_a_strangers_text_also_of_empty_ones_and_of_folders() {
-    for (file, listed) in
-        [("outside/OBEY-1/a.txt", "outside"), ("outside/OBEY-1", "outside"), ("outside/x/OBEY-1", "outside/x")]
-    {
-        let attack =
-            Attack::new(|_| vec![("list_dir", json!({ "path": listed }))], |_| Vec::new(), |_| page("tea")).await;
-        attack.world.write(file, "");
-        attack.world.done(&["chat", "what is there?"]).await;
-        assert!(attack.is_bounded("OBEY-1"), "{file}: {}", attack.newest());
-    }
-}
