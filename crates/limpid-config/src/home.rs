@@ -81,6 +81,11 @@ impl Home {
         self.0.join("data").join("skills")
     }
 
+    /// Copies of what an approval is bound to, while it runs.
+    pub fn approved_copies(&self) -> PathBuf {
+        self.0.join("data").join("scratch").join("approved")
+    }
+
     /// Copies of the built-in skills, for tools that read files.
     pub fn builtin_skills(&self) -> PathBuf {
         self.0.join("data").join("builtin-skills")

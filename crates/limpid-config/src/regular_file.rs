@@ -29,7 +29,7 @@ pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
 /// # Errors
 /// As the system says, and [`io::ErrorKind::InvalidInput`] for what is no regular file.
 pub fn open(path: &Path) -> io::Result<File> {
-    Ok(Opened::at(path)?.file)
+    Ok(Opened::at(path)?.into_file())
 }
 
 /// A regular file that was opened once. What is asked of it and what is read of it are of this very file, whatever its path
@@ -105,6 +105,11 @@ impl Opened {
     /// What the system says of the file.
     pub fn about(&self) -> &Metadata {
         &self.about
+    }
+
+    /// The handle itself, which stands at the file's beginning.
+    pub fn into_file(self) -> File {
+        self.file
     }
 
     /// Its bytes, at most so many.

@@ -12,7 +12,7 @@ use limpid_core::{ConversationId, DraftState, Tier, ToolCall, Trust, TurnId};
 use limpid_store::{
     ConversationKind, Draft, DraftEdit, DraftEvent, DraftId, DraftRoom, ItemId, Listed, NewDraft, Store, StoreError,
 };
-use limpid_turn::{HeldCall, PlannedCall};
+use limpid_turn::{Approval, HeldCall, PlannedCall};
 
 pub use crate::drafts::led_by::led_by;
 use crate::drafts::send_state::DraftSendState;
@@ -27,7 +27,11 @@ use crate::profiles::ProfileRegistry;
 use crate::timers::SchedulerWaker;
 use crate::tools::{
     CallContext, CallDescription, Decision, PolicyRules, SendState, ShownItems, ToolCatalog, ToolContext, ToolExecutor,
+    is_same_call,
 };
+
+/// Why a draft is not carried out that leads elsewhere by now.
+const NOT_THE_SAME: &str = "the arguments, the folder or the program are not what they were when it was kept";
 
 /// The kind of the timer at which drafts that nobody answers expire.
 pub const EXPIRY_TIMER: &str = "expiry";
@@ -119,22 +123,23 @@ impl Drafts {
             approved: None,
         };
         let call_context = CallContext::of(draft.new.trust);
-        let hash = match tools.decide(&planned, &call_context).await {
+        let hash = match tools.decide(&planned, &call_context, parts.host.now_ms()).await {
             Decision::Ask(why) => why.bound_to,
-            Decision::Run(permit) => permit.hash().to_owned(),
+            Decision::Run(permit) => permit.bound_to().await,
             Decision::Refused(why) => return Err(AgentError::Invalid(why.into_text())),
         };
         let gone = || AgentError::Invalid(format!("there is no tool `{}` any more", call.name));
         let CallDescription { destination, folder, .. } = tools.describe(&call, &call_context).ok_or_else(gone)?;
-        let edit = DraftEdit { arguments: call.arguments, hash, folder, destination };
+        let edit = DraftEdit { arguments: call.arguments, hash, folder, destination, detail: "edited".to_owned() };
         Ok(self.announce(parts.store.change_draft(id, edit, parts.host.now_ms()).await?))
     }
 
     /// Approves a draft and carries out exactly what it holds, once; with `seen`, only if the draft still is what was
-    /// looked at: its hash begins so. The draft says what came of it.
+    /// looked at: its hash begins so. The draft says what came of it. One whose files have changed does not run: it is bound to
+    /// what is there now, says what has changed, and waits again.
     ///
     /// # Errors
-    /// When there is none, when it does not wait any more, or when it is or would be something else by now.
+    /// When there is none, when it does not wait any more, or when it is something else than what was looked at.
     pub async fn approve(&self, id: DraftId, seen: Option<&str>) -> Result<Draft, AgentError> {
         self.expire_and_recover().await?;
         let parts = &self.0;
@@ -150,22 +155,27 @@ impl Drafts {
             name: draft.new.tool.clone(),
             arguments: draft.new.arguments.clone(),
         };
-        let approved = Some(draft.new.hash.clone());
+        let now_ms = parts.host.now_ms();
+        let approved = Some(Approval { bound_to: draft.new.hash.clone(), at_ms: now_ms });
         let planned =
             PlannedCall { call, timeout: parts.tools.time_limit(&draft.new.tool, &parts.config.limits), approved };
         let context = self.context_of(&draft).await?;
-        self.announce(parts.store.keep_approval(id, &draft.new.hash, parts.host.holder(), parts.host.now_ms()).await?);
-
         let tools = parts.executor.outside_turns();
         // Whatever the modes say by now, the owner has said yes to this very call; nothing else is let through.
         let call_context = CallContext::of(draft.new.trust);
-        let permit = match tools.decide(&planned, &call_context).await {
-            Decision::Run(permit) if permit.is_bound_to(&draft.new.hash) => permit,
-            Decision::Refused(why) => return self.fail(id, why.text()).await,
-            Decision::Run(_) | Decision::Ask(_) => {
-                let why = "the arguments, the folder or the program are not what they were when it was kept";
-                return self.fail(id, why).await;
-            }
+        let (permit, bound_to) = match tools.decide(&planned, &call_context, now_ms).await {
+            Decision::Run(permit) if permit.is_approved() => (Ok(permit), None),
+            Decision::Run(permit) => (Err(NOT_THE_SAME.to_owned()), Some(permit.bound_to().await)),
+            Decision::Ask(why) => (Err(NOT_THE_SAME.to_owned()), Some(why.bound_to)),
+            Decision::Refused(why) => (Err(why.into_text()), None),
+        };
+        if let Some(now) = bound_to.filter(|now| is_same_call(&draft.new.hash, now)) {
+            return self.put_again(&draft, now).await;
+        }
+        self.announce(parts.store.keep_approval(id, &draft.new.hash, parts.host.holder(), now_ms).await?);
+        let permit = match permit {
+            Ok(permit) => permit,
+            Err(why) => return self.fail(id, &why).await,
         };
         let marks = parts.tools.tool(&draft.new.tool).is_some_and(|tool| tool.marks_send_state());
         let send_state = DraftSendState::new(self, id);
@@ -246,6 +256,7 @@ impl Drafts {
             tier: Tier::ALL[2],
             read_only: self.is_read_only(&draft.new.conversation).await?,
             approved: false,
+            snapshot: None,
             send_state: None,
             shown: ShownItems::default(),
         })

@@ -14,7 +14,9 @@ mod reservations;
 pub const OUTCOME_UNKNOWN: &str = "outcome unknown: the program stopped while this ran; look before doing it again";
 
 pub use limpid_tools::web::address_of;
-pub use limpid_tools::{PathArgument, SendState, ShownItems, Tool, ToolContext, echoed, read_arguments, schema_of};
+pub use limpid_tools::{
+    PathArgument, SendState, ShownItems, Started, Tool, ToolContext, echoed, read_arguments, schema_of,
+};
 
 pub use crate::tools::builtin::{
     Unavailable, engine, exec_tools, file_tools, hardware_tools, history_tools, left_out, running, web_tools,
@@ -26,6 +28,7 @@ pub use crate::tools::policy::{
     CallContext, CallDescription, PolicyRules, ToolPolicy, WindowFacts, holds_private, shows_owners, trust_read_in,
     window_trust,
 };
+pub(crate) use crate::tools::policy::{changes, is_same_call};
 
 pub use crate::tools::reservations::{LaterResult, Reservation, Reservations};
 

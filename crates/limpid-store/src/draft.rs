@@ -77,7 +77,7 @@ pub struct NewDraft {
     pub tool: String,
     /// The arguments: JSON, as the model wrote them.
     pub arguments: String,
-    /// The hash of everything that an approval is bound to.
+    /// What an approval is bound to: a hash of all of it in the first line, then each part by its own.
     pub hash: String,
     /// The folder that relative paths begin at.
     pub folder: String,
@@ -95,6 +95,13 @@ pub struct NewDraft {
     pub expires_ms: i64,
 }
 
+impl NewDraft {
+    /// The hash of everything that an approval is bound to.
+    pub fn bound_hash(&self) -> &str {
+        self.hash.lines().next().unwrap_or_default()
+    }
+}
+
 /// How many drafts there may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DraftRoom {
@@ -109,12 +116,14 @@ pub struct DraftRoom {
 pub struct DraftEdit {
     /// The arguments, as JSON.
     pub arguments: String,
-    /// The hash of everything that an approval is bound to.
+    /// What an approval is bound to: a hash of all of it in the first line, then each part by its own.
     pub hash: String,
     /// The folder that relative paths begin at.
     pub folder: String,
     /// Where it would send or fetch something.
     pub destination: Option<String>,
+    /// What is written down of the change.
+    pub detail: String,
 }
 
 /// One draft as it stands.

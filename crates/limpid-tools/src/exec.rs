@@ -40,7 +40,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::{PathArgument, Tool, ToolContext, echoed, read_arguments, schema_of};
+use crate::{PathArgument, Started, Tool, ToolContext, echoed, read_arguments, schema_of};
 
 /// Runs a program; one implementation under the name that a profile knows it by.
 #[derive(Clone, Debug)]
@@ -109,12 +109,17 @@ impl Tool for Exec {
         Some(script.unwrap_or(program).display().to_string())
     }
 
-    /// The program and the folder with every link followed, and which file and which folder these are.
+    /// The program and the folder with every link followed, and which folder that is. Their bytes are bound by `starts`.
     fn bound_to(&self, arguments: &Value) -> Vec<String> {
         let Ok(Command { program, folder, script, .. }) = self.parsed(arguments) else { return Vec::new() };
-        let paths = [&program, &folder].map(|path| path.display().to_string());
-        let script = script.iter().flat_map(|script| [script.display().to_string(), version(script)]);
-        paths.into_iter().chain([version(&program), place(&folder)]).chain(script).collect()
+        let paths = [&program, &folder].into_iter().chain(&script).map(|path| path.display().to_string());
+        paths.chain([place(&folder)]).collect()
+    }
+
+    fn starts(&self, arguments: &Value) -> Option<Started> {
+        let command = self.parsed(arguments).ok()?;
+        let files = command.named_files();
+        Some(Started { program: command.program, files, folder: command.folder })
     }
 
     /// The command as its words and the folder as the one that it is: `{ command = ["git", "log"] }` in a rule is this
@@ -134,9 +139,14 @@ impl Tool for Exec {
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let command = self.parsed(&arguments)?;
+        let frozen = context.snapshot.as_ref().map(|snapshot| snapshot.files().to_vec()).unwrap_or_default();
+        let runs = command.script.as_ref().unwrap_or(&command.program);
+        if context.approved && !frozen.iter().any(|(path, _)| path == runs) {
+            return Err("the program is not the one any more that was approved; call it again".into());
+        }
         let view = self.programs.view(context.trust, &command);
         let trust = context.trust.join(self.programs.trust(view));
-        let said = run::run(&self.programs, &command, view, context.read_only).await;
+        let said = run::run(&self.programs, &command, view, (context.read_only, frozen)).await;
         said.map(|text| Labelled::new(text, trust)).map_err(|why| Labelled::new(why, trust).into())
     }
 }
@@ -147,12 +157,6 @@ impl Exec {
         let Arguments { command, working_dir } = read_arguments(arguments.clone())?;
         Command::parse(&command, working_dir.as_deref(), &self.programs).map_err(|why| echoed(why).into())
     }
-}
-
-/// Tells a program from another one that was put in its place, or written over it.
-fn version(program: &Path) -> String {
-    let Ok(about) = program.metadata() else { return String::new() };
-    format!("{} {}:{}.{}", place(program), about.len(), about.mtime(), about.mtime_nsec())
 }
 
 /// Tells a file or folder from another one that was put in its place.

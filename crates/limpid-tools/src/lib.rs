@@ -9,6 +9,7 @@
 //! - [`tool`]: the interface.
 //! - [`schema`]: arguments as a JSON schema, made small.
 //! - [`check`]: the arguments of a call against that schema.
+//! - [`snapshot`]: copies of files that an approval is bound to.
 //! - [`files`]: files of granted folders.
 //! - `exec`: programs in a sandbox (Linux).
 //! - [`get_local_time`]: the owner's clock; [`get_location_from_ip`]: the rough place.
@@ -32,6 +33,7 @@ pub mod open_url;
 pub mod outlet;
 pub mod schema;
 pub mod search;
+pub mod snapshot;
 pub mod tool;
 pub mod web;
 pub mod web_fetch;
@@ -43,8 +45,9 @@ pub use get_location_from_ip::GetLocationFromIp;
 pub use open_url::{OpenUrl, Screen, SystemScreen};
 pub use outlet::Outlet;
 pub use schema::schema_of;
+pub use snapshot::Snapshot;
 pub(crate) use tool::status;
-pub use tool::{PathArgument, SendState, ShownItems, Tool, ToolContext, echoed, read_arguments};
+pub use tool::{PathArgument, SendState, ShownItems, Started, Tool, ToolContext, echoed, read_arguments};
 pub use web::{Addresses, Web};
 pub use web_fetch::WebFetch;
 pub use web_search::WebSearch;

@@ -1,6 +1,7 @@
 //! The interface of a tool.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,6 +12,8 @@ use limpid_core::policy::Effect;
 use limpid_core::{ConversationId, Labelled, Sentence, Tier, ToolClass, Trust, TurnId, sentence};
 use reqwest::StatusCode;
 use serde_json::{Map, Value};
+
+use crate::snapshot::Snapshot;
 
 /// Something that the model may have done.
 #[async_trait]
@@ -58,6 +61,17 @@ pub trait Tool: Send + Sync {
     /// it would run in. Arguments, paths and the workspace are bound to anyway.
     fn bound_to(&self, _arguments: &Value) -> Vec<String> {
         Vec::new()
+    }
+
+    /// The program that a call would start: an approval is bound to its bytes, to those of the files that its words name, and
+    /// to the folder that it starts in with all that is in it.
+    fn starts(&self, _arguments: &Value) -> Option<Started> {
+        None
+    }
+
+    /// The version of the tool, which an approval is bound to.
+    fn version(&self) -> &'static str {
+        env!("CARGO_PKG_VERSION")
     }
 
     /// Whether anybody could read what it returns, so that its results hold nothing private.
@@ -151,6 +165,17 @@ pub struct PathArgument {
     pub adds: bool,
 }
 
+/// A program that a call would start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Started {
+    /// The program, whole and without links.
+    pub program: PathBuf,
+    /// The files that its words name, in the same way.
+    pub files: Vec<PathBuf>,
+    /// The folder that it starts in, in the same way.
+    pub folder: PathBuf,
+}
+
 /// What a call knows of the turn that it belongs to.
 #[derive(Clone, Debug)]
 pub struct ToolContext {
@@ -170,6 +195,8 @@ pub struct ToolContext {
     pub read_only: bool,
     /// Whether the owner has said yes to this very call.
     pub approved: bool,
+    /// The program and the files as they were when the owner said yes: these are run, and not what lies there by now.
+    pub snapshot: Option<Arc<Snapshot>>,
     /// Where it writes down how far its effect has come; absent: whoever called it has done so before.
     pub send_state: Option<Arc<dyn SendState>>,
     /// Where it says which items of the inbox its result shows.

@@ -57,8 +57,17 @@ pub struct PlannedCall {
     pub call: ToolCall,
     /// How long it may take.
     pub timeout: Duration,
-    /// What the owner approved: the hash that their answer is bound to.
-    pub approved: Option<String>,
+    /// What the owner approved of it.
+    pub approved: Option<Approval>,
+}
+
+/// A yes of the owner's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Approval {
+    /// What it is bound to, as the question said.
+    pub bound_to: String,
+    /// When it was given, in milliseconds since 1970.
+    pub at_ms: i64,
 }
 
 /// One tool call that waits for the owner.

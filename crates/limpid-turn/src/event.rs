@@ -43,6 +43,8 @@ pub enum Event {
         id: CallId,
         /// Whether it may run, once, as it was when the question was asked.
         approved: bool,
+        /// When, in milliseconds since 1970.
+        at_ms: i64,
     },
     /// The time of a tool call is up.
     Timer {

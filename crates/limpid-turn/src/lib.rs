@@ -34,6 +34,6 @@ pub mod result;
 pub mod turn;
 pub mod window;
 
-pub use effect::{Effect, HeldCall, Outcome, PlannedCall};
+pub use effect::{Approval, Effect, HeldCall, Outcome, PlannedCall};
 pub use event::{Event, Finish, Reply, ToolOutcome, Why};
 pub use turn::{Limits, OfferedTool, Turn, TurnStart};

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use limpid_core::{CallId, FailureClass, Message, Role, Sentence, ToolCall, sentence};
 
-use crate::effect::{Effect, HeldCall, Outcome, PlannedCall};
+use crate::effect::{Approval, Effect, HeldCall, Outcome, PlannedCall};
 use crate::event::{Event, Finish, Reply, ToolOutcome, Why};
 use crate::turn::calls::{Cap, Repeated, result_message};
 use crate::{call_limit, decision};
@@ -44,8 +44,8 @@ enum State {
 enum Hold {
     /// The owner has not answered.
     Open(Why),
-    /// The owner said yes to what has this hash.
-    Approved(String),
+    /// The owner said yes.
+    Approved(Approval),
 }
 
 impl Turn {
@@ -84,7 +84,7 @@ impl Turn {
             Event::ModelFailed { class, message } => self.on_model_failed(class, message),
             Event::ToolDone { id, outcome } => self.on_result(&id, outcome),
             Event::Held { id, why } => self.on_held(&id, why),
-            Event::Decided { id, approved } => self.on_decided(&id, approved),
+            Event::Decided { id, approved, at_ms } => self.on_decided(&id, approved, at_ms),
             Event::Timer { id } => {
                 let seconds = self.timeout_of(&id).as_secs();
                 let late = sentence!("no result within {} s", seconds);
@@ -263,7 +263,7 @@ impl Turn {
         vec![Effect::AskOwner { calls: vec![held] }]
     }
 
-    fn on_decided(&mut self, id: &CallId, approved: bool) -> Vec<Effect> {
+    fn on_decided(&mut self, id: &CallId, approved: bool, at_ms: i64) -> Vec<Effect> {
         let Some(call) = self.open_call(id) else { return Vec::new() };
         let State::Running { holds, .. } = &mut self.state else { return Vec::new() };
         let Some(hold @ Hold::Open(_)) = holds.get_mut(id) else { return Vec::new() };
@@ -271,7 +271,7 @@ impl Turn {
             return self.on_result(id, ToolOutcome::refused("the owner said no"));
         }
         if let Hold::Open(why) = hold {
-            *hold = Hold::Approved(std::mem::take(&mut why.bound_to));
+            *hold = Hold::Approved(Approval { bound_to: std::mem::take(&mut why.bound_to), at_ms });
         }
         vec![Effect::RunTools { calls: vec![self.planned(&call)] }]
     }
@@ -353,7 +353,7 @@ impl Turn {
             return PlannedCall { call: call.clone(), timeout: Duration::ZERO, approved: None };
         };
         let approved = match holds.get(&call.id) {
-            Some(Hold::Approved(hash)) => Some(hash.clone()),
+            Some(Hold::Approved(approval)) => Some(approval.clone()),
             Some(Hold::Open(_)) | None => None,
         };
         PlannedCall { call: call.clone(), timeout: self.timeout_of(&call.id), approved }

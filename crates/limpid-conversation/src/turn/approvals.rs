@@ -50,7 +50,8 @@ pub(super) async fn take_answer(
         turn.deps.drafts.grant(&turn.writer.lease().conversation, grant).await?;
     }
     let approved = answer != ApprovalAnswer::No;
-    turn.apply(Event::Decided { id: call.clone(), approved }, None, Vec::new()).await
+    let at_ms = turn.deps.host().now_ms();
+    turn.apply(Event::Decided { id: call.clone(), approved, at_ms }, None, Vec::new()).await
 }
 
 /// Whoever could have answered is gone.

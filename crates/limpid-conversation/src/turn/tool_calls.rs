@@ -19,6 +19,7 @@ impl RunningTurn {
     pub(super) async fn start_tools(&mut self, calls: Vec<PlannedCall>) -> Result<(), AgentError> {
         let mut context = call_context(self).await?;
         let (mut permitted, mut spent) = (Vec::new(), Vec::new());
+        let now_ms = self.deps.host().now_ms();
         for planned in calls {
             let id = planned.call.id.clone();
             if let Err(error) = reservations::reserve(self, &planned.call, &context).await? {
@@ -28,7 +29,7 @@ impl RunningTurn {
             }
             let right = reservations::right_to(self, &planned.call, &context).await?;
             context.reserved = right.is_some();
-            match self.calls.tools.decide(&planned, &context).await {
+            match self.calls.tools.decide(&planned, &context, now_ms).await {
                 Decision::Run(permit) => {
                     if let Some(at) = right {
                         // Before the next call is looked at, which may be an equal one.
@@ -112,6 +113,7 @@ impl RunningTurn {
             tier: self.requests.tier(),
             read_only: self.calls.tools.is_read_only(),
             approved: false,
+            snapshot: None,
             send_state: None,
             shown: ShownItems::default(),
         }

@@ -45,8 +45,6 @@ pub struct Call<'a> {
     pub paths: &'a [PathFacts],
     /// Where it would send or fetch something.
     pub destination: Option<&'a str>,
-    /// The hash of everything that an approval of it is bound to.
-    pub hash: &'a str,
     /// Whether the turn holds a reserved right to exactly this call.
     pub reserved: bool,
 }

@@ -126,6 +126,33 @@ async fn an_approval_holds_for_the_program_and_the_folder_that_it_was_kept_with(
     }
 }
 
+/// Work goes on in the folder while a draft waits: what was kept is not lost by it, and does not run as something else.
+// SEC-075
+#[tokio::test]
+async fn a_draft_whose_files_have_changed_waits_again_and_says_which() {
+    let bench = Bench::new(SCRIPT).await;
+    let tools = Tools::new();
+    bench.write("workspace/project/build.sh", "make");
+    bench.write("bin/make", "the program");
+    let path = |name: &str| bench.home.path().canonicalize().unwrap().join(name);
+    *tools.mail.started.lock().unwrap() = Some(limpid_runtime::Started {
+        program: path("bin/make"),
+        files: Vec::new(),
+        folder: path("workspace/project"),
+    });
+    let agent = tools.agent(&bench);
+    all(agent.chat(last("read the page")).await.unwrap()).await;
+    let seen = agent.drafts().get(DraftId(1)).await.unwrap().0.new.bound_hash().to_owned();
+    bench.write("workspace/project/build.sh", "rm -r .");
+    let again = agent.drafts().approve(DraftId(1), Some(&seen)).await.unwrap();
+    assert_eq!((again.state, tools.mail.runs()), (DraftState::Open, 0));
+    assert!(again.detail.contains("build.sh` has changed") && again.detail.contains("not run"), "{}", again.detail);
+    assert!(agent.drafts().approve(DraftId(1), Some(&seen)).await.is_err(), "it is not what was looked at then");
+    let now = again.new.bound_hash();
+    let sent = agent.drafts().approve(DraftId(1), Some(now)).await.unwrap();
+    assert_eq!((sent.state, tools.mail.runs()), (DraftState::Sent, 1), "{}", sent.detail);
+}
+
 /// A rule that came later lets other calls go, and not this one as something else than was looked at.
 // SEC-011
 #[tokio::test]

@@ -116,6 +116,46 @@ async fn an_obedient_model_does_nothing_that_a_stranger_asked_for() {
     }
 }
 
+/// A tool that starts a program in a folder of the bench, which holds a script.
+fn starting(bench: &Bench) -> Arc<EffectTool> {
+    bench.write("workspace/project/build.sh", "make");
+    bench.write("bin/make", "the program");
+    let run = EffectTool::new("send_mail", ToolClass::Execute);
+    let path = |name: &str| bench.home.path().canonicalize().unwrap().join(name);
+    let (program, folder) = (path("bin/make"), path("workspace/project"));
+    *run.started.lock().unwrap() = Some(limpid_runtime::Started { program, files: Vec::new(), folder });
+    run
+}
+
+// SEC-075
+#[tokio::test]
+async fn what_changed_between_the_question_and_the_yes_is_asked_about_anew() {
+    for changed in ["bin/make", "workspace/project/build.sh", "workspace/project/new.sh"] {
+        let mut bench = Bench::new(OBEDIENT).await;
+        bench.config.agent.mode = "developer".into();
+        let (page, run) = (EffectTool::outside("read_page"), starting(&bench));
+        let agent = agent(&bench, &[&page, &run]);
+        let mut handle = agent.chat(ChatRequest { can_answer: true, ..last("read the page") }).await.unwrap();
+        let mut reasons = Vec::new();
+        while let Some(event) = handle.next().await {
+            if let TurnEvent::ApprovalRequested { parts } = &event {
+                assert_eq!(run.runs(), 0);
+                if reasons.is_empty() {
+                    bench.write(changed, "something else");
+                }
+                reasons.push(parts[0].reason.clone());
+                handle.answer(&parts[0].id, ApprovalAnswer::Once);
+            }
+            if event.is_last() {
+                break;
+            }
+        }
+        assert_eq!((reasons.len(), run.runs()), (2, 1), "{changed}: {reasons:?}");
+        let name = changed.rsplit('/').next().unwrap();
+        assert!(!reasons[0].contains(name) && reasons[1].contains(&format!("{name}` ")), "{reasons:?}");
+    }
+}
+
 // SEC-002
 #[tokio::test]
 async fn a_yes_runs_the_call_and_the_turn_goes_on() {

@@ -2,12 +2,12 @@
 
 use limpid_config::process;
 use limpid_core::{DraftState, Labelled, Trust};
-use limpid_store::{Draft, DraftId};
+use limpid_store::{Draft, DraftEdit, DraftId};
 use limpid_turn::ToolOutcome;
 
 use crate::drafts::{Drafts, UNDER_WAY, in_short, is_chat, missing};
 use crate::error::AgentError;
-use crate::tools::OUTCOME_UNKNOWN;
+use crate::tools::{OUTCOME_UNKNOWN, changes};
 
 impl Drafts {
     /// Ends the drafts that waited too long, and those that a dead process was carrying out; the chat that they came
@@ -80,5 +80,18 @@ impl Drafts {
 
     pub(super) async fn fail(&self, id: DraftId, why: &str) -> Result<Draft, AgentError> {
         Ok(self.move_draft(id, DraftState::Failed, why).await?)
+    }
+
+    /// Binds a draft to what is there now: it waits again, and says what has changed.
+    pub(super) async fn put_again(&self, draft: &Draft, bound_to: String) -> Result<Draft, AgentError> {
+        let moved = changes(&draft.new.hash, &bound_to);
+        let edit = DraftEdit {
+            arguments: draft.new.arguments.clone(),
+            hash: bound_to,
+            folder: draft.new.folder.clone(),
+            destination: draft.new.destination.clone(),
+            detail: format!("not run: since it was kept, {moved}; look again, and approve it as it is now"),
+        };
+        Ok(self.announce(self.0.store.change_draft(draft.id, edit, self.0.host.now_ms()).await?))
     }
 }

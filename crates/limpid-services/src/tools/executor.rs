@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::memory::WriteSource;
 use crate::tools::catalog::ToolCatalog;
 use crate::tools::file_history::FileHistory;
-use crate::tools::policy::{CallContext, CallDescription, CallFacts, PolicyRules, ToolPolicy};
+use crate::tools::policy::{CallContext, CallDescription, CallFacts, Pins, PolicyRules, ToolPolicy, changes};
 use crate::tools::reservations::{Reservation, Reservations};
 
 /// The tool of a turn that finds tools which the turn's prompt does not declare.
@@ -119,7 +119,7 @@ impl TurnToolExecutor {
     }
 
     /// Says whether a call may run now. A right to run comes from here alone, so nothing runs that the policy did not see.
-    pub async fn decide(&self, planned: &PlannedCall, context: &CallContext) -> Decision {
+    pub async fn decide(&self, planned: &PlannedCall, context: &CallContext, now_ms: i64) -> Decision {
         let call = &self.as_run(&planned.call, context.trust);
         let Some(tool) = self.tool(&call.name) else {
             return Decision::Refused(sentence!("there is no tool `{}`", context.words(&call.name)));
@@ -143,13 +143,41 @@ impl TurnToolExecutor {
         self.know_own_files(&mut facts, context).await;
         match self.policy.verdict(&*tool, &facts, context) {
             Verdict::Refused { reason } => Decision::Refused(context.words(reason).into()),
-            // A yes holds for what was asked about and nothing else.
-            Verdict::NeedsApproval { reason } if planned.approved.as_ref() != Some(&facts.hash) => {
-                Decision::Ask(Why { reason, bound_to: facts.hash })
+            Verdict::Allowed if planned.approved.is_none() => Decision::Run(Box::new(Permit {
+                tool,
+                call: call.clone(),
+                arguments,
+                facts,
+                pins: None,
+                approved: false,
+            })),
+            verdict => self.hold_against(planned, verdict, (call, tool, arguments, facts), now_ms).await,
+        }
+    }
+
+    /// Holds a yes against everything that it is bound to, as it is now: it holds for what was asked about and nothing else.
+    async fn hold_against(
+        &self,
+        planned: &PlannedCall,
+        verdict: Verdict,
+        (call, tool, arguments, facts): (&ToolCall, Arc<dyn Tool>, Value, CallFacts),
+        now_ms: i64,
+    ) -> Decision {
+        // What runs is what was looked at, so a copy of it is kept when it may run.
+        let copies = planned.approved.is_some().then(|| self.policy.copies(&self.new_tag()));
+        let pins = Pins::look(&tool, &arguments, &facts, copies).await;
+        let said = planned.approved.as_ref();
+        let approved = said.is_some_and(|yes| pins.is_approved(yes, now_ms));
+        match verdict {
+            Verdict::NeedsApproval { reason } if !approved => {
+                let moved = said.map(|yes| changes(&yes.bound_to, &pins.text)).filter(|moved| !moved.is_empty());
+                let moved = moved.map(|moved| format!("; since you were asked, {moved}")).unwrap_or_default();
+                let open = pins.unbound().map(|open| format!("; {open}")).unwrap_or_default();
+                Decision::Ask(Why { reason: format!("{reason}{moved}{open}"), bound_to: pins.text })
             }
-            Verdict::Allowed | Verdict::NeedsApproval { .. } => {
-                let approved = planned.approved.as_ref() == Some(&facts.hash);
-                Decision::Run(Box::new(Permit { tool, call: call.clone(), arguments, facts, approved }))
+            _ => {
+                let (call, pins) = (call.clone(), Some(pins));
+                Decision::Run(Box::new(Permit { tool, call, arguments, facts, pins, approved }))
             }
         }
     }
@@ -222,8 +250,9 @@ impl TurnToolExecutor {
     }
 
     async fn try_run(&self, context: ToolContext, permit: Permit) -> Result<Labelled<String>, Sentence> {
-        let Permit { tool, call, arguments, facts, approved } = permit;
-        let context = ToolContext { approved, ..context };
+        let Permit { tool, call, arguments, facts, pins, approved } = permit;
+        let snapshot = pins.filter(|_| approved).and_then(|pins| pins.snapshot).map(Arc::new);
+        let context = ToolContext { approved, snapshot, ..context };
         if let Some((limit, refusal)) = tool.calls_a_message()
             && self.count(&call.name) > limit
         {
@@ -315,6 +344,8 @@ pub struct Permit {
     call: ToolCall,
     arguments: Value,
     facts: CallFacts,
+    /// What an approval of it is bound to, when that was looked at.
+    pins: Option<Pins>,
     /// Whether the owner has said yes to this very call.
     approved: bool,
 }
@@ -325,14 +356,17 @@ impl Permit {
         &self.call
     }
 
-    /// The hash of what an approval of this call would be bound to.
-    pub fn hash(&self) -> &str {
-        &self.facts.hash
+    /// What an approval of this call is bound to.
+    pub async fn bound_to(&self) -> String {
+        match &self.pins {
+            Some(pins) => pins.text.clone(),
+            None => Pins::look(&self.tool, &self.arguments, &self.facts, None).await.text,
+        }
     }
 
-    /// Whether an approval of what has this hash is one of this call.
-    pub fn is_bound_to(&self, hash: &str) -> bool {
-        self.facts.hash == hash
+    /// Whether the owner has said yes to this very call.
+    pub fn is_approved(&self) -> bool {
+        self.approved
     }
 }
 

@@ -5,6 +5,7 @@
 mod facts;
 mod instructing;
 mod paths;
+mod pins;
 mod secrecy;
 mod taint;
 
@@ -25,6 +26,7 @@ use serde_json::Value;
 
 pub(crate) use crate::tools::policy::facts::CallFacts;
 pub(crate) use crate::tools::policy::paths::{PathResolver, real};
+pub(crate) use crate::tools::policy::pins::{Pins, changes, is_same_call};
 pub use crate::tools::policy::secrecy::{holds_private, shows_owners};
 pub use crate::tools::policy::taint::{trust_read_in, window_trust};
 
@@ -47,6 +49,8 @@ pub struct ToolPolicy {
     rules: Arc<OwnerRules>,
     paths: PathResolver,
     is_research: bool,
+    /// Where copies of what an approval is bound to are kept while it runs.
+    copies: PathBuf,
 }
 
 /// What changes from call to call.
@@ -136,13 +140,15 @@ impl PolicyRules {
             rules: Arc::clone(&self.rules),
             paths: self.paths(prompt_files(profile)),
             is_research: profile.path(path).is_ok_and(|path| path.public),
+            copies: self.home.approved_copies(),
         }
     }
 
     /// The policy of calls outside of any turn: the owner's rules alone.
     pub fn without_mode(&self) -> ToolPolicy {
         let paths = self.paths(QUOTED.map(PathBuf::from).into());
-        ToolPolicy { mode: None, local_only: false, rules: Arc::clone(&self.rules), paths, is_research: false }
+        let copies = self.home.approved_copies();
+        ToolPolicy { mode: None, local_only: false, rules: Arc::clone(&self.rules), paths, is_research: false, copies }
     }
 
     fn paths(&self, prompt_files: Vec<PathBuf>) -> PathResolver {
@@ -206,6 +212,11 @@ impl ToolPolicy {
         self.is_research
     }
 
+    /// A new folder for copies of what an approval is bound to.
+    pub(crate) fn copies(&self, name: &str) -> PathBuf {
+        self.copies.join(name)
+    }
+
     /// Whether nothing in the workspace may change.
     pub fn is_read_only(&self) -> bool {
         self.mode.as_ref().is_some_and(|mode| mode.writes == Writes::None)
@@ -222,7 +233,6 @@ impl CallFacts {
             arguments: &self.arguments,
             paths: &self.paths,
             destination: self.destination.as_deref(),
-            hash: &self.hash,
             reserved: context.reserved,
         }
     }

@@ -74,8 +74,13 @@ pub async fn an_edit_voids_approval(bench: &Bench) {
     let store = bench.store.as_ref();
     let id = keep(store, "c1").await.id;
     store.keep_approval(id, "00ff", "one", 6).await.unwrap();
-    let edit =
-        DraftEdit { arguments: "{}".to_owned(), hash: "11ee".to_owned(), folder: "/v".to_owned(), destination: None };
+    let edit = DraftEdit {
+        arguments: "{}".to_owned(),
+        hash: "11ee".to_owned(),
+        folder: "/v".to_owned(),
+        destination: None,
+        detail: "edited".to_owned(),
+    };
     let edited = store.change_draft(id, edit, 7).await.unwrap();
     assert_eq!((edited.state, edited.detail.as_str()), (DraftState::Open, "edited"));
     let held = (edited.new.arguments.as_str(), edited.new.hash.as_str(), edited.new.folder.as_str());
@@ -102,7 +107,7 @@ async fn keep_more(store: &dyn Store, call: &str) -> Draft {
 
 fn of(draft: &Draft) -> DraftEdit {
     let NewDraft { arguments, hash, folder, destination, .. } = draft.new.clone();
-    DraftEdit { arguments, hash, folder, destination }
+    DraftEdit { arguments, hash, folder, destination, detail: "edited".to_owned() }
 }
 
 fn new(call: &str) -> NewDraft {

@@ -151,7 +151,7 @@ fn change(tx: &Tx<'_>, id: DraftId, edit: &DraftEdit, now_ms: i64) -> Outcome<Dr
              VALUES (?, ?, ?, ?, ?, ?, ?)",
         )?
         .execute((tx.owner, id.0, &edit.arguments, &edit.hash, &edit.folder, &edit.destination, now_ms))?;
-    step(tx, id, DraftState::Open, "edited", now_ms)?;
+    step(tx, id, DraftState::Open, &edit.detail, now_ms)?;
     found(tx, id)
 }
 

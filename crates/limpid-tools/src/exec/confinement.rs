@@ -42,6 +42,8 @@ pub struct Confinement {
     pub split: Vec<PathBuf>,
     /// Links in such folders, and what they lead to.
     pub links: Vec<(PathBuf, PathBuf)>,
+    /// Files that it gets as copies, which nobody changes any more: the path of each, and that of its copy.
+    pub frozen: Vec<(PathBuf, PathBuf)>,
     /// Folders of skills, by the name that each has in `~/skills`.
     pub skills: Vec<(String, PathBuf)>,
     /// Where a folder for the call is made, if the program gets no file system of its own.

@@ -139,6 +139,7 @@ impl Programs {
             hidden,
             split: parts.split,
             links: parts.links,
+            frozen: Vec::new(),
             skills: self.skills(),
             scratch: self.home.join("data").join("scratch"),
             write,

@@ -1,6 +1,7 @@
 //! Starts the sandbox and collects what the program says.
 
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +12,7 @@ use tokio::process::{ChildStdin, Command as Process};
 use tokio::sync::Notify;
 
 use super::command::{Command, path_variable};
-use super::confinement::View;
+use super::confinement::{Confinement, View};
 use super::programs::Programs;
 use super::sandbox;
 
@@ -22,12 +23,17 @@ pub(super) const LAST_SECONDS: u64 = 15;
 const KEPT: usize = 256 * 1024;
 
 /// Runs a command and returns what it said: its output, its errors, and how it ended. When the future is dropped,
-/// everything that was started ends.
+/// everything that was started ends. `frozen` are files that the program gets as copies, each by its path and the copy's.
 ///
 /// # Errors
 /// A sentence for the model when the sandbox cannot be started.
-pub async fn run(programs: &Programs, command: &Command, view: View, read_only: bool) -> Result<String, String> {
-    let confinement = programs.confinement(command.folder.clone(), view, read_only)?;
+pub async fn run(
+    programs: &Programs,
+    command: &Command,
+    view: View,
+    (read_only, frozen): (bool, Vec<(PathBuf, PathBuf)>),
+) -> Result<String, String> {
+    let confinement = Confinement { frozen, ..programs.confinement(command.folder.clone(), view, read_only)? };
     let mut process = Process::new(&programs.helper);
     process
         .args(sandbox::words(&confinement, &command.program, &command.words)?)

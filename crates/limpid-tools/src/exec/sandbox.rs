@@ -11,12 +11,14 @@
 //! - [`support`]: which layers this machine has.
 //! - [`watch`]: the limits and the end of everything.
 //! - [`enter`]: namespaces, rights, and the first process.
+//! - [`frozen`]: files that the program gets as they were approved.
 //! - [`root`]: the file system that a program sees.
 //! - [`restrict`]: limits of a process, Landlock, seccomp.
 //! - [`loopback`] and [`proxy`]: the network of a program, and what serves it.
 
 mod attempts;
 mod enter;
+mod frozen;
 mod loopback;
 mod proxy;
 mod restrict;

@@ -68,6 +68,7 @@ fn context() -> ToolContext {
         tier: limpid_core::Tier::ALL[2],
         read_only: false,
         approved: false,
+        snapshot: None,
         send_state: None,
         shown: ShownItems::default(),
     }

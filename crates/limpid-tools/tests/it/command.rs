@@ -180,10 +180,12 @@ fn a_shell_runs_a_script_of_a_skill_as_that_script() {
     });
     insta::assert_snapshot!(told.join("\n"));
     // The script's bytes are part of what is approved.
-    let bound = || exec.bound_to(&json!({ "command": format!("zsh {script}") }));
-    let before = bound();
-    fs::write(&script, "rm -r .").unwrap();
-    assert_ne!(bound(), before);
+    let started = exec.starts(&json!({ "command": format!("zsh {script} tea.md --to=tea.md none") })).unwrap();
+    assert_eq!(
+        started.files,
+        [fs::canonicalize(&script).unwrap()],
+        "and so are those of the files that its words name"
+    );
 }
 
 // SEC-011 LES-136
@@ -203,9 +205,13 @@ fn an_approval_is_bound_to_the_program_and_the_folder_that_the_words_lead_to() {
     fs::create_dir(folder.path().join("workspace/sub")).unwrap();
     assert_ne!(bound("tool -x", "sub"), sub, "another folder in its place");
     let tool = folder.path().join("bin/tool");
-    fs::write(&tool, "#!/bin/evil").unwrap();
-    let rewritten = bound("tool -x", ".");
-    assert_ne!(rewritten, first, "the file was written over");
+    let starts = |command: &str| exec.starts(&serde_json::json!({ "command": command })).unwrap();
+    assert_eq!(starts("tool -x").program, tool.canonicalize().unwrap(), "its bytes are bound");
+    fs::write(folder.path().join("workspace/in.txt"), "").unwrap();
+    assert_eq!(
+        starts("tool --of=in.txt in.txt sub").files,
+        [folder.path().join("workspace/in.txt").canonicalize().unwrap()]
+    );
     fs::remove_file(&tool).unwrap();
     symlink(folder.path().join("outside/run"), &tool).unwrap();
     let linked = bound("tool -x", ".");

@@ -1,5 +1,6 @@
 //! Programs in the sandbox, each trying what it must not be able to.
 
+mod frozen;
 mod grants;
 mod kit;
 mod layers;

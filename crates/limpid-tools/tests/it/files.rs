@@ -54,6 +54,7 @@ impl Bench {
             tier: Tier::ALL[2],
             read_only: false,
             approved: false,
+            snapshot: None,
             send_state: None,
             shown: ShownItems::default(),
         };

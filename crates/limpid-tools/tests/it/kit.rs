@@ -106,6 +106,7 @@ pub fn context(trust: Trust) -> ToolContext {
         tier: Tier::ALL[2],
         read_only: false,
         approved: false,
+        snapshot: None,
         send_state: None,
         shown: ShownItems::default(),
     }

@@ -42,7 +42,7 @@ fn event() -> impl Strategy<Value = Event> {
         2 => (id(), text.clone()).prop_map(|(id, error)| Event::ToolDone { id, outcome: ToolOutcome::failed(Labelled::new(error, Trust::Owner), String::new) }),
         2 => id().prop_map(|id| Event::Timer { id }),
         3 => id().prop_map(|id| Event::Held { id, why: Why { reason: String::new(), bound_to: "h".to_owned() } }),
-        3 => (id(), any::<bool>()).prop_map(|(id, approved)| Event::Decided { id, approved }),
+        3 => (id(), any::<bool>()).prop_map(|(id, approved)| Event::Decided { id, approved, at_ms: 1 }),
         2 => text.clone().prop_map(|text| Event::Chunk { text }),
         2 => text.prop_map(|text| Event::Steer(Message::new(Role::User, text))),
         1 => Just(Event::ModelFailed { class: FailureClass::Rate, message: String::new() }),
@@ -96,7 +96,9 @@ impl Seen {
 fn stubborn(turn: &Turn, step: usize) -> Event {
     match turn.pending().remove(0) {
         Effect::RunTools { calls } => Event::Timer { id: calls[0].call.id.clone() },
-        Effect::AskOwner { calls } => Event::Decided { id: calls[0].call.id.clone(), approved: step.is_multiple_of(2) },
+        Effect::AskOwner { calls } => {
+            Event::Decided { id: calls[0].call.id.clone(), approved: step.is_multiple_of(2), at_ms: 1 }
+        }
         _ => Event::Reply(Reply::calls(vec![ToolCall {
             id: CallId::new("c1"),
             name: "clock".to_owned(),

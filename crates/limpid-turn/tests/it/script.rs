@@ -86,7 +86,7 @@ fn event(word: &str, rest: &str) -> Event {
         "held" => {
             Event::Held { id: CallId::new(id), why: Why { reason: text.to_owned(), bound_to: format!("hash of {id}") } }
         }
-        "yes" | "no" => Event::Decided { id: CallId::new(id), approved: word == "yes" },
+        "yes" | "no" => Event::Decided { id: CallId::new(id), approved: word == "yes", at_ms: 1 },
         "timer" => Event::Timer { id: CallId::new(id) },
         "steer" => Event::Steer(Message::new(Role::User, rest)),
         "fail" => {
@@ -118,7 +118,7 @@ fn shown(effects: &[Effect]) -> String {
                 for planned in calls {
                     let ToolCall { id, name, arguments } = &planned.call;
                     write!(out, "        {id}: {name} {arguments} within {:?}", planned.timeout).unwrap();
-                    let approved = planned.approved.as_ref().map(|hash| format!(", approved with the {hash}"));
+                    let approved = planned.approved.as_ref().map(|yes| format!(", approved with the {}", yes.bound_to));
                     writeln!(out, "{}", approved.unwrap_or_default()).unwrap();
                 }
             }

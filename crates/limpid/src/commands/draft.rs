@@ -103,7 +103,7 @@ async fn show(agent: &Agent, id: DraftId, json: bool) -> Result<(), Failure> {
     lines.push(format!("led by {}", new.led_by));
     lines.push(format!("from   {} ({})", new.conversation, in_zone(new.now_ms, &zone)));
     lines.push(format!("until  {}", in_zone(new.expires_ms, &zone)));
-    lines.push(format!("hash   {}", new.hash));
+    lines.push(format!("hash   {}", new.bound_hash()));
     for event in &events {
         let line = format!("{}  {} {}", in_zone(event.at_ms, &zone), event.state, event.detail);
         lines.push(line.trim_end().to_owned());
@@ -126,7 +126,7 @@ fn head(draft: &Draft) -> Value {
     let arguments = serde_json::from_str(&new.arguments).unwrap_or_else(|_| Value::String(new.arguments.clone()));
     json!({
         "id": draft.id.0, "state": draft.state.as_str(), "detail": draft.detail, "tool": new.tool,
-        "arguments": arguments, "hash": new.hash, "folder": new.folder, "destination": new.destination,
+        "arguments": arguments, "hash": new.bound_hash(), "folder": new.folder, "destination": new.destination,
         "why": new.why, "led_by": new.led_by, "trust": new.trust.as_str(),
         "conversation": new.conversation.as_str(), "turn": new.turn.as_str(), "call": new.call.as_str(),
         "made_ms": new.now_ms, "expires_ms": new.expires_ms, "changed_ms": draft.changed_ms,

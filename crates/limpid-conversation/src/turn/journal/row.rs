@@ -43,6 +43,9 @@ pub(super) enum Row {
     Decided {
         id: String,
         approved: bool,
+        /// An older row does not say when.
+        #[serde(default)]
+        at_ms: i64,
     },
     Timer {
         id: String,
@@ -86,7 +89,7 @@ impl Row {
                 }
             }
             Event::Held { id, why: Why { reason, bound_to } } => Self::Held { id: id.to_string(), reason, bound_to },
-            Event::Decided { id, approved } => Self::Decided { id: id.to_string(), approved },
+            Event::Decided { id, approved, at_ms } => Self::Decided { id: id.to_string(), approved, at_ms },
             Event::Timer { id } => Self::Timer { id: id.to_string() },
             Event::Steer(message) => {
                 Self::Steer { text: message.text, boundary: message.boundary, inbound: inbound.map(|id| id.0) }
@@ -130,7 +133,7 @@ impl Row {
                 Event::ToolDone { id: CallId::new(id), outcome }
             }
             Self::Held { id, reason, bound_to } => Event::Held { id: CallId::new(id), why: Why { reason, bound_to } },
-            Self::Decided { id, approved } => Event::Decided { id: CallId::new(id), approved },
+            Self::Decided { id, approved, at_ms } => Event::Decided { id: CallId::new(id), approved, at_ms },
             Self::Timer { id } => Event::Timer { id: CallId::new(id) },
             Self::Steer { text, boundary, inbound } => {
                 let message = Message { trust, boundary, ..Message::new(Role::User, text) };

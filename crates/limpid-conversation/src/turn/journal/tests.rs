@@ -62,7 +62,7 @@ fn every_entry_is_read_as_it_was_written() {
             id: CallId::new("c1"),
             why: Why { reason: "text from outside was read".into(), bound_to: "00ff".into() },
         }),
-        event(Event::Decided { id: CallId::new("c1"), approved: true }),
+        event(Event::Decided { id: CallId::new("c1"), approved: true, at_ms: 7 }),
         event(Event::Timer { id: CallId::new("c1") }),
         Entry::Event(Event::Steer(steer), Some(InboundId(7))),
         event(Event::Cancel),

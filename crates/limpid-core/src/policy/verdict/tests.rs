@@ -11,16 +11,7 @@ fn setting(rules: &OwnerRules, trust: Trust) -> Setting<'_> {
 
 fn call<'a>(name: &'a str, effect: &'a Effect, arguments: &'a Argument) -> Call<'a> {
     let tool = ToolFacts { name, group: "test", class: effect.class() };
-    Call {
-        tool,
-        effect,
-        address: AddressOrigin::Composed,
-        arguments,
-        paths: &[],
-        destination: None,
-        hash: "h1",
-        reserved: false,
-    }
+    Call { tool, effect, address: AddressOrigin::Composed, arguments, paths: &[], destination: None, reserved: false }
 }
 
 /// A path that is written; files of prompts are named in capitals here.
@@ -125,7 +116,7 @@ fn a_lasting_yes_covers_one_tool_one_destination_and_one_row() {
     let grants = [Grant { tool: "send_mail".into(), pattern: lasting_yes(&setting, &mail).unwrap() }];
     assert_eq!(grants[0].pattern, "send: to ada@example.com");
     let setting = Setting { grants: &grants, ..setting };
-    assert_eq!(judge(&setting, &Call { hash: "h2", ..mail }), Verdict::Allowed, "the same person");
+    assert_eq!(judge(&setting, &mail), Verdict::Allowed, "the same person");
     assert!(is_asked(&judge(&setting, &Call { destination: Some("eve@example.com"), ..mail })));
     let other = ToolFacts { name: "send_sms", ..mail.tool };
     assert!(is_asked(&judge(&setting, &Call { tool: other, ..mail })), "another tool");

@@ -4,7 +4,7 @@ use limpid_core::{CallId, Labelled, Tier, ToolCall, TurnId, sentence};
 use limpid_services::error::AgentError;
 use limpid_services::tools::{CallContext, Decision, ShownItems, ToolContext};
 use limpid_store::{Task, TaskRun};
-use limpid_turn::{PlannedCall, ToolOutcome};
+use limpid_turn::{Approval, PlannedCall, ToolOutcome};
 use serde_json::json;
 
 use crate::jobs::task_runs::{TaskJob, TaskResult};
@@ -24,13 +24,13 @@ pub(super) async fn run_command(job: &TaskJob, task: &Task, run: &TaskRun) -> Re
         PlannedCall { call, timeout: job.context.tools.time_limit(EXEC, &job.config.limits), approved: None };
     let tools = job.executor.outside_turns();
     let call_context = CallContext::of(task.new.trust);
-    let mut decision = tools.decide(&planned, &call_context).await;
+    let mut decision = tools.decide(&planned, &call_context, job.host.now_ms()).await;
     if let Decision::Ask(why) = &decision
         && !task.new.trust.is_foreign()
     {
         // Whoever made the task said yes to this very command.
-        planned.approved = Some(why.bound_to.clone());
-        decision = tools.decide(&planned, &call_context).await;
+        planned.approved = Some(Approval { bound_to: why.bound_to.clone(), at_ms: job.host.now_ms() });
+        decision = tools.decide(&planned, &call_context, job.host.now_ms()).await;
     }
     let permit = match decision {
         Decision::Run(permit) => permit,
@@ -49,6 +49,7 @@ pub(super) async fn run_command(job: &TaskJob, task: &Task, run: &TaskRun) -> Re
         tier: Tier::ALL[2],
         read_only: false,
         approved: false,
+        snapshot: None,
         send_state: None,
         shown: ShownItems::default(),
     };

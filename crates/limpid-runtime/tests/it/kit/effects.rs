@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass, Trust};
-use limpid_runtime::{PathArgument, Tool, ToolContext};
+use limpid_runtime::{PathArgument, Started, Tool, ToolContext};
 use serde_json::{Map, Value};
 
 /// A tool that keeps the arguments of each run. Its argument `to` is a destination, `path` a file that it writes.
@@ -16,6 +16,8 @@ pub struct EffectTool {
     pub runs: Mutex<Vec<Value>>,
     /// What the name of the program that it would run stands for.
     pub program: Mutex<String>,
+    /// The program that it would start.
+    pub started: Mutex<Option<Started>>,
 }
 
 impl EffectTool {
@@ -29,7 +31,14 @@ impl EffectTool {
     }
 
     fn with_trust(name: &'static str, class: ToolClass, trust: Trust) -> Arc<Self> {
-        Arc::new(Self { name, class, trust, runs: Mutex::default(), program: Mutex::new("/bin/true".into()) })
+        Arc::new(Self {
+            name,
+            class,
+            trust,
+            runs: Mutex::default(),
+            program: Mutex::new("/bin/true".into()),
+            started: Mutex::default(),
+        })
     }
 
     pub fn runs(&self) -> usize {
@@ -83,6 +92,10 @@ impl Tool for EffectTool {
 
     fn bound_to(&self, _: &Value) -> Vec<String> {
         vec![self.program.lock().unwrap().clone()]
+    }
+
+    fn starts(&self, _: &Value) -> Option<Started> {
+        self.started.lock().unwrap().clone()
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

@@ -14,6 +14,7 @@ fn context(conversation: &str, trust: Trust) -> ToolContext {
         tier: Tier::ALL[2],
         read_only: false,
         approved: false,
+        snapshot: None,
         send_state: None,
         shown: ShownItems::default(),
     }

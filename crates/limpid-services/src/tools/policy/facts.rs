@@ -19,7 +19,8 @@ pub(crate) struct CallFacts {
     pub(crate) destination: Option<String>,
     /// The folder that relative paths begin at.
     pub(crate) folder: String,
-    /// What an approval is bound to: arguments, where paths lead, the workspace, the program.
+    /// The hash of its words: tool, arguments, where paths lead, the workspace, the program's place. An approval is bound to it,
+    /// and to the bytes of files besides.
     pub(crate) hash: String,
 }
 

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -19,6 +19,7 @@ use rustix::thread::{
     CapabilitySet, CapabilitySets, UnshareFlags, configure_capability_in_ambient_set, set_capabilities,
 };
 
+use super::frozen::{copy_of_program, unchanged};
 use super::restrict::{Around, restrict};
 use super::{
     BECOME, ENTER, INIT, NOT_STARTED, READY, attempts, code, code_of_signal, loopback, own_program, root, tell,
@@ -104,7 +105,8 @@ pub(super) fn init(confinement: &Confinement, command: &[OsString]) -> Result<u8
     if command.is_empty() {
         return Ok(tell_attempts(Around::Namespaces));
     }
-    let mut program = program(confinement, command, &root::home(), Path::new("/tmp"))?;
+    let copy = command.first().and_then(|program| copy_of_program(confinement, Path::new(program)));
+    let mut program = program(confinement, &running(command, copy), &root::home(), Path::new("/tmp"))?;
     let child = program.spawn().map_err(|error| error.to_string())?;
     let child = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or("it has no number")?;
     Ok(follow(child))
@@ -144,6 +146,8 @@ pub(super) fn become_program(confinement: &Confinement, command: &[OsString], ca
     detach()?;
     let (home, temporary) = (call.join("home"), call.join("tmp"));
     let made = root::skills(&home, confinement).map_err(|error| format!("no home for the program: {error}"));
+    // Without mounts of its own the program itself runs as the copy; of the other files nobody may have changed one.
+    let made = made.and_then(|()| unchanged(confinement, command.first().map_or(Path::new(""), Path::new)));
     let made = made.and_then(|()| restrict(confinement, Around::Machine, &[home.clone(), temporary.clone()]));
     if let Err(error) = made {
         return refused(Err(error));
@@ -152,7 +156,8 @@ pub(super) fn become_program(confinement: &Confinement, command: &[OsString], ca
     if command.is_empty() {
         return Ok(tell_attempts(Around::Machine));
     }
-    let error = program(confinement, command, &home, &temporary)?.exec();
+    let copy = confinement.frozen.first().filter(|(path, _)| is_program(command, path));
+    let error = program(confinement, &running(command, copy.map(|(_, copy)| copy.clone())), &home, &temporary)?.exec();
     tell(&format!("cannot run it: {error}"));
     Ok(NOT_STARTED)
 }
@@ -166,6 +171,19 @@ fn tell_attempts(around: Around) -> u8 {
     // Whoever asked may be gone.
     let _ = io::stdout().write_all(lines.collect::<String>().as_bytes());
     0
+}
+
+fn is_program(command: &[OsString], path: &Path) -> bool {
+    command.first().is_some_and(|program| path == Path::new(program))
+}
+
+/// A command that runs the copy of its program, if there is one.
+fn running(command: &[OsString], copy: Option<PathBuf>) -> Vec<OsString> {
+    let mut command = command.to_vec();
+    if let (Some(program), Some(copy)) = (command.first_mut(), copy) {
+        *program = copy.into();
+    }
+    command
 }
 
 fn program(confinement: &Confinement, command: &[OsString], home: &Path, temporary: &Path) -> Result<Command, String> {

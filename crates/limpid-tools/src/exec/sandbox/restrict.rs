@@ -13,6 +13,7 @@ use rustix::thread::{
     set_no_new_privs,
 };
 
+use super::frozen::COPIES;
 use super::loopback::PORT;
 use crate::exec::calls::{Allowance, filter};
 use crate::exec::confinement::{Confinement, Limits};
@@ -129,7 +130,12 @@ fn hold(confinement: &Confinement, around: Around, scratch: &[PathBuf]) -> Resul
     if confinement.network.is_granted() {
         held = held.add_rule(NetPort::new(PORT, AccessNet::ConnectTcp))?;
     }
+    if around == Around::Namespaces {
+        held = held.add_rules(path_beneath_rules([COPIES], look))?;
+    }
     if around == Around::Machine {
+        let copies = confinement.frozen.iter().map(|(_, copy)| copy);
+        held = held.add_rules(path_beneath_rules(copies, look))?;
         held = held.add_rules(path_beneath_rules(&confinement.split, AccessFs::ReadDir))?;
     }
     for (places, rights) in [(&confinement.read, look), (&confinement.write, all)] {

@@ -15,6 +15,7 @@ use rustix::mount::{
 };
 use rustix::process::{chdir, pivot_root};
 
+use super::frozen::Frozen;
 use super::restrict::DEVICES;
 use crate::exec::confinement::{Confinement, Place};
 
@@ -22,7 +23,8 @@ use crate::exec::confinement::{Confinement, Place};
 const NEW: &str = "/tmp";
 
 /// Folders of the system. Where one is a link, it is one in the new root too.
-const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix/store", "/etc"];
+pub(super) const SYSTEM: [&str; 9] =
+    ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix/store", "/etc"];
 
 /// The one file system that a program may fill, of a limited size.
 const CALL: &str = "/run/call";
@@ -73,6 +75,7 @@ pub(super) fn change(confinement: &Confinement) -> Result<(), String> {
         .map_err(|error| failed(&format!("mounts cannot be private: {error}")))?;
     // Opened before the new root hides any of them.
     let parts = parts(confinement).map_err(|error| failed(&error.to_string()))?;
+    let frozen = Frozen::open(confinement).map_err(|error| failed(&format!("a copy is gone: {error}")))?;
     let links = SYSTEM.iter().filter_map(|name| Some((*name, fs::read_link(name).ok()?)));
     let links: Vec<(&str, PathBuf)> = links.collect();
     let tmpfs = MountFlags::NOSUID | MountFlags::NODEV;
@@ -82,11 +85,13 @@ pub(super) fn change(confinement: &Confinement) -> Result<(), String> {
     for (path, part) in parts {
         put(&path, part).map_err(|error| failed(&format!("{}: {error}", path.display())))?;
     }
+    frozen.put(NEW.as_ref()).map_err(|error| failed(&error.to_string()))?;
     aliases(confinement);
     for hidden in &confinement.hidden {
         seal(&new(hidden), false, false).map_err(|error| failed(&format!("{}: {error}", hidden.display())))?;
     }
-    enter().map_err(|error| failed(&format!("it cannot be entered: {error}")))
+    enter().map_err(|error| failed(&format!("it cannot be entered: {error}")))?;
+    frozen.check().map_err(|error| failed(&error.to_string()))
 }
 
 fn new(path: &Path) -> PathBuf {
@@ -226,7 +231,7 @@ fn unescaped(text: &str) -> PathBuf {
 
 /// Makes one mount read-only, or writable without devices and set-user-ID files. Flags that it came with stay: the
 /// kernel lets nobody take them away here.
-fn seal(target: &Path, write: bool, device: bool) -> io::Result<()> {
+pub(super) fn seal(target: &Path, write: bool, device: bool) -> io::Result<()> {
     let place = place(target)?;
     let before = statvfs(through(&place))?.f_flag;
     let kept = [

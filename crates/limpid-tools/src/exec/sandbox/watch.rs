@@ -72,6 +72,7 @@ pub(super) fn try_layers() -> Result<u8, String> {
         hidden: Vec::new(),
         split: Vec::new(),
         links: Vec::new(),
+        frozen: Vec::new(),
         skills: Vec::new(),
         scratch: "/tmp".into(),
         network: Network::default(),

@@ -1,0 +1,234 @@
+//! What an approval of a call is bound to besides its words: the bytes of the files that it names, of the program that it starts,
+//! and of the folder that the program starts in.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use limpid_config::regular_file::Opened;
+use limpid_tools::snapshot::{Snapshot, hash_of};
+use limpid_turn::Approval;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use crate::tools::policy::facts::CallFacts;
+use crate::tools::{Started, Tool};
+
+/// Entries of a folder that are bound.
+const FOLDER_FILES: usize = 2000;
+
+/// Bytes of them in all.
+const FOLDER_BYTES: u64 = 64 << 20;
+
+/// Bytes of the program and of the files that a call names, in all.
+const NAMED_BYTES: u64 = 256 << 20;
+
+/// How long a yes holds that is not bound to everything.
+const UNBOUND_MS: i64 = 5 * 60 * 1000;
+
+/// Digits of each part's hash in the text; the hash of all is whole.
+const SHORT: usize = 16;
+
+/// The part that is the call itself.
+const CALL: &str = "the call, its place or its settings";
+
+/// Parts that are named when they have changed.
+const NAMED: usize = 5;
+
+/// What an approval of a call is bound to.
+#[derive(Debug)]
+pub(crate) struct Pins {
+    /// A hash of everything in the first line, then each part by its own, to say later which one has changed.
+    pub(crate) text: String,
+    /// The files as they were looked at, for a call that starts a program.
+    pub(crate) snapshot: Option<Snapshot>,
+    /// Whether everything is in it; a folder or a file may be too large.
+    is_whole: bool,
+}
+
+impl Pins {
+    /// Looks at everything that an approval of a call is bound to, on a thread where that may take its time. With a folder for
+    /// them, the program and the files that its words name are copied as they are looked at.
+    pub(crate) async fn look(
+        tool: &Arc<dyn Tool>,
+        arguments: &Value,
+        facts: &CallFacts,
+        copies: Option<PathBuf>,
+    ) -> Self {
+        let (tool, arguments, facts) = (Arc::clone(tool), arguments.clone(), facts.clone());
+        let looked = tokio::task::spawn_blocking(move || look(&*tool, &arguments, &facts, copies));
+        // What could not be looked at is bound to nothing that a question could have shown.
+        let nothing = || Self { text: String::new(), snapshot: None, is_whole: false };
+        looked.await.unwrap_or_else(|_| nothing())
+    }
+
+    /// Whether a yes is one to this. Where not everything is bound, it holds for a few minutes.
+    pub(crate) fn is_approved(&self, yes: &Approval, now_ms: i64) -> bool {
+        let is_new = (0..=UNBOUND_MS).contains(&now_ms.saturating_sub(yes.at_ms));
+        !self.text.is_empty() && yes.bound_to == self.text && (self.is_whole || is_new)
+    }
+
+    /// What a question says when not everything is bound.
+    pub(crate) fn unbound(&self) -> Option<&'static str> {
+        let said = "a folder or a file of it is too large for your yes to be bound to every byte, so the yes holds for five minutes";
+        (!self.is_whole).then_some(said)
+    }
+}
+
+/// Whether two texts of [`Pins`] are of one call at one place with the same settings, and differ in bytes alone. Of one that an
+/// earlier version kept nothing is known.
+pub(crate) fn is_same_call(before: &str, now: &str) -> bool {
+    let call = |text: &str| text.lines().find(|line| line.starts_with(CALL)).map(str::to_owned);
+    call(before).is_none_or(|before| call(now) == Some(before))
+}
+
+/// What has changed between two texts of [`Pins`], in words.
+pub(crate) fn changes(before: &str, now: &str) -> String {
+    let parts = |text: &str| -> BTreeMap<String, String> {
+        let lines = text.lines().skip(1).filter_map(|line| line.rsplit_once('\t'));
+        lines.map(|(part, hash)| (part.to_owned(), hash.to_owned())).collect()
+    };
+    let (old, new) = (parts(before), parts(now));
+    if before == now {
+        return String::new();
+    }
+    if old.is_empty() {
+        return "what it is bound to has changed".to_owned();
+    }
+    let mut said: Vec<String> = Vec::new();
+    for (part, hash) in &new {
+        match old.get(part) {
+            None => said.push(format!("{part} is new")),
+            Some(other) if other != hash => said.push(format!("{part} has changed")),
+            Some(_) => {}
+        }
+    }
+    said.extend(old.keys().filter(|part| !new.contains_key(*part)).map(|part| format!("{part} is gone")));
+    let more = said.len().saturating_sub(NAMED);
+    said.truncate(NAMED);
+    let rest = if more > 0 { format!(", and {more} more") } else { String::new() };
+    said.join(", ") + &rest
+}
+
+fn look(tool: &dyn Tool, arguments: &Value, facts: &CallFacts, copies: Option<PathBuf>) -> Pins {
+    let mut parts = Parts { parts: BTreeMap::new(), is_whole: true };
+    parts.bind("the tool", tool.version().as_bytes());
+    parts.bind(CALL, facts.hash.as_bytes());
+    let mut left = NAMED_BYTES;
+    let started = tool.starts(arguments);
+    for path in facts.paths.iter().map(|path| Path::new(&path.real)) {
+        parts.bind_file(path, &mut left, None);
+    }
+    // Without a folder for copies the call does not run: its program would not be the one that was approved.
+    let mut snapshot = copies.filter(|_| started.is_some()).and_then(|folder| Snapshot::new(folder).ok());
+    if let Some(Started { program, files, folder }) = &started {
+        for path in std::iter::once(program).chain(files) {
+            parts.bind_file(path, &mut left, snapshot.as_mut());
+        }
+        parts.bind_folder(folder);
+    }
+    let Parts { parts, is_whole } = parts;
+    let mut all = Sha256::new();
+    let lines: String = parts
+        .iter()
+        .map(|(part, hash)| {
+            all.update((part.len() as u64).to_le_bytes());
+            all.update(part);
+            all.update(hash);
+            format!("\n{part}\t{}", hex(&hash[..SHORT / 2]))
+        })
+        .collect();
+    all.update([u8::from(is_whole)]);
+    Pins { text: hex(&all.finalize()) + &lines, snapshot, is_whole }
+}
+
+/// Everything that is bound, each part by its name.
+struct Parts {
+    parts: BTreeMap<String, [u8; 32]>,
+    is_whole: bool,
+}
+
+impl Parts {
+    fn bind(&mut self, part: &str, bytes: &[u8]) {
+        self.parts.insert(part.to_owned(), Sha256::digest(bytes).into());
+    }
+
+    /// Binds the bytes of a regular file; of anything else, that it is none.
+    fn bind_file(&mut self, path: &Path, left: &mut u64, snapshot: Option<&mut Snapshot>) {
+        let part = named(path);
+        let read = Opened::at_no_link(path).and_then(|file| match snapshot {
+            Some(snapshot) => snapshot.keep(path, file, *left),
+            None => hash_of(file, *left, None),
+        });
+        match read {
+            Ok(Some((hash, size))) => {
+                *left -= size;
+                self.parts.insert(part, hash);
+            }
+            Ok(None) => self.leave_out(&part),
+            Err(error) => self.bind(&part, format!("none: {:?}", error.kind()).as_bytes()),
+        }
+    }
+
+    /// Binds the path and the bytes of every file below a folder, unless these are too many. Links are bound as such; none is
+    /// followed.
+    fn bind_folder(&mut self, folder: &Path) {
+        let Some(entries) = entries(folder) else { return self.leave_out(&named(folder)) };
+        let mut left = FOLDER_BYTES;
+        for path in entries {
+            match std::fs::read_link(&path) {
+                Ok(target) => self.bind(&named(&path), target.as_os_str().as_encoded_bytes()),
+                Err(_) => self.bind_file(&path, &mut left, None),
+            }
+        }
+    }
+
+    fn leave_out(&mut self, part: &str) {
+        self.is_whole = false;
+        self.bind(part, b"too large");
+    }
+}
+
+/// Everything below a folder that is no folder; none when that is too much to be bound.
+fn entries(folder: &Path) -> Option<Vec<PathBuf>> {
+    let (mut found, mut bytes, mut folders) = (Vec::new(), 0_u64, vec![folder.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        // A folder that cannot be listed is one of which nothing is known.
+        for entry in std::fs::read_dir(&folder).ok()? {
+            let entry = entry.ok()?;
+            let about = entry.metadata();
+            if about.as_ref().is_ok_and(std::fs::Metadata::is_dir) {
+                folders.push(entry.path());
+            } else {
+                bytes = bytes.saturating_add(about.as_ref().map_or(0, std::fs::Metadata::len));
+                found.push(entry.path());
+            }
+            if found.len() + folders.len() > FOLDER_FILES || bytes > FOLDER_BYTES {
+                return None;
+            }
+        }
+    }
+    Some(found)
+}
+
+/// The name of a part that is a file: one line, whatever its name holds.
+fn named(path: &Path) -> String {
+    let name: String = path
+        .display()
+        .to_string()
+        .chars()
+        .flat_map(|letter| {
+            let is_sign = letter.is_control();
+            let escaped = is_sign.then(|| letter.escape_default().collect::<String>());
+            escaped.unwrap_or_else(|| letter.to_string()).chars().collect::<Vec<_>>()
+        })
+        .collect();
+    format!("`{name}`")
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests;

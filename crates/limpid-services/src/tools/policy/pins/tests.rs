@@ -1,0 +1,176 @@
+use async_trait::async_trait;
+use limpid_config::Home;
+use limpid_core::policy::Effect;
+use limpid_core::{Labelled, Sentence, ToolClass};
+use limpid_tools::{PathArgument, ToolContext};
+use serde_json::{Map, json};
+
+use super::*;
+use crate::tools::policy::PathResolver;
+
+/// Starts a program in a folder, with the file of its argument.
+struct Runs {
+    name: &'static str,
+    version: &'static str,
+    program: PathBuf,
+    folder: PathBuf,
+}
+
+#[async_trait]
+impl Tool for Runs {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn group(&self) -> &'static str {
+        "test"
+    }
+
+    fn class(&self) -> ToolClass {
+        ToolClass::Execute
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::Run
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        Map::new()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        false
+    }
+
+    fn version(&self) -> &'static str {
+        self.version
+    }
+
+    fn paths(&self, arguments: &Value) -> Vec<PathArgument> {
+        arguments["file"]
+            .as_str()
+            .map(|path| PathArgument { path: path.to_owned(), write: false, adds: false })
+            .into_iter()
+            .collect()
+    }
+
+    fn starts(&self, _: &Value) -> Option<Started> {
+        Some(Started { program: self.program.clone(), files: Vec::new(), folder: self.folder.clone() })
+    }
+
+    async fn run(&self, _: &ToolContext, _: Value) -> Result<Labelled<String>, Sentence> {
+        Err("nothing".into())
+    }
+}
+
+/// A workspace with a file, a program beside it, and a project in it with a source.
+struct Bench {
+    home: tempfile::TempDir,
+    resolver: PathResolver,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(home.path().join("workspace/project/src")).unwrap();
+        let write = |name: &str, text: &str| std::fs::write(home.path().join(name), text).unwrap();
+        write("bin", "program");
+        write("workspace/notes.txt", "named");
+        write("workspace/project/src/main.c", "int main;");
+        let resolver = PathResolver::new(&Home::new(home.path()), Vec::new(), &[]);
+        Self { home, resolver }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.home.path().canonicalize().unwrap().join(name)
+    }
+
+    fn tool(&self, name: &'static str, version: &'static str) -> Runs {
+        Runs { name, version, program: self.path("bin"), folder: self.path("workspace/project") }
+    }
+
+    fn look(&self, tool: &Runs, arguments: &Value) -> Pins {
+        look(tool, arguments, &CallFacts::of(tool, arguments, &self.resolver), None)
+    }
+
+    fn now(&self) -> Pins {
+        self.look(&self.tool("run", "1"), &json!({ "file": "notes.txt", "words": "a" }))
+    }
+}
+
+// SEC-075
+#[test]
+fn everything_that_a_yes_is_bound_to_makes_it_another_question_by_one_byte() {
+    let bench = Bench::new();
+    let before = bench.now();
+    assert!(before.is_whole && before.text == bench.now().text, "it is the same when nothing has changed");
+    let call = json!({ "file": "notes.txt", "words": "a" });
+    for (case, now) in [
+        ("another tool", bench.look(&bench.tool("runs", "1"), &call)),
+        ("another version", bench.look(&bench.tool("run", "2"), &call)),
+        ("other arguments", bench.look(&bench.tool("run", "1"), &json!({ "file": "notes.txt", "words": "b" }))),
+    ] {
+        assert_ne!(now.text.lines().next(), before.text.lines().next(), "{case}");
+    }
+    let cases = [
+        ("bin", Some("Program"), "bin` has changed"),
+        ("workspace/notes.txt", Some("Named"), "notes.txt` has changed"),
+        ("workspace/project/src/main.c", Some("int main,"), "main.c` has changed"),
+        ("workspace/project/src/new.c", Some(""), "new.c` is new"),
+        ("workspace/project/src/main.c", None, "main.c` is gone"),
+    ];
+    for (name, text, said) in cases {
+        let path = bench.path(name);
+        let old = std::fs::read(&path).ok();
+        match text {
+            Some(text) => std::fs::write(&path, text).unwrap(),
+            None => std::fs::remove_file(&path).unwrap(),
+        }
+        let now = bench.now();
+        assert_ne!(now.text.lines().next(), before.text.lines().next(), "{name}");
+        let words = changes(&before.text, &now.text);
+        assert!(words.ends_with(said) && !words.contains(','), "{words}");
+        assert!(is_same_call(&before.text, &now.text));
+        match old {
+            Some(old) => std::fs::write(&path, old).unwrap(),
+            None => std::fs::remove_file(&path).unwrap(),
+        }
+    }
+    assert_eq!(bench.now().text, before.text, "all is as it was");
+    let other = bench.look(&bench.tool("run", "1"), &json!({ "file": "notes.txt", "words": "b" }));
+    assert!(!is_same_call(&before.text, &other.text));
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("main.c", bench.path("workspace/project/src/link.c")).unwrap();
+        assert!(changes(&before.text, &bench.now().text).ends_with("link.c` is new"));
+    }
+}
+
+// SEC-075
+#[test]
+fn a_folder_that_is_too_large_is_not_bound_and_a_yes_to_it_holds_for_five_minutes() {
+    let bench = Bench::new();
+    let folder = bench.path("workspace/project");
+    for number in 1..FOLDER_FILES - 1 {
+        std::fs::write(folder.join(number.to_string()), "").unwrap();
+    }
+    let whole = bench.now();
+    assert!(whole.is_whole && whole.unbound().is_none());
+    std::fs::write(folder.join("one-more"), "").unwrap();
+    std::fs::write(folder.join("and-one-more"), "").unwrap();
+    let open = bench.now();
+    assert!(!open.is_whole && open.unbound().is_some_and(|said| said.contains("five minutes")));
+    let yes = |pins: &Pins, at_ms| Approval { bound_to: pins.text.clone(), at_ms };
+    let minute = 60_000;
+    assert!(whole.is_approved(&yes(&whole, 0), 600 * minute), "what is bound has no end");
+    assert!(open.is_approved(&yes(&open, minute), 6 * minute));
+    assert!(!open.is_approved(&yes(&open, minute), 6 * minute + 1), "five minutes are over");
+    assert!(!open.is_approved(&yes(&open, minute), minute - 1), "it is of a later time");
+    assert!(!open.is_approved(&yes(&whole, minute), minute));
+    for name in ["one-more", "and-one-more"] {
+        std::fs::remove_file(folder.join(name)).unwrap();
+    }
+    assert!(bench.now().is_whole);
+    std::fs::File::create(folder.join("1")).unwrap().set_len(FOLDER_BYTES + 1).unwrap();
+    assert!(!bench.now().is_whole, "a file of it is too large");
+}
