@@ -10,7 +10,7 @@ use std::sync::{Arc, Weak};
 
 use limpid_core::{ConversationId, Labelled, Trust};
 use limpid_services::error::AgentError;
-use limpid_store::{Conversation, InboundId, NewInbound};
+use limpid_store::{Conversation, InboundId, NewInbound, NewRaisedLabel, RaisingAct};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::actor::Actor;
@@ -84,6 +84,12 @@ impl Conversations {
             return Err(AgentError::Invalid("there is nothing to say; give a message".to_owned()));
         };
         let conversation = self.conversation_for(&request).await?.id;
+        if let Some(shown) = request.made_mine.take() {
+            let (shown, now_ms) = (self.deps.redactor().clean(shown), self.deps.host().now_ms());
+            let (subject, source) = (conversation.as_str().to_owned(), "chat".to_owned());
+            let raised = NewRaisedLabel { act: RaisingAct::Mine, subject, shown, source, now_ms };
+            self.deps.store().raise_label(raised).await?;
+        }
         let inbound = |key: Option<String>, text: Labelled<String>| {
             let (text, trust) = text.into_parts();
             let text = self.deps.redactor().clean(text);

@@ -147,6 +147,8 @@ pub struct StoredMemory {
 pub struct MemoryChange {
     /// The new content, and who wrote it.
     pub content: Option<(String, Trust)>,
+    /// Whether the owner makes the memory their own, as it is with that content. Without that no label gets better.
+    pub adopts: bool,
     /// The new category.
     pub category: Option<Category>,
     /// How the agent came to know it.

@@ -13,6 +13,8 @@ pub struct ChatRequest {
     /// What is handed in with it, such as piped input or a long paste, and who wrote it. It stands before the text, as a
     /// message of its own.
     pub handed_in: Option<Labelled<String>>,
+    /// What of the text was handed in and the owner says is their own: it was not typed, and is kept as that.
+    pub made_mine: Option<String>,
     /// The profile from here on; absent: the conversation's.
     pub profile: Option<String>,
     /// The mode from here on; absent: the conversation's.

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use limpid_core::policy::Effect;
-use limpid_core::{Labelled, Sentence, ToolClass};
+use limpid_core::{Category, Labelled, Sentence, ToolClass, Trust};
 use limpid_runtime::{Agent, ChatRequest, ConversationChoice, Tool, ToolContext, TurnEvent};
-use limpid_store::{NewProgramRun, RaisingAct};
+use limpid_store::{Author, NewMemory, NewProgramRun, RaisingAct};
 use serde_json::{Map, Value};
 
 use crate::kit::{Bench, all, dead_holder, last};
@@ -202,6 +202,7 @@ async fn an_older_homes_labelled_files_get_a_place_or_wait_for_the_owner() {
     std::fs::write(&theirs, "from a letter\n").unwrap();
     drop(bench.agent());
     let sql = rusqlite::Connection::open(bench.home.path().join("data/limpid.db")).unwrap();
+    sql.execute_batch("DROP TRIGGER file_label_is_never_made").unwrap();
     let workspace = bench.home.path().join("workspace");
     let label = |path: PathBuf, text: &str| {
         let hash = limpid_store::FileHash::of(text.as_bytes()).to_string();
@@ -249,4 +250,34 @@ async fn an_older_homes_labelled_files_get_a_place_or_wait_for_the_owner() {
     let taken = moves.iter().find(|change| change.path == "docs/notes.md").unwrap();
     files.undo(taken.id, "test").await.unwrap();
     assert_eq!(text(&workspace.join("docs/notes.md")), "from a page\n");
+}
+
+// SEC-056
+#[tokio::test]
+async fn what_the_owner_makes_theirs_is_kept_with_what_they_were_shown() {
+    let bench = Bench::new("[[reply]]\ntext = \"ok\"\n").await;
+    let agent = bench.agent();
+    let letter = NewMemory {
+        key: Some("mail".to_owned()),
+        content: "buy gold".to_owned(),
+        category: Category::General,
+        trust: Trust::Outside,
+        author: Author::Inferred,
+        source: None,
+        now_ms: 1,
+    };
+    agent.store().store_memory(letter).await.unwrap();
+    let adopted = agent.memory().correct(&"mail".into(), Some("buy gold".to_owned()), None, "test").await.unwrap();
+    assert_eq!(adopted.trust, Trust::Owner);
+    bench.write("from/tea/SKILL.md", SKILL);
+    let review = agent.skills().install(&bench.home.path().join("from/tea"), "test").await.unwrap();
+    agent.skills().enable("tea", true, None, "test").await.unwrap();
+    let mine = ChatRequest { made_mine: Some("a letter".to_owned()), ..last("sum up: a letter") };
+    all(agent.chat(mine).await.unwrap()).await;
+    let raised = agent.store().raised_labels().await.unwrap().rows;
+    let shown: Vec<(RaisingAct, &str)> = raised.iter().map(|row| (row.new.act, row.new.shown.as_str())).collect();
+    let skill = review.hash.unwrap();
+    let expected =
+        [(RaisingAct::Memory, "buy gold"), (RaisingAct::Skill, skill.as_str()), (RaisingAct::Mine, "a letter")];
+    assert_eq!(shown, expected);
 }

@@ -29,6 +29,8 @@ pub struct WriteSource {
     pub source: String,
     /// The conversation of the turn.
     conversation: Option<ConversationId>,
+    /// Whether the owner makes their own what is written: by hand, or by a yes to this very call.
+    adopts: bool,
     /// When, in milliseconds since 1970.
     pub now_ms: i64,
 }
@@ -40,6 +42,7 @@ impl WriteSource {
             trust: context.trust,
             source: format!("turn:{}", context.turn),
             conversation: Some(context.conversation.clone()),
+            adopts: false,
             now_ms: context.now_ms(),
         }
     }
@@ -52,7 +55,7 @@ impl WriteSource {
     /// The model, with the owner's yes to this very call where there is one.
     pub fn approved_turn(context: &ToolContext) -> Self {
         let trust = if context.approved { Trust::Owner } else { context.trust };
-        Self { trust, ..Self::turn(context) }
+        Self { trust, adopts: context.approved, ..Self::turn(context) }
     }
 }
 
@@ -83,7 +86,7 @@ impl MemoryWriter {
     /// The owner, by hand, at this moment; `source` is where they said it.
     pub fn owner(&self, source: &str) -> WriteSource {
         let now_ms = self.host.now_ms();
-        WriteSource { trust: Trust::Owner, source: source.to_owned(), conversation: None, now_ms }
+        WriteSource { trust: Trust::Owner, source: source.to_owned(), conversation: None, adopts: true, now_ms }
     }
 
     /// The time, in milliseconds since 1970.
@@ -109,6 +112,10 @@ impl MemoryWriter {
         let known = self.store.memory(&MemoryRef::Key(key.clone())).await?;
         if let Some(known) = &known {
             Self::guard(known, by)?;
+            if by.adopts && by.trust < known.trust {
+                let memory = self.update(&known.id.into(), Some(content), Some(note.category), by).await?;
+                return Ok(StoredMemory { memory, fresh: false });
+            }
         }
         let author = self.author(&content, by).await?;
         let source = match note.origin.filter(|origin| !origin.trim().is_empty()) {
@@ -146,6 +153,7 @@ impl MemoryWriter {
         let author = self.author(content.as_deref().unwrap_or(&known.content), by).await?;
         let change = MemoryChange {
             content: content.map(|content| (content, by.trust)),
+            adopts: by.adopts,
             category,
             author,
             source: Some(by.source.clone()),

@@ -121,6 +121,7 @@ pub async fn every_change_can_be_undone(bench: &Bench) {
         NewMemory { author: Author::Inferred, source: Some("turn t".to_owned()), ..memory(Some("k"), "first", 1) };
     let first = store.store_memory(new).await.unwrap().memory;
     let change = MemoryChange {
+        adopts: false,
         content: Some(("second".to_owned(), Trust::File)),
         category: Some(Category::Error),
         author: Author::Said,

@@ -150,7 +150,7 @@ fn wait(tx: &Tx<'_>, file: &WaitingFile) -> Outcome<()> {
     Ok(())
 }
 
-fn raise(tx: &Tx<'_>, new: &NewRaisedLabel) -> Outcome<()> {
+pub(super) fn raise(tx: &Tx<'_>, new: &NewRaisedLabel) -> Outcome<()> {
     tx.sql
         .prepare_cached(
             "INSERT INTO raised_label (owner, act, subject, shown, source, at_ms) VALUES (?, ?, ?, ?, ?, ?)",

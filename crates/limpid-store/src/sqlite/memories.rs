@@ -3,17 +3,18 @@
 use async_trait::async_trait;
 use limpid_core::memory::PROMOTION_HITS;
 use limpid_core::recall::{DEMOTE_POINTS, Meaning, REINFORCE_POINTS};
-use limpid_core::{Category, Memory, MemoryId};
+use limpid_core::{Category, Memory, MemoryId, Trust};
 use rusqlite::named_params;
 
 use super::failure::Outcome;
+use super::instructing::raise;
 use super::memory_row::memory;
 use super::memory_table::{expect, find, find_content, free_key, put, remove, reserve_id, restore};
 use super::row;
 use super::{SqliteStore, Tx, archive, memory_events, memory_index, promotions, provenance, recall};
 use crate::{
     Author, Candidates, IndexState, Listed, Memories, MemoryChange, MemoryEvent, MemoryEventId, MemoryEventKind,
-    MemoryRef, NewMemory, Provenance, StoreError, StoredMemory,
+    MemoryRef, NewMemory, NewRaisedLabel, Provenance, RaisingAct, StoreError, StoredMemory,
 };
 
 #[async_trait]
@@ -26,10 +27,13 @@ impl Memories for SqliteStore {
         let which = which.clone();
         self.write(move |tx| {
             let said = Some((change.author, change.source.as_deref()));
+            if let Some((content, trust)) = change.content.as_ref().filter(|_| change.adopts) {
+                adopt(tx, &expect(tx, &which)?, (content, *trust), change.source.as_deref(), change.now_ms)?;
+            }
             change_memory(tx, &which, MemoryEventKind::Updated, said, change.now_ms, |memory| {
                 if let Some((content, trust)) = change.content {
                     memory.content = content;
-                    memory.trust = trust;
+                    memory.trust = if change.adopts { trust } else { memory.trust.join(trust) };
                 }
                 memory.category = change.category.unwrap_or(memory.category);
                 memory.updated_ms = change.now_ms;
@@ -159,13 +163,22 @@ fn store(tx: &Tx<'_>, new: &NewMemory) -> Outcome<StoredMemory> {
         Some(key) => find(tx, &MemoryRef::Key(key.clone()))?,
         None => find_content(tx, &new.content)?,
     };
+    // Another text in the place of a stranger's is another memory: it has none of that one's label, hits and age.
+    let known = match known {
+        Some(theirs) if theirs.content != new.content && new.trust < theirs.trust => {
+            remove(tx, theirs.id)?;
+            memory_events::record(tx, MemoryEventKind::Forgotten, Some(&theirs), None, None, new.now_ms)?;
+            None
+        }
+        known => known,
+    };
     let memory = match &known {
         Some(known) => {
             let same = known.content == new.content;
             Memory {
                 content: new.content.clone(),
-                // A text that was known keeps the label that it came with.
-                trust: if same { known.trust } else { new.trust },
+                // A text that was known keeps the label that it came with, and no other one makes it better.
+                trust: if same { known.trust } else { known.trust.join(new.trust) },
                 updated_ms: new.now_ms,
                 ..known.clone()
             }
@@ -212,11 +225,37 @@ fn change_memory(
     Ok(after)
 }
 
+/// Writes down that the owner makes a memory their own with this content, if it was not theirs.
+fn adopt(
+    tx: &Tx<'_>,
+    known: &Memory,
+    (content, trust): (&str, Trust),
+    source: Option<&str>,
+    now_ms: i64,
+) -> Outcome<()> {
+    if trust >= known.trust {
+        return Ok(());
+    }
+    let raised = NewRaisedLabel {
+        act: RaisingAct::Memory,
+        subject: known.id.to_string(),
+        shown: content.to_owned(),
+        source: source.unwrap_or_default().to_owned(),
+        now_ms,
+    };
+    raise(tx, &raised)
+}
+
 fn undo(tx: &Tx<'_>, event: MemoryEventId, now_ms: i64) -> Outcome<Option<Memory>> {
     let event = memory_events::find(tx, event)?;
     let current = find(tx, &MemoryRef::Id(event.memory))?;
     match &event.before {
-        Some(before) => restore(tx, before)?,
+        Some(before) => {
+            if let Some(current) = &current {
+                adopt(tx, current, (&before.content, before.trust), Some("undo"), now_ms)?;
+            }
+            restore(tx, before)?;
+        }
         None => remove(tx, event.memory)?,
     }
     if event.kind == MemoryEventKind::Promoted {

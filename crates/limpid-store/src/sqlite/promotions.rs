@@ -6,11 +6,13 @@ use limpid_core::memory::PROMOTION_HITS;
 use rusqlite::{Row, named_params};
 
 use super::failure::Outcome;
+use super::instructing::raise;
 use super::memory_table::{expect, remove, restore};
 use super::row::{self, Read, Unreadable, get, parsed};
 use super::{SqliteStore, Tx, memory_events};
 use crate::{
-    Listed, MemoryEventKind, MemoryRef, NewPromotion, Promotion, PromotionId, PromotionState, Promotions, StoreError,
+    Listed, MemoryEventKind, MemoryRef, NewPromotion, NewRaisedLabel, Promotion, PromotionId, PromotionState,
+    Promotions, RaisingAct, StoreError,
 };
 
 #[async_trait]
@@ -40,6 +42,14 @@ impl Promotions for SqliteStore {
         self.write(move |tx| {
             let proposal = find(tx, id)?;
             in_state(&proposal, PromotionState::Pending)?;
+            let raised = NewRaisedLabel {
+                act: RaisingAct::Memory,
+                subject: proposal.memory.id.to_string(),
+                shown: proposal.addition.clone(),
+                source: format!("promotion {}", id.0),
+                now_ms,
+            };
+            raise(tx, &raised)?;
             carry_out(tx, &proposal, now_ms)
         })
         .await

@@ -7,9 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use super::conversation_row::missing;
 use super::failure::{Outcome, is_orphan};
+use super::instructing::raise;
 use super::row::{self, Read, Unreadable, get, parsed};
 use super::{SqliteStore, Tx};
-use crate::{Listed, NewSkillEvent, SkillEvent, SkillEventId, SkillEventKind, SkillVersion, Skills, StoreError};
+use crate::{
+    Listed, NewRaisedLabel, NewSkillEvent, RaisingAct, SkillEvent, SkillEventId, SkillEventKind, SkillVersion, Skills,
+    StoreError,
+};
 
 #[async_trait]
 impl Skills for SqliteStore {
@@ -70,6 +74,11 @@ impl Skills for SqliteStore {
 }
 
 fn record(tx: &Tx<'_>, new: NewSkillEvent) -> Outcome<SkillEvent> {
+    if let Some(after) = new.after.as_ref().filter(|_| new.kind == SkillEventKind::Enabled) {
+        // What was shown is kept under its hash among the versions.
+        let (subject, shown, source) = (new.skill.clone(), after.hash.clone(), new.source.clone());
+        raise(tx, &NewRaisedLabel { act: RaisingAct::Skill, subject, shown, source, now_ms: new.now_ms })?;
+    }
     tx.sql
         .prepare_cached(
             "INSERT INTO skill_event (owner, skill, kind, before, after, source, at_ms)

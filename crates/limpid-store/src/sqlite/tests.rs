@@ -405,3 +405,76 @@ async fn damaged_state_costs_the_state_of_its_message_and_nothing_else() {
     assert_eq!(read.broken.len(), 1);
     assert!(read.broken[0].reason.contains("is not what was stored"), "{:?}", read.broken);
 }
+
+/// A row of a table with every column filled, whatever it means.
+fn fill(sql: &Connection, table: &str, trust: &str) {
+    let mut statement = sql.prepare(&format!("PRAGMA table_info({table})")).unwrap();
+    let columns = statement.query_map([], |row| Ok((row.get::<_, String>(1)?, row.get::<_, String>(2)?))).unwrap();
+    let columns: Vec<(String, String)> = columns.map(Result::unwrap).collect();
+    let value = |(name, kind): &(String, String)| match (name.as_str(), kind.as_str()) {
+        ("trust", _) => format!("'{trust}'"),
+        ("owner", _) => "'owner'".to_owned(),
+        (_, "TEXT") => "'{}'".to_owned(),
+        (_, "BLOB") => "x'00'".to_owned(),
+        (_, _) => "1".to_owned(),
+    };
+    let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
+    let values: Vec<String> = columns.iter().map(value).collect();
+    sql.execute(&format!("INSERT INTO {table} ({}) VALUES ({})", names.join(", "), values.join(", ")), []).unwrap();
+}
+
+/// Whatever table has a label: the database lets none of them be raised where it stands.
+// SEC-056
+#[tokio::test]
+async fn no_label_is_raised_where_it_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("limpid.db");
+    drop(SqliteStore::open(&path, SqliteOptions::default()).unwrap());
+    let sql = Connection::open(&path).unwrap();
+    sql.pragma_update(None, "foreign_keys", false).unwrap();
+    sql.pragma_update(None, "ignore_check_constraints", true).unwrap();
+    let mut tables = sql
+        .prepare(
+            "SELECT m.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c
+             WHERE m.type = 'table' AND c.name = 'trust' ORDER BY 1",
+        )
+        .unwrap();
+    let tables: Vec<String> = tables.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    assert!(tables.len() > 12 && tables.contains(&"memory".to_owned()), "{tables:?}");
+    for table in tables {
+        // What is read for the last time when an older home is opened.
+        if table == "file_label" {
+            sql.execute_batch("DROP TRIGGER file_label_is_never_made").unwrap();
+        }
+        fill(&sql, &table, "outside");
+        for better in ["guest", "file", "owner"] {
+            let raised = sql.execute(&format!("UPDATE {table} SET trust = '{better}'"), []);
+            assert!(raised.is_err(), "{table}: {raised:?}");
+        }
+    }
+    // A waiting file, a promotion of a stranger's words, a skill of others, a memory: each needs its own act, with what was shown.
+    sql.execute("INSERT INTO waiting_file (owner, path, cause, at_ms) VALUES ('owner', '/w/a.md', 'exec', 1)", [])
+        .unwrap();
+    sql.execute("UPDATE memory SET content = 'tea'", []).unwrap();
+    let skill = "INSERT INTO skill_event (owner, skill, kind, after, source, at_ms)
+                 VALUES ('owner', 'tea', 'enabled', '{\"hash\":\"h\",\"installed\":true,\"enabled\":true}', 'turn:t', 1)";
+    let acts = [
+        ("DELETE FROM waiting_file", "file", "/w/a.md", "+tea"),
+        ("UPDATE promotion SET state = 'standing'", "memory", "1", "{}"),
+        (skill, "skill", "tea", "h"),
+        ("UPDATE memory SET trust = 'owner'", "memory", "1", "tea"),
+    ];
+    let raise =
+        "INSERT INTO raised_label (owner, act, subject, shown, source, at_ms) VALUES ('owner', ?, ?, ?, 'x', 1)";
+    for (change, act, subject, shown) in acts {
+        assert!(sql.execute(change, []).is_err(), "{change}");
+        sql.execute(raise, (act, subject, shown)).unwrap();
+        sql.execute(change, []).unwrap();
+    }
+    sql.pragma_update(None, "ignore_check_constraints", false).unwrap();
+    assert!(sql.execute(raise, ("fifth", "1", "tea")).is_err(), "there are four acts");
+    assert!(
+        sql.execute("DELETE FROM raised_label", []).is_err()
+            && sql.execute("UPDATE raised_label SET shown = ''", []).is_err()
+    );
+}

@@ -76,13 +76,14 @@ fn message(context: &Context, args: &ChatArgs) -> Result<Option<Said>, Failure> 
         } else if !piped.is_empty() {
             said.text.push_str(if said.text.is_empty() { "" } else { "\n\n" });
             said.text.push_str(piped);
+            said.made_mine = Some(piped.to_owned());
         }
     }
     Ok((!said.text.trim().is_empty() || said.handed_in.is_some()).then_some(said))
 }
 
 async fn once(context: &Context, agent: &Agent, talk: &TalkArgs, said: Said, json: bool) -> Result<(), Failure> {
-    let Said { text, handed_in } = said;
+    let Said { text, handed_in, made_mine } = said;
     if !json && text.trim().is_empty() && handed_in.is_some() {
         output::tell("Piped input counts as text that anybody may have written. Give a message with it, or --mine.");
     }
@@ -107,7 +108,7 @@ async fn once(context: &Context, agent: &Agent, talk: &TalkArgs, said: Said, jso
             watched.cancel();
         }
     });
-    let request = request(talk, conversation, Said { text, handed_in }, can_answer);
+    let request = request(talk, conversation, Said { text, handed_in, made_mine }, can_answer);
     let ended = turn(agent, request, &mut printer, &mut changes, &stop).await;
     if let Ok(conversation) = &ended {
         settle(agent, conversation, &mut printer, &mut changes, &stop).await?;

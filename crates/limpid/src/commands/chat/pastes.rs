@@ -18,6 +18,8 @@ struct State {
     /// Whether every paste is the owner's own, by `[trust] paste`.
     all_mine: bool,
     pastes: Vec<Paste>,
+    /// What the owner says is their own, of the line that is being written.
+    mine: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -29,14 +31,18 @@ struct Paste {
 
 impl Pastes {
     pub(super) fn new(all_mine: bool) -> Self {
-        Self(Arc::new(Mutex::new(State { all_mine, pastes: Vec::new() })))
+        Self(Arc::new(Mutex::new(State { all_mine, ..State::default() })))
     }
 
     /// Takes note of a paste. Returns what the person is to be told of a long one.
     pub(super) fn add(&self, text: &str) -> Option<String> {
         let lines = text.lines().count();
         let mut state = self.lock();
-        if state.all_mine || lines <= SHORT {
+        if lines <= SHORT {
+            return None;
+        }
+        if state.all_mine {
+            state.mine.push(text.to_owned());
             return None;
         }
         state.pastes.push(Paste { text: text.trim_end_matches('\n').to_owned(), is_fresh: true });
@@ -46,9 +52,12 @@ impl Pastes {
     /// What was pasted into the line that is being written is the owner's own. Returns what the person is told.
     pub(super) fn are_mine(&self) -> Option<&'static str> {
         let mut state = self.lock();
-        let before = state.pastes.len();
-        state.pastes.retain(|paste| !paste.is_fresh);
-        (state.pastes.len() < before).then_some("What you have pasted counts as yours.")
+        let pastes = std::mem::take(&mut state.pastes).into_iter();
+        let (mine, others): (Vec<Paste>, Vec<Paste>) = pastes.partition(|paste| paste.is_fresh);
+        state.pastes = others;
+        let is_any = !mine.is_empty();
+        state.mine.extend(mine.into_iter().map(|paste| paste.text));
+        is_any.then_some("What you have pasted counts as yours.")
     }
 
     /// What is typed of a line, and what is pasted. A paste that was changed afterwards cannot be told from the rest, so
@@ -73,7 +82,9 @@ impl Pastes {
         }
         let handed_in = (!pasted.is_empty()).then(|| Labelled::outside(pasted.join("\n\n")));
         let text = if handed_in.is_some() { typed.trim().to_owned() } else { typed };
-        Said { text, handed_in }
+        let mine = std::mem::take(&mut state.mine);
+        let made_mine = (!mine.is_empty()).then(|| mine.join("\n\n"));
+        Said { text, handed_in, made_mine }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -113,7 +124,9 @@ mod tests {
         assert_eq!(split(&pastes, &longer), (String::new(), Some(longer.clone())));
         pastes.add("a\nb\nc\nd");
         assert!(pastes.are_mine().is_some());
-        assert_eq!(split(&pastes, "a\nb\nc\nd"), ("a\nb\nc\nd".to_owned(), None));
+        let said = pastes.split("a\nb\nc\nd".to_owned());
+        assert_eq!((said.text.as_str(), said.made_mine.as_deref()), ("a\nb\nc\nd", Some("a\nb\nc\nd")));
+        assert!(said.handed_in.is_none());
     }
 
     // SEC-053

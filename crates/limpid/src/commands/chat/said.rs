@@ -12,11 +12,13 @@ pub(super) struct Said {
     pub(super) text: String,
     /// What goes with it, and who wrote it.
     pub(super) handed_in: Option<Labelled<String>>,
+    /// What of the text was piped or pasted in and the owner says is their own.
+    pub(super) made_mine: Option<String>,
 }
 
 impl From<String> for Said {
     fn from(text: String) -> Self {
-        Self { text, handed_in: None }
+        Self { text, ..Self::default() }
     }
 }
 
@@ -26,6 +28,7 @@ pub(super) fn request(talk: &TalkArgs, conversation: ConversationChoice, said: S
         conversation,
         text: said.text,
         handed_in: said.handed_in,
+        made_mine: said.made_mine,
         profile: talk.profile.clone(),
         mode: talk.mode.clone(),
         model: talk.model.clone(),
