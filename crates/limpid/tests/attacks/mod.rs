@@ -17,6 +17,8 @@ mod moved_goals;
 mod names_of_files;
 mod obedient;
 #[cfg(target_os = "linux")]
+mod owners_days;
+#[cfg(target_os = "linux")]
 mod planted_files;
 mod several_questions;
 mod spelled_by_links;
