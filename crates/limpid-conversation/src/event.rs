@@ -55,6 +55,8 @@ pub enum TurnEvent {
     ApprovalRequested {
         /// The calls, in the model's order.
         parts: Vec<QuestionPart>,
+        /// Whether the window can be cleaned first: strangers' text is in it.
+        can_clean: bool,
     },
     /// A message that was sent while the turn ran stands in the conversation from here on, and this turn answers it.
     Steered {
@@ -109,6 +111,8 @@ pub enum ApprovalAnswer {
     Once,
     /// Yes, and in this conversation every call of the same pattern; a mere yes where there is no pattern.
     Always,
+    /// Clean the window, then run this call as it was shown; the turn ends after it. A mere yes where nothing is to be cleaned.
+    CleanFirst,
     /// No.
     No,
 }

@@ -2,6 +2,7 @@
 
 mod approvals;
 mod asked;
+mod clean_first;
 mod first_request;
 mod goal_markers;
 pub(crate) mod journal;

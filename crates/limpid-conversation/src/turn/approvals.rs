@@ -15,6 +15,7 @@ use limpid_store::{Draft, DraftRoom, RequestFilter};
 use limpid_turn::{Event, HeldCall, ToolOutcome};
 
 use crate::event::{ApprovalAnswer, QuestionPart, TurnEvent};
+use crate::turn::clean_first;
 use crate::turn::running::RunningTurn;
 use crate::turn::tool_tasks::FinishedCall;
 use crate::turn::window_facts::call_context;
@@ -30,7 +31,7 @@ pub(super) async fn ask_owner(turn: &mut RunningTurn, calls: Vec<HeldCall>) -> R
     let context = call_context(turn).await?;
     let parts: Vec<QuestionPart> = calls.into_iter().filter_map(|held| part(turn, held, &context)).collect();
     if !parts.is_empty() {
-        turn.listeners.send(&TurnEvent::ApprovalRequested { parts });
+        turn.listeners.send(&TurnEvent::ApprovalRequested { parts, can_clean: context.trust.is_foreign() });
     }
     Ok(())
 }
@@ -48,6 +49,9 @@ pub(super) async fn take_answer(
     {
         let grant = Grant { tool: held.call.name, pattern };
         turn.deps.drafts.grant(&turn.writer.lease().conversation, grant).await?;
+    }
+    if answer == ApprovalAnswer::CleanFirst && context.trust.is_foreign() {
+        clean_first::begin(turn, call).await?;
     }
     let approved = answer != ApprovalAnswer::No;
     let at_ms = turn.deps.host().now_ms();

@@ -22,6 +22,7 @@ use crate::listeners::Listeners;
 use crate::model_call::ModelCall;
 use crate::outcome::end_of;
 use crate::turn::asked::message_of;
+use crate::turn::clean_first::CleanEnd;
 use crate::turn::goal_markers::{GoalMarkers, final_text};
 use crate::turn::journal::Entry;
 use crate::turn::requests::{ReplyKind, TurnRequests};
@@ -60,6 +61,8 @@ pub(crate) struct RunningTurn {
     /// The request whose reply is being worked off.
     pub(super) request: Option<RequestId>,
     pub(super) read: Trust,
+    /// The calls after which the turn ends, since the owner had its window cleaned.
+    pub(super) clean_end: Option<CleanEnd>,
     /// What is still to be done, in order.
     pub(super) todo: VecDeque<Effect>,
     pub(super) waits_for: WaitsFor,
@@ -104,6 +107,7 @@ impl RunningTurn {
             answers,
             request: None,
             read,
+            clean_end: None,
             todo: effects.into(),
             waits_for: WaitsFor::Nothing,
             answer: None,

@@ -12,7 +12,7 @@ use crate::model_call::ModelStep;
 use crate::turn::requests::ReplyKind;
 use crate::turn::running::{RunningTurn, WaitsFor};
 use crate::turn::tool_tasks::FinishedCall;
-use crate::turn::{approvals, replies};
+use crate::turn::{approvals, clean_first, replies};
 
 /// What came of something that a turn waits for.
 pub(crate) enum TurnStep {
@@ -65,6 +65,9 @@ impl RunningTurn {
     pub(crate) async fn go_on(&mut self) -> Result<(), AgentError> {
         while let Some(effect) = self.todo.pop_front() {
             match effect {
+                Effect::CallModel { .. } | Effect::Decide { .. } if self.clean_end.is_some() => {
+                    clean_first::end(self).await?
+                }
                 Effect::CallModel { round, tools: true } => replies::ask(self, round, ReplyKind::Message).await?,
                 Effect::CallModel { round, tools: false } => replies::ask(self, round, ReplyKind::End).await?,
                 Effect::Decide { round } => replies::ask(self, round, ReplyKind::Decision).await?,

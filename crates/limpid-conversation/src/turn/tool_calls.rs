@@ -8,6 +8,7 @@ use limpid_store::{Kept, TurnWrite};
 use limpid_turn::{Effect, Event, HeldCall, PlannedCall, ToolOutcome};
 
 use crate::event::TurnEvent;
+use crate::turn::clean_first;
 use crate::turn::journal::Entry;
 use crate::turn::reservations;
 use crate::turn::running::RunningTurn;
@@ -72,7 +73,10 @@ impl RunningTurn {
         let FinishedCall { event, shown } = call;
         let event = self.without_secrets(event);
         let (id, result) = match &event {
-            Event::ToolDone { id, outcome } => (id.clone(), outcome.text().to_owned()),
+            Event::ToolDone { id, outcome } => {
+                clean_first::note(self, id, outcome);
+                (id.clone(), outcome.text().to_owned())
+            }
             Event::Timer { id } => (id.clone(), "it took too long and was stopped".to_owned()),
             _ => return Ok(()),
         };

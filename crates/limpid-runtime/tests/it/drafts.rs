@@ -336,7 +336,7 @@ async fn a_lasting_yes_holds_for_its_pattern_in_its_conversation_over_a_restart(
         let mut handle = agent.chat(ChatRequest { can_answer: true, ..request }).await.unwrap();
         let mut asked = 0;
         while let Some(event) = handle.next().await {
-            if let TurnEvent::ApprovalRequested { parts } = &event {
+            if let TurnEvent::ApprovalRequested { parts, .. } = &event {
                 handle.answer(&parts[0].id, if asked == 0 { ApprovalAnswer::Always } else { ApprovalAnswer::No });
                 asked += 1;
             }

@@ -127,7 +127,7 @@ async fn somebody_who_is_there_is_asked_and_a_rule_has_to_name_the_bus() {
         let mut handle = agent.chat(ChatRequest { can_answer: true, ..last("set it") }).await.unwrap();
         let mut asked = Vec::new();
         while let Some(event) = handle.next().await {
-            if let TurnEvent::ApprovalRequested { parts } = &event {
+            if let TurnEvent::ApprovalRequested { parts, .. } = &event {
                 let [QuestionPart { id, name, destination, reason, .. }] = &parts[..] else { panic!("{parts:?}") };
                 asked.push(format!("{name} {}: {reason}", destination.as_deref().unwrap_or_default()));
                 assert_eq!(wires.sent(), [""; 0]);

@@ -107,7 +107,7 @@ impl Stage {
             Phase::Asking => {
                 let mut handle = chat().await;
                 while self.asked.is_none() {
-                    if let Some(TurnEvent::ApprovalRequested { parts }) = handle.next().await {
+                    if let Some(TurnEvent::ApprovalRequested { parts, .. }) = handle.next().await {
                         self.asked = Some(parts[0].id.clone());
                     }
                 }

@@ -37,7 +37,7 @@ async fn answering(agent: &Agent, text: &str, answer: ApprovalAnswer) -> Vec<Str
     let mut handle = agent.chat(ChatRequest { can_answer: true, ..last(text) }).await.unwrap();
     let mut questions = Vec::new();
     while let Some(event) = handle.next().await {
-        if let TurnEvent::ApprovalRequested { parts } = &event {
+        if let TurnEvent::ApprovalRequested { parts, .. } = &event {
             let part = |QuestionPart { name, destination, reason, .. }: &QuestionPart| {
                 format!("{name} to {}: {reason}", destination.as_deref().unwrap_or("nobody"))
             };
@@ -72,7 +72,7 @@ async fn five_calls_that_wait_in_a_turn_are_one_question_and_each_part_has_its_o
     let mut handle = agent.chat(ChatRequest { can_answer: true, ..last("read the page") }).await.unwrap();
     let mut questions = Vec::new();
     while let Some(event) = handle.next().await {
-        if let TurnEvent::ApprovalRequested { parts } = &event {
+        if let TurnEvent::ApprovalRequested { parts, .. } = &event {
             questions.push(parts.iter().map(|part| part.id.to_string()).collect::<Vec<_>>());
             let answers: Vec<ApprovalAnswer> =
                 (0..5).map(|at| if at % 2 == 0 { ApprovalAnswer::Once } else { ApprovalAnswer::No }).collect();
@@ -116,6 +116,44 @@ async fn an_obedient_model_does_nothing_that_a_stranger_asked_for() {
     }
 }
 
+// SEC-072
+#[tokio::test]
+async fn the_window_is_cleaned_then_the_call_runs_and_only_its_outcome_comes_into_the_clean_window() {
+    for outcome in [Trust::Owner, Trust::Outside] {
+        let send = |id: &str| {
+            format!(
+                "[[reply]]\ncalls = [{{ id = \"{id}\", name = \"send_mail\", arguments = {{ text = \"EVIL\" }} }}]\n"
+            )
+        };
+        let script = format!(
+            "[[reply]]\ncalls = [{{ id = \"r\", name = \"read_page\" }}]\n{}{}[[reply]]\ntext = \"Done.\"\n",
+            send("a"),
+            send("b")
+        );
+        let mut bench = Bench::new(&script).await;
+        bench.config.agent.mode = "developer".into();
+        let (page, run) =
+            (EffectTool::outside("read_page"), EffectTool::with_trust("send_mail", ToolClass::Execute, outcome));
+        let agent = agent(&bench, &[&page, &run]);
+        assert_eq!(answering(&agent, "read the page", ApprovalAnswer::CleanFirst).await.len(), 1);
+        assert_eq!(
+            run.runs.lock().unwrap().clone(),
+            [serde_json::json!({ "text": "EVIL" })],
+            "what was shown is what ran"
+        );
+        assert_eq!(bench.server.calls().len(), 2, "the model is not asked again with the page before it");
+        agent.conversations().deliver_waiting().await.unwrap();
+        let questions = answering(&agent, "and now?", ApprovalAnswer::No).await;
+        let sent = bench.server.calls()[2].text();
+        assert!(!sent.contains("EVIL") && !sent.contains("read_page done") && sent.contains("put aside"), "{sent}");
+        let told = sent.find("send_mail done").expect("what it came to is known");
+        let is_inside = sent[..told].rfind("[untrusted ").is_some_and(|open| !sent[open..told].contains("[/untrusted"));
+        assert_eq!(is_inside, outcome.is_foreign(), "{sent}");
+        assert_eq!(questions.len(), usize::from(outcome.is_foreign()), "a clean turn asks nothing");
+        assert_eq!(run.runs(), if outcome.is_foreign() { 1 } else { 2 });
+    }
+}
+
 /// A tool that starts a program in a folder of the bench, which holds a script.
 fn starting(bench: &Bench) -> Arc<EffectTool> {
     bench.write("workspace/project/build.sh", "make");
@@ -138,7 +176,7 @@ async fn what_changed_between_the_question_and_the_yes_is_asked_about_anew() {
         let mut handle = agent.chat(ChatRequest { can_answer: true, ..last("read the page") }).await.unwrap();
         let mut reasons = Vec::new();
         while let Some(event) = handle.next().await {
-            if let TurnEvent::ApprovalRequested { parts } = &event {
+            if let TurnEvent::ApprovalRequested { parts, .. } = &event {
                 assert_eq!(run.runs(), 0);
                 if reasons.is_empty() {
                     bench.write(changed, "something else");

@@ -175,10 +175,10 @@ async fn turn(
             printer.change(Some(&conversation), &change)?;
         }
         printer.print(&event)?;
-        if let TurnEvent::ApprovalRequested { parts } = &event
+        if let TurnEvent::ApprovalRequested { parts, can_clean } = &event
             && can_answer
         {
-            match question::answers(parts).await? {
+            match question::answers(parts, *can_clean).await? {
                 Some(answers) => handle.answer_all(parts, &answers),
                 None => stop.cancel(),
             }

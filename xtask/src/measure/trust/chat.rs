@@ -95,7 +95,7 @@ impl Chat {
         let (mut waiting, mut running): (VecDeque<CallId>, Option<CallId>) = (VecDeque::new(), None);
         let outcome = loop {
             match turn.next().await {
-                Some(TurnEvent::ApprovalRequested { parts }) => match self.player.now() {
+                Some(TurnEvent::ApprovalRequested { parts, .. }) => match self.player.now() {
                     Who::User => {
                         own_waits += parts.len() as u32;
                         questions += 1;

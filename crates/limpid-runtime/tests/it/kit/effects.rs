@@ -30,7 +30,8 @@ impl EffectTool {
         Self::with_trust(name, ToolClass::Read, Trust::Outside)
     }
 
-    fn with_trust(name: &'static str, class: ToolClass, trust: Trust) -> Arc<Self> {
+    /// One whose results have this label.
+    pub fn with_trust(name: &'static str, class: ToolClass, trust: Trust) -> Arc<Self> {
         Arc::new(Self {
             name,
             class,

@@ -89,7 +89,7 @@ impl Printer {
                 self.beside(&format!("← {}", shortened(result)));
                 Ok(())
             }
-            TurnEvent::ApprovalRequested { parts } => {
+            TurnEvent::ApprovalRequested { parts, .. } => {
                 self.close_line()?;
                 output::tell_as_laid_out(&question::frame(parts, output::width()));
                 Ok(())
@@ -264,13 +264,13 @@ fn to_json(event: &TurnEvent) -> Value {
             json!({"type": "tool-started", "id": id.as_str(), "name": name, "arguments": arguments})
         }
         TurnEvent::ToolDone { id, result } => json!({"type": "tool-done", "id": id.as_str(), "result": result}),
-        TurnEvent::ApprovalRequested { parts } => {
+        TurnEvent::ApprovalRequested { parts, can_clean } => {
             let part = |part: &QuestionPart| {
                 let QuestionPart { id, name, arguments, destination, folder, reason, pattern, takes_over } = part;
                 json!({"id": id.as_str(), "name": name, "arguments": arguments, "destination": destination,
                     "folder": folder, "reason": reason, "pattern": pattern, "takes_over": takes_over})
             };
-            json!({"type": "question", "parts": parts.iter().map(part).collect::<Vec<_>>()})
+            json!({"type": "question", "parts": parts.iter().map(part).collect::<Vec<_>>(), "can_clean": can_clean})
         }
         TurnEvent::Usage { usage, cost } => {
             json!({"type": "usage", "tokens": tokens(*usage), "cost_micro_usd": cost.map(|cost| cost.0)})

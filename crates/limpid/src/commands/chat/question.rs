@@ -26,7 +26,7 @@ pub(super) fn frame(parts: &[QuestionPart], width: usize) -> String {
 ///
 /// # Errors
 /// When the terminal cannot be read.
-pub(super) async fn answers(parts: &[QuestionPart]) -> Result<Option<Vec<ApprovalAnswer>>, Failure> {
+pub(super) async fn answers(parts: &[QuestionPart], can_clean: bool) -> Result<Option<Vec<ApprovalAnswer>>, Failure> {
     let mut answers: Vec<Option<ApprovalAnswer>> = vec![None; parts.len()];
     let mut is_shown = true;
     loop {
@@ -34,7 +34,7 @@ pub(super) async fn answers(parts: &[QuestionPart]) -> Result<Option<Vec<Approva
             (1..).zip(parts).filter(|(number, _)| answers[number - 1].is_none()).collect();
         let [(number, part), ..] = open[..] else { return Ok(Some(answers.into_iter().flatten().collect())) };
         if let [_] = open[..] {
-            let Some(answer) = about_one(part, is_shown).await? else { return Ok(None) };
+            let Some(answer) = about_one(part, can_clean, is_shown).await? else { return Ok(None) };
             answers[number - 1] = Some(answer);
             continue;
         }
@@ -43,22 +43,23 @@ pub(super) async fn answers(parts: &[QuestionPart]) -> Result<Option<Vec<Approva
         }
         let numbers: Vec<usize> = open.iter().map(|(number, _)| *number).collect();
         let asked = numbers.clone();
-        match read(several::WORDS, Several::Take(Vec::new()), move |line| several::meaning(line, &asked)).await? {
+        let meaning = move |line: &str| several::meaning(line, &asked, can_clean);
+        match read(several::words(can_clean), Several::Take(Vec::new(), ApprovalAnswer::No), meaning).await? {
             None => return Ok(None),
             Some(Several::Open(number)) => {
-                let Some(answer) = about_one(&parts[number - 1], false).await? else { return Ok(None) };
+                let Some(answer) = about_one(&parts[number - 1], can_clean, false).await? else { return Ok(None) };
                 answers[number - 1] = Some(answer);
             }
-            Some(Several::Take(taken)) => {
+            Some(Several::Take(taken, yes)) => {
                 for number in numbers {
                     let part = &parts[number - 1];
                     answers[number - 1] = Some(if !taken.contains(&number) {
                         ApprovalAnswer::No
                     } else if several::is_seen(part, output::width()) {
-                        ApprovalAnswer::Once
+                        yes
                     } else {
                         // What a stranger's text led to becomes the owner's by a yes to the whole of it.
-                        let Some(answer) = about_one(part, false).await? else { return Ok(None) };
+                        let Some(answer) = about_one(part, can_clean, false).await? else { return Ok(None) };
                         answer
                     });
                 }
@@ -68,12 +69,13 @@ pub(super) async fn answers(parts: &[QuestionPart]) -> Result<Option<Vec<Approva
 }
 
 /// Asks about one call by itself.
-async fn about_one(part: &QuestionPart, is_shown: bool) -> Result<Option<ApprovalAnswer>, Failure> {
+async fn about_one(part: &QuestionPart, can_clean: bool, is_shown: bool) -> Result<Option<ApprovalAnswer>, Failure> {
     if !is_shown {
         output::tell_as_laid_out(&single::frame(part, output::width()));
     }
     let lasts = part.pattern.is_some();
-    read(single::words(part), ApprovalAnswer::No, move |line| single::meaning(line, lasts)).await
+    let meaning = move |line: &str| single::meaning(line, lasts, can_clean);
+    read(single::words(part, can_clean), ApprovalAnswer::No, meaning).await
 }
 
 /// Reads lines until one is an answer; none when the person would rather stop the turn. The end of the input is `no`.

@@ -1,6 +1,6 @@
 //! One question about several calls, with a numbered part for each.
 
-use limpid_runtime::QuestionPart;
+use limpid_runtime::{ApprovalAnswer, QuestionPart};
 
 use super::lines::{behind_margin, field, wrapped_field};
 
@@ -8,13 +8,15 @@ use super::lines::{behind_margin, field, wrapped_field};
 const ROWS: usize = 3;
 
 /// The answers that there are.
-pub(super) const WORDS: &str = "all, none, 1 2 or open 1";
+pub(super) const fn words(can_clean: bool) -> &'static str {
+    if can_clean { "all, none, 1 2, open 1 or clean" } else { "all, none, 1 2 or open 1" }
+}
 
 /// An answer to a question with several parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Several {
-    /// These parts are taken, by their numbers; the others are left.
-    Take(Vec<usize>),
+    /// These parts are taken, by their numbers, each with this yes; the others are left.
+    Take(Vec<usize>, ApprovalAnswer),
     /// This part is to be shown whole, and answered by itself.
     Open(usize),
 }
@@ -48,13 +50,22 @@ pub(super) fn is_seen(part: &QuestionPart, width: usize) -> bool {
     !part.takes_over || behind_margin(&part.arguments, width, ROWS).1 == 0
 }
 
-/// What a line means for parts with these numbers; nothing when it is no answer.
-pub(super) fn meaning(line: &str, open: &[usize]) -> Option<Several> {
+/// What a line means for parts with these numbers; nothing when it is no answer. `can_clean` says whether the window can be
+/// cleaned first: `clean` does so and takes all, `clean 1 2` takes these.
+pub(super) fn meaning(line: &str, open: &[usize], can_clean: bool) -> Option<Several> {
     let line = line.trim().to_lowercase();
+    if let Some(rest) = line.strip_prefix("clean").filter(|_| can_clean) {
+        let taken = if rest.is_empty() { "all" } else { rest.strip_prefix(' ')? };
+        return match meaning(taken, open, false)? {
+            Several::Take(taken, _) if !taken.is_empty() => Some(Several::Take(taken, ApprovalAnswer::CleanFirst)),
+            _ => None,
+        };
+    }
+    let take = |numbers: Vec<usize>| Some(Several::Take(numbers, ApprovalAnswer::Once));
     let number = |word: &str| word.parse().ok().filter(|number| open.contains(number));
     match line.as_str() {
-        "all" | "y" | "yes" => return Some(Several::Take(open.to_vec())),
-        "none" | "n" | "no" => return Some(Several::Take(Vec::new())),
+        "all" | "y" | "yes" => return take(open.to_vec()),
+        "none" | "n" | "no" => return take(Vec::new()),
         _ => {}
     }
     if let Some(word) = line.strip_prefix("open ") {
@@ -62,7 +73,7 @@ pub(super) fn meaning(line: &str, open: &[usize]) -> Option<Several> {
     }
     let words = line.split([' ', ',']).filter(|word| !word.is_empty());
     let taken: Vec<usize> = words.map(number).collect::<Option<_>>()?;
-    (!taken.is_empty()).then_some(Several::Take(taken))
+    if taken.is_empty() { None } else { take(taken) }
 }
 
 #[cfg(test)]
@@ -141,7 +152,7 @@ mod tests {
     // SEC-072
     #[test]
     fn parts_are_taken_left_or_opened() {
-        let take = |numbers: &[usize]| Some(Several::Take(numbers.to_vec()));
+        let take = |numbers: &[usize]| Some(Several::Take(numbers.to_vec(), ApprovalAnswer::Once));
         let table = [
             ("all", take(&[1, 3, 4])),
             ("Y", take(&[1, 3, 4])),
@@ -160,7 +171,20 @@ mod tests {
             ("always", None),
         ];
         for (line, expected) in table {
-            assert_eq!(meaning(line, &[1, 3, 4]), expected, "{line:?}");
+            assert_eq!(meaning(line, &[1, 3, 4], true), expected, "{line:?}");
+        }
+        let cleaned = |numbers: &[usize]| Some(Several::Take(numbers.to_vec(), ApprovalAnswer::CleanFirst));
+        let table = [
+            ("clean", cleaned(&[1, 3, 4])),
+            ("Clean 3 4", cleaned(&[3, 4])),
+            ("clean none", None),
+            ("clean open 3", None),
+            ("clean clean", None),
+            ("cleaning", None),
+        ];
+        for (line, expected) in table {
+            assert_eq!(meaning(line, &[1, 3, 4], true), expected, "{line:?}");
+            assert_eq!(meaning(line, &[1, 3, 4], false), None, "{line:?}");
         }
     }
 }

@@ -38,15 +38,22 @@ fn cut(text: &str, most: usize) -> (&str, usize) {
 }
 
 /// The answers that there are.
-pub(super) fn words(part: &QuestionPart) -> &'static str {
-    if part.pattern.is_some() { "y, always or n" } else { "y or n" }
+pub(super) fn words(part: &QuestionPart, can_clean: bool) -> &'static str {
+    match (part.pattern.is_some(), can_clean) {
+        (true, false) => "y, always or n",
+        (false, false) => "y or n",
+        (true, true) => "y, always, n or clean",
+        (false, true) => "y, n or clean",
+    }
 }
 
-/// What a line means; nothing when it is no answer. `lasts` says whether there is a lasting yes.
-pub(super) fn meaning(line: &str, lasts: bool) -> Option<ApprovalAnswer> {
+/// What a line means; nothing when it is no answer. `lasts` says whether there is a lasting yes, `can_clean` whether the window
+/// can be cleaned first.
+pub(super) fn meaning(line: &str, lasts: bool, can_clean: bool) -> Option<ApprovalAnswer> {
     match line.trim().to_lowercase().as_str() {
         "y" | "yes" => Some(ApprovalAnswer::Once),
         "a" | "always" if lasts => Some(ApprovalAnswer::Always),
+        "clean" if can_clean => Some(ApprovalAnswer::CleanFirst),
         "n" | "no" => Some(ApprovalAnswer::No),
         _ => None,
     }
@@ -137,20 +144,29 @@ mod tests {
             ("", None),
             ("yn", None),
             ("ok", None),
+            ("clean", None),
         ];
         for (line, expected) in table {
-            assert_eq!(meaning(line, true), expected, "{line:?}");
+            assert_eq!(meaning(line, true, false), expected, "{line:?}");
         }
     }
 
     // SEC-078
     #[test]
     fn always_is_no_answer_where_there_is_no_lasting_yes() {
-        assert_eq!([meaning("always", false), meaning("a", false)], [None, None]);
-        assert_eq!(meaning("y", false), Some(ApprovalAnswer::Once));
+        assert_eq!([meaning("always", false, true), meaning("a", false, true)], [None, None]);
+        assert_eq!(meaning("y", false, true), Some(ApprovalAnswer::Once));
         let once = QuestionPart { pattern: None, ..part("{}") };
         let shown = frame(&once, 80);
         assert!(shown.contains("\n  always  -\n") && !shown.contains("cover"), "{shown}");
-        assert_eq!([words(&once), words(&part("{}"))], ["y or n", "y, always or n"]);
+        assert_eq!([words(&once, false), words(&part("{}"), false)], ["y or n", "y, always or n"]);
+    }
+
+    // SEC-072
+    #[test]
+    fn the_window_is_cleaned_first_where_that_is_an_answer() {
+        assert_eq!(meaning("clean", false, true), Some(ApprovalAnswer::CleanFirst));
+        assert_eq!(meaning("clean", true, false), None);
+        assert!(words(&part("{}"), true).ends_with("or clean"));
     }
 }

@@ -109,10 +109,10 @@ impl Chat<'_> {
                     }
                     self.printer.print(&event)?;
                     let mut stop = false;
-                    if let (TurnEvent::ApprovalRequested { parts }, false) = (&event, self.json) {
+                    if let (TurnEvent::ApprovalRequested { parts, can_clean }, false) = (&event, self.json) {
                         // The question has the keyboard to itself; what was typed before is no answer to it.
                         self.put_aside(answering, &handle).await?;
-                        match question::answers(parts).await? {
+                        match question::answers(parts, *can_clean).await? {
                             Some(answers) => handle.answer_all(parts, &answers),
                             None => stop = true,
                         }

@@ -1,0 +1,68 @@
+//! "Clean the window, then run": the window is emptied of strangers' text, the call runs exactly as it was shown and approved, and
+//! the turn ends, since what led to the call is not to be read on.
+//!
+//! The call keeps the label of the turn: a stranger's text led to its arguments, and no cleaning changes that, so a program gets the
+//! lower view as after any other yes. Its words are not put into the clean window. What it came to is, with its own label: a
+//! stranger's words stand in a boundary there, and taint the window again.
+
+use std::collections::BTreeSet;
+
+use limpid_core::{CallId, Labelled};
+use limpid_prompt::boundary;
+use limpid_services::directory::ConversationChoice;
+use limpid_services::error::AgentError;
+use limpid_turn::{Event, ToolOutcome};
+
+use crate::clean::clean;
+use crate::event::TurnEvent;
+use crate::turn::running::RunningTurn;
+
+/// The calls of a turn that ends with a clean window, and what they came to.
+#[derive(Default)]
+pub(super) struct CleanEnd {
+    calls: BTreeSet<CallId>,
+    outcomes: Vec<(CallId, Labelled<String>)>,
+}
+
+/// Empties the window before a call runs.
+pub(super) async fn begin(turn: &mut RunningTurn, call: &CallId) -> Result<(), AgentError> {
+    if turn.clean_end.is_none() {
+        put_aside(turn).await?;
+    }
+    turn.clean_end.get_or_insert_default().calls.insert(call.clone());
+    Ok(())
+}
+
+/// Takes in what such a call came to.
+pub(super) fn note(turn: &mut RunningTurn, id: &CallId, outcome: &ToolOutcome) {
+    if let Some(end) = turn.clean_end.as_mut().filter(|end| end.calls.contains(id)) {
+        let fenced = |text: String| match &outcome.boundary {
+            Some(drawn) => boundary::fence(&text, &boundary::tag(drawn, [text.as_str()])),
+            None => text,
+        };
+        end.outcomes.push((id.clone(), outcome.said.clone().map(fenced)));
+    }
+}
+
+/// Ends the turn in place of asking its model again.
+pub(super) async fn end(turn: &mut RunningTurn) -> Result<(), AgentError> {
+    let CleanEnd { outcomes, .. } = turn.clean_end.take().unwrap_or_default();
+    turn.apply(Event::Cancel, None, Vec::new()).await?;
+    // What the turn itself read and called.
+    put_aside(turn).await?;
+    let conversation = turn.writer.lease().conversation.clone();
+    for (id, said) in outcomes {
+        let (text, trust) = said.into_parts();
+        let text = Labelled::new(format!("What you had run came to this:\n\n{text}"), trust);
+        let key = format!("clean/{}/{id}", turn.id());
+        turn.deps.deliveries.notice(Some(&conversation), &key, "Done in a clean window", text).await?;
+    }
+    let told = "The window is clean: what strangers wrote, and what was said after it, is put aside.";
+    turn.listeners.send(&TurnEvent::Notice(told.to_owned()));
+    Ok(())
+}
+
+async fn put_aside(turn: &mut RunningTurn) -> Result<(), AgentError> {
+    let conversation = ConversationChoice::Id(turn.writer.lease().conversation.clone());
+    clean(&turn.deps, &conversation).await.map(drop)
+}
