@@ -5,8 +5,8 @@
 //! activates. Everything else is a message, such as `/etc/hosts is what?` and `and/or`. `//name` says `/name` to the
 //! model.
 //!
-//! A command is a file beside this one with a [`SlashCommand`] in it, and a line in the
-//! table.
+//! A command is a file in `commands/` with a [`SlashCommand`](slash_command::SlashCommand) in it, its `mod` line and its
+//! line in the table here, and its name in `COMMANDS` of `limpid-core`.
 
 mod checkpoint;
 mod clean;
@@ -38,12 +38,37 @@ use limpid_services::error::AgentError;
 use limpid_services::skills::{ListedSkill, SkillStatus};
 
 pub use slash_command::SlashReply;
-pub use table::{SlashInfo, commands, is_taken};
+pub use table::SlashInfo;
 
 use crate::agent::Agent;
 use crate::commands::line::{Line, parse, unknown};
 use crate::commands::slash_command::CommandContext;
-use crate::commands::table::find;
+use crate::commands::table::Table;
+
+/// Every command, in the order in which `/help` lists them.
+const TABLE: Table = Table(&[
+    &help::Help,
+    &new::New,
+    &stop::Stop,
+    &undo::Undo,
+    &mode::Mode,
+    &goal::Goal,
+    &checkpoint::Checkpoint,
+    &profile::Profile,
+    &model::Model,
+    &effort::Effort,
+    &prompt::Prompt,
+    &context::Context,
+    &compact::Compact,
+    &clean::Clean,
+    &memory::Memory,
+    &group::Group,
+    &skills::Skills,
+    &tasks::Tasks,
+    &heartbeat::Heartbeat,
+    &cost::Cost,
+    &exit::Exit,
+]);
 
 /// What a line that a person wrote comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,9 +88,14 @@ pub struct Completion {
     pub help: String,
 }
 
+/// Every command, in the order in which help lists them.
+pub fn commands() -> impl Iterator<Item = SlashInfo> {
+    TABLE.list()
+}
+
 /// Whether a text is a command, so that a surface can choose the conversation before it asks for more.
 pub fn is_command(text: &str) -> bool {
-    matches!(parse(text), Line::Command(..) | Line::Unknown(_))
+    matches!(parse(TABLE, text), Line::Command(..) | Line::Unknown(_))
 }
 
 impl Agent {
@@ -74,14 +104,14 @@ impl Agent {
     /// # Errors
     /// When the command fails, or there is no command or skill of that name.
     pub async fn command(&self, conversation: &ConversationChoice, text: &str) -> Result<Input, AgentError> {
-        let (command, arguments) = match parse(text) {
+        let (command, arguments) = match parse(TABLE, text) {
             Line::Message(text) => return Ok(Input::Message(text.to_owned())),
             Line::Unknown(name) => {
                 let skills = self.called_skills().await?;
                 if skills.iter().any(|(known, _)| known.eq_ignore_ascii_case(name)) {
                     return Ok(Input::Message(text.to_owned()));
                 }
-                return Err(AgentError::Invalid(unknown(name, &skills)));
+                return Err(AgentError::Invalid(unknown(TABLE, name, &skills)));
             }
             Line::Command(command, arguments) => (command, arguments),
         };
@@ -101,7 +131,7 @@ impl Agent {
             let fitting = own.chain(skills).filter(|(name, _)| name.starts_with(rest));
             return fitting.map(|(name, help)| Completion { word: format!("/{name}"), help }).collect();
         };
-        let Some(command) = find(name) else { return Vec::new() };
+        let Some(command) = TABLE.find(name) else { return Vec::new() };
         let mut before: Vec<&str> = rest.split_whitespace().collect();
         let begun = if rest.ends_with(char::is_whitespace) { "" } else { before.pop().unwrap_or_default() };
         let Ok(context) = self.command_context(conversation).await else { return Vec::new() };
@@ -122,7 +152,7 @@ impl Agent {
 
     async fn command_context<'a>(&'a self, choice: &'a ConversationChoice) -> Result<CommandContext<'a>, AgentError> {
         let conversation = self.directory().find(choice).await?;
-        Ok(CommandContext { agent: self, choice, conversation })
+        Ok(CommandContext { agent: self, choice, conversation, table: TABLE })
     }
 }
 

@@ -4,7 +4,6 @@ use async_trait::async_trait;
 use limpid_services::error::AgentError;
 
 use crate::commands::slash_command::{CommandContext, SlashCommand, SlashReply};
-use crate::commands::table::commands;
 
 /// Characters of the column of names.
 const WIDTH: usize = 16;
@@ -28,7 +27,7 @@ impl SlashCommand for Help {
 
     async fn run(&self, context: &CommandContext<'_>, _arguments: &str) -> Result<SlashReply, AgentError> {
         // What takes long arguments has a line of its own, so that the rest stays narrow.
-        let lines = commands().map(|command| {
+        let lines = context.table.list().map(|command| {
             let names: Vec<String> = command.names().map(|name| format!("/{name}")).collect();
             let usage = format!("{} {}", names.join(", "), command.arguments).trim_end().to_owned();
             if usage.chars().count() <= WIDTH {

@@ -1,7 +1,7 @@
 //! How a line that a person wrote is read, and what is proposed for a command that does not exist.
 
 use crate::commands::slash_command::SlashCommand;
-use crate::commands::table::{SlashInfo, commands, find};
+use crate::commands::table::{SlashInfo, Table};
 
 /// How a line that a person wrote reads.
 pub(super) enum Line<'a> {
@@ -11,7 +11,7 @@ pub(super) enum Line<'a> {
     Unknown(&'a str),
 }
 
-pub(super) fn parse(text: &str) -> Line<'_> {
+pub(super) fn parse(table: Table, text: &str) -> Line<'_> {
     let line = text.trim();
     let Some(rest) = line.strip_prefix('/') else { return Line::Message(text) };
     if let Some(escaped) = rest.strip_prefix('/') {
@@ -19,7 +19,7 @@ pub(super) fn parse(text: &str) -> Line<'_> {
         return Line::Message(if is_name(first_word(escaped)) { rest } else { text });
     }
     let name = first_word(rest);
-    match find(name) {
+    match table.find(name) {
         Some(command) => Line::Command(command, rest[name.len()..].trim()),
         None if is_name(name) => Line::Unknown(name),
         None => Line::Message(text),
@@ -38,8 +38,8 @@ fn is_name(word: &str) -> bool {
 /// How many commands are proposed for one that does not exist.
 const PROPOSED: usize = 3;
 
-pub(super) fn unknown(name: &str, skills: &[(String, String)]) -> String {
-    let own: Vec<&str> = commands().flat_map(SlashInfo::names).collect();
+pub(super) fn unknown(table: Table, name: &str, skills: &[(String, String)]) -> String {
+    let own: Vec<&str> = table.list().flat_map(SlashInfo::names).collect();
     let near = nearest(&name.to_lowercase(), own.into_iter().chain(skills.iter().map(|(name, _)| name.as_str())));
     let near: Vec<String> = near.into_iter().map(|near| format!("/{near}")).collect();
     let proposed = match near.split_last() {
@@ -88,12 +88,13 @@ fn slips_between(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::commands::TABLE;
 
     fn reads(text: &str) -> String {
-        match parse(text) {
+        match parse(TABLE, text) {
             Line::Message(text) => format!("says {text:?}"),
             Line::Command(command, arguments) => format!("does {} {arguments:?}", command.name()),
-            Line::Unknown(name) => format!("refuses {name:?}: {}", unknown(name, &[])),
+            Line::Unknown(name) => format!("refuses {name:?}: {}", unknown(TABLE, name, &[])),
         }
     }
 

@@ -8,6 +8,7 @@ use limpid_services::error::AgentError;
 use limpid_store::Conversation;
 
 use crate::agent::Agent;
+use crate::commands::table::Table;
 
 /// A command: what it is called, what it takes, what it does.
 #[async_trait]
@@ -49,6 +50,8 @@ pub(crate) struct CommandContext<'a> {
     pub(super) choice: &'a ConversationChoice,
     /// The conversation, when there is one yet.
     pub(crate) conversation: Option<Conversation>,
+    /// Every command, for those that speak of the others.
+    pub(crate) table: Table,
 }
 
 /// What a command came to.
