@@ -39,6 +39,9 @@ pub(crate) trait Adapter: Copy {
     /// The path that lists the models.
     fn list_path(self) -> &'static str;
 
+    /// The path of embeddings; none where there are none.
+    fn embeddings_path(self) -> Option<&'static str>;
+
     /// The body of a call, byte for byte.
     fn body(self, call: &WireCall<'_>, dialect: Dialect) -> String;
 
@@ -102,6 +105,14 @@ impl Adapter for Protocol {
         match self {
             Self::Ollama => "/api/tags",
             _ => "/models",
+        }
+    }
+
+    fn embeddings_path(self) -> Option<&'static str> {
+        match self {
+            Self::OpenaiChat | Self::OpenaiResponses => Some("/embeddings"),
+            Self::Ollama => Some("/v1/embeddings"),
+            Self::Anthropic | Self::Gemini => None,
         }
     }
 

@@ -14,7 +14,7 @@ use super::{Endpoint, Timeouts, keyed};
 use crate::embed::Embedder;
 use crate::errors::Service;
 use crate::model::ModelError;
-use crate::protocol::Protocol;
+use crate::protocol::Adapter as _;
 
 /// Bytes that one answer may have: a few hundred embeddings of the longest kind.
 const MAX_ANSWER: usize = 64 * 1024 * 1024;
@@ -40,7 +40,7 @@ impl RemoteEmbedder {
     /// When the provider has no embeddings in this form, the base URL is none, or the key cannot stand in a header.
     pub fn new(provider: &str, model: &str, endpoint: Endpoint) -> Result<Self, ModelError> {
         let refused = |why: String| ModelError::new(FailureClass::Malformed, why);
-        let path = path(endpoint.protocol).ok_or_else(|| {
+        let path = endpoint.protocol.embeddings_path().ok_or_else(|| {
             refused(format!(
                 "{provider} gives no embeddings; take a model of another provider, such as ollama/nomic-embed-text"
             ))
@@ -91,15 +91,6 @@ impl Embedder for RemoteEmbedder {
             read(&answer, texts.len()).ok_or_else(|| service.garbage(&String::from_utf8_lossy(&answer)))
         }
         .boxed()
-    }
-}
-
-/// Where embeddings are, after the base URL of a protocol; none where there are none.
-fn path(protocol: Protocol) -> Option<&'static str> {
-    match protocol {
-        Protocol::OpenaiChat | Protocol::OpenaiResponses => Some("/embeddings"),
-        Protocol::Ollama => Some("/v1/embeddings"),
-        Protocol::Anthropic | Protocol::Gemini => None,
     }
 }
 
