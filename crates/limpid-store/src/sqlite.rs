@@ -5,6 +5,8 @@ mod backup;
 mod chain;
 mod conversation_row;
 mod conversations;
+#[cfg(test)]
+mod damage_tests;
 mod deliveries;
 mod drafts;
 mod failure;

@@ -4,6 +4,9 @@
 
 pub mod effects;
 pub mod mailbox;
+pub mod post;
+pub mod skills;
+pub mod tasks;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
