@@ -5,8 +5,8 @@
 //! activates. Everything else is a message, such as `/etc/hosts is what?` and `and/or`. `//name` says `/name` to the
 //! model.
 //!
-//! A command is a file in `commands/` with a [`SlashCommand`](slash_command::SlashCommand) in it, its `mod` line and its
-//! line in the table here, and its name in `COMMANDS` of `limpid-core`.
+//! A command is a file in `commands/` with a `SlashCommand` in it, its `mod` and its line in the table here, and its name in
+//! `COMMANDS` of `limpid-core`.
 
 mod checkpoint;
 mod clean;
