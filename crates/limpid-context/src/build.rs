@@ -1,5 +1,6 @@
-//! How a prompt is made: what it shows is read, then it is rendered once and measured. It is the only way to a prompt of
-//! a conversation; later requests of a turn go through [`fit_to_window`] with what the turn has read.
+//! How a prompt is made: what it shows is read, then it is rendered once and measured. The first request of a turn is made
+//! here; later ones by [`fit_to_window`] with what the turn has read. For a fallback model the same inputs are rendered once
+//! more.
 
 use std::sync::Arc;
 

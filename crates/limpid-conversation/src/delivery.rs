@@ -1,5 +1,5 @@
-//! The one place where something reaches people: an answer's events by way of [`Border`], and messages that
-//! nobody waits for by way of their conversation's actor, under its lease, between two turns, each exactly once.
+//! Puts messages that nobody waits for into their conversation: its actor does so, under its lease, between two turns, each
+//! exactly once. An answer's events reach people by way of `visible_events.rs`.
 
 use limpid_core::{ConversationId, Message, Role, Trust};
 use limpid_services::deliveries::visible_text;

@@ -2,8 +2,8 @@
 //!
 //! A tool is a small file: its name, its arguments as a Rust type, what kind of effect it has, and what it does. What
 //! the model is told about it stands in the profile's `tools/*.md`. A tool that needs something of the world (a store,
-//! a folder, a client) holds it as a field; the runtime makes it so. Tools run in one place only, in the runtime,
-//! which asks the policy first.
+//! a folder, a client) holds it as a field; the runtime makes it so. Tools run in one place only, the tool executor of
+//! `limpid-services`, which asks the policy first.
 //!
 //! # Layout
 //! - [`tool`]: the interface.

@@ -47,7 +47,7 @@ async fn asked(agent: &Agent, text: &str) -> Vec<String> {
     let mut handle = agent.chat(ChatRequest { can_answer: true, ..last(text) }).await.unwrap();
     let mut asked = Vec::new();
     while let Some(event) = handle.next().await {
-        if let TurnEvent::ApprovalRequested { parts } = &event {
+        if let TurnEvent::ApprovalRequested { parts, .. } = &event {
             for part in parts {
                 asked.push(part.id.to_string());
                 handle.answer(&part.id, ApprovalAnswer::No);
