@@ -3,7 +3,8 @@
 //!
 //! The call keeps the label of the turn: a stranger's text led to its arguments, and no cleaning changes that, so a program gets the
 //! lower view as after any other yes. Its words are not put into the clean window. What it came to is, with its own label: a
-//! stranger's words stand in a boundary there, and taint the window again.
+//! stranger's words stand in a boundary there, and taint the window again. After a crash in between the turn goes on as after any
+//! other yes, with what it had read and its label.
 
 use std::collections::BTreeSet;
 

@@ -66,7 +66,7 @@ impl RunningTurn {
         while let Some(effect) = self.todo.pop_front() {
             match effect {
                 Effect::CallModel { .. } | Effect::Decide { .. } if self.clean_end.is_some() => {
-                    clean_first::end(self).await?
+                    clean_first::end(self).await?;
                 }
                 Effect::CallModel { round, tools: true } => replies::ask(self, round, ReplyKind::Message).await?,
                 Effect::CallModel { round, tools: false } => replies::ask(self, round, ReplyKind::End).await?,
