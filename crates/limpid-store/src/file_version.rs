@@ -33,8 +33,20 @@ pub trait FileVersions: Send + Sync {
     /// The conversation that made the file at a path, as far as is known.
     async fn file_made_by(&self, path: &str) -> Result<Option<ConversationId>, StoreError>;
 
-    /// What files held before changes and is no text of the store, with the time of its newest change, newest first.
-    async fn kept_files(&self) -> Result<Vec<(FileHash, i64)>, StoreError>;
+    /// What files held before changes and is no text of the store, in the order in which it is worth keeping: what clean turns
+    /// changed, then what others changed, with `outside/` last; the newest first.
+    async fn kept_files(&self) -> Result<Vec<KeptFile>, StoreError>;
+}
+
+/// What a file held before a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeptFile {
+    /// The hash of its bytes.
+    pub hash: FileHash,
+    /// When it was changed last, in milliseconds since 1970.
+    pub at_ms: i64,
+    /// Whether only turns that had read a stranger's text changed it.
+    pub is_foreign: bool,
 }
 
 /// One change of one file.

@@ -24,7 +24,7 @@ use serde::de::{Deserializer, Error as _};
 #[serde(default, deny_unknown_fields)]
 pub struct PolicyConfig {
     /// Calls that run although the turn has read what a stranger wrote.
-    pub allow: Vec<RuleConfig>,
+    pub allow: Vec<AllowConfig>,
     /// Calls that wait for the owner, always.
     pub ask: Vec<RuleConfig>,
     /// Calls that never run.
@@ -33,15 +33,32 @@ pub struct PolicyConfig {
     pub hosts: Vec<String>,
 }
 
-/// One rule.
+/// A rule that lets calls run.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AllowConfig {
+    /// The tools: `name`, `prefix*`, `*`, `class:execute`, `group:web`.
+    #[serde(deserialize_with = "tools")]
+    pub tool: ToolPattern,
+    /// What the arguments look like, all that may be there; `*` is any text, a last `**` any rest of a list.
+    #[serde(default, deserialize_with = "arguments")]
+    pub arguments: Option<ArgumentPattern>,
+    /// Where the call goes: a host, an address, or `*.host`.
+    #[serde(default)]
+    pub destination: Option<String>,
+    /// The most bytes of text in its arguments, all of them together.
+    #[serde(default)]
+    pub max_bytes: Option<u64>,
+}
+
+/// A rule that holds calls back, whatever their size.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RuleConfig {
     /// The tools: `name`, `prefix*`, `*`, `class:execute`, `group:web`.
     #[serde(deserialize_with = "tools")]
     pub tool: ToolPattern,
-    /// What the arguments look like; `*` is any text, a last `**` any rest of a list. For `allow` these are all that may
-    /// be there; for `ask` and `deny` others may be there too.
+    /// What the arguments look like; `*` is any text, a last `**` any rest of a list. Others may be there too.
     #[serde(default, deserialize_with = "arguments")]
     pub arguments: Option<ArgumentPattern>,
     /// Where the call goes: a host, an address, or `*.host`.
@@ -57,11 +74,18 @@ impl PolicyConfig {
                 tool: rule.tool.clone(),
                 arguments: rule.arguments.clone(),
                 destination: rule.destination.clone(),
+                max_bytes: None,
             };
             rules.iter().map(rule).collect()
         };
+        let allowed = |rule: &AllowConfig| Rule {
+            tool: rule.tool.clone(),
+            arguments: rule.arguments.clone(),
+            destination: rule.destination.clone(),
+            max_bytes: rule.max_bytes,
+        };
         OwnerRules {
-            allow: rules(&self.allow),
+            allow: self.allow.iter().map(allowed).collect(),
             ask: rules(&self.ask),
             deny: rules(&self.deny),
             hosts: self.hosts.clone(),

@@ -37,6 +37,8 @@ impl RunningTurn {
                         self.calls.reservations.spend(at);
                         spent.push(TurnWrite::Event(Entry::Spent(at).into_row(Kept::UntilEnd)?));
                     }
+                    // So that an equal call of the same reply counts.
+                    context.fetched.extend(permit.fetches().map(str::to_owned));
                     permitted.push((*permit, planned.timeout));
                 }
                 Decision::Refused(error) => {

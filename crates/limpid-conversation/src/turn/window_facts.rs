@@ -1,8 +1,10 @@
 //! What a tainted turn is judged by besides its label: what is private in its window, and which addresses are known.
 
+use std::collections::HashSet;
+
 use limpid_core::message::FAILED;
 use limpid_core::policy::written_addresses;
-use limpid_core::{ConversationId, Message, Role};
+use limpid_core::{CallId, ConversationId, Message, Role};
 use limpid_prompt::Inputs;
 use limpid_services::error::AgentError;
 use limpid_services::tools::{CallContext, WindowFacts, address_of, holds_private};
@@ -17,7 +19,16 @@ pub(super) async fn call_context(turn: &mut RunningTurn) -> Result<CallContext, 
     let grants = turn.deps.drafts.grants(&conversation).await?;
     // In a clean turn nothing of it counts.
     let window = if trust.is_foreign() { window_facts(turn).await? } else { WindowFacts::unknown() };
-    Ok(CallContext { conversation: Some(conversation), trust, grants, window, reserved: false })
+    let fetched = fetched(turn);
+    Ok(CallContext { conversation: Some(conversation), trust, grants, window, reserved: false, fetched })
+}
+
+/// The addresses that the turn has asked for: those of its calls that have a result.
+fn fetched(turn: &RunningTurn) -> Vec<String> {
+    let in_flight = turn.machine.in_flight();
+    let ended: HashSet<&CallId> = in_flight.iter().filter_map(|message| message.call_id.as_ref()).collect();
+    let calls = in_flight.iter().flat_map(|message| &message.calls).filter(|call| ended.contains(&call.id));
+    calls.filter_map(|call| turn.calls.tools.fetched_by(call)).collect()
 }
 
 /// Looks a tainted window through.

@@ -15,6 +15,17 @@ pub enum Argument {
     Fields(Vec<(String, Argument)>),
 }
 
+impl Argument {
+    /// The bytes of all its texts together, names of fields left out.
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Self::Text(text) => text.len() as u64,
+            Self::List(items) => items.iter().map(Self::bytes).sum(),
+            Self::Fields(fields) => fields.iter().map(|(_, value)| value.bytes()).sum(),
+        }
+    }
+}
+
 /// What an argument has to look like.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArgumentPattern {

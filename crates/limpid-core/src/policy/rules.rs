@@ -26,12 +26,17 @@ pub struct Rule {
     pub arguments: Option<ArgumentPattern>,
     /// The destination: a name, or `*.name` for what lies below it; absent: any, or none.
     pub destination: Option<String>,
+    /// The most bytes of text that a call which it lets pass may have in its arguments; absent: any number.
+    pub max_bytes: Option<u64>,
 }
 
 impl Rule {
-    /// Whether the rule lets this call pass: an argument that it does not name must not be there.
+    /// Whether the rule lets this call pass: an argument that it does not name must not be there, and all of them together
+    /// must not be larger than it says.
     pub fn permits(&self, tool: &ToolFacts<'_>, arguments: &Argument, destination: Option<&str>) -> bool {
-        self.is_about(tool, destination) && self.arguments.as_ref().is_none_or(|pattern| pattern.matches(arguments))
+        self.is_about(tool, destination)
+            && self.arguments.as_ref().is_none_or(|pattern| pattern.matches(arguments))
+            && self.max_bytes.is_none_or(|most| arguments.bytes() <= most)
     }
 
     /// Whether the rule holds this call back: no argument that is added gets around it.

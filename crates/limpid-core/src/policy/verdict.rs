@@ -30,6 +30,9 @@ pub struct Setting<'a> {
     pub grants: &'a [Grant],
 }
 
+/// How often a turn may ask for one address: how often it does must say nothing.
+pub const MOST_FETCHES: usize = 3;
+
 /// One call.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
@@ -39,6 +42,8 @@ pub struct Call<'a> {
     pub effect: &'a Effect,
     /// How the address came about that it would fetch.
     pub address: AddressOrigin,
+    /// How often the turn has asked for that address before.
+    pub fetched: usize,
     /// Its arguments, parsed.
     pub arguments: &'a Argument,
     /// The files and folders that it would touch, looked up.
@@ -144,6 +149,9 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
     }
     if let Some(reason) = setting.mode.and_then(|mode| wrong_write(mode, call)) {
         return refused(reason);
+    }
+    if matches!(call.effect, Effect::Fetch(_)) && call.fetched >= MOST_FETCHES {
+        return refused(format!("this turn has asked for that address {MOST_FETCHES} times, which is the most"));
     }
     let Some(reason) = why_ask(setting, call, is_in(&setting.rules.ask)) else { return Verdict::Allowed };
     let lasting = lasting_yes(setting, call);

@@ -118,6 +118,15 @@ impl TurnToolExecutor {
         }
     }
 
+    /// The address that a call would fetch, if that is what it would do.
+    pub fn fetched_by(&self, call: &ToolCall) -> Option<String> {
+        let arguments = serde_json::from_str(&call.arguments).ok()?;
+        match self.tool(&call.name)?.effect(&arguments) {
+            Effect::Fetch(address) => address,
+            _ => None,
+        }
+    }
+
     /// Says whether a call may run now. A right to run comes from here alone, so nothing runs that the policy did not see.
     pub async fn decide(&self, planned: &PlannedCall, context: &CallContext, now_ms: i64) -> Decision {
         let call = &self.as_run(&planned.call, context.trust);
@@ -351,6 +360,14 @@ pub struct Permit {
 }
 
 impl Permit {
+    /// The address that it fetches, if that is what it does.
+    pub fn fetches(&self) -> Option<&str> {
+        match &self.facts.effect {
+            Effect::Fetch(address) => address.as_deref(),
+            _ => None,
+        }
+    }
+
     /// The call.
     pub fn call(&self) -> &ToolCall {
         &self.call

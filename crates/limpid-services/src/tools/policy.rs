@@ -66,6 +66,8 @@ pub struct CallContext {
     pub window: WindowFacts,
     /// Whether the turn holds a reserved right to exactly this call.
     pub reserved: bool,
+    /// The addresses that the turn has asked for, in their normal form, as often as it did.
+    pub fetched: Vec<String>,
 }
 
 /// What a tainted turn is judged by besides its label. In a clean one nothing of it counts.
@@ -89,7 +91,20 @@ impl WindowFacts {
 impl CallContext {
     /// A call of somebody who wrote down what to do, with nothing allowed beforehand.
     pub fn of(trust: Trust) -> Self {
-        Self { conversation: None, trust, grants: Vec::new(), window: WindowFacts::unknown(), reserved: false }
+        Self {
+            conversation: None,
+            trust,
+            grants: Vec::new(),
+            window: WindowFacts::unknown(),
+            reserved: false,
+            fetched: Vec::new(),
+        }
+    }
+
+    /// How often the address of a fetch was asked for before.
+    fn times_fetched(&self, effect: &Effect) -> usize {
+        let Effect::Fetch(Some(address)) = effect else { return 0 };
+        self.fetched.iter().filter(|fetched| *fetched == address).count()
     }
 
     /// How the address of a fetch came about.
@@ -230,6 +245,7 @@ impl CallFacts {
             tool,
             effect: &self.effect,
             address: context.address_origin(&self.effect),
+            fetched: context.times_fetched(&self.effect),
             arguments: &self.arguments,
             paths: &self.paths,
             destination: self.destination.as_deref(),

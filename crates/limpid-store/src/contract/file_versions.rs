@@ -5,7 +5,8 @@ use limpid_core::{ConversationId, Trust};
 use super::Bench;
 use super::sample::ODD;
 use crate::{
-    Author, FileChangeEnd, FileContent, FileHash, FileVersion, FileVersionId, NewFileVersion, Store, StoreError,
+    Author, FileChangeEnd, FileContent, FileHash, FileVersion, FileVersionId, KeptFile, NewFileVersion, Store,
+    StoreError,
 };
 
 /// A change of a file from one content to another, ended.
@@ -91,10 +92,26 @@ pub async fn a_change_of_a_file_is_there_before_it_is_made(bench: &Bench) {
     let ended = store.file_version(id).await.unwrap();
     assert_eq!((ended.after, ended.ended), (bytes(b"two"), true));
 
-    let idle = store.begin_file_change(new).await.unwrap();
+    let idle = store.begin_file_change(new.clone()).await.unwrap();
     store.end_file_change(idle, end(b"one")).await.unwrap();
     assert_eq!(store.file_versions(None).await.unwrap().rows.len(), 1);
-    assert_eq!(store.kept_files().await.unwrap(), [(FileHash::of(b"one"), 1)]);
+    let kept = store.kept_files().await.unwrap();
+    let owners = KeptFile { hash: FileHash::of(b"one"), at_ms: 1, is_foreign: false };
+    assert_eq!(kept, [owners]);
+
+    // What strangers' texts led to comes after it, however new it is, and `outside/` comes last.
+    for (path, trust, text) in
+        [("outside/b", Trust::Outside, b"low"), ("b.txt", Trust::Outside, b"yes"), ("outside/b", Trust::Owner, b"own")]
+    {
+        let before = bytes(text);
+        let new = NewFileVersion { path: path.to_owned(), before: before.clone(), trust, now_ms: 9, ..new.clone() };
+        let id = store.begin_file_change(new).await.unwrap();
+        store.end_file_change(id, FileChangeEnd { before, after: None, author: None }).await.unwrap();
+    }
+    let kept = store.kept_files().await.unwrap();
+    let order: Vec<(FileHash, bool)> = kept.iter().map(|kept| (kept.hash, kept.is_foreign)).collect();
+    let wanted = [(b"own", false), (b"one", false), (b"yes", true), (b"low", true)];
+    assert_eq!(order, wanted.map(|(text, is_foreign)| (FileHash::of(text), is_foreign)));
 }
 
 /// Who made a file is who made it last, as long as nobody took it away.

@@ -8,8 +8,8 @@ use super::failure::Outcome;
 use super::row::{self, Read, get, parsed, word};
 use super::{SqliteStore, Tx};
 use crate::{
-    Author, FileChangeEnd, FileContent, FileHash, FileVersion, FileVersionId, FileVersions, Listed, NewFileVersion,
-    StoreError,
+    Author, FileChangeEnd, FileContent, FileHash, FileVersion, FileVersionId, FileVersions, KeptFile, Listed,
+    NewFileVersion, StoreError,
 };
 
 /// A change with its two texts, if they are kept.
@@ -75,14 +75,17 @@ impl FileVersions for SqliteStore {
         .await
     }
 
-    async fn kept_files(&self) -> Result<Vec<(FileHash, i64)>, StoreError> {
+    async fn kept_files(&self) -> Result<Vec<KeptFile>, StoreError> {
         self.read(move |tx| {
             let mut statement = tx.sql.prepare_cached(
-                "SELECT before, MAX(at_ms) FROM file_change WHERE owner = :owner AND before IS NOT NULL
-                 AND before NOT IN (SELECT hash FROM file_text WHERE owner = :owner) GROUP BY before ORDER BY 2 DESC",
+                "SELECT before, MAX(at_ms), MIN(CASE WHEN trust NOT IN ('guest', 'outside') THEN 0
+                     WHEN path NOT LIKE 'outside/%' THEN 1 ELSE 2 END) FROM file_change
+                 WHERE owner = :owner AND before IS NOT NULL
+                 AND before NOT IN (SELECT hash FROM file_text WHERE owner = :owner) GROUP BY before ORDER BY 3, 2 DESC",
             )?;
-            let kept = statement
-                .query_map(named_params! { ":owner": tx.owner }, |row| Ok((FileHash(row.get(0)?), row.get(1)?)))?;
+            let kept = statement.query_map(named_params! { ":owner": tx.owner }, |row| {
+                Ok(KeptFile { hash: FileHash(row.get(0)?), at_ms: row.get(1)?, is_foreign: row.get::<_, u8>(2)? > 0 })
+            })?;
             Ok(kept.collect::<Result<_, _>>()?)
         })
         .await

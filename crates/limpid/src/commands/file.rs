@@ -52,13 +52,15 @@ async fn accept(agent: &Agent, offer: &FileOffer, seen: Option<&str>, can_ask: b
         Some(seen) if !seen.is_empty() && hash.starts_with(seen) => {}
         Some(_) => {
             let why = format!("{from} is not what you looked at");
-            return Err(Failure::new(ExitStatus::Usage, why).advise(format!("Look at it: limpid file accept {from}")));
+            let look = format!("Look at it: limpid file accept {}", as_word(from));
+            return Err(Failure::new(ExitStatus::Usage, why).advise(look));
         }
         None => {
             show(offer)?;
             if !can_ask {
                 output::tell(&format!(
-                    "Nothing was accepted. This makes it yours: limpid file accept {from} --hash {}",
+                    "Nothing was accepted. This makes it yours: limpid file accept {} --hash {}",
+                    as_word(from),
                     &hash[..16]
                 ));
                 return Ok(());
@@ -80,7 +82,14 @@ async fn accept(agent: &Agent, offer: &FileOffer, seen: Option<&str>, can_ask: b
     Ok(())
 }
 
-/// The whole text behind a margin, or what it changes.
+/// A name as one word of a shell, whoever gave it.
+fn as_word(name: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-".contains(letter);
+    let is_word = !name.is_empty() && !name.starts_with('-') && name.chars().all(is_plain);
+    if is_word { name.to_owned() } else { format!("'{}'", name.replace('\'', r"'\''")) }
+}
+
+/// The whole text behind a margin, or what it changes. A stranger's codes are written out wherever it goes.
 fn show(offer: &FileOffer) -> Result<(), Failure> {
     let FileOffer { from, to, there, .. } = offer;
     output::line(&match (offer.moves(), there) {
@@ -89,7 +98,7 @@ fn show(offer: &FileOffer) -> Result<(), Failure> {
         (false, Some(_)) => format!("{from} was changed:"),
         (false, None) => format!("{from} is new:"),
     })?;
-    offer.lines().iter().try_for_each(|line| output::line(&format!("│ {line}")))
+    offer.lines().iter().try_for_each(|line| output::line(&output::shown(&format!("│ {line}"))))
 }
 
 fn list_waiting(agent: &Agent, files: &[UnacceptedFile], json: bool) -> Result<(), Failure> {
@@ -161,4 +170,18 @@ fn full(version: &FileVersion) -> Value {
         "tool": version.tool,
         "at_ms": version.at_ms,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SEC-077
+    #[test]
+    fn a_strangers_name_is_one_word_of_a_command() {
+        assert_eq!(as_word("outside/notes.md"), "outside/notes.md");
+        assert_eq!(as_word("outside/$(touch pwn).md"), "'outside/$(touch pwn).md'");
+        assert_eq!(as_word("it's; rm"), r"'it'\''s; rm'");
+        assert_eq!(as_word("--hash"), "'--hash'");
+    }
 }

@@ -111,3 +111,20 @@ async fn a_tainted_turn_sends_no_worker_without_a_yes() {
     let drafts = world.done(&["draft", "list"]).await;
     assert!(drafts.contains("research"), "{drafts}");
 }
+
+mod control {
+    use super::*;
+
+    // SEC-098 SEC-101
+    #[tokio::test]
+    async fn pages_without_orders_are_compared() {
+        let site = Site::start(|_| page("tea")).await;
+        let world = researching(site.url.clone(), Sent::default()).await;
+        world.write("limpid.toml", "[web]\nalso = [\"127.0.0.1\"]\n");
+        world.write("soul.md", OWNED[1]);
+        world.done(&["chat", "hi"]).await;
+        let answer = world.done(&["chat", "--conversation", "last", "compare the fifty pages"]).await;
+        assert!(answer.contains("Noted."), "{answer}");
+        assert_eq!(site.visited().len(), PAGES);
+    }
+}

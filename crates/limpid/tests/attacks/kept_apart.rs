@@ -201,3 +201,17 @@ async fn at_a_terminal_the_owner_is_asked_once_they_have_seen_all_of_it() {
     let moved = std::fs::read_to_string(world.home.path().join("workspace/a/notes.md")).unwrap();
     assert_eq!(moved, text);
 }
+
+mod control {
+    use super::*;
+
+    // SEC-057 SEC-098
+    #[tokio::test]
+    async fn in_a_clean_turn_a_new_file_is_among_the_owners() {
+        let new = ("write_file", json!({ "path": "notes.md", "content": "Tea is green.\n" }));
+        let attack = Attack::new(|_| vec![new], |_| Vec::new(), |_| page("tea")).await;
+        attack.world.done(&["chat", "note that tea is green"]).await;
+        assert_eq!(files(&attack.world.home.path().join("workspace")), ["notes.md"]);
+        assert!(files(&attack.world.home.path().join("outside")).is_empty());
+    }
+}

@@ -41,23 +41,30 @@ async fn what_instructs_the_agent_is_known_by_every_name() {
     assert!(!at("workspace/memory/202603/new.md").exists());
 }
 
-// SEC-062
-#[tokio::test]
-async fn control() {
-    let attack = Attack::new(
-        |_| {
-            vec![
-                ("read_file", json!({ "path": "outside/letter.txt" })),
-                ("append_file", json!({ "path": "outside/kept.txt", "content": " and more" })),
-            ]
-        },
-        |_| Vec::new(),
-        |_| page("tea"),
-    )
-    .await;
-    attack.world.write("workspace/AGENTS.md", "own");
-    attack.world.write("outside/letter.txt", "tea");
-    attack.world.write("outside/kept.txt", "theirs");
-    attack.world.done(&["chat", "add what the letter says"]).await;
-    assert_eq!(std::fs::read_to_string(attack.world.home.path().join("outside/kept.txt")).unwrap(), "theirs and more");
+mod control {
+    use super::*;
+
+    // SEC-062 SEC-098
+    #[tokio::test]
+    async fn what_is_no_instruction_is_added_to_unasked() {
+        let attack = Attack::new(
+            |_| {
+                vec![
+                    ("read_file", json!({ "path": "outside/letter.txt" })),
+                    ("append_file", json!({ "path": "outside/kept.txt", "content": " and more" })),
+                ]
+            },
+            |_| Vec::new(),
+            |_| page("tea"),
+        )
+        .await;
+        attack.world.write("workspace/AGENTS.md", "own");
+        attack.world.write("outside/letter.txt", "tea");
+        attack.world.write("outside/kept.txt", "theirs");
+        attack.world.done(&["chat", "add what the letter says"]).await;
+        assert_eq!(
+            std::fs::read_to_string(attack.world.home.path().join("outside/kept.txt")).unwrap(),
+            "theirs and more"
+        );
+    }
 }

@@ -5,6 +5,7 @@ mod destroyed_files;
 #[cfg(target_os = "linux")]
 mod endless_file;
 mod equal_keys;
+mod fixed_fetches;
 mod flood_of_calls;
 #[cfg(target_os = "linux")]
 mod hostile_formats;
@@ -16,8 +17,6 @@ mod mentioned_host;
 mod moved_goals;
 mod names_of_files;
 mod obedient;
-#[cfg(target_os = "linux")]
-mod owners_days;
 #[cfg(target_os = "linux")]
 mod planted_files;
 mod several_questions;

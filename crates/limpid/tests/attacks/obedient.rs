@@ -111,15 +111,16 @@ fn finding<'a>(calls: impl Iterator<Item = &'a Planned>) -> Vec<Planned> {
 pub(crate) struct Site {
     pub(crate) url: String,
     visited: Arc<Mutex<Vec<String>>>,
+    heads: Arc<Mutex<Vec<String>>>,
 }
 
 impl Site {
     pub(crate) async fn start(page: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let visited: Arc<Mutex<Vec<String>>> = Arc::default();
+        let (visited, heads): (Arc<Mutex<Vec<String>>>, Arc<Mutex<Vec<String>>>) = Default::default();
         let host = url.trim_start_matches("http://").to_owned();
-        let site = Self { url, visited: Arc::clone(&visited) };
+        let site = Self { url, visited: Arc::clone(&visited), heads: Arc::clone(&heads) };
         tokio::spawn(async move {
             while let Ok((mut stream, _)) = listener.accept().await {
                 let (mut head, mut buffer) = (Vec::new(), [0u8; 4096]);
@@ -133,10 +134,16 @@ impl Site {
                 // A page names the server that it is on.
                 let answer = page(&path).replace("HOST", &host);
                 visited.lock().unwrap().push(path);
+                heads.lock().unwrap().push(String::from_utf8_lossy(&head).replace(&host, "HOST"));
                 let _ = stream.write_all(answer.as_bytes()).await;
             }
         });
         site
+    }
+
+    /// The requests as they came, with `HOST` in the place of the server's name.
+    pub(crate) fn heads(&self) -> Vec<String> {
+        self.heads.lock().unwrap().clone()
     }
 
     /// The paths that were asked for.

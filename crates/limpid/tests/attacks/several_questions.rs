@@ -9,11 +9,11 @@ use crate::attacks::obedient::{Attack, MARK, Planned, page};
 /// Words that would draw a question of their own if they reached the terminal as they are.
 const FORGED: &str = "x\u{1b}[9A\u{1b}[J\n  what these would do:\n  1  tool  list_dir\n     why   nothing\n> all";
 
-fn write(path: &str) -> (&'static str, serde_json::Value) {
+fn write(path: &'static str) -> Planned {
     ("write_file", json!({ "path": path, "content": format!("{FORGED} {path}") }))
 }
 
-async fn asked(columns: u16) -> (Attack, Terminal) {
+async fn asked(columns: u16, write: fn(&'static str) -> Planned) -> (Attack, Terminal) {
     let reads = |web: &str| vec![("web_fetch", json!({ "url": format!("{web}/") }))];
     let orders = |_: &str| -> Vec<Planned> { vec![write("a.md"), write("b.md"), write("c.md")] };
     let attack = Attack::new(reads, orders, |_| page(MARK)).await;
@@ -41,7 +41,7 @@ fn files(attack: &Attack) -> [String; 3] {
 #[tokio::test(flavor = "multi_thread")]
 async fn one_question_names_each_part_and_only_the_part_that_is_taken_runs() {
     for columns in [40, 80, 120] {
-        let (attack, mut terminal) = asked(columns).await;
+        let (attack, mut terminal) = asked(columns, write).await;
         let shown = terminal.shown();
         assert_eq!(shown.matches("3 calls wait for you").count(), 1, "{shown}");
         let lines: Vec<&str> = shown.lines().filter(|line| !line.trim().is_empty()).collect();
@@ -63,5 +63,19 @@ async fn one_question_names_each_part_and_only_the_part_that_is_taken_runs() {
         let [a, b, c] = files(&attack);
         assert_eq!((a.as_str(), c.as_str()), ("mine", "mine"));
         assert_eq!(b, format!("{FORGED} b.md"));
+    }
+}
+
+mod control {
+    use super::*;
+
+    // SEC-072 SEC-098
+    #[tokio::test(flavor = "multi_thread")]
+    async fn one_answer_takes_all_parts_that_were_seen_whole() {
+        let short = |path: &'static str| ("write_file", json!({ "path": path, "content": "yours" }));
+        let (attack, mut terminal) = asked(100, short).await;
+        terminal.keys("all\r").await.unwrap();
+        terminal.ended().await.unwrap();
+        assert_eq!(files(&attack), ["yours"; 3]);
     }
 }

@@ -33,7 +33,7 @@ async fn follows_a_link(looks: bool) -> Vec<String> {
     attack.web.visited()
 }
 
-// SEC-100
+// SEC-068 SEC-100
 #[tokio::test]
 async fn no_link_is_followed_once_something_private_is_in_the_window() {
     assert_eq!(follows_a_link(true).await, ["/page"], "a memory was read, so the choice of a link says something");

@@ -9,6 +9,8 @@ mod attacks;
 mod chat;
 mod cmd;
 mod context_size;
+#[cfg(target_os = "linux")]
+mod day_in_a_repository;
 mod days;
 mod files_and_programs;
 mod foreign_folder;

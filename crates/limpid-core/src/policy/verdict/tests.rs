@@ -11,7 +11,16 @@ fn setting(rules: &OwnerRules, trust: Trust) -> Setting<'_> {
 
 fn call<'a>(name: &'a str, effect: &'a Effect, arguments: &'a Argument) -> Call<'a> {
     let tool = ToolFacts { name, group: "test", class: effect.class() };
-    Call { tool, effect, address: AddressOrigin::Composed, arguments, paths: &[], destination: None, reserved: false }
+    Call {
+        tool,
+        effect,
+        address: AddressOrigin::Composed,
+        fetched: 0,
+        arguments,
+        paths: &[],
+        destination: None,
+        reserved: false,
+    }
 }
 
 /// A path that is written; files of prompts are named in capitals here.
@@ -66,6 +75,7 @@ fn the_owners_rules_decide_by_tool_arguments_and_destination() {
         tool: ToolPattern::parse(tool).unwrap(),
         arguments: arguments.map(|text| ArgumentPattern::Text(text.to_owned())),
         destination: destination.map(str::to_owned),
+        max_bytes: None,
     };
     let judged = |rule: Rule| {
         let rules = OwnerRules { allow: vec![rule], ..OwnerRules::default() };
@@ -78,6 +88,10 @@ fn the_owners_rules_decide_by_tool_arguments_and_destination() {
     assert!(!judged(rule("send_sms", None, None)));
     assert!(!judged(rule("send_mail", Some("secret"), None)));
     assert!(!judged(rule("send_mail", None, Some("eve@example.com"))));
+    let at_most = |max_bytes: u64| {
+        judged(Rule { max_bytes: Some(max_bytes), ..rule("send_mail", None, Some("ada@example.com")) })
+    };
+    assert!(at_most(6) && !at_most(5), "`report` has six bytes");
     let both = OwnerRules {
         allow: vec![rule("*", None, None)],
         deny: vec![rule("send_*", None, None)],
@@ -93,7 +107,7 @@ fn the_owners_rules_decide_by_tool_arguments_and_destination() {
 // SEC-064 SEC-071
 #[test]
 fn no_rule_lets_a_strangers_text_into_the_owners_files() {
-    let all = Rule { tool: ToolPattern::parse("*").unwrap(), arguments: None, destination: None };
+    let all = Rule { tool: ToolPattern::parse("*").unwrap(), arguments: None, destination: None, max_bytes: None };
     let rules = OwnerRules { allow: vec![all], ..OwnerRules::default() };
     let arguments = text("");
     let low = PathFacts { is_low: true, change: FileChange::Other, ..path("outside/a", "/o/a") };
@@ -160,7 +174,8 @@ fn a_reserved_right_lets_a_send_pass_in_a_tainted_window_and_nothing_else() {
         }
     }
     assert!(is_asked(&judged(&NONE, Trust::Owner, &Effect::Send)), "in a clean window the person is asked as ever");
-    let rule = || vec![Rule { tool: ToolPattern::parse("t").unwrap(), arguments: None, destination: None }];
+    let rule =
+        || vec![Rule { tool: ToolPattern::parse("t").unwrap(), arguments: None, destination: None, max_bytes: None }];
     let asks = OwnerRules { ask: rule(), ..OwnerRules::default() };
     assert!(is_asked(&judged(&asks, Trust::Outside, &Effect::Send)), "a rule of the owner's asks");
     let denies = OwnerRules { deny: rule(), ..OwnerRules::default() };
@@ -268,6 +283,7 @@ fn a_letter_waits_for_the_owner_unless_a_rule_names_where_it_goes() {
             tool: ToolPattern::parse(tool).unwrap(),
             arguments: None,
             destination: destination.map(str::to_owned),
+            max_bytes: None,
         }],
         ..OwnerRules::default()
     };
@@ -305,7 +321,7 @@ fn an_argument_that_is_added_gets_around_no_rule() {
         let word = |word: &str| ArgumentPattern::Text(word.to_owned());
         let pattern = ArgumentPattern::List(vec![word("rm"), word("**")]);
         let arguments = Some(ArgumentPattern::Fields(vec![("command".to_owned(), pattern)]));
-        vec![Rule { tool: ToolPattern::parse("exec").unwrap(), arguments, destination: None }]
+        vec![Rule { tool: ToolPattern::parse("exec").unwrap(), arguments, destination: None, max_bytes: None }]
     };
     let deny = OwnerRules { deny: rule(), ..OwnerRules::default() };
     let ask = OwnerRules { ask: rule(), ..OwnerRules::default() };

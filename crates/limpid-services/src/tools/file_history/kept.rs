@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use limpid_config::regular_file;
-use limpid_store::FileHash;
+use limpid_store::{FileHash, KeptFile};
 use sha2::{Digest, Sha256};
 
 /// How long a content is kept after the last change that replaced it.
@@ -14,6 +14,9 @@ const LIFE_MS: i64 = 30 * 24 * 60 * 60 * 1000;
 
 /// Bytes that are kept at most.
 const MOST_BYTES: u64 = 200 * 1024 * 1024;
+
+/// Bytes that are kept of what turns changed that had read a stranger's text.
+const MOST_FOREIGN_BYTES: u64 = 50 * 1024 * 1024;
 
 /// Bytes that are copied at once.
 const STEP: usize = 64 * 1024;
@@ -62,19 +65,21 @@ impl KeptFiles {
         }
     }
 
-    /// Removes what is too old or too much. `changes` are the times of the newest changes that replaced a content, newest first.
-    pub(super) fn prune(&self, changes: &[(FileHash, i64)], now_ms: i64) {
+    /// Removes what is too old or too much. What a stranger's text has had changed is counted by itself, so that no number of such
+    /// changes takes the owner's undo away. `changes` are in the order in which they are worth keeping.
+    pub(super) fn prune(&self, changes: &[KeptFile], now_ms: i64) {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let mut there: HashMap<String, u64> = entries
             .filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.metadata().ok()?.len())))
             .filter(|(name, _)| !name.starts_with('.'))
             .collect();
-        let mut left = MOST_BYTES;
-        for (hash, at_ms) in changes {
+        let (mut owners, mut foreign) = (MOST_BYTES, MOST_FOREIGN_BYTES);
+        for KeptFile { hash, at_ms, is_foreign } in changes {
             let Some(bytes) = there.get(&hash.to_string()).copied() else { continue };
+            let left = if *is_foreign { &mut foreign } else { &mut owners };
             let fits = left.checked_sub(bytes).filter(|_| now_ms.saturating_sub(*at_ms) <= LIFE_MS);
             if let Some(rest) = fits {
-                left = rest;
+                *left = rest;
                 there.remove(&hash.to_string());
             }
         }
@@ -169,13 +174,13 @@ mod tests {
             fs::write(&file, text).unwrap();
             let hash = hash_of(&file).unwrap().unwrap();
             kept.keep(&file, hash).unwrap();
-            changes.push((hash, day * 24 * 60 * 60 * 1000));
+            changes.push(KeptFile { hash, at_ms: day * 24 * 60 * 60 * 1000, is_foreign: false });
         }
-        let there = || changes.iter().map(|(hash, _)| kept.read(*hash).unwrap()).collect::<Vec<_>>();
+        let there = || changes.iter().map(|change| kept.read(change.hash).unwrap()).collect::<Vec<_>>();
         assert_eq!(there(), [Some(b"new".to_vec()), Some(b"old".to_vec()), Some(b"older".to_vec())]);
-        kept.prune(&changes, changes[0].1);
+        kept.prune(&changes, changes[0].at_ms);
         assert_eq!(there(), [Some(b"new".to_vec()), Some(b"old".to_vec()), None]);
-        fs::write(kept.file(changes[0].0), "other").unwrap();
+        fs::write(kept.file(changes[0].hash), "other").unwrap();
         assert_eq!(there(), [None, Some(b"old".to_vec()), None], "what was changed since is not what it was");
         assert!(kept.keep(&file, FileHash::of(b"something else")).is_err());
         assert_eq!(fs::read_dir(folder.path().join("kept")).unwrap().count(), 2, "no unfinished copy is left");
@@ -187,11 +192,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let kept = KeptFiles::new(folder.path().join("kept"));
         fs::create_dir_all(&kept.folder).unwrap();
-        let changes: Vec<(FileHash, i64)> = (0..3u8).map(|n| (FileHash::of(&[n]), i64::from(9 - n))).collect();
-        for (hash, _) in &changes {
-            File::create(kept.file(*hash)).unwrap().set_len(MOST_BYTES / 2).unwrap();
-        }
+        let change =
+            |n: u8, is_foreign: bool| KeptFile { hash: FileHash::of(&[n]), at_ms: i64::from(9 - n), is_foreign };
+        let put = |change: &KeptFile, bytes: u64| File::create(kept.file(change.hash)).unwrap().set_len(bytes).unwrap();
+        let changes: Vec<KeptFile> = (0..3).map(|n| change(n, false)).chain((3..6).map(|n| change(n, true))).collect();
+        changes[..3].iter().for_each(|change| put(change, MOST_BYTES / 2));
+        changes[3..].iter().for_each(|change| put(change, MOST_FOREIGN_BYTES / 2));
         kept.prune(&changes, 10);
-        assert_eq!(changes.iter().map(|(hash, _)| kept.file(*hash).exists()).collect::<Vec<_>>(), [true, true, false]);
+        let there: Vec<bool> = changes.iter().map(|change| kept.file(change.hash).exists()).collect();
+        assert_eq!(there, [true, true, false, true, true, false], "each side has its own room");
     }
 }

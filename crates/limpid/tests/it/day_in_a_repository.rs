@@ -1,5 +1,4 @@
-//! The owner's usual days, with the questions that they are asked counted. What a day asks is what its grant asked; see
-//! `kept_apart` for a page that is summarised into notes.
+//! An hour in a repository of the owner's, with the questions that they are asked counted: what it asks is what its grant asked.
 
 use serde_json::json;
 
