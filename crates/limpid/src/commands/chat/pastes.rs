@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(split(&pastes, &longer), (String::new(), Some(longer.clone())));
         pastes.add("a\nb\nc\nd");
         assert!(pastes.are_mine().is_some());
-        let said = pastes.split("a\nb\nc\nd".to_owned());
+        let said = pastes.split(String::from("a\nb\nc\nd"));
         assert_eq!((said.text.as_str(), said.made_mine.as_deref()), ("a\nb\nc\nd", Some("a\nb\nc\nd")));
         assert!(said.handed_in.is_none());
     }

@@ -1,0 +1,49 @@
+//! What accepting a file would do, for its owner to read whole.
+
+use std::path::{Component, Path};
+
+use limpid_store::FileHash;
+
+use crate::tools::builtin::OUTSIDE;
+
+/// What taking over a file would do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileOffer {
+    /// The file, as tools call it.
+    pub from: String,
+    /// Where it goes, from the workspace.
+    pub to: String,
+    /// What it says.
+    pub text: String,
+    /// What the file there says, which it replaces.
+    pub there: Option<String>,
+}
+
+impl FileOffer {
+    /// Whether the file goes elsewhere.
+    pub fn moves(&self) -> bool {
+        self.from != self.to
+    }
+
+    /// Everything that the owner is shown: each line, or what changes where something is replaced.
+    pub fn lines(&self) -> Vec<String> {
+        let Some(there) = &self.there else { return self.text.lines().map(str::to_owned).collect() };
+        let difference = similar::TextDiff::from_lines(there.as_str(), &self.text);
+        let line = |change: similar::Change<&str>| format!("{}{}", change.tag(), change.value().trim_end_matches('\n'));
+        difference.iter_all_changes().map(line).collect()
+    }
+
+    /// The hash of everything that is shown: the two names and the two texts.
+    pub fn hash(&self) -> FileHash {
+        let parts = [&self.from, &self.to, &self.text].into_iter().chain(&self.there);
+        FileHash::of(parts.map(|part| format!("{}:{part}", part.len())).collect::<String>().as_bytes())
+    }
+}
+
+/// Where a file for strangers' text goes when its owner takes it over; none for any other path.
+pub(super) fn taken_over(name: &str) -> Option<String> {
+    let way = Path::new(name).strip_prefix(OUTSIDE).ok()?;
+    let mut parts = way.components().peekable();
+    let is_plain = parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)));
+    is_plain.then(|| way.to_str().map(str::to_owned)).flatten()
+}
