@@ -23,8 +23,7 @@ const LOOKED_AT: usize = 50_000;
 /// Names that are tried for one file.
 const NAMES: u32 = 1000;
 
-/// Gives every file a place that has still bytes which a stranger had a part in, wherever it lies by now. Where one cannot be
-/// moved, all of this is done again the next time.
+/// Gives every file a place that has still bytes which a stranger had a part in, wherever it lies by now.
 pub(super) async fn give_places(
     journal: &Journal,
     home: &Home,
@@ -43,18 +42,20 @@ pub(super) async fn give_places(
     let named = labels.iter().map(|label| real(Path::new(&label.path)));
     let files: BTreeSet<PathBuf> = named.chain(folders.iter().flat_map(|folder| below(folder))).collect();
     for file in files {
-        let Some(now) = content(&file).map_err(AgentError::file(&file))? else { continue };
+        // What cannot be read is read by nobody else here.
+        let Ok(Some(now)) = content(&file) else { continue };
         if !known.contains(now.hash.to_string().as_str()) && !empty.contains(&file) {
             continue;
         }
-        match file.strip_prefix(real(&home.workspace())) {
-            Ok(way) => move_out(journal, home, memory, (&file, way)).await?,
-            Err(_) if file.starts_with(real(&home.outside())) => {}
-            Err(_) => {
-                let (path, at_ms) = (file.display().to_string(), memory.now_ms());
-                let waiting = WaitingFile { path, before: None, cause: CAUSE.to_owned(), at_ms, told: None };
-                database.wait_for_owner(waiting).await?;
-            }
+        let is_moved = match file.strip_prefix(real(&home.workspace())) {
+            Ok(way) => move_out(journal, home, memory, (&file, way)).await.is_ok(),
+            Err(_) => file.starts_with(real(&home.outside())),
+        };
+        // One that cannot be moved, to another disk for instance, waits like those of granted folders.
+        if !is_moved {
+            let (path, at_ms) = (file.display().to_string(), memory.now_ms());
+            let waiting = WaitingFile { path, before: None, cause: CAUSE.to_owned(), at_ms, told: None };
+            database.wait_for_owner(waiting).await?;
         }
     }
     Ok(database.forget_former_labels().await?)

@@ -52,7 +52,7 @@ impl ProgramWatch {
             holder: self.memory.holder().to_owned(),
             tool: tool.to_owned(),
             folders: self.resolver().writable().iter().map(|folder| folder.display().to_string()).collect(),
-            files: self.files()?,
+            files: self.files().into_iter().filter_map(|(path, content)| Some((path, content?))).collect(),
             now_ms,
         };
         let id = self.memory.database().begin_program(new.clone()).await?;
@@ -84,11 +84,17 @@ impl ProgramWatch {
 
     async fn end(&self, run: &ProgramRun, now_ms: i64) -> Result<(), AgentError> {
         let mut changed = Vec::new();
-        for (path, content) in self.files()? {
+        for (path, now) in self.files() {
             let before = run.new.files.get(&path);
-            if before.map(|before| before.hash) != Some(content.hash)
-                && !self.is_of_a_tool(&path, content.hash, run).await?
-            {
+            let is_known = match now {
+                Some(now) => {
+                    before.is_some_and(|before| before.hash == now.hash)
+                        || self.is_of_a_tool(&path, now.hash, run).await?
+                }
+                // What cannot be read now may be read later.
+                None => false,
+            };
+            if !is_known {
                 let cause = run.new.tool.clone();
                 changed.push(WaitingFile { path, before: before.cloned(), cause, at_ms: now_ms, told: None });
             }
@@ -109,15 +115,10 @@ impl ProgramWatch {
         }))
     }
 
-    /// What the files hold that instruct the agent and that programs can write.
-    fn files(&self) -> Result<BTreeMap<String, FileContent>, AgentError> {
-        let mut files = BTreeMap::new();
-        for path in self.resolver().instructing_files() {
-            if let Some(content) = content(&path).map_err(AgentError::file(&path))? {
-                files.insert(path.display().to_string(), content);
-            }
-        }
-        Ok(files)
+    /// What the files hold that instruct the agent and that programs can write; none for one that cannot be read.
+    fn files(&self) -> BTreeMap<String, Option<FileContent>> {
+        let files = self.resolver().instructing_files().into_iter();
+        files.map(|path| (path.display().to_string(), content(&path).ok().flatten())).collect()
     }
 
     /// The folders that programs may write.
