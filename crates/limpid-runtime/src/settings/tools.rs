@@ -72,6 +72,7 @@ mod tests {
     use limpid_config::{Live, RandomIds, SystemClock};
     use limpid_context::FindTools;
     use limpid_core::ToolClass;
+    use limpid_core::policy::Effect;
     use limpid_services::directory::Directory;
     use limpid_services::events::EventBus;
     use limpid_services::goals::{GoalsParts, NextTier};
@@ -81,7 +82,8 @@ mod tests {
     use limpid_services::timers::SchedulerWaker;
     use limpid_services::tools::{PolicyRules, ToolCatalog};
     use limpid_store::{SqliteOptions, SqliteStore};
-    use serde_json::Value;
+    use limpid_tools::check_arguments;
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -170,6 +172,34 @@ mod tests {
             insta::with_settings!({snapshot_suffix => tool.name.clone()}, {
                 insta::assert_snapshot!("schema", Value::Object((*tool.schema).clone()).to_string());
             });
+        }
+    }
+
+    // SEC-066
+    #[tokio::test]
+    async fn a_tool_is_judged_by_its_arguments_and_takes_none_that_it_does_not_know() {
+        let folder = tempfile::tempdir().unwrap();
+        let tools = ToolCatalog::new(every_tool(folder.path()).await.1, &[]);
+        let address = |url: &str| Some(url.to_owned());
+        let table = [
+            ("read_email", json!({ "id": "1" }), Effect::Look),
+            ("read_email", json!({ "id": "1", "mark_read": true }), Effect::Mailbox),
+            ("cron", json!({ "action": "list" }), Effect::Look),
+            ("cron", json!({ "action": "add", "message": "tea" }), Effect::Plan),
+            ("cron", json!({ "action": "add", "command": "date" }), Effect::Run),
+            ("cron", json!({ "action": "remove", "job_id": "1" }), Effect::ChangeOwned),
+            ("cron", json!({ "action": "what nobody knows" }), Effect::ChangeOwned),
+            ("web_fetch", json!({ "url": "https://a.test/x?y#z" }), Effect::Fetch(address("https://a.test/x?y"))),
+            ("web_fetch", json!({ "url": "a.test" }), Effect::Fetch(None)),
+            ("open_url", json!({ "url": "https://a.test/x" }), Effect::Show(address("https://a.test/x"))),
+        ];
+        for (name, arguments, effect) in table {
+            let tool = tools.tool(name).unwrap();
+            assert_eq!(tool.effect(&arguments), effect, "{name} {arguments}");
+        }
+        for tool in every_tool(tempfile::tempdir().unwrap().path()).await.1 {
+            let refused = check_arguments(&tool.schema(), &json!({ "an_argument_that_nobody_knows": 1 })).unwrap_err();
+            assert!(refused.contains("an_argument_that_nobody_knows"), "{}: {refused}", tool.name());
         }
     }
 
