@@ -16,7 +16,7 @@ mod linked_instructions;
 mod mentioned_host;
 mod moved_goals;
 mod names_of_files;
-mod obedient;
+pub(crate) mod obedient;
 #[cfg(target_os = "linux")]
 mod planted_files;
 mod several_questions;

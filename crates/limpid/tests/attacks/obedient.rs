@@ -118,7 +118,8 @@ impl Site {
     pub(crate) async fn start(page: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let (visited, heads): (Arc<Mutex<Vec<String>>>, Arc<Mutex<Vec<String>>>) = Default::default();
+        let visited: Arc<Mutex<Vec<String>>> = Arc::default();
+        let heads: Arc<Mutex<Vec<String>>> = Arc::default();
         let host = url.trim_start_matches("http://").to_owned();
         let site = Self { url, visited: Arc::clone(&visited), heads: Arc::clone(&heads) };
         tokio::spawn(async move {

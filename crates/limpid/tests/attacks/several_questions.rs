@@ -22,7 +22,7 @@ async fn asked(columns: u16, write: fn(&'static str) -> Planned) -> (Attack, Ter
     }
     let words = format!("read {}/", attack.web.url);
     let mut terminal = attack.world.terminal(&["chat", &words], (60, columns));
-    prompted(&mut terminal, "or open 1").await;
+    prompted(&mut terminal, "open 1 or clean").await;
     (attack, terminal)
 }
 
@@ -51,13 +51,13 @@ async fn one_question_names_each_part_and_only_the_part_that_is_taken_runs() {
         assert!(tools.iter().all(|line| line.trim_end().ends_with("write_file")), "{shown}");
         assert!(!lines[asks..].iter().any(|line| line.starts_with("│")), "{shown}");
         terminal.keys("open 3\r").await.unwrap();
-        prompted(&mut terminal, "y or n").await;
+        prompted(&mut terminal, "y, n or clean").await;
         terminal.keys("n\r").await.unwrap();
         terminal.wait_for("2 calls wait for you").await.unwrap();
-        prompted(&mut terminal, "or open 1").await;
+        prompted(&mut terminal, "open 1 or clean").await;
         terminal.keys("2\r").await.unwrap();
         // It was cut, and what gets into the owner's files has to be seen.
-        prompted(&mut terminal, "y or n").await;
+        prompted(&mut terminal, "y, n or clean").await;
         terminal.keys("y\r").await.unwrap();
         terminal.ended().await.unwrap();
         let [a, b, c] = files(&attack);

@@ -53,7 +53,7 @@ async fn twenty_letters_of_which_three_are_answered_ask_once() {
     world.done(&["inbox", "mail", "check", "me@example.com"]).await;
     deliver(&dovecot);
     let mut terminal = world.terminal(&["chat", "Answer the mail that wants an answer."], (60, 100));
-    let question = asked_once(&mut terminal, "or open 1", "all\r").await;
+    let question = asked_once(&mut terminal, "open 1 or clean", "all\r").await;
     assert!(question.contains("3 calls wait for you"), "{question}");
     let mut told: Vec<String> = sink.letters().into_iter().map(|(envelope, _)| envelope[1].clone()).collect();
     told.sort();
@@ -76,7 +76,7 @@ text = "It is noted."
     world.done(&["inbox", "mail", "check", "me@example.com"]).await;
     dovecot.deliver("lunch", "From: Ada <ada@example.com>\nTo: me@example.com\nSubject: Lunch\n\n1 June 2099, noon?\n");
     let mut terminal = world.terminal(&["chat", "Put the lunch in Ada's letter on my list."], (60, 100));
-    let question = asked_once(&mut terminal, "y or n", "y\r").await;
+    let question = asked_once(&mut terminal, "y, n or clean", "y\r").await;
     assert!(question.contains("schedule_task") && question.contains("2099-06-01"), "{question}");
     let tasks = world.done(&["task", "list"]).await;
     assert!(tasks.contains("Lunch with Ada"), "{tasks}");
