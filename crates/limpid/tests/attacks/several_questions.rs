@@ -56,9 +56,11 @@ async fn one_question_names_each_part_and_only_the_part_that_is_taken_runs() {
         terminal.wait_for("2 calls wait for you").await.unwrap();
         prompted(&mut terminal, "open 1 or clean").await;
         terminal.keys("2\r").await.unwrap();
-        // It was cut, and what gets into the owner's files has to be seen.
-        prompted(&mut terminal, "y, n or clean").await;
-        terminal.keys("y\r").await.unwrap();
+        if columns == 40 {
+            // It was cut, and what gets into the owner's files has to be seen.
+            prompted(&mut terminal, "y, n or clean").await;
+            terminal.keys("y\r").await.unwrap();
+        }
         terminal.ended().await.unwrap();
         let [a, b, c] = files(&attack);
         assert_eq!((a.as_str(), c.as_str()), ("mine", "mine"));
