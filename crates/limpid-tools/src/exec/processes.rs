@@ -107,10 +107,11 @@ fn has_prefix(name: &Path, prefix: &str) -> bool {
 /// Bytes that these can hold. How much they do hold, the kernel tells nobody but whoever has them open.
 fn size_of_buffers(buffers: &HashSet<std::path::PathBuf>) -> u64 {
     let pipes = buffers.iter().filter(|name| has_prefix(name, "pipe:")).count() as u64;
-    let most = regular_file::read_text(Path::new("/proc/sys/net/core/wmem_max"), MAX_FILE).ok();
-    let most = most.and_then(|most| most.trim().parse::<u64>().ok());
-    // The kernel doubles the number that it is told.
-    let socket = most.unwrap_or(SOCKET) * 2;
+    // No program of the sandbox can set another size.
+    let size = regular_file::read_text(Path::new("/proc/sys/net/core/wmem_default"), MAX_FILE).ok();
+    let size = size.and_then(|size| size.trim().parse::<u64>().ok());
+    // What is sent last may be beyond it.
+    let socket = size.unwrap_or(SOCKET) * 2;
     pipes * PIPE_PAGES * rustix::param::page_size() as u64 + (buffers.len() as u64 - pipes) * socket
 }
 

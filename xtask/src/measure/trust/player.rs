@@ -183,6 +183,6 @@ mod tests {
         assert_eq!(names(player.next(false)), ["share_file", "send_email"]);
         player.runs(&WorldCall { name: "share_file".to_owned(), arguments: json!({}) }, false);
         let played = player.played();
-        assert_eq!((played.wanted, played.unasked, played.is_cut), (2, vec!["delete_email".to_owned()], true));
+        assert_eq!((played.wanted, played.unasked, played.is_cut), (2, vec!["delete_email".to_owned()], false));
     }
 }
