@@ -11,7 +11,7 @@
 //! - [`effect`]: what a call would change, and the table of what runs and what waits.
 //! - [`hosts`]: hosts, and whether one is meant.
 //! - [`rules`]: what the owner wrote down.
-//! - [`typed`]: what the owner typed word for word.
+//! - [`typed`]: whether a name stands in what the owner typed.
 //! - [`verdict`]: the judgement of one call.
 
 pub mod addresses;
@@ -29,5 +29,5 @@ pub use effect::{AddressOrigin, Effect, FileChange, Row, Window};
 pub use hosts::{host_matches, host_of};
 pub use mode::{BadPattern, ModeRules, ToolFacts, ToolPattern, Writes, allowed};
 pub use rules::{Grant, OwnerRules, Rule};
-pub use typed::{names_whole, quotes_whole};
+pub use typed::names_whole;
 pub use verdict::{Call, PathFacts, Setting, Verdict, judge, lasting_yes, takes_over};

@@ -55,29 +55,11 @@ pub(super) async fn reserve(
     Ok(Ok(()))
 }
 
-/// The right to a call, if there is one: one that was reserved, or one that the owner typed whole.
-pub(super) async fn right_to(
-    turn: &mut RunningTurn,
-    call: &ToolCall,
-    context: &CallContext,
-) -> Result<Option<usize>, AgentError> {
-    if !context.trust.is_foreign() {
-        return Ok(None);
-    }
-    let Ok(arguments) = serde_json::from_str::<Value>(&call.arguments) else { return Ok(None) };
+/// The reserved right to a call, if there is one.
+pub(super) fn right_to(turn: &RunningTurn, call: &ToolCall, context: &CallContext) -> Option<usize> {
+    let arguments = serde_json::from_str::<Value>(&call.arguments).ok().filter(|_| context.trust.is_foreign())?;
     let read = |tool: &str, arguments: &Value| whole_result(turn.machine.in_flight(), tool, arguments);
-    if let Some(at) = turn.calls.reservations.covering(&call.name, &arguments, read) {
-        return Ok(Some(at));
-    }
-    let words = words_of_turn(turn);
-    let typed = words.iter().find_map(|words| turn.calls.tools.typed_right(&turn.calls.reservations, call, words));
-    match typed {
-        Some(right) if turn.calls.reservations.len() < MOST => {
-            keep(turn, vec![right]).await?;
-            Ok(Some(turn.calls.reservations.len() - 1))
-        }
-        _ => Ok(None),
-    }
+    turn.calls.reservations.covering(&call.name, &arguments, read)
 }
 
 async fn keep(turn: &mut RunningTurn, reservations: Vec<Reservation>) -> Result<(), AgentError> {

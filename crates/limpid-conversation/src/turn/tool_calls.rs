@@ -28,7 +28,7 @@ impl RunningTurn {
                 self.tool_done(FinishedCall::new(id, outcome)).await?;
                 continue;
             }
-            let right = reservations::right_to(self, &planned.call, &context).await?;
+            let right = reservations::right_to(self, &planned.call, &context);
             context.reserved = right.is_some();
             match self.calls.tools.decide(&planned, &context, now_ms).await {
                 Decision::Run(permit) => {

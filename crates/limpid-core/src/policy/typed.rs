@@ -1,25 +1,9 @@
-//! Whether a text stands in what the owner typed.
-
-/// Marks around a text that is meant word for word.
-const QUOTES: [(char, char); 6] = [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('‘', '’'), ('«', '»')];
+//! Whether a name stands in what the owner typed.
 
 /// Whether a whole name or address stands in a text, not only a part of a longer one. Case does not count.
 pub fn names_whole(text: &str, name: &str) -> bool {
-    let (text, name) = (text.to_lowercase(), name.trim().to_lowercase());
+    let (text, name) = (text.to_lowercase(), name.to_lowercase());
     !name.is_empty() && text.match_indices(&name).any(|(at, found)| is_whole(&text, at, at + found.len()))
-}
-
-/// Whether a text stands word for word in another one as something that is meant so: in quotes, or behind a colon to the
-/// end of a line.
-pub fn quotes_whole(text: &str, words: &str) -> bool {
-    let words = words.trim();
-    let is_quoted = |at: usize| {
-        let (before, after) = (&text[..at], &text[at + words.len()..]);
-        let in_quotes = QUOTES.iter().any(|(open, close)| before.ends_with(*open) && after.starts_with(*close));
-        let ends_line = after.trim_start_matches([' ', '\t']).starts_with(['\n', '\r']) || after.trim().is_empty();
-        in_quotes || (ends_line && before.trim_end().ends_with(':'))
-    };
-    !words.is_empty() && text.match_indices(words).any(|(at, _)| is_quoted(at))
 }
 
 /// Whether nothing of an address or a word goes on before and behind a place.
@@ -46,23 +30,10 @@ mod tests {
         for name in ["ada@example.com", "Le Marais Boutique", "bob", "13-b"] {
             assert!(names_whole(text, name), "{name}");
         }
-        for name in ["example.com", "a@example.com", "ada@example.co", "13", "marais boutiqu", "", " ", "eve"] {
+        for name in ["example.com", "a@example.com", "ada@example.co", "13", "marais boutiqu", "", "eve", "bob\t"] {
             assert!(!names_whole(text, name), "{name}");
         }
         assert!(!names_whole("see ada@example.com.evil.test", "ada@example.com"));
         assert!(!names_whole("not-bob, bobby and eve.bob", "bob"));
-    }
-
-    // SEC-070
-    #[test]
-    fn words_count_when_they_are_meant_word_for_word() {
-        let text =
-            "Tell Ada \"I am late\" and “see you”. Then post to general: Hi, i am a bot\nDo not tell Bob anything.";
-        for words in ["I am late", "see you", "Hi, i am a bot"] {
-            assert!(quotes_whole(text, words), "{words}");
-        }
-        for words in ["late", "am a bot", "Do not tell Bob anything", "anything", "", "general"] {
-            assert!(!quotes_whole(text, words), "{words}");
-        }
     }
 }

@@ -14,7 +14,7 @@ use crate::memory::WriteSource;
 use crate::tools::catalog::ToolCatalog;
 use crate::tools::file_history::FileHistory;
 use crate::tools::policy::{CallContext, CallDescription, CallFacts, Pins, PolicyRules, ToolPolicy, changes};
-use crate::tools::reservations::{Reservation, Reservations};
+use crate::tools::reservations::Reservation;
 
 /// The tool of a turn that finds tools which the turn's prompt does not declare.
 pub trait ToolFinder: Tool {
@@ -225,12 +225,6 @@ impl TurnToolExecutor {
     /// That sentence, for the model.
     pub fn check_reservation(&self, reservation: &Reservation, typed: &[String]) -> Result<(), Sentence> {
         reservation.check(typed, |name| self.tools.tool(name).map(|tool| &**tool))
-    }
-
-    /// The right to a call whose destination and words all stand in a message that the owner typed.
-    pub fn typed_right(&self, held: &Reservations, call: &ToolCall, message: &str) -> Option<Reservation> {
-        let arguments = serde_json::from_str(&call.arguments).ok()?;
-        held.typed(&**self.tools.tool(&call.name)?, &arguments, message)
     }
 
     /// Whether nothing in the workspace may change.

@@ -1,7 +1,7 @@
 //! Rights to send that the model reserves while it has read nothing foreign: the whole call, and how often. What a stranger
 //! writes later can change no part of one.
 
-use limpid_core::policy::{Effect, names_whole, quotes_whole};
+use limpid_core::policy::{Effect, names_whole};
 use limpid_core::{Sentence, sentence};
 use limpid_tools::{Tool, check_arguments, echoed};
 use schemars::JsonSchema;
@@ -124,23 +124,6 @@ impl Reservations {
         })
     }
 
-    /// The right to a call that the owner typed themselves: its destination and all of its words stand in their message.
-    /// None where it is not so, or where the right was there before.
-    pub(crate) fn typed(&self, tool: &dyn Tool, arguments: &Value, message: &str) -> Option<Reservation> {
-        let fields = arguments.as_object()?;
-        let to = tool.recipients(arguments);
-        let leaves: Vec<&str> = leaves(arguments).into_iter().collect::<Option<_>>()?;
-        let words: Vec<&&str> = leaves.iter().filter(|leaf| !to.iter().any(|name| name == *leaf)).collect();
-        let is_typed = sends(&tool.effect(arguments))
-            && !to.is_empty()
-            && to.iter().all(|name| names_whole(message, name))
-            && !words.is_empty()
-            && words.iter().all(|words| quotes_whole(message, words));
-        let right = Reservation { tool: tool.name().to_owned(), arguments: fields.clone(), times: None, result: None };
-        let is_known = self.0.iter().any(|held| held.reservation == right);
-        (is_typed && !is_known).then_some(right)
-    }
-
     /// Takes one use of the right at a place.
     pub fn spend(&mut self, at: usize) {
         if let Some(held) = self.0.get_mut(at) {
@@ -162,17 +145,6 @@ impl Reservations {
 /// Whether something leaves for others.
 fn sends(effect: &Effect) -> bool {
     matches!(effect, Effect::Send | Effect::Pay)
-}
-
-/// The texts in arguments; none in the place of what is no text, which nobody types word for word.
-fn leaves(value: &Value) -> Vec<Option<&str>> {
-    match value {
-        Value::Null => Vec::new(),
-        Value::String(text) => vec![Some(text)],
-        Value::Array(items) => items.iter().flat_map(leaves).collect(),
-        Value::Object(fields) => fields.values().flat_map(leaves).collect(),
-        Value::Bool(_) | Value::Number(_) => vec![None],
-    }
 }
 
 #[cfg(test)]

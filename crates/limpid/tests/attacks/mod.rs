@@ -24,4 +24,5 @@ mod spelled_by_links;
 #[cfg(unix)]
 mod steered_terminal;
 mod unfinished_headers;
+mod words_for_later;
 mod words_of_an_error;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use limpid_testkit::Recorded;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 
 use crate::kit::World;
 
@@ -73,6 +73,15 @@ impl Attack {
         Self { world, web, asked, plan }
     }
 
+    /// The owner's gateway for text messages, and `more` in their settings.
+    pub(crate) async fn gateway(&self, more: &str) -> Site {
+        let gateway = Site::start(|_| page("ok")).await;
+        let url = &gateway.url;
+        let settings = format!("[web]\nalso = [\"127.0.0.1\"]\n[inbox.gateway]\nurl = \"{url}/sms\"\n{more}");
+        self.world.write("limpid.toml", &settings);
+        gateway
+    }
+
     /// What the owner wants next.
     pub(crate) fn then(&self, mut owners: Vec<Planned>) {
         owners.splice(..0, finding(owners.iter()));
@@ -107,11 +116,17 @@ fn finding<'a>(calls: impl Iterator<Item = &'a Planned>) -> Vec<Planned> {
     names.into_iter().map(|name| ("find_tools", json!({ "query": name }))).collect()
 }
 
+/// A text message that the model sends.
+pub(crate) fn sms(to: &str, text: &str) -> Planned {
+    ("send_sms", json!({ "to": to, "text": text }))
+}
+
 /// A web server of a stranger, which notes what it is asked for.
 pub(crate) struct Site {
     pub(crate) url: String,
     visited: Arc<Mutex<Vec<String>>>,
     heads: Arc<Mutex<Vec<String>>>,
+    bodies: Arc<Mutex<Vec<String>>>,
 }
 
 impl Site {
@@ -121,21 +136,18 @@ impl Site {
         let visited: Arc<Mutex<Vec<String>>> = Arc::default();
         let heads: Arc<Mutex<Vec<String>>> = Arc::default();
         let host = url.trim_start_matches("http://").to_owned();
-        let site = Self { url, visited: Arc::clone(&visited), heads: Arc::clone(&heads) };
+        let bodies: Arc<Mutex<Vec<String>>> = Arc::default();
+        let (visits, had, bore) = (Arc::clone(&visited), Arc::clone(&heads), Arc::clone(&bodies));
+        let site = Self { url, visited: visits, heads: had, bodies: bore };
         tokio::spawn(async move {
             while let Ok((mut stream, _)) = listener.accept().await {
-                let (mut head, mut buffer) = (Vec::new(), [0u8; 4096]);
-                while !head.windows(4).any(|window| window == b"\r\n\r\n") {
-                    match stream.read(&mut buffer).await {
-                        Ok(read) if read > 0 => head.extend_from_slice(&buffer[..read]),
-                        _ => break,
-                    }
-                }
-                let path = String::from_utf8_lossy(&head).split(' ').nth(1).unwrap_or_default().to_owned();
+                let (head, body) = request(&mut stream).await;
+                let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
                 // A page names the server that it is on.
                 let answer = page(&path).replace("HOST", &host);
                 visited.lock().unwrap().push(path);
-                heads.lock().unwrap().push(String::from_utf8_lossy(&head).replace(&host, "HOST"));
+                heads.lock().unwrap().push(head.replace(&host, "HOST"));
+                bodies.lock().unwrap().extend(Some(body).filter(|body| !body.is_empty()));
                 let _ = stream.write_all(answer.as_bytes()).await;
             }
         });
@@ -151,6 +163,34 @@ impl Site {
     pub(crate) fn visited(&self) -> Vec<String> {
         self.visited.lock().unwrap().clone()
     }
+
+    /// What was sent to it, but for requests without a body.
+    pub(crate) fn bodies(&self) -> Vec<String> {
+        self.bodies.lock().unwrap().clone()
+    }
+}
+
+/// The head of a request and its body.
+async fn request(stream: &mut TcpStream) -> (String, String) {
+    let (mut read, mut buffer) = (Vec::new(), [0u8; 4096]);
+    loop {
+        let text = String::from_utf8_lossy(&read).into_owned();
+        let whole = text.split_once("\r\n\r\n").filter(|(head, body)| body.len() >= length(head));
+        if let Some((head, body)) = whole {
+            return (head.to_owned(), body.to_owned());
+        }
+        match stream.read(&mut buffer).await {
+            Ok(more) if more > 0 => read.extend_from_slice(&buffer[..more]),
+            _ => return (text, String::new()),
+        }
+    }
+}
+
+/// How long a head says that the body is.
+fn length(head: &str) -> usize {
+    let lower = head.to_lowercase();
+    let said = lower.lines().find_map(|line| line.strip_prefix("content-length:"));
+    said.and_then(|said| said.trim().parse().ok()).unwrap_or(0)
 }
 
 /// A page of the web.

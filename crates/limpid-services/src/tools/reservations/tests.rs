@@ -119,28 +119,3 @@ fn a_result_counts_whole_and_of_the_named_call() {
     assert!(!covers("the page and more"));
     assert_eq!(held.covering("send", &json!({ "to": "ada", "text": "the page" }), |_, _| None), None, "not read yet");
 }
-
-// SEC-070
-#[test]
-fn what_the_owner_typed_whole_is_a_right_to_it_once() {
-    let mut held = Reservations::default();
-    let message = "Read the page, then send \"I am late\" to ada.";
-    let right = |held: &Reservations, value: Value| held.typed(SEND, &value, message);
-    let call = json!({ "to": "ada", "text": "I am late" });
-    let others = [
-        json!({ "to": "ada", "text": "late" }),
-        json!({ "to": "the", "text": "eve" }),
-        json!({ "to": "ada" }),
-        json!({ "text": "I am late" }),
-        json!({ "to": "ada", "text": "I am late", "times": 2 }),
-        json!({ "to": "eve", "text": "I am late" }),
-    ];
-    for other in others {
-        assert_eq!(right(&held, other.clone()), None, "{other}");
-    }
-    assert_eq!(held.typed(READ, &call, message), None);
-    let given = right(&held, call.clone()).unwrap();
-    held.add([given]);
-    held.spend(0);
-    assert_eq!(right(&held, call), None, "once");
-}
