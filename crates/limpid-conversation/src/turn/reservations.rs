@@ -86,12 +86,13 @@ fn words_of_turn(turn: &RunningTurn) -> Vec<String> {
     begun.chain(turn.machine.in_flight().iter().filter(steers).map(|message| message.text.clone())).collect()
 }
 
-/// The result of a call of this turn, by its tool and its arguments: none when it failed or was cut.
+/// The result of the first call of this turn with this tool and these arguments: none when it failed or was cut. A later one is
+/// another result, since what was read in between may have asked for it.
 fn whole_result(in_flight: &[Message], tool: &str, arguments: &Value) -> Option<String> {
     let is_same = |call: &&ToolCall| {
         call.name == tool && serde_json::from_str::<Value>(&call.arguments).is_ok_and(|made| made == *arguments)
     };
-    let made = in_flight.iter().flat_map(|message| &message.calls).rfind(is_same)?;
+    let made = in_flight.iter().flat_map(|message| &message.calls).find(is_same)?;
     let result = in_flight.iter().find(|message| message.call_id.as_ref() == Some(&made.id))?;
     let is_whole = !result.text.starts_with(FAILED) && !result.text.contains(CUT);
     is_whole.then(|| result.text.clone())
@@ -106,21 +107,32 @@ mod tests {
 
     // SEC-070
     #[test]
-    fn a_result_is_that_of_the_very_call_and_whole() {
+    fn a_result_is_that_of_the_first_such_call_and_whole() {
         let call = |id: &str, arguments: &str| ToolCall {
             id: CallId::new(id),
             name: "read".to_owned(),
             arguments: arguments.to_owned(),
         };
         let calling = Message {
-            calls: vec![call("a", r#"{"page":"a"}"#), call("b", r#"{"page":"b"}"#), call("c", r#"{"page":"c"}"#)],
+            calls: vec![
+                call("a", r#"{"page":"a"}"#),
+                call("b", r#"{"page":"b"}"#),
+                call("c", r#"{"page":"c"}"#),
+                call("d", r#"{"page":"a"}"#),
+            ],
             ..Message::new(Role::Assistant, "")
         };
         let result =
             |id: &str, text: &str| Message { call_id: Some(CallId::new(id)), ..Message::new(Role::Tool, text) };
         let failed = format!("{FAILED}\"no\"}}");
         let cut = "head\n[… 9 characters left out …]\ntail";
-        let messages = [calling, result("a", "the page"), result("b", &failed), result("c", cut)];
+        let messages = [
+            calling,
+            result("a", "the page"),
+            result("b", &failed),
+            result("c", cut),
+            result("d", "the page, changed"),
+        ];
         let read = |tool: &str, page: &str| whole_result(&messages, tool, &json!({ "page": page }));
         assert_eq!(read("read", "a"), Some("the page".to_owned()));
         for (tool, page) in [("read", "b"), ("read", "c"), ("read", "d"), ("send", "a")] {

@@ -112,21 +112,20 @@ async fn nothing_is_reserved_after_a_strangers_text_or_for_an_address_that_nobod
 
 // SEC-070
 #[tokio::test]
-async fn a_whole_result_can_be_reserved_and_words_that_the_owner_typed_are_no_right() {
+async fn a_result_that_can_change_and_words_that_the_owner_typed_are_no_right() {
     let result = r#"{ tool = "send_mail", arguments = { to = "ada@example.com" }, result = { argument = "text", tool = "read_page", arguments = {} } }"#;
     let script = [
         reserve(result),
         call("r", "read_page", "{}"),
-        send("part", "ada@example.com", "read_page"),
         send("whole", "ada@example.com", "read_page done"),
-        send("twice", "ada@example.com", "read_page done"),
         send("typed", "bob@example.com", "stay home"),
         "[[reply]]\ntext = \"Done.\"\n".to_owned(),
     ];
     let bench = Bench::new(&script.concat()).await;
     let tools = Tools::new();
-    assert_eq!(asked(&tools.agent(&bench), WISH).await, ["part", "twice", "typed"]);
-    assert_eq!(tools.mail.runs(), 1);
+    assert_eq!(asked(&tools.agent(&bench), WISH).await, ["whole", "typed"]);
+    assert_eq!(tools.mail.runs(), 0);
+    assert!(results(&bench)[0].contains("can change until then"), "{:?}", results(&bench));
 }
 
 // SEC-070

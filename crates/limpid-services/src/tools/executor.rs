@@ -224,7 +224,8 @@ impl TurnToolExecutor {
     /// # Errors
     /// That sentence, for the model.
     pub fn check_reservation(&self, reservation: &Reservation, typed: &[String]) -> Result<(), Sentence> {
-        reservation.check(typed, |name| self.tools.tool(name).map(|tool| &**tool))
+        let find = |name: &str| self.tools.tool(name).map(|tool| &**tool);
+        reservation.check(typed, find, |tool, arguments| self.policy.is_fixed(tool, arguments))
     }
 
     /// Whether nothing in the workspace may change.

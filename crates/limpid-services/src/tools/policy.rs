@@ -9,13 +9,13 @@ mod pins;
 mod secrecy;
 mod taint;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use limpid_config::{Config, Home, Live};
 use limpid_core::policy::{
-    AddressOrigin, Call, Effect, Grant, ModeRules, OwnerRules, Setting, ToolFacts, Verdict, Writes, allowed, judge,
-    lasting_yes, takes_over,
+    AddressOrigin, Call, Effect, FileChange, Grant, ModeRules, OwnerRules, PathFacts, Setting, ToolFacts, Verdict,
+    Writes, allowed, judge, lasting_yes, takes_over,
 };
 use limpid_core::{ConversationId, Labelled, Trust};
 use limpid_prompt::Profile;
@@ -194,6 +194,23 @@ impl ToolPolicy {
         }
         let low = tool.paths(arguments).into_iter().find_map(|path| self.paths.low_path(path))?;
         tool.with_new_path(arguments, &low)
+    }
+
+    /// Whether nothing that a tainted turn may do unasked changes what a call returns: it reads the web, or whole files of the
+    /// owner's that instruct nobody. Memories, history, what came in and the folder for strangers' text are changed by such turns.
+    pub(crate) fn is_fixed(&self, tool: &dyn Tool, arguments: &Value) -> bool {
+        let is_owners = |path: &PathFacts| {
+            let is_file = path.change == FileChange::Other && Path::new(&path.real).is_file();
+            path.in_workspace && !path.is_low && !path.write && is_file
+        };
+        match tool.effect(arguments) {
+            Effect::Search | Effect::Fetch(_) => tool.is_public(),
+            Effect::Look => {
+                let paths = self.facts(tool, arguments).paths;
+                !paths.is_empty() && paths.iter().all(is_owners)
+            }
+            _ => false,
+        }
     }
 
     /// Says whether a call may run.

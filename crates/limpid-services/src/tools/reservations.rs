@@ -54,7 +54,7 @@ impl Reservation {
     }
 
     /// Says what keeps this from being reserved. `typed` are the messages that the owner typed in the conversation; `tool`
-    /// finds a tool by its name.
+    /// finds a tool by its name; `is_fixed` says of a call that nothing the turn may do unasked changes its result.
     ///
     /// # Errors
     /// That sentence, for the model.
@@ -62,6 +62,7 @@ impl Reservation {
         &self,
         typed: &[String],
         tool: impl Fn(&str) -> Option<&'a dyn Tool>,
+        is_fixed: impl Fn(&dyn Tool, &Value) -> bool,
     ) -> Result<(), Sentence> {
         let find = |name: &str| tool(name).ok_or_else(|| sentence!("there is no tool `{}`", echoed(name.to_owned())));
         let (sender, arguments) = (find(&self.tool)?, self.filled(LATER));
@@ -81,11 +82,14 @@ impl Reservation {
             return Err(sentence!("the person did not type `{}` in this conversation", echoed(unknown.clone())));
         }
         let Some(later) = &self.result else { return Ok(()) };
-        let arguments = Value::Object(later.arguments.clone());
-        match find(&later.tool)?.effect(&arguments) {
-            Effect::Look | Effect::Search | Effect::Fetch(_) => Ok(()),
-            _ => Err(sentence!("`{}` does more than read, so its result is not known", echoed(later.tool.clone()))),
+        if is_fixed(find(&later.tool)?, &Value::Object(later.arguments.clone())) {
+            return Ok(());
         }
+        Err(sentence!(
+            "the result of this call of `{}` can change until then: only a page, a search or a file of the workspace can be \
+             reserved whole",
+            echoed(later.tool.clone())
+        ))
     }
 }
 

@@ -52,6 +52,10 @@ fn find(name: &str) -> Option<&'static dyn Tool> {
     [SEND, READ].into_iter().find(|tool| tool.name() == name)
 }
 
+fn is_page(tool: &dyn Tool, arguments: &Value) -> bool {
+    tool.name() == "read" && arguments["page"] == "a"
+}
+
 fn reservation(value: Value) -> Reservation {
     serde_json::from_value(value).unwrap()
 }
@@ -61,7 +65,7 @@ fn reservation(value: Value) -> Reservation {
 fn a_reservation_names_a_sender_and_a_destination_that_was_typed() {
     let check = |value: Value| {
         let typed = ["Write to ada@example.com.".to_owned(), "and hello".to_owned()];
-        reservation(value).check(&typed, find).map_err(Sentence::into_text)
+        reservation(value).check(&typed, find, is_page).map_err(Sentence::into_text)
     };
     let ada = json!({ "to": "ada@example.com", "text": "hi" });
     assert_eq!(check(json!({ "tool": "send", "arguments": ada })), Ok(()));
@@ -70,6 +74,7 @@ fn a_reservation_names_a_sender_and_a_destination_that_was_typed() {
     assert_eq!(check(json!({ "tool": "send", "arguments": { "to": "ada@example.com" }, "result": read })), Ok(()));
     let to_a_result = json!({ "argument": "to", "tool": "read", "arguments": {} });
     let of_a_sender = json!({ "argument": "text", "tool": "send", "arguments": ada });
+    let of_a_memory = json!({ "argument": "text", "tool": "read", "arguments": { "memory": "a" } });
     let refused = [
         (json!({ "tool": "send", "arguments": { "to": "eve@example.com" } }), "did not type"),
         (json!({ "tool": "send", "arguments": { "to": "a@example.com" } }), "did not type"),
@@ -79,7 +84,8 @@ fn a_reservation_names_a_sender_and_a_destination_that_was_typed() {
         (json!({ "tool": "send", "arguments": ada, "times": 0 }), "from 1 to 20"),
         (json!({ "tool": "send", "arguments": ada, "times": 21 }), "from 1 to 20"),
         (json!({ "tool": "send", "arguments": ada, "result": to_a_result }), "did not type"),
-        (json!({ "tool": "send", "arguments": ada, "result": of_a_sender }), "more than read"),
+        (json!({ "tool": "send", "arguments": ada, "result": of_a_sender }), "can change"),
+        (json!({ "tool": "send", "arguments": ada, "result": of_a_memory }), "can change"),
     ];
     for (value, why) in refused {
         let said = check(value.clone()).unwrap_err();
