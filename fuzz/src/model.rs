@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use limpid_core::message::unpaired;
-use limpid_core::{CallId, FailureClass, Labelled, Message, Protocol, Role, ToolCall};
+use limpid_core::{CallId, FailureClass, Labelled, Message, Protocol, Role, ToolCall, Trust};
 use limpid_model::protocol::events_of;
 use limpid_turn::arguments::canonical;
 use limpid_turn::{Effect, Event, OfferedTool, Reply, ToolOutcome, Turn, TurnStart, Why};
@@ -60,9 +60,9 @@ fn event(three: &[u8]) -> Option<Event> {
         arguments: if says % 5 == 0 { words() } else { "{}".to_owned() },
     };
     Some(match kind % 8 {
-        0 => Event::Chunk { text: words() },
-        1 => Event::Reply(Reply::text(words())),
-        2 => Event::Reply(Reply::calls((0..which % 5).map(call).collect())),
+        0 => Event::Chunk { text: Labelled::outside(words()) },
+        1 => Event::Reply(Labelled::outside(Reply::text(words()))),
+        2 => Event::Reply(Labelled::outside(Reply::calls((0..which % 5).map(call).collect()))),
         3 => Event::ModelFailed {
             class: FailureClass::ALL[usize::from(says) % FailureClass::ALL.len()],
             message: words(),
@@ -75,6 +75,6 @@ fn event(three: &[u8]) -> Option<Event> {
         6 if says % 2 == 0 => Event::Decided { id: id(), approved: which % 2 == 0, at_ms: 1 },
         6 => Event::Timer { id: id() },
         _ if says % 7 == 0 => Event::Cancel,
-        _ => Event::Steer(Message::new(Role::User, words())),
+        _ => Event::Steer(Message::new(Role::User, words(), Trust::Owner)),
     })
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use limpid_core::Tier;
+use limpid_core::{Labelled, Tier};
 use limpid_model::ModelCard;
 use limpid_prompt::count::WindowEstimate;
 use limpid_prompt::{Prompt, RenderError};
@@ -104,7 +104,7 @@ pub fn build<'a>(deps: &'a ContextDeps, occasion: Occasion<'a>) -> BoxFuture<'a,
 impl BuiltContext {
     /// Makes the prompt once more with what a model wrote as the note of a rollover. Where that does not fit, the prompt
     /// stays as it is.
-    pub fn with_note(&mut self, note: &str) {
+    pub fn with_note(&mut self, note: &Labelled<String>) {
         let Some(request) = self.wants_note.take() else { return };
         let fitting = first_fitting(&self.measure, &self.card, self.may_shrink);
         let Some((fitted, history, inputs)) = request.answered(fitting, note) else { return };

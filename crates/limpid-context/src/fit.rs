@@ -1,7 +1,7 @@
 //! The gate before every request: what does not fit is made smaller, without a model, or refused with its sizes. Nothing
 //! is written here: whoever works on the conversation writes what is shown less from then on.
 
-use limpid_core::{Entry, FailureClass, Message, MessageId, UsableWindow, WindowView};
+use limpid_core::{Entry, FailureClass, Labelled, Message, MessageId, UsableWindow, WindowView};
 use limpid_model::ModelError;
 use limpid_prompt::RenderError;
 use limpid_prompt::count::WindowEstimate;
@@ -35,7 +35,7 @@ pub struct Fitting<'a> {
     /// Whether the owner lets a conversation show less than was said.
     pub may_shrink: bool,
     /// What a model wrote as the note of a rollover; none: one is made without a model.
-    pub note: Option<&'a str>,
+    pub note: Option<&'a Labelled<String>>,
 }
 
 /// A request that fits.
@@ -87,7 +87,7 @@ pub struct NoteRequest {
 
 impl NoteRequest {
     /// Fits the request once more with the note that a model wrote; none where that changes nothing or does not fit.
-    pub fn answered(self, fitting: Fitting<'_>, note: &str) -> Option<(Fitted, History, Inputs)> {
+    pub fn answered(self, fitting: Fitting<'_>, note: &Labelled<String>) -> Option<(Fitted, History, Inputs)> {
         let (mut history, mut inputs) = self.whole;
         let fitting = Fitting { note: Some(note), ..fitting };
         let measured = as_it_stands(fitting.measure, fitting.now, &history, &mut inputs).ok()?;

@@ -60,7 +60,7 @@ async fn was_answered(deps: &ConversationDeps, conversation: &ConversationId, te
 
 /// A delivery as a turn: providers want every answer to follow a question, so what it comes from stands in its place.
 fn as_turn(origin: DeliveryOrigin, text: String, trust: Trust) -> Vec<NewMessage> {
-    let asked = Message { trust: Trust::File, ..Message::new(Role::User, origin.marker()) };
-    let answer = Message { trust, ..Message::new(Role::Assistant, text) };
+    let asked = Message::new(Role::User, origin.marker(), Trust::File);
+    let answer = Message::new(Role::Assistant, text, trust);
     vec![NewMessage { typed: Some(String::new()), ..NewMessage::new(asked) }, NewMessage::new(answer)]
 }

@@ -89,17 +89,9 @@ pub struct Message {
 }
 
 impl Message {
-    /// A message without calls, written by the owner or by the model.
-    pub fn new(role: Role, text: impl Into<String>) -> Self {
-        Self {
-            role,
-            text: text.into(),
-            trust: Trust::Owner,
-            calls: Vec::new(),
-            state: Vec::new(),
-            call_id: None,
-            boundary: None,
-        }
+    /// A message without calls. Whoever makes one says who wrote it; what a model writes has the label of what it has read.
+    pub fn new(role: Role, text: impl Into<String>, trust: Trust) -> Self {
+        Self { role, text: text.into(), trust, calls: Vec::new(), state: Vec::new(), call_id: None, boundary: None }
     }
 }
 
@@ -119,8 +111,8 @@ pub fn is_failure(text: &str) -> bool {
 /// The first call without a result or result without a call among `messages`, if any.
 ///
 /// ```
-/// use limpid_core::{Message, Role, message::unpaired};
-/// assert!(unpaired(&[Message::new(Role::User, "hi")]).is_none());
+/// use limpid_core::{Message, Role, Trust, message::unpaired};
+/// assert!(unpaired(&[Message::new(Role::User, "hi", Trust::Owner)]).is_none());
 /// ```
 pub fn unpaired(messages: &[Message]) -> Option<&CallId> {
     let mut open: Vec<&CallId> = Vec::new();
@@ -153,11 +145,11 @@ mod tests {
             .iter()
             .map(|id| ToolCall { id: CallId::new(*id), name: "clock".into(), arguments: "{}".into() })
             .collect();
-        Message { calls, ..Message::new(Role::Assistant, "") }
+        Message { calls, ..Message::new(Role::Assistant, "", Trust::Owner) }
     }
 
     fn result(id: &str) -> Message {
-        Message { call_id: Some(CallId::new(id)), ..Message::new(Role::Tool, "done") }
+        Message { call_id: Some(CallId::new(id)), ..Message::new(Role::Tool, "done", Trust::Owner) }
     }
 
     // KAI-114
@@ -171,7 +163,10 @@ mod tests {
     fn a_missing_result_a_stray_result_and_a_used_id_are_found() {
         assert_eq!(unpaired(&[assistant(&["a"])]).map(CallId::as_str), Some("a"));
         assert_eq!(unpaired(&[result("x")]).map(CallId::as_str), Some("x"));
-        assert_eq!(unpaired(&[assistant(&["a"]), Message::new(Role::User, "?")]).map(CallId::as_str), Some("a"));
+        assert_eq!(
+            unpaired(&[assistant(&["a"]), Message::new(Role::User, "?", Trust::Owner)]).map(CallId::as_str),
+            Some("a")
+        );
         let twice = [assistant(&["a"]), result("a"), assistant(&["a"]), result("a")];
         assert_eq!(unpaired(&twice).map(CallId::as_str), Some("a"));
     }

@@ -48,6 +48,12 @@ impl Trust {
         self.max(other)
     }
 
+    /// The label without files of the owner's: they are in every prompt, and a text that was made from them is the owner's.
+    #[must_use]
+    pub const fn of_strangers(self) -> Self {
+        if self.is_foreign() { self } else { Self::Owner }
+    }
+
     /// Whether the text must stand inside a boundary when a model reads it.
     pub const fn is_foreign(self) -> bool {
         matches!(self, Self::Guest | Self::Outside)

@@ -11,11 +11,11 @@ pub enum Event {
     /// What came of an answer that is about to be cut. It takes the place of what came of an earlier request: a crash
     /// between this event and the one that cuts has the model asked again.
     Chunk {
-        /// The text so far.
-        text: String,
+        /// The text so far, with the label of what the model had read.
+        text: Labelled<String>,
     },
-    /// The model answered.
-    Reply(Reply),
+    /// The model answered; the label is that of everything that it had read by then.
+    Reply(Labelled<Reply>),
     /// The model could not be asked, or its answer broke off.
     ModelFailed {
         /// The class of the failure.

@@ -6,11 +6,12 @@
 //! interrupted back by replaying them ([`Turn::resume`]).
 //!
 //! ```
+//! use limpid_core::{Labelled, Trust};
 //! use limpid_turn::{Effect, Event, Reply, Turn, TurnStart};
 //!
 //! let (mut turn, effects) = Turn::start(TurnStart::default());
 //! assert_eq!(effects, [Effect::CallModel { round: 1, tools: false }]);
-//! let effects = turn.on(Event::Reply(Reply::text("Hello!")));
+//! let effects = turn.on(Event::Reply(Labelled::new(Reply::text("Hello!"), Trust::Owner)));
 //! assert!(matches!(&effects[1], Effect::Deliver { text } if text == "Hello!"));
 //! ```
 //!

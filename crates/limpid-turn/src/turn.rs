@@ -6,7 +6,7 @@ mod start;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use limpid_core::{CallId, FailureClass, Message, Role, Sentence, ToolCall, sentence};
+use limpid_core::{CallId, FailureClass, Labelled, Message, Role, Sentence, ToolCall, Trust, sentence};
 
 use crate::effect::{Approval, Effect, HeldCall, Outcome, PlannedCall};
 use crate::event::{Event, Finish, Reply, ToolOutcome, Why};
@@ -31,7 +31,7 @@ pub struct Turn {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum State {
     /// The model is asked for a message or, with `form`, for the decision alone; `partial` is what it said so far.
-    Calling { round: u32, tools: bool, form: bool, partial: String },
+    Calling { round: u32, tools: bool, form: bool, partial: Option<Labelled<String>> },
     /// Tools run: the model's message, in the order of its calls the results that are there, and the calls that are
     /// or were held for the owner.
     Running { round: u32, assistant: Message, results: Vec<Option<Message>>, holds: BTreeMap<CallId, Hold> },
@@ -54,7 +54,7 @@ impl Turn {
         let tools = !start.tools.is_empty() && start.limits.calls_with_tools > 0;
         let turn = Self {
             start,
-            state: State::Calling { round: 1, tools, form: false, partial: String::new() },
+            state: State::Calling { round: 1, tools, form: false, partial: None },
             in_flight: Vec::new(),
             queue: Vec::new(),
             repeated: Repeated::default(),
@@ -79,7 +79,7 @@ impl Turn {
             return Vec::new();
         }
         match event {
-            Event::Chunk { text } => self.on_chunk(&text),
+            Event::Chunk { text } => self.on_chunk(text),
             Event::Reply(reply) => self.on_reply(reply),
             Event::ModelFailed { class, message } => self.on_model_failed(class, message),
             Event::ToolDone { id, outcome } => self.on_result(&id, outcome),
@@ -146,22 +146,23 @@ impl Turn {
         }
     }
 
-    fn on_chunk(&mut self, text: &str) -> Vec<Effect> {
+    fn on_chunk(&mut self, text: Labelled<String>) -> Vec<Effect> {
         if let State::Calling { partial, .. } = &mut self.state
-            && !text.is_empty()
+            && !text.value().is_empty()
         {
-            text.clone_into(partial);
+            *partial = Some(text);
         }
         Vec::new()
     }
 
-    fn on_reply(&mut self, reply: Reply) -> Vec<Effect> {
+    fn on_reply(&mut self, reply: Labelled<Reply>) -> Vec<Effect> {
         let State::Calling { round, tools, form, .. } = self.state else { return Vec::new() };
-        if let Some(effects) = self.decide(&reply, round, form, tools) {
+        if let Some(effects) = self.decide(reply.as_ref(), round, form, tools) {
             return effects;
         }
+        let (reply, trust) = reply.into_parts();
         if !tools || reply.calls.is_empty() {
-            return self.answer(reply);
+            return self.answer(reply, trust);
         }
         if self.repeated.count(&reply.calls) >= self.start.limits.equal_batches {
             return self.call(round + 1, false);
@@ -169,8 +170,9 @@ impl Turn {
         let made = self.in_flight.iter().map(|message| message.calls.len()).sum();
         let (calls, state, left_out) = call_limit::few_enough(reply.calls, reply.state, made);
         let calls = self.start.named(calls);
-        let assistant = Message { calls, state, ..Message::new(Role::Assistant, reply.text) };
-        let mut results: Vec<Option<Message>> = assistant.calls.iter().map(|call| self.start.refuse(call)).collect();
+        let assistant = Message { calls, state, ..Message::new(Role::Assistant, reply.text, trust) };
+        let mut results: Vec<Option<Message>> =
+            assistant.calls.iter().map(|call| self.start.refuse(call, trust)).collect();
         if let (Some(left_out), Some(last), Some(call)) = (left_out, results.last_mut(), assistant.calls.last()) {
             let outcome = ToolOutcome::failed(call_limit::refusal(left_out), String::new);
             *last = Some(result_message(&call.id, outcome, Cap { pointer: false, ..self.start.cap(None) }));
@@ -181,12 +183,13 @@ impl Turn {
 
     /// Where a decision ends the turn: takes a valid one, and asks for nothing else when the model says something in its
     /// place. None: the reply is worked off like that of any turn.
-    fn decide(&mut self, reply: &Reply, round: u32, form: bool, tools: bool) -> Option<Vec<Effect>> {
+    fn decide(&mut self, reply: Labelled<&Reply>, round: u32, form: bool, tools: bool) -> Option<Vec<Effect>> {
+        let (reply, trust) = reply.into_parts();
         let name = self.start.decision.as_deref()?;
         if form {
             let call = ToolCall { id: CallId::new(name), name: name.to_owned(), arguments: reply.text.clone() };
             return Some(match decision::read(&reply.text) {
-                Ok(_) => self.end_decided("", call, reply.finish),
+                Ok(_) => self.end_decided(Labelled::new("", trust), call, reply.finish),
                 Err(error) => {
                     let message = format!("the model did not decide with `{name}`: {error}");
                     self.end(Outcome::Failed { class: FailureClass::Garbage, message })
@@ -195,37 +198,38 @@ impl Turn {
         }
         match reply.calls.iter().find(|call| call.name == name) {
             Some(call) if decision::read(&call.arguments).is_ok() => {
-                Some(self.end_decided(&reply.text, call.clone(), reply.finish))
+                Some(self.end_decided(Labelled::new(&reply.text, trust), call.clone(), reply.finish))
             }
             None if tools && !reply.calls.is_empty() => None,
             Some(_) | None => {
-                self.state = State::Calling { round: round + 1, tools: false, form: true, partial: String::new() };
+                self.state = State::Calling { round: round + 1, tools: false, form: true, partial: None };
                 Some(self.pending())
             }
         }
     }
 
     /// Ends the turn with its decision, which stands in the conversation as a call with its result.
-    fn end_decided(&mut self, text: &str, call: ToolCall, finish: Finish) -> Vec<Effect> {
+    fn end_decided(&mut self, text: Labelled<&str>, call: ToolCall, finish: Finish) -> Vec<Effect> {
+        let (text, trust) = text.into_parts();
         let calls = self.start.named(vec![call]);
         let done = ToolOutcome::done(Sentence::from("decided"), String::new);
         let results: Vec<Message> =
             calls.iter().map(|call| result_message(&call.id, done.clone(), self.start.cap(None))).collect();
-        let assistant = Message { calls, ..Message::new(Role::Assistant, text) };
+        let assistant = Message { calls, ..Message::new(Role::Assistant, text, trust) };
         let mut effects = vec![self.store(std::iter::once(assistant).chain(results).collect())];
         effects.extend(self.end(Outcome::Answered { finish }));
         effects
     }
 
     /// Ends the turn with a text. Calls that came although none were allowed are dropped, so that none is unpaired.
-    fn answer(&mut self, reply: Reply) -> Vec<Effect> {
+    fn answer(&mut self, reply: Reply, trust: Trust) -> Vec<Effect> {
         if reply.text.trim().is_empty() {
             let message = "the model answered nothing; ask again, or another model".to_owned();
             return self.end(Outcome::Failed { class: FailureClass::Garbage, message });
         }
         // What belongs to a call that is dropped cannot be sent back without it.
         let state = if reply.calls.is_empty() { reply.state } else { Vec::new() };
-        let answer = Message { state, ..Message::new(Role::Assistant, reply.text.clone()) };
+        let answer = Message { state, ..Message::new(Role::Assistant, reply.text.clone(), trust) };
         let mut effects = vec![self.store(vec![answer])];
         effects.push(Effect::Deliver { text: reply.text });
         effects.extend(self.end(Outcome::Answered { finish: reply.finish }));
@@ -306,9 +310,9 @@ impl Turn {
     /// Keeps what the model has said of a message that it will not end.
     fn keep_partial(&mut self) -> Vec<Effect> {
         let State::Calling { partial, .. } = &mut self.state else { return Vec::new() };
-        let partial = std::mem::take(partial);
-        let said = !partial.trim().is_empty();
-        said.then(|| self.store(vec![Message::new(Role::Assistant, partial)])).into_iter().collect()
+        let said = partial.take().filter(|text| !text.value().trim().is_empty()).map(Labelled::into_parts);
+        let kept = said.map(|(text, trust)| self.store(vec![Message::new(Role::Assistant, text, trust)]));
+        kept.into_iter().collect()
     }
 
     /// The border between two calls of the model: when every result is there, stores the batch, lets waiting messages
@@ -327,7 +331,7 @@ impl Turn {
     }
 
     fn call(&mut self, round: u32, tools: bool) -> Vec<Effect> {
-        self.state = State::Calling { round, tools, form: false, partial: String::new() };
+        self.state = State::Calling { round, tools, form: false, partial: None };
         self.pending()
     }
 
@@ -344,7 +348,7 @@ impl Turn {
     /// The model's message and the results, in the order of the calls.
     fn take_batch(&mut self) -> Vec<Message> {
         let State::Running { assistant, results, .. } = &mut self.state else { return Vec::new() };
-        let first = std::mem::replace(assistant, Message::new(Role::Assistant, ""));
+        let first = std::mem::replace(assistant, Message::new(Role::Assistant, "", assistant.trust));
         std::iter::once(first).chain(std::mem::take(results).into_iter().flatten()).collect()
     }
 

@@ -2,7 +2,7 @@
 //! deleted: what is pointed at can still be read on request.
 
 use limpid_core::goal::Goal;
-use limpid_core::{ConversationId, Message, MessageId, Role, WindowView};
+use limpid_core::{ConversationId, Message, MessageId, Role, Trust, WindowView};
 use limpid_services::error::AgentError;
 use limpid_store::{Conversation, SettingEvent, Store, StoredMessage};
 
@@ -127,12 +127,12 @@ fn as_typed(mut row: StoredMessage) -> StoredMessage {
 
 fn pointer((first, last): (StoredMessage, MessageId)) -> StoredMessage {
     let text = format!("[messages {} to {} of this conversation: put aside]", first.id.0, last.0);
-    StoredMessage { message: Message::new(Role::Assistant, text), typed: None, request: None, ..first }
+    StoredMessage { message: Message::new(Role::Assistant, text, Trust::Owner), typed: None, request: None, ..first }
 }
 
 #[cfg(test)]
 mod tests {
-    use limpid_core::{CallId, Digest, DigestLevel, Pin, ToolCall, Trust, TurnId, message::unpaired};
+    use limpid_core::{CallId, Digest, DigestLevel, Pin, ToolCall, TurnId, message::unpaired};
 
     use super::*;
 
@@ -140,26 +140,25 @@ mod tests {
         let call = |id: &str| ToolCall { id: CallId::new(id), name: "t".into(), arguments: "{\"a\":\"evil\"}".into() };
         let calling = |ids: &[&str]| Message {
             calls: ids.iter().map(|id| call(id)).collect(),
-            ..Message::new(Role::Assistant, "")
+            ..Message::new(Role::Assistant, "", Trust::Owner)
         };
         let result = |id: &str, text: &str, trust: Trust| Message {
             call_id: Some(CallId::new(id)),
-            trust,
             boundary: trust.is_foreign().then(|| "00ff".to_owned()),
-            ..Message::new(Role::Tool, text)
+            ..Message::new(Role::Tool, text, trust)
         };
         let messages = [
-            Message::new(Role::User, "hello"),
-            Message::new(Role::Assistant, "Hi."),
-            Message::new(Role::User, "read it"),
+            Message::new(Role::User, "hello", Trust::Owner),
+            Message::new(Role::Assistant, "Hi.", Trust::Owner),
+            Message::new(Role::User, "read it", Trust::Owner),
             calling(&["a", "b"]),
             result("a", "12:00", Trust::Owner),
             result("b", "evil", Trust::Outside),
             calling(&["c"]),
             result("c", "evil again", Trust::Owner),
-            Message::new(Role::Assistant, "It says evil."),
-            Message::new(Role::User, "and now?"),
-            Message::new(Role::Assistant, "evil, still"),
+            Message::new(Role::Assistant, "It says evil.", Trust::Owner),
+            Message::new(Role::User, "and now?", Trust::Owner),
+            Message::new(Role::Assistant, "evil, still", Trust::Owner),
         ];
         let row = |(message, id): (Message, i64)| StoredMessage {
             id: MessageId(id),
@@ -226,7 +225,7 @@ mod tests {
     #[test]
     fn what_a_prompt_quoted_behind_the_owners_words_goes_too() {
         let text = "go on\n\n[context]\nGoal: [untrusted 00ff]\nevil\n[/untrusted 00ff]";
-        let asked = Message::new(Role::User, text);
+        let asked = Message::new(Role::User, text, Trust::Owner);
         let row = |typed: Option<&str>| StoredMessage {
             message: asked.clone(),
             typed: typed.map(str::to_owned),

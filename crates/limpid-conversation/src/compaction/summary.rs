@@ -24,7 +24,7 @@ use crate::compaction::scene::was_tried;
 use crate::compaction::work::{Compaction, CompactionDone};
 use crate::deps::ConversationDeps;
 use crate::event::TurnEvent;
-use crate::model_call::most_possible;
+use crate::model_call::{most_possible, trust_of};
 use crate::one_off::OneOffRequest;
 
 /// What is said of a summary that was stopped.
@@ -125,24 +125,26 @@ impl Summarizer {
             };
             let instruction = instruction(measure, &ask)?;
             let answer = self.summary(&ask).await;
-            let answer = answer.as_deref().map_err(String::as_str);
+            let answer = answer.as_ref().map(|answer| answer.as_ref().map(String::as_str)).map_err(String::as_str);
             rules.answer(answer, &instruction, &|text| measure.count(text));
         }
     }
 
     /// What a model writes as the note of a rollover; none when it writes none.
-    async fn note(&self, ask: &Ask, source: usize) -> Option<String> {
-        let answer = self.summary(ask).await.ok()?;
+    async fn note(&self, ask: &Ask, source: usize) -> Option<Labelled<String>> {
+        let (answer, trust) = self.summary(ask).await.ok()?.into_parts();
         let instruction = instruction(&self.measure, ask).ok()?;
-        check(&answer, &instruction, source, &|text| self.measure.count(text)).ok()
+        let checked = check(&answer, &instruction, source, &|text| self.measure.count(text)).ok()?;
+        Some(Labelled::new(checked, trust))
     }
 
-    /// Asks for one summary.
-    async fn summary(&self, ask: &Ask) -> Result<String, String> {
+    /// Asks for one summary. It has the label of everything that the request for it shows a model.
+    async fn summary(&self, ask: &Ask) -> Result<Labelled<String>, String> {
         if self.cancel.is_cancelled() {
             return Err(STOPPED.to_owned());
         }
         let request = self.request(ask).await?;
+        let trust = trust_of(&request.prompt).of_strangers();
         let (sender, _events) = unbounded_channel();
         let done = tokio::select! {
             done = request.answer(&self.deps, &sender) => done.map_err(|error| error.to_string())?,
@@ -152,7 +154,7 @@ impl Summarizer {
             () = self.cancel.cancelled() => return Err(STOPPED.to_owned()),
         };
         match done {
-            TurnEvent::Done { outcome: Outcome::Answered { .. }, answer: Some(text) } => Ok(text),
+            TurnEvent::Done { outcome: Outcome::Answered { .. }, answer: Some(text) } => Ok(Labelled::new(text, trust)),
             TurnEvent::Done { outcome: Outcome::Failed { class, message }, .. } => Err(format!("{class}: {message}")),
             _ => Err("the model gave no summary".to_owned()),
         }

@@ -1,6 +1,7 @@
 //! What models write about a conversation while it goes on.
 
 use futures_util::future::BoxFuture;
+use limpid_core::Labelled;
 use tokio_util::sync::CancellationToken;
 
 /// What models write about a conversation, under way: a compaction, or the note of a rollover. Stopped, it leaves the old
@@ -15,7 +16,7 @@ pub(crate) enum CompactionDone {
     /// It is written down how the compaction ended.
     Compacted,
     /// What a model wrote as a note; none when it wrote none.
-    Note(Option<String>),
+    Note(Option<Labelled<String>>),
 }
 
 impl Compaction {

@@ -112,9 +112,7 @@ async fn led_by_text(turn: &mut RunningTurn) -> Result<String, AgentError> {
         sent.extend(store.request(&summary.id).await?.into_iter().flat_map(|request| request.messages));
     }
     let Inputs { history, user, .. } = &turn.requests.inputs;
-    let asked = user
-        .iter()
-        .map(|user| Message { trust: Trust::from(user.trust), ..Message::new(Role::User, user.text.clone()) });
+    let asked = user.iter().map(|user| Message::new(Role::User, user.text.clone(), Trust::from(user.trust)));
     let asked: Vec<Message> = asked.collect();
     let running = asked.iter().chain(turn.machine.in_flight()).map(convert::in_flight);
     let messages: Vec<_> = history.iter().cloned().chain(running).collect();

@@ -64,7 +64,7 @@ impl Asked {
 /// An accepted message as one of the conversation.
 pub(crate) fn message_of(inbound: &Inbound, boundary: impl FnOnce() -> String) -> Message {
     let boundary = inbound.trust.is_foreign().then(boundary);
-    Message { trust: inbound.trust, boundary, ..Message::new(Role::User, inbound.text.clone()) }
+    Message { boundary, ..Message::new(Role::User, inbound.text.clone(), inbound.trust) }
 }
 
 /// Whether a request was too large for its window.

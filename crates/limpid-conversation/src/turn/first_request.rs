@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use limpid_context::{BuiltContext, Fit, Gathered, Occasion};
 use limpid_context::{Headroom, dropped_skills, rendered_items, unknown_notice, window_state_of};
 use limpid_core::reach::FIND_TOOLS;
-use limpid_core::{CacheLife, Message};
+use limpid_core::{CacheLife, Labelled, Message};
 use limpid_prompt::Prompt;
 use limpid_prompt::count::WindowEstimate;
 use limpid_prompt::inputs::{Inputs, ToolPlacement};
@@ -52,7 +52,7 @@ pub(super) async fn prepare(
     conversation: &Conversation,
     path: Option<&str>,
     asked: &Asked,
-    (now, note): (Timestamp, &Option<Option<String>>),
+    (now, note): (Timestamp, &Option<Option<Labelled<String>>>),
 ) -> Result<Prepared, AgentError> {
     let mut models =
         deps.context.models.for_turn(deps.context.wanted_model(Some(conversation)).await.as_deref()).await?;

@@ -4,7 +4,7 @@ use std::mem;
 use std::sync::Arc;
 
 use limpid_context::place_found;
-use limpid_core::FailureClass;
+use limpid_core::{FailureClass, Labelled};
 use limpid_model::ModelError;
 use limpid_services::error::AgentError;
 use limpid_services::spending::spender_of;
@@ -66,7 +66,7 @@ pub(super) async fn ask(turn: &mut RunningTurn, round: u32, kind: ReplyKind) -> 
 
 /// Every message that is answered was stopped before a model was asked.
 async fn stopped_before_asking(turn: &mut RunningTurn) -> Result<(), AgentError> {
-    turn.apply(Event::Chunk { text: String::new() }, None, Vec::new()).await?;
+    nothing_said(turn).await?;
     turn.apply(Event::Cancel, None, Vec::new()).await
 }
 
@@ -106,6 +106,7 @@ async fn call_over(
     match (failure, asked) {
         (None, _) => {
             let end = end_of_request(turn, request);
+            let reply = Labelled::new(reply, turn.written());
             turn.apply(Event::Reply(reply), None, end).await
         }
         (Some(CallFailure::NothingSaid { error, service, can_be_longer }), Some((round, kind, _))) => {
@@ -125,10 +126,17 @@ async fn call_over(
         // The text that came before the stop is kept.
         (Some(CallFailure::Failed(error)), None) if error.class == FailureClass::Cancelled => {
             let end = end_of_request(turn, request);
-            turn.apply(Event::Chunk { text: reply.text }, None, end).await
+            let text = Labelled::new(reply.text, turn.written());
+            turn.apply(Event::Chunk { text }, None, end).await
         }
         (Some(failure), _) => failed(turn, request, reply.text, failure.into_error()).await,
     }
+}
+
+/// Has nothing kept of what an earlier request has brought.
+pub(super) async fn nothing_said(turn: &mut RunningTurn) -> Result<(), AgentError> {
+    let text = Labelled::new(String::new(), turn.written());
+    turn.apply(Event::Chunk { text }, None, Vec::new()).await
 }
 
 async fn failed(
@@ -140,6 +148,7 @@ async fn failed(
     let end = end_of_request(turn, request);
     if !text.is_empty() && !error.discards {
         // Whoever listened has read it.
+        let text = Labelled::new(text, turn.written());
         turn.apply(Event::Chunk { text }, None, Vec::new()).await?;
     }
     turn.apply(Event::ModelFailed { class: error.class, message: error.message }, None, end).await

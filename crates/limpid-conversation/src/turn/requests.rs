@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Arc, OnceLock};
 
-use limpid_core::{CacheLife, Message, MessageId, Tier, UsableWindow};
+use limpid_core::{CacheLife, Labelled, Message, MessageId, Tier, UsableWindow};
 use limpid_model::{ReplyForm, ToolUse};
 use limpid_prompt::Profile;
 use limpid_prompt::count::WindowEstimate;
@@ -76,7 +76,7 @@ struct Windows {
     /// Whether a reply ended at its limit without a word, so that the next one may be as long as is possible.
     raised: bool,
     /// What a model wrote as the note of a rollover, once it was asked.
-    note: Option<Option<String>>,
+    note: Option<Option<Labelled<String>>>,
 }
 
 /// The next request of a turn.
@@ -181,7 +181,7 @@ impl TurnRequests {
     }
 
     /// Takes what a model wrote as the note of a rollover; none when it wrote none.
-    pub(crate) fn take_note(&mut self, note: Option<String>) {
+    pub(crate) fn take_note(&mut self, note: Option<Labelled<String>>) {
         self.windows.note = Some(note);
     }
 

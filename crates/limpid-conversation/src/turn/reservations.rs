@@ -120,10 +120,12 @@ mod tests {
                 call("c", r#"{"page":"c"}"#),
                 call("d", r#"{"page":"a"}"#),
             ],
-            ..Message::new(Role::Assistant, "")
+            ..Message::new(Role::Assistant, "", limpid_core::Trust::Owner)
         };
-        let result =
-            |id: &str, text: &str| Message { call_id: Some(CallId::new(id)), ..Message::new(Role::Tool, text) };
+        let result = |id: &str, text: &str| Message {
+            call_id: Some(CallId::new(id)),
+            ..Message::new(Role::Tool, text, limpid_core::Trust::Owner)
+        };
         let failed = format!("{FAILED}\"no\"}}");
         let cut = "head\n[… 9 characters left out …]\ntail";
         let messages = [

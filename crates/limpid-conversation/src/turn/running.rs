@@ -266,6 +266,11 @@ impl RunningTurn {
     pub(super) fn trust(&self) -> Trust {
         window_trust(&self.requests.inputs, self.machine.in_flight()).join(self.read)
     }
+
+    /// The label of what the model writes now.
+    pub(super) fn written(&self) -> Trust {
+        self.trust().of_strangers()
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use limpid_context::{FindTools, Headroom, History, PrefixCache};
-use limpid_core::{Message, Trust, TurnId};
+use limpid_core::{Labelled, Message, Trust, TurnId};
 use limpid_services::error::AgentError;
 use limpid_services::tools::Reservations;
 use limpid_store::{
@@ -37,7 +37,7 @@ pub(crate) struct NextTurn {
     /// What the person is told of a mode that was switched for it.
     pub(crate) hint: Option<String>,
     /// What a model wrote as the note of a rollover, once it was asked: none when it wrote none.
-    pub(crate) note: Option<Option<String>>,
+    pub(crate) note: Option<Option<Labelled<String>>>,
 }
 
 /// What is to be done for the messages that wait.

@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use limpid_core::CallId;
+use limpid_core::{CallId, Labelled};
 use limpid_services::error::AgentError;
 use limpid_turn::{Effect, Event};
 
@@ -17,7 +17,7 @@ use crate::turn::{approvals, clean_first, replies};
 /// What came of something that a turn waits for.
 pub(crate) enum TurnStep {
     Model(ModelStep),
-    Note(Option<String>),
+    Note(Option<Labelled<String>>),
     Tool(FinishedCall),
     /// Whoever could have answered a question is gone.
     NobodyAnswers,
@@ -104,7 +104,7 @@ impl RunningTurn {
                 }
             }
             // The note is not waited for any more; whoever listens loses nothing.
-            WaitsFor::Note(..) => self.apply(Event::Chunk { text: String::new() }, None, Vec::new()).await?,
+            WaitsFor::Note(..) => replies::nothing_said(self).await?,
             WaitsFor::Nothing => {}
         }
         let ends = self.todo.iter().any(|effect| matches!(effect, Effect::End { .. }));

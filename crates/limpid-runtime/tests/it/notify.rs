@@ -265,7 +265,7 @@ async fn what_a_dead_process_was_telling_is_of_unknown_outcome_and_not_told_agai
             panic!("busy")
         };
         let said = [(Role::User, "[heartbeat]"), (Role::Assistant, "Full.")];
-        let said = said.map(|(role, text)| NewMessage::new(Message::new(role, text)));
+        let said = said.map(|(role, text)| NewMessage::new(Message::new(role, text, Trust::Owner)));
         let pending_notifications = PendingNotifications { names: vec!["screen".to_owned()], holder };
         assert!(store.deliver(&lease, pending[0].id, said.to_vec(), pending_notifications, 2).await.unwrap());
         store.release(&chat, lease.fence).await.unwrap();

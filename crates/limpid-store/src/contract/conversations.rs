@@ -36,7 +36,7 @@ pub async fn the_trust_of_a_conversation_is_that_of_its_least_trusted_message(be
         store.create_conversation(conversation(id, 1)).await.unwrap();
         let lease = lease(store, id, 0).await;
         let turn = begin(store, &lease, turn, &[]).await;
-        let labelled = |trust| NewMessage::new(Message { trust, ..Message::new(Role::User, "hi") });
+        let labelled = |trust| NewMessage::new(Message::new(Role::User, "hi", trust));
         let said = [Trust::Owner, Trust::Guest, Trust::Outside, Trust::Owner].map(labelled);
         let said = if id == "a" { said.into() } else { vec![message(Role::User, "hi")] };
         store.commit(&lease, &turn, vec![TurnWrite::Messages(said)], 2).await.unwrap();

@@ -78,7 +78,7 @@ pub fn event(kind: &str) -> NewEvent {
 
 /// A message of a conversation.
 pub fn message(role: Role, text: &str) -> NewMessage {
-    NewMessage::new(Message::new(role, text))
+    NewMessage::new(Message::new(role, text, Trust::Owner))
 }
 
 /// An assistant's message with calls.
@@ -87,7 +87,7 @@ pub fn calling(ids: &[&str]) -> NewMessage {
         .iter()
         .map(|id| ToolCall { id: CallId::new(*id), name: "clock".to_owned(), arguments: "{\"a\":\"é\"}".to_owned() })
         .collect();
-    NewMessage::new(Message { calls, ..Message::new(Role::Assistant, "") })
+    NewMessage::new(Message { calls, ..Message::new(Role::Assistant, "", Trust::Owner) })
 }
 
 /// What a provider wants back with a message.
@@ -103,7 +103,7 @@ pub fn provider_state(json: &str, span: Span) -> ProviderState {
 
 /// The result of a call.
 pub fn result(id: &str) -> NewMessage {
-    NewMessage::new(Message { call_id: Some(CallId::new(id)), ..Message::new(Role::Tool, "noon") })
+    NewMessage::new(Message { call_id: Some(CallId::new(id)), ..Message::new(Role::Tool, "noon", Trust::Owner) })
 }
 
 /// A message of a request, its parts joined by a blank line.

@@ -7,18 +7,31 @@ use crate::event::ToolOutcome;
 use crate::{arguments, result};
 
 impl TurnStart {
-    /// The result of a call that must not be run: an unknown tool, or arguments that are no JSON object.
-    pub(super) fn refuse(&self, call: &ToolCall) -> Option<Message> {
-        // The name stands in the model's own message already, which has its label there.
-        let name = Labelled::new(&call.name, Trust::Owner);
-        let error = if !self.tools.iter().any(|tool| tool.name == call.name) {
-            let names: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_str()).collect();
-            let declared = Labelled::new(names.join(", "), Trust::Owner);
-            sentence!("there is no tool `{}`; there are: {}", name, declared)
-        } else {
-            match arguments::canonical(&call.arguments) {
-                Ok(_) => return None,
-                Err(why) => sentence!("the arguments of `{}` cannot be used: {}", name, why),
+    /// The result of a call that must not be run: an unknown tool, or arguments that are no JSON object. `trust` is the label
+    /// of what the model wrote. Words of a stranger are not repeated, so that no boundary has to be drawn for them here: they
+    /// are in the model's own message.
+    pub(super) fn refuse(&self, call: &ToolCall, trust: Trust) -> Option<Message> {
+        let error = match self.tools.iter().find(|tool| tool.name == call.name) {
+            None => {
+                let names: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_str()).collect();
+                let declared = Labelled::new(names.join(", "), Trust::Owner);
+                if trust.is_foreign() {
+                    sentence!("there is no tool of that name; there are: {}", declared)
+                } else {
+                    sentence!("there is no tool `{}`; there are: {}", Labelled::new(&call.name, trust), declared)
+                }
+            }
+            Some(tool) => {
+                let why = arguments::canonical(&call.arguments).err()?;
+                let name = Labelled::new(&tool.name, Trust::Owner);
+                if trust.is_foreign() {
+                    sentence!(
+                        "the arguments of `{}` cannot be used: they are not one JSON object with each field once",
+                        name
+                    )
+                } else {
+                    sentence!("the arguments of `{}` cannot be used: {}", name, why)
+                }
             }
         };
         // Nothing ran, so nothing is kept to be read on in.
@@ -91,5 +104,5 @@ pub(super) fn result_message(id: &CallId, outcome: ToolOutcome, cap: Cap) -> Mes
     let (text, trust) = said.into_parts();
     let text = cap.cut(&text, id);
     let text = if failed { result::failure(&text) } else { text };
-    Message { trust, boundary, call_id: Some(id.clone()), ..Message::new(Role::Tool, text) }
+    Message { boundary, call_id: Some(id.clone()), ..Message::new(Role::Tool, text, trust) }
 }

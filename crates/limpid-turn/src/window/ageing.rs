@@ -1,6 +1,6 @@
 //! Digests grow shorter with time.
 
-use limpid_core::{Digest, DigestLevel};
+use limpid_core::{Digest, DigestLevel, Labelled};
 
 use super::Count;
 use super::shown::shorten;
@@ -47,10 +47,21 @@ pub fn age_all(digests: &mut [Digest], compaction: u32, count: Count<'_>) {
 }
 
 /// Two neighbours as one: what a model made of both, or both texts one after the other. It has no more tokens than both.
-pub fn merged(older: &Digest, newer: &Digest, text: Option<String>, tokens: usize, count: Count<'_>) -> Digest {
+pub fn merged(
+    older: &Digest,
+    newer: &Digest,
+    text: Option<Labelled<String>>,
+    tokens: usize,
+    count: Count<'_>,
+) -> Digest {
     let both = older.tokens as usize + newer.tokens as usize;
     let limit = tokens.min(DigestLevel::Merged.max_tokens()).min(both);
-    let text = shorten(&text.unwrap_or_else(|| format!("{}\n{}", older.text, newer.text)), limit, count);
+    let trust = older.trust.join(newer.trust);
+    let (text, trust) = match text {
+        Some(text) => text.join(trust).into_parts(),
+        None => (format!("{}\n{}", older.text, newer.text), trust),
+    };
+    let text = shorten(&text, limit, count);
     Digest {
         level: DigestLevel::Merged,
         first: older.first,
@@ -58,7 +69,7 @@ pub fn merged(older: &Digest, newer: &Digest, text: Option<String>, tokens: usiz
         tokens: count(&text) as u32,
         compaction: older.compaction.max(newer.compaction),
         text,
-        trust: older.trust.join(newer.trust),
+        trust,
     }
 }
 
@@ -125,7 +136,7 @@ mod tests {
             "{sizes:?}"
         );
         let one = |sizes: (usize, usize), text: Option<usize>, share: usize| {
-            let text = text.map(|tokens| digest(1, tokens, Trust::Owner).text);
+            let text = text.map(|tokens| Labelled::new(digest(1, tokens, Trust::Owner).text, Trust::Owner));
             let (older, newer) = (digest(1, sizes.0, Trust::Guest), digest(10, sizes.1, Trust::Owner));
             merged(&older, &newer, text, share, &count)
         };

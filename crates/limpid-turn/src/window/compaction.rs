@@ -24,7 +24,7 @@ pub struct Compaction {
     /// The messages that leave, as they were typed.
     parts: Vec<Vec<Entry>>,
     /// The summaries of parts that are there.
-    texts: Vec<String>,
+    texts: Vec<Labelled<String>>,
     kept: Vec<Entry>,
     digests: Vec<Digest>,
     merging: Option<usize>,
@@ -80,7 +80,8 @@ impl Compaction {
                 if self.calls < CALLS {
                     return Next::Ask(self.summarize(part, count));
                 }
-                self.texts.push(self.mechanical(part, count));
+                let text = self.mechanical(part, count);
+                self.texts.push(text);
                 self.steps.push("the digest was made without a model".to_owned());
                 continue;
             }
@@ -92,17 +93,22 @@ impl Compaction {
         Next::Done(Box::new(self.finish(count)))
     }
 
-    /// Takes an answer, or why there is none. `instruction` is the text of the question without what it quotes.
-    pub fn answer(&mut self, answer: Result<&str, &str>, instruction: &str, count: Count<'_>) {
+    /// Takes an answer, with the label of everything that was sent for it, or why there is none. `instruction` is the text of
+    /// the question without what it quotes.
+    pub fn answer(&mut self, answer: Result<Labelled<&str>, &str>, instruction: &str, count: Count<'_>) {
         self.calls += 1;
         let source = self.source(count);
         let source = if self.merging.is_some() { source } else { source.max(LEAST * 10 / 9) };
         let checked = match answer {
-            Ok(text) => check::check(text, instruction, source, count).map_err(|rejected| rejected.to_string()),
+            Ok(answer) => {
+                let (text, trust) = answer.into_parts();
+                let checked = check::check(text, instruction, source, count);
+                checked.map(|text| Labelled::new(text, trust)).map_err(|rejected| rejected.to_string())
+            }
             Err(error) => Err(error.to_owned()),
         };
         let cap = self.cap(count);
-        let checked = checked.map(|text| shown::shorten(&text, cap, count));
+        let checked = checked.map(|answer| answer.map(|text| shown::shorten(&text, cap, count)));
         if let Err(why) = &checked {
             self.steps.push(why.clone());
         }
@@ -113,7 +119,7 @@ impl Compaction {
         }
     }
 
-    fn take_part(&mut self, text: Option<String>, count: Count<'_>) {
+    fn take_part(&mut self, text: Option<Labelled<String>>, count: Count<'_>) {
         // A retry must not take the call that the other half or a merge needs.
         let needed = (self.parts.len() - self.texts.len() - 1) as u32 + u32::from(self.parts.len() > 1);
         if text.is_none() && !self.retried && self.calls + needed < CALLS {
@@ -127,18 +133,19 @@ impl Compaction {
             self.mechanical(&self.parts[at], count)
         });
         let left_out = quote::left_out(&self.parts[at], self.too_large(), count);
-        self.texts.push(if left_out.is_empty() { text } else { format!("{text}\n{left_out}") });
+        self.texts.push(if left_out.is_empty() { text } else { text.map(|text| format!("{text}\n{left_out}")) });
     }
 
-    fn take_merge(&mut self, text: Option<String>, count: Count<'_>) {
+    fn take_merge(&mut self, text: Option<Labelled<String>>, count: Count<'_>) {
         match (self.task.settings.style, self.merging.take()) {
             (CompactionStyle::Digests, Some(at)) => self.join(at, text, count),
             _ => {
                 let text = text.unwrap_or_else(|| {
                     self.steps.push("the halves were put together without a model".to_owned());
-                    self.texts.join("\n")
+                    let halves: Vec<&str> = self.texts.iter().map(|text| text.value().as_str()).collect();
+                    Labelled::new(halves.join("\n"), self.trust())
                 });
-                self.texts = vec![text];
+                self.texts = vec![text.join(self.trust())];
                 self.parts = vec![self.parts.concat()];
             }
         }
@@ -161,8 +168,8 @@ impl Compaction {
 
     /// The label of the least trusted text that the summaries are made from.
     fn trust(&self) -> Trust {
-        let leaving = self.parts.iter().flatten().map(|entry| entry.message.trust);
-        leaving.fold(trust_of(&self.task.view.digests), Trust::join)
+        let made = self.texts.iter().map(Labelled::trust);
+        self.parts.iter().map(|part| of_entries(part)).chain(made).fold(trust_of(&self.task.view.digests), Trust::join)
     }
 
     /// Tokens over which a message is left out of a summary; no limit where head and tail are quoted.
@@ -173,13 +180,15 @@ impl Compaction {
         }
     }
 
-    fn mechanical(&self, part: &[Entry], count: Count<'_>) -> String {
-        let cap = self.cap(count);
-        match self.task.settings.style {
-            CompactionStyle::Summary => {
-                mechanical::tenth(self.existing().map(|text| text.into_parts().0).as_deref(), part, cap, count)
+    fn mechanical(&self, part: &[Entry], count: Count<'_>) -> Labelled<String> {
+        let (cap, trust) = (self.cap(count), of_entries(part));
+        match (self.task.settings.style, self.existing()) {
+            (CompactionStyle::Summary, Some(existing)) => {
+                let trust = trust.join(existing.trust());
+                Labelled::new(mechanical::tenth(Some(existing.value()), part, cap, count), trust)
             }
-            CompactionStyle::Digests => mechanical::digest(None, part, cap, count),
+            (CompactionStyle::Summary, None) => Labelled::new(mechanical::tenth(None, part, cap, count), trust),
+            (CompactionStyle::Digests, _) => Labelled::new(mechanical::digest(None, part, cap, count), trust),
         }
     }
 
@@ -189,7 +198,7 @@ impl Compaction {
             if self.texts.len() < 2 {
                 return None;
             }
-            let half = |at: usize| Labelled::new(self.texts[at].clone(), self.trust());
+            let half = |at: usize| self.texts[at].clone().join(self.trust());
             let ask = Ask::Merge { first: half(0), second: half(1), cap: self.cap(count) };
             if self.calls < CALLS {
                 return Some(ask);
@@ -226,7 +235,7 @@ impl Compaction {
         at.map(|at| at.min(self.digests.len().saturating_sub(2))).filter(|_| self.digests.len() > 1)
     }
 
-    fn join(&mut self, at: usize, text: Option<String>, count: Count<'_>) {
+    fn join(&mut self, at: usize, text: Option<Labelled<String>>, count: Count<'_>) {
         let newer = self.digests.remove(at + 1);
         let older = &mut self.digests[at];
         *older = ageing::merged(older, &newer, text, self.task.budget.digests, count);
@@ -249,7 +258,7 @@ impl Compaction {
         match (self.parts.get(self.texts.len()), self.merging) {
             (Some(part), _) => turns::sizes(part, count) + self.existing().map_or(0, |text| count(text.value())),
             (None, Some(at)) => self.digests[at..].iter().take(2).map(|digest| digest.tokens as usize).sum(),
-            (None, None) => self.texts.iter().map(|text| count(text)).sum(),
+            (None, None) => self.texts.iter().map(|text| count(text.value())).sum(),
         }
     }
 
@@ -295,8 +304,14 @@ pub(super) fn trust_of(digests: &[Digest]) -> Trust {
     digests.iter().map(|digest| digest.trust).fold(Trust::Owner, Trust::join)
 }
 
-fn digest_of(text: String, part: &[Entry], compaction: u32, count: Count<'_>) -> Option<Digest> {
+/// The label of the least trusted of some messages.
+pub(super) fn of_entries(entries: &[Entry]) -> Trust {
+    entries.iter().map(|entry| entry.message.trust).fold(Trust::Owner, Trust::join)
+}
+
+fn digest_of(text: Labelled<String>, part: &[Entry], compaction: u32, count: Count<'_>) -> Option<Digest> {
     let (first, last) = part.first().zip(part.last())?;
+    let (text, trust) = text.join(of_entries(part)).into_parts();
     Some(Digest {
         level: DigestLevel::Full,
         first: first.id,
@@ -304,7 +319,7 @@ fn digest_of(text: String, part: &[Entry], compaction: u32, count: Count<'_>) ->
         tokens: count(&text) as u32,
         compaction,
         text,
-        trust: part.iter().fold(Trust::Owner, |trust, entry| trust.join(entry.message.trust)),
+        trust,
     })
 }
 

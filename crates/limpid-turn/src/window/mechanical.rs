@@ -80,14 +80,14 @@ fn paths(entries: &[Entry]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use limpid_core::MessageId;
+    use limpid_core::{MessageId, Trust};
 
     use super::*;
 
     // OLLM-096
     #[test]
     fn it_keeps_first_lines_decisions_and_paths_within_its_cap() {
-        let say = |n, role, text: &str| Entry { id: MessageId(n), message: Message::new(role, text) };
+        let say = |n, role, text: &str| Entry { id: MessageId(n), message: Message::new(role, text, Trust::Owner) };
         let entries = [
             say(1, Role::User, "Move the port to 8080.\nIt is in /etc/app/site.toml, I think."),
             say(2, Role::Assistant, "Done.\n[DECISION] The port is 8080 everywhere\nSee src/config.rs."),
@@ -103,7 +103,7 @@ mod tests {
     // PICO-048
     #[test]
     fn the_fallback_begins_with_the_old_summary_and_keeps_a_tenth_of_each_message() {
-        let entry = |n, text: String| Entry { id: MessageId(n), message: Message::new(Role::User, text) };
+        let entry = |n, text: String| Entry { id: MessageId(n), message: Message::new(Role::User, text, Trust::Owner) };
         let entries = [entry(1, "a".repeat(5000)), entry(2, "b".repeat(100))];
         let count = |text: &str| text.chars().count().div_ceil(4);
         let text = tenth(Some("Ada likes tea."), &entries, 10_000, &count);

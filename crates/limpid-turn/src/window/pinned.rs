@@ -38,7 +38,7 @@ mod tests {
     fn the_request_is_pinned_as_it_was_typed_once_it_is_shown_no_more() {
         let count = |text: &str| text.chars().count().div_ceil(4);
         let settings = WindowSettings::default();
-        let message = Message { trust: Trust::Guest, ..Message::new(Role::User, "Sent with a clock.") };
+        let message = Message::new(Role::User, "Sent with a clock.", Trust::Guest);
         let task = |typed: &str, request: bool| Task {
             view: WindowView::default(),
             entries: Vec::new(),

@@ -61,12 +61,16 @@ fn plain(entry: &Entry, entries: &[Entry]) -> Option<Message> {
         return (!text.is_empty()).then(|| Message { calls: Vec::new(), state: Vec::new(), ..message.clone() });
     }
     let id = message.call_id.as_ref()?;
-    let call = entries.iter().flat_map(|entry| &entry.message.calls).rev().find(|call| call.id == *id);
-    let text = match call {
-        Some(call) => format!("{} {}: {}", call.name, input(call), line(&message.text, RESULT)),
-        None => line(&message.text, RESULT),
+    let calls = entries.iter().flat_map(|entry| entry.message.calls.iter().map(|call| (call, entry.message.trust)));
+    let call = calls.filter(|(call, _)| call.id == *id).last();
+    let (text, trust) = match call {
+        // The model wrote the call, so its words have the label of its message.
+        Some((call, trust)) => {
+            (format!("{} {}: {}", call.name, input(call), line(&message.text, RESULT)), message.trust.join(trust))
+        }
+        None => (line(&message.text, RESULT), message.trust),
     };
-    Some(Message { text, call_id: None, ..message.clone() })
+    Some(Message { text, trust, call_id: None, ..message.clone() })
 }
 
 /// The arguments of a call without the syntax of one.
@@ -92,7 +96,7 @@ fn line(text: &str, limit: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use limpid_core::CallId;
+    use limpid_core::{CallId, Trust};
 
     use super::*;
 
@@ -103,12 +107,15 @@ mod tests {
             arguments: r#"{"command":"make test","tags":["a","b"],"deep":{"x":"<tool_call>"}}"#.into(),
         };
         vec![
-            Entry { id: MessageId(1), message: Message { calls: vec![call], ..Message::new(Role::Assistant, "") } },
+            Entry {
+                id: MessageId(1),
+                message: Message { calls: vec![call], ..Message::new(Role::Assistant, "", Trust::Owner) },
+            },
             Entry {
                 id: MessageId(2),
                 message: Message {
                     call_id: Some(CallId::new("c1")),
-                    ..Message::new(Role::Tool, format!("3 tests failed\n{}", "x".repeat(500)))
+                    ..Message::new(Role::Tool, format!("3 tests failed\n{}", "x".repeat(500)), Trust::Owner)
                 },
             },
         ]
@@ -141,7 +148,7 @@ mod tests {
     fn what_is_quoted_fits_its_room() {
         let count = |text: &str| text.chars().count().div_ceil(4);
         let entries: Vec<Entry> = (1..=10)
-            .map(|n| Entry { id: MessageId(n), message: Message::new(Role::User, "word ".repeat(400)) })
+            .map(|n| Entry { id: MessageId(n), message: Message::new(Role::User, "word ".repeat(400), Trust::Owner) })
             .collect();
         for room in [300, 500, 2000, 6000] {
             let quoted = messages(&entries, room, usize::MAX, &count);

@@ -1,8 +1,8 @@
 //! A window that is rolled over: the request that began the work, one note, and the newest turns stay.
 
-use limpid_core::{Digest, DigestLevel, Entry, Labelled, Trust, WindowView};
+use limpid_core::{Digest, DigestLevel, Entry, Labelled, WindowView};
 
-use super::compaction::trust_of;
+use super::compaction::{of_entries, trust_of};
 use super::pinned::pin;
 use super::task::{Ask, Task};
 use super::turns::{cut, sizes};
@@ -14,8 +14,8 @@ const LEAST: usize = 20;
 /// Where the note comes from that a rollover leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Note<'a> {
-    /// A model has written it.
-    Written(&'a str),
+    /// A model has written it; the label is that of everything that was sent for it.
+    Written(&'a Labelled<String>),
     /// It is made without a model.
     Mechanical,
 }
@@ -68,14 +68,14 @@ impl Rollover {
         let Task { budget, view: old, .. } = task;
         let mut view = old.clone();
         if let Some((first, last)) = self.leaving.first().zip(self.leaving.last()) {
-            let text = match note {
-                Note::Written(text) => shown::shorten(text, self.cap, count),
+            let stands_for = of_entries(&self.leaving).join(trust_of(&old.digests));
+            let (text, trust) = match note {
+                Note::Written(note) => (shown::shorten(note.value(), self.cap, count), note.trust().join(stands_for)),
                 Note::Mechanical => {
                     let known = self.known.as_ref().map(|text| text.value().as_str());
-                    mechanical::digest(known, &self.leaving, self.cap, count)
+                    (mechanical::digest(known, &self.leaving, self.cap, count), stands_for)
                 }
             };
-            let trusts = self.leaving.iter().map(|entry| entry.message.trust);
             view.compactions += 1;
             view.through = Some(last.id);
             view.digests = vec![Digest {
@@ -85,7 +85,7 @@ impl Rollover {
                 tokens: count(&text) as u32,
                 compaction: view.compactions,
                 text,
-                trust: trusts.fold(trust_of(&old.digests), Trust::join),
+                trust,
             }];
             view.pin = pin(task, view.through, count);
         }

@@ -79,6 +79,8 @@ pub fn show(view: &WindowView, entry: &Entry) -> Entry {
 
 #[cfg(test)]
 mod tests {
+    use limpid_core::Trust;
+
     use super::*;
 
     // OLLM-093
@@ -102,7 +104,8 @@ mod tests {
         let call = limpid_core::CallId::new("c1");
         let stored = with_pointer(&whole, 3000, &call);
         for text in [&whole, &stored] {
-            let message = Message { call_id: Some(call.clone()), ..Message::new(Role::Tool, text.clone()) };
+            let message =
+                Message { call_id: Some(call.clone()), ..Message::new(Role::Tool, text.clone(), Trust::Owner) };
             let limit = result_characters_within(&message, 200, true, &count);
             let short = cut_message(&message, limit, true).text;
             assert!(count(&short) <= 200);

@@ -61,7 +61,7 @@ pub fn middle(entries: &[Entry]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use limpid_core::{CallId, MessageId, ToolCall};
+    use limpid_core::{CallId, MessageId, ToolCall, Trust};
 
     use super::*;
 
@@ -69,13 +69,13 @@ mod tests {
         let message = |(n, role): (usize, char)| {
             let text = format!("message number {n} of this talk");
             let message = match role {
-                'u' => Message::new(Role::User, text),
+                'u' => Message::new(Role::User, text, Trust::Owner),
                 'c' => Message {
                     calls: vec![ToolCall { id: CallId::new("x"), name: "exec".into(), arguments: "{}".into() }],
-                    ..Message::new(Role::Assistant, "")
+                    ..Message::new(Role::Assistant, "", Trust::Owner)
                 },
-                't' => Message { call_id: Some(CallId::new("x")), ..Message::new(Role::Tool, text) },
-                _ => Message::new(Role::Assistant, text),
+                't' => Message { call_id: Some(CallId::new("x")), ..Message::new(Role::Tool, text, Trust::Owner) },
+                _ => Message::new(Role::Assistant, text, Trust::Owner),
             };
             Entry { id: MessageId(n as i64 + 1), message }
         };

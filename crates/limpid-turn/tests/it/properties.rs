@@ -28,10 +28,15 @@ fn call() -> impl Strategy<Value = ToolCall> {
     })
 }
 
+fn label() -> impl Strategy<Value = Trust> {
+    prop::sample::select(Trust::ALL.to_vec())
+}
+
 fn event() -> impl Strategy<Value = Event> {
     let text = prop_oneof![Just(String::new()), Just("word".to_owned()), Just("long ".repeat(40))];
     let calls = prop::collection::vec(call(), 0..4);
-    let reply = (text.clone(), calls).prop_map(|(text, calls)| Event::Reply(Reply { text, calls, ..Reply::default() }));
+    let reply = (text.clone(), calls, label())
+        .prop_map(|(text, calls, trust)| Event::Reply(Labelled::new(Reply { text, calls, ..Reply::default() }, trust)));
     let done = (id(), text.clone()).prop_map(|(id, text)| Event::ToolDone {
         id,
         outcome: ToolOutcome::done(Labelled::new(text, Trust::Owner), String::new),
@@ -43,8 +48,8 @@ fn event() -> impl Strategy<Value = Event> {
         2 => id().prop_map(|id| Event::Timer { id }),
         3 => id().prop_map(|id| Event::Held { id, why: Why { reason: String::new(), bound_to: "h".to_owned() } }),
         3 => (id(), any::<bool>()).prop_map(|(id, approved)| Event::Decided { id, approved, at_ms: 1 }),
-        2 => text.clone().prop_map(|text| Event::Chunk { text }),
-        2 => text.prop_map(|text| Event::Steer(Message::new(Role::User, text))),
+        2 => (text.clone(), label()).prop_map(|(text, trust)| Event::Chunk { text: Labelled::new(text, trust) }),
+        2 => text.prop_map(|text| Event::Steer(Message::new(Role::User, text, Trust::Owner))),
         1 => Just(Event::ModelFailed { class: FailureClass::Rate, message: String::new() }),
         1 => Just(Event::ModelFailed { class: FailureClass::Cancelled, message: String::new() }),
         1 => Just(Event::Cancel),
@@ -93,17 +98,17 @@ impl Seen {
 }
 
 /// Answers whatever the turn waits for by calling tools again and again: the longest way to the end.
-fn stubborn(turn: &Turn, step: usize) -> Event {
+fn stubborn(turn: &Turn, step: usize, trust: Trust) -> Event {
     match turn.pending().remove(0) {
         Effect::RunTools { calls } => Event::Timer { id: calls[0].call.id.clone() },
         Effect::AskOwner { calls } => {
             Event::Decided { id: calls[0].call.id.clone(), approved: step.is_multiple_of(2), at_ms: 1 }
         }
-        _ => Event::Reply(Reply::calls(vec![ToolCall {
-            id: CallId::new("c1"),
-            name: "clock".to_owned(),
-            arguments: format!("{{\"n\":{step}}}"),
-        }])),
+        _ => {
+            let call =
+                ToolCall { id: CallId::new("c1"), name: "clock".to_owned(), arguments: format!("{{\"n\":{step}}}") };
+            Event::Reply(Labelled::new(Reply::calls(vec![call]), trust))
+        }
     }
 }
 
@@ -124,7 +129,7 @@ proptest! {
         }
         for step in 0..40 {
             if turn.outcome().is_some() { break }
-            let event = stubborn(&turn, step);
+            let event = stubborn(&turn, step, Trust::Owner);
             seen.take(&turn.on(event));
         }
         prop_assert_eq!(seen.ends, 1);
@@ -133,12 +138,50 @@ proptest! {
     }
 }
 
+/// The same event of a model that has read what somebody wrote.
+fn having_read(event: Event, trust: Trust) -> Event {
+    match event {
+        Event::Reply(reply) => Event::Reply(Labelled::new(reply.into_parts().0, trust)),
+        Event::Chunk { text } => Event::Chunk { text: Labelled::new(text.into_parts().0, trust) },
+        other => other,
+    }
+}
+
+proptest! {
+    // SEC-055
+    #[test]
+    fn what_the_model_wrote_has_the_label_of_what_it_had_read(
+        events in prop::collection::vec(event(), 0..40),
+        trust in label(),
+    ) {
+        let (mut turn, _) = Turn::start(start());
+        for event in events {
+            turn.on(having_read(event, trust));
+        }
+        for step in 0..40 {
+            if turn.outcome().is_some() { break }
+            let event = stubborn(&turn, step, trust);
+            turn.on(event);
+        }
+        for message in turn.in_flight() {
+            if message.role == Role::Assistant {
+                prop_assert_eq!(message.trust, trust);
+            }
+            // A refusal has no boundary, so it repeats nothing of what the model wrote.
+            if message.role == Role::Tool && trust.is_foreign() {
+                prop_assert!(!message.text.contains("`rm`"), "{}", message.text);
+            }
+        }
+    }
+}
+
 // SEC-073
 #[test]
 fn of_400_calls_32_run_and_the_rest_is_refused_in_one_sentence() {
     let (mut turn, _) = Turn::start(start());
     let call = |at: usize| ToolCall { id: CallId::new(format!("x{at}")), name: "clock".into(), arguments: "{}".into() };
-    let effects = turn.on(Event::Reply(Reply { calls: (0..400).map(call).collect(), ..Reply::default() }));
+    let reply = Reply { calls: (0..400).map(call).collect(), ..Reply::default() };
+    let effects = turn.on(Event::Reply(Labelled::new(reply, Trust::Owner)));
     let run = effects.iter().find_map(|effect| match effect {
         Effect::RunTools { calls } => Some(calls.len()),
         _ => None,

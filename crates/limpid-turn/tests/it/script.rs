@@ -68,9 +68,10 @@ fn event(word: &str, rest: &str) -> Event {
             let mut fields = rest.split('|').map(str::trim);
             let text = fields.next().unwrap_or_default().to_owned();
             let finish = if word == "length" { Finish::Length } else { Finish::Stop };
-            Event::Reply(Reply { text, calls: fields.map(call).collect(), finish, ..Reply::default() })
+            let reply = Reply { text, calls: fields.map(call).collect(), finish, ..Reply::default() };
+            Event::Reply(Labelled::new(reply, Trust::Owner))
         }
-        "chunk" => Event::Chunk { text: rest.to_owned() },
+        "chunk" => Event::Chunk { text: Labelled::new(rest.to_owned(), Trust::Owner) },
         "done" => {
             let outcome = ToolOutcome::done(Labelled::new(text.to_owned(), Trust::Owner), String::new);
             Event::ToolDone { id: CallId::new(id), outcome }
@@ -88,7 +89,7 @@ fn event(word: &str, rest: &str) -> Event {
         }
         "yes" | "no" => Event::Decided { id: CallId::new(id), approved: word == "yes", at_ms: 1 },
         "timer" => Event::Timer { id: CallId::new(id) },
-        "steer" => Event::Steer(Message::new(Role::User, rest)),
+        "steer" => Event::Steer(Message::new(Role::User, rest, Trust::Owner)),
         "fail" => {
             let class = FailureClass::parse(id).unwrap();
             Event::ModelFailed { class, message: text.to_owned() }

@@ -199,7 +199,7 @@ fn local(agent: &Agent, at_ms: i64) -> String {
 #[cfg(test)]
 mod tests {
     use limpid_core::state::Span;
-    use limpid_core::{ConversationId, Message, TurnId};
+    use limpid_core::{ConversationId, Message, Trust, TurnId};
     use limpid_store::{Audience, ConversationKind};
 
     use super::*;
@@ -218,7 +218,7 @@ mod tests {
         let message = StoredMessage {
             id: MessageId(1),
             turn: TurnId::new("t"),
-            message: Message { state: vec![state], ..Message::new(Role::Assistant, "Noon.") },
+            message: Message { state: vec![state], ..Message::new(Role::Assistant, "Noon.", Trust::Owner) },
             typed: None,
             request: None,
             at_ms: 0,

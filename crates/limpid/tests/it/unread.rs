@@ -36,7 +36,7 @@ async fn deliver(world: &World, key: &str, text: &str) {
     let Acquired::Lease(lease) = store.acquire(&id, "test", 1, 1).await.unwrap() else { panic!("busy") };
     let pending = store.pending_deliveries(Some(&id)).await.unwrap().rows;
     let said = [(Role::User, DeliveryOrigin::Heartbeat.marker()), (Role::Assistant, text)];
-    let said = said.map(|(role, text)| NewMessage::new(Message::new(role, text)));
+    let said = said.map(|(role, text)| NewMessage::new(Message::new(role, text, Trust::Owner)));
     let messages = said.into_iter().map(|said| NewMessage { typed: typed(&said), ..said }).collect();
     assert!(store.deliver(&lease, pending[0].id, messages, PendingNotifications::default(), 2).await.unwrap());
     store.release(&id, lease.fence).await.unwrap();

@@ -68,8 +68,9 @@ pub(super) struct Call {
 impl Row {
     pub(super) fn new(event: &Event, inbound: Option<InboundId>) -> Self {
         match event.clone() {
-            Event::Chunk { text } => Self::Chunk { text },
-            Event::Reply(Reply { text, calls, state, finish }) => {
+            Event::Chunk { text } => Self::Chunk { text: text.into_parts().0 },
+            Event::Reply(reply) => {
+                let (Reply { text, calls, state, finish }, _) = reply.into_parts();
                 let call =
                     |call: ToolCall| Call { id: call.id.to_string(), name: call.name, arguments: call.arguments };
                 Self::Reply {
@@ -115,13 +116,14 @@ impl Row {
 
     pub(super) fn into_event(self, trust: Trust) -> Option<(Event, Option<InboundId>)> {
         let event = match self {
-            Self::Chunk { text } => Event::Chunk { text },
+            Self::Chunk { text } => Event::Chunk { text: Labelled::new(text, trust) },
             Self::Reply { text, calls, state, finish } => {
                 let call =
                     |call: Call| ToolCall { id: CallId::new(call.id), name: call.name, arguments: call.arguments };
                 let calls = calls.into_iter().map(call).collect();
                 let state = state.iter().map(ProviderState::from).collect();
-                Event::Reply(Reply { text, calls, state, finish: Finish::parse(&finish)? })
+                let reply = Reply { text, calls, state, finish: Finish::parse(&finish)? };
+                Event::Reply(Labelled::new(reply, trust))
             }
             Self::ModelFailed { class, message } => Event::ModelFailed { class: FailureClass::parse(&class)?, message },
             Self::ToolDone { id, text, boundary } => {
@@ -136,7 +138,7 @@ impl Row {
             Self::Decided { id, approved, at_ms } => Event::Decided { id: CallId::new(id), approved, at_ms },
             Self::Timer { id } => Event::Timer { id: CallId::new(id) },
             Self::Steer { text, boundary, inbound } => {
-                let message = Message { trust, boundary, ..Message::new(Role::User, text) };
+                let message = Message { boundary, ..Message::new(Role::User, text, trust) };
                 return Some((Event::Steer(message), inbound.map(InboundId)));
             }
             Self::Cancel => Event::Cancel,
@@ -145,10 +147,17 @@ impl Row {
     }
 }
 
+/// The label of what an event brings; one without words of others has the owner's.
 pub(super) fn trust_of(event: &Event) -> Trust {
     match event {
+        Event::Chunk { text } => text.trust(),
+        Event::Reply(reply) => reply.trust(),
         Event::ToolDone { outcome, .. } => outcome.trust(),
         Event::Steer(message) => message.trust,
-        _ => Trust::Owner,
+        Event::ModelFailed { .. }
+        | Event::Held { .. }
+        | Event::Decided { .. }
+        | Event::Timer { .. }
+        | Event::Cancel => Trust::Owner,
     }
 }

@@ -2,7 +2,7 @@
 
 use limpid_core::state::Span;
 
-use limpid_core::{FailureClass, Labelled, Message, ProviderState, Role, ToolCall};
+use limpid_core::{FailureClass, Labelled, Message, ProviderState, Role, ToolCall, Trust};
 use limpid_turn::{Finish, Reply, ToolOutcome, Why};
 
 use super::*;
@@ -41,20 +41,16 @@ fn every_entry_is_read_as_it_was_written() {
         cache: CacheLife::Hour,
         own_result_chars: [("clock".into(), 50)].into(),
     };
-    let steer = Message { trust: Trust::Guest, boundary: Some("0a".into()), ..Message::new(Role::User, "and?") };
+    let steer = Message { boundary: Some("0a".into()), ..Message::new(Role::User, "and?", Trust::Guest) };
+    let reply = Reply { text: "x".into(), calls: vec![call], state: vec![thought], finish: Finish::Length };
     let event = |event| Entry::Event(event, None);
     let entries = [
         Entry::Started(Box::new(began)),
         Entry::ToolsStarted(vec![CallId::new("c1")]),
         Entry::Reserved(vec![reserved()]),
         Entry::Spent(0),
-        event(Event::Chunk { text: "It\n".into() }),
-        event(Event::Reply(Reply {
-            text: "x".into(),
-            calls: vec![call],
-            state: vec![thought],
-            finish: Finish::Length,
-        })),
+        event(Event::Chunk { text: Labelled::new("It\n".into(), Trust::Owner) }),
+        event(Event::Reply(Labelled::new(reply, Trust::Guest))),
         event(Event::ModelFailed { class: FailureClass::Rate, message: "slow down".into() }),
         event(Event::ToolDone { id: CallId::new("c1"), outcome: done }),
         event(Event::ToolDone { id: CallId::new("c1"), outcome: ToolOutcome::refused("no") }),

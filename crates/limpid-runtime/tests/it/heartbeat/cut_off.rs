@@ -36,7 +36,10 @@ async fn left_turn(agent: &Agent, id: &str, kind: ConversationKind) -> (limpid_s
     let turn = TurnId::new(format!("t-{id}"));
     let path = if kind == ConversationKind::Run { "heartbeat" } else { "chat-remote" };
     let new = NewTurn { id: turn.clone(), path: path.to_owned(), inbound: vec![inbound], now_ms };
-    let asked = NewMessage { inbound: Some(inbound), ..NewMessage::new(Message::new(Role::User, "hi")) };
+    let asked = NewMessage {
+        inbound: Some(inbound),
+        ..NewMessage::new(Message::new(Role::User, "hi", limpid_core::Trust::Owner))
+    };
     store.begin_turn(&lease, new, vec![TurnWrite::Messages(vec![asked])]).await.unwrap();
     (lease, turn)
 }
@@ -118,8 +121,8 @@ async fn a_kill_between_the_end_of_a_turn_and_that_of_its_run_asks_and_tells_not
         name: "heartbeat_decision".to_owned(),
         arguments: r#"{"action":"report","key":"disk","text":"The disk is full."}"#.to_owned(),
     };
-    let asks = Message { calls: vec![call.clone()], ..Message::new(Role::Assistant, "") };
-    let done = Message { call_id: Some(call.id), ..Message::new(Role::Tool, "noted") };
+    let asks = Message { calls: vec![call.clone()], ..Message::new(Role::Assistant, "", limpid_core::Trust::Owner) };
+    let done = Message { call_id: Some(call.id), ..Message::new(Role::Tool, "noted", limpid_core::Trust::Owner) };
     let said = TurnWrite::Messages([asks, done].map(NewMessage::new).into());
     let end = TurnWrite::End(TurnOutcome::Answered, "calls".to_owned());
     agent.store().commit(&lease, &turn, vec![said, end], agent.now_ms()).await.unwrap();

@@ -187,7 +187,7 @@ async fn a_hundred_quiet_runs_leave_a_long_chat_and_its_events_as_they_were() {
     };
     let said = |n: usize| {
         let role = if n.is_multiple_of(2) { Role::User } else { Role::Assistant };
-        NewMessage::new(Message::new(role, format!("Message {n}.")))
+        NewMessage::new(Message::new(role, format!("Message {n}."), limpid_core::Trust::Owner))
     };
     let writes = vec![
         TurnWrite::Messages((0..7_998).map(said).collect()),

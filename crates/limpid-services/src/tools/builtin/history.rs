@@ -207,7 +207,7 @@ mod tests {
     fn the_answer_to_a_line_that_holds_the_words_is_found_before_what_has_one_of_them() {
         let said = |(at, text): (usize, &str)| {
             let (id, position) = (MessageId(at as i64), at as i64);
-            let message = Message::new(Role::User, text);
+            let message = Message::new(Role::User, text, Trust::Owner);
             let row = StoredMessage { id, turn: TurnId::new("t"), message, typed: None, request: None, at_ms: 0 };
             // Far apart, but for the first two.
             (row, Place { session: if at < 2 { 0 } else { position }, position })

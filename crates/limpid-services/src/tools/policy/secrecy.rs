@@ -130,7 +130,7 @@ fn is_said(text: &Option<String>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use limpid_core::{CallId, ToolCall};
+    use limpid_core::{CallId, ToolCall, Trust};
     use limpid_prompt::inputs::{MemoryEntry, Quoted};
 
     use super::*;
@@ -155,15 +155,16 @@ mod tests {
         let call = |id: &str, name: &str| ToolCall { id: CallId::new(id), name: name.into(), arguments: "{}".into() };
         let asked = Message {
             calls: vec![call("a", "web_fetch"), call("b", "memory_query")],
-            ..Message::new(Role::Assistant, "")
+            ..Message::new(Role::Assistant, "", Trust::Owner)
         };
-        let result = |id: &str| Message { call_id: Some(CallId::new(id)), ..Message::new(Role::Tool, "text") };
+        let result =
+            |id: &str| Message { call_id: Some(CallId::new(id)), ..Message::new(Role::Tool, "text", Trust::Owner) };
         let is_public = |name: &str| name == "web_fetch";
         let private = |results: &[Message]| holds_private(&Inputs::default(), results, is_public);
         assert!(!private(&[asked.clone(), result("a")]));
         assert!(private(&[asked.clone(), result("a"), result("b")]));
         assert!(private(&[result("c")]), "a result of no known call");
-        let letter = Message { trust: limpid_core::Trust::Outside, ..Message::new(Role::User, "a private letter") };
+        let letter = Message::new(Role::User, "a private letter", Trust::Outside);
         assert!(private(&[asked, result("a"), letter]), "a letter that was handed in meanwhile");
     }
 }

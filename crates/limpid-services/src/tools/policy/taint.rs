@@ -62,8 +62,8 @@ mod tests {
             assert!(window_trust(&inputs, &[]).is_foreign(), "{inputs:?}");
         }
         let file = Inputs { user: Some(Quoted::new("hi", TrustName::File)), ..Inputs::default() };
-        assert_eq!(window_trust(&file, &[Message::new(Role::Tool, "12:00")]), Trust::Owner);
-        let result = Message { trust: Trust::Outside, ..Message::new(Role::Tool, "a page") };
+        assert_eq!(window_trust(&file, &[Message::new(Role::Tool, "12:00", Trust::Owner)]), Trust::Owner);
+        let result = Message::new(Role::Tool, "a page", Trust::Outside);
         assert_eq!(window_trust(&file, &[result]), Trust::Outside);
     }
 }

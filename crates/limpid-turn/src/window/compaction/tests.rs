@@ -15,13 +15,17 @@ fn count(text: &str) -> usize {
     text.chars().count().div_ceil(4)
 }
 
+fn ours(text: &str) -> Labelled<&str> {
+    Labelled::new(text, Trust::Owner)
+}
+
 /// A text of so many tokens that begins with its name.
 fn words(name: &str, tokens: usize) -> String {
     format!("{name}. ").chars().chain("word ".chars().cycle()).take(tokens * 4).collect()
 }
 
 fn entry(id: i64, role: Role, text: String) -> Entry {
-    Entry { id: MessageId(id), message: Message::new(role, text) }
+    Entry { id: MessageId(id), message: Message::new(role, text, Trust::Owner) }
 }
 
 /// Questions and answers of so many tokens each, numbered from `first`.
@@ -71,7 +75,7 @@ fn played(task: Task, answers: &[Result<&str, &str>]) -> (String, WindowView) {
                 let answer = *answers.next().unwrap_or_else(|| panic!("asked too often:\n{told}{}", shown(&ask)));
                 let said = answer.map_or_else(|why| format!("failed: {why}"), head);
                 let _ = writeln!(told, "{}= {said}", shown(&ask));
-                compaction.answer(answer, SUMMARISE, &count);
+                compaction.answer(answer.map(ours), SUMMARISE, &count);
             }
             Next::Done(made) => {
                 assert_eq!(answers.len(), 0, "not everything was asked:\n{told}");
@@ -191,9 +195,9 @@ fn thirty(most_digests: usize) -> String {
                 Next::Ask(Ask::Merge { first, second, .. }) => {
                     asked += 1;
                     let both = format!("{}\nAnd {}", words(&first.value()[..12], 40), words(&second.value()[..12], 40));
-                    compaction.answer(Ok(&both), SUMMARISE, &count);
+                    compaction.answer(Ok(ours(&both)), SUMMARISE, &count);
                 }
-                Next::Ask(_) => compaction.answer(Ok(&words(&format!("Digest {n}"), 260)), SUMMARISE, &count),
+                Next::Ask(_) => compaction.answer(Ok(ours(&words(&format!("Digest {n}"), 260))), SUMMARISE, &count),
             }
         };
         let digests = made.view.digests;

@@ -17,15 +17,22 @@ fn count(text: &str) -> usize {
     text.chars().count().div_ceil(4)
 }
 
+fn ours(text: &str) -> Labelled<String> {
+    Labelled::new(text.to_owned(), Trust::Owner)
+}
+
 fn words(tokens: usize) -> String {
     "word ".chars().cycle().take(tokens * 4).collect()
 }
 
 /// Turns of a question and an answer of so many tokens each.
 fn talk(turns: &[usize]) -> Vec<Entry> {
-    let messages = turns
-        .iter()
-        .flat_map(|tokens| [Message::new(Role::User, words(*tokens)), Message::new(Role::Assistant, words(*tokens))]);
+    let messages = turns.iter().flat_map(|tokens| {
+        [
+            Message::new(Role::User, words(*tokens), Trust::Owner),
+            Message::new(Role::Assistant, words(*tokens), Trust::Owner),
+        ]
+    });
     messages.zip(1..).map(|(message, id)| Entry { id: MessageId(id), message }).collect()
 }
 
@@ -33,10 +40,16 @@ fn talk(turns: &[usize]) -> Vec<Entry> {
 fn lookup(id: i64, tokens: usize) -> [Entry; 2] {
     let call = ToolCall { id: CallId::new("c1"), name: "read_file".into(), arguments: "{}".into() };
     [
-        Entry { id: MessageId(id), message: Message { calls: vec![call], ..Message::new(Role::Assistant, "") } },
+        Entry {
+            id: MessageId(id),
+            message: Message { calls: vec![call], ..Message::new(Role::Assistant, "", Trust::Owner) },
+        },
         Entry {
             id: MessageId(id + 1),
-            message: Message { call_id: Some(CallId::new("c1")), ..Message::new(Role::Tool, words(tokens)) },
+            message: Message {
+                call_id: Some(CallId::new("c1")),
+                ..Message::new(Role::Tool, words(tokens), Trust::Owner)
+            },
         },
     ]
 }
@@ -170,8 +183,8 @@ fn a_rollover_leaves_the_request_one_note_and_the_newest_turns() {
     assert!(messages.len() > 100 && source > 2000 && ask.cap() == *cap);
     let long = format!("Wanted: a tower. {}", words(1000));
     for (note, starts) in [
-        (Note::Written("Wanted: a lighthouse."), "Wanted: a lighthouse."),
-        (Note::Written(&long), "Wanted: a tower."),
+        (Note::Written(&ours("Wanted: a lighthouse.")), "Wanted: a lighthouse."),
+        (Note::Written(&ours(&long)), "Wanted: a tower."),
         (Note::Mechanical, "word "),
     ] {
         let fit = fitted(&task, 0, note);
@@ -203,7 +216,7 @@ fn of_one_large_newest_turn_a_rollover_leaves_what_the_newest_may_have() {
 #[test]
 fn the_running_turn_never_leaves_and_is_shortened_last() {
     let mut entries = talk(&[600, 600]);
-    entries.push(Entry { id: MessageId(5), message: Message::new(Role::User, words(1500)) });
+    entries.push(Entry { id: MessageId(5), message: Message::new(Role::User, words(1500), Trust::Owner) });
     entries.extend(lookup(6, 2000));
     let task = task(WindowView::default(), entries, 200);
     let fit = fitted(&task, 3, Note::Mechanical);
