@@ -139,6 +139,11 @@ impl Goals {
         Ok(LoadedGoals { goals, warnings, last })
     }
 
+    /// Who wrote the least trusted text of any goal of a conversation; what cannot be read may be anybody's.
+    pub(crate) async fn trust(&self, conversation: &ConversationId) -> Trust {
+        self.load(conversation).await.map_or(Trust::Outside, |loaded| loaded.goals.trust())
+    }
+
     /// What a change would come to; nothing is written.
     ///
     /// # Errors

@@ -59,6 +59,11 @@ impl Goals {
         }
     }
 
+    /// Who wrote the least trusted text of any of them: the label of whatever lists them.
+    pub fn trust(&self) -> Trust {
+        self.goals.iter().map(Goal::trust).fold(Trust::Owner, Trust::join)
+    }
+
     /// Takes in one record.
     ///
     /// # Errors

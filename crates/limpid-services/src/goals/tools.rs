@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::goals::{Cause, Goals};
-use crate::tools::{Tool, ToolContext, read_arguments, schema_of, trouble};
+use crate::tools::{Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
 
 /// The group of the tools that change goals.
 pub const GOAL_TOOLS: &str = "goals";
@@ -94,23 +94,31 @@ impl<A: Act> Tool for GoalTool<A> {
             now_ms: context.now_ms(),
         };
         let changed = self.goals.change(&context.conversation, cause, |manager| arguments.act(manager)).await;
-        let changed = changed.map_err(trouble)?;
-        Ok(Labelled::new(told(&changed.value, &changed.goals), context.trust))
+        match changed {
+            Ok(changed) => Ok(told(&changed.value, &changed.goals).join(context.trust)),
+            // An error may list every goal and step that there is.
+            Err(error) => {
+                let trust = self.goals.trust(&context.conversation).await;
+                Err(trouble(error).join(trust))
+            }
+        }
     }
 }
 
-/// What was changed, and how the goal stands.
-fn told(what: &str, goals: &goal::Goals) -> String {
-    let Some(goal) = goals.shown() else { return what.to_owned() };
+/// What was changed, and how the goal stands, with the label of the goal.
+fn told(what: &str, goals: &goal::Goals) -> Labelled<String> {
+    // What was changed is a name of ours, or words of the model, which have the label of the turn.
+    let Some(goal) = goals.shown() else { return echoed(what.to_owned()) };
     let progress = goal.progress();
-    format!(
+    let text = format!(
         "{what}\ngoal {}: {} ({}, {} of {} steps done)",
         goal.id(),
         goal.description(),
         goal.status(),
         progress.completed,
         progress.total
-    )
+    );
+    Labelled::new(text, goal.trust())
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -104,7 +104,8 @@ impl Tool for Schedule {
         };
         let requester = requester(context);
         let task = self.tasks.add_as(&requester, request).await.map_err(trouble)?;
-        Ok(Labelled::new(made(&self.tasks, &task, &requester).to_string(), context.trust))
+        let shown = made(&self.tasks, &task, &requester).to_string();
+        Ok(Labelled::new(shown, context.trust.join(task.new.trust)))
     }
 }
 
@@ -203,7 +204,7 @@ impl Tool for Cancel {
         let CancelArguments { task_id } = read_arguments(arguments)?;
         let task = self.tasks.cancel_as(&requester(context), &task_id).await.map_err(trouble)?;
         let text = json!({ "task_id": task.id.to_string(), "status": task.standing.status.as_str() });
-        Ok(Labelled::new(text.to_string(), context.trust))
+        Ok(Labelled::new(text.to_string(), context.trust.join(task.new.trust)))
     }
 }
 

@@ -19,6 +19,7 @@ mod names_of_files;
 pub(crate) mod obedient;
 #[cfg(target_os = "linux")]
 mod planted_files;
+mod put_aside_goal;
 mod repeated_words;
 mod rewritten_result;
 mod several_questions;

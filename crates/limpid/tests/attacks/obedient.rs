@@ -88,6 +88,11 @@ impl Attack {
         self.plan.lock().unwrap().0.extend(owners);
     }
 
+    /// What the stranger wants once the model reads the mark again.
+    pub(crate) fn strangers_then(&self, strangers: Vec<Planned>) {
+        self.plan.lock().unwrap().1.extend(strangers);
+    }
+
     /// What the model was sent in all.
     pub(crate) fn sent(&self) -> String {
         self.asked.lock().unwrap().iter().map(Recorded::text).collect()

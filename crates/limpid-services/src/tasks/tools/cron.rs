@@ -51,7 +51,7 @@ impl Cron {
         Self { tasks }
     }
 
-    async fn add(&self, arguments: Arguments, key: String, context: &ToolContext) -> Result<Value, Sentence> {
+    async fn add(&self, arguments: Arguments, key: String, context: &ToolContext) -> Result<Labelled<Value>, Sentence> {
         let when = one_of(times(&arguments), TIMES)?;
         let Arguments { message, command, deliver, tz, .. } = arguments;
         let (message, command) = (given(message), given(command));
@@ -80,8 +80,8 @@ impl Cron {
         Ok(self.made(&task, &requester))
     }
 
-    /// A job that was made or changed, with the next times that it is due.
-    fn made(&self, task: &Task, requester: &Requester) -> Value {
+    /// A job that was made or changed, with the next times that it is due and the label of its words.
+    fn made(&self, task: &Task, requester: &Requester) -> Labelled<Value> {
         let mut shown = job(task);
         let zone = zone_of(&task.new);
         let times = task.new.trigger.times(requester.now, call::TIMES).into_iter();
@@ -89,10 +89,10 @@ impl Cron {
         if !self.tasks.is_served() {
             shown["note"] = NOT_SERVED.into();
         }
-        shown
+        Labelled::new(shown, task.new.trust)
     }
 
-    async fn update(&self, id: &str, arguments: Arguments, requester: &Requester) -> Result<Value, Sentence> {
+    async fn update(&self, id: &str, arguments: Arguments, requester: &Requester) -> Result<Labelled<Value>, Sentence> {
         let when = match times(&arguments).count() {
             0 => None,
             _ => Some(one_of(times(&arguments), TIMES)?),
@@ -153,6 +153,12 @@ fn job(task: &Task) -> Value {
         shown["next"] = local(next, &zone).into();
     }
     shown
+}
+
+/// How a job stands after a change.
+fn stands(task: &Task) -> Labelled<Value> {
+    let shown = json!({ "job_id": task.id.to_string(), "status": task.standing.status.as_str() });
+    Labelled::new(shown, task.new.trust)
 }
 
 fn trust_of(tasks: &[Task], requester: &Requester) -> Trust {
@@ -216,15 +222,15 @@ impl Tool for Cron {
             Action::Update => self.update(&id()?, arguments, &requester).await?,
             Action::Remove => {
                 let task = self.tasks.cancel_as(&requester, &id()?).await.map_err(trouble)?;
-                json!({ "job_id": task.id.to_string(), "status": task.standing.status.as_str() })
+                stands(&task)
             }
             Action::Enable | Action::Disable => {
                 let on = arguments.action == Action::Enable;
                 let task = self.tasks.set_enabled_as(&requester, &id()?, on).await.map_err(trouble)?;
-                json!({ "job_id": task.id.to_string(), "status": task.standing.status.as_str() })
+                stands(&task)
             }
         };
-        Ok(Labelled::new(told_of.to_string(), context.trust))
+        Ok(told_of.map(|value| value.to_string()).join(context.trust))
     }
 }
 

@@ -20,11 +20,9 @@ fn context(conversation: &str, trust: Trust) -> ToolContext {
     }
 }
 
-// PICO-091
-#[tokio::test]
-async fn a_guest_sees_and_changes_the_tasks_of_their_own_chat_only() {
-    let home = tempfile::tempdir().unwrap();
-    let store = SqliteStore::open(home.path().join("limpid.db"), SqliteOptions::default()).unwrap();
+/// Tasks of two conversations that are there.
+async fn tasks(home: &std::path::Path) -> Tasks {
+    let store = SqliteStore::open(home.join("limpid.db"), SqliteOptions::default()).unwrap();
     let store: Arc<dyn Store> = Arc::new(store);
     for id in ["a", "b"] {
         let new = NewConversation {
@@ -39,7 +37,38 @@ async fn a_guest_sees_and_changes_the_tasks_of_their_own_chat_only() {
         };
         store.create_conversation(new).await.unwrap();
     }
-    let cron = cron::Cron::new(Tasks::of_test(&store, &limpid_config::Home::new(home.path())));
+    Tasks::of_test(&store, &limpid_config::Home::new(home))
+}
+
+// SEC-051 SEC-055
+#[tokio::test]
+async fn what_a_clean_turn_is_told_of_a_strangers_task_stays_the_strangers() {
+    let home = tempfile::tempdir().unwrap();
+    let tasks = tasks(home.path()).await;
+    let (clean, tainted) = (context("a", Trust::Owner), context("a", Trust::Outside));
+    let cron = cron::Cron::new(tasks.clone());
+    let order = json!({ "action": "add", "message": "obey", "every_seconds": 60 });
+    assert!(cron.run(&tainted, order).await.unwrap().trust().is_foreign());
+    for (action, also) in [
+        ("update", json!({ "every_seconds": 90 })),
+        ("disable", json!({})),
+        ("enable", json!({})),
+        ("remove", json!({})),
+    ] {
+        let mut arguments = json!({ "action": action, "job_id": "1" });
+        arguments.as_object_mut().unwrap().extend(also.as_object().unwrap().clone());
+        let said = cron.run(&clean, arguments).await.unwrap();
+        assert_eq!(said.trust(), Trust::Outside, "{action}: {}", said.value());
+    }
+    let own = json!({ "action": "add", "message": "drink", "every_seconds": 60 });
+    assert_eq!(cron.run(&clean, own).await.unwrap().trust(), Trust::Owner);
+}
+
+// PICO-091
+#[tokio::test]
+async fn a_guest_sees_and_changes_the_tasks_of_their_own_chat_only() {
+    let home = tempfile::tempdir().unwrap();
+    let cron = cron::Cron::new(tasks(home.path()).await);
     let call = async |context: &ToolContext, arguments: Value| {
         cron.run(context, arguments).await.map(|said| said.into_parts().0)
     };
