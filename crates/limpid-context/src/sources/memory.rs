@@ -64,7 +64,8 @@ async fn memories(
     }
     let mut input = place(&rows, policy);
     if let Some(name) = &deps.config.owner.name
-        && deps.store.memory(&"owner".into()).await?.is_none()
+        // A stranger's memory is in no prompt, so it takes nobody's place.
+        && deps.store.memory(&"owner".into()).await?.is_none_or(|memory| memory.trust.is_foreign())
     {
         let owner = MemoryEntry { key: "owner".into(), content: name.clone(), ..MemoryEntry::by(TrustName::Owner) };
         input.pinned.insert(0, owner);
