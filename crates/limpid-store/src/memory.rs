@@ -147,7 +147,8 @@ pub struct StoredMemory {
 pub struct MemoryChange {
     /// The new content, and who wrote it.
     pub content: Option<(String, Trust)>,
-    /// Whether the owner makes the memory their own, as it is with that content. Without that no label gets better.
+    /// Whether the owner makes the memory their own, as it is with that content. Without that no label gets better. A stranger's
+    /// key is theirs only when the change names the memory by it; one that gives a number makes that the key.
     pub adopts: bool,
     /// The new category.
     pub category: Option<Category>,

@@ -113,7 +113,7 @@ impl MemoryWriter {
         if let Some(known) = &known {
             Self::guard(known, by)?;
             if by.adopts && by.trust < known.trust {
-                let memory = self.update(&known.id.into(), Some(content), Some(note.category), by).await?;
+                let memory = self.update(&MemoryRef::Key(key), Some(content), Some(note.category), by).await?;
                 return Ok(StoredMemory { memory, fresh: false });
             }
         }
@@ -159,7 +159,7 @@ impl MemoryWriter {
             source: Some(by.source.clone()),
             now_ms: by.now_ms,
         };
-        Ok(self.store.update_memory(&known.id.into(), change).await?)
+        Ok(self.store.update_memory(which, change).await?)
     }
 
     /// Forgets a memory.

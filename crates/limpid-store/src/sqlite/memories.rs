@@ -27,10 +27,22 @@ impl Memories for SqliteStore {
         let which = which.clone();
         self.write(move |tx| {
             let said = Some((change.author, change.source.as_deref()));
+            let mut own_key = None;
             if let Some((content, trust)) = change.content.as_ref().filter(|_| change.adopts) {
-                adopt(tx, &expect(tx, &which)?, (content, *trust), change.source.as_deref(), change.now_ms)?;
+                let known = expect(tx, &which)?;
+                adopt(tx, &known, (content, *trust), change.source.as_deref(), change.now_ms)?;
+                // A stranger's key becomes the owner's only when they named the memory by it: by a number they have not seen it.
+                if let MemoryRef::Id(id) = which
+                    && known.trust.is_foreign()
+                    && !trust.is_foreign()
+                {
+                    own_key = Some(free_key(tx, id)?);
+                }
             }
             change_memory(tx, &which, MemoryEventKind::Updated, said, change.now_ms, |memory| {
+                if let Some(key) = own_key {
+                    memory.key = key;
+                }
                 if let Some((content, trust)) = change.content {
                     memory.content = content;
                     memory.trust = if change.adopts { trust } else { memory.trust.join(trust) };

@@ -13,6 +13,7 @@ mod hostile_research;
 mod kept_apart;
 #[cfg(unix)]
 mod linked_instructions;
+mod memory_keys;
 mod mentioned_host;
 mod moved_goals;
 mod names_of_files;
