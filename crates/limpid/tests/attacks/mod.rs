@@ -18,9 +18,6 @@ mod mentioned_host;
 mod moved_goals;
 mod names_of_files;
 pub(crate) mod obedient;
-mod obedient;
-#[cfg(target_os = "linux")]
-mod owners_days;
 mod owners_name;
 #[cfg(target_os = "linux")]
 mod planted_files;
