@@ -88,6 +88,7 @@ impl Conversations {
             key: Some(conversation.id.to_string()),
             text: self.deps.redactor().clean(run.text),
             trust: run.trust,
+            typed: false,
             now_ms: self.deps.host().now_ms(),
         };
         let accepted = self.deps.store().accept(new.clone()).await?;

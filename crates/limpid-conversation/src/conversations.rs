@@ -78,6 +78,8 @@ impl Conversations {
     pub async fn chat(&self, mut request: ChatRequest) -> Result<TurnHandle, AgentError> {
         let (text, handed_in) = (std::mem::take(&mut request.text), request.handed_in.take());
         let said = Labelled::new(text, Trust::Owner);
+        // What was handed in and made the owner's own stands in the text too.
+        let typed = request.made_mine.is_none() && !said.value().trim().is_empty();
         let mut texts: Vec<Labelled<String>> =
             handed_in.into_iter().chain([said]).filter(|text| !text.value().trim().is_empty()).collect();
         let Some(newest) = texts.pop() else {
@@ -90,13 +92,15 @@ impl Conversations {
             let raised = NewRaisedLabel { act: RaisingAct::Mine, subject, shown, source, now_ms };
             self.deps.store().raise_label(raised).await?;
         }
-        let inbound = |key: Option<String>, text: Labelled<String>| {
+        let inbound = |key: Option<String>, text: Labelled<String>, typed: bool| {
             let (text, trust) = text.into_parts();
             let text = self.deps.redactor().clean(text);
-            NewInbound { conversation: conversation.clone(), key, text, trust, now_ms: self.deps.host().now_ms() }
+            let now_ms = self.deps.host().now_ms();
+            NewInbound { conversation: conversation.clone(), key, text, trust, typed, now_ms }
         };
-        let before = texts.pop().map(|text| inbound(request.key.as_ref().map(|key| format!("{key} with")), text));
-        let new = inbound(request.key, newest);
+        let before =
+            texts.pop().map(|text| inbound(request.key.as_ref().map(|key| format!("{key} with")), text, false));
+        let new = inbound(request.key, newest, typed);
         let (message, events) = self.accept(before, new, request.path, request.can_answer, Taken::IsTold).await?;
         Ok(TurnHandle { conversations: self.clone(), conversation, message, events: VisibleEvents::new(events) })
     }

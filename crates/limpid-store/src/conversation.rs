@@ -60,6 +60,9 @@ pub trait Conversations: Send + Sync {
     /// Accepted messages that no turn has taken yet, oldest first.
     async fn waiting(&self, id: &ConversationId) -> Result<Listed<Inbound>, StoreError>;
 
+    /// What the owner typed in a conversation at a client of theirs, as it was typed, oldest first.
+    async fn typed(&self, id: &ConversationId) -> Result<Vec<String>, StoreError>;
+
     /// The conversations that people read in which accepted messages wait for a turn.
     async fn conversations_that_wait(&self) -> Result<Vec<ConversationId>, StoreError>;
 

@@ -17,6 +17,8 @@ pub struct NewInbound {
     pub text: String,
     /// Who wrote it.
     pub trust: Trust,
+    /// Whether the owner typed it at a client of theirs, in a chat.
+    pub typed: bool,
     /// The time, in milliseconds since 1970.
     pub now_ms: i64,
 }

@@ -2,7 +2,7 @@
 
 use limpid_core::message::FAILED;
 use limpid_core::reach::FIND_TOOLS;
-use limpid_core::{Message, Role, Sentence, ToolCall, sentence};
+use limpid_core::{Message, Sentence, ToolCall, sentence};
 use limpid_services::error::AgentError;
 use limpid_services::tools::{CallContext, Reservation};
 use limpid_store::{Kept, TurnWrite};
@@ -45,7 +45,7 @@ pub(super) async fn reserve(
     if turn.calls.reservations.len() + reserve.len() > MOST {
         return Ok(Err(sentence!("nothing was reserved: a turn has {} reservations at most", MOST)));
     }
-    let typed = typed_messages(turn).await?;
+    let typed = turn.deps.store().typed(&turn.writer.lease().conversation).await?;
     for reservation in &reserve {
         if let Err(why) = turn.calls.tools.check_reservation(reservation, &typed) {
             return Ok(Err(sentence!("nothing was reserved: {}", why.join(context.trust))));
@@ -69,23 +69,6 @@ async fn keep(turn: &mut RunningTurn, reservations: Vec<Reservation>) -> Result<
     Ok(())
 }
 
-/// What the owner typed in this conversation.
-async fn typed_messages(turn: &mut RunningTurn) -> Result<Vec<String>, AgentError> {
-    let rows = turn.deps.store().messages(&turn.writer.lease().conversation, None).await?.rows;
-    let owners = rows.into_iter().filter(|row| row.message.role == Role::User && !row.message.trust.is_foreign());
-    // As they were typed: what the prompt added to them may hold anybody's text.
-    let stored = owners.map(|row| row.typed.unwrap_or(row.message.text));
-    Ok(stored.chain(words_of_turn(turn)).collect())
-}
-
-/// What the owner typed for this turn.
-fn words_of_turn(turn: &RunningTurn) -> Vec<String> {
-    let user = turn.requests.inputs.user.iter();
-    let begun = user.filter(|user| !limpid_core::Trust::from(user.trust).is_foreign()).map(|user| user.text.clone());
-    let steers = |message: &&Message| message.role == Role::User && !message.trust.is_foreign();
-    begun.chain(turn.machine.in_flight().iter().filter(steers).map(|message| message.text.clone())).collect()
-}
-
 /// The result of the first call of this turn with this tool and these arguments: none when it failed or was cut. A later one is
 /// another result, since what was read in between may have asked for it.
 fn whole_result(in_flight: &[Message], tool: &str, arguments: &Value) -> Option<String> {
@@ -100,7 +83,7 @@ fn whole_result(in_flight: &[Message], tool: &str, arguments: &Value) -> Option<
 
 #[cfg(test)]
 mod tests {
-    use limpid_core::CallId;
+    use limpid_core::{CallId, Role};
     use serde_json::json;
 
     use super::*;

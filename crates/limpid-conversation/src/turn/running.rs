@@ -241,6 +241,7 @@ impl RunningTurn {
         }
         let message = message_of(&inbound, || self.deps.host().tag());
         self.steering.push_back(inbound.id);
+        self.calls.typed.take();
         self.apply(Event::Steer(message), Some(inbound.id), Vec::new()).await
     }
 

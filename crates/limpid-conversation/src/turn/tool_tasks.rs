@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 pub(crate) struct ToolCalls {
     pub(super) tools: Arc<TurnToolExecutor>,
     running: JoinSet<FinishedCall>,
-    /// Addresses that the owner's stored messages hold, once a call needed to know.
+    /// Addresses that the owner typed in the conversation, once a call needed to know.
     pub(super) typed: OnceCell<Vec<String>>,
     /// Rights to send that this turn reserved.
     pub(super) reservations: Reservations,

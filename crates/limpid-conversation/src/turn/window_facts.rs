@@ -34,11 +34,8 @@ fn fetched(turn: &RunningTurn) -> Vec<String> {
 /// Looks a tainted window through.
 async fn window_facts(turn: &mut RunningTurn) -> Result<WindowFacts, AgentError> {
     let place = &turn.writer.lease().conversation;
-    let mut typed = turn.calls.typed.get_or_try_init(|| stored_addresses(turn.deps.store(), place)).await?.clone();
+    let typed = turn.calls.typed.get_or_try_init(|| typed_addresses(turn.deps.store(), place)).await?.clone();
     let in_flight = turn.machine.in_flight();
-    // What came in while the turn runs.
-    let is_owners = |message: &&Message| message.role == Role::User && !message.trust.is_foreign();
-    typed.extend(addresses(in_flight.iter().filter(is_owners).map(|message| message.text.as_str())));
     // What the turn has not got was refused, so its result says nothing.
     let is_public = |name: &str| !turn.machine.has_tool(name) || turn.calls.tools.is_public(name);
     let is_private = if turn.calls.tools.is_research() {
@@ -56,11 +53,8 @@ async fn window_facts(turn: &mut RunningTurn) -> Result<WindowFacts, AgentError>
 }
 
 /// The addresses in what the owner typed in a conversation. All of it is read, so a turn asks once.
-async fn stored_addresses(store: &dyn Store, conversation: &ConversationId) -> Result<Vec<String>, AgentError> {
-    let listed = store.messages(conversation, None).await?.rows;
-    let owners = listed.iter().filter(|row| row.message.role == Role::User && !row.message.trust.is_foreign());
-    // As they were typed: what the prompt added to them may hold anybody's text.
-    Ok(addresses(owners.map(|row| row.typed.as_deref().unwrap_or(&row.message.text))))
+async fn typed_addresses(store: &dyn Store, conversation: &ConversationId) -> Result<Vec<String>, AgentError> {
+    Ok(addresses(store.typed(conversation).await?.iter().map(String::as_str)))
 }
 
 fn addresses<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<String> {

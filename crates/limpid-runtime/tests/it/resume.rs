@@ -142,6 +142,7 @@ async fn an_accepted_message_that_nobody_took_is_answered_by_the_next_start() {
         key: None,
         text: "left behind".to_owned(),
         trust: limpid_core::Trust::Owner,
+        typed: true,
         now_ms: agent.now_ms(),
     };
     agent.store().accept(new).await.unwrap();

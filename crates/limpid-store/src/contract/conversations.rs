@@ -258,6 +258,14 @@ pub async fn an_accepted_message_waits_until_a_turn_takes_it(bench: &Bench) {
     store.commit(&lease, &turn, vec![end], 2).await.unwrap();
     assert_eq!(store.waiting(&conversation_id("c")).await.unwrap().rows[0].id, second);
     assert_eq!(store.messages(&conversation_id("c"), None).await.unwrap().rows[0].message.text, ODD);
+    // SEC-070
+    let prompt = crate::NewInbound { typed: false, ..inbound("d", None, "the prompt of a task") };
+    store.create_conversation(conversation("d", 0)).await.unwrap();
+    store.accept(prompt).await.unwrap();
+    for (id, typed) in [("c", &[ODD, ODD][..]), ("d", &[])] {
+        assert_eq!(store.typed(&conversation_id(id)).await.unwrap(), typed, "{id}");
+        assert_eq!(bench.other.typed(&conversation_id(id)).await.unwrap(), [""; 0], "{id}");
+    }
     let missing = store.accept(inbound("nowhere", None, "hi")).await;
     assert!(matches!(missing, Err(StoreError::NotFound { .. })), "{missing:?}");
 }

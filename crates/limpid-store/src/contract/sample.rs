@@ -37,6 +37,7 @@ pub fn inbound(conversation: &str, key: Option<&str>, text: &str) -> NewInbound 
         key: key.map(str::to_owned),
         text: text.to_owned(),
         trust: Trust::Owner,
+        typed: true,
         now_ms: 1,
     }
 }

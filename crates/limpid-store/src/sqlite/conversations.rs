@@ -96,6 +96,11 @@ impl Conversations for SqliteStore {
         .await
     }
 
+    async fn typed(&self, id: &ConversationId) -> Result<Vec<String>, StoreError> {
+        let id = id.clone();
+        self.read(move |tx| inbound::typed(tx, &id)).await
+    }
+
     async fn waiting(&self, id: &ConversationId) -> Result<Listed<Inbound>, StoreError> {
         let id = id.clone();
         self.read(move |tx| {

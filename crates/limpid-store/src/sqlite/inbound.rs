@@ -21,12 +21,12 @@ pub(super) fn accept(tx: &Tx<'_>, new: &NewInbound) -> Outcome<Accepted> {
     let inserted = tx
         .sql
         .prepare_cached(
-            "INSERT INTO inbound (owner, conversation, key, text, trust, accepted_ms)
-             VALUES (:owner, :conversation, :key, :text, :trust, :now)",
+            "INSERT INTO inbound (owner, conversation, key, text, trust, typed, accepted_ms)
+             VALUES (:owner, :conversation, :key, :text, :trust, :typed, :now)",
         )?
         .execute(named_params! {
             ":owner": tx.owner, ":conversation": new.conversation.as_str(), ":key": new.key, ":text": new.text,
-            ":trust": new.trust.as_str(), ":now": new.now_ms,
+            ":trust": new.trust.as_str(), ":typed": new.typed, ":now": new.now_ms,
         });
     match inserted {
         Err(error) if is_orphan(&error) => return Err(missing(&new.conversation).into()),
@@ -43,6 +43,16 @@ pub(super) fn accept(tx: &Tx<'_>, new: &NewInbound) -> Outcome<Accepted> {
         accepted_ms: new.now_ms,
     };
     Ok(Accepted { inbound, fresh: true })
+}
+
+/// What the owner typed in a conversation, oldest first.
+pub(super) fn typed(tx: &Tx<'_>, id: &ConversationId) -> Outcome<Vec<String>> {
+    let mut statement = tx.sql.prepare_cached(
+        "SELECT text FROM inbound WHERE owner = :owner AND conversation = :conversation AND typed = 1 ORDER BY id",
+    )?;
+    let params = named_params! { ":owner": tx.owner, ":conversation": id.as_str() };
+    let texts = statement.query_map(params, |row| row.get(0))?;
+    Ok(texts.collect::<Result<_, _>>()?)
 }
 
 /// Gives accepted messages of a conversation to a turn.

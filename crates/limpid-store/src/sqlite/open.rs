@@ -46,6 +46,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0030_file_changes.sql"),
     include_str!("../../migrations/0031_instructing_files.sql"),
     include_str!("../../migrations/0032_labels_are_raised_by_acts.sql"),
+    include_str!("../../migrations/0033_typed.sql"),
 ];
 
 /// A file and how long to wait for it.

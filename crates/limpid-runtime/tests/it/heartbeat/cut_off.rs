@@ -27,6 +27,7 @@ async fn left_turn(agent: &Agent, id: &str, kind: ConversationKind) -> (limpid_s
         key: Some(id.to_string()),
         text: String::new(),
         trust: limpid_core::Trust::Owner,
+        typed: false,
         now_ms,
     };
     let inbound = store.accept(inbound).await.unwrap().inbound.id;

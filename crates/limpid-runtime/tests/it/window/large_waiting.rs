@@ -25,7 +25,14 @@ async fn left_waiting(bench: &Bench, model: &Arc<Talker>, texts: &[(String, Trus
     let conversation = first.last_chat().await;
     for (text, trust) in texts {
         let (text, trust) = (text.clone(), *trust);
-        let new = NewInbound { conversation: conversation.clone(), key: None, text, trust, now_ms: first.now_ms() };
+        let new = NewInbound {
+            conversation: conversation.clone(),
+            key: None,
+            text,
+            trust,
+            typed: true,
+            now_ms: first.now_ms(),
+        };
         first.store().accept(new).await.unwrap();
     }
     drop(first);
