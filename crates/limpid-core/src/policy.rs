@@ -8,6 +8,7 @@
 //! - [`mode`]: what a mode lets the agent do, and how a rule names tools.
 //! - [`addresses`]: whole addresses in texts.
 //! - [`argument`]: arguments of a call and patterns of them.
+//! - [`destination`]: where a call leads, and which rules are about that.
 //! - [`effect`]: what a call would change, and the table of what runs and what waits.
 //! - [`hosts`]: hosts, and whether one is meant.
 //! - [`rules`]: what the owner wrote down.
@@ -16,6 +17,7 @@
 
 pub mod addresses;
 pub mod argument;
+pub mod destination;
 pub mod effect;
 pub mod hosts;
 pub mod mode;
@@ -25,8 +27,9 @@ pub mod verdict;
 
 pub use addresses::written_addresses;
 pub use argument::{Argument, ArgumentPattern};
+pub use destination::Destination;
 pub use effect::{AddressOrigin, Effect, FileChange, Row, Window};
-pub use hosts::{host_matches, host_of};
+pub use hosts::host_matches;
 pub use mode::{BadPattern, ModeRules, ToolFacts, ToolPattern, Writes, allowed};
 pub use rules::{Grant, OwnerRules, Rule};
 pub use typed::names_whole;

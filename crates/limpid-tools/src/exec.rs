@@ -32,7 +32,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use command::Command;
-use limpid_core::policy::Effect;
+use limpid_core::policy::{Destination, Effect};
 use limpid_core::{Labelled, Sentence, ToolClass};
 pub use programs::Programs;
 use run::LAST_SECONDS;
@@ -104,9 +104,9 @@ impl Tool for Exec {
     }
 
     /// The program that would run, or the script of a skill that a shell would, for whoever is asked.
-    fn destination(&self, arguments: &Value) -> Option<String> {
+    fn destination(&self, arguments: &Value) -> Option<Destination> {
         let Command { program, script, .. } = self.parsed(arguments).ok()?;
-        Some(script.unwrap_or(program).display().to_string())
+        Some(Destination::Place(script.unwrap_or(program).display().to_string()))
     }
 
     /// The program and the folder with every link followed, and which folder that is. Their bytes are bound by `starts`.

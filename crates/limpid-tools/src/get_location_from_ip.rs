@@ -1,7 +1,7 @@
 //! `get_location_from_ip`: the rough place of this machine, by a service that the owner has set.
 
 use async_trait::async_trait;
-use limpid_core::policy::Effect;
+use limpid_core::policy::{Destination, Effect};
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -70,14 +70,14 @@ impl Tool for GetLocationFromIp {
         true
     }
 
-    fn destination(&self, _: &Value) -> Option<String> {
-        host_of(&self.service)
+    fn destination(&self, _: &Value) -> Option<Destination> {
+        Some(Destination::host(&host_of(&self.service)?))
     }
 
     async fn run(&self, _: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments {} = read_arguments(arguments)?;
         let page = self.web.get(&self.service, &Ask::default()).await?;
-        let host = self.destination(&Value::Null).unwrap_or_default();
+        let host = host_of(&self.service).unwrap_or_default();
         if !page.is_ok() {
             return Err(sentence!("{} answered {}", echoed(&host), status(page.status)));
         }

@@ -4,7 +4,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use limpid_core::policy::Effect;
+use limpid_core::policy::{Destination, Effect};
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -91,8 +91,8 @@ impl Tool for OpenUrl {
         false
     }
 
-    fn destination(&self, arguments: &Value) -> Option<String> {
-        host_of(arguments.get("url")?.as_str()?)
+    fn destination(&self, arguments: &Value) -> Option<Destination> {
+        Some(Destination::host(&host_of(arguments.get("url")?.as_str()?)?))
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use limpid_core::policy::Effect;
+use limpid_core::policy::{Destination, Effect};
 use limpid_core::{ConversationId, Labelled, Sentence, Tier, ToolClass, Trust, TurnId, sentence};
 use reqwest::StatusCode;
 use serde_json::{Map, Value};
@@ -47,14 +47,9 @@ pub trait Tool: Send + Sync {
         None
     }
 
-    /// Where a call would send or fetch something: a host, an address, a chat. Rules and approvals name it.
-    fn destination(&self, _arguments: &Value) -> Option<String> {
+    /// Where a call would send or fetch something, made of the very values that the call uses. Rules and approvals name it.
+    fn destination(&self, _arguments: &Value) -> Option<Destination> {
         None
-    }
-
-    /// Everybody whom a call would send something to, each as the arguments name them.
-    fn recipients(&self, arguments: &Value) -> Vec<String> {
-        self.destination(arguments).into_iter().collect()
     }
 
     /// What else an approval of a call is bound to, looked up now: the program that a name stands for, the folder that

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use limpid_core::policy::Effect;
+use limpid_core::policy::{Destination, Effect};
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use limpid_formats::Parser;
 use schemars::JsonSchema;
@@ -74,8 +74,8 @@ impl Tool for WebFetch {
         true
     }
 
-    fn destination(&self, arguments: &Value) -> Option<String> {
-        host_of(arguments.get("url")?.as_str()?)
+    fn destination(&self, arguments: &Value) -> Option<Destination> {
+        Some(Destination::host(&host_of(arguments.get("url")?.as_str()?)?))
     }
 
     fn timeout(&self) -> Option<Duration> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use limpid_core::policy::Effect;
+use limpid_core::policy::{Destination, Effect};
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use limpid_formats::Parser;
 use schemars::JsonSchema;
@@ -72,8 +72,8 @@ impl Tool for WebSearch {
         true
     }
 
-    fn destination(&self, _: &Value) -> Option<String> {
-        Some(self.engine.host())
+    fn destination(&self, _: &Value) -> Option<Destination> {
+        Some(Destination::host(&self.engine.host()))
     }
 
     fn timeout(&self) -> Option<Duration> {

@@ -61,7 +61,9 @@ pub struct RuleConfig {
     /// What the arguments look like; `*` is any text, a last `**` any rest of a list. Others may be there too.
     #[serde(default, deserialize_with = "arguments")]
     pub arguments: Option<ArgumentPattern>,
-    /// Where the call goes: a host, an address, or `*.host`.
+    /// Where the call goes, as questions and drafts show it: `host`, `host:port`, `*.host`, a letter as `account to address, address`, a
+    /// phone number, a device. For `allow` it is all of it, a host without a port being at its usual one; for `ask` and `deny`
+    /// any part of it: a host at each port, one of several people, the account, a server of their addresses.
     #[serde(default)]
     pub destination: Option<String>,
 }

@@ -15,40 +15,6 @@ pub fn host_matches(wanted: &str, destination: &str) -> bool {
     }
 }
 
-/// The host of an address such as `https://user@example.com:8080/path`; what is no address comes back as it is.
-pub fn host_of(destination: &str) -> String {
-    let Some((_, rest)) = destination.split_once("://") else { return plain(destination) };
-    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
-    let host = authority.rsplit('@').next().unwrap_or_default();
-    let without_port = match host.strip_prefix('[') {
-        Some(v6) => v6.split(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
-    };
-    plain(without_port)
-}
-
 fn plain(text: &str) -> String {
     text.trim_end_matches('.').to_lowercase()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    // SEC-005
-    #[test]
-    fn an_address_is_its_host_whatever_stands_around_it() {
-        let table = [
-            ("https://example.com/a?b", "example.com"),
-            ("http://good.com@evil.test/", "evil.test"),
-            ("https://evil.test\\@good.com/", "evil.test"),
-            ("https://evil.test#@good.com", "evil.test"),
-            ("https://EXAMPLE.com.:8443", "example.com"),
-            ("http://[::1]:80/", "::1"),
-            ("ada@example.com", "ada@example.com"),
-        ];
-        for (address, host) in table {
-            assert_eq!(host_of(address), host, "{address}");
-        }
-    }
 }

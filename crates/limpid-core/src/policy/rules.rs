@@ -1,7 +1,7 @@
 //! What the owner wrote down, and what they answered.
 
 use super::argument::{Argument, ArgumentPattern};
-use super::hosts::host_matches;
+use super::destination::Destination;
 use super::mode::{ToolFacts, ToolPattern};
 
 /// The owner's rules, for every mode.
@@ -24,34 +24,35 @@ pub struct Rule {
     pub tool: ToolPattern,
     /// What the arguments look like; absent: anything.
     pub arguments: Option<ArgumentPattern>,
-    /// The destination: a name, or `*.name` for what lies below it; absent: any, or none.
+    /// The destination as [`Destination`] compares it: a server, a letter's account and people, a number, a place; absent: any, or
+    /// none.
     pub destination: Option<String>,
     /// The most bytes of text that a call which it lets pass may have in its arguments; absent: any number.
     pub max_bytes: Option<u64>,
 }
 
 impl Rule {
-    /// Whether the rule lets this call pass: an argument that it does not name must not be there, and all of them together
-    /// must not be larger than it says.
-    pub fn permits(&self, tool: &ToolFacts<'_>, arguments: &Argument, destination: Option<&str>) -> bool {
-        self.is_about(tool, destination)
+    /// Whether the rule lets this call pass: an argument that it does not name must not be there, all of them together must not
+    /// be larger than it says, and it names all of where the call leads.
+    pub fn permits(&self, tool: &ToolFacts<'_>, arguments: &Argument, destination: Option<&Destination>) -> bool {
+        let fits = |wanted: &String| destination.is_some_and(|destination| destination.is_all_of(wanted));
+        self.tool.matches(tool)
+            && self.destination.as_ref().is_none_or(fits)
             && self.arguments.as_ref().is_none_or(|pattern| pattern.matches(arguments))
             && self.max_bytes.is_none_or(|most| arguments.bytes() <= most)
     }
 
-    /// Whether the rule holds this call back: no argument that is added gets around it.
-    pub fn holds_back(&self, tool: &ToolFacts<'_>, arguments: &Argument, destination: Option<&str>) -> bool {
-        self.is_about(tool, destination) && self.arguments.as_ref().is_none_or(|pattern| pattern.concerns(arguments))
+    /// Whether the rule holds this call back: no argument that is added gets around it, and no second destination does.
+    pub fn holds_back(&self, tool: &ToolFacts<'_>, arguments: &Argument, destination: Option<&Destination>) -> bool {
+        let fits = |wanted: &String| destination.is_some_and(|destination| destination.has_any_of(wanted));
+        self.tool.matches(tool)
+            && self.destination.as_ref().is_none_or(fits)
+            && self.arguments.as_ref().is_none_or(|pattern| pattern.concerns(arguments))
     }
 
     /// Whether the rule holds back every call of a tool, whatever its arguments and its destination.
     pub fn covers(&self, tool: &ToolFacts<'_>) -> bool {
         self.arguments.is_none() && self.destination.is_none() && self.tool.matches(tool)
-    }
-
-    fn is_about(&self, tool: &ToolFacts<'_>, destination: Option<&str>) -> bool {
-        let fits = |wanted: &String| destination.is_some_and(|destination| host_matches(wanted, destination));
-        self.tool.matches(tool) && self.destination.as_ref().is_none_or(fits)
     }
 }
 

@@ -1,8 +1,8 @@
 //! The judgement of one call.
 
 use super::argument::Argument;
+use super::destination::Destination;
 use super::effect::{AddressOrigin, Cell, Effect, FileChange, Row, Window, cell};
-use super::hosts::host_matches;
 use super::mode::{ModeRules, ToolFacts, Writes, allowed};
 use super::rules::{Grant, OwnerRules};
 use crate::tool::LOCAL_TOOL_ALLOWLIST;
@@ -49,7 +49,7 @@ pub struct Call<'a> {
     /// The files and folders that it would touch, looked up.
     pub paths: &'a [PathFacts],
     /// Where it would send or fetch something.
-    pub destination: Option<&'a str>,
+    pub destination: Option<&'a Destination>,
     /// Whether the turn holds a reserved right to exactly this call.
     pub reserved: bool,
 }
@@ -115,7 +115,7 @@ impl Call<'_> {
         }
         let written: Vec<&str> = self.paths.iter().filter(|path| path.write).map(|path| path.real.as_str()).collect();
         let place = match self.destination {
-            Some(destination) => format!("to {}", destination.trim_end_matches('.').to_lowercase()),
+            Some(destination) => format!("to {}", destination.to_string().trim_end_matches('.').to_lowercase()),
             None if written.is_empty() => return None,
             None => format!("in {}", written.join(", ")),
         };
@@ -217,7 +217,7 @@ fn why_ask(setting: &Setting<'_>, call: &Call<'_>, asked_always: bool) -> Option
 
 /// The row of a call, with the hosts that the owner wrote down: a fetch from one of them is as good as named.
 fn row_by_rules(setting: &Setting<'_>, call: &Call<'_>) -> Row {
-    let known = |host: &str| setting.rules.hosts.iter().any(|known| host_matches(known, host));
+    let known = |to: &Destination| setting.rules.hosts.iter().any(|known| to.is_all_of(known));
     match call.row() {
         Row::FetchLink | Row::FetchComposed if call.destination.is_some_and(known) => Row::FetchNamed,
         row => row,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use limpid_core::policy::Effect;
+use limpid_core::policy::{Destination, Effect};
 use limpid_core::{DraftState, Labelled, Sentence, ToolClass, Trust};
 use limpid_runtime::{Agent, Tool, ToolContext};
 use limpid_store::DraftId;
@@ -70,8 +70,8 @@ impl Tool for Parcel {
         self.marks
     }
 
-    fn destination(&self, arguments: &Value) -> Option<String> {
-        arguments["to"].as_str().map(str::to_owned)
+    fn destination(&self, arguments: &Value) -> Option<Destination> {
+        arguments["to"].as_str().map(|to| Destination::Place(to.to_owned()))
     }
 
     async fn run(&self, context: &ToolContext, _: Value) -> Result<Labelled<String>, Sentence> {

@@ -150,12 +150,12 @@ async fn a_text_message_is_a_draft_until_the_owner_approves_it_and_goes_out_once
     let events = all(agent.chat(last("thank them")).await.unwrap()).await;
     assert!(!sent.exists(), "{events:?} {}", text(&events));
     let draft = agent.drafts().list(false).await.unwrap().rows.remove(0);
-    assert_eq!((draft.new.tool.as_str(), draft.new.destination.as_deref()), ("reply_sms", Some("+49 151")));
+    assert_eq!((draft.new.tool.as_str(), draft.new.destination.as_deref()), ("reply_sms", Some("+49151")));
     let done = agent.drafts().approve(draft.id, None).await.unwrap();
-    assert_eq!(done.detail, "sent to +49 151");
+    assert_eq!(done.detail, "sent to +49151");
     assert!(agent.drafts().approve(draft.id, None).await.is_err());
     let told: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(sent).unwrap()).unwrap();
-    assert_eq!(told, json!({"to": "+49 151", "text": "Thanks"}));
+    assert_eq!(told, json!({"to": "+49151", "text": "Thanks"}));
 }
 
 // KAI-096

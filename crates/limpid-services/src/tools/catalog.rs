@@ -48,7 +48,7 @@ impl ToolCatalog {
 
     /// Destinations that no argument chooses: the owner's settings name them, so the owner allowed them.
     pub fn fixed_destinations(&self) -> impl Iterator<Item = String> {
-        self.tools.iter().filter_map(|tool| tool.destination(&Value::Null))
+        self.tools.iter().filter_map(|tool| tool.destination(&Value::Null)).map(|to| to.to_string())
     }
 
     /// Whether a tool is there now that sends something to others.

@@ -236,7 +236,8 @@ impl ToolPolicy {
         let call = facts.call(facts_of(tool), context);
         let setting = self.setting(context);
         let (pattern, takes_over) = (lasting_yes(&setting, &call), takes_over(&setting, &call));
-        CallDescription { destination: facts.destination, folder: facts.folder, pattern, takes_over }
+        let destination = facts.destination.map(|to| to.to_string());
+        CallDescription { destination, folder: facts.folder, pattern, takes_over }
     }
 
     /// Whether the turn is a research worker's, whose window shows nothing of the owner's.
@@ -265,7 +266,7 @@ impl CallFacts {
             fetched: context.times_fetched(&self.effect),
             arguments: &self.arguments,
             paths: &self.paths,
-            destination: self.destination.as_deref(),
+            destination: self.destination.as_ref(),
             reserved: context.reserved,
         }
     }

@@ -74,11 +74,10 @@ impl Reservation {
         if !(1..=MOST_TIMES).contains(&self.times.unwrap_or(1)) {
             return Err(sentence!("`times` is a number from 1 to {}", MOST_TIMES));
         }
-        let to = sender.recipients(&arguments);
-        if to.is_empty() {
+        let Some(to) = sender.destination(&arguments) else {
             return Err(sentence!("this call of `{}` does not say where it leads", sender.name()));
-        }
-        if let Some(unknown) = to.iter().find(|name| !typed.iter().any(|text| names_whole(text, name))) {
+        };
+        if let Some(unknown) = to.recipients().iter().find(|name| !typed.iter().any(|text| names_whole(text, name))) {
             return Err(sentence!("the person did not type `{}` in this conversation", echoed(unknown.clone())));
         }
         let Some(later) = &self.result else { return Ok(()) };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use limpid_core::policy::Effect;
+use limpid_core::policy::{Destination, Effect};
 use limpid_core::{Labelled, Sentence, ToolClass};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -89,8 +89,8 @@ impl Tool for I2c {
         false
     }
 
-    fn destination(&self, arguments: &Value) -> Option<String> {
-        Some(file(arguments.get("bus")?.as_str()?))
+    fn destination(&self, arguments: &Value) -> Option<Destination> {
+        Some(Destination::Place(file(arguments.get("bus")?.as_str()?)))
     }
 
     async fn run(&self, _: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

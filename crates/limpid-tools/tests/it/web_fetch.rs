@@ -270,7 +270,7 @@ async fn after_a_strangers_text_nobody_leads_to_another_host() {
 #[test]
 fn rules_learn_where_a_call_goes() {
     let tool = WebFetch::new(Web::new(Addresses::Public), Parser::in_this_process());
-    let destination = |url: &str| tool.destination(&json!({ "url": url }));
+    let destination = |url: &str| tool.destination(&json!({ "url": url })).map(|to| to.to_string());
     assert_eq!(destination("https://Example.org/a?b").as_deref(), Some("example.org"));
     assert_eq!(destination("http://example.org:8080/").as_deref(), Some("example.org:8080"));
     assert_eq!(destination("nonsense"), None);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use limpid_core::policy::Effect;
+use limpid_core::policy::{Destination, Effect};
 use limpid_core::{Labelled, Sentence, ToolClass};
 use limpid_runtime::tools::address_of;
 use limpid_runtime::{Tool, ToolContext};
@@ -160,19 +160,14 @@ impl Tool for PlayedTool {
         !self.declared.has_effect()
     }
 
-    fn destination(&self, arguments: &Value) -> Option<String> {
+    fn destination(&self, arguments: &Value) -> Option<Destination> {
         match self.declared.argument(arguments)? {
-            Value::String(text) => Some(text.clone()),
-            Value::Array(texts) => Some(texts.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")),
+            Value::String(text) => Some(Destination::Place(text.clone())),
+            Value::Array(texts) => {
+                let to = texts.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+                Some(Destination::People { from: None, to })
+            }
             _ => None,
-        }
-    }
-
-    fn recipients(&self, arguments: &Value) -> Vec<String> {
-        match self.declared.argument(arguments) {
-            Some(Value::String(text)) => vec![text.clone()],
-            Some(Value::Array(texts)) => texts.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-            _ => Vec::new(),
         }
     }
 

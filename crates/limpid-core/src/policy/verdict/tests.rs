@@ -3,6 +3,16 @@
 use super::*;
 use crate::policy::{ArgumentPattern, Rule, ToolPattern};
 
+/// A destination that lives as long as the tests.
+fn at(name: &str) -> &'static Destination {
+    Box::leak(Box::new(Destination::Place(name.to_owned())))
+}
+
+/// The same of a server.
+fn at_host(name: &str) -> &'static Destination {
+    Box::leak(Box::new(Destination::host(name)))
+}
+
 static NONE: OwnerRules = OwnerRules { allow: Vec::new(), ask: Vec::new(), deny: Vec::new(), hosts: Vec::new() };
 
 fn setting(rules: &OwnerRules, trust: Trust) -> Setting<'_> {
@@ -80,7 +90,7 @@ fn the_owners_rules_decide_by_tool_arguments_and_destination() {
     let judged = |rule: Rule| {
         let rules = OwnerRules { allow: vec![rule], ..OwnerRules::default() };
         let arguments = text("report");
-        let send = Call { destination: Some("ada@example.com"), ..call("send_mail", &Effect::Send, &arguments) };
+        let send = Call { destination: Some(at("ada@example.com")), ..call("send_mail", &Effect::Send, &arguments) };
         judge(&setting(&rules, Trust::Outside), &send) == Verdict::Allowed
     };
     assert!(!judged(rule("send_mail", None, None)), "it does not say where");
@@ -125,13 +135,13 @@ fn no_rule_lets_a_strangers_text_into_the_owners_files() {
 #[test]
 fn a_lasting_yes_covers_one_tool_one_destination_and_one_row() {
     let arguments = text("");
-    let mail = Call { destination: Some("Ada@example.com"), ..call("send_mail", &Effect::Send, &arguments) };
+    let mail = Call { destination: Some(at("Ada@example.com")), ..call("send_mail", &Effect::Send, &arguments) };
     let setting = setting(&NONE, Trust::Outside);
     let grants = [Grant { tool: "send_mail".into(), pattern: lasting_yes(&setting, &mail).unwrap() }];
     assert_eq!(grants[0].pattern, "send: to ada@example.com");
     let setting = Setting { grants: &grants, ..setting };
     assert_eq!(judge(&setting, &mail), Verdict::Allowed, "the same person");
-    assert!(is_asked(&judge(&setting, &Call { destination: Some("eve@example.com"), ..mail })));
+    assert!(is_asked(&judge(&setting, &Call { destination: Some(at("eve@example.com")), ..mail })));
     let other = ToolFacts { name: "send_sms", ..mail.tool };
     assert!(is_asked(&judge(&setting, &Call { tool: other, ..mail })), "another tool");
     for effect in [Effect::ChangeOwned, Effect::Mailbox, Effect::Plan, Effect::Show(None), Effect::Run, Effect::Pay] {
@@ -143,18 +153,18 @@ fn a_lasting_yes_covers_one_tool_one_destination_and_one_row() {
 #[test]
 fn there_is_no_lasting_yes_to_programs_payments_and_changes_of_the_agent() {
     let arguments = text("");
-    let lasting = |trust: Trust, effect: &Effect, paths: &[PathFacts], destination: Option<&str>| {
+    let lasting = |trust: Trust, effect: &Effect, paths: &[PathFacts], destination: Option<&Destination>| {
         lasting_yes(&setting(&NONE, trust), &Call { paths, destination, ..call("t", effect, &arguments) }).is_some()
     };
     let (notes, agents) = ([path("notes.md", "/w/notes.md")], [path("AGENTS.md", "/w/AGENTS.md")]);
     for trust in Trust::ALL {
         for effect in [Effect::Run, Effect::Pay, Effect::ChangeSelf] {
-            assert!(!lasting(trust, &effect, &notes, Some("ada@example.com")), "{effect:?}");
+            assert!(!lasting(trust, &effect, &notes, Some(at("ada@example.com"))), "{effect:?}");
         }
         assert!(!lasting(trust, &Effect::Files, &agents, None), "a file that prompts are made from");
         assert!(!lasting(trust, &Effect::ChangeOwned, &[], None), "it leads nowhere in particular");
         assert_eq!(lasting(trust, &Effect::Files, &notes, None), !trust.is_foreign(), "a stranger's words, unseen");
-        assert!(lasting(trust, &Effect::Send, &[], Some("ada@example.com")));
+        assert!(lasting(trust, &Effect::Send, &[], Some(at("ada@example.com"))));
     }
 }
 
@@ -189,7 +199,7 @@ fn in_a_tainted_turn_an_address_needs_a_right_or_an_empty_window() {
     let rules = OwnerRules { hosts: vec!["*.docs.rs".into()], ..OwnerRules::default() };
     let effect = Effect::Fetch(Some("https://example.com/a".to_owned()));
     let judged = |trust: Trust, private: bool, address: AddressOrigin, host: &str| {
-        let fetch = Call { destination: Some(host), address, ..call("web_fetch", &effect, &arguments) };
+        let fetch = Call { destination: Some(at_host(host)), address, ..call("web_fetch", &effect, &arguments) };
         is_asked(&judge(&Setting { private, ..setting(&rules, trust) }, &fetch))
     };
     assert!(!judged(Trust::Owner, true, AddressOrigin::Composed, "evil.test"));
@@ -206,7 +216,7 @@ fn in_a_tainted_turn_an_address_needs_a_right_or_an_empty_window() {
 fn a_research_worker_fetches_what_it_likes_while_nothing_private_is_in_its_window() {
     let arguments = text("");
     let effect = Effect::Fetch(Some("https://example.com/a".to_owned()));
-    let fetch = Call { destination: Some("example.com"), ..call("web_fetch", &effect, &arguments) };
+    let fetch = Call { destination: Some(at_host("example.com")), ..call("web_fetch", &effect, &arguments) };
     let worker = Setting { research: true, private: false, ..setting(&NONE, Trust::Outside) };
     assert_eq!(judge(&worker, &fetch), Verdict::Allowed);
     assert!(is_asked(&judge(&Setting { private: true, ..worker }, &fetch)));
@@ -277,7 +287,9 @@ fn the_local_path_runs_its_allowlist_only() {
 fn a_letter_waits_for_the_owner_unless_a_rule_names_where_it_goes() {
     let arguments = text("");
     let base = call("compose_email", &Effect::Send, &arguments);
-    let letter = Call { destination: Some("me@example.com to ada@example.com"), ..base };
+    let to = ["ada@example.com".to_owned()].into();
+    let letter = Destination::People { from: Some("me@example.com".to_owned()), to };
+    let letter = Call { destination: Some(&letter), ..base };
     let rule = |tool: &str, destination: Option<&str>| OwnerRules {
         allow: vec![Rule {
             tool: ToolPattern::parse(tool).unwrap(),

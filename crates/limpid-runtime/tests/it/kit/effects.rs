@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use limpid_core::policy::Effect;
+use limpid_core::policy::{Destination, Effect};
 use limpid_core::{Labelled, Sentence, ToolClass, Trust};
 use limpid_runtime::{PathArgument, Started, Tool, ToolContext};
 use serde_json::{Map, Value};
@@ -87,8 +87,11 @@ impl Tool for EffectTool {
             .collect()
     }
 
-    fn destination(&self, arguments: &Value) -> Option<String> {
-        arguments["to"].as_str().map(str::to_owned)
+    fn destination(&self, arguments: &Value) -> Option<Destination> {
+        let to = arguments["to"].as_str()?;
+        let page = limpid_tools::web::address_of(to);
+        let host = page.as_deref().and_then(|page| page.split('/').nth(2));
+        Some(host.map_or_else(|| Destination::Place(to.to_owned()), Destination::host))
     }
 
     fn bound_to(&self, _: &Value) -> Vec<String> {

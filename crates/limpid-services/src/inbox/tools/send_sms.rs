@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use limpid_core::inbox::Source;
-use limpid_core::line::is_break;
-use limpid_core::policy::Effect;
+use limpid_core::policy::{Destination, Effect};
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use limpid_store::{ItemId, Store};
 use limpid_tools::Outlet;
@@ -15,9 +14,6 @@ use serde_json::{Map, Value, json};
 
 use crate::inbox::tools::{group, item_id};
 use crate::tools::{Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
-
-/// Characters that a number or the name of a recipient has at most.
-const MAX_RECIPIENT: usize = 64;
 
 /// Writes to a number.
 pub(crate) struct SendSms {
@@ -75,11 +71,11 @@ impl Tool for SendSms {
     }
 
     fn check(&self, arguments: &Value) -> Result<(), Sentence> {
-        sendable(arguments["to"].as_str().unwrap_or_default(), arguments["text"].as_str().unwrap_or_default())
+        sendable(arguments["to"].as_str().unwrap_or_default(), arguments["text"].as_str().unwrap_or_default()).map(drop)
     }
 
-    fn destination(&self, arguments: &Value) -> Option<String> {
-        Some(arguments.get("to")?.as_str()?.trim().to_owned())
+    fn destination(&self, arguments: &Value) -> Option<Destination> {
+        Some(leads_to(arguments.get("to")?.as_str()?))
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
@@ -123,14 +119,14 @@ impl Tool for ReplySms {
         let store = Arc::clone(&self.store);
         let to = wait_for(move |runtime| Some(runtime.block_on(sender(&*store, id))));
         let to = to.unwrap_or_else(|| Err("The sender of the message could not be looked up. Try again.".into()))?;
-        sendable(&to, arguments["text"].as_str().unwrap_or_default())
+        sendable(&to, arguments["text"].as_str().unwrap_or_default()).map(drop)
     }
 
     /// Whoever sent the message that is answered: the owner is to read it before they say yes.
-    fn destination(&self, arguments: &Value) -> Option<String> {
+    fn destination(&self, arguments: &Value) -> Option<Destination> {
         let id = item_id(arguments.get("id")?.as_str()?).ok()?;
         let store = Arc::clone(&self.store);
-        wait_for(move |runtime| runtime.block_on(sender(&*store, id)).ok())
+        wait_for(move |runtime| runtime.block_on(sender(&*store, id)).ok()).map(|to| leads_to(&to))
     }
 
     async fn run(&self, _: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
@@ -157,25 +153,27 @@ fn wait_for<T: std::marker::Send + 'static>(
     looking.join().ok().flatten()
 }
 
-/// Whether a text message can go to that number. Asked before the owner is, so that nobody approves what cannot leave.
-fn sendable(to: &str, text: &str) -> Result<(), Sentence> {
-    let to = to.trim();
-    let is_bad = |letter: char| letter.is_control() || is_break(letter);
-    if to.is_empty() || to.contains(is_bad) || to.chars().count() > MAX_RECIPIENT {
+/// Where a text message goes that is addressed so; what is no number is never sent to.
+fn leads_to(to: &str) -> Destination {
+    Destination::phone(to).unwrap_or_else(|| Destination::Place(to.to_owned()))
+}
+
+/// Whether a text message can go there. Asked before the owner is, so that nobody approves what cannot leave.
+fn sendable(to: &str, text: &str) -> Result<Destination, Sentence> {
+    let Some(number) = Destination::phone(to) else {
         return Err(sentence!(
             "Text messages cannot be sent to {}. Give a phone number, such as \"+491701234\".",
             echoed(format!("{to:?}"))
         ));
-    }
+    };
     if text.trim().is_empty() {
         return Err("The text is blank. Nothing was sent.".into());
     }
-    Ok(())
+    Ok(number)
 }
 
 async fn send(gateway: &Outlet, to: Labelled<&String>, text: &str) -> Result<Labelled<String>, Sentence> {
-    sendable(to.value(), text)?;
-    let to = to.map(|to| to.trim());
-    gateway.hand_over(&json!({ "to": to.value(), "text": text })).await?;
-    Ok(sentence!("sent to {}", to).into())
+    let number = sendable(to.value(), text)?.to_string();
+    gateway.hand_over(&json!({ "to": number, "text": text })).await?;
+    Ok(sentence!("sent to {}", to.map(|_| number)).into())
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use limpid_channels::mail::{Account, Answered, Letter, MailError};
-use limpid_core::policy::Effect;
+use limpid_core::policy::{Destination, Effect};
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -66,13 +66,9 @@ impl Tool for ComposeEmail {
         sendable(texts(arguments, "to").into_iter().chain(texts(arguments, "cc")))
     }
 
-    fn destination(&self, arguments: &Value) -> Option<String> {
+    fn destination(&self, arguments: &Value) -> Option<Destination> {
         let to = texts(arguments, "to").into_iter().chain(texts(arguments, "cc"));
         destination(&self.mail, arguments["account"].as_str(), to)
-    }
-
-    fn recipients(&self, arguments: &Value) -> Vec<String> {
-        texts(arguments, "to").into_iter().chain(texts(arguments, "cc")).map(str::to_owned).collect()
     }
 
     fn bound_to(&self, arguments: &Value) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use limpid_channels::mail::{Letter, Mail, address};
-use limpid_core::policy::Effect;
+use limpid_core::policy::{Destination, Effect};
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -67,12 +67,8 @@ impl Tool for ReplyEmail {
         sendable(texts(arguments, "to").into_iter())
     }
 
-    fn destination(&self, arguments: &Value) -> Option<String> {
+    fn destination(&self, arguments: &Value) -> Option<Destination> {
         destination(&self.mail, arguments["account"].as_str(), texts(arguments, "to").into_iter())
-    }
-
-    fn recipients(&self, arguments: &Value) -> Vec<String> {
-        texts(arguments, "to").into_iter().map(str::to_owned).collect()
     }
 
     fn bound_to(&self, arguments: &Value) -> Vec<String> {

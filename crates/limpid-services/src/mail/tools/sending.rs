@@ -1,7 +1,10 @@
 //! Where letters go, as the tools that send them need it.
 
+use std::collections::BTreeSet;
+
 use limpid_channels::mail::address;
 use limpid_core::Sentence;
+use limpid_core::policy::Destination;
 use serde_json::Value;
 
 use crate::mail::service::MailAccounts;
@@ -12,13 +15,11 @@ pub(super) fn destination<'a>(
     mail: &MailAccounts,
     account: Option<&str>,
     to: impl Iterator<Item = &'a str>,
-) -> Option<String> {
-    let mut to: Vec<String> =
-        to.map(|to| address(to).unwrap_or_else(|_| to.escape_debug().to_string().to_lowercase())).collect();
-    to.sort();
-    to.dedup();
-    let account = mail.address(account).unwrap_or_else(|_| account.unwrap_or("?").to_owned());
-    (!to.is_empty()).then(|| format!("{account} to {}", to.join(", ")))
+) -> Option<Destination> {
+    let bare = |to: &str| address(to).unwrap_or_else(|_| to.escape_debug().to_string().to_lowercase());
+    let to: BTreeSet<String> = to.map(bare).collect();
+    let from = mail.address(account).unwrap_or_else(|_| account.unwrap_or("?").to_owned());
+    (!to.is_empty()).then_some(Destination::People { from: Some(from), to })
 }
 
 /// Whether these are addresses that mail can go to. Asked before the owner is, so that nobody approves what cannot leave.

@@ -1,6 +1,6 @@
 //! What is to be known of a call before it may run.
 
-use limpid_core::policy::{Argument, Effect, PathFacts, host_of};
+use limpid_core::policy::{Argument, Destination, Effect, PathFacts};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -15,8 +15,8 @@ pub(crate) struct CallFacts {
     /// The arguments as rules are compared with them.
     pub(crate) arguments: Argument,
     pub(crate) paths: Vec<PathFacts>,
-    /// Where it would send or fetch something: a host, an address, a chat.
-    pub(crate) destination: Option<String>,
+    /// Where it would send or fetch something.
+    pub(crate) destination: Option<Destination>,
     /// The folder that relative paths begin at.
     pub(crate) folder: String,
     /// The hash of its words: tool, arguments, where paths lead, the workspace, the program's place. An approval is bound to it,
@@ -40,7 +40,7 @@ impl CallFacts {
         tool.bound_to(arguments).iter().for_each(|text| bind(text));
         Self {
             effect: tool.effect(arguments),
-            destination: tool.destination(arguments).as_deref().map(host_of),
+            destination: tool.destination(arguments),
             folder: resolver.folder().display().to_string(),
             hash: hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect(),
             arguments: plain(&tool.judged(arguments)),

@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 use async_trait::async_trait;
+use limpid_core::policy::Destination;
 use limpid_core::{Labelled, ToolClass};
 use limpid_tools::ToolContext;
 use serde_json::json;
@@ -36,8 +37,8 @@ impl Tool for Plain {
         false
     }
 
-    fn destination(&self, arguments: &Value) -> Option<String> {
-        arguments["to"].as_str().map(str::to_owned)
+    fn destination(&self, arguments: &Value) -> Option<Destination> {
+        arguments["to"].as_str().map(|to| Destination::Place(to.to_owned()))
     }
 
     async fn run(&self, _: &ToolContext, _: Value) -> Result<Labelled<String>, Sentence> {

@@ -1,0 +1,214 @@
+//! Where a call leads, as the tool that makes it will use it, and which rules are about that.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use super::hosts::host_matches;
+
+/// Where a call leads. A tool makes it of the very values that it uses, so what is judged and shown is where the call goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// A server.
+    Host {
+        /// Its name or address.
+        name: String,
+        /// Its port; none where it is the usual one.
+        port: Option<u16>,
+    },
+    /// Everybody who gets a message.
+    People {
+        /// The account that it comes from, where there is more than one.
+        from: Option<String>,
+        /// Who gets it.
+        to: BTreeSet<String>,
+    },
+    /// A phone number: digits, with or without a plus.
+    Phone(String),
+    /// What has one name only: a device, a program, a chat.
+    Place(String),
+}
+
+impl Destination {
+    /// A server by its name, with its port behind a colon where that is not the usual one.
+    pub fn host(text: &str) -> Self {
+        let (name, port) = name_and_port(text);
+        Self::Host { name: name.to_owned(), port }
+    }
+
+    /// A phone number, which may be written with blanks and hyphens; none when it is no number.
+    ///
+    /// ```
+    /// use limpid_core::policy::Destination;
+    /// assert_eq!(Destination::phone("+49 170-1111").unwrap().to_string(), "+491701111");
+    /// assert_eq!(Destination::phone("+491709999://+491701111"), None);
+    /// ```
+    pub fn phone(text: &str) -> Option<Self> {
+        let number: String = text.trim().chars().filter(|letter| !matches!(letter, ' ' | '-')).collect();
+        let digits = number.strip_prefix('+').unwrap_or(&number);
+        let is_number = (3..=15).contains(&digits.len()) && digits.bytes().all(|digit| digit.is_ascii_digit());
+        is_number.then_some(Self::Phone(number))
+    }
+
+    /// Everybody or everything that is reached, each by the name that a person would type.
+    pub fn recipients(&self) -> Vec<String> {
+        match self {
+            Self::People { to, .. } => to.iter().cloned().collect(),
+            one => vec![one.to_string()],
+        }
+    }
+
+    /// Whether a rule that lets calls pass names all of this. `*.name` stands for the servers below a name, at their usual port.
+    pub fn is_all_of(&self, rule: &str) -> bool {
+        match self {
+            Self::Host { name, port } => {
+                let (wanted, wanted_port) = name_and_port(rule);
+                wanted_port == *port && host_matches(wanted, name)
+            }
+            Self::People { from, to } => {
+                let (account, names) = account_and_names(rule, from.is_some());
+                let is_from = from.as_deref().is_none_or(|from| account.is_some_and(|account| is_same(account, from)));
+                is_from && names.len() == to.len() && to.iter().all(|to| names.iter().any(|name| is_same(name, to)))
+            }
+            Self::Phone(number) => Self::phone(rule).is_some_and(|wanted| wanted == Self::Phone(number.clone())),
+            Self::Place(name) => rule == name,
+        }
+    }
+
+    /// Whether a rule that holds calls back names any of this: a server at each of its ports, one of several people, the account,
+    /// or the servers that people have their addresses at.
+    pub fn has_any_of(&self, rule: &str) -> bool {
+        match self {
+            Self::Host { name, port } => {
+                let (wanted, wanted_port) = name_and_port(rule);
+                (wanted_port.is_none() || wanted_port == *port) && host_matches(wanted, name)
+            }
+            Self::People { from, to } => {
+                let is_at = |name: &str, person: &str| {
+                    let server = person.rsplit_once('@').map(|(_, server)| server);
+                    is_same(name, person) || server.is_some_and(|server| host_matches(name, server))
+                };
+                let any = |name: &str| from.iter().chain(to).any(|person| is_at(name, person));
+                match account_and_names(rule, from.is_some()) {
+                    (Some(account), names) => {
+                        from.as_deref().is_some_and(|from| is_same(account, from))
+                            && names.iter().any(|name| to.iter().any(|person| is_at(name, person)))
+                    }
+                    (None, names) => names.into_iter().any(any),
+                }
+            }
+            Self::Phone(_) => self.is_all_of(rule),
+            Self::Place(name) => is_same(rule, name),
+        }
+    }
+}
+
+impl fmt::Display for Destination {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Host { name, port: None } | Self::Phone(name) | Self::Place(name) => out.write_str(name),
+            Self::Host { name, port: Some(port) } => write!(out, "{name}:{port}"),
+            Self::People { from, to } => {
+                let to: Vec<&str> = to.iter().map(String::as_str).collect();
+                from.iter().try_for_each(|from| write!(out, "{from} to "))?;
+                out.write_str(&to.join(", "))
+            }
+        }
+    }
+}
+
+/// A server's name and its port; the colons of an address of IPv6 stand in brackets.
+fn name_and_port(text: &str) -> (&str, Option<u16>) {
+    let parts = text.rsplit_once(':').filter(|(name, _)| !name.contains(':') || name.ends_with(']'));
+    match parts.and_then(|(name, port)| Some((name, port.parse().ok()?))) {
+        Some((name, port)) => (name, Some(port)),
+        None => (text, None),
+    }
+}
+
+/// The account of a rule such as `me@example.com to ada@example.com, bob@example.com`, if it names one, and who gets it.
+fn account_and_names(rule: &str, has_account: bool) -> (Option<&str>, BTreeSet<&str>) {
+    let (account, names) = match rule.split_once(" to ").filter(|_| has_account) {
+        Some((account, names)) => (Some(account), names),
+        None => (None, rule),
+    };
+    (account, names.split(", ").collect())
+}
+
+fn is_same(one: &str, other: &str) -> bool {
+    one.to_lowercase() == other.to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn letter(to: &[&str]) -> Destination {
+        let to = to.iter().map(|to| (*to).to_owned()).collect();
+        Destination::People { from: Some("me@example.com".to_owned()), to }
+    }
+
+    // SEC-071
+    #[test]
+    fn a_rule_that_lets_pass_names_all_and_one_that_holds_back_names_any() {
+        let both = letter(&["ada@a.test", "eve@evil.test"]);
+        let [all, any] = ["all and any", "any"];
+        let table = [
+            (Destination::host("docs.rs"), "docs.rs", all),
+            (Destination::host("docs.rs"), "Docs.rs.", all),
+            (Destination::host("a.docs.rs"), "*.docs.rs", all),
+            (Destination::host("docs.rs"), "*.docs.rs", ""),
+            (Destination::host("docs.rs:81"), "docs.rs:81", all),
+            (Destination::host("docs.rs:81"), "docs.rs", any),
+            (Destination::host("docs.rs:81"), "docs.rs:82", ""),
+            (Destination::host("docs.rs"), "docs.rs:81", ""),
+            (Destination::host("[::1]:81"), "[::1]", any),
+            (Destination::host("[::1]:81"), "[::1]:81", all),
+            (both.clone(), "me@example.com to eve@evil.test, Ada@a.test", all),
+            (both.clone(), "me@example.com to ada@a.test", any),
+            (both.clone(), "you@example.com to ada@a.test, eve@evil.test", ""),
+            (both.clone(), "ada@a.test, eve@evil.test", any),
+            (both.clone(), "eve@evil.test", any),
+            (both.clone(), "evil.test", any),
+            (both.clone(), "*.evil.test", ""),
+            (both.clone(), "me@example.com", any),
+            (both, "*.test", any),
+            (letter(&["a, b@c.test"]), "me@example.com to a, b@c.test", ""),
+            (Destination::phone("+49 170").unwrap(), "+49170", all),
+            (Destination::phone("+49170").unwrap(), "+49-170", all),
+            (Destination::phone("+49170").unwrap(), "49170", ""),
+            (Destination::Place("/dev/i2c-1".to_owned()), "/dev/i2c-1", all),
+            (Destination::Place("x://+49170".to_owned()), "+49170", ""),
+        ];
+        for (destination, rule, expected) in table {
+            let said = match (destination.is_all_of(rule), destination.has_any_of(rule)) {
+                (true, true) => all,
+                (false, true) => any,
+                (false, false) => "",
+                (true, false) => "all, but nothing of it",
+            };
+            assert_eq!(said, expected, "{destination} by {rule}");
+        }
+    }
+
+    // SEC-071 SEC-077
+    #[test]
+    fn a_phone_number_is_of_digits() {
+        for number in ["110", "+491701111", "0170 1111", "+49-170-1111"] {
+            assert!(Destination::phone(number).is_some(), "{number}");
+        }
+        let others =
+            ["", "+", "12", "+491701111.", "tel:110", "+49\n170", "1+10", "++110", "+49170\u{661}", "1234567890123456"];
+        for other in others {
+            assert_eq!(Destination::phone(other), None, "{other}");
+        }
+    }
+
+    // SEC-077
+    #[test]
+    fn all_of_it_is_shown() {
+        let shown = |destination: Destination| destination.to_string();
+        assert_eq!(shown(letter(&["b@a.test", "a@a.test"])), "me@example.com to a@a.test, b@a.test");
+        assert_eq!(shown(Destination::host("a.test:81")), "a.test:81");
+        assert_eq!(shown(Destination::host("[::1]")), "[::1]");
+    }
+}
