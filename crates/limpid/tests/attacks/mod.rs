@@ -19,10 +19,7 @@ mod moved_goals;
 mod names_of_files;
 pub(crate) mod obedient;
 mod owners_name;
-mod obedient;
 mod other_destination;
-#[cfg(target_os = "linux")]
-mod owners_days;
 mod planned_words;
 #[cfg(target_os = "linux")]
 mod planted_files;
