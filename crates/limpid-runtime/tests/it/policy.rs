@@ -408,7 +408,7 @@ text = "Sent."
 
 // SEC-055
 #[tokio::test]
-async fn what_a_refused_call_repeats_is_a_strangers_also_when_it_is_read_again_after_clean() {
+async fn a_refusal_repeats_no_words_of_a_stranger_and_is_a_strangers_when_it_is_read_again_after_clean() {
     let script = r#"
 [[reply]]
 calls = [{ id = "r", name = "read_page" }]
@@ -429,7 +429,8 @@ text = "Read."
     all(agent.chat(last("what was that call?")).await.unwrap()).await;
     let seen = results(&bench);
     let read = seen.last().unwrap();
-    assert!(read.contains("forget_everything_now") && read.starts_with("[untrusted "), "{seen:?}");
+    assert!(read.contains("there is no tool of that name") && read.starts_with("[untrusted "), "{seen:?}");
+    assert!(!read.contains("forget_everything_now"), "{seen:?}");
 }
 
 /// A program that runs: it writes these files of the workspace.
