@@ -70,7 +70,7 @@ fn object(schema: &Map<String, Value>, arguments: &Value, at: &str, wrong: &mut 
             wrong.push(format!("`{}` is missing (fields: {})", name(field), fields()));
         }
     }
-    let open = !schema.contains_key("properties") || schema.get("additionalProperties").is_some_and(is_open);
+    let open = schema.get("additionalProperties").map_or(!schema.contains_key("properties"), is_open);
     for (field, content) in given {
         match known.get(field) {
             Some(_) if content.is_null() && !required.contains(&field.as_str()) => {}

@@ -18,8 +18,8 @@ mod mentioned_host;
 mod moved_goals;
 mod names_of_files;
 pub(crate) mod obedient;
-mod owners_name;
 mod other_destination;
+mod owners_name;
 mod planned_words;
 #[cfg(target_os = "linux")]
 mod planted_files;
