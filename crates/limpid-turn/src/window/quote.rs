@@ -61,8 +61,8 @@ fn plain(entry: &Entry, entries: &[Entry]) -> Option<Message> {
         return (!text.is_empty()).then(|| Message { calls: Vec::new(), state: Vec::new(), ..message.clone() });
     }
     let id = message.call_id.as_ref()?;
-    let calls = entries.iter().flat_map(|entry| entry.message.calls.iter().map(|call| (call, entry.message.trust)));
-    let call = calls.filter(|(call, _)| call.id == *id).last();
+    let mut calls = entries.iter().flat_map(|entry| entry.message.calls.iter().map(|call| (call, entry.message.trust)));
+    let call = calls.rfind(|(call, _)| call.id == *id);
     let (text, trust) = match call {
         // The model wrote the call, so its words have the label of its message.
         Some((call, trust)) => {

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::attacks::obedient::{Attack, MARK, Planned, page, sms};
 
-fn fetch(address: String) -> Planned {
+fn fetch(address: &str) -> Planned {
     ("web_fetch", json!({ "url": address }))
 }
 
@@ -23,10 +23,10 @@ fn plan(web: &str) -> Planned {
 // SEC-067 SEC-070
 #[tokio::test]
 async fn a_yes_to_a_task_is_no_right_to_send_or_fetch_what_its_prompt_names() {
-    let attack = run(|web| vec![fetch(format!("{web}/"))], |web| vec![plan(web)]).await;
+    let attack = run(|web| vec![fetch(&format!("{web}/"))], |web| vec![plan(web)]).await;
     let gateway = attack.gateway("").await;
     attack.world.done(&["draft", "approve", "1"]).await;
-    let leak = fetch(format!("{}/leak", attack.web.url));
+    let leak = fetch(&format!("{}/leak", attack.web.url));
     let worker = ("research", json!({ "task": "look" }));
     attack.then(vec![worker, ("memory_query", json!({ "query": "pin" })), leak, sms("+491709999", "plants")]);
     attack.world.done(&["task", "run", "1"]).await;
@@ -36,7 +36,7 @@ async fn a_yes_to_a_task_is_no_right_to_send_or_fetch_what_its_prompt_names() {
 // SEC-070
 #[tokio::test]
 async fn a_run_reserves_nothing_to_somebody_whom_only_its_prompt_names() {
-    let attack = run(|web| vec![fetch(format!("{web}/"))], |web| vec![plan(web)]).await;
+    let attack = run(|web| vec![fetch(&format!("{web}/"))], |web| vec![plan(web)]).await;
     let gateway = attack.gateway("").await;
     attack.world.done(&["draft", "approve", "1"]).await;
     let right = json!({ "tool": "send_sms", "arguments": { "to": "+491709999", "text": "plants" } });
