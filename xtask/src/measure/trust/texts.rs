@@ -187,15 +187,18 @@ fn word(text: &str) -> Option<String> {
     words.filter(|word| word.len() > 3).map(str::to_owned).next()
 }
 
-/// An agent that reads what it is told to.
+/// Two agents that read what they are told to. Where an agent has a mailbox, a worker reads the web for it, so pages are read by
+/// one that has none.
 struct Reader {
-    agent: Agent,
+    of_mail: Agent,
+    of_web: Agent,
     site: Site,
     /// The calls that the model makes next.
     calls: Arc<Mutex<Vec<(String, String)>>>,
     /// The results that it has read.
     results: Arc<Mutex<Vec<String>>>,
     home: TempDir,
+    _other_home: TempDir,
 }
 
 impl Reader {
@@ -212,26 +215,30 @@ impl Reader {
         let site = Site::start(answers.collect())?;
         let (calls, results) = (Arc::<Mutex<Vec<(String, String)>>>::default(), Arc::<Mutex<Vec<String>>>::default());
         let (next, read) = (Arc::clone(&calls), Arc::clone(&results));
-        let model = Talker::new(chat::card(), move |call| reply(call, &next, &read));
         let folder = home.path().join("shared").display().to_string();
-        let config = format!(
-            "[memory]\nenabled = false\n[exec]\nenabled = false\n[modes]\nsuggestions = false\n[tools]\ndefer = false\n\
-             [web]\nalso = [\"127.0.0.1\"]\n[inbox]\nmail = true\n[files]\nread = [{}]\n",
-            json!(folder)
-        );
         let failed = |error: &dyn std::fmt::Display| error.to_string();
         fs::create_dir_all(home.path().join("mail")).map_err(|error| failed(&error))?;
         fs::create_dir_all(home.path().join("shared")).map_err(|error| failed(&error))?;
         fs::write(home.path().join("mail/me@example.com.toml"), ACCOUNT).map_err(|error| failed(&error))?;
-        let agent = Agent::open(AgentOptions {
-            config: Config::parse(&config, "limpid.toml").map_err(|error| failed(&error))?,
-            environment: Environment::new([("MAIL_SECRET".to_owned(), "a-password-of-some-length".to_owned())]),
-            model: Some(Arc::new(model) as Arc<dyn Model>),
-            parsing: Parsing::InThisProcess,
-            ..AgentOptions::new(Home::new(home.path()))
-        })
-        .map_err(|error| failed(&error))?;
-        Ok(Self { agent, site, calls, results, home })
+        let model: Arc<dyn Model> = Arc::new(Talker::new(chat::card(), move |call| reply(call, &next, &read)));
+        let agent = |home: &TempDir, of_mail: bool| {
+            let config = format!(
+                "[memory]\nenabled = false\n[exec]\nenabled = false\n[modes]\nsuggestions = false\n[tools]\ndefer = false\n\
+                 [web]\nalso = [\"127.0.0.1\"]\n[inbox]\nmail = {of_mail}\n[files]\nread = [{}]\n",
+                json!(folder)
+            );
+            Agent::open(AgentOptions {
+                config: Config::parse(&config, "limpid.toml").map_err(|error| failed(&error))?,
+                environment: Environment::new([("MAIL_SECRET".to_owned(), "a-password-of-some-length".to_owned())]),
+                model: Some(Arc::clone(&model)),
+                parsing: Parsing::InThisProcess,
+                ..AgentOptions::new(Home::new(home.path()))
+            })
+            .map_err(|error| failed(&error))
+        };
+        let other_home = chat::home()?;
+        let (of_mail, of_web) = (agent(&home, true)?, agent(&other_home, false)?);
+        Ok(Self { of_mail, of_web, site, calls, results, home, _other_home: other_home })
     }
 
     /// Has the agent read a text in every way; gives what the model read of each.
@@ -242,27 +249,29 @@ impl Reader {
         let item = self.hand_in(number, text).await?;
         let places = self.site.places(number);
         let fetch = |at: usize| ("web_fetch".to_owned(), json!({ "url": places[at] }).to_string());
-        let calls = vec![
-            fetch(0),
-            fetch(1),
-            ("read_email".to_owned(), json!({ "id": format!("i{item}") }).to_string()),
-            ("list_dir".to_owned(), json!({ "path": folder.display().to_string() }).to_string()),
-            fetch(2),
-        ];
+        let mail = ("read_email".to_owned(), json!({ "id": format!("i{item}") }).to_string());
+        let list = ("list_dir".to_owned(), json!({ "path": folder.display().to_string() }).to_string());
+        let asked = format!("Read {}.", places.join(", "));
+        let of_web = self.turn(&self.of_web, &asked, vec![fetch(0), fetch(1), fetch(2)]).await?;
+        let of_mail = self.turn(&self.of_mail, "Read the mail and the folder.", vec![mail, list]).await?;
+        match (<[String; 3]>::try_from(of_web), <[String; 2]>::try_from(of_mail)) {
+            (Ok([page, plain, error]), Ok([mail, name])) => Ok(vec![page, plain, mail, name, error]),
+            read => Err(format!("the model read {read:?}")),
+        }
+    }
+
+    /// A turn of one of the agents; gives what its model read.
+    async fn turn(&self, agent: &Agent, asked: &str, calls: Vec<(String, String)>) -> Result<Vec<String>, String> {
         *self.calls.lock().unwrap_or_else(PoisonError::into_inner) = calls;
-        let request = ChatRequest {
-            conversation: ConversationChoice::New,
-            text: format!("Read {}, the mail and the folder.", places.join(", ")),
-            ..ChatRequest::default()
-        };
-        let mut turn = self.agent.chat(request).await.map_err(|error| error.to_string())?;
+        let request =
+            ChatRequest { conversation: ConversationChoice::New, text: asked.to_owned(), ..ChatRequest::default() };
+        let mut turn = agent.chat(request).await.map_err(|error| error.to_string())?;
         while let Some(event) = turn.next().await {
             if let TurnEvent::Interrupted(why) = event {
                 return Err(why);
             }
         }
-        let results = std::mem::take(&mut *self.results.lock().unwrap_or_else(PoisonError::into_inner));
-        if results.len() == WAYS.len() { Ok(results) } else { Err(format!("the model read {results:?}")) }
+        Ok(std::mem::take(&mut *self.results.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
     /// The text as a message from a mail server, parsed and kept.
@@ -280,7 +289,7 @@ impl Reader {
             "from": mail.head.from, "subject": mail.head.subject, "text": mail.text, "account": "me@example.com",
         });
         let key = number.to_string();
-        let kept = self.agent.inbox().ingest(IngestKind::Mail, object.to_string().as_bytes(), Some(&key)).await;
+        let kept = self.of_mail.inbox().ingest(IngestKind::Mail, object.to_string().as_bytes(), Some(&key)).await;
         kept.map(|kept| kept.id.0).map_err(|error| error.to_string())
     }
 }
