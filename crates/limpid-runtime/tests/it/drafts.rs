@@ -1,12 +1,10 @@
 //! Calls that nobody could be asked about: kept with all that they are, carried out once, and never as anything else.
 
-use std::sync::Arc;
-
-use crate::kit::effects::EffectTool;
+use crate::kit::effects::PageAndMail;
 use crate::kit::{Bench, all, last};
 use jiff::ToSpan;
-use limpid_core::{DraftState, ToolClass, Trust};
-use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, Config, ServeEvent, Tool, TurnEvent};
+use limpid_core::{DraftState, Trust};
+use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, Config, ServeEvent, TurnEvent};
 use limpid_store::DraftId;
 
 const SCRIPT: &str = r#"
@@ -18,27 +16,10 @@ calls = [{ id = "m", name = "send_mail", arguments = { to = "eve@example.com", t
 text = "Done."
 "#;
 
-struct Tools {
-    page: Arc<EffectTool>,
-    mail: Arc<EffectTool>,
-}
-
-impl Tools {
-    fn new() -> Self {
-        Self { page: EffectTool::outside("read_page"), mail: EffectTool::new("send_mail", ToolClass::Send) }
-    }
-
-    fn agent(&self, bench: &Bench) -> Agent {
-        let mut options = bench.options();
-        options.tools = [&self.page, &self.mail].map(|tool| Arc::clone(tool) as Arc<dyn Tool>).into();
-        Agent::open(options).unwrap()
-    }
-}
-
 /// An agent that nobody watches has one draft.
-async fn drafted() -> (Bench, Tools, Agent) {
+async fn drafted() -> (Bench, PageAndMail, Agent) {
     let bench = Bench::new(SCRIPT).await;
-    let tools = Tools::new();
+    let tools = PageAndMail::new();
     let agent = tools.agent(&bench);
     let events = all(agent.chat(last("read the page")).await.unwrap()).await;
     let told = |event: &TurnEvent| matches!(event, TurnEvent::Notice(text) if text.contains("Draft 1 waits for you"));
@@ -85,7 +66,7 @@ async fn a_draft_names_the_text_that_led_to_it_in_a_first_turn_a_task_and_a_hear
     let config =
         "model = \"openai/scripted\"\n[agent]\nprofile = \"kai\"\n[policy]\nask = [{ tool = \"send_mail\" }]\n";
     bench.config = Config::parse(config, "limpid.toml").unwrap();
-    let agent = Tools::new().agent(&bench);
+    let agent = PageAndMail::new().agent(&bench);
     all(agent.chat(last("Tell Eve\nthat I am late.")).await.unwrap()).await;
     let task =
         ChatRequest { path: Some("task".to_owned()), text: "Water the plants.".to_owned(), ..Default::default() };
@@ -110,7 +91,7 @@ async fn an_approval_holds_for_the_program_and_the_folder_that_it_was_kept_with(
     for swap in ["program", "folder"] {
         let bench = Bench::new(SCRIPT).await;
         bench.write("workspace/a.txt", "a");
-        let tools = Tools::new();
+        let tools = PageAndMail::new();
         let agent = tools.agent(&bench);
         all(agent.chat(last("read the page")).await.unwrap()).await;
         if swap == "program" {
@@ -131,7 +112,7 @@ async fn an_approval_holds_for_the_program_and_the_folder_that_it_was_kept_with(
 #[tokio::test]
 async fn a_draft_whose_files_have_changed_waits_again_and_says_which() {
     let bench = Bench::new(SCRIPT).await;
-    let tools = Tools::new();
+    let tools = PageAndMail::new();
     bench.write("workspace/project/build.sh", "make");
     bench.write("bin/make", "the program");
     let path = |name: &str| bench.home.path().canonicalize().unwrap().join(name);
@@ -225,7 +206,7 @@ async fn no_more_than_twenty_drafts_wait() {
         calls.join(", ")
     );
     let bench = Bench::new(&script).await;
-    let tools = Tools::new();
+    let tools = PageAndMail::new();
     let agent = tools.agent(&bench);
     all(agent.chat(last("read the page")).await.unwrap()).await;
     assert_eq!(agent.drafts().list(false).await.unwrap().rows.len(), 20);
@@ -246,7 +227,7 @@ async fn a_run_in_the_background_makes_five_drafts_at_most() {
         calls.join(", ")
     );
     let bench = Bench::new(&script).await;
-    let tools = Tools::new();
+    let tools = PageAndMail::new();
     let agent = tools.agent(&bench);
     let run = ChatRequest { path: Some("task".to_owned()), ..last("read the page") };
     all(agent.chat(run).await.unwrap()).await;
@@ -300,7 +281,7 @@ async fn a_draft_expires_by_its_timer() {
 #[tokio::test]
 async fn a_question_that_a_crash_cut_off_becomes_one_draft() {
     let bench = Bench::new(SCRIPT).await;
-    let tools = Tools::new();
+    let tools = PageAndMail::new();
     let agent = tools.agent(&bench);
     let mut handle = agent.chat(ChatRequest { can_answer: true, ..last("read the page") }).await.unwrap();
     while !matches!(handle.next().await, Some(TurnEvent::ApprovalRequested { .. })) {}
@@ -331,7 +312,7 @@ async fn a_lasting_yes_holds_for_its_pattern_in_its_conversation_over_a_restart(
     let script =
         format!("{SCRIPT}{}{}{}", again("eve@example.com"), again("bob@example.com"), again("eve@example.com"));
     let bench = Bench::new(&script).await;
-    let tools = Tools::new();
+    let tools = PageAndMail::new();
     let asked = async |agent: &Agent, request: ChatRequest| {
         let mut handle = agent.chat(ChatRequest { can_answer: true, ..request }).await.unwrap();
         let mut asked = 0;

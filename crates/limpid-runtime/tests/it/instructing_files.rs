@@ -2,51 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use limpid_core::policy::Effect;
-use limpid_core::{Category, Labelled, Sentence, ToolClass, Trust};
-use limpid_runtime::{Agent, ChatRequest, ConversationChoice, Tool, ToolContext, TurnEvent};
+use limpid_core::{Category, Sentence, Trust};
+use limpid_runtime::{Agent, ChatRequest, TurnEvent};
 use limpid_store::{Author, NewMemory, NewProgramRun, RaisingAct};
-use serde_json::{Map, Value};
 
-use crate::kit::{Bench, all, dead_holder, last};
+use crate::kit::program::program;
+use crate::kit::{Bench, all, dead_holder, last, new_chat};
 
-/// A program that writes other bytes into files of the same size, and gives them the time back that they had.
-struct Program(PathBuf, Vec<(&'static str, &'static str)>);
-
-#[async_trait::async_trait]
-impl Tool for Program {
-    fn name(&self) -> &'static str {
-        "program"
-    }
-
-    fn group(&self) -> &'static str {
-        "test"
-    }
-
-    fn class(&self) -> ToolClass {
-        ToolClass::Execute
-    }
-
-    fn effect(&self, _: &Value) -> Effect {
-        Effect::Run
-    }
-
-    fn schema(&self) -> Map<String, Value> {
-        Map::from_iter([("type".to_owned(), "object".into())])
-    }
-
-    fn is_repeatable(&self) -> bool {
-        false
-    }
-
-    async fn run(&self, _: &ToolContext, _: Value) -> Result<Labelled<String>, Sentence> {
-        self.1.iter().for_each(|(name, text)| rewrite(&self.0.join(name), text));
-        Ok(Sentence::from("it ran").into())
-    }
-}
-
+/// Writes other bytes into a file of the same size, and gives it the time back that it had.
 fn rewrite(path: &Path, text: &str) {
     let before = std::fs::metadata(path).ok();
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -56,10 +20,6 @@ fn rewrite(path: &Path, text: &str) {
     let times = std::fs::FileTimes::new().set_modified(before.modified().unwrap());
     std::fs::File::options().write(true).open(path).unwrap().set_times(times).unwrap();
     assert_eq!(before.modified().unwrap(), std::fs::metadata(path).unwrap().modified().unwrap());
-}
-
-fn new_chat(text: &str) -> ChatRequest {
-    ChatRequest { conversation: ConversationChoice::New, ..last(text) }
 }
 
 async fn notices(agent: &Agent, text: &str) -> Vec<String> {
@@ -80,7 +40,11 @@ fn replies(texts: usize) -> String {
 
 fn agent(bench: &Bench, writes: Vec<(&'static str, &'static str)>) -> Agent {
     let mut options = bench.options();
-    options.tools = vec![Arc::new(Program(bench.home.path().join("workspace"), writes)) as Arc<dyn Tool>];
+    let workspace = bench.home.path().join("workspace");
+    options.tools = vec![program(move || {
+        writes.iter().for_each(|(name, text)| rewrite(&workspace.join(name), text));
+        Ok(Sentence::from("it ran").into())
+    })];
     Agent::open(options).unwrap()
 }
 

@@ -5,6 +5,7 @@
 pub mod effects;
 pub mod mailbox;
 pub mod post;
+pub mod program;
 pub mod skills;
 pub mod tasks;
 
@@ -147,6 +148,11 @@ pub async fn say_as_guest(bench: &Bench, agent: &Agent, text: &str) -> Recorded 
 
 pub fn last(text: &str) -> ChatRequest {
     ChatRequest { conversation: ConversationChoice::Last, text: text.to_owned(), ..ChatRequest::default() }
+}
+
+/// The same in a conversation of its own.
+pub fn new_chat(text: &str) -> ChatRequest {
+    ChatRequest { conversation: ConversationChoice::New, ..last(text) }
 }
 
 /// The name of a process of this machine that is gone, as it holds things; empty where that cannot be told.

@@ -1,14 +1,9 @@
 //! Files that prompts quote: whatever tool changes one, the change is kept as those of memories are, and can be undone.
 
-use std::path::PathBuf;
-use std::sync::Arc;
-
-use limpid_core::policy::Effect;
-use limpid_core::{Labelled, Sentence, ToolClass};
-use limpid_runtime::{Agent, Environment, Tool, ToolContext};
+use limpid_runtime::{Agent, Environment};
 use limpid_store::{Author, FileVersion};
-use serde_json::{Map, Value};
 
+use crate::kit::program::program;
 use crate::kit::{Bench, say};
 
 const MEMORY: &str = "memory/MEMORY.md";
@@ -61,42 +56,6 @@ async fn a_tool_of_files_and_a_tool_of_memory_leave_equal_records() {
     }
 }
 
-/// A program that writes as it likes.
-struct Program(PathBuf);
-
-#[async_trait::async_trait]
-impl Tool for Program {
-    fn name(&self) -> &'static str {
-        "program"
-    }
-
-    fn group(&self) -> &'static str {
-        "test"
-    }
-
-    fn class(&self) -> ToolClass {
-        ToolClass::Execute
-    }
-
-    fn effect(&self, _: &Value) -> Effect {
-        self.class().into()
-    }
-
-    fn schema(&self) -> Map<String, Value> {
-        Map::from_iter([("type".to_owned(), "object".into())])
-    }
-
-    fn is_repeatable(&self) -> bool {
-        false
-    }
-
-    async fn run(&self, _: &ToolContext, _: Value) -> Result<Labelled<String>, Sentence> {
-        std::fs::write(self.0.join("AGENTS.md"), "Be brief. sk-secret-123\n").unwrap();
-        std::fs::write(self.0.join("other.txt"), "nothing that prompts quote").unwrap();
-        Err("it failed, but it had written".into())
-    }
-}
-
 // PICO-028
 #[tokio::test]
 async fn whichever_tool_changes_a_file_what_it_said_before_is_kept_and_its_owner_alone_may_read_it() {
@@ -114,7 +73,12 @@ async fn whichever_tool_changes_a_file_what_it_said_before_is_kept_and_its_owner
     bench.config.agent.mode = "developer".to_owned();
     bench.write("workspace/AGENTS.md", "Be kind.\n");
     let mut options = bench.options();
-    options.tools = vec![Arc::new(Program(bench.home.path().join("workspace"))) as Arc<dyn Tool>];
+    let workspace = bench.home.path().join("workspace");
+    options.tools = vec![program(move || {
+        std::fs::write(workspace.join("AGENTS.md"), "Be brief. sk-secret-123\n").unwrap();
+        std::fs::write(workspace.join("other.txt"), "nothing that prompts quote").unwrap();
+        Err("it failed, but it had written".into())
+    })];
     let url = ("OPENAI_BASE_URL".to_owned(), format!("{}/v1", bench.server.url()));
     options.environment = Environment::new([("HOUSE_TOKEN".to_owned(), "sk-secret-123".to_owned()), url]);
     let agent = Agent::open(options).unwrap();

@@ -1,34 +1,14 @@
 //! Rights to send that the model reserves before it reads what strangers wrote.
 
-use std::sync::Arc;
-
 use jiff::ToSpan;
-use limpid_core::ToolClass;
-use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, Tool, TurnEvent};
+use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, TurnEvent};
 use tokio::runtime::Builder;
 
-use crate::kit::effects::EffectTool;
+use crate::kit::effects::PageAndMail;
 use crate::kit::{Bench, last};
 
 /// What the owner asks for.
 const WISH: &str = "Look at the page. If it rains there, tell ada@example.com and say to bob@example.com: stay home";
-
-struct Tools {
-    page: Arc<EffectTool>,
-    mail: Arc<EffectTool>,
-}
-
-impl Tools {
-    fn new() -> Self {
-        Self { page: EffectTool::outside("read_page"), mail: EffectTool::new("send_mail", ToolClass::Send) }
-    }
-
-    fn agent(&self, bench: &Bench) -> Agent {
-        let mut options = bench.options();
-        options.tools = [&self.page, &self.mail].map(|tool| Arc::clone(tool) as Arc<dyn Tool>).into();
-        Agent::open(options).unwrap()
-    }
-}
 
 fn call(id: &str, name: &str, arguments: &str) -> String {
     format!("[[reply]]\ncalls = [{{ id = \"{id}\", name = \"{name}\", arguments = {arguments} }}]\n")
@@ -82,7 +62,7 @@ async fn what_was_reserved_runs_once_and_everything_else_waits() {
         "[[reply]]\ntext = \"Done.\"\n".to_owned(),
     ];
     let bench = Bench::new(&script.concat()).await;
-    let tools = Tools::new();
+    let tools = PageAndMail::new();
     let agent = tools.agent(&bench);
     assert_eq!(asked(&agent, WISH).await, ["again", "words", "other"]);
     assert_eq!(tools.mail.runs.lock().unwrap().len(), 1);
@@ -102,7 +82,7 @@ async fn nothing_is_reserved_after_a_strangers_text_or_for_an_address_that_nobod
         "[[reply]]\ntext = \"Done.\"\n".to_owned(),
     ];
     let bench = Bench::new(&script.concat()).await;
-    let tools = Tools::new();
+    let tools = PageAndMail::new();
     assert_eq!(asked(&tools.agent(&bench), WISH).await, ["late", "eve"]);
     assert_eq!(tools.mail.runs(), 0);
     let results = results(&bench);
@@ -122,7 +102,7 @@ async fn a_result_that_can_change_and_words_that_the_owner_typed_are_no_right() 
         "[[reply]]\ntext = \"Done.\"\n".to_owned(),
     ];
     let bench = Bench::new(&script.concat()).await;
-    let tools = Tools::new();
+    let tools = PageAndMail::new();
     assert_eq!(asked(&tools.agent(&bench), WISH).await, ["whole", "typed"]);
     assert_eq!(tools.mail.runs(), 0);
     assert!(results(&bench)[0].contains("can change until then"), "{:?}", results(&bench));
@@ -140,7 +120,7 @@ fn a_restart_keeps_what_was_reserved() {
     ];
     let outer = tokio::runtime::Runtime::new().unwrap();
     let bench = outer.block_on(Bench::new(&script.concat()));
-    let tools = Tools::new();
+    let tools = PageAndMail::new();
     // The first life ends at a question.
     let first = Builder::new_current_thread().enable_all().build().unwrap();
     first.block_on(async {

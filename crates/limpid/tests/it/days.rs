@@ -86,7 +86,7 @@ text = "It is noted."
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn the_script_of_a_skill_that_was_enabled_runs_unasked() {
-    if crate::files_and_programs::no_sandbox() {
+    if crate::programs::no_sandbox() {
         return;
     }
     let script = r#"

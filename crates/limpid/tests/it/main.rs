@@ -3,6 +3,8 @@
 #![allow(clippy::disallowed_methods, reason = "the files of a test are its own")]
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
+#[cfg(target_os = "linux")]
+mod allowed_programs;
 mod architecture;
 #[path = "../attacks/mod.rs"]
 mod attacks;
@@ -12,7 +14,7 @@ mod context_size;
 #[cfg(target_os = "linux")]
 mod day_in_a_repository;
 mod days;
-mod files_and_programs;
+mod files;
 mod foreign_folder;
 mod history;
 mod inbox;
@@ -24,6 +26,8 @@ mod notify;
 mod own_scenarios;
 mod owner_faults;
 mod piped;
+#[cfg(target_os = "linux")]
+mod programs;
 mod provider_faults;
 mod providers;
 mod semantic;

@@ -1,0 +1,49 @@
+//! A program that does what a test says.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use limpid_core::policy::Effect;
+use limpid_core::{Labelled, Sentence, ToolClass};
+use limpid_runtime::{Tool, ToolContext};
+use serde_json::{Map, Value};
+
+type Runs = dyn Fn() -> Result<Labelled<String>, Sentence> + Send + Sync;
+
+/// A tool `program` that runs a program: it does this each time, and comes to that.
+pub fn program(runs: impl Fn() -> Result<Labelled<String>, Sentence> + Send + Sync + 'static) -> Arc<dyn Tool> {
+    Arc::new(Program(Box::new(runs)))
+}
+
+struct Program(Box<Runs>);
+
+#[async_trait]
+impl Tool for Program {
+    fn name(&self) -> &'static str {
+        "program"
+    }
+
+    fn group(&self) -> &'static str {
+        "test"
+    }
+
+    fn class(&self) -> ToolClass {
+        ToolClass::Execute
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::Run
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        Map::from_iter([("type".to_owned(), "object".into())])
+    }
+
+    fn is_repeatable(&self) -> bool {
+        false
+    }
+
+    async fn run(&self, _: &ToolContext, _: Value) -> Result<Labelled<String>, Sentence> {
+        (self.0)()
+    }
+}

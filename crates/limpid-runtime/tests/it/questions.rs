@@ -1,0 +1,196 @@
+//! Questions to the owner, in whole turns: what they are asked, what a yes covers, and what is theirs by it.
+
+use std::sync::Arc;
+
+use limpid_core::{ToolClass, Trust};
+use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, Tool, TurnEvent};
+use limpid_store::DraftId;
+
+use crate::kit::effects::{EffectTool, OBEDIENT, agent, answering, results};
+use crate::kit::{Bench, all, last, new_chat};
+
+// SEC-072
+#[tokio::test]
+async fn five_calls_that_wait_in_a_turn_are_one_question_and_each_part_has_its_own_answer() {
+    let call =
+        |n: u32| format!("{{ id = \"m{n}\", name = \"send_mail\", arguments = {{ to = \"{n}@example.com\" }} }}");
+    let calls: Vec<String> = (1..=5).map(call).collect();
+    let script = format!(
+        "[[reply]]\ncalls = [{{ id = \"r\", name = \"read_page\" }}]\n[[reply]]\ncalls = [{}]\n[[reply]]\ntext = \"Done.\"\n",
+        calls.join(", ")
+    );
+    let bench = Bench::new(&script).await;
+    let (page, mail) = (EffectTool::outside("read_page"), EffectTool::new("send_mail", ToolClass::Send));
+    let agent = agent(&bench, &[&page, &mail]);
+    let mut handle = agent.chat(ChatRequest { can_answer: true, ..last("read the page") }).await.unwrap();
+    let mut questions = Vec::new();
+    while let Some(event) = handle.next().await {
+        if let TurnEvent::ApprovalRequested { parts, .. } = &event {
+            questions.push(parts.iter().map(|part| part.id.to_string()).collect::<Vec<_>>());
+            let answers: Vec<ApprovalAnswer> =
+                (0..5).map(|at| if at % 2 == 0 { ApprovalAnswer::Once } else { ApprovalAnswer::No }).collect();
+            handle.answer_all(parts, &answers);
+        }
+        if event.is_last() {
+            break;
+        }
+    }
+    assert_eq!(questions, [["m1", "m2", "m3", "m4", "m5"]]);
+    assert_eq!(mail.runs(), 3);
+    let refused = results(&bench).iter().filter(|result| result.contains("the owner said no")).count();
+    assert_eq!(refused, 2);
+}
+
+// SEC-072
+#[tokio::test]
+async fn the_window_is_cleaned_then_the_call_runs_and_only_its_outcome_comes_into_the_clean_window() {
+    for outcome in [Trust::Owner, Trust::Outside] {
+        let send = |id: &str| {
+            format!(
+                "[[reply]]\ncalls = [{{ id = \"{id}\", name = \"send_mail\", arguments = {{ text = \"EVIL\" }} }}]\n"
+            )
+        };
+        let script = format!(
+            "[[reply]]\ncalls = [{{ id = \"r\", name = \"read_page\" }}]\n{}{}[[reply]]\ntext = \"Done.\"\n",
+            send("a"),
+            send("b")
+        );
+        let mut bench = Bench::new(&script).await;
+        bench.config.agent.mode = "developer".into();
+        let (page, run) =
+            (EffectTool::outside("read_page"), EffectTool::with_trust("send_mail", ToolClass::Execute, outcome));
+        let agent = agent(&bench, &[&page, &run]);
+        assert_eq!(answering(&agent, "read the page", ApprovalAnswer::CleanFirst).await.len(), 1);
+        assert_eq!(
+            run.runs.lock().unwrap().clone(),
+            [serde_json::json!({ "text": "EVIL" })],
+            "what was shown is what ran"
+        );
+        assert_eq!(bench.server.calls().len(), 2, "the model is not asked again with the page before it");
+        agent.conversations().deliver_waiting().await.unwrap();
+        let questions = answering(&agent, "and now?", ApprovalAnswer::No).await;
+        let sent = bench.server.calls()[2].text();
+        assert!(!sent.contains("EVIL") && !sent.contains("read_page done") && sent.contains("put aside"), "{sent}");
+        let told = sent.find("send_mail done").expect("what it came to is known");
+        let is_inside = sent[..told].rfind("[untrusted ").is_some_and(|open| !sent[open..told].contains("[/untrusted"));
+        assert_eq!(is_inside, outcome.is_foreign(), "{sent}");
+        assert_eq!(questions.len(), usize::from(outcome.is_foreign()), "a clean turn asks nothing");
+        assert_eq!(run.runs(), if outcome.is_foreign() { 1 } else { 2 });
+    }
+}
+
+/// A tool that starts a program in a folder of the bench, which holds a script.
+fn starting(bench: &Bench) -> Arc<EffectTool> {
+    bench.write("workspace/project/build.sh", "make");
+    bench.write("bin/make", "the program");
+    let run = EffectTool::new("send_mail", ToolClass::Execute);
+    let path = |name: &str| bench.home.path().canonicalize().unwrap().join(name);
+    let (program, folder) = (path("bin/make"), path("workspace/project"));
+    *run.started.lock().unwrap() = Some(limpid_runtime::Started { program, files: Vec::new(), folder });
+    run
+}
+
+// SEC-075
+#[tokio::test]
+async fn what_changed_between_the_question_and_the_yes_is_asked_about_anew() {
+    for changed in ["bin/make", "workspace/project/build.sh", "workspace/project/new.sh"] {
+        let mut bench = Bench::new(OBEDIENT).await;
+        bench.config.agent.mode = "developer".into();
+        let (page, run) = (EffectTool::outside("read_page"), starting(&bench));
+        let agent = agent(&bench, &[&page, &run]);
+        let mut handle = agent.chat(ChatRequest { can_answer: true, ..last("read the page") }).await.unwrap();
+        let mut reasons = Vec::new();
+        while let Some(event) = handle.next().await {
+            if let TurnEvent::ApprovalRequested { parts, .. } = &event {
+                assert_eq!(run.runs(), 0);
+                if reasons.is_empty() {
+                    bench.write(changed, "something else");
+                }
+                reasons.push(parts[0].reason.clone());
+                handle.answer(&parts[0].id, ApprovalAnswer::Once);
+            }
+            if event.is_last() {
+                break;
+            }
+        }
+        assert_eq!((reasons.len(), run.runs()), (2, 1), "{changed}: {reasons:?}");
+        let name = changed.rsplit('/').next().unwrap();
+        assert!(!reasons[0].contains(name) && reasons[1].contains(&format!("{name}` ")), "{reasons:?}");
+    }
+}
+
+// SEC-002
+#[tokio::test]
+async fn a_yes_runs_the_call_and_the_turn_goes_on() {
+    let mut bench = Bench::new(OBEDIENT).await;
+    bench.config.agent.mode = "developer".into();
+    let (page, mail) = (EffectTool::outside("read_page"), EffectTool::new("send_mail", ToolClass::Send));
+    let agent = agent(&bench, &[&page, &mail]);
+    assert_eq!(answering(&agent, "read the page", ApprovalAnswer::Once).await.len(), 1);
+    assert_eq!(mail.runs(), 1);
+    assert_eq!(results(&bench)[1], "send_mail done");
+}
+
+// SEC-056 SEC-060
+#[tokio::test]
+async fn a_file_that_a_tainted_turn_writes_among_the_owners_waits_and_is_theirs_by_their_yes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("notes.txt").display().to_string();
+    let script = format!(
+        r#"
+[[reply]]
+calls = [{{ id = "a", name = "read_page" }}]
+[[reply]]
+calls = [{{ id = "b", name = "put_file", arguments = {{ path = "{path}", text = "my notes" }} }}]
+[[reply]]
+text = "Kept."
+[[reply]]
+calls = [{{ id = "c", name = "see_file", arguments = {{ path = "{path}" }} }}]
+[[reply]]
+text = "Done."
+"#
+    );
+    let bench = Bench::new(&script).await;
+    let tools = [
+        EffectTool::outside("read_page"),
+        EffectTool::new("put_file", ToolClass::Write),
+        EffectTool::new("see_file", ToolClass::Read),
+    ];
+    let mut options = bench.options();
+    options.config.agent.mode = "developer".into();
+    options.tools = tools.each_ref().map(|tool| Arc::clone(tool) as Arc<dyn Tool>).into();
+    let agent = Agent::open(options).unwrap();
+    all(agent.chat(last("keep what the page says")).await.unwrap()).await;
+    assert!(!folder.path().join("notes.txt").exists(), "before");
+    agent.drafts().approve(DraftId(1), None).await.unwrap();
+    all(agent.chat(new_chat("what do my notes say?")).await.unwrap()).await;
+    assert_eq!(results(&bench)[0], "my notes", "after");
+    let raised = agent.store().raised_labels().await.unwrap().rows;
+    let [raised] = <[_; 1]>::try_from(raised).unwrap();
+    let shown = format!(r#"put_file {{"path":"{path}","text":"my notes"}}"#);
+    assert_eq!((raised.new.act, raised.new.shown), (limpid_store::RaisingAct::File, shown));
+}
+
+// SEC-002
+#[tokio::test]
+async fn a_prompts_file_whose_change_the_owner_approved_is_the_owners() {
+    let script = r#"
+[[reply]]
+calls = [{ id = "a", name = "read_page" }]
+[[reply]]
+calls = [{ id = "b", name = "write_file", arguments = { path = "AGENTS.md", content = "Metric units." } }]
+[[reply]]
+text = "Proposed."
+[[reply]]
+text = "Hello."
+"#;
+    let mut bench = Bench::new(script).await;
+    bench.config.agent.profile = "picoclaw".into();
+    let agent = agent(&bench, &[&EffectTool::outside("read_page")]);
+    all(agent.chat(last("read the page")).await.unwrap()).await;
+    let draft = agent.drafts().list(false).await.unwrap().rows[0].id;
+    assert!(!bench.home.path().join("workspace/AGENTS.md").exists());
+    agent.drafts().approve(draft, None).await.unwrap();
+    all(agent.chat(new_chat("hi")).await.unwrap()).await;
+    assert!(bench.server.calls()[3].text().contains("Metric units."));
+}
