@@ -43,7 +43,7 @@ pub use memory::{MemoryConfig, SemanticConfig};
 pub use modes::ModesConfig;
 pub use notify::NotifyConfig;
 pub use path::{CacheSetting, PathConfig};
-pub use policy::{AllowConfig, PolicyConfig, RuleConfig};
+pub use policy::{PolicyConfig, RuleConfig};
 pub use prompts::PromptEntry;
 pub use scheduling::SchedulingConfig;
 pub use tools::ToolsConfig;

@@ -66,7 +66,7 @@ fn names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::E
     };
     match names.iter().find(|name| !is_name(name)) {
         Some(name) => Err(D::Error::custom(format!(
-            "`{name}` is no name of a host; write `crates.io`, or `example.org:8080` for another port"
+            "`{name}` is no name of a host; write `docs.example.com`, or `example.org:8080` for another port"
         ))),
         None => Ok(names),
     }
@@ -80,8 +80,8 @@ mod tests {
     #[test]
     fn the_network_is_a_list_of_names() {
         let read = |text: &str| toml::from_str::<ExecConfig>(text).map(|config| config.network);
-        assert_eq!(read("network = [\"crates.io\", \"a.example:8080\"]").unwrap().len(), 2);
-        for wrong in ["true", "[\"https://crates.io\"]", "[\"*.example\"]", "[\"a.example:x\"]", "[\"\"]"] {
+        assert_eq!(read("network = [\"docs.example.com\", \"a.example:8080\"]").unwrap().len(), 2);
+        for wrong in ["true", "[\"https://docs.example.com\"]", "[\"*.example\"]", "[\"a.example:x\"]", "[\"\"]"] {
             assert!(read(&format!("network = {wrong}")).is_err(), "{wrong}");
         }
     }

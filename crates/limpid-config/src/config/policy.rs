@@ -24,41 +24,26 @@ use serde::de::{Deserializer, Error as _};
 #[serde(default, deny_unknown_fields)]
 pub struct PolicyConfig {
     /// Calls that run although the turn has read what a stranger wrote.
-    pub allow: Vec<AllowConfig>,
+    pub allow: Vec<RuleConfig>,
     /// Calls that wait for the owner, always.
+    #[serde(deserialize_with = "of_any_size")]
     pub ask: Vec<RuleConfig>,
     /// Calls that never run.
+    #[serde(deserialize_with = "of_any_size")]
     pub deny: Vec<RuleConfig>,
     /// Hosts that may be read from although the turn has read what a stranger wrote.
     pub hosts: Vec<String>,
 }
 
-/// A rule that lets calls run.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct AllowConfig {
-    /// The tools: `name`, `prefix*`, `*`, `class:execute`, `group:web`.
-    #[serde(deserialize_with = "tools")]
-    pub tool: ToolPattern,
-    /// What the arguments look like, all that may be there; `*` is any text, a last `**` any rest of a list.
-    #[serde(default, deserialize_with = "arguments")]
-    pub arguments: Option<ArgumentPattern>,
-    /// Where the call goes: a host, an address, or `*.host`.
-    #[serde(default)]
-    pub destination: Option<String>,
-    /// The most bytes of text in its arguments, all of them together.
-    #[serde(default)]
-    pub max_bytes: Option<u64>,
-}
-
-/// A rule that holds calls back, whatever their size.
+/// One rule.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RuleConfig {
     /// The tools: `name`, `prefix*`, `*`, `class:execute`, `group:web`.
     #[serde(deserialize_with = "tools")]
     pub tool: ToolPattern,
-    /// What the arguments look like; `*` is any text, a last `**` any rest of a list. Others may be there too.
+    /// What the arguments look like; `*` is any text, a last `**` any rest of a list. For `allow` these are all that may
+    /// be there; for `ask` and `deny` others may be there too.
     #[serde(default, deserialize_with = "arguments")]
     pub arguments: Option<ArgumentPattern>,
     /// Where the call goes, as questions and drafts show it: `host`, `host:port`, `*.host`, a letter as `account to address, address`, a
@@ -66,6 +51,9 @@ pub struct RuleConfig {
     /// any part of it: a host at each port, one of several people, the account, a server of their addresses.
     #[serde(default)]
     pub destination: Option<String>,
+    /// The most bytes of text in its arguments, all of them together; for `allow` alone.
+    #[serde(default)]
+    pub max_bytes: Option<u64>,
 }
 
 impl PolicyConfig {
@@ -76,18 +64,12 @@ impl PolicyConfig {
                 tool: rule.tool.clone(),
                 arguments: rule.arguments.clone(),
                 destination: rule.destination.clone(),
-                max_bytes: None,
+                max_bytes: rule.max_bytes,
             };
             rules.iter().map(rule).collect()
         };
-        let allowed = |rule: &AllowConfig| Rule {
-            tool: rule.tool.clone(),
-            arguments: rule.arguments.clone(),
-            destination: rule.destination.clone(),
-            max_bytes: rule.max_bytes,
-        };
         OwnerRules {
-            allow: self.allow.iter().map(allowed).collect(),
+            allow: rules(&self.allow),
             ask: rules(&self.ask),
             deny: rules(&self.deny),
             hosts: self.hosts.clone(),
@@ -97,6 +79,15 @@ impl PolicyConfig {
 
 fn tools<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ToolPattern, D::Error> {
     ToolPattern::parse(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+}
+
+/// Rules that hold calls back, which they do whatever the size.
+fn of_any_size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<RuleConfig>, D::Error> {
+    let rules = Vec::<RuleConfig>::deserialize(deserializer)?;
+    match rules.iter().any(|rule| rule.max_bytes.is_some()) {
+        true => Err(D::Error::custom("`max_bytes` says how large a call may be that runs; it belongs to `allow`")),
+        false => Ok(rules),
+    }
 }
 
 fn arguments<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ArgumentPattern>, D::Error> {
@@ -112,5 +103,23 @@ fn pattern(value: &toml::Value) -> ArgumentPattern {
             ArgumentPattern::Fields(fields.iter().map(|(name, value)| (name.clone(), pattern(value))).collect())
         }
         other => ArgumentPattern::Text(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Config;
+
+    // SEC-071
+    #[test]
+    fn the_size_of_a_call_is_a_limit_of_what_is_allowed_alone() {
+        let read = |list: &str| {
+            let text = format!("[policy]\n{list} = [{{ tool = \"send_mail\", max_bytes = 9 }}]\n");
+            Config::parse(&text, "limpid.toml")
+        };
+        assert_eq!(read("allow").unwrap().policy.rules().allow[0].max_bytes, Some(9));
+        for list in ["ask", "deny"] {
+            assert!(read(list).unwrap_err().to_string().contains("it belongs to `allow`"));
+        }
     }
 }
