@@ -80,7 +80,9 @@ impl Destination {
         match self {
             Self::Host { name, port } => {
                 let (wanted, wanted_port) = name_and_port(rule);
-                (wanted_port.is_none() || wanted_port == *port) && host_matches(wanted, name)
+                // A ban may name the usual port too, of either scheme.
+                let is_usual = port.is_none() && matches!(wanted_port, Some(80 | 443));
+                (wanted_port.is_none() || wanted_port == *port || is_usual) && host_matches(wanted, name)
             }
             Self::People { from, to } => {
                 let is_at = |name: &str, person: &str| {
@@ -161,6 +163,9 @@ mod tests {
             (Destination::host("docs.rs:81"), "docs.rs", any),
             (Destination::host("docs.rs:81"), "docs.rs:82", ""),
             (Destination::host("docs.rs"), "docs.rs:81", ""),
+            (Destination::host("docs.rs"), "docs.rs:443", any),
+            (Destination::host("docs.rs"), "docs.rs:80", any),
+            (Destination::host("docs.rs:81"), "docs.rs:80", ""),
             (Destination::host("[::1]:81"), "[::1]", any),
             (Destination::host("[::1]:81"), "[::1]:81", all),
             (both.clone(), "me@example.com to eve@evil.test, Ada@a.test", all),
