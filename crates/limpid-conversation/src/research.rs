@@ -6,12 +6,12 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use limpid_core::message::FAILED;
 use limpid_core::policy::Effect;
-use limpid_core::{ConversationId, Labelled, Sentence, ToolClass, Trust, sentence};
+use limpid_core::{CallId, ConversationId, Labelled, Message, Role, Sentence, ToolClass, Trust, sentence};
 use limpid_services::directory::conversation_of_run;
 use limpid_services::error::AgentError;
 use limpid_services::tools::{Tool, ToolContext, read_arguments, schema_of, trouble};
-use limpid_store::Store;
 use limpid_turn::Outcome;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -73,7 +73,8 @@ impl Research {
 
     async fn sources(&self, worker: &ConversationId) -> Result<BTreeSet<String>, Sentence> {
         let Some(conversations) = self.0.get().and_then(WeakConversations::upgrade) else { return Ok(BTreeSet::new()) };
-        sources(conversations.deps().store(), worker).await
+        let messages = conversations.deps().store().messages(worker, None).await.map_err(trouble)?.rows;
+        Ok(pages_read(messages.iter().map(|row| &row.message)))
     }
 }
 
@@ -84,15 +85,18 @@ fn key(context: &ToolContext, task: &str) -> String {
     format!("research-{}-{start}", context.turn)
 }
 
-/// The addresses of the pages that a worker read.
-async fn sources(store: &dyn Store, worker: &ConversationId) -> Result<BTreeSet<String>, Sentence> {
-    let messages = store.messages(worker, None).await.map_err(trouble)?.rows;
-    let calls = messages.iter().flat_map(|row| &row.message.calls).filter(|call| call.name == READS);
+/// The addresses of the pages that a worker read: those of its calls that came to something.
+fn pages_read<'m>(messages: impl Iterator<Item = &'m Message> + Clone) -> BTreeSet<String> {
+    let came_to_something = |message: &&Message| message.role == Role::Tool && !message.text.starts_with(FAILED);
+    let read: BTreeSet<&CallId> =
+        messages.clone().filter(came_to_something).flat_map(|message| &message.call_id).collect();
+    let calls = messages.flat_map(|message| &message.calls);
+    let calls = calls.filter(|call| call.name == READS && read.contains(&call.id));
     let address = |arguments: &str| {
         let arguments: Value = serde_json::from_str(arguments).ok()?;
         Some(arguments.get("url")?.as_str()?.to_owned())
     };
-    Ok(calls.filter_map(|call| address(&call.arguments)).collect())
+    calls.filter_map(|call| address(&call.arguments)).collect()
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -159,5 +163,36 @@ impl Tool for Research {
             }
         }
         Ok(outside(text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use limpid_core::ToolCall;
+
+    use super::*;
+
+    // SEC-101
+    #[test]
+    fn a_page_that_could_not_be_read_is_no_source() {
+        let call = |id: &str, name: &str, url: &str| ToolCall {
+            id: CallId::new(id),
+            name: name.to_owned(),
+            arguments: format!("{{\"url\":\"{url}\"}}"),
+        };
+        let calls = vec![
+            call("a", READS, "u:a"),
+            call("b", READS, "u:b"),
+            call("c", "web_search", "u:c"),
+            call("d", READS, "u:d"),
+        ];
+        let calling = Message { calls, ..Message::new(Role::Assistant, "", Trust::Outside) };
+        let result = |id: &str, text: &str| Message {
+            call_id: Some(CallId::new(id)),
+            ..Message::new(Role::Tool, text, Trust::Outside)
+        };
+        let failed = format!("{FAILED}\"404\"}}");
+        let messages = [calling, result("a", "tea"), result("b", &failed), result("c", "tea")];
+        assert_eq!(pages_read(messages.iter()), BTreeSet::from(["u:a".to_owned()]));
     }
 }
