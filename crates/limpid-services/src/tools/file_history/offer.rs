@@ -42,8 +42,33 @@ impl FileOffer {
 
 /// Where a file for strangers' text goes when its owner takes it over; none for any other path.
 pub(super) fn taken_over(name: &str) -> Option<String> {
-    let way = Path::new(name).strip_prefix(OUTSIDE).ok()?;
+    let mut way = Path::new(name).strip_prefix(OUTSIDE).ok()?;
+    // Below the workspace that name stands for the folder which the file leaves.
+    while let Ok(below) = way.strip_prefix(OUTSIDE) {
+        way = below;
+    }
     let mut parts = way.components().peekable();
     let is_plain = parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)));
     is_plain.then(|| way.to_str().map(str::to_owned)).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SEC-060
+    #[test]
+    fn a_file_that_is_taken_over_leaves_the_folder_for_what_strangers_wrote() {
+        let table = [
+            ("outside/a/b.md", Some("a/b.md")),
+            ("outside/outside/b.md", Some("b.md")),
+            ("outside/outside", None),
+            ("outside/../b.md", None),
+            ("outside", None),
+            ("b.md", None),
+        ];
+        for (name, to) in table {
+            assert_eq!(taken_over(name).as_deref(), to, "{name}");
+        }
+    }
 }
