@@ -132,6 +132,11 @@ impl Home {
         self.0.join("data").join("kept-profiles")
     }
 
+    /// The file that a process holds while it changes files: two of them would not see each other's change.
+    pub fn files_lock(&self) -> PathBuf {
+        self.0.join("data").join("files.lock")
+    }
+
     /// What files held before tools changed them.
     pub fn kept_files(&self) -> PathBuf {
         self.0.join("data").join("kept")

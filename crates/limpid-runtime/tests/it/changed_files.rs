@@ -112,3 +112,20 @@ async fn a_call_does_not_run_when_what_its_file_holds_cannot_be_kept() {
     assert!(bench.server.calls().last().unwrap().text().contains("could not be kept, so nothing was changed"));
     assert_eq!(changes(&agent).await, []);
 }
+
+// SEC-060
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_processes_that_take_over_a_file_at_once_one_does() {
+    let bench = Bench::new(&script(&[])).await;
+    // As two processes, they have nothing but the home in common.
+    let (one, other) = (bench.agent(), bench.agent());
+    for number in 0..20 {
+        let name = format!("outside/{number}.md");
+        bench.write(&name, "Tea is green.\n");
+        let offer = one.file_history().offer(&name).await.unwrap();
+        let accept = async |agent: &Agent| agent.file_history().accept(&offer, "test").await.is_ok();
+        let (first, second) = tokio::join!(accept(&one), accept(&other));
+        assert!(first != second, "{name}: {first} and {second}");
+        assert_eq!(changes(&one).await.len(), 2 * (number + 1), "made in the workspace, gone where it was");
+    }
+}

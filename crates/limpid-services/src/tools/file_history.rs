@@ -24,9 +24,9 @@ use limpid_store::{
 };
 use limpid_tools::echoed;
 use limpid_tools::files;
-use tokio::sync::{Mutex, OwnedMutexGuard};
+use tokio::sync::Mutex;
 
-use self::journal::{Journal, Watched, unchanged};
+use self::journal::{Busy, Journal, Watched, unchanged};
 use self::names::{added, is_quoted, with_heading};
 pub use self::offer::FileOffer;
 use self::offer::taken_over;
@@ -58,7 +58,7 @@ pub(crate) struct Before {
     recorded: HashMap<String, u64>,
     /// Whether the call may have changed files that it does not name.
     all: bool,
-    _busy: Vec<OwnedMutexGuard<()>>,
+    _busy: Option<Busy>,
 }
 
 impl FileHistory {
@@ -132,7 +132,7 @@ impl FileHistory {
             return Ok(None);
         }
         let quoted = self.journal.names.quoted();
-        let (mut files, mut busy) = (BTreeMap::new(), Vec::new());
+        let (mut files, mut busy) = (BTreeMap::new(), None);
         if all {
             for name in quoted {
                 let content = self.journal.content(&name).map_err(|error| not_kept(&name, error))?;
@@ -141,7 +141,8 @@ impl FileHistory {
         } else {
             let names = written.iter().flat_map(|written| self.journal.names.of_written(written, &quoted));
             let names: BTreeSet<String> = names.collect();
-            busy = self.journal.wait_for(&names).await;
+            let waited = self.journal.wait_for(&names).await;
+            busy = Some(waited.map_err(|error| sentence!("files cannot be changed now: {}", echoed(error)))?);
             for name in names {
                 let begun = self.journal.begin(&name, (Some(tool), None), by).await;
                 files.insert(name.clone(), begun.map_err(|error| not_kept(&name, error))?);
@@ -214,7 +215,7 @@ impl FileHistory {
         let undone = database.file_version(id).await?;
         let name = undone.path.as_str();
         let bytes = undone.before.as_ref().map(|content| self.journal.bytes(name, content)).transpose()?;
-        let _busy = self.journal.wait_for(&[name.to_owned()].into()).await;
+        let _busy = self.journal.wait_for(&[name.to_owned()].into()).await?;
         let mut recorded = self.recorded.lock().await;
         let begun = self.journal.begin(name, (None, Some(id)), &by).await?;
         let Watched { content: before, begun: Some(new) } = begun else { return Err(AgentError::from(gone(id))) };
@@ -269,7 +270,7 @@ impl FileHistory {
     /// When it is not what was shown by now, or cannot be moved.
     pub async fn accept(&self, seen: &FileOffer, source: &str) -> Result<(), AgentError> {
         let by = self.memory.owner(source);
-        let _busy = self.journal.wait_for(&[seen.from.clone(), seen.to.clone()].into()).await;
+        let _busy = self.journal.wait_for(&[seen.from.clone(), seen.to.clone()].into()).await?;
         let mut recorded = self.recorded.lock().await;
         if self.offer(&seen.from).await? != *seen {
             return Err(AgentError::Invalid(format!("{} is not what was shown by now; look at it again", seen.from)));

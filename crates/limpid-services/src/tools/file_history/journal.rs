@@ -1,6 +1,9 @@
 //! What is written down of files before they are changed, and where what they held is kept.
 
 use std::collections::{BTreeSet, HashMap};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use limpid_config::Home;
@@ -18,6 +21,20 @@ pub(super) struct Watched {
     pub(super) content: Option<FileContent>,
     /// The change that was begun; none when it is not known yet whether there will be one.
     pub(super) begun: Option<FileVersionId>,
+}
+
+/// Files that nobody else changes as long as this lives.
+pub(super) struct Busy {
+    _calls: Vec<OwnedMutexGuard<()>>,
+    /// The system lets go of it with the process.
+    _processes: File,
+}
+
+#[expect(clippy::disallowed_methods, reason = "a handle to lock; what it holds is not read")]
+fn lock(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+    file.lock()?;
+    Ok(file)
 }
 
 /// The changes of files, and what the files held.
@@ -44,8 +61,12 @@ impl Journal {
         }
     }
 
-    /// Waits until no other call changes these files, and lets others wait until the guards are dropped.
-    pub(super) async fn wait_for(&self, names: &BTreeSet<String>) -> Vec<OwnedMutexGuard<()>> {
+    /// Waits until no other call changes these files, here or in another process, and lets others wait until the guard is
+    /// dropped.
+    ///
+    /// # Errors
+    /// When the home has no room for the lock.
+    pub(super) async fn wait_for(&self, names: &BTreeSet<String>) -> Result<Busy, AgentError> {
         let mut guards = Vec::new();
         // In one order, so that two calls never wait for each other.
         for name in names {
@@ -56,7 +77,12 @@ impl Journal {
             };
             guards.push(lock.lock_owned().await);
         }
-        guards
+        let path = self.home.files_lock();
+        let held = self.home.files_lock();
+        let locking = tokio::task::spawn_blocking(move || lock(&path));
+        let lock = locking.await.map_err(io::Error::other).and_then(|lock| lock);
+        let lock = lock.map_err(AgentError::file(held))?;
+        Ok(Busy { _calls: guards, _processes: lock })
     }
 
     /// Keeps what a file holds, and writes down that it is about to be changed.
