@@ -25,7 +25,7 @@ use limpid_tools::Tool;
 use serde_json::Value;
 
 pub(crate) use crate::tools::policy::facts::CallFacts;
-pub(crate) use crate::tools::policy::paths::{PathResolver, real};
+pub(crate) use crate::tools::policy::paths::{PathResolver, free_way, real};
 pub(crate) use crate::tools::policy::pins::{Pins, changes, is_same_call};
 pub use crate::tools::policy::secrecy::{holds_private, shows_owners};
 pub use crate::tools::policy::taint::{trust_read_in, window_trust};

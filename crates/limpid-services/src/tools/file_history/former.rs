@@ -12,16 +12,13 @@ use super::programs::content;
 use crate::error::AgentError;
 use crate::memory::MemoryWriter;
 use crate::tools::builtin::OUTSIDE;
-use crate::tools::policy::real;
+use crate::tools::policy::{free_way, real};
 
 /// What the owner is told to have changed such a file.
 const CAUSE: &str = "a turn that had read a stranger's text";
 
 /// Files of the folders that are looked at.
 const LOOKED_AT: usize = 50_000;
-
-/// Names that are tried for one file.
-const NAMES: u32 = 1000;
 
 /// Gives every file a place that has still bytes which a stranger had a part in, wherever it lies by now.
 pub(super) async fn give_places(
@@ -83,13 +80,12 @@ async fn move_out(
     memory: &MemoryWriter,
     (file, way): (&Path, &Path),
 ) -> Result<(), AgentError> {
-    let by = memory.owner("former label");
-    let free = free_way(&home.outside(), way).ok_or_else(|| StoreError::Unreachable {
-        path: home.outside(),
-        detail: "it is full of files of that name".to_owned(),
+    let (by, outside) = (memory.owner("former label"), home.outside());
+    let free = free_way(way, |way| outside.join(way).symlink_metadata().is_err()).ok_or_else(|| {
+        StoreError::Unreachable { path: outside.clone(), detail: "it is full of files of that name".to_owned() }
     })?;
     let (from, to) = (way.display().to_string(), Path::new(OUTSIDE).join(&free).display().to_string());
-    let target = home.outside().join(&free);
+    let target = outside.join(&free);
     let there = journal.begin(&to, (None, None), &by).await?;
     let here = journal.begin(&from, (None, None), &by).await?;
     let moved = target.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::rename(file, &target));
@@ -101,13 +97,4 @@ async fn move_out(
         }
     }
     moved.map_err(AgentError::file(file))
-}
-
-/// A way below a folder where nothing is yet.
-fn free_way(folder: &Path, way: &Path) -> Option<PathBuf> {
-    let (stem, ending) = (way.file_stem()?.to_string_lossy(), way.extension());
-    let ending = ending.map(|ending| format!(".{}", ending.to_string_lossy())).unwrap_or_default();
-    let name = |n: u32| if n == 1 { format!("{stem}{ending}") } else { format!("{stem}-{n}{ending}") };
-    let is_free = |way: &PathBuf| folder.join(way).symlink_metadata().is_err();
-    (1..NAMES).map(|n| way.with_file_name(name(n))).find(is_free)
 }

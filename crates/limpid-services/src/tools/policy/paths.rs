@@ -105,16 +105,21 @@ impl PathResolver {
         let real = Path::new(&facts.real);
         let root = self.writable.iter().find(|root| real.starts_with(root))?;
         let way = real.strip_prefix(root).ok()?;
-        let (stem, ending) = (way.file_stem()?.to_string_lossy(), way.extension());
-        let ending = ending.map(|ending| format!(".{}", ending.to_string_lossy())).unwrap_or_default();
-        let name = |n: u32| if n == 1 { format!("{stem}{ending}") } else { format!("{stem}-{n}{ending}") };
-        let free = |way: &PathBuf| {
+        let is_free = |way: &Path| {
             let there = self.outside.join(way);
             there.symlink_metadata().is_err() || (adds && there.is_file())
         };
-        let way = (1..NAMES).map(|n| way.with_file_name(name(n))).find(free)?;
+        let way = free_way(way, is_free)?;
         Some(Path::new(OUTSIDE).join(way).display().to_string())
     }
+}
+
+/// The first of `a.md`, `a-2.md`, `a-3.md` and so on that is free.
+pub(crate) fn free_way(way: &Path, is_free: impl Fn(&Path) -> bool) -> Option<PathBuf> {
+    let (stem, ending) = (way.file_stem()?.to_string_lossy(), way.extension());
+    let ending = ending.map(|ending| format!(".{}", ending.to_string_lossy())).unwrap_or_default();
+    let name = |n: u32| if n == 1 { format!("{stem}{ending}") } else { format!("{stem}-{n}{ending}") };
+    (1..NAMES).map(|n| way.with_file_name(name(n))).find(|way| is_free(way))
 }
 
 /// A path with every `..` and every link in it followed; what does not exist is where it would be made.
