@@ -7,6 +7,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
 
+use rustix::io::retry_on_intr;
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
     SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socket_with,
@@ -42,7 +43,8 @@ pub(super) fn take(stream: &UnixStream) -> Result<TcpListener, String> {
     let mut text = [0; 4096];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
-    let received = recvmsg(stream, &mut [IoSliceMut::new(&mut text)], &mut control, RecvFlags::CMSG_CLOEXEC);
+    let received =
+        retry_on_intr(|| recvmsg(stream, &mut [IoSliceMut::new(&mut text)], &mut control, RecvFlags::CMSG_CLOEXEC));
     let count = received.map_err(|error| format!("it said nothing: {error}"))?.bytes;
     let handle = control.drain().find_map(|message| match message {
         RecvAncillaryMessage::ScmRights(mut handles) => handles.next(),
@@ -80,7 +82,7 @@ fn request() -> Vec<u8> {
 /// Reads the kernel's answer: an error's number, or 0.
 fn answer(netlink: &OwnedFd) -> io::Result<()> {
     let mut bytes = [0_u8; 256];
-    let (_, count) = rustix::net::recv(netlink, &mut bytes, RecvFlags::empty())?;
+    let (_, count) = retry_on_intr(|| rustix::net::recv(netlink, &mut bytes[..], RecvFlags::empty()))?;
     let error = bytes[..count].get(HEADER..HEADER + 4).and_then(|number| number.try_into().ok());
     match error.map(i32::from_ne_bytes) {
         Some(0) => Ok(()),

@@ -4,12 +4,15 @@
 //! with the grant before anything is looked up, so that no question to a name server carries anything away; it is looked up
 //! here, and what was checked is what is connected to.
 
-use std::io::{self, Read, Write as _};
+use std::io::{self, Write as _};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use rustix::io::retry_on_intr;
+use rustix::net::RecvFlags;
 
 use crate::exec::confinement::Network;
 use crate::web::address::is_public;
@@ -110,7 +113,8 @@ fn head(client: &mut TcpStream) -> io::Result<(String, Vec<u8>)> {
             return Err(io::ErrorKind::InvalidData.into());
         }
         client.set_read_timeout(Some(left))?;
-        let count = client.read(&mut buffer)?;
+        // The kernel does not begin a wait with a time limit again by itself after a signal or a stop.
+        let count = retry_on_intr(|| rustix::net::recv(&*client, &mut buffer[..], RecvFlags::empty()))?.1;
         if count == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -11,6 +11,8 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::retry_on_intr;
+use rustix::net::RecvFlags;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, set_child_subreaper};
 use rustix::stdio::stdin;
 
@@ -152,7 +154,9 @@ impl Started {
     fn wait_for_word(&mut self) -> Result<(), String> {
         let mut word = [0; 4096];
         self.stream.set_read_timeout(Some(SETUP)).map_err(|error| error.to_string())?;
-        let count = self.stream.read(&mut word).map_err(|error| format!("it said nothing: {error}"))?;
+        // The kernel does not begin a wait with a time limit again by itself after a signal or a stop.
+        let read = retry_on_intr(|| rustix::net::recv(&self.stream, &mut word[..], RecvFlags::empty()));
+        let (_, count) = read.map_err(|error| format!("it said nothing: {error}"))?;
         match word.get(..count) {
             Some([READY, ..]) => Ok(()),
             Some([]) | None => Err("it ended before it began".to_owned()),
