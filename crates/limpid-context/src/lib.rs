@@ -1,5 +1,5 @@
-//! The prompt of a request: what it shows is read at one moment, then it is rendered once and measured. Nothing here
-//! writes, and no model is asked; whoever works on a conversation writes what [`build`] hands back.
+//! The prompt of a request: what it shows is read at one moment, then it is rendered once and measured. No model is asked,
+//! and nothing that the agent knows changes: whoever works on a conversation writes what [`build`] hands back.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
 

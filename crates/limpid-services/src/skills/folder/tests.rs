@@ -1,0 +1,101 @@
+use std::os::unix::fs::PermissionsExt as _;
+
+use super::*;
+
+fn plain(bytes: &[u8]) -> File {
+    File { bytes: bytes.to_vec(), runs: false }
+}
+
+// SEC-040
+#[test]
+fn many_who_write_the_same_folder_do_not_disturb_each_other() {
+    let home = tempfile::tempdir().unwrap();
+    let skill = Folder::of_text("# Tea\n");
+    for round in 0..20 {
+        let path = home.path().join(round.to_string());
+        std::thread::scope(|scope| {
+            let writers: Vec<_> = (0..8).map(|_| scope.spawn(|| skill.write(&path))).collect();
+            writers.into_iter().for_each(|writer| writer.join().unwrap().unwrap());
+        });
+        assert_eq!(std::fs::read_to_string(path.join("SKILL.md")).unwrap(), "# Tea\n");
+        assert_eq!(std::fs::read_dir(&path).unwrap().count(), 1);
+    }
+}
+
+// SEC-024
+#[test]
+fn a_hash_is_of_every_path_and_byte() {
+    let folder = |files: &[(&str, &str)]| {
+        let row = |(path, text): &(&str, &str)| ((*path).to_owned(), plain(text.as_bytes()));
+        Folder { files: files.iter().map(row).collect() }.hash()
+    };
+    let one = folder(&[("SKILL.md", "a"), ("b", "c")]);
+    assert_eq!(one, folder(&[("b", "c"), ("SKILL.md", "a")]));
+    for other in [
+        folder(&[("SKILL.md", "a")]),
+        folder(&[("SKILL.md", "a"), ("b", "d")]),
+        folder(&[("SKILL.md", "a"), ("c", "c")]),
+        folder(&[("SKILL.md", "ab"), ("", "c")]),
+    ] {
+        assert_ne!(one, other);
+    }
+    // What may be run is another skill; where nothing may, the hash is that of earlier versions.
+    let file = File { runs: true, ..plain(b"a") };
+    let runs = Folder { files: [("SKILL.md".to_owned(), file)].into() };
+    assert_ne!(runs.hash(), folder(&[("SKILL.md", "a")]));
+    assert_eq!(folder(&[("SKILL.md", "a")]), "cd3c30bb46e588ded036ffaa28abc4ec898cb23749e7fa7c0b2dee8024862a1d");
+}
+
+// SEC-024
+#[test]
+fn a_reviewer_reads_every_text_and_script_and_knows_the_rest_by_its_hash() {
+    let files = [
+        ("a.sh", plain(b"#!/bin/sh\necho hi # \0\nrm -r ~\n")),
+        ("b.otf", plain(b"\xff\x1b[2J")),
+        ("c", File { bytes: b"\x7fELF\xff".to_vec(), runs: true }),
+        ("d.sh", plain(b"rm -r ~ #\0")),
+        ("SKILL.md", plain("# Té\n".as_bytes())),
+    ];
+    let review = Folder { files: files.map(|(path, file)| (path.to_owned(), file)).into() }.review();
+    let seen: Vec<(&str, bool, bool, Option<&str>)> =
+        review.iter().map(|file| (file.path.as_str(), file.is_text, file.runs, file.text.as_deref())).collect();
+    let expected = [
+        ("SKILL.md", true, false, Some("# Té\n")),
+        ("a.sh", false, false, Some("#!/bin/sh\necho hi # \\x00\nrm -r ~\n")),
+        ("b.otf", false, false, None),
+        ("c", false, true, None),
+        ("d.sh", false, false, Some("rm -r ~ #\\x00")),
+    ];
+    assert_eq!(seen, expected);
+    let font = &review[2];
+    assert_eq!((font.bytes, font.hash.as_str()), (5, hex(&Sha256::digest(b"\xff\x1b[2J")).as_str()));
+}
+
+// SEC-024
+#[test]
+fn what_is_written_is_what_was_read_and_links_are_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let (from, to) = (home.path().join("from"), home.path().join("to"));
+    std::fs::create_dir_all(from.join("scripts")).unwrap();
+    std::fs::write(from.join("SKILL.md"), "text").unwrap();
+    std::fs::write(from.join("scripts/run.sh"), "echo").unwrap();
+    std::fs::set_permissions(from.join("scripts/run.sh"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    std::fs::write(from.join(".hidden"), "x").unwrap();
+    let folder = Folder::read(&from).unwrap();
+    std::fs::create_dir_all(&to).unwrap();
+    std::fs::write(to.join("old.md"), "gone").unwrap();
+    folder.write(&to).unwrap();
+    assert_eq!(Folder::read(&to).unwrap(), folder);
+    // A script still runs, for the owner alone.
+    let mode = |file: &str| std::fs::metadata(to.join(file)).unwrap().permissions().mode() & 0o777;
+    assert_eq!([mode("scripts/run.sh"), mode("SKILL.md")], [0o700, 0o600]);
+    assert_eq!(folder.others(), ["scripts/run.sh"]);
+    assert!(!to.join("old.md").exists() && !to.join(".hidden").exists());
+    std::os::unix::fs::symlink("/etc/passwd", from.join("link")).unwrap();
+    let error = Folder::read(&from).unwrap_err().to_string();
+    assert!(error.ends_with("link: a skill may not hold links"), "{error}");
+    let linked = home.path().join("linked");
+    std::os::unix::fs::symlink(&to, &linked).unwrap();
+    Folder::remove(&linked).unwrap();
+    assert!(to.join("SKILL.md").exists() && !linked.exists());
+}

@@ -1,0 +1,94 @@
+//! What the machine does with a model's reply.
+
+use std::collections::BTreeMap;
+
+use limpid_core::{CallId, FailureClass, Labelled, Message, Role, Sentence, ToolCall, Trust};
+
+use super::calls::{Cap, result_message};
+use super::{State, Turn};
+use crate::effect::{Effect, Outcome};
+use crate::event::{Finish, Reply, ToolOutcome};
+use crate::{call_limit, decision};
+
+impl Turn {
+    pub(super) fn on_reply(&mut self, reply: Labelled<Reply>) -> Vec<Effect> {
+        let State::Calling { round, tools, form, .. } = self.state else { return Vec::new() };
+        if let Some(effects) = self.decide(reply.as_ref(), round, form, tools) {
+            return effects;
+        }
+        let (reply, trust) = reply.into_parts();
+        if !tools || reply.calls.is_empty() {
+            return self.answer(reply, trust);
+        }
+        if self.repeated.count(&reply.calls) >= self.start.limits.equal_batches {
+            return self.call(round + 1, false);
+        }
+        let made = self.in_flight.iter().map(|message| message.calls.len()).sum();
+        let (calls, state, left_out) = call_limit::few_enough(reply.calls, reply.state, made);
+        let calls = self.start.named(calls);
+        let assistant = Message { calls, state, ..Message::new(Role::Assistant, reply.text, trust) };
+        let mut results: Vec<Option<Message>> =
+            assistant.calls.iter().map(|call| self.start.refuse(call, trust)).collect();
+        if let (Some(left_out), Some(last), Some(call)) = (left_out, results.last_mut(), assistant.calls.last()) {
+            let outcome = ToolOutcome::failed(call_limit::refusal(left_out), String::new);
+            *last = Some(result_message(&call.id, outcome, Cap { pointer: false, ..self.start.cap(None) }));
+        }
+        self.state = State::Running { round, assistant, results, holds: BTreeMap::new() };
+        self.pass_border().unwrap_or_else(|| self.pending())
+    }
+
+    /// Where a decision ends the turn: takes a valid one, and asks for nothing else when the model says something in its
+    /// place. None: the reply is worked off like that of any turn.
+    fn decide(&mut self, reply: Labelled<&Reply>, round: u32, form: bool, tools: bool) -> Option<Vec<Effect>> {
+        let (reply, trust) = reply.into_parts();
+        let name = self.start.decision.as_deref()?;
+        if form {
+            let call = ToolCall { id: CallId::new(name), name: name.to_owned(), arguments: reply.text.clone() };
+            return Some(match decision::read(&reply.text) {
+                Ok(_) => self.end_decided(Labelled::new("", trust), call, reply.finish),
+                Err(error) => {
+                    let message = format!("the model did not decide with `{name}`: {error}");
+                    self.end(Outcome::Failed { class: FailureClass::Garbage, message })
+                }
+            });
+        }
+        match reply.calls.iter().find(|call| call.name == name) {
+            Some(call) if decision::read(&call.arguments).is_ok() => {
+                Some(self.end_decided(Labelled::new(&reply.text, trust), call.clone(), reply.finish))
+            }
+            None if tools && !reply.calls.is_empty() => None,
+            Some(_) | None => {
+                self.state = State::Calling { round: round + 1, tools: false, form: true, partial: None };
+                Some(self.pending())
+            }
+        }
+    }
+
+    /// Ends the turn with its decision, which stands in the conversation as a call with its result.
+    fn end_decided(&mut self, text: Labelled<&str>, call: ToolCall, finish: Finish) -> Vec<Effect> {
+        let (text, trust) = text.into_parts();
+        let calls = self.start.named(vec![call]);
+        let done = ToolOutcome::done(Sentence::from("decided"), String::new);
+        let results: Vec<Message> =
+            calls.iter().map(|call| result_message(&call.id, done.clone(), self.start.cap(None))).collect();
+        let assistant = Message { calls, ..Message::new(Role::Assistant, text, trust) };
+        let mut effects = vec![self.store(std::iter::once(assistant).chain(results).collect())];
+        effects.extend(self.end(Outcome::Answered { finish }));
+        effects
+    }
+
+    /// Ends the turn with a text. Calls that came although none were allowed are dropped, so that none is unpaired.
+    fn answer(&mut self, reply: Reply, trust: Trust) -> Vec<Effect> {
+        if reply.text.trim().is_empty() {
+            let message = "the model answered nothing; ask again, or another model".to_owned();
+            return self.end(Outcome::Failed { class: FailureClass::Garbage, message });
+        }
+        // What belongs to a call that is dropped cannot be sent back without it.
+        let state = if reply.calls.is_empty() { reply.state } else { Vec::new() };
+        let answer = Message { state, ..Message::new(Role::Assistant, reply.text.clone(), trust) };
+        let mut effects = vec![self.store(vec![answer])];
+        effects.push(Effect::Deliver { text: reply.text });
+        effects.extend(self.end(Outcome::Answered { finish: reply.finish }));
+        effects
+    }
+}
