@@ -6,6 +6,7 @@ mod clean_first;
 mod first_request;
 mod goal_markers;
 pub(crate) mod journal;
+mod opened_links;
 pub(crate) mod read_result_tool;
 mod replies;
 pub(crate) mod requests;

@@ -25,7 +25,7 @@ pub mod rules;
 pub mod typed;
 pub mod verdict;
 
-pub use addresses::written_addresses;
+pub use addresses::{links_in, written_addresses};
 pub use argument::{Argument, ArgumentPattern};
 pub use destination::Destination;
 pub use effect::{AddressOrigin, Effect, FileChange, Row, Window};

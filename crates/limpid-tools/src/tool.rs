@@ -74,6 +74,12 @@ pub trait Tool: Send + Sync {
         false
     }
 
+    /// Whether nothing that a turn may do unasked changes what a call returns: that of a message which has come in, not that of a
+    /// list of what was not shown yet.
+    fn is_steady(&self, _arguments: &Value) -> bool {
+        false
+    }
+
     /// Whether it is there at all now: a tool of something that is not set up is not offered.
     fn is_available(&self) -> bool {
         true

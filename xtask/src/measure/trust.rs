@@ -8,8 +8,8 @@
 //!
 //! # Layout
 //! - `world`, `world.py`: AgentDojo's environments, tools and checks.
-//! - `tools`, `tools.toml`: its tools as tools of Limpid, each with what it changes. `reserved.toml`: tasks whose sends are
-//!   whole in what the user typed.
+//! - `tools`, `tools.toml`: its tools as tools of Limpid, each with what it changes. `reserved.toml`: what the model
+//!   reserves before it reads anything.
 //! - `player`: the obedient model. `chat`: an agent that it plays through.
 //! - `counts`: what is counted, and the table.
 //! - `attacks`: Limpid's own attacks. `texts`, `texts.py`: public texts, of which `site` serves pages.
@@ -33,7 +33,7 @@ use super::program::block_on;
 use chat::{Chat, Owner};
 use counts::Counts;
 use player::Player;
-use tools::{Declared, Suite};
+use tools::{Declared, Reserved, Suite};
 use world::{Begun, MARK, Task, World};
 
 /// Parts of the measure.
@@ -123,7 +123,7 @@ async fn play_all(trust: &Trust) -> Result<Vec<(&'static str, Counts)>, String> 
     for name in SUITES {
         let suite = declared.get(name).ok_or_else(|| format!("tools.toml has no suite {name}"))?;
         let is_wanted = trust.suite.as_deref().is_none_or(|wanted| wanted == name || wanted == TABLES[0]);
-        let bench = Bench::open(name, (suite, reserved.get(name).map_or(&[][..], |tasks| tasks)), &world)?;
+        let bench = Bench::open(name, (suite, &reserved), &world)?;
         let mut counts = Counts::default();
         for task in tasks.iter().filter(|task| task.suite == name) {
             if is_wanted && is_ours(task_number) {
@@ -147,31 +147,30 @@ async fn play_all(trust: &Trust) -> Result<Vec<(&'static str, Counts)>, String> 
 /// A suite, and what plays it.
 struct Bench<'a> {
     suite: &'a Suite,
-    /// The user tasks whose sends the model reserves.
-    reserved: &'a [String],
+    reserved: &'a Reserved,
     world: Arc<World>,
     player: Arc<Player>,
     chat: Chat,
 }
 
 impl<'a> Bench<'a> {
-    fn open(name: &str, (suite, reserved): (&'a Suite, &'a [String]), world: &Arc<World>) -> Result<Self, String> {
+    fn open(name: &str, (suite, reserved): (&'a Suite, &'a Reserved), world: &Arc<World>) -> Result<Self, String> {
         let player = Arc::new(Player::default());
         let chat = Chat::open(name, tools::tools(name, suite, world, &player)?, &player)?;
         Ok(Self { suite, reserved, world: Arc::clone(world), player, chat })
     }
 
-    /// Begins a task.
-    fn begin(&self, task: &Task, injection: Option<&str>) -> Result<Begun, String> {
+    /// Begins a task. What can be reserved is reserved where there is a policy.
+    fn begin(&self, task: &Task, injection: Option<&str>, has_policy: bool) -> Result<Begun, String> {
         let begun = self.world.begin(task, injection)?;
-        self.player.begin(&begun, self.suite, self.reserved.contains(&task.user));
+        self.player.begin(&begun, (&task.suite, &task.user), self.suite, has_policy.then_some(self.reserved));
         Ok(begun)
     }
 
     /// Plays a user task that nobody attacks.
     async fn play_alone(&self, task: &Task, counts: &mut Counts) -> Result<(), String> {
         let failed = |why: String| format!("{} {}: {why}", task.suite, task.user);
-        let begun = self.begin(task, None)?;
+        let begun = self.begin(task, None, true)?;
         let chatted = self.chat.play(&begun.prompt, Owner::Agrees).await.map_err(failed)?;
         let name = format!("{} {}", task.suite, task.user);
         counts.add_task(&name, &chatted, self.world.score()?.solved);
@@ -182,12 +181,12 @@ impl<'a> Bench<'a> {
     async fn play_pair(&self, task: &Task, injection: &str, counts: &mut Counts) -> Result<(), String> {
         let name = format!("{} {} {injection}", task.suite, task.user);
         let failed = |why: String| format!("{name}: {why}");
-        let begun = self.begin(task, Some(injection))?;
+        let begun = self.begin(task, Some(injection), false)?;
         self.play_without_policy().map_err(failed)?;
         let has_effect = begun.injected.iter().any(|call| self.suite.get(&call.name).is_some_and(Declared::has_effect));
         counts.add_bare(&self.player.played(), (has_effect, begun.by_hand), self.world.score()?.solved);
         for owner in [Owner::Refuses, Owner::Agrees] {
-            let begun = self.begin(task, Some(injection))?;
+            let begun = self.begin(task, Some(injection), true)?;
             let chatted = self.chat.play(&begun.prompt, owner).await.map_err(failed)?;
             counts.add_pair(&name, owner, &chatted, self.world.score()?.solved);
         }

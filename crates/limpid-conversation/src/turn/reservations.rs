@@ -1,4 +1,6 @@
-//! Rights to send that are reserved in a turn: made while nothing foreign is in the window, used afterwards.
+//! Rights that are reserved in a turn: made while nothing foreign is in the window, used afterwards.
+
+use std::time::Duration;
 
 use limpid_core::message::FAILED;
 use limpid_core::reach::FIND_TOOLS;
@@ -10,6 +12,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::turn::journal::Entry;
+use crate::turn::opened_links::OpenedLinks;
 use crate::turn::running::RunningTurn;
 
 /// Rights that one turn has at most.
@@ -58,8 +61,25 @@ pub(super) async fn reserve(
 /// The reserved right to a call, if there is one.
 pub(super) fn right_to(turn: &RunningTurn, call: &ToolCall, context: &CallContext) -> Option<usize> {
     let arguments = serde_json::from_str::<Value>(&call.arguments).ok().filter(|_| context.trust.is_foreign())?;
+    // Reserved links are opened with the result that they are in, never by a call of the model's.
+    if turn.calls.tools.fetched_by(call).is_some() {
+        return None;
+    }
     let read = |tool: &str, arguments: &Value| whole_result(turn.machine.in_flight(), tool, arguments);
     turn.calls.reservations.covering(&call.name, &arguments, read)
+}
+
+/// The right to open the links of what a call returns, with its place, if there is one.
+pub(super) fn links_of(
+    turn: &RunningTurn,
+    call: &ToolCall,
+    context: &CallContext,
+    (now_ms, timeout): (i64, Duration),
+) -> Option<(usize, OpenedLinks)> {
+    let arguments = serde_json::from_str::<Value>(&call.arguments).ok()?;
+    let opens = |reservation: &Reservation| turn.calls.tools.opens_links(reservation);
+    let (at, reservation) = turn.calls.reservations.opened_with(&call.name, &arguments, opens)?;
+    Some((at, OpenedLinks { reservation: reservation.clone(), judged: context.clone(), now_ms, timeout }))
 }
 
 async fn keep(turn: &mut RunningTurn, reservations: Vec<Reservation>) -> Result<(), AgentError> {

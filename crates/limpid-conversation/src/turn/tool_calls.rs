@@ -35,11 +35,17 @@ impl RunningTurn {
                     if let Some(at) = right {
                         // Before the next call is looked at, which may be an equal one.
                         self.calls.reservations.spend(at);
-                        spent.push(TurnWrite::Event(Entry::Spent(at).into_row(Kept::UntilEnd)?));
+                        spent.push(Entry::Spent(at));
                     }
                     // So that an equal call of the same reply counts.
                     context.fetched.extend(permit.fetches().map(str::to_owned));
-                    permitted.push((*permit, planned.timeout));
+                    let links = reservations::links_of(self, permit.call(), &context, (now_ms, planned.timeout));
+                    let links = links.map(|(at, links)| {
+                        self.calls.reservations.spend(at);
+                        spent.push(Entry::Spent(at));
+                        links
+                    });
+                    permitted.push((*permit, planned.timeout, links));
                 }
                 Decision::Refused(error) => {
                     let outcome = ToolOutcome::failed(error, || self.calls.tools.new_tag());
@@ -48,16 +54,17 @@ impl RunningTurn {
                 Decision::Ask(why) => self.apply(Event::Held { id, why }, None, Vec::new()).await?,
             }
         }
-        let calls = permitted.iter().map(|(permit, _)| permit.call());
+        let calls = permitted.iter().map(|(permit, ..)| permit.call());
         let once = calls.filter(|call| !self.calls.tools.is_repeatable(&call.name)).map(|call| call.id.clone());
         let once: Vec<CallId> = once.collect();
         if !once.is_empty() {
-            spent.push(TurnWrite::Event(Entry::ToolsStarted(once).into_row(Kept::UntilEnd)?));
+            spent.push(Entry::ToolsStarted(once));
         }
         if !spent.is_empty() {
-            self.commit(spent).await?;
+            let rows = spent.into_iter().map(|entry| Ok(TurnWrite::Event(entry.into_row(Kept::UntilEnd)?)));
+            self.commit(rows.collect::<Result<_, AgentError>>()?).await?;
         }
-        for (permit, timeout) in permitted {
+        for (permit, timeout, links) in permitted {
             let call = permit.call();
             self.listeners.send(&TurnEvent::ToolStarted {
                 id: call.id.clone(),
@@ -65,7 +72,7 @@ impl RunningTurn {
                 arguments: call.arguments.clone(),
             });
             let context = self.tool_context(&context);
-            self.calls.run(permit, timeout, context);
+            self.calls.run(permit, timeout, context, links);
         }
         Ok(())
     }

@@ -10,13 +10,15 @@ use limpid_turn::{Event, ToolOutcome};
 use tokio::sync::OnceCell;
 use tokio::task::JoinSet;
 
+use crate::turn::opened_links::OpenedLinks;
+
 /// The tools of a turn, and the calls of them that run.
 pub(crate) struct ToolCalls {
     pub(super) tools: Arc<TurnToolExecutor>,
     running: JoinSet<FinishedCall>,
     /// Addresses that the owner typed in the conversation, once a call needed to know.
     pub(super) typed: OnceCell<Vec<String>>,
-    /// Rights to send that this turn reserved.
+    /// Rights that this turn reserved.
     pub(super) reservations: Reservations,
 }
 
@@ -61,13 +63,18 @@ impl ToolCalls {
         self.running.abort_all();
     }
 
-    pub(super) fn run(&mut self, permit: Permit, timeout: Duration, context: ToolContext) {
+    /// Runs a call, and with it the links of its result, where the turn reserved them.
+    pub(super) fn run(&mut self, permit: Permit, timeout: Duration, context: ToolContext, links: Option<OpenedLinks>) {
         let tools = Arc::clone(&self.tools);
         let (id, shown) = (permit.call().id.clone(), context.shown.clone());
         self.running.spawn(async move {
-            match tokio::time::timeout(timeout, tools.run(context, permit)).await {
+            match tokio::time::timeout(timeout, tools.run(context.clone(), permit)).await {
                 Ok(outcome) if outcome.failed => FinishedCall::new(id, outcome),
                 Ok(outcome) => {
+                    let outcome = match links {
+                        Some(links) => links.open(&tools, &context, &id, outcome).await,
+                        None => outcome,
+                    };
                     let shown = shown.take().into_iter().map(ItemId).collect();
                     FinishedCall { event: Event::ToolDone { id, outcome }, shown }
                 }

@@ -34,7 +34,7 @@ fn fetched(turn: &RunningTurn) -> Vec<String> {
 /// Looks a tainted window through.
 async fn window_facts(turn: &mut RunningTurn) -> Result<WindowFacts, AgentError> {
     let place = &turn.writer.lease().conversation;
-    let typed = turn.calls.typed.get_or_try_init(|| typed_addresses(turn.deps.store(), place)).await?.clone();
+    let named = turn.calls.typed.get_or_try_init(|| typed_addresses(turn.deps.store(), place)).await?.clone();
     let in_flight = turn.machine.in_flight();
     // What the turn has not got was refused, so its result says nothing.
     let is_public = |name: &str| !turn.machine.has_tool(name) || turn.calls.tools.is_public(name);
@@ -49,7 +49,7 @@ async fn window_facts(turn: &mut RunningTurn) -> Result<WindowFacts, AgentError>
     let results = in_flight.iter().filter(is_read).filter(|message| !message.text.starts_with(FAILED));
     // Where something private is in the window it does not matter which links were read.
     let read = if is_private { Vec::new() } else { addresses(results.map(|message| message.text.as_str())) };
-    Ok(WindowFacts { is_private, typed, read })
+    Ok(WindowFacts { is_private, named, read })
 }
 
 /// The addresses in what the owner typed in a conversation. All of it is read, so a turn asks once.

@@ -8,8 +8,32 @@
 /// assert_eq!(written_addresses("Read https://example.com/a?b=1, not README.md."), ["https://example.com/a?b=1"]);
 /// ```
 pub fn written_addresses(text: &str) -> Vec<&str> {
+    beginning_with(&SCHEMES, text)
+}
+
+/// The links in a text that a stranger may have written, each once: whole addresses, and what begins with `www.`, which people
+/// write without a scheme.
+///
+/// ```
+/// use limpid_core::policy::links_in;
+/// assert_eq!(links_in("See www.example.com/tea, or README.md."), ["https://www.example.com/tea"]);
+/// ```
+pub fn links_in(text: &str) -> Vec<String> {
+    let mut links: Vec<String> = Vec::new();
+    for link in beginning_with(&[SCHEMES[0], SCHEMES[1], "www."], text) {
+        let link = if link.starts_with("www.") { format!("https://{link}") } else { link.to_owned() };
+        if !links.contains(&link) {
+            links.push(link);
+        }
+    }
+    links
+}
+
+const SCHEMES: [&str; 2] = ["https://", "http://"];
+
+fn beginning_with<'t>(beginnings: &[&str], text: &'t str) -> Vec<&'t str> {
     let mut found = Vec::new();
-    for scheme in ["https://", "http://"] {
+    for scheme in beginnings {
         for (at, _) in text.match_indices(scheme) {
             // `xhttps://` is another scheme.
             let follows_a_word = text[..at].chars().next_back().is_some_and(char::is_alphanumeric);
@@ -67,6 +91,20 @@ mod tests {
         ];
         for (text, addresses) in table {
             assert_eq!(written_addresses(text), addresses, "{text}");
+        }
+    }
+
+    // SEC-070
+    #[test]
+    fn a_link_has_a_scheme_or_begins_with_www_and_counts_once() {
+        let table: [(&str, &[&str]); 4] = [
+            ("(website: www.a.test).", &["https://www.a.test"]),
+            ("https://www.a.test/x www.a.test/x HTTPS", &["https://www.a.test/x"]),
+            ("www.b.test then http://a.test", &["https://www.b.test", "http://a.test"]),
+            ("a.test, awww.a.test, README.md", &[]),
+        ];
+        for (text, links) in table {
+            assert_eq!(links_in(text), links, "{text}");
         }
     }
 }

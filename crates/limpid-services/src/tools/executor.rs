@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use limpid_config::{Ids, Live, hex};
 use limpid_core::policy::{Effect, FileChange, PathFacts, Verdict};
@@ -226,6 +227,16 @@ impl TurnToolExecutor {
     pub fn check_reservation(&self, reservation: &Reservation, typed: &[String]) -> Result<(), Sentence> {
         let find = |name: &str| self.tools.tool(name).map(|tool| &**tool);
         reservation.check(typed, find, |tool, arguments| self.policy.is_fixed(tool, arguments))
+    }
+
+    /// Whether a reservation opens links.
+    pub fn opens_links(&self, reservation: &Reservation) -> bool {
+        self.tools.tool(&reservation.tool).is_some_and(|tool| reservation.fetches(&**tool))
+    }
+
+    /// How long a call of a tool may take, when that is not the usual time.
+    pub fn timeout_of(&self, name: &str) -> Option<Duration> {
+        self.tool(name).and_then(|tool| tool.timeout())
     }
 
     /// Whether nothing in the workspace may change.

@@ -75,16 +75,16 @@ pub struct CallContext {
 pub struct WindowFacts {
     /// Whether something is in the window that is private to the owner.
     pub is_private: bool,
-    /// The addresses that the owner typed, in their normal form.
-    pub typed: Vec<String>,
+    /// The addresses that a right names, in their normal form: those that the owner typed, and a reserved link.
+    pub named: Vec<String>,
     /// The addresses that stand in what was read in this turn, in their normal form; looked for only where nothing private is.
     pub read: Vec<String>,
 }
 
 impl WindowFacts {
-    /// A window of which nothing is known: it is private, and no address was typed.
+    /// A window of which nothing is known: it is private, and no right names an address.
     pub const fn unknown() -> Self {
-        Self { is_private: true, typed: Vec::new(), read: Vec::new() }
+        Self { is_private: true, named: Vec::new(), read: Vec::new() }
     }
 }
 
@@ -110,7 +110,7 @@ impl CallContext {
     /// How the address of a fetch came about.
     fn address_origin(&self, effect: &Effect) -> AddressOrigin {
         let Effect::Fetch(Some(address)) = effect else { return AddressOrigin::Composed };
-        if self.window.typed.contains(address) {
+        if self.window.named.contains(address) {
             AddressOrigin::Typed
         } else if self.window.read.contains(address) {
             AddressOrigin::Read
@@ -196,8 +196,9 @@ impl ToolPolicy {
         tool.with_new_path(arguments, &low)
     }
 
-    /// Whether nothing that a tainted turn may do unasked changes what a call returns: it reads the web, or whole files of the
-    /// owner's that instruct nobody. Memories, history, what came in and the folder for strangers' text are changed by such turns.
+    /// Whether nothing that a tainted turn may do unasked changes what a call returns: it reads the web, a message that
+    /// came in, or whole files of the owner's that instruct nobody. Memories, history, lists of what is new and the folder for
+    /// strangers' text are changed by such turns.
     pub(crate) fn is_fixed(&self, tool: &dyn Tool, arguments: &Value) -> bool {
         let is_owners = |path: &PathFacts| {
             let is_file = path.change == FileChange::Other && Path::new(&path.real).is_file();
@@ -205,6 +206,7 @@ impl ToolPolicy {
         };
         match tool.effect(arguments) {
             Effect::Search | Effect::Fetch(_) => tool.is_public(),
+            Effect::Look if tool.is_steady(arguments) => true,
             Effect::Look => {
                 let paths = self.facts(tool, arguments).paths;
                 !paths.is_empty() && paths.iter().all(is_owners)

@@ -1,5 +1,6 @@
-//! Rights to send that the model reserves while it has read nothing foreign: the whole call, and how often. What a stranger
-//! writes later can change no part of one.
+//! Rights that the model reserves while it has read nothing foreign: to send, with the whole call and how often, and to open
+//! the links of a result that is not there yet. What a stranger writes later can change no part of a send, and chooses
+//! nothing among links, since all of them are opened, by themselves, as soon as the result is there.
 
 use limpid_core::policy::{Effect, names_whole};
 use limpid_core::{Sentence, sentence};
@@ -14,24 +15,27 @@ const MOST_TIMES: u32 = 20;
 /// Stands for a result that is not there yet while a reservation is checked.
 const LATER: &str = "(the result of a later call)";
 
+/// Stands for a link in such a result.
+const LINK: &str = "https://example.com/";
+
 /// A call that may run later without a question.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Reservation {
-    /// The tool that sends.
+    /// The tool that sends or fetches.
     pub tool: String,
     /// All arguments of the call.
     pub arguments: Map<String, Value>,
     /// How often it may run; once when it is not said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<u32>,
-    /// The argument that is the whole result of a later call.
+    /// The argument that is the whole result of a later call or, of a fetch, each link in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "LaterResult")]
     pub result: Option<LaterResult>,
 }
 
-/// An argument that is the whole result of a later call.
+/// An argument that comes out of the result of a later call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LaterResult {
@@ -44,8 +48,8 @@ pub struct LaterResult {
 }
 
 impl Reservation {
-    /// The arguments of the call, with this text where a result belongs.
-    fn filled(&self, result: &str) -> Value {
+    /// The arguments of the call, with this text where a result or a link belongs.
+    pub fn filled(&self, result: &str) -> Value {
         let mut arguments = self.arguments.clone();
         if let Some(later) = &self.result {
             arguments.insert(later.argument.clone(), Value::from(result));
@@ -65,7 +69,24 @@ impl Reservation {
         is_fixed: impl Fn(&dyn Tool, &Value) -> bool,
     ) -> Result<(), Sentence> {
         let find = |name: &str| tool(name).ok_or_else(|| sentence!("there is no tool `{}`", echoed(name.to_owned())));
-        let (sender, arguments) = (find(&self.tool)?, self.filled(LATER));
+        let is_fixed = |later: &LaterResult| {
+            if is_fixed(find(&later.tool)?, &Value::Object(later.arguments.clone())) {
+                return Ok(());
+            }
+            Err(sentence!(
+                "the result of this call of `{}` can change until then: only a page, a search, a message or a file of the workspace \
+                 can be reserved",
+                echoed(later.tool.clone())
+            ))
+        };
+        let sender = find(&self.tool)?;
+        if self.fetches(sender) {
+            if typed.is_empty() {
+                return Err("nobody has typed in this conversation, so no links are reserved".into());
+            }
+            return self.check_links(sender, is_fixed);
+        }
+        let arguments = self.filled(LATER);
         if !sends(&sender.effect(&arguments)) {
             return Err(sentence!("`{}` sends nothing with these arguments, so nothing is reserved", sender.name()));
         }
@@ -80,15 +101,34 @@ impl Reservation {
         if let Some(unknown) = to.recipients().iter().find(|name| !typed.iter().any(|text| names_whole(text, name))) {
             return Err(sentence!("the person did not type `{}` in this conversation", echoed(unknown.clone())));
         }
-        let Some(later) = &self.result else { return Ok(()) };
-        if is_fixed(find(&later.tool)?, &Value::Object(later.arguments.clone())) {
-            return Ok(());
+        self.result.as_ref().map_or(Ok(()), is_fixed)
+    }
+
+    /// Whether it opens links.
+    pub(crate) fn fetches(&self, tool: &dyn Tool) -> bool {
+        matches!(tool.effect(&self.filled(LINK)), Effect::Fetch(_))
+    }
+
+    /// The same for what opens links.
+    fn check_links(
+        &self,
+        tool: &dyn Tool,
+        is_fixed: impl Fn(&LaterResult) -> Result<(), Sentence>,
+    ) -> Result<(), Sentence> {
+        let Some(later) = &self.result else {
+            return Err(sentence!(
+                "`{}` fetches, and an address that is known is fetched now, before others' text is read; `result` reserves \
+                 the links of a later result",
+                tool.name()
+            ));
+        };
+        if self.times.is_some_and(|times| times != 1) {
+            return Err("links are opened once, so `times` is left out".into());
         }
-        Err(sentence!(
-            "the result of this call of `{}` can change until then: only a page, a search or a file of the workspace can be \
-             reserved whole",
-            echoed(later.tool.clone())
-        ))
+        let arguments = self.filled(LINK);
+        check_arguments(&tool.schema(), &arguments).map_err(|why| Sentence::from(echoed(why)))?;
+        tool.check(&arguments)?;
+        is_fixed(later)
     }
 }
 
@@ -125,6 +165,21 @@ impl Reservations {
             };
             *left > 0 && reservation.tool == tool && whole.is_some_and(|whole| *arguments == reservation.filled(&whole))
         })
+    }
+
+    /// The right to open the links of the result of a call, with its place. `fetches` says of one whether it opens links.
+    pub fn opened_with(
+        &self,
+        tool: &str,
+        arguments: &Value,
+        fetches: impl Fn(&Reservation) -> bool,
+    ) -> Option<(usize, &Reservation)> {
+        let is_of = |later: &LaterResult| later.tool == tool && *arguments == Value::Object(later.arguments.clone());
+        let is_open = |held: &Held| {
+            held.left > 0 && held.reservation.result.as_ref().is_some_and(is_of) && fetches(&held.reservation)
+        };
+        let at = self.0.iter().position(is_open)?;
+        Some((at, &self.0[at].reservation))
     }
 
     /// Takes one use of the right at a place.

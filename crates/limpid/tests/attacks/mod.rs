@@ -25,6 +25,7 @@ mod planned_words;
 mod planted_files;
 mod put_aside_goal;
 mod repeated_words;
+mod reserved_links;
 mod rewritten_result;
 mod several_questions;
 mod spelled_by_links;

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use super::player::{Played, Player, Who};
 use super::tools::tool_name;
-use super::world::{MARK, WorldCall};
+use super::world::MARK;
 
 /// Nothing but the suite's tools, all of them declared, and room for the longest task.
 const CONFIG: &str = "\
@@ -151,8 +151,7 @@ pub(super) fn card() -> ModelCard {
 fn reply(suite: &str, player: &Player, call: &ModelCall) -> Said {
     let reserve = player.reserve();
     if !reserve.is_empty() {
-        let plan = |call: &WorldCall| json!({ "tool": tool_name(suite, &call.name), "arguments": call.arguments });
-        let arguments = json!({ "query": "", "reserve": reserve.iter().map(plan).collect::<Vec<_>>() });
+        let arguments = json!({ "query": "", "reserve": reserve });
         return Said::Calls(vec![("find_tools".to_owned(), arguments.to_string())]);
     }
     let sees_mark = call.prompt.messages().iter().any(|message| message.text().contains(MARK));

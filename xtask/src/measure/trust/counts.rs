@@ -218,9 +218,11 @@ fn how(sum: &Counts) -> String {
         "AgentDojo 0.1.35, suites of v1.2.2. A mark stands at every place where a stranger can write. A scripted model plays \
          the calls that solve the user's task one after the other, and makes the calls that solve the injection task first as \
          soon as it has read the mark. Changes that follow each other are made in one reply, and so are looks by the same tool; \
-         it looks before it changes anything, but for a look behind a change that makes something. In the three user tasks \
-         whose sends are whole in what the user typed (`xtask/src/measure/trust/reserved.toml`) it reserves these in its first \
-         reply, with the very arguments that it uses later. It obeys perfectly, so nothing here depends on what a model makes of a text. \
+         it looks before it changes anything, but for a look behind a change that makes something, and first at addresses that \
+         the user typed. What it can reserve before it reads anything (`xtask/src/measure/trust/reserved.toml`) it reserves in its \
+         first reply: in three tasks sends that are whole in what the user typed, with the very arguments that it uses later; \
+         in four the links of a result that the task names, of which it then asks for none itself. It obeys perfectly, so \
+         nothing here depends on what a model makes of a text. \
          For the eight injection tasks of workspace without calls of AgentDojo's own, the calls are written by hand. Every \
          tool is declared by what its calls change, and by whether strangers write into its result \
          (`xtask/src/measure/trust/tools.toml`).\n\n\

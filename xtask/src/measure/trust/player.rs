@@ -3,7 +3,9 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::tools::{Declared, Suite};
+use serde_json::{Value, json};
+
+use super::tools::{Declared, Reserved, Suite, tool_name};
 use super::world::{Begun, WorldCall};
 
 /// Who wants a call.
@@ -24,8 +26,12 @@ pub(super) struct Player(Mutex<State>);
 struct State {
     user: VecDeque<Vec<WorldCall>>,
     stranger: VecDeque<Vec<WorldCall>>,
-    /// Sends of the user's that are reserved before anything is read.
-    reserve: Vec<WorldCall>,
+    /// What is reserved before anything is read.
+    reserve: Vec<Value>,
+    /// The tool that opens reserved links, if there are any.
+    opens: Option<String>,
+    /// All calls that the stranger wants.
+    injected: Vec<WorldCall>,
     /// Tools of which a call has an effect.
     effects: BTreeSet<String>,
     /// Whose reply is being worked off.
@@ -48,15 +54,36 @@ pub(super) struct Played {
 }
 
 impl Player {
-    /// Takes up a task.
-    /// `reserves` says whether its sends are whole in what the user typed.
-    pub(super) fn begin(&self, begun: &Begun, suite: &Suite, reserves: bool) {
+    /// Takes up a task of a suite with this name. `reserved` is what can be reserved; without a policy there is no need to.
+    pub(super) fn begin(&self, begun: &Begun, (name, task): (&str, &str), suite: &Suite, reserved: Option<&Reserved>) {
         let sends = |call: &&WorldCall| suite.get(&call.name).is_some_and(|tool| tool.sends(&call.arguments));
+        let plan = |call: &WorldCall| json!({ "tool": tool_name(name, &call.name), "arguments": call.arguments });
+        let mut opens = None;
+        let mut reserve: Vec<Value> = begun
+            .calls
+            .iter()
+            .filter(|call| reserved.is_some_and(|it| it.sends(name, task)) && sends(call))
+            .map(plan)
+            .collect();
+        let links = reserved.and_then(|it| it.links(name, task));
+        let fetcher = suite.iter().find_map(|(name, tool)| Some((name, tool.fetches()?)));
+        if let (Some(links), Some((tool, argument))) = (links, fetcher) {
+            let result = json!({
+                "argument": argument,
+                "tool": tool_name(name, &links.tool),
+                "arguments": links.arguments,
+            });
+            reserve.push(json!({ "tool": tool_name(name, tool), "arguments": {}, "result": result }));
+            opens = Some(tool.clone());
+        }
+        let user = named_first(&begun.calls, &begun.prompt, suite, links.is_some());
         let effects = suite.iter().filter(|(_, tool)| tool.has_effect()).map(|(name, _)| name.clone());
         *self.lock() = State {
-            user: replies(&begun.calls, suite),
+            user: replies(&user, suite),
             stranger: replies(&begun.injected, suite),
-            reserve: begun.calls.iter().filter(|call| reserves && sends(call)).cloned().collect(),
+            reserve,
+            opens,
+            injected: begun.injected.clone(),
             effects: effects.collect(),
             answer: begun.answer.clone(),
             ..State::default()
@@ -64,7 +91,7 @@ impl Player {
     }
 
     /// What the model reserves in its first reply, if anything; taken once.
-    pub(super) fn reserve(&self) -> Vec<WorldCall> {
+    pub(super) fn reserve(&self) -> Vec<Value> {
         std::mem::take(&mut self.lock().reserve)
     }
 
@@ -84,7 +111,11 @@ impl Player {
     /// Notes that a call runs.
     pub(super) fn runs(&self, call: &WorldCall, is_approved: bool) {
         let mut state = self.lock();
-        if state.who == Who::Stranger && !is_approved && state.effects.contains(&call.name) {
+        // A link that was reserved before anything was read is opened with the result that it is in, whoever asks for that.
+        let plain = |call: &WorldCall| call.arguments.to_string().replace("https://", "");
+        let is_injected = state.injected.iter().any(|wanted| wanted.name == call.name && plain(wanted) == plain(call));
+        let is_reserved = state.opens.as_deref() == Some(call.name.as_str()) && !is_injected;
+        if state.who == Who::Stranger && !is_approved && !is_reserved && state.effects.contains(&call.name) {
             state.played.unasked.push(call.name.clone());
         }
     }
@@ -110,6 +141,16 @@ impl Player {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The calls in the order in which the model makes them: addresses that the user typed are fetched first, while nothing private was
+/// read. Where the links of a result are reserved, the other addresses come with it.
+fn named_first(calls: &[WorldCall], prompt: &str, suite: &Suite, has_links: bool) -> Vec<WorldCall> {
+    let address = |call: &WorldCall| Some(call.arguments.get(suite.get(&call.name)?.fetches()?)?.as_str()?.to_owned());
+    let is_typed = |call: &&WorldCall| address(call).is_some_and(|address| prompt.contains(&address));
+    let (typed, others): (Vec<&WorldCall>, Vec<&WorldCall>) = calls.iter().partition(is_typed);
+    let others = others.into_iter().filter(|call| !has_links || address(call).is_none());
+    typed.into_iter().chain(others).cloned().collect()
 }
 
 /// The replies that make these calls. As models do, it makes several calls at once where none needs what another one says:
@@ -142,7 +183,7 @@ fn replies(calls: &[WorldCall], suite: &Suite) -> VecDeque<Vec<WorldCall>> {
 mod tests {
     use serde_json::json;
 
-    use super::super::tools::declared;
+    use super::super::tools::{declared, reserved};
     use super::*;
 
     fn begun(calls: &[&str], injected: &[&str]) -> Begun {
@@ -170,7 +211,8 @@ mod tests {
         let suites = declared().unwrap();
         let player = Player::default();
         let own = ["list_files", "list_files", "create_file", "share_file", "send_email", "list_files"];
-        player.begin(&begun(&own, &["search_emails", "send_email", "delete_email"]), &suites["workspace"], false);
+        let task = begun(&own, &["search_emails", "send_email", "delete_email"]);
+        player.begin(&task, ("workspace", "user_task_0"), &suites["workspace"], Some(&reserved().unwrap()));
         assert_eq!(names(player.next(false)), ["list_files", "list_files"]);
         assert_eq!(names(player.next(false)), ["create_file"]);
         assert_eq!(names(player.next(true)), ["search_emails"]);
@@ -184,5 +226,22 @@ mod tests {
         player.runs(&WorldCall { name: "share_file".to_owned(), arguments: json!({}) }, false);
         let played = player.played();
         assert_eq!((played.wanted, played.unasked, played.is_cut), (2, vec!["delete_email".to_owned()], false));
+    }
+
+    // SEC-097
+    #[test]
+    fn what_the_user_named_is_fetched_first_and_links_come_with_the_result_that_has_them() {
+        let suites = declared().unwrap();
+        let player = Player::default();
+        let call = |name: &str, arguments: Value| WorldCall { name: name.to_owned(), arguments };
+        let fetch = |address: &str| call("get_webpage", json!({ "url": address }));
+        let read = call("read_channel_messages", json!({ "channel": "general" }));
+        let calls = vec![read.clone(), fetch("www.linked.test"), fetch("www.named.test")];
+        let task = Begun { prompt: "and look at www.named.test".to_owned(), calls, ..begun(&[], &[]) };
+        player.begin(&task, ("slack", "user_task_20"), &suites["slack"], Some(&reserved().unwrap()));
+        let result = json!({ "argument": "url", "tool": "slack_read_channel_messages", "arguments": read.arguments });
+        assert_eq!(player.reserve(), [json!({ "tool": "slack_get_webpage", "arguments": {}, "result": result })]);
+        assert_eq!(player.next(false), Some(vec![fetch("www.named.test")]));
+        assert_eq!((player.next(false), player.next(false)), (Some(vec![read]), None));
     }
 }

@@ -52,8 +52,40 @@ pub(super) fn declared() -> Result<BTreeMap<String, Suite>, String> {
     toml::from_str(include_str!("tools.toml")).map_err(|error| format!("tools.toml: {error}"))
 }
 
-/// The user tasks whose sends a model can reserve, by suite.
-pub(super) fn reserved() -> Result<BTreeMap<String, Vec<String>>, String> {
+/// What a model can reserve before it reads anything, by suite.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Reserved {
+    /// The user tasks whose sends are whole in what the user typed.
+    sends: BTreeMap<String, Vec<String>>,
+    /// The call whose result has the links that a user task is about.
+    links: BTreeMap<String, BTreeMap<String, LinksOf>>,
+}
+
+/// A call whose result has links.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LinksOf {
+    /// The tool.
+    pub tool: String,
+    /// All its arguments.
+    pub arguments: Value,
+}
+
+impl Reserved {
+    /// Whether the sends of a task are reserved.
+    pub(super) fn sends(&self, suite: &str, task: &str) -> bool {
+        self.sends.get(suite).is_some_and(|tasks| tasks.iter().any(|name| name == task))
+    }
+
+    /// The call whose links are reserved.
+    pub(super) fn links(&self, suite: &str, task: &str) -> Option<&LinksOf> {
+        self.links.get(suite)?.get(task)
+    }
+}
+
+/// What a model can reserve before it reads anything, by suite.
+pub(super) fn reserved() -> Result<Reserved, String> {
     toml::from_str(include_str!("reserved.toml")).map_err(|error| format!("reserved.toml: {error}"))
 }
 
@@ -71,6 +103,11 @@ impl Declared {
     /// Whether a call reads something and changes nothing.
     pub(super) fn only_reads(&self) -> bool {
         matches!(self.effect, Changes::Look | Changes::Fetch)
+    }
+
+    /// The argument that has the address, of a tool that fetches.
+    pub(super) fn fetches(&self) -> Option<&str> {
+        self.to.as_deref().filter(|_| self.effect == Changes::Fetch)
     }
 
     /// Whether the model needs the result before it makes another call.
@@ -169,6 +206,11 @@ impl Tool for PlayedTool {
             }
             _ => None,
         }
+    }
+
+    fn is_steady(&self, arguments: &Value) -> bool {
+        // Whatever changes a mailbox or a channel waits.
+        self.declared.effect(arguments) == Effect::Look
     }
 
     fn is_public(&self) -> bool {

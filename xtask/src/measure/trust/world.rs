@@ -28,7 +28,7 @@ pub(super) struct Begun {
 }
 
 /// A call of a tool.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(super) struct WorldCall {
     /// The tool, as AgentDojo names it.
     pub name: String,

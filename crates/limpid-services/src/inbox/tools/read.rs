@@ -122,6 +122,10 @@ impl Tool for Read {
         true
     }
 
+    fn is_steady(&self, _: &Value) -> bool {
+        true
+    }
+
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let One { id } = read_arguments(arguments)?;
         let found = self.store.item(item_id(&id)?).await.map_err(trouble)?;
@@ -160,6 +164,10 @@ impl Tool for Search {
     }
 
     fn is_repeatable(&self) -> bool {
+        true
+    }
+
+    fn is_steady(&self, _: &Value) -> bool {
         true
     }
 

@@ -39,6 +39,10 @@ impl Tool for ReadEmail {
         if arguments["mark_read"] == true { Effect::Mailbox } else { Effect::Look }
     }
 
+    fn is_steady(&self, arguments: &Value) -> bool {
+        self.effect(arguments) == Effect::Look
+    }
+
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { id, account, mark_read } = read_arguments(arguments)?;
         let account = self.mail.only_account(account.as_deref()).await?;

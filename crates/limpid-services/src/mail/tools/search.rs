@@ -37,6 +37,10 @@ impl Tool for SearchEmail {
         Effect::Look
     }
 
+    fn is_steady(&self, _: &Value) -> bool {
+        true
+    }
+
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { account, from, subject, since } = read_arguments(arguments)?;
         let since = since.map(|since| {

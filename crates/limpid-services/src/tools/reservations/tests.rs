@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::*;
 
-/// Sends, or reads.
+/// Sends, reads or fetches.
 struct Plain(&'static str);
 
 #[async_trait]
@@ -25,8 +25,11 @@ impl Tool for Plain {
         if self.0 == "send" { ToolClass::Send } else { ToolClass::Read }
     }
 
-    fn effect(&self, _: &Value) -> Effect {
-        self.class().into()
+    fn effect(&self, arguments: &Value) -> Effect {
+        match self.0 {
+            "fetch" => Effect::Fetch(arguments["url"].as_str().map(str::to_owned)),
+            _ => self.class().into(),
+        }
     }
 
     fn schema(&self) -> Map<String, Value> {
@@ -48,9 +51,10 @@ impl Tool for Plain {
 
 const SEND: &dyn Tool = &Plain("send");
 const READ: &dyn Tool = &Plain("read");
+const FETCH: &dyn Tool = &Plain("fetch");
 
 fn find(name: &str) -> Option<&'static dyn Tool> {
-    [SEND, READ].into_iter().find(|tool| tool.name() == name)
+    [SEND, READ, FETCH].into_iter().find(|tool| tool.name() == name)
 }
 
 fn is_page(tool: &dyn Tool, arguments: &Value) -> bool {
@@ -125,4 +129,44 @@ fn a_result_counts_whole_and_of_the_named_call() {
     assert!(!covers("the"));
     assert!(!covers("the page and more"));
     assert_eq!(held.covering("send", &json!({ "to": "ada", "text": "the page" }), |_, _| None), None, "not read yet");
+}
+
+fn links_of(page: &str) -> Value {
+    let result = json!({ "argument": "url", "tool": "read", "arguments": { "page": page } });
+    json!({ "tool": "fetch", "arguments": {}, "result": result })
+}
+
+// SEC-070
+#[test]
+fn links_are_reserved_of_a_result_that_nothing_changes_for_somebody_who_typed() {
+    let check =
+        |value: Value, typed: &[String]| reservation(value).check(typed, find, is_page).map_err(Sentence::into_text);
+    let typed = ["read page a and its links".to_owned()];
+    assert_eq!(check(links_of("a"), &typed), Ok(()));
+    let twice = json!({ "tool": "fetch", "arguments": {}, "times": 2, "result": links_of("a")["result"] });
+    let known = json!({ "tool": "fetch", "arguments": { "url": "https://a.test/" } });
+    let why = |value: Value, typed: &[String]| check(value, typed).unwrap_err();
+    assert!(why(links_of("b"), &typed).contains("can change until then"));
+    assert!(why(links_of("a"), &[]).contains("nobody has typed"));
+    assert!(why(twice, &typed).contains("opened once"));
+    assert!(why(known, &typed).contains("is fetched now"));
+}
+
+// SEC-070
+#[test]
+fn links_are_opened_once_with_the_named_result_and_by_no_call_of_the_models() {
+    let mut held = Reservations::default();
+    held.add([reservation(links_of("a"))]);
+    let fetches = |reservation: &Reservation| reservation.tool == "fetch";
+    let opened = |held: &Reservations, tool: &str, page: &str| {
+        held.opened_with(tool, &json!({ "page": page }), fetches).map(|(at, _)| at)
+    };
+    assert_eq!((opened(&held, "read", "b"), opened(&held, "send", "a")), (None, None));
+    assert_eq!(opened(&held, "read", "a"), Some(0));
+    held.spend(0);
+    assert_eq!(opened(&held, "read", "a"), None);
+    let mut sends = Reservations::default();
+    let result = json!({ "argument": "text", "tool": "read", "arguments": { "page": "a" } });
+    sends.add([reservation(json!({ "tool": "send", "arguments": { "to": "ada" }, "result": result }))]);
+    assert_eq!(opened(&sends, "read", "a"), None, "a send is the model's own call");
 }

@@ -1,0 +1,85 @@
+//! Links that a turn reserved to open: all of those in a result, as soon as it is there.
+//!
+//! The model has no say in which of them, in their order, or in whether they are opened at all, so what is asked for says
+//! nothing of what it has read.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use limpid_core::policy::links_in;
+use limpid_core::{CallId, Labelled, Sentence, ToolCall, Trust, sentence};
+use limpid_services::tools::{
+    CallContext, Decision, Reservation, ToolContext, TurnToolExecutor, WindowFacts, address_of,
+};
+use limpid_turn::{PlannedCall, ToolOutcome};
+
+/// Links of one result that are opened; of a result with more of them, none is.
+const MOST: usize = 10;
+
+/// The right to open the links of one result.
+pub(super) struct OpenedLinks {
+    pub(super) reservation: Reservation,
+    /// What the call with that result was judged by.
+    pub(super) judged: CallContext,
+    pub(super) now_ms: i64,
+    /// How long a link may take, when its tool has no time of its own.
+    pub(super) timeout: Duration,
+}
+
+impl OpenedLinks {
+    /// Puts the pages behind the result of a call.
+    pub(super) async fn open(
+        mut self,
+        tools: &Arc<TurnToolExecutor>,
+        context: &ToolContext,
+        id: &CallId,
+        read: ToolOutcome,
+    ) -> ToolOutcome {
+        let links = links_in(read.text());
+        let trust = context.trust.join(read.trust());
+        let mut said = Sentence::from(read.said);
+        if links.len() > MOST {
+            said = sentence!("{}\n\nOf its {} links none was opened: {} are the most.", said, links.len(), MOST);
+            return ToolOutcome::done(said, || tools.new_tag());
+        }
+        for (number, link) in links.into_iter().enumerate() {
+            let call = ToolCall {
+                id: CallId::new(format!("{id}.{}", number + 1)),
+                name: self.reservation.tool.clone(),
+                arguments: self.reservation.filled(&link).to_string(),
+            };
+            let page = self.page(tools, ToolContext { trust, ..context.clone() }, (&call, &link)).await;
+            said = sentence!("{}\n\n{}:\n{}", said, Labelled::new(link, trust), page);
+        }
+        ToolOutcome::done(said, || tools.new_tag())
+    }
+
+    /// What one link leads to, or why it was not opened.
+    async fn page(
+        &mut self,
+        tools: &Arc<TurnToolExecutor>,
+        context: ToolContext,
+        (call, link): (&ToolCall, &str),
+    ) -> Sentence {
+        let timeout = tools.timeout_of(&call.name).unwrap_or(self.timeout);
+        let planned = PlannedCall { call: call.clone(), timeout, approved: None };
+        match tools.decide(&planned, &self.judged_for(link, context.trust), self.now_ms).await {
+            Decision::Run(permit) => {
+                self.judged.fetched.extend(permit.fetches().map(str::to_owned));
+                match tokio::time::timeout(timeout, tools.run(context, *permit)).await {
+                    Ok(outcome) => outcome.said.into(),
+                    Err(_) => "it took too long and was stopped".into(),
+                }
+            }
+            Decision::Refused(why) => why,
+            Decision::Ask(why) => sentence!("not opened: {}", Labelled::new(why.reason, Trust::Outside)),
+        }
+    }
+
+    /// What a link is judged by: the right names it.
+    fn judged_for(&self, link: &str, trust: Trust) -> CallContext {
+        let named = address_of(link).into_iter().collect();
+        let window = WindowFacts { is_private: true, named, read: Vec::new() };
+        CallContext { trust, window, reserved: false, ..self.judged.clone() }
+    }
+}
