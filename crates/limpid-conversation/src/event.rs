@@ -100,8 +100,8 @@ pub struct QuestionPart {
     pub reason: String,
     /// What a lasting yes would cover; none where there is none.
     pub pattern: Option<String>,
-    /// Whether a yes makes the owner's what a stranger's text led to, so that all of it has to be seen.
-    pub takes_over: bool,
+    /// Whether a stranger's text led to it, so that all of it has to be seen: a yes may make it the owner's, send it or run it.
+    pub whole: bool,
 }
 
 /// The owner's answer to a part of a question.

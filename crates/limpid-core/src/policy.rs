@@ -33,4 +33,4 @@ pub use hosts::host_matches;
 pub use mode::{BadPattern, ModeRules, ToolFacts, ToolPattern, Writes, allowed};
 pub use rules::{Grant, OwnerRules, Rule};
 pub use typed::names_whole;
-pub use verdict::{Call, PathFacts, Setting, Verdict, judge, lasting_yes, takes_over};
+pub use verdict::{Call, PathFacts, Setting, Verdict, judge, lasting_yes};

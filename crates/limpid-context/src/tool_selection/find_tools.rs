@@ -77,6 +77,9 @@ struct WithReservations {
     reserve: Vec<Reservation>,
 }
 
+/// Characters of the words that tools are searched by.
+const QUERY: usize = 1_000;
+
 /// The argument that reserves calls.
 const RESERVE: &str = "reserve";
 
@@ -200,6 +203,7 @@ impl Tool for FindTools {
             let Arguments { query } = read_arguments(arguments)?;
             WithReservations { query, reserve: Vec::new() }
         };
+        let query: String = query.chars().take(QUERY).collect();
         let kept = if reserve.is_empty() { String::new() } else { format!("reserved: {}\n", reserve.len()) };
         let cards: Vec<ToolCard<'_>> = self.tools.iter().map(Known::card).collect();
         let hits: Vec<&Known> = search(&cards, &query).into_iter().map(|at| &self.tools[at]).collect();

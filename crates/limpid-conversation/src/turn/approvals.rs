@@ -69,8 +69,8 @@ pub(super) async fn ask_nobody(turn: &mut RunningTurn) -> Result<(), AgentError>
 fn part(turn: &RunningTurn, held: HeldCall, context: &CallContext) -> Option<QuestionPart> {
     let (call, described) = as_asked(turn, &held.call, context)?;
     let (ToolCall { id, name, arguments }, reason) = (call, held.why.reason);
-    let CallDescription { destination, folder, pattern, takes_over } = described;
-    Some(QuestionPart { id, name, arguments, destination, folder, reason, pattern, takes_over })
+    let CallDescription { destination, folder, pattern, whole } = described;
+    Some(QuestionPart { id, name, arguments, destination, folder, reason, pattern, whole })
 }
 
 /// A call that waits as it would run, and what the owner is told of it; nothing of one that can be none.

@@ -1,7 +1,7 @@
 //! Links that a turn reserved to open: all of those in a result, as soon as it is there.
 //!
-//! The model has no say in which of them, in their order, or in whether they are opened at all, so what is asked for says
-//! nothing of what it has read.
+//! The model has no say in which of them or in their order, so of what it has read the addresses that are asked for say nothing.
+//! Whether and when it makes the call with the result is its own.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -54,6 +54,11 @@ pub(super) async fn reserve(
             return Ok(Err(sentence!("nothing was reserved: {}", why.join(context.trust))));
         }
     }
+    // Of several the order could be chosen, and that would say something of what was read.
+    let opens = |it: &&Reservation| turn.calls.tools.opens_links(it);
+    if turn.calls.reservations.iter().chain(&reserve).filter(opens).count() > 1 {
+        return Ok(Err("nothing was reserved: the links of one result are reserved in a turn, no more".into()));
+    }
     keep(turn, reserve).await?;
     Ok(Ok(()))
 }

@@ -130,8 +130,8 @@ pub fn lasting_yes(setting: &Setting<'_>, call: &Call<'_>) -> Option<String> {
     if writes && setting.trust.is_foreign() { None } else { call.pattern() }
 }
 
-/// Whether a yes to a call makes the owner's what a stranger's text led to, so that the owner has to see all of it.
-pub fn takes_over(setting: &Setting<'_>, call: &Call<'_>) -> bool {
+/// Whether a yes to a call makes files of the owner's of what a stranger's text led to.
+fn takes_over(setting: &Setting<'_>, call: &Call<'_>) -> bool {
     setting.trust.is_foreign() && call.writes_owners_files()
 }
 

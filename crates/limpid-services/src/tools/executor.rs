@@ -14,7 +14,9 @@ use serde_json::Value;
 use crate::memory::WriteSource;
 use crate::tools::catalog::ToolCatalog;
 use crate::tools::file_history::FileHistory;
-use crate::tools::policy::{CallContext, CallDescription, CallFacts, Pins, PolicyRules, ToolPolicy, changes};
+use crate::tools::policy::{
+    CallContext, CallDescription, CallFacts, LONGEST_PATH, Pins, PolicyRules, ToolPolicy, changes,
+};
 use crate::tools::reservations::Reservation;
 
 /// The tool of a turn that finds tools which the turn's prompt does not declare.
@@ -144,6 +146,9 @@ impl TurnToolExecutor {
             Ok(arguments) => arguments,
             Err(error) => return Decision::Refused(context.words(error.to_string()).into()),
         };
+        if tool.paths(&arguments).iter().any(|path| path.path.len() > LONGEST_PATH) {
+            return Decision::Refused(sentence!("a path has at most {} bytes; nothing was touched", LONGEST_PATH));
+        }
         // The owner is not asked about what cannot run.
         let fits = check_arguments(&tool.schema(), &arguments).map_err(|why| Sentence::from(echoed(why)));
         if let Err(why) = fits.and_then(|()| tool.check(&arguments)) {

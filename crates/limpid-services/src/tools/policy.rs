@@ -15,7 +15,7 @@ use std::sync::Arc;
 use limpid_config::{Config, Home, Live};
 use limpid_core::policy::{
     AddressOrigin, Call, Effect, FileChange, Grant, ModeRules, OwnerRules, PathFacts, Setting, ToolFacts, Verdict,
-    Writes, allowed, judge, lasting_yes, takes_over,
+    Writes, allowed, judge, lasting_yes,
 };
 use limpid_core::{ConversationId, Labelled, Trust};
 use limpid_prompt::Profile;
@@ -25,7 +25,7 @@ use limpid_tools::Tool;
 use serde_json::Value;
 
 pub(crate) use crate::tools::policy::facts::CallFacts;
-pub(crate) use crate::tools::policy::paths::{PathResolver, free_way, real};
+pub(crate) use crate::tools::policy::paths::{LONGEST_PATH, PathResolver, free_way, real};
 pub(crate) use crate::tools::policy::pins::{Pins, changes, is_same_call};
 pub use crate::tools::policy::secrecy::{holds_private, shows_owners};
 pub use crate::tools::policy::taint::{trust_read_in, window_trust};
@@ -134,8 +134,8 @@ pub struct CallDescription {
     pub folder: String,
     /// What a lasting yes would cover; none where there is none.
     pub pattern: Option<String>,
-    /// Whether a yes makes the owner's what a stranger's text led to, so that all of it has to be seen.
-    pub takes_over: bool,
+    /// Whether a stranger's text led to it, so that all of it has to be seen.
+    pub whole: bool,
 }
 
 impl PolicyRules {
@@ -237,9 +237,9 @@ impl ToolPolicy {
         let facts = self.facts(tool, arguments);
         let call = facts.call(facts_of(tool), context);
         let setting = self.setting(context);
-        let (pattern, takes_over) = (lasting_yes(&setting, &call), takes_over(&setting, &call));
+        let pattern = lasting_yes(&setting, &call);
         let destination = facts.destination.map(|to| to.to_string());
-        CallDescription { destination, folder: facts.folder, pattern, takes_over }
+        CallDescription { destination, folder: facts.folder, pattern, whole: context.trust.is_foreign() }
     }
 
     /// Whether the turn is a research worker's, whose window shows nothing of the owner's.

@@ -189,6 +189,11 @@ impl Reservations {
         }
     }
 
+    /// All of them, used up or not.
+    pub fn iter(&self) -> impl Iterator<Item = &Reservation> {
+        self.0.iter().map(|held| &held.reservation)
+    }
+
     /// How many there are, used up or not.
     pub fn len(&self) -> usize {
         self.0.len()

@@ -11,7 +11,7 @@ use crate::{Listed, MemoryEventKind};
 /// Of so many memories one is moved at a time.
 const SHARE: u64 = 100;
 
-/// Moves the lowest hundredth when the memories that are not archived have more than `max_bytes`.
+/// Moves the lowest hundredth, of what strangers wrote first, so that they cannot crowd out what the owner keeps, when the memories that are not archived have more than `max_bytes`.
 pub(super) fn archive(tx: &Tx<'_>, max_bytes: u64, now_ms: i64) -> Outcome<u64> {
     let (count, bytes): (i64, i64) = tx
         .sql
@@ -26,7 +26,7 @@ pub(super) fn archive(tx: &Tx<'_>, max_bytes: u64, now_ms: i64) -> Outcome<u64> 
     let lowest = row::list(
         &mut *tx.sql.prepare_cached(
             "SELECT * FROM memory WHERE owner = :owner AND archived = 0 AND pinned = 0
-             ORDER BY score, updated_ms, id LIMIT :limit",
+             ORDER BY trust IN ('owner', 'file'), score, updated_ms, id LIMIT :limit",
         )?,
         named_params! { ":owner": tx.owner, ":limit": row::stored((count.unsigned_abs() / SHARE).max(1)) },
         "memory",

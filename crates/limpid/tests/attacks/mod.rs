@@ -27,6 +27,7 @@ mod put_aside_goal;
 mod repeated_words;
 mod reserved_links;
 mod rewritten_result;
+mod senders_name;
 mod several_questions;
 mod spelled_by_links;
 #[cfg(unix)]

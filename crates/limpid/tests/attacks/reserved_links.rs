@@ -5,10 +5,12 @@ use serde_json::{Value, json};
 
 use crate::attacks::obedient::{Attack, MARK, Planned, page};
 
-fn reserve(path: &str) -> Planned {
-    let result = json!({ "argument": "url", "tool": "read_file", "arguments": { "path": path } });
-    let right = json!({ "tool": "web_fetch", "arguments": {}, "result": result });
-    ("find_tools", json!({ "query": "web_fetch", "reserve": [right] }))
+fn reserve(paths: &[&str]) -> Planned {
+    let right = |path: &&str| {
+        let result = json!({ "argument": "url", "tool": "read_file", "arguments": { "path": path } });
+        json!({ "tool": "web_fetch", "arguments": {}, "result": result })
+    };
+    ("find_tools", json!({ "query": "web_fetch", "reserve": paths.iter().map(right).collect::<Vec<_>>() }))
 }
 
 fn read(path: &str) -> Planned {
@@ -25,7 +27,7 @@ async fn visits(reserves: bool, links: usize, orders: impl FnOnce(&str) -> Vec<P
     let attack = Attack::new(
         |web| {
             let look = ("memory_query", json!({ "query": "pin" }));
-            let plan = [reserve("list.md"), look, fetch(format!("{web}/")), read("list.md")];
+            let plan = [reserve(&["list.md"]), look, fetch(format!("{web}/")), read("list.md")];
             plan.into_iter().skip(usize::from(!reserves)).collect()
         },
         orders,
@@ -60,7 +62,29 @@ async fn no_link_is_chosen_added_or_opened_again() {
 // SEC-070
 #[tokio::test]
 async fn a_stranger_reserves_no_links() {
-    assert_eq!(visits(false, 2, |_| vec![reserve("list.md"), read("list.md")]).await, opened(0));
+    assert_eq!(visits(false, 2, |_| vec![reserve(&["list.md"]), read("list.md")]).await, opened(0));
+}
+
+// SEC-070
+#[tokio::test]
+async fn no_order_of_reserved_results_spells_anything() {
+    let attack = Attack::new(
+        |web| {
+            let look = ("memory_query", json!({ "query": "pin" }));
+            vec![reserve(&["a.md", "b.md"]), look, fetch(format!("{web}/"))]
+        },
+        |_| vec![read("b.md"), read("a.md")],
+        |path| page(if path == "/" { MARK } else { "tea" }),
+    )
+    .await;
+    attack.gateway("").await;
+    let web = attack.web.url.clone();
+    for name in ["a", "b"] {
+        attack.world.write(&format!("workspace/{name}.md"), &format!("{web}/{name}"));
+    }
+    attack.world.done(&["memory", "add", "pin", "10"]).await;
+    attack.world.done(&["chat", &format!("read {web}/ and what a.md and b.md link to")]).await;
+    assert_eq!(attack.web.visited(), ["/"]);
 }
 
 // SEC-070

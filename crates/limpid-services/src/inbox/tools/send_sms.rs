@@ -71,7 +71,8 @@ impl Tool for SendSms {
     }
 
     fn check(&self, arguments: &Value) -> Result<(), Sentence> {
-        sendable(arguments["to"].as_str().unwrap_or_default(), arguments["text"].as_str().unwrap_or_default()).map(drop)
+        let to = echoed(arguments["to"].as_str().unwrap_or_default());
+        sendable(to, arguments["text"].as_str().unwrap_or_default()).map(drop)
     }
 
     fn destination(&self, arguments: &Value) -> Option<Destination> {
@@ -80,7 +81,7 @@ impl Tool for SendSms {
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Send { to, text } = read_arguments(arguments)?;
-        send(&self.gateway, context.words(&to), &text).await
+        send(&self.gateway, context.words(to.as_str()), &text).await
     }
 }
 
@@ -119,27 +120,29 @@ impl Tool for ReplySms {
         let store = Arc::clone(&self.store);
         let to = wait_for(move |runtime| Some(runtime.block_on(sender(&*store, id))));
         let to = to.unwrap_or_else(|| Err("The sender of the message could not be looked up. Try again.".into()))?;
-        sendable(&to, arguments["text"].as_str().unwrap_or_default()).map(drop)
+        sendable(str_of(&to), arguments["text"].as_str().unwrap_or_default()).map(drop)
     }
 
     /// Whoever sent the message that is answered: the owner is to read it before they say yes.
     fn destination(&self, arguments: &Value) -> Option<Destination> {
         let id = item_id(arguments.get("id")?.as_str()?).ok()?;
         let store = Arc::clone(&self.store);
-        wait_for(move |runtime| runtime.block_on(sender(&*store, id)).ok()).map(|to| leads_to(&to))
+        wait_for(move |runtime| runtime.block_on(sender(&*store, id)).ok()).map(|to| leads_to(to.value()))
     }
 
     async fn run(&self, _: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Reply { id, text } = read_arguments(arguments)?;
         let to = sender(&*self.store, item_id(&id)?).await?;
-        send(&self.gateway, Labelled::outside(&to), &text).await
+        send(&self.gateway, str_of(&to), &text).await
     }
 }
 
-async fn sender(store: &dyn Store, id: ItemId) -> Result<String, Sentence> {
+/// Whoever sent a message, as the message says: a stranger's words, wherever they are repeated.
+async fn sender(store: &dyn Store, id: ItemId) -> Result<Labelled<String>, Sentence> {
     let found = store.item(id).await.map_err(trouble)?;
     let sms = found.filter(|item| item.new.source == Source::Sms);
-    sms.map(|item| item.new.sender.trim().to_owned()).ok_or_else(|| sentence!("there is no sms i{}", echoed(id.0)))
+    let sender = sms.map(|item| Labelled::outside(item.new.sender.trim().to_owned()));
+    sender.ok_or_else(|| sentence!("there is no sms i{}", echoed(id.0)))
 }
 
 /// Waits for the store where a policy asks and cannot wait: on a thread of its own, since this one may be a runtime's.
@@ -159,11 +162,11 @@ fn leads_to(to: &str) -> Destination {
 }
 
 /// Whether a text message can go there. Asked before the owner is, so that nobody approves what cannot leave.
-fn sendable(to: &str, text: &str) -> Result<Destination, Sentence> {
-    let Some(number) = Destination::phone(to) else {
+fn sendable(to: Labelled<&str>, text: &str) -> Result<Destination, Sentence> {
+    let Some(number) = Destination::phone(to.value()) else {
         return Err(sentence!(
             "Text messages cannot be sent to {}. Give a phone number, such as \"+491701234\".",
-            echoed(format!("{to:?}"))
+            to.map(|to| format!("{to:?}"))
         ));
     };
     if text.trim().is_empty() {
@@ -172,8 +175,12 @@ fn sendable(to: &str, text: &str) -> Result<Destination, Sentence> {
     Ok(number)
 }
 
-async fn send(gateway: &Outlet, to: Labelled<&String>, text: &str) -> Result<Labelled<String>, Sentence> {
-    let number = sendable(to.value(), text)?.to_string();
+fn str_of(to: &Labelled<String>) -> Labelled<&str> {
+    to.as_ref().map(String::as_str)
+}
+
+async fn send(gateway: &Outlet, to: Labelled<&str>, text: &str) -> Result<Labelled<String>, Sentence> {
+    let number = sendable(to.clone(), text)?.to_string();
     gateway.hand_over(&json!({ "to": number, "text": text })).await?;
     Ok(sentence!("sent to {}", to.map(|_| number)).into())
 }

@@ -13,6 +13,9 @@ use crate::tools::policy::instructing::{Instructing, has_other_name, places};
 /// Links that are followed for one path; more than that leads nowhere.
 const LINKS: usize = 40;
 
+/// Bytes of the longest path that a call may name. To follow its parts one by one takes time.
+pub(crate) const LONGEST_PATH: usize = 4096;
+
 /// Names that are tried for one new file.
 const NAMES: u32 = 1000;
 
@@ -122,8 +125,12 @@ pub(crate) fn free_way(way: &Path, is_free: impl Fn(&Path) -> bool) -> Option<Pa
     (1..NAMES).map(|n| way.with_file_name(name(n))).find(|way| is_free(way))
 }
 
-/// A path with every `..` and every link in it followed; what does not exist is where it would be made.
+/// A path with every `..` and every link in it followed; what does not exist is where it would be made. One that no call may name
+/// is not followed: it stands for the root, where nothing is low and nothing is written.
 pub(crate) fn real(path: &Path) -> PathBuf {
+    if path.as_os_str().len() > 2 * LONGEST_PATH {
+        return PathBuf::from(MAIN_SEPARATOR_STR);
+    }
     let mut left = LINKS;
     follow(PathBuf::from("/"), path, &mut left)
 }

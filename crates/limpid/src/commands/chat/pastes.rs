@@ -9,6 +9,9 @@ use super::said::Said;
 /// Lines of a paste that counts as typed.
 const SHORT: usize = 3;
 
+/// Characters of a line: a longer one counts as several, as it does on a screen.
+const LINE: usize = 80;
+
 /// The long pastes of a chat.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pastes(Arc<Mutex<State>>);
@@ -36,7 +39,7 @@ impl Pastes {
 
     /// Takes note of a paste. Returns what the person is to be told of a long one.
     pub(super) fn add(&self, text: &str) -> Option<String> {
-        let lines = text.lines().count();
+        let lines = rows(text);
         let mut state = self.lock();
         if lines <= SHORT {
             return None;
@@ -77,7 +80,7 @@ impl Pastes {
             }
             paste.is_fresh = false;
         }
-        if is_changed && typed.lines().count() > SHORT {
+        if is_changed && rows(&typed) > SHORT {
             pasted.push(std::mem::take(&mut typed));
         }
         let handed_in = (!pasted.is_empty()).then(|| Labelled::outside(pasted.join("\n\n")));
@@ -90,6 +93,11 @@ impl Pastes {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Lines that a text fills.
+fn rows(text: &str) -> usize {
+    text.lines().map(|line| line.chars().count().div_ceil(LINE).max(1)).sum()
 }
 
 #[cfg(test)]
@@ -114,6 +122,10 @@ mod tests {
         assert_eq!(pastes.add("one\ntwo\nthree\n"), None);
         assert_eq!(split(&pastes, "one\ntwo\nthree\n"), ("one\ntwo\nthree\n".to_owned(), None));
         assert!(pastes.add(&format!("{LONG}\n")).is_some_and(|told| told.contains("4 lines")));
+        assert_eq!(pastes.add(&"w".repeat(240)), None);
+        let copied = "a page that was copied ".repeat(20);
+        assert!(pastes.add(&copied).is_some_and(|told| told.contains("6 lines")), "one line that fills six");
+        assert_eq!(split(&pastes, &copied), (String::new(), Some(copied.clone())));
         let both = ("Sum up:".to_owned(), Some(LONG.to_owned()));
         assert_eq!(split(&pastes, &format!("Sum up: {LONG}\n")), both);
         assert_eq!(split(&pastes, &format!("Sum up: {LONG}")), both, "a line from the history");

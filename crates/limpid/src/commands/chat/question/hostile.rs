@@ -64,7 +64,7 @@ fn part(text: &str) -> QuestionPart {
         folder: text.to_owned(),
         reason: text.to_owned(),
         pattern: Some(text.to_owned()),
-        takes_over: false,
+        whole: false,
     }
 }
 

@@ -47,7 +47,7 @@ pub(super) fn frame(parts: &[(usize, &QuestionPart)], width: usize) -> String {
 
 /// Whether the question about several calls shows all that has to be seen of one.
 pub(super) fn is_seen(part: &QuestionPart, width: usize) -> bool {
-    !part.takes_over || behind_margin(&part.arguments, width, ROWS).1 == 0
+    !part.whole || behind_margin(&part.arguments, width, ROWS).1 == 0
 }
 
 /// What a line means for parts with these numbers; nothing when it is no answer. `can_clean` says whether the window can be
@@ -92,7 +92,7 @@ mod tests {
             folder: "/w".to_owned(),
             reason: text.to_owned(),
             pattern: None,
-            takes_over: false,
+            whole: false,
         }
     }
 
@@ -144,7 +144,7 @@ mod tests {
     // SEC-060
     #[test]
     fn what_a_yes_would_make_the_owners_is_seen_only_where_all_of_it_is_shown() {
-        let part = |takes_over, text: &str| QuestionPart { takes_over, ..part("write_file", text) };
+        let part = |whole, text: &str| QuestionPart { whole, ..part("write_file", text) };
         assert!(is_seen(&part(true, "{}"), 80) && is_seen(&part(false, &"x".repeat(900)), 80));
         assert!(!is_seen(&part(true, &"x".repeat(900)), 80));
     }

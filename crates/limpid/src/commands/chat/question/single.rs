@@ -10,7 +10,7 @@ const ARGUMENTS: usize = 2000;
 /// The question, for a screen of so many columns: no line is wider, so that no part of one begins a line of its own. The
 /// arguments stand behind a margin; the lines below them are the frame's own, and the last says what the call would do.
 pub(in crate::commands::chat) fn frame(part: &QuestionPart, width: usize) -> String {
-    let most = if part.takes_over { usize::MAX } else { ARGUMENTS };
+    let most = if part.whole { usize::MAX } else { ARGUMENTS };
     let (shown, more) = cut(&part.arguments, most);
     let mut lines = vec![field("? ", &part.name, width)];
     lines.extend(behind_margin(shown, width, usize::MAX).0);
@@ -76,7 +76,7 @@ mod tests {
             folder: "/w".to_owned(),
             reason: text.clone(),
             pattern: Some(text),
-            takes_over: false,
+            whole: false,
         }
     }
 
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn what_a_yes_makes_the_owners_is_shown_whole() {
         let text = "x".repeat(8000) + "end";
-        let whole = frame(&QuestionPart { takes_over: true, ..part(&text) }, 80);
+        let whole = frame(&QuestionPart { whole: true, ..part(&text) }, 80);
         let seen: String = whole.lines().filter_map(|line| line.strip_prefix("│ ")).collect();
         assert_eq!(seen, text);
     }
