@@ -32,7 +32,7 @@ use serde::{Deserialize, Deserializer};
 pub use catalogue::{CatalogueConfig, CatalogueUpdate};
 pub use chat::ChatConfig;
 pub use error::ConfigError;
-pub use exec::ExecConfig;
+pub use exec::{ExecConfig, ExecFolder};
 pub use files::FilesConfig;
 pub use heartbeat::HeartbeatConfig;
 pub use inbox::{GatewayConfig, InboxConfig};

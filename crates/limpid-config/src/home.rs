@@ -137,6 +137,11 @@ impl Home {
         self.0.join("data").join("files.lock")
     }
 
+    /// The file that processes hold while they run programs: many at once, or one that runs alone.
+    pub fn programs_lock(&self) -> PathBuf {
+        self.0.join("data").join("programs.lock")
+    }
+
     /// What files held before tools changed them.
     pub fn kept_files(&self) -> PathBuf {
         self.0.join("data").join("kept")

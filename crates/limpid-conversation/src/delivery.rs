@@ -5,7 +5,6 @@ use limpid_core::{ConversationId, Message, Role, Trust};
 use limpid_services::deliveries::visible_text;
 use limpid_services::error::AgentError;
 use limpid_services::events::EventKind;
-use limpid_services::notifications::Notice;
 use limpid_store::{Delivery, DeliveryOrigin, Lease, NewMessage};
 
 use crate::deps::ConversationDeps;
@@ -31,13 +30,12 @@ async fn deliver_one(deps: &ConversationDeps, lease: &Lease, delivery: Delivery)
     let messages = if text.trim().is_empty() || repeats {
         Vec::new()
     } else {
-        as_turn(delivery.new.origin, text, delivery.new.trust)
+        let boundary = delivery.new.trust.is_foreign().then(|| deps.host().tag());
+        as_turn(delivery.new.origin, text, delivery.new.trust, boundary)
     };
     let is_shown = !messages.is_empty();
     let title = visible_text(deps.redactor(), delivery.new.title);
-    let notice = Notice { id: conversation.to_string(), title: title.clone(), body, link: None };
-    let notice = Some(notice).filter(|_| is_shown);
-    let notice = notice.and_then(|notice| notifications.prepare(conversation, notice));
+    let notice = is_shown.then(|| notifications.prepare(conversation, title.clone(), body)).flatten();
     let pending_notifications = notice.as_ref().map(|_| notifications.pending_notifications()).unwrap_or_default();
     let now_ms = deps.host().now_ms();
     if store.deliver(lease, delivery.id, messages, pending_notifications, now_ms).await? && is_shown {
@@ -58,9 +56,10 @@ async fn was_answered(deps: &ConversationDeps, conversation: &ConversationId, te
     Ok(answer.is_some_and(|row| visible_text(deps.redactor(), row.message.text.clone()).trim() == text.trim()))
 }
 
-/// A delivery as a turn: providers want every answer to follow a question, so what it comes from stands in its place.
-fn as_turn(origin: DeliveryOrigin, text: String, trust: Trust) -> Vec<NewMessage> {
+/// A delivery as a turn: providers want every answer to follow a question, so what it comes from stands in its place. Foreign
+/// text has a boundary, since no model of this conversation wrote it.
+fn as_turn(origin: DeliveryOrigin, text: String, trust: Trust, boundary: Option<String>) -> Vec<NewMessage> {
     let asked = Message::new(Role::User, origin.marker(), Trust::File);
-    let answer = Message::new(Role::Assistant, text, trust);
+    let answer = Message { boundary, ..Message::new(Role::Assistant, text, trust) };
     vec![NewMessage { typed: Some(String::new()), ..NewMessage::new(asked) }, NewMessage::new(answer)]
 }

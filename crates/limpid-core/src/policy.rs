@@ -31,6 +31,6 @@ pub use destination::Destination;
 pub use effect::{AddressOrigin, Effect, FileChange, Row, Window};
 pub use hosts::host_matches;
 pub use mode::{BadPattern, ModeRules, ToolFacts, ToolPattern, Writes, allowed};
-pub use rules::{Grant, OwnerRules, Rule};
+pub use rules::{Bans, Grant, OwnerRules, Rule};
 pub use typed::names_whole;
 pub use verdict::{Call, PathFacts, Setting, Verdict, judge, lasting_yes};

@@ -160,6 +160,7 @@ pub mod scenario;
 pub mod scope;
 pub mod section;
 pub mod show;
+pub mod shown;
 pub mod skill;
 pub mod source;
 pub mod splinterlands;

@@ -65,7 +65,13 @@ pub(crate) async fn hand_in(
             let status = if kept.fresh { StatusCode::CREATED } else { StatusCode::OK };
             answer(status, &json!({ "id": kept.id.0, "stored": kept.fresh }))
         }
-        Err(why) => error(status_of(&why), &why.to_string()),
+        Err(why) => {
+            let mut response = error(status_of(&why), &why.to_string());
+            if let IngestError::Full { seconds } = why {
+                response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+            }
+            response
+        }
     }
 }
 
@@ -74,6 +80,7 @@ fn status_of(why: &IngestError) -> StatusCode {
         IngestError::Off(_) => StatusCode::FORBIDDEN,
         IngestError::Malformed(Malformed::TooLong) => StatusCode::PAYLOAD_TOO_LARGE,
         IngestError::Malformed(_) => StatusCode::UNPROCESSABLE_ENTITY,
+        IngestError::Full { .. } => StatusCode::TOO_MANY_REQUESTS,
         // A sender that tries again later loses nothing.
         IngestError::Agent(_) => StatusCode::SERVICE_UNAVAILABLE,
     }

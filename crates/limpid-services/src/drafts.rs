@@ -257,6 +257,7 @@ impl Drafts {
             read_only: self.is_read_only(&draft.new.conversation).await?,
             approved: false,
             snapshot: None,
+            bans: limpid_core::policy::Bans::default(),
             send_state: None,
             shown: ShownItems::default(),
         })

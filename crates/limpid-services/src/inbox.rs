@@ -1,6 +1,7 @@
 //! What came in: how it is handed in, listed and put aside.
 
 mod payload;
+mod share;
 mod token;
 mod tools;
 
@@ -9,9 +10,9 @@ use std::sync::Arc;
 use limpid_config::{Config, Environment, Home, Live, Redactor};
 use limpid_core::inbox::Source;
 use limpid_store::{InboxItem, Inserted, ItemFilter, ItemId, Listed, NewItem, Store};
-use tokio::sync::Semaphore;
 
 pub use crate::inbox::payload::{HandedIn, MAX_BODY, Malformed};
+use crate::inbox::share::Shares;
 pub use crate::inbox::token::{IngestToken, TOKEN_VARIABLE};
 pub(crate) use crate::inbox::tools::{fitting, list_room};
 pub use crate::inbox::tools::{shown_id, tools};
@@ -20,9 +21,6 @@ use crate::error::AgentError;
 use crate::events::{EventBus, EventKind};
 use crate::host::Host;
 use crate::timers::SchedulerWaker;
-
-/// What is handed in by one source and written at a time. More wait for each other, and not before a turn of the owner's.
-const AT_ONCE: usize = 4;
 
 /// What somebody hands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +82,14 @@ pub enum IngestError {
     /// It is not what can be kept.
     #[error(transparent)]
     Malformed(#[from] Malformed),
+    /// Its source has handed in as much as is kept in a day.
+    #[error(
+        "this source has handed in as much as is kept in a day; it may go on in {seconds} s (`items_a_day` under [inbox])"
+    )]
+    Full {
+        /// Seconds until it may go on.
+        seconds: u64,
+    },
     /// The store could not keep it.
     #[error(transparent)]
     Agent(#[from] AgentError),
@@ -123,29 +129,11 @@ pub struct Inbox {
     shares: Arc<Shares>,
 }
 
-/// The share of each source in what is written.
-struct Shares {
-    mail: Semaphore,
-    sms: Semaphore,
-    notifications: Semaphore,
-}
-
-impl Shares {
-    fn of(&self, source: Source) -> &Semaphore {
-        match source {
-            Source::Mail => &self.mail,
-            Source::Sms => &self.sms,
-            Source::Notification => &self.notifications,
-        }
-    }
-}
-
 impl Inbox {
     /// The items of a store. From here on no text repeats the token that is kept in the home.
     pub fn new(options: InboxOptions) -> Self {
         let InboxOptions { home, environment, config, host, store, redactor, events, waker } = options;
-        let share = || Semaphore::new(AT_ONCE);
-        let shares = Arc::new(Shares { mail: share(), sms: share(), notifications: share() });
+        let shares = Arc::new(Shares::new());
         let inbox = Self { home, environment, config, host, store, redactor, events, waker, shares };
         inbox.learn_token();
         inbox
@@ -185,10 +173,13 @@ impl Inbox {
             now_ms,
         };
         // Nobody closes it.
-        let _share = self.shares.of(kind.source()).acquire().await.ok();
+        let share = self.shares.of(kind.source());
+        let _turn = share.writers.acquire().await.ok();
+        share.has_room(body.len(), (now_ms, config.items_a_day)).map_err(|seconds| IngestError::Full { seconds })?;
         let inserted = self.store.insert_items(vec![new]).await.map_err(AgentError::from)?;
         let inserted = inserted.into_iter().next().ok_or_else(|| AgentError::Invalid("nothing was kept".to_owned()))?;
         if inserted.fresh {
+            share.kept(body.len());
             let source = kind.source().to_string();
             self.events.send(None, EventKind::ItemArrived { source, id: inserted.id.0 });
         }

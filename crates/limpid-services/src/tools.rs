@@ -9,6 +9,7 @@ mod executor;
 mod file_history;
 mod policy;
 mod reservations;
+mod trouble;
 
 /// What is said of an effect that a dead process had begun.
 pub const OUTCOME_UNKNOWN: &str = "outcome unknown: the program stopped while this ran; look before doing it again";
@@ -31,8 +32,4 @@ pub use crate::tools::policy::{
 pub(crate) use crate::tools::policy::{changes, is_same_call};
 
 pub use crate::tools::reservations::{LaterResult, Reservation, Reservations};
-
-/// What a tool says of an error of the store or of a service, whose words are Limpid's own and those of the arguments.
-pub fn trouble(error: impl std::fmt::Display) -> limpid_core::Sentence {
-    echoed(error.to_string()).into()
-}
+pub use crate::tools::trouble::{Trouble, trouble};

@@ -35,8 +35,8 @@ pub trait InstructingFiles: Send + Sync {
     /// Writes down that the owner was told of a file that waits, with what it held then.
     async fn note_told(&self, path: &str, hash: FileHash) -> Result<(), StoreError>;
 
-    /// Writes down that the owner accepted a file; it waits no more.
-    async fn accept_file(&self, new: NewRaisedLabel) -> Result<(), StoreError>;
+    /// Writes down that the owner accepted a file with this content; it waits no more.
+    async fn accept_file(&self, new: NewRaisedLabel, content: FileHash) -> Result<(), StoreError>;
 
     /// Writes down what the owner made their own.
     async fn raise_label(&self, new: NewRaisedLabel) -> Result<(), StoreError>;

@@ -34,7 +34,7 @@ use async_trait::async_trait;
 use command::Command;
 use limpid_core::policy::{Destination, Effect};
 use limpid_core::{Labelled, Sentence, ToolClass};
-pub use programs::Programs;
+pub use programs::{FolderRules, Programs};
 use run::LAST_SECONDS;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -122,6 +122,10 @@ impl Tool for Exec {
         Some(Started { program: command.program, files, folder: command.folder })
     }
 
+    fn runs_unasked(&self, arguments: &Value) -> bool {
+        self.parsed(arguments).is_ok_and(|command| self.programs.runs_unasked(&command))
+    }
+
     /// The command as its words and the folder as the one that it is: `{ command = ["git", "log"] }` in a rule is this
     /// very command, and nothing that only looks like it.
     fn judged(&self, arguments: &Value) -> Value {
@@ -134,7 +138,7 @@ impl Tool for Exec {
     }
 
     fn timeout(&self) -> Option<Duration> {
-        Some(Duration::from_secs(self.programs.limits.seconds + LAST_SECONDS))
+        Some(Duration::from_secs(self.programs.most_seconds() + LAST_SECONDS))
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
@@ -145,7 +149,7 @@ impl Tool for Exec {
             return Err("the program is not the one any more that was approved; call it again".into());
         }
         let view = self.programs.view(context.trust, &command);
-        let trust = context.trust.join(self.programs.trust(view));
+        let trust = context.trust.join(self.programs.trust(view, &command));
         let said = run::run(&self.programs, &command, view, (context.read_only, frozen)).await;
         said.map(|text| Labelled::new(text, trust)).map_err(|why| Labelled::new(why, trust).into())
     }

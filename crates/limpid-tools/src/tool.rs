@@ -8,7 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use limpid_core::policy::{Destination, Effect};
+use limpid_core::policy::{Bans, Destination, Effect};
 use limpid_core::{ConversationId, Labelled, Sentence, Tier, ToolClass, Trust, TurnId, sentence};
 use reqwest::StatusCode;
 use serde_json::{Map, Value};
@@ -102,6 +102,12 @@ pub trait Tool: Send + Sync {
     /// How long a call may take, when that is not the usual time.
     fn timeout(&self) -> Option<Duration> {
         None
+    }
+
+    /// Whether the owner has written down that a call may run after a stranger's text was read, because it can change and
+    /// reach nothing of theirs.
+    fn runs_unasked(&self, _arguments: &Value) -> bool {
+        false
     }
 
     /// Whether it writes down itself when its effect leaves for outside ([`SendState`]); until then nothing has
@@ -198,6 +204,8 @@ pub struct ToolContext {
     pub approved: bool,
     /// The program and the files as they were when the owner said yes: these are run, and not what lies there by now.
     pub snapshot: Option<Arc<Snapshot>>,
+    /// Where the owner's rules let it not be led.
+    pub bans: Bans,
     /// Where it writes down how far its effect has come; absent: whoever called it has done so before.
     pub send_state: Option<Arc<dyn SendState>>,
     /// Where it says which items of the inbox its result shows.

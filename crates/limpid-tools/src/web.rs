@@ -11,6 +11,7 @@ mod page;
 use std::sync::{Arc, Once, OnceLock};
 use std::time::Duration;
 
+use limpid_core::policy::{Bans, Destination};
 use limpid_core::{Labelled, Sentence, Trust, causes, sentence};
 use reqwest::header::{HeaderMap, LOCATION};
 use reqwest::redirect::Policy;
@@ -53,6 +54,8 @@ pub struct Ask {
     pub headers: HeaderMap,
     /// Whether a redirect may lead to another host.
     pub other_hosts: bool,
+    /// Where it may not, whatever host that is.
+    pub bans: Bans,
 }
 
 impl Web {
@@ -87,11 +90,15 @@ impl Web {
         for _ in 0..=REDIRECTS {
             let response = self.one(&url, &ask.headers).await?;
             let Some(next) = redirect(&url, &response)? else { return page::read(response, url, BODY).await };
-            if !ask.other_hosts && next.host_str() != url.host_str() {
+            // Another port is another server; that of another scheme is the same one, when both are the usual ones.
+            if !ask.other_hosts && (next.host_str(), next.port()) != (url.host_str(), url.port()) {
                 return Err(sentence!(
                     "it leads to another host; ask for {} itself if you need it",
                     Labelled::outside(next)
                 ));
+            }
+            if ask.bans.forbid(&Destination::host(&host_of(next.as_str()).unwrap_or_default())) {
+                return Err(sentence!("it leads to {}, which the owner's rules forbid", Labelled::outside(next)));
             }
             url = next;
         }

@@ -93,7 +93,7 @@ impl Tool for WebFetch {
             return Err(sentence!("`maxChars` is {} to {}", CHARS.0, CHARS.2));
         }
         // Which hosts a turn may reach is decided before it is made; after a stranger's text, nobody leads on from there.
-        let ask = Ask { other_hosts: !context.trust.is_foreign(), ..Ask::default() };
+        let ask = Ask { other_hosts: !context.trust.is_foreign(), bans: context.bans.clone(), ..Ask::default() };
         let page = self.web.get(&url, &ask).await?;
         if !page.is_ok() {
             return Err(sentence!(

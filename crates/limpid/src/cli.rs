@@ -60,6 +60,10 @@ pub struct GlobalArgs {
     /// The folder that holds everything Limpid keeps [default: ~/.limpid]
     #[arg(long, global = true, value_name = "DIR", env = "LIMPID_HOME", hide_env_values = true)]
     pub home: Option<PathBuf>,
+
+    /// Print data to a pipe or file as it is, with codes in it that a terminal would follow
+    #[arg(long, global = true)]
+    pub raw: bool,
 }
 
 /// The commands.

@@ -44,6 +44,9 @@ use context::Context;
 /// # Errors
 /// Whatever the command fails with.
 pub async fn run(cli: Cli) -> Result<(), Failure> {
+    if cli.global.raw {
+        output::go_raw()?;
+    }
     if let Some(Command::Completions(args)) = &cli.command {
         return completions(args);
     }

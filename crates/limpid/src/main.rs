@@ -19,7 +19,15 @@ fn main() -> ExitCode {
     if let Some(code) = limpid_runtime::sandbox::main(std::env::args_os()) {
         return ExitCode::from(code);
     }
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        // It repeats words that somebody else may have chosen.
+        Err(wrong) if wrong.use_stderr() => {
+            output::tell_as_laid_out(wrong.render().to_string().trim_end());
+            return ExitCode::from(ExitStatus::Usage.code());
+        }
+        Err(help) => help.exit(),
+    };
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return end(Err(Failure::from(error))),

@@ -1,30 +1,49 @@
 //! Where words go: data to standard output, everything else to standard error.
 
 mod screen;
-mod shown;
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use limpid_prompt::shown::{isolated, shown_json};
 use serde::Serialize;
+use unicode_width::UnicodeWidthStr as _;
 
-use crate::failure::Failure;
+use crate::failure::{ExitStatus, Failure};
 
+pub use limpid_prompt::shown::{shown, shown_line};
 pub use screen::{Below, Edited};
-pub use shown::shown;
 
 /// The version of every JSON shape that this program prints.
 pub const JSON_VERSION: u32 = 1;
 
-/// Prints data without adding anything. What goes to a screen is written out where a terminal would follow it; what goes
-/// to a program is as it is.
+/// Whether data goes out as it is.
+static RAW: AtomicBool = AtomicBool::new(false);
+
+/// Lets data go out as it is, to a program that reads it.
+///
+/// # Errors
+/// When it would go to a terminal, which would follow what a stranger wrote in it.
+pub fn go_raw() -> Result<(), Failure> {
+    if io::stdout().is_terminal() {
+        let what = "--raw prints to a pipe or a file, not to a terminal, which would follow codes in the text";
+        return Err(Failure::new(ExitStatus::Usage, what).advise("Leave --raw out, or add `> FILE`"));
+    }
+    RAW.store(true, Ordering::Relaxed);
+    Ok(())
+}
+
+/// Prints data without adding anything. What a terminal would follow is written out, for a program too: what it prints may come
+/// to a screen. With `--raw` the data is as it is.
 ///
 /// A reader that went away (`limpid … | head`) is no error: the program ends quietly.
 ///
 /// # Errors
 /// When standard output cannot be written.
 pub fn data(text: &str) -> Result<(), Failure> {
-    let text = if io::stdout().is_terminal() { shown(text) } else { Cow::Borrowed(text) };
+    let text = if RAW.load(Ordering::Relaxed) { Cow::Borrowed(text) } else { shown(text) };
+    let text = if io::stdout().is_terminal() { isolated(&text) } else { Cow::Borrowed(&*text) };
     let text = &*text;
     let write = || {
         let mut out = io::stdout().lock();
@@ -52,6 +71,14 @@ pub fn text(text: &str) -> Result<(), Failure> {
     if io::stdout().is_terminal() { line(&wrapped(text, screen::width())) } else { line(text) }
 }
 
+/// Prints a line of JSON. What a terminal would follow is written as JSON writes letters, so that it is the same value.
+///
+/// # Errors
+/// When standard output cannot be written.
+pub fn json_line(json: &str) -> Result<(), Failure> {
+    line(&shown_json(json))
+}
+
 /// Prints a value as JSON, with the version of its shape first.
 ///
 /// # Errors
@@ -61,7 +88,7 @@ pub fn json(name: &str, value: &impl Serialize) -> Result<(), Failure> {
     shape.insert("version".to_owned(), JSON_VERSION.into());
     let value = serde_json::to_value(value).map_err(|error| Failure::from(io::Error::from(error)))?;
     shape.insert(name.to_owned(), value);
-    line(&serde_json::to_string_pretty(&shape).unwrap_or_default())
+    json_line(&serde_json::to_string_pretty(&shape).unwrap_or_default())
 }
 
 /// Prints the fields of a struct as one JSON object, with the version of its shape first.
@@ -75,7 +102,7 @@ pub fn json_shape(fields: &impl Serialize) -> Result<(), Failure> {
     if let serde_json::Value::Object(fields) = fields {
         shape.extend(fields);
     }
-    line(&serde_json::to_string_pretty(&shape).unwrap_or_default())
+    json_line(&serde_json::to_string_pretty(&shape).unwrap_or_default())
 }
 
 /// Prints several lists as one JSON object, with the version of its shape first.
@@ -86,7 +113,7 @@ pub fn json_parts(parts: &[(&str, Vec<serde_json::Value>)]) -> Result<(), Failur
     let mut shape = serde_json::Map::new();
     shape.insert("version".to_owned(), JSON_VERSION.into());
     shape.extend(parts.iter().map(|(name, rows)| ((*name).to_owned(), rows.clone().into())));
-    line(&serde_json::to_string_pretty(&shape).unwrap_or_default())
+    json_line(&serde_json::to_string_pretty(&shape).unwrap_or_default())
 }
 
 /// Tells the person something that is no data.
@@ -96,7 +123,7 @@ pub fn tell(text: &str) {
 
 /// Tells the person something whose lines are as long as they may be.
 pub fn tell_as_laid_out(text: &str) {
-    talk(&format!("{}\n", shown(text)));
+    talk(&format!("{}\n", turned(shown(text))));
 }
 
 /// Columns of the screen.
@@ -111,12 +138,12 @@ pub fn tell_faintly(text: &str) {
 
 /// Tells the person more on the same line, in faint letters.
 pub fn tell_on_faintly(text: &str) {
-    talk(&format!("{FAINT}{}{PLAIN}", shown(text)));
+    talk(&format!("{FAINT}{}{PLAIN}", turned(shown(text))));
 }
 
 /// Tells the person more on the same line.
 pub fn tell_on(text: &str) {
-    talk(&shown(text));
+    talk(&turned(shown(text)));
 }
 
 /// Starts faint letters. Codes of this program stand outside of what [`shown`] has written out.
@@ -127,7 +154,12 @@ const PLAIN: &str = "\u{1b}[0m";
 
 fn told(text: &str) -> String {
     let text = shown(text);
-    if io::stderr().is_terminal() { wrapped(&text, screen::width()) } else { text.into_owned() }
+    turned(if io::stderr().is_terminal() { wrapped(&text, screen::width()).into() } else { text })
+}
+
+/// What is shown, with runs from right to left isolated where it goes to a screen.
+fn turned(shown: Cow<'_, str>) -> String {
+    if io::stderr().is_terminal() { isolated(&shown).into_owned() } else { shown.into_owned() }
 }
 
 /// Prints what was made ready to be shown.
@@ -165,13 +197,27 @@ pub fn one_line(text: &str, most: usize) -> String {
     }
 }
 
-/// A table with columns as wide as they need; numbers to the right.
+/// A text of somebody else's behind a margin, so that no line of it looks like one of the program's own.
+pub fn behind_margin(text: &str) -> String {
+    text.split('\n').map(|line| format!("│ {line}")).collect::<Vec<_>>().join("\n")
+}
+
+/// Fields with their names in a column, each on one line.
+pub fn fields(fields: &[(&str, String)]) -> String {
+    let widest = fields.iter().map(|(name, _)| name.len()).max().unwrap_or(0) + 2;
+    let line = |(name, value): &(&str, String)| format!("{name:<widest$}{}", shown_line(value));
+    fields.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// A table with columns as wide as they are on a screen; numbers to the right.
 pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
+    // A cell is as wide as what is printed in its place, and stays on its line.
+    let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|cell| shown_line(cell)).collect()).collect();
     let width = |column: usize| {
         rows.iter()
             .filter_map(|row| row.get(column))
-            .map(|cell| cell.chars().count())
-            .chain(head.get(column).map(|cell| cell.chars().count()))
+            .map(|cell| cell.width())
+            .chain(head.get(column).map(|cell| cell.width()))
             .max()
             .unwrap_or(0)
     };
@@ -188,7 +234,7 @@ pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
             .iter()
             .enumerate()
             .map(|(column, cell)| {
-                let gap = " ".repeat(widths[column.min(widths.len() - 1)].saturating_sub(cell.chars().count()));
+                let gap = " ".repeat(widths[column.min(widths.len() - 1)].saturating_sub(cell.width()));
                 if numeric.get(column).copied().unwrap_or(false) {
                     format!("{gap}{cell}")
                 } else {

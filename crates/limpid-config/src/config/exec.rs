@@ -18,6 +18,10 @@ pub struct ExecConfig {
     /// Names of hosts that programs may reach, each with its port where that is neither 80 nor 443.
     #[serde(deserialize_with = "names")]
     pub network: Vec<String>,
+    /// Those of them whose answers are as good as the owner's own files. Programs that may reach no others keep the view of the
+    /// owner's folders.
+    #[serde(deserialize_with = "names")]
+    pub trusted_network: Vec<String>,
     /// Folders with programs besides the system's.
     #[serde(deserialize_with = "absolute")]
     pub path: Vec<PathBuf>,
@@ -36,6 +40,30 @@ pub struct ExecConfig {
     pub disk_megabytes: u64,
     /// Files that one call may add.
     pub files: u64,
+    /// What holds for programs that start in a folder.
+    pub folders: Vec<ExecFolder>,
+}
+
+/// What holds for programs that start in a granted folder, or below it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExecFolder {
+    /// The folder.
+    #[serde(deserialize_with = "absolute_one")]
+    pub folder: PathBuf,
+    /// Names of programs that run there without a question also after a stranger's text was read, in a folder of somebody
+    /// else's: they have no network, and write only where strangers' text is.
+    #[serde(default, deserialize_with = "program_names")]
+    pub programs: Vec<String>,
+    /// Seconds, in place of the usual ones.
+    #[serde(default)]
+    pub seconds: Option<u64>,
+    /// Megabytes of disk, in place of the usual ones.
+    #[serde(default)]
+    pub disk_megabytes: Option<u64>,
+    /// Files, in place of the usual ones.
+    #[serde(default)]
+    pub files: Option<u64>,
 }
 
 impl Default for ExecConfig {
@@ -44,6 +72,7 @@ impl Default for ExecConfig {
             enabled: true,
             shell: false,
             network: Vec::new(),
+            trusted_network: Vec::new(),
             path: Vec::new(),
             toolchains: Vec::new(),
             environment: Vec::new(),
@@ -52,7 +81,26 @@ impl Default for ExecConfig {
             processes: 64,
             disk_megabytes: 1024,
             files: 20_000,
+            folders: Vec::new(),
         }
+    }
+}
+
+/// One folder by its whole path.
+fn absolute_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
+    let folder = PathBuf::deserialize(deserializer)?;
+    if folder.is_absolute() {
+        return Ok(folder);
+    }
+    Err(D::Error::custom(format!("`{}` is no whole path; write it from `/` on", folder.display())))
+}
+
+/// Names of programs. A path would be compared with the name of a program, and never be it, so it is refused now.
+fn program_names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let names = Vec::<String>::deserialize(deserializer)?;
+    match names.iter().find(|name| name.is_empty() || name.contains('/') || name.contains(char::is_whitespace)) {
+        Some(name) => Err(D::Error::custom(format!("`{name}` is no name of a program; write `make`"))),
+        None => Ok(names),
     }
 }
 
@@ -84,5 +132,21 @@ mod tests {
         for wrong in ["true", "[\"https://docs.example.com\"]", "[\"*.example\"]", "[\"a.example:x\"]", "[\"\"]"] {
             assert!(read(&format!("network = {wrong}")).is_err(), "{wrong}");
         }
+    }
+
+    // SEC-085
+    #[test]
+    fn a_folder_may_have_more_and_names_programs_without_their_paths() {
+        let read = |text: &str| toml::from_str::<ExecConfig>(text).map(|config| config.folders);
+        let folder = "[[folders]]\nfolder = \"/src/theirs\"\n";
+        let found = read(&format!("{folder}programs = [\"make\"]\nseconds = 600\n")).unwrap();
+        assert_eq!(
+            (found[0].programs.as_slice(), found[0].seconds, found[0].files),
+            (&["make".to_owned()][..], Some(600), None)
+        );
+        for wrong in ["programs = [\"/bin/make\"]", "programs = [\"make x\"]", "programs = [\"\"]", "network = true"] {
+            assert!(read(&format!("{folder}{wrong}\n")).is_err(), "{wrong}");
+        }
+        assert!(read("[[folders]]\nfolder = \"src\"\n").is_err());
     }
 }

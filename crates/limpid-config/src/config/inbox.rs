@@ -20,6 +20,8 @@ pub struct InboxConfig {
     pub hosts: Vec<String>,
     /// Whether it may listen on an address that other machines reach, without encryption of its own.
     pub public: bool,
+    /// Items that are kept of one source in a day, mail accounts apart; who hands in more is told when it may go on.
+    pub items_a_day: u32,
     /// What sends text messages. Absent: none are sent.
     pub gateway: Option<GatewayConfig>,
 }
@@ -33,6 +35,7 @@ impl Default for InboxConfig {
             listen: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7717),
             hosts: Vec::new(),
             public: false,
+            items_a_day: 10_000,
             gateway: None,
         }
     }

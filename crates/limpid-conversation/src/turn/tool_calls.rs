@@ -127,6 +127,7 @@ impl RunningTurn {
             read_only: self.calls.tools.is_read_only(),
             approved: false,
             snapshot: None,
+            bans: limpid_core::policy::Bans::default(),
             send_state: None,
             shown: ShownItems::default(),
         }

@@ -56,6 +56,29 @@ impl Rule {
     }
 }
 
+/// Destinations that the owner's rules hold a call back from, wherever it is led on its way.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bans(Vec<String>);
+
+impl Bans {
+    /// Whether it must not go there.
+    pub fn forbid(&self, destination: &Destination) -> bool {
+        self.0.iter().any(|banned| destination.has_any_of(banned))
+    }
+}
+
+impl OwnerRules {
+    /// Where a call must not be led: the destinations of rules that would forbid it there, or ask about it.
+    pub fn bans(&self, tool: &ToolFacts<'_>, arguments: &Argument) -> Bans {
+        let concerns = |rule: &&Rule| {
+            let arguments = rule.arguments.as_ref().is_none_or(|pattern| pattern.concerns(arguments));
+            arguments && rule.tool.matches(tool)
+        };
+        let rules = self.deny.iter().chain(&self.ask).filter(concerns);
+        Bans(rules.filter_map(|rule| rule.destination.clone()).collect())
+    }
+}
+
 /// Calls that the owner allowed for the rest of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grant {

@@ -52,6 +52,9 @@ pub struct Call<'a> {
     pub destination: Option<&'a Destination>,
     /// Whether the turn holds a reserved right to exactly this call.
     pub reserved: bool,
+    /// Whether the owner wrote down that this program may run in this folder of somebody else's, where it can change and reach
+    /// nothing of theirs.
+    pub unasked: bool,
 }
 
 /// A path of a call with every link and `..` in it followed.
@@ -163,7 +166,9 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
     let ruled = !takes_over(setting, call) && setting.rules.allow.iter().any(|rule| names_it(rule) && fits(rule));
     // In a clean window a send waits however it was planned; and what the owner's rules ask about is asked about.
     let reserved = call.reserved && setting.trust.is_foreign() && call.row() == Row::Send && !is_in(&setting.rules.ask);
-    if granted || ruled || reserved { Verdict::Allowed } else { Verdict::NeedsApproval { reason } }
+    // The same holds for programs in a stranger's folder: the kernel keeps them from everything of the owner's.
+    let unasked = call.unasked && call.row() == Row::Run && !is_in(&setting.rules.ask);
+    if granted || ruled || reserved || unasked { Verdict::Allowed } else { Verdict::NeedsApproval { reason } }
 }
 
 /// Why a mode's rule on written files forbids a call, if it does.

@@ -60,10 +60,11 @@ fn as_sent(message: &HistoryMessage, inputs: &Inputs, place: Place, n: usize) ->
 
 /// What was said, a stranger's words inside their boundary.
 ///
-/// The model's own words need none. A message that was stored with its boundary already around the stranger's part is
+/// The model's own words need none; a report that was delivered in the place of an answer has a tag. A message that was stored with its boundary already around the stranger's part is
 /// left as it was sent; nobody but the program knew the tag when it was drawn.
 fn text(message: &HistoryMessage, inputs: &Inputs) -> String {
-    let foreign = Trust::from(message.trust).is_foreign() && message.role != RoleName::Assistant;
+    let own = message.role == RoleName::Assistant && message.boundary.is_none();
+    let foreign = Trust::from(message.trust).is_foreign() && !own;
     if !foreign || message.content.is_empty() {
         return message.content.clone();
     }

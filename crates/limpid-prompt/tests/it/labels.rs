@@ -34,3 +34,46 @@ fn no_code_that_renders_calls_a_text_the_owners() {
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
+
+/// The fields of the inputs that are plain text, each under its type.
+fn plain_fields() -> Vec<String> {
+    let mut files = Vec::new();
+    let inputs = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/inputs");
+    sources(&inputs, &mut files);
+    files.push((String::new(), fs::read_to_string(inputs.with_extension("rs")).unwrap()));
+    let mut found = Vec::new();
+    for (_, code) in files {
+        let (mut of, mut fields, mut is_labelled) = (String::new(), Vec::new(), false);
+        for line in code.lines().map(str::trim) {
+            if let Some((_, name)) = line.split_once("struct ") {
+                of = name.split(|letter: char| !letter.is_alphanumeric()).next().unwrap().to_owned();
+                (fields, is_labelled) = (Vec::new(), false);
+            } else if line == "}" && !of.is_empty() {
+                if !is_labelled {
+                    found.append(&mut fields);
+                }
+                of.clear();
+            } else if let Some((name, kind)) = line.trim_start_matches("pub ").split_once(": ")
+                && !line.starts_with("//")
+                && !of.is_empty()
+            {
+                is_labelled |= name == "trust";
+                if name.contains(char::is_whitespace) {
+                    continue;
+                }
+                let kind = kind.split([',', '=']).next().unwrap().trim();
+                if kind.contains("String") {
+                    fields.push(format!("{of}.{name}: {kind}"));
+                }
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+// SEC-050
+#[test]
+fn a_text_without_a_label_is_one_of_the_owners_files_or_a_name_of_ours() {
+    insta::assert_snapshot!(plain_fields().join("\n"));
+}

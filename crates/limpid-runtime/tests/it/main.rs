@@ -4,8 +4,10 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 mod agent_file;
+mod alone;
 mod answered;
 mod cache;
+mod canaries;
 mod changed_files;
 mod chat;
 mod clean;

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use crate::kit::{Bench, dead_holder};
 use async_trait::async_trait;
 use limpid_core::{ConversationId, Message, Role, Trust};
+use limpid_prompt::shown::Shown;
 use limpid_runtime::{Agent, AgentOptions, Clock as _, Environment, EventKind, Notice, Notifier};
 use limpid_store::{
     Acquired, Audience, ConversationKind, DeliveryOrigin, NewConversation, NewDelivery, NewMessage,
@@ -59,14 +60,14 @@ fn new_delivery(text: &str) -> NewDelivery {
         key: String::new(),
         conversation: ConversationId::new("c1"),
         origin: DeliveryOrigin::Heartbeat,
-        title: "Disk “A”".to_owned(),
+        title: "Disk “A”\u{9b}2K".to_owned(),
         text: text.to_owned(),
         trust: Trust::Owner,
         now_ms: 1,
     }
 }
 
-// KAI-069 KAI-070
+// KAI-069 KAI-070 SEC-089
 #[tokio::test]
 async fn a_report_is_told_once_in_short_and_a_broken_screen_fails_nothing() {
     let bench = Bench::new(HELLO).await;
@@ -74,7 +75,7 @@ async fn a_report_is_told_once_in_short_and_a_broken_screen_fails_nothing() {
     let notifiers: Vec<Arc<dyn Notifier>> = vec![Arc::clone(&bad) as _, Arc::clone(&good) as _];
     let agent = Agent::open(AgentOptions { notifiers, ..bench.options() }).unwrap();
     let mut bus = agent.subscribe();
-    report(&agent, "k1", "## **Full**\n```kai-ui\n{}\n```\nThe disk is full.").await;
+    report(&agent, "k1", "## **Full**\n```kai-ui\n{}\n```\nThe disk is full\u{1b}]0;x\u{7}.").await;
     report(&agent, "k1", "again").await;
     report(&agent, "k2", "HEARTBEAT_OK").await;
     report(&agent, "k3", "```kai-ui\n{}\n```").await;
@@ -82,8 +83,8 @@ async fn a_report_is_told_once_in_short_and_a_broken_screen_fails_nothing() {
     let shown = good.shown.lock().unwrap().clone();
     let expected = Notice {
         id: "c1".to_owned(),
-        title: "Disk “A”".to_owned(),
-        body: "Full The disk is full.".to_owned(),
+        title: Shown::new("Disk “A”\\u{9b}2K"),
+        body: Shown::new("Full The disk is full\\u{1b}]0;x\\u{7}."),
         link: None,
     };
     assert_eq!(shown, [expected]);
@@ -154,12 +155,12 @@ async fn a_topic_and_a_program_get_the_notice_as_an_object() {
     let request = bench.server.requests().remove(0);
     assert_eq!((request.method.as_str(), request.path.as_str()), ("POST", "/"));
     assert_eq!(request.header("authorization"), Some("Bearer tk_secret"));
-    let object = serde_json::json!({"topic": "ada", "title": "Disk “A”", "message": body, "sequence_id": "c1", "click": "https://agent.home/c1"});
+    let object = serde_json::json!({"topic": "ada", "title": "Disk “A”\\u{9b}2K", "message": body, "sequence_id": "c1", "click": "https://agent.home/c1"});
     assert_eq!(request.json(), object);
     let told: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(told).unwrap()).unwrap();
     assert_eq!(
         told,
-        serde_json::json!({"id": "c1", "title": "Disk “A”", "body": body, "link": "https://agent.home/c1"})
+        serde_json::json!({"id": "c1", "title": "Disk “A”\\u{9b}2K", "body": body, "link": "https://agent.home/c1"})
     );
 }
 
@@ -210,7 +211,7 @@ async fn a_browser_alone_can_read_what_it_is_told() {
     assert_eq!(claims, serde_json::json!({"aud": audience, "exp": exp, "sub": "mailto:me@example.com"}));
     assert_eq!(key, bench.agent().notifications().push_key().unwrap(), "one key for all and over restarts");
     let told: serde_json::Value = serde_json::from_str(&browser.read(&sent[0].body)).unwrap();
-    assert_eq!(told, serde_json::json!({"id": "c1", "title": "Disk “A”", "body": "The disk is full."}));
+    assert_eq!(told, serde_json::json!({"id": "c1", "title": "Disk “A”\\u{9b}2K", "body": "The disk is full."}));
 }
 
 // KAI-070

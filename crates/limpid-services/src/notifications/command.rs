@@ -25,7 +25,7 @@ impl Notifier for Program {
 
     async fn notify(&self, notice: &Notice) -> Result<(), String> {
         self.0
-            .hand_over(&json!({ "id": notice.id, "title": notice.title, "body": notice.body, "link": notice.link }))
+            .hand_over(&json!({ "id": notice.id, "title": notice.title.as_str(), "body": notice.body.as_str(), "link": notice.link }))
             .await
             .map_err(Sentence::into_text)
     }

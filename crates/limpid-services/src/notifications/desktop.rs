@@ -53,10 +53,14 @@ impl Notifier for Desktop {
 fn words(notice: &Notice, mac: bool) -> Vec<String> {
     if mac {
         let script = "on run argv\ndisplay notification (item 2 of argv) with title (item 1 of argv)\nend run";
-        return ["osascript", "-e", script, "--", &notice.title, &notice.body].map(str::to_owned).to_vec();
+        return ["osascript", "-e", script, "--", notice.title.as_str(), notice.body.as_str()]
+            .map(str::to_owned)
+            .to_vec();
     }
     let id = format!("--replace-id={}", number(&notice.id));
-    [PROGRAM, "--app-name=Limpid", &id, "--", &notice.title, &escaped(&notice.body)].map(str::to_owned).to_vec()
+    [PROGRAM, "--app-name=Limpid", &id, "--", notice.title.as_str(), &escaped(notice.body.as_str())]
+        .map(str::to_owned)
+        .to_vec()
 }
 
 /// A number that is always the same for an id, for servers that know notices by numbers. Never 0, which is none.
@@ -72,6 +76,8 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use limpid_prompt::shown::Shown;
+
     use super::*;
 
     // TERM-009
@@ -105,8 +111,8 @@ mod tests {
     fn a_notice_is_an_argument_and_takes_the_place_of_the_last_one() {
         let notice = |title: &str| Notice {
             id: "c1".to_owned(),
-            title: title.to_owned(),
-            body: "-a <b> & c".to_owned(),
+            title: Shown::new(title),
+            body: Shown::new("-a <b> & c"),
             link: None,
         };
         let first = words(&notice("--hint=x"), false);

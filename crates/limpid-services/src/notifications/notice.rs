@@ -1,6 +1,7 @@
 //! What the owner is told, and a way to tell it.
 
 use async_trait::async_trait;
+use limpid_prompt::shown::Shown;
 
 /// A way to tell the owner something.
 #[async_trait]
@@ -26,9 +27,9 @@ pub struct Notice {
     /// What it is about; a later one about the same thing takes its place.
     pub id: String,
     /// Its title.
-    pub title: String,
+    pub title: Shown,
     /// What it says. A [`Notifier`] gets it on one short line without markup.
-    pub body: String,
+    pub body: Shown,
     /// Where it can be read and answered: the page of its conversation, when the owner has set where pages are.
     pub link: Option<String>,
 }

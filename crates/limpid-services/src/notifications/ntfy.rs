@@ -31,7 +31,7 @@ impl Notifier for Ntfy {
 
     async fn notify(&self, notice: &Notice) -> Result<(), String> {
         let mut object = json!({
-            "topic": self.topic, "title": notice.title, "message": notice.body, "sequence_id": notice.id,
+            "topic": self.topic, "title": notice.title.as_str(), "message": notice.body.as_str(), "sequence_id": notice.id,
         });
         if let Some(link) = &notice.link {
             object["click"] = link.as_str().into();

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use limpid_config::{Config, Environment, Home, Live, Redactor, process};
 use limpid_core::{ConversationId, notice};
+use limpid_prompt::shown::Shown;
 use limpid_store::{DeliveryId, PendingNotifications, PushOutcome, Store};
 use tokio_util::task::TaskTracker;
 
@@ -76,8 +77,8 @@ impl Notifications {
     pub async fn test(&self) -> Vec<(&'static str, Result<(), String>)> {
         let notice = Notice {
             id: "test".to_owned(),
-            title: "Limpid".to_owned(),
-            body: "This is what a notice looks like.".to_owned(),
+            title: Shown::new("Limpid"),
+            body: Shown::new("This is what a notice looks like."),
             link: None,
         };
         let mut told = Vec::new();
@@ -90,13 +91,14 @@ impl Notifications {
 
     /// The notice of a conversation as it is told: short, without secrets, and with the conversation's page. None when
     /// nothing is left to read, or a client is open and shows it.
-    pub fn prepare(&self, conversation: &ConversationId, notice: Notice) -> Option<Notice> {
+    pub fn prepare(&self, conversation: &ConversationId, title: String, text: String) -> Option<Notice> {
         if self.presence.is_client_open() {
             return None;
         }
-        let body = notice::body(&self.redactor.clean(notice.body))?;
+        let body = Shown::new(&notice::body(&self.redactor.clean(text))?);
+        let title = Shown::new(&self.redactor.clean(title));
         let link = self.config.notify.link.as_ref().map(|link| link.replace(PLACE, conversation.as_str()));
-        Some(Notice { body, title: self.redactor.clean(notice.title), link, ..notice })
+        Some(Notice { id: conversation.to_string(), title, body, link })
     }
 
     /// Who is to tell something, for the store.

@@ -84,8 +84,8 @@ impl WebPush {
     }
 
     async fn tell(&self, browser: &Subscription, notice: &Notice, key: &VapidKey) -> Result<(), String> {
-        let title: String = notice.title.chars().take(TITLE_CHARS).collect();
-        let text = json!({ "id": notice.id, "title": title, "body": notice.body }).to_string();
+        let title: String = notice.title.as_str().chars().take(TITLE_CHARS).collect();
+        let text = json!({ "id": notice.id, "title": title, "body": notice.body.as_str() }).to_string();
         let request = push(browser, text.as_bytes(), &notice.id, key, self.clock.now().as_second())?;
         let headers: Vec<(&str, &str)> = request.headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let answer = post_bytes(&request.url, &headers, request.body).await.map_err(Sentence::into_text)?;

@@ -271,8 +271,22 @@ impl TurnToolExecutor {
 
     async fn try_run(&self, context: ToolContext, permit: Permit) -> Result<Labelled<String>, Sentence> {
         let Permit { tool, call, arguments, facts, pins, approved } = permit;
-        let snapshot = pins.filter(|_| approved).and_then(|pins| pins.snapshot).map(Arc::new);
-        let context = ToolContext { approved, snapshot, ..context };
+        let pins = pins.filter(|_| approved);
+        let _turn = match facts.effect {
+            Effect::Run => Some(self.files.program_turn(pins.is_some()).await?),
+            _ => None,
+        };
+        // From here on nothing of it changes, so a second look at what was approved holds until the program has ended.
+        if let Some(pins) = pins.as_ref().filter(|_| facts.effect == Effect::Run) {
+            let now = Pins::look(&tool, &arguments, &facts, None).await;
+            if now.text != pins.text {
+                let moved = context.words(changes(&pins.text, &now.text));
+                return Err(sentence!("what was approved is not what is there now ({}); call it again", moved));
+            }
+        }
+        let snapshot = pins.and_then(|pins| pins.snapshot).map(Arc::new);
+        let bans = self.policy.bans(&*tool, &facts);
+        let context = ToolContext { approved, snapshot, bans, ..context };
         if let Some((limit, refusal)) = tool.calls_a_message()
             && self.count(&call.name) > limit
         {

@@ -3,6 +3,7 @@
 //! the Markdown files at the top) are looked at as memories are besides: known secrets stay out, and what they said is kept
 //! for ever; of others it is kept for a while.
 
+mod alone;
 mod former;
 mod journal;
 mod kept;
@@ -14,6 +15,7 @@ mod unaccepted;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use limpid_config::{Config, Home, Live};
 use limpid_core::policy::Effect;
@@ -26,6 +28,7 @@ use limpid_tools::echoed;
 use limpid_tools::files;
 use tokio::sync::Mutex;
 
+pub(crate) use self::alone::Turn;
 use self::journal::{Busy, Journal, Watched, unchanged};
 use self::names::{added, is_quoted, with_heading};
 pub use self::offer::FileOffer;
@@ -79,6 +82,15 @@ impl FileHistory {
         self.programs.begin(tool, now_ms).await.map_err(kept)
     }
 
+    /// Waits until a program may start: beside others, or alone, so that nothing of what it was approved for changes until it
+    /// has ended.
+    ///
+    /// # Errors
+    /// A sentence, when others do not end in time: then it must not start.
+    pub(crate) async fn program_turn(&self, alone: bool) -> Result<Turn, Sentence> {
+        alone::turn(&self.home, alone).await
+    }
+
     /// Looks at what programs changed whose end nobody saw, and gives files that an older version knew by their bytes a
     /// place. Prompts are made after that.
     ///
@@ -88,6 +100,8 @@ impl FileHistory {
         self.programs.settle(self.memory.now_ms()).await?;
         let mut is_settled = self.is_settled.lock().await;
         if !*is_settled {
+            let now = u64::try_from(self.memory.now_ms()).unwrap_or_default();
+            alone::clear_copies(&self.home, SystemTime::UNIX_EPOCH + Duration::from_millis(now));
             former::give_places(&self.journal, &self.home, &self.memory, &self.programs.folders()).await?;
             *is_settled = true;
         }
@@ -244,7 +258,9 @@ impl FileHistory {
         };
         if let Some(way) = taken_over(name) {
             let there = if self.journal.content(&way)?.is_some() { Some(read(&way)?) } else { None };
-            return Ok(FileOffer { text: read(name)?, from: name.to_owned(), to: way, there });
+            let text = read(name)?;
+            let content = FileHash::of(text.as_bytes());
+            return Ok(FileOffer { text, content, from: name.to_owned(), to: way, there });
         }
         self.settle().await?;
         let path = self.journal.names.path(name);
@@ -259,8 +275,8 @@ impl FileHistory {
             ))
         })?;
         let shown = |content: FileContent| content.text.unwrap_or_else(|| format!("(SHA-256 {})", content.hash));
-        let (text, there) = (shown(now), file.before.map(shown));
-        Ok(FileOffer { from: name.to_owned(), to: name.to_owned(), text, there })
+        let (content, text, there) = (now.hash, shown(now), file.before.map(shown));
+        Ok(FileOffer { from: name.to_owned(), to: name.to_owned(), text, content, there })
     }
 
     /// Makes a file the owner's as they were shown it, and moves one for strangers' text into the workspace. What was shown is
@@ -291,7 +307,7 @@ impl FileHistory {
             }
         }
         let raised = self.raised(&self.journal.names.path(&seen.to), seen.lines().join("\n"), source);
-        Ok(self.memory.database().accept_file(raised).await?)
+        Ok(self.memory.database().accept_file(raised, seen.content).await?)
     }
 
     /// Writes down that the owner's yes to a call made their own what it wrote, with what they were shown. What waited goes on

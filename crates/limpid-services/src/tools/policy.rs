@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 use limpid_config::{Config, Home, Live};
 use limpid_core::policy::{
-    AddressOrigin, Call, Effect, FileChange, Grant, ModeRules, OwnerRules, PathFacts, Setting, ToolFacts, Verdict,
-    Writes, allowed, judge, lasting_yes,
+    AddressOrigin, Bans, Call, Effect, FileChange, Grant, ModeRules, OwnerRules, PathFacts, Setting, ToolFacts,
+    Verdict, Writes, allowed, judge, lasting_yes,
 };
 use limpid_core::{ConversationId, Labelled, Trust};
 use limpid_prompt::Profile;
@@ -215,6 +215,11 @@ impl ToolPolicy {
         }
     }
 
+    /// Where the owner's rules let a call not be led.
+    pub(crate) fn bans(&self, tool: &dyn Tool, facts: &CallFacts) -> Bans {
+        self.rules.bans(&facts_of(tool), &facts.arguments)
+    }
+
     /// Says whether a call may run.
     pub(crate) fn verdict(&self, tool: &dyn Tool, facts: &CallFacts, context: &CallContext) -> Verdict {
         judge(&self.setting(context), &facts.call(facts_of(tool), context))
@@ -270,6 +275,7 @@ impl CallFacts {
             paths: &self.paths,
             destination: self.destination.as_ref(),
             reserved: context.reserved,
+            unasked: self.unasked,
         }
     }
 }

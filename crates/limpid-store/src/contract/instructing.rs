@@ -64,9 +64,9 @@ pub async fn what_the_owner_accepted_waits_no_more(bench: &Bench) {
     for act in RaisingAct::ALL {
         store.raise_label(raise(act)).await.unwrap();
     }
-    bench.other.accept_file(raise(RaisingAct::File)).await.unwrap();
+    bench.other.accept_file(raise(RaisingAct::File), FileHash::of(b"one\n")).await.unwrap();
     assert_eq!(store.waiting_files().await.unwrap().rows, files);
-    store.accept_file(raise(RaisingAct::File)).await.unwrap();
+    store.accept_file(raise(RaisingAct::File), FileHash::of(b"one\n")).await.unwrap();
     assert_eq!(store.waiting_files().await.unwrap().rows, files[1..]);
     let acts: Vec<RaisingAct> = store.raised_labels().await.unwrap().rows.iter().map(|row| row.new.act).collect();
     assert_eq!(acts, [&RaisingAct::ALL[..], &[RaisingAct::File]].concat());

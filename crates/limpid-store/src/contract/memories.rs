@@ -292,6 +292,11 @@ pub async fn the_lowest_hundredth_goes_to_a_searchable_archive(bench: &Bench) {
     // Of equal scores the one that was touched least lately goes.
     assert_eq!(store.archive_memories(0, 5000).await.unwrap(), 1);
     assert_eq!(keys(store.archived_memories().await.unwrap().rows), ["k197", "k010"]);
+    // What strangers wrote crowds out nothing of the owner's, however new and liked it is.
+    store.store_memory(NewMemory { trust: Trust::Outside, ..memory(Some("theirs"), "tea", 6000) }).await.unwrap();
+    store.reinforce_memory(&"theirs".into(), 6000).await.unwrap();
+    assert_eq!(store.archive_memories(0, 7000).await.unwrap(), 1);
+    assert!(keys(store.archived_memories().await.unwrap().rows).contains(&"theirs".to_owned()));
 }
 
 /// The index says how much it covers and can be made anew.

@@ -87,9 +87,14 @@ impl InstructingFiles for SqliteStore {
         .await
     }
 
-    async fn accept_file(&self, new: NewRaisedLabel) -> Result<(), StoreError> {
+    async fn accept_file(&self, new: NewRaisedLabel, content: FileHash) -> Result<(), StoreError> {
         self.write(move |tx| {
-            raise(tx, &new)?;
+            raise(tx, &new, Some(content))?;
+            tx.sql.prepare_cached("UPDATE waiting_file SET accepted = ? WHERE owner = ? AND path = ?")?.execute((
+                content.0,
+                tx.owner,
+                &new.subject,
+            ))?;
             tx.sql
                 .prepare_cached("DELETE FROM waiting_file WHERE owner = ? AND path = ?")?
                 .execute((tx.owner, &new.subject))?;
@@ -99,7 +104,7 @@ impl InstructingFiles for SqliteStore {
     }
 
     async fn raise_label(&self, new: NewRaisedLabel) -> Result<(), StoreError> {
-        self.write(move |tx| raise(tx, &new)).await
+        self.write(move |tx| raise(tx, &new, None)).await
     }
 
     async fn raised_labels(&self) -> Result<Listed<RaisedLabel>, StoreError> {
@@ -141,7 +146,8 @@ fn wait(tx: &Tx<'_>, file: &WaitingFile) -> Outcome<()> {
     let before = keep(tx, file.before.as_ref())?;
     tx.sql
         .prepare_cached(
-            "INSERT INTO waiting_file (owner, path, before, cause, at_ms) VALUES (:owner, :path, :before, :cause, :at)
+            "INSERT INTO waiting_file (owner, path, before, cause, at_ms, since)
+             VALUES (:owner, :path, :before, :cause, :at, (SELECT coalesce(max(id), 0) FROM raised_label))
              ON CONFLICT (owner, path) DO NOTHING",
         )?
         .execute(named_params! {
@@ -150,12 +156,20 @@ fn wait(tx: &Tx<'_>, file: &WaitingFile) -> Outcome<()> {
     Ok(())
 }
 
-pub(super) fn raise(tx: &Tx<'_>, new: &NewRaisedLabel) -> Outcome<()> {
+pub(super) fn raise(tx: &Tx<'_>, new: &NewRaisedLabel, content: Option<FileHash>) -> Outcome<()> {
     tx.sql
         .prepare_cached(
-            "INSERT INTO raised_label (owner, act, subject, shown, source, at_ms) VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO raised_label (owner, act, subject, shown, source, at_ms, content) VALUES (?, ?, ?, ?, ?, ?, ?)",
         )?
-        .execute((tx.owner, new.act.as_str(), &new.subject, &new.shown, &new.source, new.now_ms))?;
+        .execute((
+            tx.owner,
+            new.act.as_str(),
+            &new.subject,
+            &new.shown,
+            &new.source,
+            new.now_ms,
+            content.map(|content| content.0),
+        ))?;
     Ok(())
 }
 

@@ -255,7 +255,7 @@ fn adopt(
         source: source.unwrap_or_default().to_owned(),
         now_ms,
     };
-    raise(tx, &raised)
+    raise(tx, &raised, None)
 }
 
 fn undo(tx: &Tx<'_>, event: MemoryEventId, now_ms: i64) -> Outcome<Option<Memory>> {

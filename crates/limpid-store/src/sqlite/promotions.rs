@@ -49,7 +49,7 @@ impl Promotions for SqliteStore {
                 source: format!("promotion {}", id.0),
                 now_ms,
             };
-            raise(tx, &raised)?;
+            raise(tx, &raised, None)?;
             carry_out(tx, &proposal, now_ms)
         })
         .await

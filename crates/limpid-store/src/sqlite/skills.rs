@@ -77,7 +77,7 @@ fn record(tx: &Tx<'_>, new: NewSkillEvent) -> Outcome<SkillEvent> {
     if let Some(after) = new.after.as_ref().filter(|_| new.kind == SkillEventKind::Enabled) {
         // What was shown is kept under its hash among the versions.
         let (subject, shown, source) = (new.skill.clone(), after.hash.clone(), new.source.clone());
-        raise(tx, &NewRaisedLabel { act: RaisingAct::Skill, subject, shown, source, now_ms: new.now_ms })?;
+        raise(tx, &NewRaisedLabel { act: RaisingAct::Skill, subject, shown, source, now_ms: new.now_ms }, None)?;
     }
     tx.sql
         .prepare_cached(

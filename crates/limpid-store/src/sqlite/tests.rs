@@ -234,7 +234,6 @@ async fn no_label_is_raised_where_it_stands() {
     let skill = "INSERT INTO skill_event (owner, skill, kind, after, source, at_ms)
                  VALUES ('owner', 'tea', 'enabled', '{\"hash\":\"h\",\"installed\":true,\"enabled\":true}', 'turn:t', 1)";
     let acts = [
-        ("DELETE FROM waiting_file", "file", "/w/a.md", "+tea"),
         ("UPDATE promotion SET state = 'standing'", "memory", "1", "{}"),
         (skill, "skill", "tea", "h"),
         ("UPDATE memory SET trust = 'owner'", "memory", "1", "tea"),
@@ -246,6 +245,22 @@ async fn no_label_is_raised_where_it_stands() {
         sql.execute(raise, (act, subject, shown)).unwrap();
         sql.execute(change, []).unwrap();
     }
+    // A file goes by an act for what it holds, which came after it began to wait.
+    let accept = "INSERT INTO raised_label (owner, act, subject, shown, source, at_ms, content)
+                  VALUES ('owner', 'file', '/w/a.md', '+tea', 'x', 1, ?)";
+    let goes = || sql.execute("DELETE FROM waiting_file", []);
+    sql.execute(accept, [b"tea"]).unwrap();
+    sql.execute(
+        "UPDATE waiting_file SET since = (SELECT max(id) FROM raised_label), accepted = CAST('tea' AS BLOB)",
+        [],
+    )
+    .unwrap();
+    assert!(goes().is_err(), "the act is older");
+    assert!(sql.execute("UPDATE waiting_file SET since = 0", []).is_err());
+    sql.execute(accept, [b"oil"]).unwrap();
+    assert!(goes().is_err(), "the act is for another content");
+    sql.execute(accept, [b"tea"]).unwrap();
+    goes().unwrap();
     sql.pragma_update(None, "ignore_check_constraints", false).unwrap();
     assert!(sql.execute(raise, ("fifth", "1", "tea")).is_err(), "there are four acts");
     assert!(

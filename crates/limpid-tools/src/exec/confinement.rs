@@ -61,12 +61,20 @@ pub struct Network {
     pub names: Vec<String>,
     /// Addresses that these may have, besides those of the public web.
     pub also: Vec<IpAddr>,
+    /// Names of those whose answers are the owner's.
+    pub trusted: Vec<String>,
 }
 
 impl Network {
     /// Whether any name is granted.
     pub fn is_granted(&self) -> bool {
         !self.names.is_empty()
+    }
+
+    /// Whether somebody else may answer.
+    pub fn is_low(&self) -> bool {
+        let trusted = |name: &String| self.trusted.iter().any(|trusted| trusted.eq_ignore_ascii_case(name));
+        !self.names.iter().all(trusted)
     }
 
     /// Whether a host may be reached, by its name in small letters.

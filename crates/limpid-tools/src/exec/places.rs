@@ -6,6 +6,7 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use limpid_core::Trust;
 use rustix::fs::OFlags;
 
 use super::command::Command;
@@ -135,7 +136,6 @@ impl Programs {
         let parts = self.toolchain_parts();
         read.extend(parts.places);
         Ok(Confinement {
-            folder,
             hidden,
             split: parts.split,
             links: parts.links,
@@ -145,18 +145,22 @@ impl Programs {
             write,
             read,
             network: self.network.clone(),
-            limits: self.limits,
+            limits: self.limits_in(&folder),
+            folder,
         })
+    }
+
+    /// Whether a path without links lies where strangers' text may be.
+    pub(super) fn is_low_place(&self, path: &Path) -> bool {
+        let around = self.resolved().folders.iter().filter(|folder| path.starts_with(&folder.place.path));
+        let innermost = around.max_by_key(|folder| folder.place.path.components().count());
+        innermost.is_some_and(|folder| folder.kind.is_low())
     }
 
     /// Whether a call names a low place: as its folder, or in one of its words.
     pub(super) fn names_low_place(&self, command: &Command) -> bool {
         let folders = &self.resolved().folders;
-        let is_low = |path: &Path| {
-            let around = folders.iter().filter(|folder| path.starts_with(&folder.place.path));
-            let innermost = around.max_by_key(|folder| folder.place.path.components().count());
-            innermost.is_some_and(|folder| folder.kind.is_low())
-        };
+        let is_low = |path: &Path| self.is_low_place(path);
         let named = |word: &str| {
             let value = word.split_once('=').map(|(_, value)| value);
             std::iter::once(word)
@@ -170,6 +174,35 @@ impl Programs {
             names.any(|name| word.contains(&name.display().to_string()))
         };
         is_low(&command.folder) || command.words.iter().skip(1).any(|word| named(word) || within(word))
+    }
+
+    /// Whether one of a call's words names something in the folder of a toolchain, where packages of strangers lie.
+    fn names_package(&self, command: &Command) -> bool {
+        let real = |folder: &PathBuf| folder.canonicalize().unwrap_or_else(|_| folder.clone());
+        let folders: Vec<PathBuf> = self.toolchains.iter().flat_map(|folder| [folder.clone(), real(folder)]).collect();
+        let is_there = |path: PathBuf| {
+            let path = path.canonicalize().unwrap_or(path);
+            folders.iter().any(|folder| path.starts_with(folder))
+        };
+        let named = |word: &String| {
+            let value = word.split_once('=').map(|(_, value)| value);
+            std::iter::once(word.as_str()).chain(value).any(|word| is_there(command.folder.join(word)))
+                || folders.iter().any(|folder| word.contains(&folder.display().to_string()))
+        };
+        is_there(command.folder.clone()) || command.words.iter().skip(1).any(named)
+    }
+
+    /// Who may have written what a program prints: whoever wrote what it can read and, where the call names a package, whoever
+    /// published that.
+    pub fn trust(&self, view: View, command: &Command) -> Trust {
+        match view {
+            View::Low => Trust::Outside,
+            View::High if self.names_package(command) => Trust::Outside,
+            View::High => {
+                let own = self.grants.roots().map(|root| root.trust).filter(|trust| !trust.is_foreign());
+                own.fold(Trust::Owner, Trust::join)
+            }
+        }
     }
 
     fn resolved(&self) -> &Resolved {

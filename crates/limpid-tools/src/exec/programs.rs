@@ -1,6 +1,6 @@
 //! How programs are run.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use limpid_core::Trust;
 
@@ -34,26 +34,56 @@ pub struct Programs {
     pub environment: Vec<(String, String)>,
     /// What a program may use.
     pub limits: Limits,
+    /// Folders in which something else holds.
+    pub folders: Vec<FolderRules>,
     /// The folders, once they were looked up.
     pub places: Places,
 }
 
+/// What holds for programs that start in a folder, or below it.
+#[derive(Clone, Debug)]
+pub struct FolderRules {
+    /// The folder.
+    pub folder: PathBuf,
+    /// Names of programs that run there unasked after a stranger's text, when the folder is somebody else's.
+    pub programs: Vec<String>,
+    /// What a program may use there.
+    pub limits: Limits,
+}
+
 impl Programs {
+    /// What holds where a call starts, by the innermost folder.
+    fn rules(&self, folder: &Path) -> Option<(PathBuf, &FolderRules)> {
+        let real = self.folders.iter().filter_map(|rules| Some((rules.folder.canonicalize().ok()?, rules)));
+        let around = real.filter(|(real, _)| folder.starts_with(real));
+        around.max_by_key(|(real, _)| real.components().count())
+    }
+
+    /// What a program may use that starts in a folder.
+    pub(super) fn limits_in(&self, folder: &Path) -> Limits {
+        self.rules(folder).map_or(self.limits, |(_, rules)| rules.limits)
+    }
+
+    /// Seconds that any program may take.
+    pub(super) fn most_seconds(&self) -> u64 {
+        let folders = self.folders.iter().map(|rules| rules.limits.seconds);
+        folders.fold(self.limits.seconds, u64::max)
+    }
+
+    /// Whether the owner lets a call run unasked after a stranger's text was read: it starts in a folder of somebody else's,
+    /// and is one of the system's programs that they named for it. It gets the low view and no network.
+    pub(super) fn runs_unasked(&self, command: &Command) -> bool {
+        let Some((real, rules)) = self.rules(&command.folder) else { return false };
+        let name = command.judged_words(&self.path).into_iter().next();
+        self.is_low_place(&real)
+            && self.is_low_place(&command.folder)
+            && name.is_some_and(|name| rules.programs.contains(&name))
+    }
+
     /// The view that a call gets: the low one when something foreign led to it, when it names a low place, and when it
     /// has the network, where anybody may answer.
     pub fn view(&self, trust: Trust, command: &Command) -> View {
-        let is_low = self.network.is_granted() || trust.is_foreign() || self.names_low_place(command);
+        let is_low = self.network.is_low() || trust.is_foreign() || self.names_low_place(command);
         if is_low { View::Low } else { View::High }
-    }
-
-    /// Who may have written what a program prints: whoever wrote what it can read.
-    pub(super) fn trust(&self, view: View) -> Trust {
-        match view {
-            View::Low => Trust::Outside,
-            View::High => {
-                let own = self.grants.roots().map(|root| root.trust).filter(|trust| !trust.is_foreign());
-                own.fold(Trust::Owner, Trust::join)
-            }
-        }
     }
 }

@@ -12,7 +12,7 @@ use tokio::process::{ChildStdin, Command as Process};
 use tokio::sync::Notify;
 
 use super::command::{Command, path_variable};
-use super::confinement::{Confinement, View};
+use super::confinement::{Confinement, Network, View};
 use super::programs::Programs;
 use super::sandbox;
 
@@ -33,7 +33,11 @@ pub async fn run(
     view: View,
     (read_only, frozen): (bool, Vec<(PathBuf, PathBuf)>),
 ) -> Result<String, String> {
-    let confinement = Confinement { frozen, ..programs.confinement(command.folder.clone(), view, read_only)? };
+    let mut confinement = Confinement { frozen, ..programs.confinement(command.folder.clone(), view, read_only)? };
+    if programs.runs_unasked(command) {
+        confinement.network = Network::default();
+    }
+    let limits = confinement.limits;
     let mut process = Process::new(&programs.helper);
     process
         .args(sandbox::words(&confinement, &command.program, &command.words)?)
@@ -50,9 +54,9 @@ pub async fn run(
     else {
         return Err("the sandbox cannot be started: it has no streams".to_owned());
     };
-    let spent = Arc::new(Spent { bytes: AtomicU64::new(0), limit: programs.limits.output_bytes, over: Notify::new() });
+    let spent = Arc::new(Spent { bytes: AtomicU64::new(0), limit: limits.output_bytes, over: Notify::new() });
     let streams = async { tokio::join!(collect(stdout, &spent), collect(stderr, &spent)) };
-    let (ended, (out, err)) = tokio::join!(end(stdin, programs.limits.seconds, &spent, child.wait()), streams);
+    let (ended, (out, err)) = tokio::join!(end(stdin, limits.seconds, &spent, child.wait()), streams);
     let mut text = out;
     if !err.is_empty() {
         line(&mut text, "STDERR:");

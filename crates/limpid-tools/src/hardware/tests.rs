@@ -69,6 +69,7 @@ fn context() -> ToolContext {
         read_only: false,
         approved: false,
         snapshot: None,
+        bans: limpid_core::policy::Bans::default(),
         send_state: None,
         shown: ShownItems::default(),
     }

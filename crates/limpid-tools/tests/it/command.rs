@@ -28,6 +28,7 @@ fn programs(folder: &TempDir) -> Programs {
         path: vec![folder.path().join("bin")],
         environment: Vec::new(),
         limits: Limits::default(),
+        folders: Vec::new(),
         places: Places::default(),
     }
 }

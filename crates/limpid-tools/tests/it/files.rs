@@ -55,6 +55,7 @@ impl Bench {
             read_only: false,
             approved: false,
             snapshot: None,
+            bans: limpid_core::policy::Bans::default(),
             send_state: None,
             shown: ShownItems::default(),
         };

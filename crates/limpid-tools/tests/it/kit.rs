@@ -107,6 +107,7 @@ pub fn context(trust: Trust) -> ToolContext {
         read_only: false,
         approved: false,
         snapshot: None,
+        bans: limpid_core::policy::Bans::default(),
         send_state: None,
         shown: ShownItems::default(),
     }

@@ -256,6 +256,7 @@ async fn without_a_limit_twenty_thousand_characters_come_and_with_one_up_to_fift
 async fn after_a_strangers_text_nobody_leads_to_another_host() {
     let server = Server::start("127.0.0.1", 0, |path| match path {
         "/away" => to("http://other.test/?secret=1"),
+        "/port" => to("http://site.test:1/?secret=1"),
         "/here" => to("/there"),
         _ => page("200 OK", "text/plain", "there"),
     })
@@ -265,6 +266,8 @@ async fn after_a_strangers_text_nobody_leads_to_another_host() {
     assert_eq!(here.text, "there");
     let away = fetch(&web, Trust::Outside, json!({ "url": server.named("site.test", "/away") })).await.unwrap_err();
     assert_eq!(away, "it leads to another host; ask for http://other.test/?secret=1 itself if you need it");
+    let port = fetch(&web, Trust::Outside, json!({ "url": server.named("site.test", "/port") })).await.unwrap_err();
+    assert_eq!(port, "it leads to another host; ask for http://site.test:1/?secret=1 itself if you need it");
 }
 
 #[test]

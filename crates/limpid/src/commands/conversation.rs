@@ -29,7 +29,7 @@ pub async fn run(agent: &Agent, command: &ConversationCommand) -> Result<(), Fai
         ConversationCommand::Show { id, json } => {
             let loaded = load(agent, id).await?;
             if *json {
-                output::line(&to_json(&loaded, false))?;
+                output::json_line(&to_json(&loaded, false))?;
             } else {
                 output::data(&markdown(agent, &loaded))?;
             }
@@ -44,6 +44,7 @@ pub async fn run(agent: &Agent, command: &ConversationCommand) -> Result<(), Fai
             let loaded = load(agent, id).await?;
             let text = match format {
                 ExportFormat::Markdown => markdown(agent, &loaded),
+                ExportFormat::Json if file.is_none() => return output::json_line(&to_json(&loaded, *reasoning)),
                 ExportFormat::Json => to_json(&loaded, *reasoning) + "\n",
             };
             match file {

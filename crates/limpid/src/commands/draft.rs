@@ -1,5 +1,7 @@
 //! `draft`.
 
+use std::io::Write as _;
+
 use limpid_config::{MAX_FILE, regular_file};
 use limpid_core::DraftState;
 use limpid_runtime::Agent;
@@ -29,10 +31,14 @@ pub async fn run(context: &Context, command: &DraftCommand) -> Result<(), Failur
             told(agent, &agent.drafts().edit(DraftId(*id), &arguments).await?, *json)
         }
         DraftCommand::Approve { id, hash, json } => {
-            let draft = match hash {
-                Some(hash) => agent.drafts().approve(DraftId(*id), Some(hash)).await?,
-                None => agent.drafts().approve(DraftId(*id), None).await?,
+            let seen = match hash {
+                Some(hash) => hash.clone(),
+                None => match looked_at(context, agent, DraftId(*id)).await? {
+                    Some(seen) => seen,
+                    None => return Ok(()),
+                },
             };
+            let draft = agent.drafts().approve(DraftId(*id), Some(&seen)).await?;
             told(agent, &draft, *json)?;
             match draft.state {
                 DraftState::Failed => Err(Failure::new(ExitStatus::Failed, "the draft was not carried out")),
@@ -41,6 +47,27 @@ pub async fn run(context: &Context, command: &DraftCommand) -> Result<(), Failur
         }
         DraftCommand::Refuse { id, json } => told(agent, &agent.drafts().refuse(DraftId(*id)).await?, *json),
     }
+}
+
+/// Shows the whole call and, at a terminal, asks. Returns the hash of what was shown, if it may run.
+async fn looked_at(context: &Context, agent: &Agent, id: DraftId) -> Result<Option<String>, Failure> {
+    let (draft, _) = agent.drafts().get(id).await?;
+    let new = &draft.new;
+    let fields = [("tool", new.tool.clone()), ("to", new.destination.clone().unwrap_or_else(|| "-".to_owned()))];
+    let fields = [&fields[..], &[("in", new.folder.clone()), ("why", new.why.clone())]].concat();
+    output::tell_as_laid_out(&format!("{}\n{}", output::behind_margin(&new.arguments), output::fields(&fields)));
+    if !context.environment.stdin_is_terminal || draft.state != DraftState::Open {
+        return Ok(Some(new.hash.clone()));
+    }
+    output::tell_on("Carry it out? [y/N] ");
+    std::io::stderr().flush()?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    let is_yes = matches!(answer.trim().to_lowercase().as_str(), "y" | "yes");
+    if !is_yes {
+        output::tell("Nothing was approved; it waits as before.");
+    }
+    Ok(is_yes.then(|| new.hash.clone()))
 }
 
 /// The arguments as the person's editor leaves them.

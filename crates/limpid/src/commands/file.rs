@@ -46,13 +46,13 @@ pub async fn run(context: &Context, command: &FileCommand) -> Result<(), Failure
 
 /// Shows a file that is to be the owner's, asks, and takes it over.
 async fn accept(agent: &Agent, offer: &FileOffer, seen: Option<&str>, can_ask: bool) -> Result<(), Failure> {
-    let FileOffer { from, to, .. } = offer;
+    let (from, to) = (&output::shown_line(&offer.from), &output::shown_line(&offer.to));
     let hash = offer.hash().to_string();
     match seen {
         Some(seen) if !seen.is_empty() && hash.starts_with(seen) => {}
         Some(_) => {
             let why = format!("{from} is not what you looked at");
-            let look = format!("Look at it: limpid file accept {}", as_word(from));
+            let look = format!("Look at it: limpid file accept {}", as_word(&offer.from));
             return Err(Failure::new(ExitStatus::Usage, why).advise(look));
         }
         None => {
@@ -60,7 +60,7 @@ async fn accept(agent: &Agent, offer: &FileOffer, seen: Option<&str>, can_ask: b
             if !can_ask {
                 output::tell(&format!(
                     "Nothing was accepted. This makes it yours: limpid file accept {} --hash {}",
-                    as_word(from),
+                    as_word(&offer.from),
                     &hash[..16]
                 ));
                 return Ok(());
@@ -91,7 +91,8 @@ fn as_word(name: &str) -> String {
 
 /// The whole text behind a margin, or what it changes. A stranger's codes are written out wherever it goes.
 fn show(offer: &FileOffer) -> Result<(), Failure> {
-    let FileOffer { from, to, there, .. } = offer;
+    let (from, to) = (output::shown_line(&offer.from), output::shown_line(&offer.to));
+    let there = &offer.there;
     output::line(&match (offer.moves(), there) {
         (true, Some(_)) => format!("{from} would change {to} in the workspace:"),
         (true, None) => format!("{from} would become {to} in the workspace:"),

@@ -91,9 +91,10 @@ async fn show(agent: &Agent, id: ItemId, json: bool) -> Result<(), Failure> {
     let new = &item.new;
     let fields = [("from", &new.sender), ("title", &new.title), ("account", &new.account)];
     let mut lines = vec![format!("{} at {}", new.source, in_zone(new.posted_ms, &zone))];
-    lines.extend(fields.into_iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| format!("{name} {text}")));
+    let named = |(name, text): (&str, &String)| format!("{name} {}", output::shown_line(text));
+    lines.extend(fields.into_iter().filter(|(_, text)| !text.is_empty()).map(named));
     lines.extend(item.shown_ms.map(|at| format!("seen {}", in_zone(at, &zone))));
-    lines.extend([String::new(), new.text.clone()]);
+    lines.extend([String::new(), output::behind_margin(&new.text)]);
     output::line(&visible(&lines.join("\n")))
 }
 

@@ -130,7 +130,7 @@ async fn list(context: &Context, json: bool) -> Result<(), Failure> {
                 })
             })
             .collect();
-        return output::line(&serde_json::to_string_pretty(&json!({
+        return output::json_line(&serde_json::to_string_pretty(&json!({
             "version": output::JSON_VERSION, "answers": chosen, "because": found.map(|found| found.because), "local": rows,
         })).unwrap_or_default());
     }

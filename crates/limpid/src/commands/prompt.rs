@@ -40,7 +40,7 @@ pub async fn run(context: &Context, command: &PromptCommand) -> Result<(), Failu
         PromptCommand::Test { profile, accept } => test::run(context, profile.as_deref(), *accept),
         PromptCommand::Schema => {
             let schema = limpid_prompt::inputs::schema();
-            output::line(&serde_json::to_string_pretty(&schema).unwrap_or_default())
+            output::json_line(&serde_json::to_string_pretty(&schema).unwrap_or_default())
         }
         PromptCommand::Status { json } => edit::status(context, *json),
     }

@@ -23,6 +23,8 @@ mod owners_name;
 mod planned_words;
 #[cfg(target_os = "linux")]
 mod planted_files;
+#[cfg(target_os = "linux")]
+mod programs_of_strangers;
 mod put_aside_goal;
 mod repeated_words;
 mod reserved_links;

@@ -49,8 +49,32 @@ async fn a_rule_against_a_host_holds_for_each_of_its_ports() {
     }
 }
 
+/// The pages that a fetch reached, which a page that it may read leads on to another server; that one's address is banned.
+async fn led_to(ban: impl Fn(&str) -> String) -> Vec<String> {
+    let banned = crate::attacks::obedient::Site::start(|_| page("tea")).await;
+    let to = format!("{}/on", banned.url);
+    let reads = |web: &str| vec![("web_fetch", json!({ "url": format!("{web}/") }))];
+    let attack = Attack::new(reads, |_| Vec::new(), move |_| crate::attacks::obedient::redirect(&to)).await;
+    let ban = ban(banned.url.trim_start_matches("http://"));
+    attack.gateway(&format!("[[policy.deny]]\ntool = \"web_fetch\"\ndestination = \"{ban}\"\n")).await;
+    attack.world.done(&["chat", &format!("read {}/", attack.web.url)]).await;
+    banned.visited()
+}
+
+// SEC-071
+#[tokio::test]
+async fn a_page_cannot_lead_a_fetch_to_a_host_and_port_that_a_rule_forbids() {
+    assert_eq!(led_to(str::to_owned).await, [""; 0]);
+}
+
 mod control {
     use super::*;
+
+    // SEC-098
+    #[tokio::test]
+    async fn a_page_leads_on_to_a_host_that_no_rule_forbids() {
+        assert_eq!(led_to(|_| "127.0.0.1:1".to_owned()).await, ["/on"]);
+    }
 
     // SEC-098
     #[tokio::test]

@@ -1,4 +1,4 @@
-//! An hour in a repository of the owner's, with the questions that they are asked counted: what it asks is what its grant asked.
+//! An hour in a repository, the owner's or a stranger's, with the questions counted: what it asks is what its grant asked.
 
 use serde_json::json;
 
@@ -51,4 +51,49 @@ async fn an_hour_of_edits_and_test_runs_in_the_owners_own_repository_asks_nothin
     assert_eq!(std::fs::read_to_string(at("NOTES.md")).unwrap(), "It adds.\nIt is tested.\n");
     assert_eq!(attack.newest().matches("passed\nExit code: 0").count(), 2, "{}", attack.newest());
     assert!(!attack.newest().contains("[untrusted "), "{}", attack.newest());
+}
+
+// SEC-058 SEC-065
+#[tokio::test]
+async fn an_hour_in_a_strangers_repository_asks_nothing_after_the_grant_and_changes_nothing_of_it() {
+    if crate::programs::no_sandbox() {
+        return;
+    }
+    let repository = tempfile::tempdir().unwrap();
+    let folder = repository.path().display().to_string();
+    let at = |name: &str| repository.path().join(name);
+    std::fs::write(at("add.py"), "def add(a, b):\n    return a - b\n").unwrap();
+    std::fs::write(at("test_add.py"), TEST).unwrap();
+    std::fs::set_permissions(&folder, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let mut attack = Attack::new(|_| Vec::new(), |_| Vec::new(), |_| page("tea")).await;
+    attack.world = attack.world.without_rights();
+    let outside = attack.world.home.path().join("outside");
+    let runs = |file: &str| ("exec", json!({ "command": format!("python3 {file}"), "working_dir": folder }));
+    let writes = |name: &str, text: &str| ("write_file", json!({ "path": name, "content": text }));
+    attack.then(vec![
+        ("list_dir", json!({ "path": folder })),
+        ("read_file", json!({ "path": at("add.py").display().to_string() })),
+        runs("test_add.py"),
+        writes("add.py", "def add(a, b):\n    return a + b\n"),
+        writes("test_add.py", TEST),
+        runs(&outside.join("test_add.py").display().to_string()),
+        ("append_file", json!({ "path": "outside/add.py", "content": "# It adds.\n" })),
+        runs(&outside.join("test_add.py").display().to_string()),
+    ]);
+    // The grant, and its one question: these files are somebody else's, and their tests run with Python.
+    let grant = format!(
+        "[files]\ngrants = [{folder:?}]\n[[exec.folders]]\nfolder = {folder:?}\nprograms = [\"python3\"]\nseconds = 120\n"
+    );
+    attack.world.write("limpid.toml", &grant);
+    attack.world.done(&["chat", "see whether the sum is right, and what would mend it"]).await;
+    let waits = attack.world.json(&["draft", "list", "--json"]).await;
+    assert_eq!(waits["drafts"].as_array().unwrap().len(), 0, "{waits}");
+    let seen = attack.newest();
+    assert!(seen.contains("AssertionError"), "{seen}");
+    assert_eq!(seen.matches("passed\nExit code: 0").count(), 2, "{seen}");
+    let (before, rest) = seen.split_once("AssertionError").unwrap();
+    assert!(before.contains("[untrusted ") && rest.contains("[/untrusted "), "its outcome is a stranger's: {seen}");
+    assert_eq!(std::fs::read_to_string(at("add.py")).unwrap(), "def add(a, b):\n    return a - b\n");
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 2, "nothing was left in the repository");
+    assert!(outside.join("add.py").exists() && !attack.world.home.path().join("workspace/add.py").exists());
 }

@@ -34,6 +34,7 @@ mod semantic;
 mod serve;
 mod serve_faults;
 mod settings;
+mod shown;
 mod spent;
 #[cfg(unix)]
 mod terminal;

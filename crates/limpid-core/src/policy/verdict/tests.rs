@@ -30,6 +30,7 @@ fn call<'a>(name: &'a str, effect: &'a Effect, arguments: &'a Argument) -> Call<
         paths: &[],
         destination: None,
         reserved: false,
+        unasked: false,
     }
 }
 
@@ -190,6 +191,29 @@ fn a_reserved_right_lets_a_send_pass_in_a_tainted_window_and_nothing_else() {
     assert!(is_asked(&judged(&asks, Trust::Outside, &Effect::Send)), "a rule of the owner's asks");
     let denies = OwnerRules { deny: rule(), ..OwnerRules::default() };
     assert!(matches!(judged(&denies, Trust::Outside, &Effect::Send), Verdict::Refused { .. }));
+}
+
+// SEC-065 SEC-071
+#[test]
+fn programs_of_a_strangers_folder_that_the_owner_named_run_in_a_tainted_window_and_nothing_else_does() {
+    let arguments = text("");
+    let judged = |rules: &OwnerRules, trust: Trust, effect: &Effect| {
+        judge(&setting(rules, trust), &Call { unasked: true, ..call("t", effect, &arguments) })
+    };
+    for trust in [Trust::Guest, Trust::Outside] {
+        assert_eq!(judged(&NONE, trust, &Effect::Run), Verdict::Allowed);
+        for effect in
+            [Effect::Send, Effect::Pay, Effect::Device, Effect::ChangeOwned, Effect::Files, Effect::ChangeSelf]
+        {
+            assert!(is_asked(&judged(&NONE, trust, &effect)), "{effect:?}");
+        }
+    }
+    let rule =
+        || vec![Rule { tool: ToolPattern::parse("t").unwrap(), arguments: None, destination: None, max_bytes: None }];
+    let asks = OwnerRules { ask: rule(), ..OwnerRules::default() };
+    assert!(is_asked(&judged(&asks, Trust::Outside, &Effect::Run)), "a rule of the owner's asks");
+    let denies = OwnerRules { deny: rule(), ..OwnerRules::default() };
+    assert!(matches!(judged(&denies, Trust::Outside, &Effect::Run), Verdict::Refused { .. }));
 }
 
 // SEC-005 SEC-067 SEC-100

@@ -50,6 +50,7 @@ pub(super) async fn run_command(job: &TaskJob, task: &Task, run: &TaskRun) -> Re
         read_only: false,
         approved: false,
         snapshot: None,
+        bans: limpid_core::policy::Bans::default(),
         send_state: None,
         shown: ShownItems::default(),
     };

@@ -13,7 +13,6 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::mail::service::MailAccounts;
-use crate::mail::tools::group::server_trouble;
 use crate::mail::tools::reading::{self, Named, named, reads_mail, when};
 use crate::tools::{Tool, ToolContext, echoed, read_arguments, trouble};
 
@@ -50,7 +49,7 @@ impl Tool for ReadEmail {
             Named::OnServer(id) => id,
             Named::Kept(id) => return self.kept(id, context).await,
         };
-        let mail = self.mail.mailbox.read(&account, id, mark_read).await.map_err(server_trouble)?;
+        let mail = self.mail.mailbox.read(&account, id, mark_read).await.map_err(trouble)?;
         reading::shown(&self.mail, &account.address, &[id], context).await?;
         Ok(Labelled::outside(self.mail.redactor.clean(whole(&mail, context))))
     }

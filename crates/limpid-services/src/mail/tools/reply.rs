@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::mail::service::MailAccounts;
 use crate::mail::tools::compose::{answered, message_id, send};
-use crate::mail::tools::group::{GROUP, SENDS, TIME, server_trouble};
+use crate::mail::tools::group::{GROUP, SENDS, TIME};
 use crate::mail::tools::reading::{Named, named};
 use crate::mail::tools::sending::{destination, sendable, texts};
 use crate::tools::{Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
@@ -90,7 +90,7 @@ impl Tool for ReplyEmail {
         let Named::OnServer(id) = named(&self.mail, &account, &id).await? else {
             return Err("that mail stands in no account, so it cannot be answered; use compose_email".into());
         };
-        let mail = self.mail.mailbox.read(&account, id, false).await.map_err(server_trouble)?;
+        let mail = self.mail.mailbox.read(&account, id, false).await.map_err(trouble)?;
         within(&mail, &account.address, &to)?;
         let letter = Letter {
             to,

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use limpid_core::policy::Effect;
-use limpid_core::{Labelled, Sentence, ToolClass, sentence};
+use limpid_core::{Labelled, Sentence, ToolClass, Trust, sentence};
+use limpid_prompt::registry::RegisteredPrompt;
 use limpid_tools::{Tool, ToolContext, echoed, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -78,15 +79,18 @@ impl Tool for LoadSkill {
             SkillStatus::Disabled | SkillStatus::Shadowed | SkillStatus::Broken => Err(sentence!(
                 "the skill `{}` is not used: {}",
                 echoed(name),
-                echoed(skill.reason.as_deref().unwrap_or_default())
+                Labelled::new(skill.reason.as_deref().unwrap_or_default(), prompt.trust())
             )),
         }
     }
 }
 
 fn none(name: &str, list: &[ListedSkill]) -> Sentence {
-    let there = list.iter().filter(|skill| skill.status == SkillStatus::Ready).map(|skill| skill.name.as_str());
-    let there = echoed(there.collect::<Vec<_>>().join(", "));
+    let there: Vec<&ListedSkill> = list.iter().filter(|skill| skill.status == SkillStatus::Ready).collect();
+    // A skill of a server has a name that the server gave it.
+    let trust = there.iter().filter_map(|skill| skill.prompt.as_ref()).map(RegisteredPrompt::trust);
+    let names: Vec<&str> = there.iter().map(|skill| skill.name.as_str()).collect();
+    let there = Labelled::new(names.join(", "), trust.fold(Trust::Owner, Trust::join));
     sentence!("there is no skill `{}`; there are: {}", echoed(name), there)
 }
 

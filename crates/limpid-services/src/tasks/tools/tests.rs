@@ -15,6 +15,7 @@ fn context(conversation: &str, trust: Trust) -> ToolContext {
         read_only: false,
         approved: false,
         snapshot: None,
+        bans: limpid_core::policy::Bans::default(),
         send_state: None,
         shown: ShownItems::default(),
     }

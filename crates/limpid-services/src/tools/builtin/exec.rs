@@ -56,9 +56,10 @@ pub fn left_out(_: &Home, _: &Config, _: &Environment, _: Option<&Path>) -> Vec<
 mod linux {
     use std::sync::Arc;
 
+    use limpid_config::ExecFolder;
     use limpid_tools::exec::confinement::{Limits, Network};
     use limpid_tools::exec::places::Places;
-    use limpid_tools::exec::{Exec, Programs};
+    use limpid_tools::exec::{Exec, FolderRules, Programs};
 
     use super::{Config, Environment, Home, Path, running};
     use crate::tools::Tool;
@@ -66,6 +67,8 @@ mod linux {
 
     /// Variables that every program may know: they say how to write words and times.
     const HARMLESS: [&str; 5] = ["LANG", "LC_ALL", "LC_CTYPE", "LC_TIME", "TZ"];
+
+    const MEGABYTE: u64 = 1024 * 1024;
 
     /// One tool under its two names; a profile offers one of them.
     pub fn tools(home: &Home, config: &Config, environment: &Environment, helper: Option<&Path>) -> Vec<Arc<dyn Tool>> {
@@ -93,6 +96,14 @@ mod linux {
         let names = HARMLESS.into_iter().chain(exec.environment.iter().map(String::as_str));
         let variable = |name: &str| Some((name.to_owned(), environment.get(name)?.to_owned()));
         let grants = files::grants(home, &config.files);
+        let limits = Limits {
+            seconds: exec.seconds.max(1),
+            memory_bytes: exec.memory_megabytes.saturating_mul(MEGABYTE),
+            processes: exec.processes.max(1),
+            disk_bytes: exec.disk_megabytes.saturating_mul(MEGABYTE),
+            files: exec.files,
+            ..Limits::default()
+        };
         Some(Programs {
             grants,
             scripts: vec![home.skills(), home.builtin_skills()],
@@ -101,18 +112,27 @@ mod linux {
             outside: home.outside(),
             toolchains: exec.toolchains.clone(),
             shell: exec.shell,
-            network: Network { names: exec.network.clone(), also: config.web.also.clone() },
+            network: Network {
+                names: exec.network.clone(),
+                also: config.web.also.clone(),
+                trusted: exec.trusted_network.clone(),
+            },
             path: exec.path.clone(),
             environment: names.filter_map(variable).collect(),
-            limits: Limits {
-                seconds: exec.seconds.max(1),
-                memory_bytes: exec.memory_megabytes.saturating_mul(1024 * 1024),
-                processes: exec.processes.max(1),
-                disk_bytes: exec.disk_megabytes.saturating_mul(1024 * 1024),
-                files: exec.files,
-                ..Limits::default()
-            },
+            limits,
+            folders: exec.folders.iter().map(|folder| rules(folder, limits)).collect(),
             places: Places::default(),
         })
+    }
+
+    /// What the owner wrote down about a folder, with what holds everywhere where they say nothing.
+    fn rules(folder: &ExecFolder, usual: Limits) -> FolderRules {
+        let limits = Limits {
+            seconds: folder.seconds.unwrap_or(usual.seconds).max(1),
+            disk_bytes: folder.disk_megabytes.map_or(usual.disk_bytes, |megabytes| megabytes.saturating_mul(MEGABYTE)),
+            files: folder.files.unwrap_or(usual.files),
+            ..usual
+        };
+        FolderRules { folder: folder.folder.clone(), programs: folder.programs.clone(), limits }
     }
 }

@@ -15,6 +15,8 @@ pub struct FileOffer {
     pub to: String,
     /// What it says.
     pub text: String,
+    /// The hash of its bytes.
+    pub content: FileHash,
     /// What the file there says, which it replaces.
     pub there: Option<String>,
 }

@@ -19,6 +19,8 @@ pub(crate) struct CallFacts {
     pub(crate) destination: Option<Destination>,
     /// The folder that relative paths begin at.
     pub(crate) folder: String,
+    /// Whether the owner wrote down that it runs unasked after a stranger's text.
+    pub(crate) unasked: bool,
     /// The hash of its words: tool, arguments, where paths lead, the workspace, the program's place. An approval is bound to it,
     /// and to the bytes of files besides.
     pub(crate) hash: String,
@@ -41,6 +43,7 @@ impl CallFacts {
         Self {
             effect: tool.effect(arguments),
             destination: tool.destination(arguments),
+            unasked: tool.runs_unasked(arguments),
             folder: resolver.folder().display().to_string(),
             hash: hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect(),
             arguments: plain(&tool.judged(arguments)),

@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     fn granted(names: &[&str]) -> Network {
-        Network { names: names.iter().map(|name| (*name).to_owned()).collect(), also: Vec::new() }
+        Network { names: names.iter().map(|name| (*name).to_owned()).collect(), also: Vec::new(), trusted: Vec::new() }
     }
 
     // SEC-087

@@ -83,6 +83,7 @@ impl Bench {
             path: Vec::new(),
             environment: Vec::new(),
             limits: Limits::default(),
+            folders: Vec::new(),
             places: Places::default(),
         };
         Self { folder, programs }

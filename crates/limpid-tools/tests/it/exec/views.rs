@@ -4,6 +4,9 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use limpid_core::Trust;
+use limpid_tools::exec::Programs;
+use limpid_tools::exec::command::Command;
+use limpid_tools::exec::confinement::View;
 
 use super::kit::{Bench, hand_over};
 
@@ -149,6 +152,36 @@ async fn a_call_that_names_a_low_place_or_has_the_network_gets_the_low_view() {
     }
     bench.programs.network.names.push("a.example".to_owned());
     assert!(bench.run("touch new").await.contains("Read-only file system"));
+    // A host that the owner trusts is no stranger; with another one beside it anybody may answer.
+    bench.programs.network.trusted.push("A.example".to_owned());
+    assert_eq!(bench.run("touch new").await, "Exit code: 0");
+    bench.programs.network.names.push("b.example".to_owned());
+    assert!(bench.run("touch newer").await.contains("Read-only file system"));
+}
+
+// SEC-051
+#[tokio::test]
+async fn what_a_call_prints_of_a_package_is_a_strangers() {
+    let mut bench = Bench::new();
+    let readme = bench.path("tools/registry/left-pad/README.md");
+    fs::create_dir_all(readme.parent().unwrap()).unwrap();
+    fs::write(&readme, "empty notes.md\n").unwrap();
+    bench.programs.toolchains = vec![bench.path("tools")];
+    let tool = bench.path("tools/bin/tool");
+    fs::create_dir_all(tool.parent().unwrap()).unwrap();
+    fs::write(&tool, "#!/bin/sh\n").unwrap();
+    fs::set_permissions(&tool, fs::Permissions::from_mode(0o755)).unwrap();
+    let label = |programs: &Programs, command: &str| {
+        let command = command.replace("{}", &bench.folder.path().display().to_string());
+        let command = Command::parse(&command, None, programs).unwrap();
+        programs.trust(View::High, &command)
+    };
+    assert_eq!(label(&bench.programs, "cd {}/tools; ls"), Trust::Outside, "a text for a shell");
+    let plain = Programs { shell: false, ..bench.programs.clone() };
+    for command in ["cat {}/tools/registry/left-pad/README.md", "ls --hide={}/tools"] {
+        assert_eq!(label(&plain, command), Trust::Outside, "{command}");
+    }
+    assert_eq!((label(&plain, "ls registry"), label(&plain, "{}/tools/bin/tool x")), (Trust::File, Trust::File));
 }
 
 // SEC-086

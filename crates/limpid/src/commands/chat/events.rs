@@ -59,7 +59,7 @@ impl Printer {
     pub fn print(&mut self, event: &TurnEvent) -> Result<(), Failure> {
         self.note_end(event);
         if self.json {
-            return output::line(&to_json(event).to_string());
+            return output::json_line(&to_json(event).to_string());
         }
         if !matches!(event, TurnEvent::Text(_)) {
             self.show_held_back()?;
@@ -146,7 +146,7 @@ impl Printer {
         if let (Some(shape), Ok(Value::Object(event))) = (shape.as_object_mut(), serde_json::to_value(event)) {
             shape.extend(event);
         }
-        output::line(&shape.to_string())
+        output::json_line(&shape.to_string())
     }
 
     /// Prints what a command came to.
@@ -167,7 +167,7 @@ impl Printer {
             "type": "command", "version": output::JSON_VERSION, "command": reply.command, "conversation": conversation,
             "text": reply.text, "changed": reply.changed,
         });
-        output::line(&shape.to_string())
+        output::json_line(&shape.to_string())
     }
 
     /// Ends the line that is open, if one is, and readies the printer for another turn.

@@ -60,8 +60,9 @@ pub(super) async fn memory(agent: &Agent, memory: &Memory, json: bool) -> Result
     }
     lines.push(("made", local(agent, memory.created_ms)));
     lines.push(("changed", local(agent, memory.updated_ms)));
-    let head: Vec<String> = lines.into_iter().map(|(name, value)| format!("{name:<13}{value}")).collect();
-    output::line(&format!("{}\n\n{}", head.join("\n"), memory.content))
+    let content =
+        if memory.trust.is_foreign() { output::behind_margin(&memory.content) } else { memory.content.clone() };
+    output::line(&format!("{}\n\n{content}", output::fields(&lines)))
 }
 
 /// What happened to memories.

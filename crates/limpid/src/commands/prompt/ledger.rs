@@ -79,7 +79,7 @@ pub(super) async fn show(context: &Context, id: &str, args: &ShowArgs) -> Result
         return output::data(&message.text);
     }
     if args.json {
-        return output::line(&serde_json::to_string_pretty(&to_json(&request)).unwrap_or_default());
+        return output::json_line(&serde_json::to_string_pretty(&to_json(&request)).unwrap_or_default());
     }
     if args.explain {
         return output::line(&explain(&request));

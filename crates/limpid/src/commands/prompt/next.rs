@@ -1,5 +1,6 @@
 //! The prompt of the next turn, without sending it.
 
+use limpid_prompt::shown::shown_json;
 use limpid_runtime::{ConversationChoice, PreviewRequest};
 
 use super::print::print;
@@ -28,7 +29,12 @@ pub(super) async fn show(context: &Context, args: &ShowArgs) -> Result<(), Failu
         };
         let payload = next.payload.ok_or_else(none)?;
         output::tell(&format!("to {}", payload.target));
-        return output::data(&payload.body);
+        // A body of JSON stays the same value; what a local model reads is text.
+        return if payload.target.starts_with("local:") {
+            output::data(&payload.body)
+        } else {
+            output::data(&shown_json(&payload.body))
+        };
     }
     print(&next.prompt, args)?;
     match next.since.filter(|_| args.explain) {

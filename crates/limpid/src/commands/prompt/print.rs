@@ -17,13 +17,13 @@ pub(super) fn print(prompt: &Prompt, args: &ShowArgs) -> Result<(), Failure> {
             )
         })?;
         return if args.json {
-            output::line(&serde_json::to_string_pretty(message).unwrap_or_default())
+            output::json_line(&serde_json::to_string_pretty(message).unwrap_or_default())
         } else {
             output::data(message.text())
         };
     }
     if args.json {
-        return output::line(&serde_json::to_string_pretty(prompt).unwrap_or_default());
+        return output::json_line(&serde_json::to_string_pretty(prompt).unwrap_or_default());
     }
     if args.explain {
         return output::data(&prompt.explain());

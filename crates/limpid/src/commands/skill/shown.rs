@@ -57,9 +57,9 @@ pub(super) fn show(review: &SkillReview, json: bool) -> Result<(), Failure> {
     output::data(&page)
 }
 
-/// A text in full, with what nobody would see in its place made visible.
+/// A text in full behind a margin, with what nobody would see in its place made visible.
 fn shown(text: &str) -> String {
-    text.lines().map(|line| visible(line) + "\n").collect()
+    text.lines().map(|line| format!("│ {}\n", visible(line))).collect()
 }
 
 /// One line with its control and invisible characters written out.
