@@ -1,5 +1,6 @@
 //! `limpid.toml` as plain values. Every key may be absent; an unknown key is an error that names the known ones.
 
+mod agents;
 mod catalogue;
 mod chat;
 mod error;
@@ -29,6 +30,7 @@ use limpid_core::{DEFAULT_PROFILE, Effort, Protocol};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
+pub use agents::AgentsConfig;
 pub use catalogue::{CatalogueConfig, CatalogueUpdate};
 pub use chat::ChatConfig;
 pub use error::ConfigError;
@@ -58,6 +60,8 @@ use word::word;
 pub struct Config {
     /// The agent.
     pub agent: AgentConfig,
+    /// Agents that a turn hands work to.
+    pub agents: AgentsConfig,
     /// The person that it works for.
     pub owner: OwnerConfig,
     /// The model that answers: `provider/model`. Absent: what is found on the machine.

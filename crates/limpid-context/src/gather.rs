@@ -75,7 +75,9 @@ pub(crate) async fn gather(
     let zone = deps.host.zone();
     let time = time_info(occasion.now, &zone);
     let mode_set = is_set(occasion.conversation, occasion.mode);
-    let policy = deps.policy.for_turn(&profile, &path, occasion.mode, mode_set);
+    let agent = sources::delegate::agent_in(deps, occasion.conversation, &profile).await?;
+    let scope = agent.as_ref().map(|(_, scope)| scope.clone());
+    let policy = deps.policy.for_turn(&profile, &path, (occasion.mode, mode_set), scope);
 
     let kept = occasion.conversation.and_then(PrefixCache::kept);
     let group = occasion.conversation.is_some_and(|conversation| conversation.audience == Audience::Group);
@@ -99,6 +101,9 @@ pub(crate) async fn gather(
     if !policy.is_research() {
         let told = (&mut notices, &mut standing_notices);
         max_turns = owners_inputs(deps, occasion, (&profile, &path), &mut inputs, told).await?;
+    }
+    if let Some((agent, conversation)) = agent.as_ref().map(|(agent, _)| agent).zip(occasion.conversation) {
+        max_turns = Some(sources::delegate::fill(deps, conversation, agent, &mut inputs).await?);
     }
     clean(deps, &mut inputs);
 

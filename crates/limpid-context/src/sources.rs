@@ -1,6 +1,7 @@
 //! A file for each thing that a prompt is made from.
 
 pub(crate) mod agent_file;
+pub(crate) mod delegate;
 pub(crate) mod goal;
 pub(crate) mod heartbeat;
 pub(crate) mod inbox;

@@ -231,6 +231,7 @@ impl Actor {
                 self.lease = Some(lease);
                 self.phase = Phase::Idle;
                 let unfinished = self.deps.store().unfinished_turns().await?.rows;
+                self.deps.agents.recover(Some(&self.conversation)).await?;
                 let own = unfinished.into_iter().filter(|turn| turn.conversation == self.conversation);
                 self.unfinished = own.map(|turn| turn.id).collect();
                 return Ok(());

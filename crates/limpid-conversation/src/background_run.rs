@@ -15,6 +15,7 @@ use limpid_store::{
 use limpid_turn::Outcome;
 
 use crate::conversations::{Conversations, Taken};
+use crate::event::TurnEvent;
 use crate::outcome::outcome_of;
 use crate::turn::journal::{Entry, entries};
 
@@ -26,8 +27,12 @@ const REQUESTS: u32 = 1000;
 pub struct BackgroundRun {
     /// What makes it the same run after a crash; letters, digits and `-`.
     pub key: String,
-    /// The path of the profile: `heartbeat` or `task`.
-    pub path: &'static str,
+    /// The path of the profile: `heartbeat`, `task`, that of an agent.
+    pub path: String,
+    /// The mode; absent: the usual one.
+    pub mode: Option<String>,
+    /// Who pays for it.
+    pub spender: Spender,
     /// The profile; absent: the owner's.
     pub profile: Option<String>,
     /// The model as `provider/id`; absent: the one that is set for all.
@@ -71,16 +76,25 @@ impl RunReport {
 }
 
 impl Conversations {
-    /// Runs a turn that nobody waits for and returns when it is over. The same key is the same run: one that a crash
-    /// interrupted is carried on, one that is over is only read. One that was never begun does not begin while a spending
-    /// limit stands against it.
+    /// Runs a turn that nobody waits for and returns when it is over, and when the agents that it started are. The same key is
+    /// the same run: one that a crash interrupted is carried on, one that is over is only read. One that was never begun does
+    /// not begin while a spending limit stands against it.
     ///
     /// # Errors
     /// When a spending limit stands against it, or the store cannot be read or written.
     pub async fn run(&self, run: BackgroundRun) -> Result<RunReport, AgentError> {
+        self.run_watched(run, &|_| {}).await
+    }
+
+    /// The same; `watch` sees what happens in it.
+    pub(crate) async fn run_watched(
+        &self,
+        run: BackgroundRun,
+        watch: &(dyn Fn(&TurnEvent) + Send + Sync),
+    ) -> Result<RunReport, AgentError> {
         let known = conversation_of_run(&run.key);
         if self.deps.store().conversation(&known).await?.is_none() {
-            self.deps.spending.check_and_tell(Spender::Background, None, None).await?;
+            self.deps.spending.check_and_tell(run.spender, None, None).await?;
         }
         let conversation = self.run_conversation(&run).await?;
         let new = NewInbound {
@@ -93,20 +107,60 @@ impl Conversations {
         };
         let accepted = self.deps.store().accept(new.clone()).await?;
         if self.ended(&accepted).await?.is_none() {
-            let path = Some(run.path.to_owned());
+            let path = Some(run.path.clone());
             let (_, mut events) = self.accept(None, new.clone(), path, false, Taken::IsWaitedFor).await?;
             while let Some(event) = events.recv().await {
+                watch(&event);
                 if event.is_last() {
                     break;
                 }
             }
         }
+        self.wait_for_agents(&conversation.id).await?;
         // The key finds the message again, and the turn that took it.
         let accepted = self.deps.store().accept(new).await?;
         match self.ended(&accepted).await? {
-            Some((turn, end)) => report(self.deps.store(), turn, &end).await,
+            Some((turn, end)) => {
+                let (turn, end) = self.last_turn(turn, end).await?;
+                report(self.deps.store(), turn, &end).await
+            }
             None => Err(AgentError::Invalid("the run is not over; the next start carries it on".to_owned())),
         }
+    }
+
+    /// Waits until no agent that a conversation started works any more, and what they came to was taken in.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn wait_for_agents(&self, conversation: &ConversationId) -> Result<(), AgentError> {
+        loop {
+            // Listened to before the look, so that an end between the two is not missed.
+            let ended = self.deps.agents.next_end();
+            tokio::pin!(ended);
+            ended.as_mut().enable();
+            let before = self.deps.agents.outstanding(conversation).await?;
+            if before.waiting > 0 {
+                self.wake(conversation);
+                self.wait_idle(conversation).await;
+                let after = self.deps.agents.outstanding(conversation).await?;
+                // Somebody else is at work on it, or nobody can be: it is told by whoever comes next.
+                if after == before {
+                    return Ok(());
+                }
+            } else if before.working > 0 {
+                ended.await;
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The turn with which a run ended: that which took in what its agents came to, where there is one.
+    async fn last_turn(&self, first: Turn, end: TurnEnd) -> Result<(Turn, TurnEnd), AgentError> {
+        let last = self.deps.store().last_message(&first.conversation).await?;
+        let Some(id) = last.map(|row| row.turn).filter(|id| *id != first.id) else { return Ok((first, end)) };
+        let last = self.deps.store().turn(&id).await?;
+        Ok(last.and_then(|turn| turn.end.clone().map(|end| (turn, end))).unwrap_or((first, end)))
     }
 
     /// The conversation of a run, made when this is its first try.
@@ -120,7 +174,7 @@ impl Conversations {
             kind: ConversationKind::Run,
             title: run.key.clone(),
             profile: run.profile.clone().unwrap_or_else(|| self.deps.config().agent.profile.clone()),
-            mode: self.deps.modes.of_runs(run.path).map(str::to_owned),
+            mode: run.mode.clone(),
             model: run.model.clone(),
             audience: run.audience,
             now_ms: self.deps.host().now_ms(),

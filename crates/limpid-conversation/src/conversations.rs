@@ -171,6 +171,7 @@ impl Conversations {
         let mut open: BTreeSet<ConversationId> = turns.into_iter().map(|turn| turn.conversation).collect();
         open.extend(store.conversations_that_wait().await?);
         open.extend(store.conversations_with_deliveries().await?);
+        open.extend(self.deps.agents.recover(None).await?);
         open.iter().for_each(|conversation| self.wake(conversation));
         Ok(())
     }

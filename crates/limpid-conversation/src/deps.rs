@@ -7,6 +7,7 @@ use limpid_config::{Config, Live, Redactor};
 use limpid_context::ContextDeps;
 use limpid_core::{ConversationId, RetryPlan};
 use limpid_model::chain::Pause;
+use limpid_services::agents::Agents;
 use limpid_services::deliveries::Deliveries;
 use limpid_services::directory::Directory;
 use limpid_services::drafts::Drafts;
@@ -37,6 +38,8 @@ pub struct ConversationDeps {
     pub drafts: Drafts,
     /// The one place where tools run.
     pub executor: ToolExecutor,
+    /// Agents that turns hand work to.
+    pub agents: Agents,
     /// Messages that nobody waits for.
     pub deliveries: Deliveries,
     /// Ways to tell the owner of a delivery.

@@ -5,6 +5,7 @@
 
 mod actor;
 mod actors;
+mod agent_run;
 mod background_run;
 mod clean;
 mod compaction;
@@ -26,6 +27,7 @@ mod test_kit;
 mod turn;
 mod visible_events;
 
+pub use crate::agent_run::AgentRunner;
 pub use crate::background_run::{BackgroundRun, RunReport};
 pub use crate::compaction::{CompactionReport, ContextReport};
 pub use crate::conversations::{ChatRequest, Conversations, TurnHandle, WeakConversations};

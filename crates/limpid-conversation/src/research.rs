@@ -11,6 +11,7 @@ use limpid_core::policy::Effect;
 use limpid_core::{CallId, ConversationId, Labelled, Message, Role, Sentence, ToolClass, Trust, sentence};
 use limpid_services::directory::conversation_of_run;
 use limpid_services::error::AgentError;
+use limpid_services::spending::Spender;
 use limpid_services::tools::{Tool, ToolContext, read_arguments, schema_of, trouble};
 use limpid_turn::Outcome;
 use schemars::JsonSchema;
@@ -60,7 +61,9 @@ impl Research {
         let parent = conversations.deps().directory.existing(&context.conversation).await?;
         let run = BackgroundRun {
             key: key(context, &task),
-            path: PATH,
+            path: PATH.to_owned(),
+            mode: conversations.deps().modes.of_runs(PATH).map(str::to_owned),
+            spender: Spender::Background,
             profile: Some(parent.profile),
             model: parent.model,
             audience: parent.audience,

@@ -9,6 +9,7 @@ use limpid_core::RetryPlan;
 use limpid_core::policy::OwnerRules;
 use limpid_model::Model;
 use limpid_model::chain::RealPause;
+use limpid_services::agents::{AgentRuns, Agents, AgentsParts};
 use limpid_services::deliveries::{ConversationSignal, Deliveries};
 use limpid_services::directory::Directory;
 use limpid_services::drafts::{DraftOptions, Drafts};
@@ -80,7 +81,18 @@ pub(crate) fn conversations(
         redactor,
         more: Vec::new(),
     });
+    let agents = Agents::new(AgentsParts {
+        store: Arc::clone(&store),
+        config: config.clone(),
+        host: host.clone(),
+        redactor: context.redactor.clone(),
+        skills: Arc::clone(&context.skills),
+        events: events.clone(),
+        signal: ConversationSignal::default(),
+        runs: AgentRuns::default(),
+    });
     Conversations::new(ConversationDeps {
+        agents,
         modes: Modes::new(Arc::clone(&store), config.clone(), host.clone(), profiles, directory.clone()),
         directory,
         spending: Spending::new(store, config.clone(), host.clone(), deliveries.clone()),

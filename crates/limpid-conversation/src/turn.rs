@@ -1,5 +1,6 @@
 //! A turn: how it begins, runs, and is carried on after a crash.
 
+mod agents;
 mod approvals;
 mod asked;
 mod clean_first;

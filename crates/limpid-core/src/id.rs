@@ -66,4 +66,6 @@ number_id! {
     MemoryId
     /// One task that is to be done later.
     TaskId
+    /// One agent that a turn hands work to; shown to models as `[agent_result:N]`.
+    AgentId
 }

@@ -20,6 +20,7 @@
 //! - [`memory`]: one thing that the agent was asked to keep.
 //! - [`mail`]: which mail is fetched next.
 //! - [`draft`]: calls that wait for the owner.
+//! - [`agent`]: agents that a turn hands work to.
 //! - [`inbox`]: mail, text messages and notifications that came in.
 //! - [`labelled`]: texts that carry who wrote them.
 //! - [`line`]: where a line ends.
@@ -39,6 +40,7 @@
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
 
+pub mod agent;
 pub mod cache;
 mod causes;
 pub mod compaction;
@@ -74,6 +76,7 @@ pub mod trust;
 pub mod usage;
 pub mod window;
 
+pub use agent::{AgentLimits, AgentRefusal, AgentState};
 pub use cache::CacheLife;
 pub use causes::{causes, io_cause};
 pub use digest::{Digest, DigestLevel, Entry, Pin, Shortened, WindowView};
@@ -81,7 +84,7 @@ pub use draft::DraftState;
 pub use effort::Effort;
 pub use failure::{FailureClass, RetryPlan, background_wait};
 pub use id::{
-    CallId, CheckpointId, ConversationId, DecisionId, GoalId, MemoryId, MessageId, RequestId, TaskId, TurnId,
+    AgentId, CallId, CheckpointId, ConversationId, DecisionId, GoalId, MemoryId, MessageId, RequestId, TaskId, TurnId,
 };
 pub use labelled::{Hole, Labelled, Sentence};
 pub use memory::{Category, Memory};

@@ -20,6 +20,7 @@ use crate::preview::{Preview, PreviewRequest, Previewer};
 use crate::requests::Requests;
 use limpid_context::ContextDeps;
 use limpid_conversation::{ChatRequest, Conversations, TurnHandle};
+use limpid_services::agents::Agents;
 use limpid_services::deliveries::Deliveries;
 use limpid_services::directory::Directory;
 use limpid_services::drafts::Drafts;
@@ -122,6 +123,11 @@ impl Agent {
     /// The conversations that this process works on.
     pub fn conversations(&self) -> &Conversations {
         &self.conversations
+    }
+
+    /// Agents that turns hand work to.
+    pub fn agents(&self) -> &Agents {
+        &self.services.agents
     }
 
     /// Messages that nobody waits for, and what the owner has not read of them.

@@ -37,6 +37,7 @@ fn compare(old: &Config, new: Config) -> (Config, Vec<(&'static str, Effect)>) {
     let Config {
         agent,
         owner,
+        agents,
         model,
         fallback,
         effort,
@@ -68,6 +69,7 @@ fn compare(old: &Config, new: Config) -> (Config, Vec<(&'static str, Effect)>) {
     } = &new;
     let sections = [
         ("agent", old.agent == *agent, Effect::Now),
+        ("agents", old.agents == *agents, Effect::Now),
         ("owner", old.owner == *owner, Effect::Now),
         ("model", old.model == *model, Effect::Now),
         ("fallback", old.fallback == *fallback, Effect::Now),
@@ -239,7 +241,7 @@ mod tests {
         let (running, changed) = compare(&Config::default(), full.clone());
         let restart: Vec<&str> =
             changed.iter().filter(|(_, effect)| *effect == Effect::Restart).map(|(name, _)| *name).collect();
-        assert_eq!((changed.len(), restart), (30, vec!["local"]));
+        assert_eq!((changed.len(), restart), (31, vec!["local"]));
         assert_eq!(running, Config { local: Config::default().local, ..full.clone() });
         assert!(compare(&full, full.clone()).1.is_empty());
     }

@@ -231,7 +231,7 @@ impl Drafts {
         let profile = self.0.profiles.profile(&conversation.profile)?;
         let mode = mode_of(&self.0.config, &conversation);
         let set = is_set(Some(&conversation), mode);
-        Ok(self.0.policy.for_turn(&profile, CHAT, mode, set).is_read_only())
+        Ok(self.0.policy.for_turn(&profile, CHAT, (mode, set), None).is_read_only())
     }
 
     async fn move_draft(&self, id: DraftId, state: DraftState, detail: &str) -> Result<Draft, StoreError> {
@@ -252,6 +252,7 @@ impl Drafts {
             zone: self.0.host.zone(),
             conversation: draft.new.conversation.clone(),
             turn: draft.new.turn.clone(),
+            call: draft.new.call.clone(),
             trust: draft.new.trust,
             tier: Tier::ALL[2],
             read_only: self.is_read_only(&draft.new.conversation).await?,

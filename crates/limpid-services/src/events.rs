@@ -115,6 +115,15 @@ pub enum EventKind {
         /// Why.
         reason: String,
     },
+    /// An agent that a turn handed work to has ended.
+    AgentEnded {
+        /// Its number.
+        agent: i64,
+        /// Its name for people.
+        label: String,
+        /// How it ended: `done`, `failed`, `timeout`, `cancelled` or `interrupted`.
+        state: String,
+    },
     /// A task ran.
     TaskRan {
         /// Its number.
@@ -182,6 +191,7 @@ impl EventKind {
             | Self::CompactionFinished { .. }
             | Self::CompactionFailed { .. } => "window",
             Self::Delivered { .. } => "delivery",
+            Self::AgentEnded { .. } => "agent",
             Self::TaskRan { .. } => "task",
             Self::HeartbeatDecided { .. } => "heartbeat",
             Self::DraftUpdated { .. } => "draft",

@@ -3,6 +3,7 @@
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
 
+pub mod agents;
 pub mod deliveries;
 pub mod directory;
 pub mod drafts;

@@ -26,8 +26,8 @@ pub use crate::tools::catalog::ToolCatalog;
 pub use crate::tools::executor::{Decision, Permit, ToolExecutor, ToolExecutorParts, ToolFinder, TurnToolExecutor};
 pub use crate::tools::file_history::{FileHistory, FileOffer, UnacceptedFile, UnacceptedFiles};
 pub use crate::tools::policy::{
-    CallContext, CallDescription, PolicyRules, ToolPolicy, WindowFacts, holds_private, shows_owners, trust_read_in,
-    window_trust,
+    AgentScope, CallContext, CallDescription, PolicyRules, ToolPolicy, WindowFacts, holds_private, shows_owners,
+    trust_read_in, window_trust,
 };
 pub(crate) use crate::tools::policy::{changes, is_same_call};
 

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use crate::Store;
 
+pub mod agents;
 pub mod conversations;
 pub mod deliveries;
 pub mod drafts;
@@ -51,6 +52,15 @@ pub struct Bench {
 macro_rules! contract_suite {
     ($bench:expr) => {
         $crate::contract_cases! { $bench =>
+            agents {
+                an_agent_is_kept_as_it_was_given
+                an_agent_ends_once_and_is_told_once
+                an_agent_that_is_waited_for_sends_no_message
+                a_turn_gives_a_task_once_and_few_agents_work_at_a_time
+                a_tree_of_agents_comes_to_an_end
+                what_an_agent_costs_is_its_chats
+                whatever_happens_each_agent_ends_once_and_is_told_once
+            }
             conversations {
                 a_conversation_is_found_again
                 the_last_one_is_the_one_written_to_last

@@ -126,11 +126,13 @@ pub enum DeliveryOrigin {
     Notice,
     /// The model, apart from its answer.
     Message,
+    /// The answer of a turn that the end of an agent began.
+    Agent,
 }
 
 impl DeliveryOrigin {
     /// Every origin.
-    pub const ALL: [Self; 5] = [Self::Heartbeat, Self::Task, Self::Reminder, Self::Notice, Self::Message];
+    pub const ALL: [Self; 6] = [Self::Heartbeat, Self::Task, Self::Reminder, Self::Notice, Self::Message, Self::Agent];
 
     /// The origin's name, as it is stored and shown.
     pub const fn as_str(self) -> &'static str {
@@ -140,6 +142,7 @@ impl DeliveryOrigin {
             Self::Reminder => "reminder",
             Self::Notice => "notice",
             Self::Message => "message",
+            Self::Agent => "agent",
         }
     }
 
@@ -156,6 +159,7 @@ impl DeliveryOrigin {
             Self::Reminder => "[reminder]",
             Self::Notice => "[notice]",
             Self::Message => "[message]",
+            Self::Agent => "[agent]",
         }
     }
 

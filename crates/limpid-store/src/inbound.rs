@@ -1,6 +1,6 @@
 //! Messages that were accepted for a conversation and wait for their turn.
 
-use limpid_core::{ConversationId, MessageId, Trust, TurnId};
+use limpid_core::{AgentId, ConversationId, MessageId, Trust, TurnId};
 
 /// One accepted message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -36,6 +36,8 @@ pub struct Inbound {
     pub text: String,
     /// Who wrote it.
     pub trust: Trust,
+    /// The agent whose end it tells, if it does.
+    pub agent: Option<AgentId>,
     /// The turn that answers it, once there is one.
     pub turn: Option<TurnId>,
     /// The message of the conversation that it became, once it did.

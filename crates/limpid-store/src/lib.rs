@@ -14,6 +14,7 @@
 //! - [`goal`]: what happened to the goals of a conversation, as a log.
 //! - [`instructing`]: what programs may have changed of the files that instruct the agent, and what the owner accepted.
 //! - [`task`]: what is to be done later, and what its runs came to.
+//! - [`agent`]: agents that turns hand work to.
 //! - [`timer`]: when things are due, and who works on what is.
 //! - [`heartbeat`]: what the heartbeat knows of itself, and its runs.
 //! - [`prefix`]: how much of a request the one before it began with, and what changed.
@@ -23,6 +24,7 @@
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
 
+pub mod agent;
 #[cfg(feature = "contract")]
 pub mod contract;
 pub mod conversation;
@@ -51,6 +53,7 @@ pub mod turn;
 pub mod vector;
 pub mod window;
 
+pub use agent::*;
 pub use conversation::*;
 pub use cost::*;
 pub use delivery::*;
@@ -103,6 +106,7 @@ pub trait Store:
     + MailAccounts
     + Timers
     + Tasks
+    + Agents
     + FileVersions
     + InstructingFiles
     + Vectors
@@ -126,6 +130,7 @@ impl<T> Store for T where
         + MailAccounts
         + Timers
         + Tasks
+        + Agents
         + FileVersions
         + InstructingFiles
         + Vectors

@@ -1,5 +1,6 @@
 //! The store in one SQLite file.
 
+mod agents;
 mod archive;
 mod backup;
 mod chain;

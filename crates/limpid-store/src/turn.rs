@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use limpid_core::{CallId, ConversationId, MessageId, RequestId, Trust, TurnId};
 
 use crate::{
-    ConversationChange, GoalAppend, InboundId, ItemId, Lease, Listed, NewMessage, NewRequest, RequestEnd, SharedPrefix,
-    StoreError, StoredMessage,
+    ConversationChange, DeliveryId, GoalAppend, InboundId, ItemId, Lease, Listed, NewDelivery, NewMessage, NewRequest,
+    PendingNotifications, RequestEnd, SharedPrefix, StoreError, StoredMessage,
 };
 
 /// Turns and their journals. What a turn writes goes through [`Turns::commit`], which asks for the lease.
@@ -142,6 +142,9 @@ pub enum TurnWrite {
     /// Items of the inbox that the model was shown. They leave the queue when the turn ends with an answer; those that a
     /// run in the background saw, when that run ends well.
     Shown(Vec<ItemId>),
+    /// The turn's answer is a message that nobody waited for: a delivery whose turn is this one, unread, with who else is to
+    /// tell it.
+    Tell(Box<NewDelivery>, PendingNotifications),
     /// The turn's end: what its journal keeps only until then goes. Nothing can be written to it afterwards.
     End(TurnOutcome, String),
 }
@@ -155,6 +158,8 @@ pub enum Written {
     Messages(Vec<MessageId>),
     /// What the request shares with the one before it.
     Request(SharedPrefix),
+    /// The number of the delivery; none when its key was known.
+    Told(Option<DeliveryId>),
     /// Nothing to say.
     Done,
 }

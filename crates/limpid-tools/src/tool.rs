@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limpid_core::policy::{Bans, Destination, Effect};
-use limpid_core::{ConversationId, Labelled, Sentence, Tier, ToolClass, Trust, TurnId, sentence};
+use limpid_core::{CallId, ConversationId, Labelled, Sentence, Tier, ToolClass, Trust, TurnId, sentence};
 use reqwest::StatusCode;
 use serde_json::{Map, Value};
 
@@ -194,6 +194,8 @@ pub struct ToolContext {
     pub conversation: ConversationId,
     /// The turn.
     pub turn: TurnId,
+    /// The call, as the model named it.
+    pub call: CallId,
     /// Who wrote the least trusted text that the model has read in this turn.
     pub trust: Trust,
     /// The tier of the turn's prompt: how much room it has.

@@ -1,6 +1,7 @@
 //! What can be said on the command line. From these definitions come the parser, the help, the completions, the man
 //! page and `docs/cli.md`.
 
+mod agent;
 mod conversation;
 mod draft;
 mod file;
@@ -22,6 +23,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub use agent::AgentCommand;
 pub use conversation::{ConversationCommand, ExportFormat};
 pub use draft::DraftCommand;
 pub use file::FileCommand;
@@ -102,6 +104,9 @@ pub enum Command {
     /// List, show, edit, approve and refuse calls that wait for you
     #[command(subcommand)]
     Draft(DraftCommand),
+    /// List, show and stop agents that work was handed to
+    #[command(subcommand)]
+    Agent(AgentCommand),
     /// List and undo what the agent changed in files; make a stranger's file your own
     #[command(subcommand)]
     File(FileCommand),

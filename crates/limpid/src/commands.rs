@@ -1,5 +1,6 @@
 //! What each command does: it asks the agent or the prompt engine, and prints.
 
+pub mod agent;
 mod changes;
 pub mod chat;
 mod choice;
@@ -72,6 +73,7 @@ fn topics(command: Option<&Command>) -> &'static [&'static str] {
         Some(Command::Skill(_)) => &["skills"],
         Some(Command::Conversation(_)) => &["window", "goal", "mode"],
         Some(Command::Draft(_)) => &["draft"],
+        Some(Command::Agent(_)) => &["agent"],
         Some(Command::Inbox(_)) => &["inbox"],
         Some(Command::Task(_)) => &["task"],
         Some(Command::Heartbeat(_)) => &["heartbeat", "delivery"],
@@ -95,6 +97,7 @@ async fn carry_out(context: &Context, cli: &Cli) -> Result<(), Failure> {
         Some(Command::Notify(command)) => notify::run(&context.agent()?, command).await,
         Some(Command::Inbox(command)) => inbox::run(&context.agent()?, command).await,
         Some(Command::Draft(command)) => draft::run(context, command).await,
+        Some(Command::Agent(command)) => agent::run(&context.agent()?, command).await,
         Some(Command::File(command)) => file::run(context, command).await,
         Some(Command::Conversation(command)) => conversation::run(&context.agent()?, command).await,
         Some(Command::Heartbeat(command)) => heartbeat::run(&context.agent()?, command).await,

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use limpid_core::TurnId;
+use limpid_services::directory::is_run;
 use limpid_services::error::AgentError;
 use limpid_store::{Inbound, Lease};
 
 use crate::actor::{Actor, Phase};
 use crate::actors::Command;
+use crate::agent_run::told_to_report;
 use crate::compaction::{Compaction, CompactionDone};
 use crate::delivery::deliver_waiting;
 use crate::event::TurnEvent;
@@ -37,6 +39,7 @@ impl Actor {
         // Behind the commands that were taken in: whoever writes a delivery from here on wakes this actor once more.
         let more = deliver_waiting(&self.deps, &lease).await?;
         match (waiting.is_empty(), more) {
+            (false, _) if self.is_beside_an_agents_work(&waiting).await? => self.rest().await,
             (false, _) => self.start_turn(&lease, waiting).await,
             // The next look takes them, behind what the owner has said meanwhile.
             (true, true) => Ok(()),
@@ -44,7 +47,31 @@ impl Actor {
         }
     }
 
+    /// Whether what waits for an agent is kept and no turn follows: the agent has ended, or was told to come to its end and has
+    /// done so meanwhile.
+    async fn is_beside_an_agents_work(&mut self, waiting: &[Inbound]) -> Result<bool, AgentError> {
+        if !is_run(&self.conversation) {
+            return Ok(false);
+        }
+        let Some(agent) = self.deps.store().agent_in(&self.conversation).await? else { return Ok(false) };
+        let told = told_to_report(agent.id);
+        Ok(agent.state.is_over() || waiting.iter().all(|inbound| inbound.key.as_ref() == Some(&told)))
+    }
+
+    /// The path that the ends of agents are answered on: that of the turn that started them.
+    async fn path_of_agents(&mut self, waiting: &[Inbound]) -> Result<Option<String>, AgentError> {
+        if waiting.iter().any(|inbound| inbound.agent.is_none()) {
+            return Ok(None);
+        }
+        let Some(id) = waiting.last().and_then(|inbound| inbound.agent) else { return Ok(None) };
+        let Some(agent) = self.deps.store().agent(id).await? else { return Ok(None) };
+        Ok(self.deps.store().turn(&agent.new.turn).await?.map(|turn| turn.path))
+    }
+
     async fn start_turn(&mut self, lease: &Lease, waiting: Vec<Inbound>) -> Result<(), AgentError> {
+        if self.next.path.is_none() {
+            self.next.path = self.path_of_agents(&waiting).await?;
+        }
         match start(&self.deps, lease, &self.listeners, &mut self.next, &waiting).await? {
             Start::Turn(turn) => self.phase = Phase::Turn(turn),
             Start::First(compaction) => self.phase = Phase::Compacting(compaction),

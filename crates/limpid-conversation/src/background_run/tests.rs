@@ -21,7 +21,9 @@ fn agent(home: &tempfile::TempDir, model: &Arc<ScriptedModel>) -> crate::Convers
 fn task(key: &str) -> BackgroundRun {
     BackgroundRun {
         key: key.to_owned(),
-        path: "task",
+        path: "task".to_owned(),
+        mode: None,
+        spender: Spender::Background,
         profile: None,
         model: None,
         audience: Audience::Owner,

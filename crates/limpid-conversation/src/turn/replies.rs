@@ -7,7 +7,6 @@ use limpid_context::place_found;
 use limpid_core::{FailureClass, Labelled};
 use limpid_model::ModelError;
 use limpid_services::error::AgentError;
-use limpid_services::spending::spender_of;
 use limpid_store::TurnWrite;
 use limpid_turn::Event;
 use limpid_turn::window::ContextSize;
@@ -16,14 +15,21 @@ use tokio_util::sync::CancellationToken;
 use crate::compaction;
 use crate::event::TurnEvent;
 use crate::model_call::{CallDeps, CallEnd, CallFailure, EndedRequest, ModelCall, ModelStep, OutgoingRequest};
+use crate::turn::agents::{self, AgentsTurn};
 use crate::turn::requests::{NextRequest, ReplyKind};
 use crate::turn::running::{PendingReply, RunningTurn, WaitsFor};
 
 /// Asks the models in their order for the next reply.
 pub(super) async fn ask(turn: &mut RunningTurn, round: u32, kind: ReplyKind) -> Result<(), AgentError> {
     let deps = Arc::clone(&turn.deps);
-    let path = &turn.requests.path;
-    let allowed = deps.spending.check_and_tell(spender_of(path), Some(path), Some(turn.writer.turn())).await;
+    let allowed = match agents::may_go_on(turn).await? {
+        AgentsTurn::IsOver => return stopped_before_asking(turn).await,
+        AgentsTurn::HasNoTokens(error) => Err(error),
+        AgentsTurn::GoesOn(spender) => {
+            let path = &turn.requests.path;
+            deps.spending.check_and_tell(spender, Some(path), Some(turn.writer.turn())).await
+        }
+    };
     let next = match allowed {
         Ok(()) => {
             if let Some(finder) = turn.calls.finder() {

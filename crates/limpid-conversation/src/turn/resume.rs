@@ -9,7 +9,7 @@ use limpid_services::error::AgentError;
 use limpid_services::models::ModelRegistry;
 use limpid_services::modes::is_set;
 use limpid_services::tools::OUTCOME_UNKNOWN;
-use limpid_services::tools::{Reservations, TurnToolExecutor, trust_read_in};
+use limpid_services::tools::{AgentScope, Reservations, TurnToolExecutor, trust_read_in};
 use limpid_store::{InboundId, Lease, StoredMessage};
 use limpid_turn::{Effect, Event, PlannedCall, ToolOutcome, Turn};
 
@@ -60,7 +60,13 @@ pub(crate) async fn resume(
     let profile = loaded.profile(&started.profile)?;
     let profile = deps.context.profiles.fitting(&loaded, profile, (&started.path, &started.inputs), &mut Vec::new())?;
     let mode = &started.inputs.mode;
-    let policy = deps.context.policy.for_turn(&profile, &started.path, mode, is_set(Some(&conversation), mode));
+    let agent = deps.store().agent_in(&conversation.id).await?;
+    if let Some(over) = agent.as_ref().filter(|agent| agent.state.is_over()) {
+        return Err(AgentError::Invalid(format!("agent {} has ended: {}", over.id, over.state)));
+    }
+    let scope = agent.map(|agent| AgentScope::new(&agent, &profile));
+    let set = is_set(Some(&conversation), mode);
+    let policy = deps.context.policy.for_turn(&profile, &started.path, (mode, set), scope);
     let found = PrefixCache::of(&conversation).tools.found;
     let finder = FindTools::of_turn(&profile, &started.path, &started.inputs, found);
     let made = machine.in_flight().iter().flat_map(|message| &message.calls).map(|call| call.name.as_str());

@@ -21,6 +21,7 @@ use crate::event::TurnEvent;
 use crate::listeners::Listeners;
 use crate::model_call::ModelCall;
 use crate::outcome::end_of;
+use crate::turn::agents;
 use crate::turn::asked::message_of;
 use crate::turn::clean_first::CleanEnd;
 use crate::turn::goal_markers::{GoalMarkers, final_text};
@@ -158,6 +159,7 @@ impl RunningTurn {
         };
         let entry = Entry::Event(event.clone(), inbound).into_row(kept)?;
         let effects = self.machine.on(event);
+        let unheard = agents::unheard(self, &effects).await?;
         let mut writes = before;
         writes.push(TurnWrite::Event(entry));
         let (mut placed, mut steered) = (Vec::new(), Vec::new());
@@ -171,7 +173,10 @@ impl RunningTurn {
                     }
                     writes.push(TurnWrite::Messages(messages));
                 }
-                Effect::End { outcome, .. } => writes.push(end_of(outcome)),
+                Effect::End { outcome, .. } => {
+                    writes.extend(unheard.as_ref().map(|unheard| unheard.write(self)));
+                    writes.push(end_of(outcome));
+                }
                 Effect::CallModel { .. }
                 | Effect::Decide { .. }
                 | Effect::RunTools { .. }
@@ -179,10 +184,16 @@ impl RunningTurn {
                 | Effect::Deliver { .. } => {}
             }
         }
+        let mut told = None;
         for written in self.commit_with_goal(writes, final_text(&effects)).await? {
-            if let Written::Messages(ids) = written {
-                self.requests.in_flight.extend(ids);
+            match written {
+                Written::Messages(ids) => self.requests.in_flight.extend(ids),
+                Written::Told(id) => told = id,
+                Written::Event(_) | Written::Request(_) | Written::Done => {}
             }
+        }
+        if let Some((unheard, id)) = unheard.zip(told) {
+            unheard.tell(self, id);
         }
         self.listeners.activate(&placed);
         self.answers.extend(placed);

@@ -71,7 +71,7 @@ impl RunningTurn {
                 name: call.name.clone(),
                 arguments: call.arguments.clone(),
             });
-            let context = self.tool_context(&context);
+            let context = self.tool_context(&call.id, &context);
             self.calls.run(permit, timeout, context, links);
         }
         Ok(())
@@ -116,12 +116,13 @@ impl RunningTurn {
         }
     }
 
-    fn tool_context(&self, context: &CallContext) -> ToolContext {
+    fn tool_context(&self, call: &CallId, context: &CallContext) -> ToolContext {
         ToolContext {
             now: self.deps.host().now(),
             zone: self.deps.host().zone(),
             conversation: self.writer.lease().conversation.clone(),
             turn: self.id().clone(),
+            call: call.clone(),
             trust: context.trust,
             tier: self.requests.tier(),
             read_only: self.calls.tools.is_read_only(),

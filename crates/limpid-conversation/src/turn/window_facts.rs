@@ -10,13 +10,15 @@ use limpid_services::error::AgentError;
 use limpid_services::tools::{CallContext, WindowFacts, address_of, holds_private};
 use limpid_store::Store;
 
+use crate::turn::agents;
 use crate::turn::running::RunningTurn;
 
 /// What the policy needs to know besides the call.
 pub(super) async fn call_context(turn: &mut RunningTurn) -> Result<CallContext, AgentError> {
     let trust = turn.trust();
     let conversation = turn.writer.lease().conversation.clone();
-    let grants = turn.deps.drafts.grants(&conversation).await?;
+    let granted_in = agents::granted_in(turn).await?;
+    let grants = turn.deps.drafts.grants(&granted_in).await?;
     // In a clean turn nothing of it counts.
     let window = if trust.is_foreign() { window_facts(turn).await? } else { WindowFacts::unknown() };
     let fetched = fetched(turn);

@@ -14,6 +14,8 @@ pub enum Effect {
     Fetch(Option<String>),
     /// It has a research worker look something up on the web: a run of its own that sees the task and the web, nothing else.
     Research,
+    /// It hands work to an agent, which starts with the label of the turn and has no right that the turn has not.
+    Delegate,
     /// It opens an address on the owner's screen, in the same form.
     Show(Option<String>),
     /// It writes, moves or removes files; which ones, the paths of the call say.
@@ -44,7 +46,7 @@ impl Effect {
     /// The class that rules and modes know it by.
     pub const fn class(&self) -> ToolClass {
         match self {
-            Self::Look | Self::Search | Self::Fetch(_) | Self::Research => ToolClass::Read,
+            Self::Look | Self::Search | Self::Fetch(_) | Self::Research | Self::Delegate => ToolClass::Read,
             Self::Show(_) | Self::Send | Self::Pay => ToolClass::Send,
             Self::Files | Self::Mailbox => ToolClass::Write,
             Self::Remember | Self::Tell | Self::ChangeOwned => ToolClass::Remember,
@@ -96,6 +98,8 @@ pub enum Row {
     FetchComposed,
     /// Have a research worker look something up.
     Research,
+    /// Hand work to an agent.
+    Delegate,
     /// Open a page at the owner's.
     Show,
     /// A new file among the owner's.
@@ -124,13 +128,14 @@ pub enum Row {
 
 impl Row {
     /// Every row, in the order of the table.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Look,
         Self::FetchNamed,
         Self::Search,
         Self::FetchLink,
         Self::FetchComposed,
         Self::Research,
+        Self::Delegate,
         Self::Show,
         Self::NewFile,
         Self::ChangeOwnLow,
@@ -154,6 +159,7 @@ impl Row {
             Self::FetchLink => "fetch a link",
             Self::FetchComposed => "fetch an address",
             Self::Research => "research",
+            Self::Delegate => "delegate",
             Self::Show => "open a page",
             Self::NewFile => "make a file",
             Self::ChangeOwnLow => "change a file of strangers",
@@ -186,6 +192,7 @@ impl Row {
                 AddressOrigin::Composed => Self::FetchComposed,
             },
             Effect::Research => Self::Research,
+            Effect::Delegate => Self::Delegate,
             Effect::Show(_) => Self::Show,
             // A call that names no file may change any.
             Effect::Files if changes(FileChange::Other) || files.is_empty() => Self::ChangeFile,
@@ -247,7 +254,11 @@ pub const fn cell(row: Row, window: Window) -> Cell {
         // What leaves for others waits in every turn; a rule or a reserved right lets it pass.
         (Row::Send, _) => Cell::Waits,
         (_, Window::Clean) => Cell::Runs,
-        (Row::Look | Row::FetchNamed | Row::Search | Row::ChangeOwnLow | Row::Remember | Row::Tell, _) => Cell::Runs,
+        // An agent begins with the label of the turn that starts it, so it may do no more than that turn.
+        (
+            Row::Look | Row::FetchNamed | Row::Search | Row::Delegate | Row::ChangeOwnLow | Row::Remember | Row::Tell,
+            _,
+        ) => Cell::Runs,
         (Row::FetchLink, Window::TaintedPublic | Window::Research) => Cell::Runs,
         (Row::FetchComposed, Window::Research) => Cell::Runs,
         (

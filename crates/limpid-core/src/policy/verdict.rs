@@ -24,6 +24,8 @@ pub struct Setting<'a> {
     pub private: bool,
     /// Whether the turn is a research worker's.
     pub research: bool,
+    /// Whether the turn is one of an agent that another turn handed work to.
+    pub delegated: bool,
     /// What the owner wrote down.
     pub rules: &'a OwnerRules,
     /// What the owner allowed for the rest of the conversation.
@@ -145,6 +147,10 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
     if !allowed(setting.mode, &call.tool) || (setting.local_only && !LOCAL_TOOL_ALLOWLIST.contains(&name)) {
         return refused(format!("`{name}` is not available in this mode"));
     }
+    if setting.delegated && matches!(call.row(), Row::Remember | Row::Tell | Row::ChangeSelf) {
+        let what = consequence(call.row(), call);
+        return refused(format!("`{name}` is not for an agent that was given a task: {what}; put it into the result"));
+    }
     let is_in =
         |rules: &[super::Rule]| rules.iter().any(|rule| rule.holds_back(&call.tool, call.arguments, call.destination));
     if is_in(&setting.rules.deny) {
@@ -237,6 +243,7 @@ fn consequence(row: Row, call: &Call<'_>) -> String {
         }
         (Row::Look | Row::FetchNamed | Row::Search | Row::FetchLink | Row::FetchComposed, _) => "read something",
         (Row::Research, _) => "send a research worker to the web with this task",
+        (Row::Delegate, _) => "hand work to an agent",
         (Row::Remember | Row::Tell, _) => "keep something",
         (Row::ChangeOwned, _) => "change or remove something that you have",
         (Row::NewFile | Row::ChangeOwnLow | Row::ChangeFile, _) => "change a file",

@@ -55,6 +55,7 @@ fn planned(inputs: &Inputs) -> impl Iterator<Item = (&str, TrustName)> {
         let steps = goal.checkpoints.iter().map(|step| (step.description.as_str(), goal.trust));
         std::iter::once((goal.description.as_str(), goal.trust)).chain(steps)
     });
-    let worker = [(inputs.delegate.task.as_str(), inputs.delegate.trust)];
+    let delegate = &inputs.delegate;
+    let worker = std::iter::once(&delegate.task).chain(&delegate.context).map(|text| (text.as_str(), delegate.trust));
     tasks.chain(goals).chain(worker)
 }

@@ -5,9 +5,10 @@ mod base;
 use std::sync::Arc;
 
 use limpid_context::ContextDeps;
-use limpid_conversation::{ConversationDeps, Conversations, Housekeeping, Research, WindowMemory};
+use limpid_conversation::{AgentRunner, ConversationDeps, Conversations, Housekeeping, Research, WindowMemory};
 use limpid_core::Tier;
 use limpid_model::chain::Pause;
+use limpid_services::agents::{AgentRuns, Agents, AgentsParts};
 use limpid_services::deliveries::ConversationSignal;
 use limpid_services::error::AgentError;
 use limpid_services::goals::NextTier;
@@ -49,6 +50,7 @@ struct Hooks {
     signal: ConversationSignal,
     next_tier: NextTier,
     research: Research,
+    runs: AgentRuns,
 }
 
 impl Hooks {
@@ -65,6 +67,7 @@ impl Hooks {
             })
         });
         self.research.connect(conversations.downgrade());
+        self.runs.connect(AgentRunner::new(conversations.downgrade()));
         let waking = conversations.downgrade();
         self.signal.connect(move |conversation| {
             if let Some(conversations) = waking.upgrade() {
@@ -86,7 +89,18 @@ fn services(options: AgentOptions, hooks: &Hooks) -> Result<Services, AgentError
     let tasks = Tasks::new(Arc::clone(&base.store), base.config.clone(), base.host.clone(), Arc::clone(&base.waker));
     let writer = base.memory();
     let files = Arc::new(FileHistory::new(&base.home, base.config.clone(), writer.clone()));
+    let agents = Agents::new(AgentsParts {
+        store: Arc::clone(&base.store),
+        config: base.config.clone(),
+        host: base.host.clone(),
+        redactor: base.redactor.clone(),
+        skills: Arc::clone(&skills),
+        events: base.events.clone(),
+        signal: hooks.signal.clone(),
+        runs: hooks.runs.clone(),
+    });
     let parts = Parts {
+        agents: agents.clone(),
         home: base.home.clone(),
         environment: base.environment.clone(),
         memory: writer,
@@ -110,6 +124,7 @@ fn services(options: AgentOptions, hooks: &Hooks) -> Result<Services, AgentError
     let memory = rebuild.memory.clone();
     let notifications = base.notifications(options.notifiers);
     Ok(Services {
+        agents,
         drafts: base.drafts(&context, &executor),
         heartbeat: base.heartbeat(&context),
         inbox: base.inbox(),
@@ -178,6 +193,7 @@ fn conversation_deps(services: &Services, pause: &Arc<dyn Pause>, maintenance: &
         spending: services.spending.clone(),
         drafts: services.drafts.clone(),
         executor: services.executor.clone(),
+        agents: services.agents.clone(),
         deliveries: services.deliveries.clone(),
         notifications: services.notifications.clone(),
         memory: services.memory.clone(),

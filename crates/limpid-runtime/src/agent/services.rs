@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use limpid_context::ContextDeps;
+use limpid_services::agents::Agents;
 use limpid_services::deliveries::Deliveries;
 use limpid_services::directory::Directory;
 use limpid_services::drafts::Drafts;
@@ -23,6 +24,8 @@ use crate::settings::LiveSettings;
 /// Every service once. Clones share them.
 #[derive(Clone)]
 pub(super) struct Services {
+    /// Agents that turns hand work to.
+    pub(super) agents: Agents,
     /// What prompts are made from: home, settings, store, models, profiles, goals, skills, tools.
     pub(super) context: ContextDeps,
     pub(super) deliveries: Deliveries,

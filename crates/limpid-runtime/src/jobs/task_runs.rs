@@ -21,6 +21,7 @@ use limpid_services::error::AgentError;
 use limpid_services::events::{EventBus, EventKind};
 use limpid_services::host::Host;
 use limpid_services::models::ModelRegistry;
+use limpid_services::modes::Modes;
 use limpid_services::spending::Spending;
 use limpid_services::tasks::{Tasks, after_clock_moved_back, skip_to_next, time_words, zone_of};
 use limpid_services::tools::ToolExecutor;
@@ -38,6 +39,7 @@ pub(crate) struct TaskJob {
     pause: Arc<dyn Pause>,
     redactor: Redactor,
     models: Arc<ModelRegistry>,
+    modes: Modes,
     spending: Spending,
     executor: ToolExecutor,
     directory: Directory,
@@ -58,6 +60,7 @@ impl TaskJob {
             pause: Arc::clone(&deps.pause),
             redactor: context.redactor.clone(),
             models: Arc::clone(&context.models),
+            modes: deps.modes.clone(),
             spending: deps.spending.clone(),
             executor: deps.executor.clone(),
             directory: deps.directory.clone(),

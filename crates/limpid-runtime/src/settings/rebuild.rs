@@ -9,6 +9,7 @@ use limpid_conversation::Research;
 use limpid_core::RetryPlan;
 use limpid_core::policy::OwnerRules;
 use limpid_formats::Parser;
+use limpid_services::agents::Agents;
 use limpid_services::events::EventBus;
 use limpid_services::goals::Goals;
 use limpid_services::host::Host;
@@ -24,6 +25,7 @@ use crate::settings::tools::{ToolParts, own_tools};
 
 /// What does not change while the agent runs.
 pub(crate) struct Parts {
+    pub(crate) agents: Agents,
     pub(crate) home: Home,
     pub(crate) environment: Environment,
     pub(crate) memory: MemoryWriter,
@@ -106,6 +108,7 @@ impl Parts {
             mail: &self.mail,
             semantics: semantics.as_ref(),
             research: &self.research,
+            agents: &self.agents,
         });
         let tools = ToolCatalog::new(own, &self.tools);
         let mut rules = config.policy.rules();

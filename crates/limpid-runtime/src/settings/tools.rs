@@ -6,6 +6,7 @@ use std::sync::Arc;
 use limpid_config::{Config, Environment, Home};
 use limpid_conversation::{ReadResult, Research};
 use limpid_formats::Parser;
+use limpid_services::agents::{Agents, readable};
 use limpid_services::deliveries::message_tool;
 use limpid_services::goals::Goals;
 use limpid_services::mail::MailAccounts;
@@ -13,9 +14,12 @@ use limpid_services::memory::{MemoryWriter, SemanticIndex};
 use limpid_services::skills::Skills;
 use limpid_services::tasks::Tasks;
 use limpid_services::tools::{exec_tools, file_tools, hardware_tools, history_tools, web_tools};
-use limpid_services::{goals, heartbeat, inbox, mail, memory, skills, tasks};
+use limpid_services::{agents, goals, heartbeat, inbox, mail, memory, skills, tasks};
 use limpid_store::Store;
 use limpid_tools::{Tool, plain_tools};
+
+/// The tool that reads files, and the output of agents.
+const READS_FILES: &str = "read_file";
 
 /// What Limpid's own tools are made from.
 pub(crate) struct ToolParts<'a> {
@@ -33,6 +37,7 @@ pub(crate) struct ToolParts<'a> {
     pub(crate) mail: &'a Arc<MailAccounts>,
     pub(crate) semantics: Option<&'a Arc<SemanticIndex>>,
     pub(crate) research: &'a Research,
+    pub(crate) agents: &'a Agents,
 }
 
 /// The tools in the order in which they are declared; a new one goes to the end of its group.
@@ -41,7 +46,9 @@ pub(crate) fn own_tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     let result_chars = config.limits.result_chars;
     let mut tools = memory::tools(parts.memory, semantics);
     tools.extend(plain_tools());
-    tools.extend(file_tools(parts.home, &config.files));
+    let with_results =
+        |tool: Arc<dyn Tool>| if tool.name() == READS_FILES { readable(tool, parts.agents) } else { tool };
+    tools.extend(file_tools(parts.home, &config.files).into_iter().map(with_results));
     tools.extend(exec_tools(parts.home, config, environment, parts.helper));
     tools.push(Arc::new(ReadResult::new(Arc::clone(store), result_chars)));
     let web = web_tools(config, environment, parts.parser);
@@ -62,6 +69,7 @@ pub(crate) fn own_tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     tools.extend(inbox::tools(store, config, environment));
     tools.extend(mail::tools(parts.mail, result_chars));
     tools.push(message_tool(Arc::clone(store)));
+    tools.extend(agents::tools(parts.agents));
     tools
 }
 
@@ -73,6 +81,8 @@ mod tests {
     use limpid_context::FindTools;
     use limpid_core::ToolClass;
     use limpid_core::policy::Effect;
+    use limpid_services::agents::{AgentRuns, AgentsParts};
+    use limpid_services::deliveries::ConversationSignal;
     use limpid_services::directory::Directory;
     use limpid_services::events::EventBus;
     use limpid_services::goals::{GoalsParts, NextTier};
@@ -116,6 +126,16 @@ mod tests {
             clock: Arc::clone(host.clock()),
             redactor: redactor.clone(),
         }));
+        let agents = Agents::new(AgentsParts {
+            store: Arc::clone(&store),
+            config: Live::default(),
+            host: host.clone(),
+            redactor: redactor.clone(),
+            skills: Arc::clone(&skills),
+            events: events.clone(),
+            signal: ConversationSignal::default(),
+            runs: AgentRuns::default(),
+        });
         let goals = Goals::new(GoalsParts {
             store: Arc::clone(&store),
             config: Live::default(),
@@ -153,6 +173,7 @@ mod tests {
             mail: &Arc::new(mail),
             semantics: None,
             research: &Research::default(),
+            agents: &agents,
         });
         (home, tools)
     }

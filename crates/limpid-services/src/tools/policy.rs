@@ -6,6 +6,7 @@ mod facts;
 mod instructing;
 mod paths;
 mod pins;
+mod scope;
 mod secrecy;
 mod taint;
 
@@ -27,6 +28,7 @@ use serde_json::Value;
 pub(crate) use crate::tools::policy::facts::CallFacts;
 pub(crate) use crate::tools::policy::paths::{LONGEST_PATH, PathResolver, free_way, real};
 pub(crate) use crate::tools::policy::pins::{Pins, changes, is_same_call};
+pub use crate::tools::policy::scope::AgentScope;
 pub use crate::tools::policy::secrecy::{holds_private, shows_owners};
 pub use crate::tools::policy::taint::{trust_read_in, window_trust};
 
@@ -49,6 +51,8 @@ pub struct ToolPolicy {
     rules: Arc<OwnerRules>,
     paths: PathResolver,
     is_research: bool,
+    /// What it is limited to, when the turn is one of an agent that another turn handed work to.
+    scope: Option<AgentScope>,
     /// Where copies of what an approval is bound to are kept while it runs.
     copies: PathBuf,
 }
@@ -144,8 +148,15 @@ impl PolicyRules {
         Self { home, config, rules }
     }
 
-    /// The policy of a turn; `mode` is the mode that is on, `set` whether the person set it.
-    pub fn for_turn(&self, profile: &Profile, path: &str, mode: &str, set: bool) -> ToolPolicy {
+    /// The policy of a turn; `mode` is the mode that is on, `set` whether the person set it, `scope` what an agent is limited
+    /// to.
+    pub fn for_turn(
+        &self,
+        profile: &Profile,
+        path: &str,
+        (mode, set): (&str, bool),
+        scope: Option<AgentScope>,
+    ) -> ToolPolicy {
         let behaviour = profile.behaviour();
         let rules = (set || behaviour.mode_rules == ModeRulesApply::Always)
             .then(|| profile.mode_rules(mode).cloned().unwrap_or_else(|| ModeRules::of(mode)));
@@ -155,6 +166,7 @@ impl PolicyRules {
             rules: Arc::clone(&self.rules),
             paths: self.paths(prompt_files(profile)),
             is_research: profile.path(path).is_ok_and(|path| path.public),
+            scope,
             copies: self.home.approved_copies(),
         }
     }
@@ -163,7 +175,15 @@ impl PolicyRules {
     pub fn without_mode(&self) -> ToolPolicy {
         let paths = self.paths(QUOTED.map(PathBuf::from).into());
         let copies = self.home.approved_copies();
-        ToolPolicy { mode: None, local_only: false, rules: Arc::clone(&self.rules), paths, is_research: false, copies }
+        ToolPolicy {
+            mode: None,
+            local_only: false,
+            rules: Arc::clone(&self.rules),
+            paths,
+            is_research: false,
+            scope: None,
+            copies,
+        }
     }
 
     fn paths(&self, prompt_files: Vec<PathBuf>) -> PathResolver {
@@ -174,7 +194,7 @@ impl PolicyRules {
 impl ToolPolicy {
     /// Whether a tool exists in this turn: what is not, is neither declared nor run.
     pub(crate) fn offers(&self, tool: &dyn Tool) -> bool {
-        allowed(self.mode.as_ref(), &facts_of(tool))
+        allowed(self.mode.as_ref(), &facts_of(tool)) && self.scope.as_ref().is_none_or(|scope| scope.has(tool))
     }
 
     /// Whether a tool is declared: not when the owner's rules deny every call of it.
@@ -222,6 +242,9 @@ impl ToolPolicy {
 
     /// Says whether a call may run.
     pub(crate) fn verdict(&self, tool: &dyn Tool, facts: &CallFacts, context: &CallContext) -> Verdict {
+        if self.scope.as_ref().is_some_and(|scope| !scope.has(tool)) {
+            return Verdict::Refused { reason: format!("`{}` is none of this agent's tools", tool.name()) };
+        }
         judge(&self.setting(context), &facts.call(facts_of(tool), context))
     }
 
@@ -233,6 +256,7 @@ impl ToolPolicy {
             rules: &self.rules,
             private: context.window.is_private,
             research: self.is_research,
+            delegated: self.scope.is_some(),
             grants: &context.grants,
         }
     }

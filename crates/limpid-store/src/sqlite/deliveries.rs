@@ -162,17 +162,44 @@ fn deliver(tx: &Tx<'_>, lease: &Lease, id: DeliveryId, batch: &[NewMessage], now
                 ":now": now_ms, ":outcome": TurnOutcome::Answered.as_str(),
             })?;
         messages::append(tx, conversation, turn, batch, now_ms)?;
-        tx.sql
-            .prepare_cached("UPDATE conversation SET unread = unread + 1 WHERE owner = ? AND id = ?")?
-            .execute((tx.owner, conversation.as_str()))?;
+        is_unread(tx, conversation)?;
     }
+    settle(tx, id, turn.as_ref(), now_ms)?;
+    Ok(true)
+}
+
+/// Keeps the answer of a turn as a delivery that is settled and unread; none when its key is known.
+pub(super) fn tell(
+    tx: &Tx<'_>,
+    turn: &TurnId,
+    new: &NewDelivery,
+    pending_notifications: &PendingNotifications,
+) -> Outcome<Option<DeliveryId>> {
+    if !insert_delivery(tx, new)? {
+        return Ok(None);
+    }
+    let id = DeliveryId(tx.sql.last_insert_rowid());
+    settle(tx, id, Some(turn), new.now_ms)?;
+    is_unread(tx, &new.conversation)?;
+    pushes::begin(tx, id, pending_notifications, new.now_ms)?;
+    Ok(Some(id))
+}
+
+fn settle(tx: &Tx<'_>, id: DeliveryId, turn: Option<&TurnId>, now_ms: i64) -> Outcome<()> {
     tx.sql.prepare_cached("UPDATE delivery SET settled_ms = ?3, turn = ?4 WHERE owner = ?1 AND id = ?2")?.execute((
         tx.owner,
         id.0,
         now_ms,
-        turn.as_ref().map(TurnId::as_str),
+        turn.map(TurnId::as_str),
     ))?;
-    Ok(true)
+    Ok(())
+}
+
+fn is_unread(tx: &Tx<'_>, conversation: &ConversationId) -> Outcome<()> {
+    tx.sql
+        .prepare_cached("UPDATE conversation SET unread = unread + 1 WHERE owner = ? AND id = ?")?
+        .execute((tx.owner, conversation.as_str()))?;
+    Ok(())
 }
 
 fn mark_read(tx: &Tx<'_>, id: &ConversationId, now_ms: i64) -> Outcome<u64> {

@@ -1,6 +1,6 @@
 //! Messages that were accepted: kept from the moment they arrive, taken by one turn.
 
-use limpid_core::{ConversationId, MessageId, TurnId};
+use limpid_core::{AgentId, ConversationId, MessageId, TurnId};
 use rusqlite::{Row, named_params};
 
 use super::Tx;
@@ -38,6 +38,7 @@ pub(super) fn accept(tx: &Tx<'_>, new: &NewInbound) -> Outcome<Accepted> {
         key: new.key.clone(),
         text: new.text.clone(),
         trust: new.trust,
+        agent: None,
         turn: None,
         message: None,
         accepted_ms: new.now_ms,
@@ -110,6 +111,7 @@ pub(super) fn read(row: &Row<'_>) -> Read<Inbound> {
         key: get(row, "key")?,
         text: get(row, "text")?,
         trust: word(row, "trust")?,
+        agent: get::<Option<i64>>(row, "agent")?.map(AgentId),
         turn: get::<Option<String>>(row, "turn")?.map(TurnId::new),
         message: get::<Option<i64>>(row, "message")?.map(MessageId),
         accepted_ms: get(row, "accepted_ms")?,

@@ -47,6 +47,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0031_instructing_files.sql"),
     include_str!("../../migrations/0032_labels_are_raised_by_acts.sql"),
     include_str!("../../migrations/0033_typed.sql"),
+    include_str!("../../migrations/0034_agents.sql"),
     include_str!("../../migrations/0036_files_are_accepted_as_they_were_seen.sql"),
 ];
 

@@ -164,12 +164,16 @@ fn times(tx: &Tx<'_>, path: &str, limit: u32, first: i64) -> Outcome<Vec<i64>> {
     Ok(times.collect::<Result<_, _>>()?)
 }
 
+/// What agents cost belongs to the chat that their tree began in.
+const OF_CHAT: &str =
+    "coalesce((SELECT chat FROM agent WHERE owner = request.owner AND own = request.conversation), conversation, '')";
+
 fn costs(tx: &Tx<'_>, query: &CostQuery) -> Outcome<Vec<CostRow>> {
     let group = match query.by {
         CostBy::Path => "path",
         CostBy::Model => "provider || '/' || coalesce(answered_by, model)",
         CostBy::Day => "strftime('%Y-%m-%d', sent_ms / 1000 + :offset * 60, 'unixepoch')",
-        CostBy::Conversation => "coalesce(conversation, '')",
+        CostBy::Conversation => OF_CHAT,
     };
     let sql = format!(
         "SELECT {group} AS \"group\", count(*) AS requests, total(input) AS input, total(cached) AS cached,
@@ -207,10 +211,11 @@ fn costs(tx: &Tx<'_>, query: &CostQuery) -> Outcome<Vec<CostRow>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// The conversations' kinds are spelled out for SQLite: those that nobody begins.
-const SPENT: &str = "SELECT path, coalesce(c.kind IN ('task', 'run'), 0) AS in_background,
+/// The conversations' kinds are spelled out for SQLite: those that nobody begins, but for agents of chats.
+const SPENT: &str = "SELECT r.path AS path, coalesce(a.in_background, c.kind IN ('task', 'run'), 0) AS in_background,
         total(coalesce(input, estimate, 0)) + total(coalesce(output, 0)) AS tokens, total(cost) AS money
     FROM request r LEFT JOIN conversation c ON c.owner = r.owner AND c.id = r.conversation
+         LEFT JOIN agent a ON a.owner = r.owner AND a.own = r.conversation
     WHERE r.owner = :owner AND r.sent_ms >= :since AND (:turn IS NULL OR r.turn = :turn)
     GROUP BY 1, 2 ORDER BY 1, 2";
 

@@ -6,7 +6,7 @@ use rusqlite::{Row, named_params};
 
 use super::failure::{Outcome, is_taken};
 use super::row::{self, Read, Unreadable, count, get, hex, parsed, word};
-use super::{SqliteStore, Tx, chain, conversations, goals, inbound, inbox, leases, messages, requests};
+use super::{SqliteStore, Tx, chain, conversations, deliveries, goals, inbound, inbox, leases, messages, requests};
 use crate::{
     Kept, Lease, Listed, NewEvent, NewTurn, StoreError, StoredMessage, Turn, TurnEnd, TurnEvent, TurnOutcome,
     TurnWrite, Turns, Written,
@@ -174,6 +174,9 @@ fn apply(tx: &Tx<'_>, conversation: &ConversationId, turn: &TurnId, write: TurnW
         TurnWrite::Shown(items) => {
             inbox::note_shown(tx, conversation, turn, &items)?;
             Ok(Written::Done)
+        }
+        TurnWrite::Tell(new, pending_notifications) => {
+            deliveries::tell(tx, turn, &new, &pending_notifications).map(Written::Told)
         }
         TurnWrite::End(outcome, detail) => {
             inbox::end_of_turn(tx, turn, outcome == TurnOutcome::Answered, now_ms)?;

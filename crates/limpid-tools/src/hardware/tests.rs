@@ -3,7 +3,7 @@ use std::sync::Mutex;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limpid_core::policy::Effect;
-use limpid_core::{ConversationId, Trust, TurnId};
+use limpid_core::{CallId, ConversationId, Trust, TurnId};
 use serde_json::{Value, json};
 
 use super::*;
@@ -64,6 +64,7 @@ fn context() -> ToolContext {
         zone: TimeZone::UTC,
         conversation: ConversationId::new("c1"),
         turn: TurnId::new("t1"),
+        call: CallId::new("call"),
         trust: Trust::Owner,
         tier: limpid_core::Tier::ALL[2],
         read_only: false,

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use limpid_core::{ConversationId, Tier, Trust, TurnId};
+use limpid_core::{CallId, ConversationId, Tier, Trust, TurnId};
 use limpid_tools::files::{Grants, Root, tools};
 use limpid_tools::{ShownItems, Tool, ToolContext};
 use serde_json::{Value, json};
@@ -50,6 +50,7 @@ impl Bench {
             zone: TimeZone::UTC,
             conversation: ConversationId::new("c"),
             turn: TurnId::new("t"),
+            call: CallId::new("call"),
             trust: Trust::Owner,
             tier: Tier::ALL[2],
             read_only: false,

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use limpid_core::{ConversationId, Labelled, Sentence, Tier, Trust, TurnId};
+use limpid_core::{CallId, ConversationId, Labelled, Sentence, Tier, Trust, TurnId};
 use limpid_tools::{ShownItems, ToolContext};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -102,6 +102,7 @@ pub fn context(trust: Trust) -> ToolContext {
         zone: TimeZone::UTC,
         conversation: ConversationId::new("c1"),
         turn: TurnId::new("t1"),
+        call: CallId::new("call"),
         trust,
         tier: Tier::ALL[2],
         read_only: false,

@@ -126,11 +126,17 @@ async fn settle(
     changes: &mut Receiver<Event>,
     stop: &CancellationToken,
 ) -> Result<(), Failure> {
-    let settled = agent.conversations().wait_idle(conversation);
+    let settled = async {
+        agent.conversations().wait_idle(conversation).await;
+        agent.conversations().wait_for_agents(conversation).await
+    };
     tokio::pin!(settled);
     loop {
         tokio::select! {
-            () = &mut settled => break,
+            done = &mut settled => {
+                done?;
+                break;
+            }
             change = changes::next(changes) => printer.change(Some(conversation), &change)?,
             () = stop.cancelled() => {
                 output::tell("Stopped. The answer is kept; compaction will resume with your next message.");

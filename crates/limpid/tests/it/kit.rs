@@ -7,7 +7,7 @@ use limpid_testkit::{Recorded, Recorder, Reply, Script};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::io::AsyncWriteExt as _;
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 
 /// A home folder, the environment that the program gets and nothing else.
 pub(crate) struct World {
@@ -103,10 +103,9 @@ impl World {
         self.pipe(words, "").await
     }
 
-    /// Runs the program with these words and this on standard input.
-    pub(crate) async fn pipe(&self, words: &[&str], input: &str) -> Run {
-        let mut child = self
-            .program()
+    /// Starts the program with these words.
+    pub(crate) fn start(&self, words: &[&str]) -> Child {
+        self.program()
             .args(words)
             .env_clear()
             .env("LIMPID_HOME", self.home.path())
@@ -116,8 +115,14 @@ impl World {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
+            .kill_on_drop(true)
             .spawn()
-            .unwrap();
+            .unwrap()
+    }
+
+    /// Runs the program with these words and this on standard input.
+    pub(crate) async fn pipe(&self, words: &[&str], input: &str) -> Run {
+        let mut child = self.start(words);
         let mut stdin = child.stdin.take().unwrap();
         // A program that does not read its input may close it.
         let _ = stdin.write_all(input.as_bytes()).await;

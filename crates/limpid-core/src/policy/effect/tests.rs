@@ -9,6 +9,7 @@ Search         runs  runs  runs  runs
 FetchLink      runs  runs  runs  waits
 FetchComposed  runs  waits runs  waits
 Research       runs  waits waits waits
+Delegate       runs  runs  runs  runs
 Show           runs  waits waits waits
 NewFile        runs  waits waits waits
 ChangeOwnLow   runs  runs  runs  runs

@@ -16,7 +16,16 @@ fn at_host(name: &str) -> &'static Destination {
 static NONE: OwnerRules = OwnerRules { allow: Vec::new(), ask: Vec::new(), deny: Vec::new(), hosts: Vec::new() };
 
 fn setting(rules: &OwnerRules, trust: Trust) -> Setting<'_> {
-    Setting { mode: None, local_only: false, trust, private: true, research: false, rules, grants: &[] }
+    Setting {
+        mode: None,
+        local_only: false,
+        trust,
+        private: true,
+        research: false,
+        delegated: false,
+        rules,
+        grants: &[],
+    }
 }
 
 fn call<'a>(name: &'a str, effect: &'a Effect, arguments: &'a Argument) -> Call<'a> {
@@ -245,6 +254,29 @@ fn a_research_worker_fetches_what_it_likes_while_nothing_private_is_in_its_windo
     assert_eq!(judge(&worker, &fetch), Verdict::Allowed);
     assert!(is_asked(&judge(&Setting { private: true, ..worker }, &fetch)));
     assert!(is_asked(&judge(&worker, &call("research", &Effect::Research, &arguments))), "it sends out no other");
+}
+
+// KOSHI-042 LES-121
+#[test]
+fn an_agent_with_a_task_keeps_nothing_and_changes_nothing_that_instructs() {
+    let arguments = text("");
+    let judged = |effect: Effect, paths: &[PathFacts]| {
+        let agents = Setting { delegated: true, ..setting(&NONE, Trust::Owner) };
+        judge(&agents, &Call { paths, ..call("t", &effect, &arguments) })
+    };
+    let instructing = PathFacts { change: FileChange::Instructing, ..path("MEMORY.md", "/w/MEMORY.md") };
+    for (effect, paths) in [
+        (Effect::Remember, [].as_slice()),
+        (Effect::Tell, &[]),
+        (Effect::ChangeSelf, &[]),
+        (Effect::Files, &[instructing]),
+    ] {
+        assert!(matches!(judged(effect.clone(), paths), Verdict::Refused { .. }), "{effect:?}");
+    }
+    for effect in [Effect::Look, Effect::Run, Effect::Plan, Effect::Delegate] {
+        assert_eq!(judged(effect, &[]), Verdict::Allowed);
+    }
+    assert_eq!(judged(Effect::Files, &[path("a.md", "/w/a.md")]), Verdict::Allowed);
 }
 
 // OLLM-037 OLLM-136

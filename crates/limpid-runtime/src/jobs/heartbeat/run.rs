@@ -159,7 +159,9 @@ impl HeartbeatJob {
     async fn carry_out(&self, running: RunningHeartbeat, model: Option<String>) -> Result<HeartbeatResult, AgentError> {
         let run = BackgroundRun {
             key: running.key.clone(),
-            path: PATH,
+            path: PATH.to_owned(),
+            mode: self.modes.of_runs(PATH).map(str::to_owned),
+            spender: Spender::Background,
             profile: Some(self.config.agent.profile.clone()),
             model,
             audience: self.directory.audience_of_reports().await?,

@@ -45,6 +45,7 @@ pub(super) async fn run_command(job: &TaskJob, task: &Task, run: &TaskRun) -> Re
         zone: job.host.zone(),
         conversation: job.target(task).await?,
         turn: TurnId::new(name),
+        call: planned.call.id.clone(),
         trust: task.new.trust,
         tier: Tier::ALL[2],
         read_only: false,

@@ -29,7 +29,9 @@ pub(super) async fn run_agent(job: &TaskJob, task: &Task, run: &TaskRun) -> Resu
         .conversations
         .run(BackgroundRun {
             key: format!("task-{}-{}", task.id, run.slot_ms),
-            path: PATH,
+            path: PATH.to_owned(),
+            mode: job.modes.of_runs(PATH).map(str::to_owned),
+            spender: Spender::Background,
             profile: made_in.as_ref().map(|conversation| conversation.profile.clone()),
             model: made_in.and_then(|conversation| conversation.model),
             audience,

@@ -1,4 +1,4 @@
-use limpid_core::{ConversationId, Tier, Trust, TurnId};
+use limpid_core::{CallId, ConversationId, Tier, Trust, TurnId};
 use limpid_store::{Audience, ConversationKind, NewConversation, SqliteOptions, SqliteStore, Store};
 
 use super::*;
@@ -10,6 +10,7 @@ fn context(conversation: &str, trust: Trust) -> ToolContext {
         zone: jiff::tz::TimeZone::UTC,
         conversation: ConversationId::new(conversation),
         turn: TurnId::new("t1"),
+        call: CallId::new("call"),
         trust,
         tier: Tier::ALL[2],
         read_only: false,

@@ -93,6 +93,7 @@ pub fn shows_owners(inputs: &Inputs) -> bool {
     let planned = !scheduling.tasks.is_empty() || heartbeat_is_private(heartbeat) || goal.is_some();
     let handed_on = summarize != &limpid_prompt::inputs::SummarizeInput::default()
         || delegate.skill.is_some()
+        || !delegate.task.is_empty()
         || is_said(&delegate.context)
         || payload.is_some();
     memory_is_private(memory)

@@ -1,0 +1,140 @@
+//! Agents that a turn hands work to: the states that they go through, and how far they may go.
+
+use std::fmt;
+
+use crate::{AgentId, ConversationId};
+
+/// How deep agents may start agents: those of a chat are at depth 1.
+pub const MOST_DEPTH: u8 = 3;
+
+/// Agents that may come of one message of a person, those included that their results lead to.
+pub const MOST_IN_TREE: u32 = 16;
+
+/// Calls of a model that an agent may make. The last one has no tools.
+pub const MOST_ROUNDS: u32 = 10;
+
+/// The group of the tools that hand on work.
+pub const DELEGATION: &str = "delegation";
+
+/// The tools that start an agent.
+pub const STARTS_AGENTS: [&str; 3] = ["spawn_agent", "spawn", "subagent"];
+
+impl AgentId {
+    /// The key of its run, by which the run's hidden conversation is found.
+    pub fn run_key(self) -> String {
+        format!("agent-{self}")
+    }
+
+    /// The hidden conversation that it works in.
+    pub fn conversation(self) -> ConversationId {
+        ConversationId::new(format!("run-{}", self.run_key()))
+    }
+}
+
+/// Where an agent stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AgentState {
+    /// It was accepted and has not begun.
+    Queued,
+    /// It works.
+    Running,
+    /// It has its result.
+    Done,
+    /// It could not do its task, or ran out of rounds or tokens.
+    Failed,
+    /// It took too long.
+    Timeout,
+    /// Somebody stopped it.
+    Cancelled,
+    /// The program stopped while it worked.
+    Interrupted,
+}
+
+impl AgentState {
+    /// Every state.
+    pub const ALL: [Self; 7] =
+        [Self::Queued, Self::Running, Self::Done, Self::Failed, Self::Timeout, Self::Cancelled, Self::Interrupted];
+
+    /// The state's name, as it is stored and shown.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Running => "running",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Timeout => "timeout",
+            Self::Cancelled => "cancelled",
+            Self::Interrupted => "interrupted",
+        }
+    }
+
+    /// Reads a state's name; nothing else is accepted.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == word)
+    }
+
+    /// Whether it has ended. No other state follows.
+    pub const fn is_over(self) -> bool {
+        !matches!(self, Self::Queued | Self::Running)
+    }
+}
+
+impl fmt::Display for AgentState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// How many agents there may be, and what they may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AgentLimits {
+    /// Agents of one conversation that may be queued or running.
+    pub live: u32,
+    /// Tokens that all agents of a tree may use together, in and out.
+    pub tokens: u64,
+}
+
+/// Why an agent was not accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentRefusal {
+    /// Whoever asked is as deep as agents may be.
+    Depth,
+    /// Whoever asked has ended.
+    Over,
+    /// Another call of the same turn gave the same task to this agent.
+    SameTask(AgentId),
+    /// As many agents as may work for one conversation do.
+    Live(u32),
+    /// As many agents as may come of one message have.
+    Tree,
+    /// The tokens of the tree are used up.
+    Tokens(u64),
+}
+
+/// A task as it is compared with others: what differs in spaces and lines alone is the same.
+pub fn same_task(task: &str) -> String {
+    task.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // PICO-062
+    #[test]
+    fn a_state_is_read_by_its_name_and_two_of_them_are_not_the_end() {
+        for state in AgentState::ALL {
+            assert_eq!(AgentState::parse(state.as_str()), Some(state));
+        }
+        let open: Vec<_> = AgentState::ALL.into_iter().filter(|state| !state.is_over()).collect();
+        assert_eq!(open, [AgentState::Queued, AgentState::Running]);
+        assert_eq!(AgentState::parse("Done"), None);
+    }
+
+    // LES-116
+    #[test]
+    fn a_task_is_the_same_whatever_its_spaces() {
+        assert_eq!(same_task(" look\n it  up "), same_task("look it up"));
+        assert_ne!(same_task("look it up"), same_task("Look it up"));
+    }
+}

@@ -1,0 +1,62 @@
+//! `[agent_result:ID]` in what an agent is given: pointers travel through whoever hands on work, results do not.
+
+use limpid_core::AgentId;
+
+/// How a pointer begins.
+const BEGINS: &str = "[agent_result:";
+
+/// One part of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part<'t> {
+    /// Words.
+    Text(&'t str),
+    /// Stands for the result of an agent.
+    Result(AgentId),
+}
+
+/// The parts of a text, in order. What looks like a pointer and has no number is words.
+pub(super) fn parts(mut text: &str) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    let mut from = 0;
+    while let Some(at) = text[from..].find(BEGINS).map(|at| from + at) {
+        let rest = &text[at + BEGINS.len()..];
+        let number = rest.split_once(']').and_then(|(number, behind)| Some((number.trim().parse().ok()?, behind)));
+        let Some((number, behind)) = number else {
+            from = at + BEGINS.len();
+            continue;
+        };
+        if at > 0 {
+            parts.push(Part::Text(&text[..at]));
+        }
+        parts.push(Part::Result(AgentId(number)));
+        (text, from) = (behind, 0);
+    }
+    if !text.is_empty() {
+        parts.push(Part::Text(text));
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // KOSHI-041
+    #[test]
+    fn a_pointer_has_a_number_and_everything_else_is_words() {
+        let result = |id| Part::Result(AgentId(id));
+        assert_eq!(parts("a [agent_result:7] b"), [Part::Text("a "), result(7), Part::Text(" b")]);
+        assert_eq!(parts("[agent_result:1][agent_result: 22 ]"), [result(1), result(22)]);
+        for words in ["", "no pointer", "[agent_result:x] é", "[agent_result:1", "[agent_result:]"] {
+            let all: String = parts(words)
+                .into_iter()
+                .map(|part| match part {
+                    Part::Text(text) => text,
+                    Part::Result(_) => panic!("{words}"),
+                })
+                .collect();
+            assert_eq!(all, words);
+        }
+        assert_eq!(parts("[agent_result:x[agent_result:3]"), [Part::Text("[agent_result:x"), result(3)]);
+    }
+}

@@ -1,0 +1,28 @@
+//! Why an agent was not accepted, as the model reads it.
+
+use limpid_core::agent::{MOST_DEPTH, MOST_IN_TREE};
+use limpid_core::{AgentRefusal, Sentence, sentence};
+
+/// A refusal that stays: the same call is refused again.
+pub(super) fn words(refusal: AgentRefusal) -> Sentence {
+    match refusal {
+        AgentRefusal::Depth => {
+            sentence!("agents start agents {} deep, which is the most; do this yourself", u32::from(MOST_DEPTH))
+        }
+        AgentRefusal::Over => "this agent has ended, so it starts no other".into(),
+        AgentRefusal::SameTask(agent) => {
+            sentence!("agent {} was given the same task in this turn; wait for its result", agent.0)
+        }
+        AgentRefusal::Live(live) => sentence!(
+            "{} agents work for this conversation, which is the most, and none ended within 30 s; wait for their results",
+            live
+        ),
+        AgentRefusal::Tree => {
+            sentence!("{} agents came of this message, which is the most; go on with what there is", MOST_IN_TREE)
+        }
+        AgentRefusal::Tokens(tokens) => sentence!(
+            "the agents that came of this message have used their {} tokens; go on with what there is",
+            tokens
+        ),
+    }
+}

@@ -1,0 +1,115 @@
+//! What a call asks of a new agent, made complete: pointers are replaced by what they stand for, and the skill is looked up.
+
+use limpid_core::{ConversationId, Sentence, Trust, sentence};
+use limpid_store::{NewSubAgent, SubAgent};
+use limpid_tools::{ToolContext, echoed};
+
+use crate::agents::pointers::{Part, parts};
+use crate::agents::service::Agents;
+use crate::skills::{ListedSkill, SkillStatus};
+use crate::tools::trouble;
+
+/// Characters of a task that it is called by when it has no name.
+const LABEL: usize = 60;
+
+/// What a call asks of a new agent.
+pub(super) struct AgentRequest {
+    /// The prompt path that it takes.
+    pub(super) path: &'static str,
+    pub(super) waited_for: bool,
+    pub(super) label: Option<String>,
+    pub(super) task: String,
+    pub(super) skill: Option<String>,
+    pub(super) context: Option<String>,
+}
+
+impl AgentRequest {
+    /// The agent that it asks for.
+    pub(super) async fn complete(self, agents: &Agents, by: &ToolContext) -> Result<NewSubAgent, Sentence> {
+        if self.task.trim().is_empty() {
+            return Err("`task` is empty; say what the agent is to do, with all that it needs to know".into());
+        }
+        let above = agents.store().agent_in(&by.conversation).await.map_err(trouble)?;
+        let chat = above.as_ref().map_or(&by.conversation, |above| &above.chat);
+        let mut trust = by.trust.of_strangers();
+        let task = filled(agents, chat, &self.task, &mut trust).await?;
+        let context = match given(self.context) {
+            Some(context) => Some(filled(agents, chat, &context, &mut trust).await?),
+            None => None,
+        };
+        let skill = match given(self.skill) {
+            Some(name) => Some(found(agents, &name).await?),
+            None => None,
+        };
+        let label = given(self.label).unwrap_or_else(|| short(&self.task));
+        let clean = |text: String| agents.redactor().clean(text);
+        Ok(NewSubAgent {
+            conversation: by.conversation.clone(),
+            turn: by.turn.clone(),
+            call: by.call.clone(),
+            path: self.path.to_owned(),
+            waited_for: self.waited_for,
+            label: clean(short(&label)),
+            task: clean(task),
+            tools: tools(above.as_ref(), skill.as_ref()),
+            skill: skill.map(|skill| skill.name),
+            context: context.map(clean),
+            trust,
+            holder: agents.host().holder().to_owned(),
+            now_ms: by.now_ms(),
+        })
+    }
+}
+
+/// The only tools of an agent: those of its skill, and never one that whoever starts it has not.
+fn tools(above: Option<&SubAgent>, skill: Option<&ListedSkill>) -> Option<Vec<String>> {
+    let of_skill = skill.and_then(|skill| skill.prompt.as_ref()).map(|prompt| &prompt.skill.tools);
+    let of_skill = of_skill.filter(|tools| !tools.is_empty()).cloned();
+    let above = above.and_then(|above| above.new.tools.clone());
+    match (of_skill, above) {
+        (Some(own), Some(above)) => Some(own.into_iter().filter(|name| above.contains(name)).collect()),
+        (own, above) => own.or(above),
+    }
+}
+
+/// A text with the results that its pointers stand for.
+async fn filled(agents: &Agents, chat: &ConversationId, text: &str, trust: &mut Trust) -> Result<String, Sentence> {
+    let mut whole = String::new();
+    for part in parts(text) {
+        match part {
+            Part::Text(text) => whole.push_str(text),
+            Part::Result(id) => {
+                let result = agents.result_in(chat, id).await?;
+                let (text, label) = result.into_parts();
+                *trust = trust.join(label);
+                whole.push_str(&text);
+            }
+        }
+    }
+    Ok(whole)
+}
+
+async fn found(agents: &Agents, name: &str) -> Result<ListedSkill, Sentence> {
+    let list = agents.skills().list().await.map_err(trouble)?;
+    let is_ready = |skill: &&ListedSkill| skill.status == SkillStatus::Ready && skill.prompt.is_some();
+    let name = name.trim().trim_start_matches('/');
+    let found = list.iter().filter(is_ready).find(|skill| skill.name.eq_ignore_ascii_case(name));
+    found.cloned().ok_or_else(|| {
+        let there: Vec<&str> = list.iter().filter(is_ready).map(|skill| skill.name.as_str()).collect();
+        sentence!("there is no skill `{}`; there are: {}", echoed(name), echoed(there.join(", ")))
+    })
+}
+
+fn given(text: Option<String>) -> Option<String> {
+    text.filter(|text| !text.trim().is_empty())
+}
+
+/// The beginning of a text in one line.
+fn short(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= LABEL {
+        line
+    } else {
+        format!("{}…", line.chars().take(LABEL - 1).collect::<String>())
+    }
+}

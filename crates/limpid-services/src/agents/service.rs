@@ -1,0 +1,265 @@
+//! The state of agents: which there are, what they may use, how they end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use limpid_config::{Config, Live, Redactor, process};
+use limpid_core::{AgentId, AgentRefusal, AgentState, ConversationId, Labelled, Sentence, sentence};
+use limpid_store::{AcceptedAgent, AgentEnd, AgentFilter, Store, SubAgent};
+use limpid_tools::ToolContext;
+use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
+use tokio::time::Instant;
+
+use crate::agents::refusal::words;
+use crate::agents::report::AgentReport;
+use crate::agents::request::AgentRequest;
+use crate::agents::runs::AgentRuns;
+use crate::deliveries::ConversationSignal;
+use crate::error::AgentError;
+use crate::events::{EventBus, EventKind};
+use crate::host::Host;
+use crate::skills::Skills;
+use crate::tools::trouble;
+
+/// How long a call waits until fewer agents work.
+const WAIT: Duration = Duration::from_secs(30);
+
+/// What [`Agents`] are made from.
+pub struct AgentsParts {
+    /// Where they are kept.
+    pub store: Arc<dyn Store>,
+    /// The settings.
+    pub config: Live<Config>,
+    /// The process around.
+    pub host: Host,
+    /// Takes known secrets out of texts.
+    pub redactor: Redactor,
+    /// The skills that agents follow.
+    pub skills: Arc<Skills>,
+    /// Where ends are told.
+    pub events: EventBus,
+    /// Wakes the conversations that started them.
+    pub signal: ConversationSignal,
+    /// Who runs them.
+    pub runs: AgentRuns,
+}
+
+/// What a conversation still has to hear of the agents that it started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outstanding {
+    /// Agents that have not ended.
+    pub working: usize,
+    /// Messages that tell of ends and that no turn has taken.
+    pub waiting: usize,
+}
+
+/// Agents that turns hand work to. Clones share them.
+#[derive(Clone)]
+pub struct Agents(Arc<Inner>);
+
+struct Inner {
+    parts: AgentsParts,
+    /// Rings when an agent has ended.
+    ended: Notify,
+}
+
+impl Agents {
+    /// The agents of a store.
+    pub fn new(parts: AgentsParts) -> Self {
+        Self(Arc::new(Inner { parts, ended: Notify::new() }))
+    }
+
+    pub(super) fn store(&self) -> &dyn Store {
+        &*self.0.parts.store
+    }
+
+    pub(super) fn skills(&self) -> &Skills {
+        &self.0.parts.skills
+    }
+
+    pub(super) fn redactor(&self) -> &Redactor {
+        &self.0.parts.redactor
+    }
+
+    pub(super) fn host(&self) -> &Host {
+        &self.0.parts.host
+    }
+
+    pub(super) fn runs(&self) -> &AgentRuns {
+        &self.0.parts.runs
+    }
+
+    /// How long an agent may be inactive.
+    pub fn timeout(&self) -> Duration {
+        Duration::from_secs(self.0.parts.config.agents.timeout_seconds.max(1))
+    }
+
+    /// Rings when the next agent of this process ends.
+    pub fn next_end(&self) -> Notified<'_> {
+        self.0.ended.notified()
+    }
+
+    /// Accepts an agent and has it begin. Where as many work as may, waits until one of them has ended.
+    pub(super) async fn start(&self, by: &ToolContext, request: AgentRequest) -> Result<SubAgent, Sentence> {
+        let new = request.complete(self, by).await?;
+        let until = Instant::now() + WAIT;
+        loop {
+            // Listened to before the look, so that an end between the two is not missed.
+            let ended = self.next_end();
+            tokio::pin!(ended);
+            ended.as_mut().enable();
+            let limits = self.0.parts.config.agents.limits();
+            match self.store().accept_agent(new.clone(), limits).await.map_err(trouble)? {
+                AcceptedAgent::Fresh(agent) => {
+                    if let Some(runs) = self.runs().get() {
+                        runs.start((*agent).clone());
+                    }
+                    return Ok(*agent);
+                }
+                AcceptedAgent::Known(agent) => return Ok(*agent),
+                AcceptedAgent::Refused(refusal @ AgentRefusal::Live(_)) => {
+                    if tokio::time::timeout_at(until, ended).await.is_err() {
+                        return Err(words(refusal));
+                    }
+                }
+                AcceptedAgent::Refused(refusal) => return Err(words(refusal)),
+            }
+        }
+    }
+
+    /// Waits until an agent has ended.
+    pub(super) async fn wait(&self, id: AgentId) -> Result<SubAgent, AgentError> {
+        loop {
+            let ended = self.next_end();
+            tokio::pin!(ended);
+            ended.as_mut().enable();
+            let agent = self.find(id).await?;
+            if agent.state.is_over() {
+                return Ok(agent);
+            }
+            if process::is_dead(&agent.new.holder) {
+                self.interrupt(&agent).await?;
+            } else {
+                ended.await;
+            }
+        }
+    }
+
+    /// Ends an agent: its end and the message that tells of it are written together, then whoever started it is woken. False:
+    /// it had ended before.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn end(
+        &self,
+        agent: &SubAgent,
+        state: AgentState,
+        result: Labelled<String>,
+        reason: String,
+        report: &AgentReport,
+    ) -> Result<bool, AgentError> {
+        let (result, trust) = result.into_parts();
+        let end = AgentEnd {
+            id: agent.id,
+            state,
+            result: self.redactor().clean(result),
+            trust: trust.of_strangers(),
+            reason: self.redactor().clean(reason),
+            report: report.to_text(),
+            notice: report.notice(agent.id, state),
+            now_ms: self.host().now_ms(),
+        };
+        let is_news = self.store().end_agent(end).await?;
+        if is_news {
+            // The process that runs the agent sees its end and wakes the conversation itself; this one may end at once.
+            if agent.new.holder == self.host().holder() {
+                self.wake(agent);
+            }
+            let change =
+                EventKind::AgentEnded { agent: agent.id.0, label: agent.new.label.clone(), state: state.to_string() };
+            self.0.parts.events.send(Some(&agent.chat), change);
+        }
+        self.0.ended.notify_waiters();
+        Ok(is_news)
+    }
+
+    /// Has the conversation that started an agent look at what it was told.
+    pub fn wake(&self, agent: &SubAgent) {
+        if !agent.new.waited_for {
+            self.0.parts.signal.wake(&agent.new.conversation);
+        }
+    }
+
+    /// Ends agents that a dead process had: of one conversation, or of all. Says which conversations started some.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn recover(&self, conversation: Option<&ConversationId>) -> Result<Vec<ConversationId>, AgentError> {
+        let filter = AgentFilter { conversation: conversation.cloned(), open: true, ..AgentFilter::default() };
+        let open = self.store().agents(filter).await?.rows;
+        let mut started_by = Vec::new();
+        for agent in open.iter().filter(|agent| process::is_dead(&agent.new.holder)) {
+            self.interrupt(agent).await?;
+            started_by.push(agent.new.conversation.clone());
+        }
+        Ok(started_by)
+    }
+
+    /// What a conversation still has to hear of the agents that it started.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn outstanding(&self, conversation: &ConversationId) -> Result<Outstanding, AgentError> {
+        let filter = AgentFilter { conversation: Some(conversation.clone()), open: true, ..AgentFilter::default() };
+        let working = self.store().agents(filter).await?.rows.len();
+        let waiting = self.store().waiting(conversation).await?.rows.iter().filter(|row| row.agent.is_some()).count();
+        Ok(Outstanding { working, waiting })
+    }
+
+    /// The result of an agent that a chat or its agents started.
+    pub(super) async fn result_in(&self, chat: &ConversationId, id: AgentId) -> Result<Labelled<String>, Sentence> {
+        let agent = self.store().agent(id).await.map_err(trouble)?.filter(|agent| agent.chat == *chat);
+        let Some(agent) = agent else {
+            return Err(sentence!("there is no agent {}; `list_agents` lists them", id.0));
+        };
+        if !agent.state.is_over() {
+            return Err(sentence!("agent {} has not ended; its result comes by itself", id.0));
+        }
+        Ok(Labelled::new(agent.result, agent.trust))
+    }
+
+    /// One agent.
+    ///
+    /// # Errors
+    /// When there is none of that number, or the store cannot be read.
+    pub(super) async fn find(&self, id: AgentId) -> Result<SubAgent, AgentError> {
+        self.store().agent(id).await?.ok_or_else(|| AgentError::NotFound {
+            what: "agent",
+            name: id.to_string(),
+            advice: "`limpid agent list` lists them".to_owned(),
+        })
+    }
+
+    /// The process that had an agent is gone. What it said so far is kept.
+    async fn interrupt(&self, agent: &SubAgent) -> Result<bool, AgentError> {
+        let reason = "the program stopped while it worked".to_owned();
+        self.end_early(agent, AgentState::Interrupted, reason).await
+    }
+
+    /// Ends an agent with what it said so far.
+    pub(super) async fn end_early(
+        &self,
+        agent: &SubAgent,
+        state: AgentState,
+        reason: String,
+    ) -> Result<bool, AgentError> {
+        let messages = self.store().messages(&agent.id.conversation(), None).await?.rows;
+        let said = messages.iter().rev().map(|row| &row.message);
+        let said = said.filter(|message| message.role == limpid_core::Role::Assistant);
+        let said = said.map(|message| message.text.clone()).find(|text| !text.trim().is_empty()).unwrap_or_default();
+        let trust = messages.iter().fold(agent.trust, |trust, row| trust.join(row.message.trust));
+        let report = AgentReport::of(messages.iter().map(|row| &row.message), |_, _| Vec::new());
+        self.end(agent, state, Labelled::new(said, trust), reason, &report).await
+    }
+}

@@ -1,0 +1,31 @@
+//! What an agent that a turn handed work to may use.
+
+use limpid_core::ToolClass;
+use limpid_core::agent::{DELEGATION, MOST_DEPTH, STARTS_AGENTS};
+use limpid_prompt::Profile;
+use limpid_store::SubAgent;
+use limpid_tools::Tool;
+
+/// The tools of an agent that a turn handed work to: those that it was given, else those of its path. None of them keeps
+/// anything, and it hands on work only where its path says so by name and there may be agents below it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentScope {
+    only: Option<Vec<String>>,
+    may_delegate: bool,
+}
+
+impl AgentScope {
+    /// The scope of an agent whose prompts a profile makes.
+    pub fn new(agent: &SubAgent, profile: &Profile) -> Self {
+        let names = profile.path(&agent.new.path).ok().and_then(|path| path.tools.as_deref());
+        let names_it = names.is_some_and(|names| names.iter().any(|name| STARTS_AGENTS.contains(&name.as_str())));
+        Self { only: agent.new.tools.clone(), may_delegate: names_it && agent.depth < MOST_DEPTH }
+    }
+
+    /// Whether a tool exists for the agent.
+    pub(super) fn has(&self, tool: &dyn Tool) -> bool {
+        let is_given = self.only.as_ref().is_none_or(|only| only.iter().any(|name| name == tool.name()));
+        let hands_on = tool.group() == DELEGATION && STARTS_AGENTS.contains(&tool.name());
+        is_given && tool.class() != ToolClass::Remember && (!hands_on || self.may_delegate)
+    }
+}

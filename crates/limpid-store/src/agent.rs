@@ -1,0 +1,154 @@
+//! Agents that turns hand work to.
+
+use async_trait::async_trait;
+use limpid_core::{AgentId, AgentLimits, AgentRefusal, AgentState, CallId, ConversationId, Trust, TurnId};
+
+use crate::{InboundId, Listed, StoreError};
+
+/// Agents that turns hand work to. Each is kept before its caller hears of it, ends once, and whoever started it is told of
+/// its end once.
+#[async_trait]
+pub trait Agents: Send + Sync {
+    /// Keeps a new agent, unless a limit stands against it. A call that was made before, as after a crash, finds its agent.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the conversation or the turn that starts it does not exist.
+    async fn accept_agent(&self, new: NewSubAgent, limits: AgentLimits) -> Result<AcceptedAgent, StoreError>;
+
+    /// One agent, or none of that number.
+    async fn agent(&self, id: AgentId) -> Result<Option<SubAgent>, StoreError>;
+
+    /// The agent that works in a conversation, if it is one's.
+    async fn agent_in(&self, conversation: &ConversationId) -> Result<Option<SubAgent>, StoreError>;
+
+    /// Agents, newest first.
+    async fn agents(&self, filter: AgentFilter) -> Result<Listed<SubAgent>, StoreError>;
+
+    /// The agent begins. False: it had begun, or has ended.
+    async fn begin_agent(&self, id: AgentId, now_ms: i64) -> Result<bool, StoreError>;
+
+    /// The agent ends, and whoever started it is told, in one transaction. False: it had ended before.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when there is none of that number; [`StoreError::Invalid`] when the state is none of an end.
+    async fn end_agent(&self, end: AgentEnd) -> Result<bool, StoreError>;
+
+    /// Whether everything that a turn answers tells of the ends of agents.
+    async fn answers_agents(&self, turn: &TurnId) -> Result<bool, StoreError>;
+
+    /// Tokens that the agents of a tree have used together, in and out.
+    async fn tokens_of_tree(&self, root: &TurnId) -> Result<u64, StoreError>;
+}
+
+/// An agent to be kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewSubAgent {
+    /// The conversation that starts it.
+    pub conversation: ConversationId,
+    /// The turn that does.
+    pub turn: TurnId,
+    /// The call of that turn.
+    pub call: CallId,
+    /// The prompt path that it takes.
+    pub path: String,
+    /// Whether the call waits for its end and tells of it by its result.
+    pub waited_for: bool,
+    /// A short name for people.
+    pub label: String,
+    /// What it is to do.
+    pub task: String,
+    /// The skill that it follows, by name.
+    pub skill: Option<String>,
+    /// What it needs to know besides.
+    pub context: Option<String>,
+    /// The only tools that it has; none: those of its path.
+    pub tools: Option<Vec<String>>,
+    /// Who wrote the task and what it needs to know.
+    pub trust: Trust,
+    /// The process that runs it.
+    pub holder: String,
+    /// The time, in milliseconds since 1970.
+    pub now_ms: i64,
+}
+
+/// An agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubAgent {
+    /// Its number.
+    pub id: AgentId,
+    /// What it was given.
+    pub new: NewSubAgent,
+    /// The agent that started it, if one did.
+    pub parent: Option<AgentId>,
+    /// The turn that its tree began with.
+    pub root: TurnId,
+    /// The conversation of that turn.
+    pub chat: ConversationId,
+    /// How deep it is: 1 when a chat started it.
+    pub depth: u8,
+    /// Whether nobody asked for the turn that its tree began with.
+    pub in_background: bool,
+    /// The tokens that its tree may use.
+    pub tokens: u64,
+    /// Where it stands.
+    pub state: AgentState,
+    /// When it began, in milliseconds since 1970.
+    pub began_ms: Option<i64>,
+    /// When it ended, in milliseconds since 1970.
+    pub ended_ms: Option<i64>,
+    /// What it said at the end, as far as it came.
+    pub result: String,
+    /// Who wrote the least trusted text that it has read: of its result, and of its task before.
+    pub trust: Trust,
+    /// Why it ended, where it has no whole result.
+    pub reason: String,
+    /// What its journal says that it did, as JSON.
+    pub report: String,
+    /// The message by which whoever started it was told.
+    pub told: Option<InboundId>,
+}
+
+/// What came of an agent that was to be kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AcceptedAgent {
+    /// It is new.
+    Fresh(Box<SubAgent>),
+    /// This call was made before.
+    Known(Box<SubAgent>),
+    /// A limit stands against it.
+    Refused(AgentRefusal),
+}
+
+/// Which agents are listed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentFilter {
+    /// Those of trees that this conversation began.
+    pub chat: Option<ConversationId>,
+    /// Those that this conversation started itself.
+    pub conversation: Option<ConversationId>,
+    /// Those that have not ended.
+    pub open: bool,
+    /// At most so many; 0: all.
+    pub limit: u32,
+}
+
+/// The end of an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentEnd {
+    /// Which.
+    pub id: AgentId,
+    /// How it ended.
+    pub state: AgentState,
+    /// What it said, as far as it came.
+    pub result: String,
+    /// Who wrote the least trusted text that it has read.
+    pub trust: Trust,
+    /// Why, where it has no whole result.
+    pub reason: String,
+    /// What its journal says that it did, as JSON.
+    pub report: String,
+    /// The message that tells whoever started it, unless the result of a call does. It stands behind the agent's own words.
+    pub notice: String,
+    /// The time, in milliseconds since 1970.
+    pub now_ms: i64,
+}

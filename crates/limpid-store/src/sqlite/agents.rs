@@ -1,0 +1,324 @@
+//! Agents that turns hand work to.
+
+use async_trait::async_trait;
+use limpid_core::agent::{MOST_DEPTH, MOST_IN_TREE, same_task};
+use limpid_core::{AgentId, AgentLimits, AgentRefusal, AgentState, CallId, ConversationId, Trust, TurnId};
+use rusqlite::{OptionalExtension, Row, ToSql, named_params};
+
+use super::conversation_row::{self, missing};
+use super::failure::{Outcome, is_orphan};
+use super::row::{self, Read, Unreadable, count, get, parsed, sha256, stored, word};
+use super::{SqliteStore, Tx, inbound};
+use crate::{
+    AcceptedAgent, AgentEnd, AgentFilter, Agents, ConversationKind, InboundId, Listed, NewInbound, NewSubAgent,
+    StoreError, SubAgent,
+};
+
+#[async_trait]
+impl Agents for SqliteStore {
+    async fn accept_agent(&self, new: NewSubAgent, limits: AgentLimits) -> Result<AcceptedAgent, StoreError> {
+        self.write(move |tx| accept(tx, &new, limits)).await
+    }
+
+    async fn agent(&self, id: AgentId) -> Result<Option<SubAgent>, StoreError> {
+        self.read(move |tx| find(tx, "id", &id.0)).await
+    }
+
+    async fn agent_in(&self, conversation: &ConversationId) -> Result<Option<SubAgent>, StoreError> {
+        let id = conversation.to_string();
+        self.read(move |tx| find(tx, "own", &id)).await
+    }
+
+    async fn agents(&self, filter: AgentFilter) -> Result<Listed<SubAgent>, StoreError> {
+        self.read(move |tx| {
+            let mut statement = tx.sql.prepare_cached(
+                "SELECT * FROM agent WHERE owner = :owner AND (:chat IS NULL OR chat = :chat)
+                   AND (:conversation IS NULL OR conversation = :conversation) AND (NOT :open OR ended_ms IS NULL)
+                 ORDER BY id DESC LIMIT :limit",
+            )?;
+            let limit = if filter.limit == 0 { -1 } else { i64::from(filter.limit) };
+            let params = named_params! {
+                ":owner": tx.owner, ":chat": filter.chat.as_ref().map(ConversationId::as_str),
+                ":conversation": filter.conversation.as_ref().map(ConversationId::as_str), ":open": filter.open,
+                ":limit": limit,
+            };
+            row::list(&mut statement, params, "agent", "id", agent)
+        })
+        .await
+    }
+
+    async fn begin_agent(&self, id: AgentId, now_ms: i64) -> Result<bool, StoreError> {
+        self.write(move |tx| {
+            let begun = tx
+                .sql
+                .prepare_cached(
+                    "UPDATE agent SET state = 'running', began_ms = :now
+                     WHERE owner = :owner AND id = :id AND state = 'queued'",
+                )?
+                .execute(named_params! { ":owner": tx.owner, ":id": id.0, ":now": now_ms })?;
+            Ok(begun == 1)
+        })
+        .await
+    }
+
+    async fn end_agent(&self, end: AgentEnd) -> Result<bool, StoreError> {
+        self.write(move |tx| self::end(tx, &end)).await
+    }
+
+    async fn answers_agents(&self, turn: &TurnId) -> Result<bool, StoreError> {
+        let turn = turn.clone();
+        self.read(move |tx| {
+            let mut statement = tx
+                .sql
+                .prepare_cached("SELECT count(*), count(agent) FROM inbound WHERE owner = :owner AND turn = :turn")?;
+            let params = named_params! { ":owner": tx.owner, ":turn": turn.as_str() };
+            let (all, of_agents): (i64, i64) = statement.query_row(params, |row| Ok((row.get(0)?, row.get(1)?)))?;
+            Ok(all > 0 && all == of_agents)
+        })
+        .await
+    }
+
+    async fn tokens_of_tree(&self, root: &TurnId) -> Result<u64, StoreError> {
+        let root = root.clone();
+        self.read(move |tx| tokens(tx, &root)).await
+    }
+}
+
+/// What a new agent is below.
+struct Above {
+    parent: Option<AgentId>,
+    root: TurnId,
+    chat: ConversationId,
+    depth: u8,
+    in_background: bool,
+    /// The tokens that the tree may use, where it has agents.
+    tokens: Option<u64>,
+}
+
+fn accept(tx: &Tx<'_>, new: &NewSubAgent, limits: AgentLimits) -> Outcome<AcceptedAgent> {
+    if let Some(known) = of_turn(tx, new, "call", &new.call.as_str())? {
+        return Ok(AcceptedAgent::Known(Box::new(known)));
+    }
+    let own = find(tx, "own", &new.conversation.as_str())?;
+    if own.as_ref().is_some_and(|own| own.state.is_over()) {
+        return Ok(AcceptedAgent::Refused(AgentRefusal::Over));
+    }
+    let above = above(tx, new, own)?;
+    let hash = sha256(&same_task(&new.task));
+    let tokens_left = above.tokens.unwrap_or(limits.tokens);
+    let refused = if above.depth > MOST_DEPTH {
+        Some(AgentRefusal::Depth)
+    } else if let Some(same) = of_turn(tx, new, "task_hash", &hash)? {
+        Some(AgentRefusal::SameTask(same.id))
+    } else if number(tx, "root = ?2", above.root.as_str())? >= MOST_IN_TREE {
+        Some(AgentRefusal::Tree)
+    } else if tokens(tx, &above.root)? >= tokens_left {
+        Some(AgentRefusal::Tokens(tokens_left))
+    } else if number(tx, "conversation = ?2 AND ended_ms IS NULL", new.conversation.as_str())? >= limits.live {
+        Some(AgentRefusal::Live(limits.live))
+    } else {
+        None
+    };
+    match refused {
+        Some(refusal) => Ok(AcceptedAgent::Refused(refusal)),
+        None => insert(tx, new, &above, &hash, tokens_left).map(Box::new).map(AcceptedAgent::Fresh),
+    }
+}
+
+/// Where in which tree an agent is. What the end of an agent leads to belongs to that agent's tree, so that a model that goes
+/// on starting agents comes to an end.
+fn above(tx: &Tx<'_>, new: &NewSubAgent, own: Option<SubAgent>) -> Outcome<Above> {
+    if let Some(own) = own {
+        return Ok(Above {
+            parent: Some(own.id),
+            root: own.root,
+            chat: own.chat,
+            depth: own.depth + 1,
+            in_background: own.in_background,
+            tokens: Some(own.tokens),
+        });
+    }
+    let conversation = conversation_row::find(tx, &new.conversation)?.ok_or_else(|| missing(&new.conversation))?;
+    let in_background = matches!(conversation.kind, ConversationKind::Run | ConversationKind::Task);
+    let led_by = tx
+        .sql
+        .prepare_cached(
+            "SELECT a.root, a.tokens FROM inbound i JOIN agent a ON a.id = i.agent
+             WHERE i.owner = :owner AND i.turn = :turn
+               AND NOT EXISTS (SELECT 1 FROM inbound WHERE owner = :owner AND turn = :turn AND agent IS NULL)
+             ORDER BY i.id DESC LIMIT 1",
+        )?
+        .query_row(named_params! { ":owner": tx.owner, ":turn": new.turn.as_str() }, |row| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?))
+        })
+        .optional()?;
+    let (root, tokens) = match led_by {
+        Some((root, tokens)) => (TurnId::new(root), Some(tokens.unsigned_abs())),
+        None => (new.turn.clone(), None),
+    };
+    Ok(Above { parent: None, root, chat: new.conversation.clone(), depth: 1, in_background, tokens })
+}
+
+fn insert(tx: &Tx<'_>, new: &NewSubAgent, above: &Above, hash: &[u8; 32], tokens: u64) -> Outcome<SubAgent> {
+    let inserted = tx
+        .sql
+        .prepare_cached(
+            "INSERT INTO agent (id, owner, own, conversation, turn, call, parent, root, chat, depth, in_background, path,
+                                waited_for, label, task, task_hash, skill, context, tools, tokens, trust, state, holder,
+                                made_ms)
+             VALUES (:id, :owner, :own, :conversation, :turn, :call, :parent, :root, :chat, :depth, :in_background, :path,
+                     :waited_for, :label, :task, :hash, :skill, :context, :tools, :tokens, :trust, 'queued', :holder,
+                     :now)",
+        )?
+        .execute(named_params! {
+            ":id": next_id(tx)?.0, ":owner": tx.owner, ":own": next_id(tx)?.conversation().as_str(),
+            ":conversation": new.conversation.as_str(), ":turn": new.turn.as_str(), ":call": new.call.as_str(),
+            ":parent": above.parent.map(|parent| parent.0), ":root": above.root.as_str(),
+            ":chat": above.chat.as_str(), ":depth": above.depth, ":in_background": above.in_background,
+            ":path": new.path, ":waited_for": new.waited_for, ":label": new.label, ":task": new.task, ":hash": hash,
+            ":skill": new.skill, ":context": new.context, ":tools": names(new.tools.as_deref()),
+            ":tokens": stored(tokens), ":trust": new.trust.as_str(), ":holder": new.holder, ":now": new.now_ms,
+        });
+    match inserted {
+        Err(error) if is_orphan(&error) => {
+            return Err(StoreError::NotFound { what: "turn", id: new.turn.to_string() }.into());
+        }
+        inserted => inserted?,
+    };
+    let id = AgentId(tx.sql.last_insert_rowid());
+    find(tx, "id", &id.0)?.ok_or_else(|| unknown(id).into())
+}
+
+/// The number of the next agent: numbers are never used twice.
+fn next_id(tx: &Tx<'_>) -> Outcome<AgentId> {
+    let mut statement =
+        tx.sql.prepare_cached("SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'agent'), 0) + 1")?;
+    Ok(AgentId(statement.query_row([], |row| row.get(0))?))
+}
+
+fn end(tx: &Tx<'_>, end: &AgentEnd) -> Outcome<bool> {
+    if !end.state.is_over() {
+        return Err(StoreError::Invalid(format!("an agent does not end {}", end.state)).into());
+    }
+    let found = find(tx, "id", &end.id.0)?.ok_or_else(|| unknown(end.id))?;
+    if found.state.is_over() {
+        return Ok(false);
+    }
+    let trust = found.trust.join(end.trust);
+    let told = if found.new.waited_for { None } else { Some(tell(tx, &found, end, trust)?) };
+    tx.sql
+        .prepare_cached(
+            "UPDATE agent SET state = :state, ended_ms = :now, result = :result, trust = :trust, reason = :reason,
+                              report = :report, told = :told
+             WHERE owner = :owner AND id = :id",
+        )?
+        .execute(named_params! {
+            ":owner": tx.owner, ":id": end.id.0, ":state": end.state.as_str(), ":now": end.now_ms,
+            ":result": end.result, ":trust": trust.as_str(), ":reason": end.reason, ":report": end.report,
+            ":told": told.map(|told| told.0),
+        })?;
+    Ok(true)
+}
+
+/// Accepts, for the conversation that started an agent, what the agent said and what is known of its end.
+fn tell(tx: &Tx<'_>, agent: &SubAgent, end: &AgentEnd, trust: Trust) -> Outcome<InboundId> {
+    let message = |part: &str, text: &str, trust: Trust| NewInbound {
+        conversation: agent.new.conversation.clone(),
+        key: Some(format!("agent/{}{part}", agent.id)),
+        text: text.to_owned(),
+        trust,
+        typed: false,
+        now_ms: end.now_ms,
+    };
+    if !end.result.trim().is_empty() {
+        let words = inbound::accept(tx, &message(" result", &end.result, trust))?;
+        of_agent(tx, words.inbound.id, agent.id)?;
+    }
+    let notice = inbound::accept(tx, &message("", &end.notice, Trust::File))?;
+    of_agent(tx, notice.inbound.id, agent.id)?;
+    Ok(notice.inbound.id)
+}
+
+fn of_agent(tx: &Tx<'_>, inbound: InboundId, agent: AgentId) -> Outcome<()> {
+    tx.sql
+        .prepare_cached("UPDATE inbound SET agent = ?3 WHERE owner = ?1 AND id = ?2")?
+        .execute((tx.owner, inbound.0, agent.0))?;
+    Ok(())
+}
+
+/// Tokens of the requests of a tree's agents; what a provider did not count is estimated.
+fn tokens(tx: &Tx<'_>, root: &TurnId) -> Outcome<u64> {
+    let mut statement = tx.sql.prepare_cached(
+        "SELECT total(coalesce(r.input, r.estimate, 0)) + total(coalesce(r.output, 0))
+         FROM agent a JOIN request r ON r.owner = a.owner AND r.conversation = a.own
+         WHERE a.owner = :owner AND a.root = :root",
+    )?;
+    let params = named_params! { ":owner": tx.owner, ":root": root.as_str() };
+    Ok(statement.query_row(params, |row| row.get::<_, f64>(0))? as u64)
+}
+
+/// How many agents there are for which something holds.
+fn number(tx: &Tx<'_>, holds: &str, value: &str) -> Outcome<u32> {
+    let mut statement = tx.sql.prepare_cached(&format!("SELECT count(*) FROM agent WHERE owner = ?1 AND {holds}"))?;
+    Ok(statement.query_row((tx.owner, value), |row| row.get(0))?)
+}
+
+fn of_turn(tx: &Tx<'_>, new: &NewSubAgent, column: &str, value: &dyn ToSql) -> Outcome<Option<SubAgent>> {
+    let select = format!("SELECT * FROM agent WHERE owner = :owner AND turn = :turn AND {column} = :value");
+    let mut statement = tx.sql.prepare_cached(&select)?;
+    let params = named_params! { ":owner": tx.owner, ":turn": new.turn.as_str(), ":value": value };
+    row::one(&mut statement, params, "agent", new.turn.as_str(), agent)
+}
+
+fn find(tx: &Tx<'_>, column: &str, value: &dyn ToSql) -> Outcome<Option<SubAgent>> {
+    let mut statement =
+        tx.sql.prepare_cached(&format!("SELECT * FROM agent WHERE owner = :owner AND {column} = :value"))?;
+    row::one(&mut statement, named_params! { ":owner": tx.owner, ":value": value }, "agent", column, agent)
+}
+
+fn unknown(id: AgentId) -> StoreError {
+    StoreError::NotFound { what: "agent", id: id.to_string() }
+}
+
+/// Names as a row holds them.
+fn names(names: Option<&[String]>) -> Option<String> {
+    // A list of texts always serialises.
+    names.map(|names| serde_json::to_string(names).unwrap_or_default())
+}
+
+fn agent(row: &Row<'_>) -> Read<SubAgent> {
+    let tools = get::<Option<String>>(row, "tools")?.map(|names| serde_json::from_str(&names));
+    let trust = word(row, "trust")?;
+    Ok(SubAgent {
+        id: AgentId(get(row, "id")?),
+        new: NewSubAgent {
+            conversation: ConversationId::new(get::<String>(row, "conversation")?),
+            turn: TurnId::new(get::<String>(row, "turn")?),
+            call: CallId::new(get::<String>(row, "call")?),
+            path: get(row, "path")?,
+            waited_for: get(row, "waited_for")?,
+            label: get(row, "label")?,
+            task: get(row, "task")?,
+            skill: get(row, "skill")?,
+            context: get(row, "context")?,
+            tools: tools.transpose().map_err(|error| Unreadable(format!("tools: {error}")))?,
+            trust,
+            holder: get(row, "holder")?,
+            now_ms: get(row, "made_ms")?,
+        },
+        parent: get::<Option<i64>>(row, "parent")?.map(AgentId),
+        root: TurnId::new(get::<String>(row, "root")?),
+        chat: ConversationId::new(get::<String>(row, "chat")?),
+        depth: get(row, "depth")?,
+        in_background: get(row, "in_background")?,
+        tokens: count(row, "tokens")?,
+        state: parsed(row, "state", AgentState::parse)?,
+        began_ms: get(row, "began_ms")?,
+        ended_ms: get(row, "ended_ms")?,
+        result: get(row, "result")?,
+        trust,
+        reason: get(row, "reason")?,
+        report: get(row, "report")?,
+        told: get::<Option<i64>>(row, "told")?.map(InboundId),
+    })
+}

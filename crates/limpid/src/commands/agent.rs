@@ -1,0 +1,126 @@
+//! `agent`.
+
+use limpid_core::{AgentId, Role};
+use limpid_runtime::{Agent, AgentReport};
+use limpid_store::{AgentFilter, StoredMessage, SubAgent};
+use serde_json::{Value, json};
+
+use super::listing::{in_zone, tell_broken};
+use crate::cli::AgentCommand;
+use crate::failure::Failure;
+use crate::output;
+
+/// Agents that are listed.
+const MOST: u32 = 100;
+
+/// Carries out `agent …`.
+///
+/// # Errors
+/// When there is no such agent, or the store fails.
+pub async fn run(agent: &Agent, command: &AgentCommand) -> Result<(), Failure> {
+    match command {
+        AgentCommand::List { open, json } => list(agent, *open, *json).await,
+        AgentCommand::Show { id, json } => show(agent, AgentId(*id), *json).await,
+        AgentCommand::Cancel { id, json } => cancel(agent, AgentId(*id), *json).await,
+    }
+}
+
+async fn list(agent: &Agent, open: bool, json: bool) -> Result<(), Failure> {
+    let listed = agent.agents().list(AgentFilter { open, limit: MOST, ..AgentFilter::default() }).await?;
+    if json {
+        let rows: Vec<Value> = listed.rows.iter().map(head).collect();
+        output::json("agents", &rows)?;
+    } else if listed.rows.is_empty() {
+        output::tell("No agents.");
+    } else {
+        let zone = agent.zone();
+        let row = |one: &SubAgent| {
+            vec![
+                one.id.to_string(),
+                one.state.to_string(),
+                in_zone(one.new.now_ms, &zone),
+                one.parent.map(|parent| parent.to_string()).unwrap_or_default(),
+                one.chat.to_string(),
+                one.new.label.clone(),
+            ]
+        };
+        let rows: Vec<Vec<String>> = listed.rows.iter().map(row).collect();
+        output::line(&output::table(&["agent", "state", "since", "of", "conversation", "task"], &rows))?;
+    }
+    tell_broken(&listed.broken);
+    Ok(())
+}
+
+async fn show(agent: &Agent, id: AgentId, json: bool) -> Result<(), Failure> {
+    let one = agent.agents().get(id).await?;
+    let said = agent.store().messages(&id.conversation(), None).await?.rows;
+    if json {
+        let message = |row: &StoredMessage| {
+            let message = &row.message;
+            let calls: Vec<Value> =
+                message.calls.iter().map(|call| json!({ "name": call.name, "arguments": call.arguments })).collect();
+            json!({
+                "role": message.role.as_str(), "text": message.text, "calls": calls,
+                "trust": message.trust.as_str(), "at_ms": row.at_ms,
+            })
+        };
+        let mut value = head(&one);
+        value["messages"] = said.iter().map(message).collect();
+        return output::json("agent", &value);
+    }
+    let zone = agent.zone();
+    let mut lines = vec![format!("agent  {} ({})", one.id, one.state)];
+    lines.push(format!("from   {} ({})", one.new.conversation, in_zone(one.new.now_ms, &zone)));
+    lines.extend(one.ended_ms.map(|ended| format!("ended  {}", in_zone(ended, &zone))));
+    lines.extend(one.new.skill.as_ref().map(|skill| format!("skill  {skill}")));
+    lines.extend(one.new.tools.as_ref().map(|tools| format!("tools  {}", tools.join(", "))));
+    lines.push(format!("trust  {}", one.trust));
+    let report = AgentReport::of_row(&one);
+    if one.state.is_over() {
+        lines.push(format!("did    {}", report.notice(one.id, one.state)));
+    }
+    if !report.files.is_empty() {
+        lines.push(format!("wrote  {}", report.files.join(", ")));
+    }
+    if !one.reason.is_empty() {
+        lines.push(format!("why    {}", one.reason));
+    }
+    for row in &said {
+        let who = match row.message.role {
+            Role::Assistant => "agent",
+            Role::Tool => "tool",
+            _ => "task",
+        };
+        lines.push(format!("\n{who}: {}", row.message.text));
+        lines.extend(row.message.calls.iter().map(|call| format!("  {} {}", call.name, call.arguments)));
+    }
+    output::line(&lines.join("\n"))
+}
+
+async fn cancel(agent: &Agent, id: AgentId, json: bool) -> Result<(), Failure> {
+    let stopped = agent.agents().cancel(id).await?;
+    let numbers: Vec<i64> = stopped.iter().map(|id| id.0).collect();
+    if json {
+        return output::json("cancelled", &numbers);
+    }
+    let words: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+    match words.as_slice() {
+        [] => output::tell(&format!("Agent {id} has ended already.")),
+        [one] => output::tell(&format!("Agent {one} is stopped.")),
+        several => output::tell(&format!("Agents {} are stopped.", several.join(", "))),
+    }
+    Ok(())
+}
+
+fn head(one: &SubAgent) -> Value {
+    let report = AgentReport::of_row(one);
+    json!({
+        "id": one.id.0, "state": one.state.as_str(), "label": one.new.label, "task": one.new.task,
+        "skill": one.new.skill, "context": one.new.context, "tools": one.new.tools, "path": one.new.path,
+        "conversation": one.new.conversation.as_str(), "turn": one.new.turn.as_str(), "chat": one.chat.as_str(),
+        "parent": one.parent.map(|parent| parent.0), "depth": one.depth, "trust": one.trust.as_str(),
+        "result": one.result, "reason": one.reason, "rounds": report.rounds, "tokens": report.tokens,
+        "calls": report.calls, "files": report.files, "made_ms": one.new.now_ms, "began_ms": one.began_ms,
+        "ended_ms": one.ended_ms,
+    })
+}
