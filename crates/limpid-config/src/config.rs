@@ -11,6 +11,7 @@ mod inbox;
 mod limits;
 mod live;
 mod mail;
+mod mcp;
 mod memory;
 mod modes;
 mod notify;
@@ -41,6 +42,7 @@ pub use inbox::{GatewayConfig, InboxConfig};
 pub use limits::{LimitsConfig, PathLimits};
 pub use live::Live;
 pub use mail::MailConfig;
+pub use mcp::{McpConfig, McpEffect, McpServerConfig, McpToolConfig};
 pub use memory::{MemoryConfig, SemanticConfig};
 pub use modes::ModesConfig;
 pub use notify::NotifyConfig;
@@ -121,6 +123,8 @@ pub struct Config {
     pub heartbeat: HeartbeatConfig,
     /// How mail accounts are read.
     pub mail: MailConfig,
+    /// Servers whose tools and prompts the agent borrows.
+    pub mcp: McpConfig,
 }
 
 impl Config {
@@ -141,7 +145,8 @@ impl Config {
     pub fn secret_variables(&self) -> Vec<&str> {
         let keys = self.provider.values().map(|provider| &provider.api_key_env);
         let tokens = self.inbox.gateway.iter().map(|gateway| &gateway.token_env);
-        keys.chain(tokens).chain([&self.notify.ntfy_token_env]).filter_map(Option::as_deref).collect()
+        let own = keys.chain(tokens).chain([&self.notify.ntfy_token_env]).filter_map(Option::as_deref);
+        own.chain(self.mcp.servers.values().flat_map(McpServerConfig::secret_variables).map(String::as_str)).collect()
     }
 }
 

@@ -122,6 +122,16 @@ impl Home {
         self.0.join("data").join("push")
     }
 
+    /// What the owner has looked at of MCP servers, a file for each.
+    pub fn mcp(&self) -> PathBuf {
+        self.0.join("data").join("mcp")
+    }
+
+    /// Written whenever the owner has looked at something of a server.
+    pub fn mcp_looked(&self) -> PathBuf {
+        self.mcp().join("looked")
+    }
+
     /// A file for each client that is open.
     pub fn clients(&self) -> PathBuf {
         self.0.join("data").join("clients")

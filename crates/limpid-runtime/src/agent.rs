@@ -30,6 +30,7 @@ use limpid_services::goals::Goals;
 use limpid_services::heartbeat::HeartbeatSettings;
 use limpid_services::inbox::Inbox;
 use limpid_services::mail::MailAccounts;
+use limpid_services::mcp::McpServers;
 use limpid_services::memory::Memories;
 use limpid_services::models::ModelRegistry;
 use limpid_services::modes::Modes;
@@ -173,6 +174,11 @@ impl Agent {
     /// Mail accounts.
     pub fn mail(&self) -> &MailAccounts {
         &self.services.mail
+    }
+
+    /// Servers whose tools and prompts the agent borrows.
+    pub fn mcp(&self) -> &McpServers {
+        &self.services.mcp
     }
 
     /// What the agent remembers.

@@ -3,6 +3,7 @@
 
 mod check;
 mod inbox;
+mod mcp;
 mod modes;
 mod parsing;
 mod prompts;
@@ -28,7 +29,7 @@ use check::Finding;
 use crate::agent::{Agent, AgentOptions};
 
 /// Checks home, prompt files, profiles, prompts, database, model, what is known of models, sizes, modes, what parses pages
-/// and mail, programs, mail accounts, the inbox, notifications, clock and zone.
+/// and mail, programs, mail accounts, MCP servers, the inbox, notifications, clock and zone.
 pub async fn check(options: &AgentOptions) -> Vec<Check> {
     let store = store(options);
     let mut checks = vec![
@@ -41,13 +42,16 @@ pub async fn check(options: &AgentOptions) -> Vec<Check> {
         semantic_index(options).await,
     ];
     checks.extend(fetched_models(options));
+    let mut servers = Vec::new();
     // What cannot be opened is told above.
     if let Ok(agent) = Agent::open(options.clone()) {
         checks.push(Check::of("prompt size", prompts::size(&agent).await));
         checks.push(Check::of("modes", modes::switching(options, &agent).await));
+        servers = mcp::check(&agent).await;
     }
     checks.extend([Check::of("web search", web_search(options)), parsing::check(options).await, programs(options)]);
     checks.extend(inbox::mail(options, store.ok()).await);
+    checks.extend(servers);
     checks.extend([serving::check(options), inbox::door(options), notifications(options)]);
     checks.push(Check::of("clock and zone", Ok(clock(options))));
     checks

@@ -48,8 +48,8 @@ pub use limpid_services::profiles::own_profile_files;
 pub use limpid_services::skills::{ListedSkill, SkillReview, SkillStatus};
 pub use limpid_services::tools::{FileOffer, PathArgument, Started, Tool, ToolCatalog, ToolContext, UnacceptedFile};
 pub use limpid_services::{
-    deliveries, drafts, error, events, goals, heartbeat, inbox, mail, models, modes, notifications, profiles, skills,
-    spending, tasks, tools,
+    deliveries, drafts, error, events, goals, heartbeat, inbox, mail, mcp, models, modes, notifications, profiles,
+    skills, spending, tasks, tools,
 };
 #[cfg(target_os = "linux")]
 pub use limpid_tools::exec::sandbox;

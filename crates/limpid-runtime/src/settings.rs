@@ -66,6 +66,7 @@ fn compare(old: &Config, new: Config) -> (Config, Vec<(&'static str, Effect)>) {
         notify,
         heartbeat,
         mail,
+        mcp,
     } = &new;
     let sections = [
         ("agent", old.agent == *agent, Effect::Now),
@@ -100,6 +101,7 @@ fn compare(old: &Config, new: Config) -> (Config, Vec<(&'static str, Effect)>) {
         ("notify", old.notify == *notify, Effect::Now),
         ("heartbeat", old.heartbeat == *heartbeat, Effect::Now),
         ("mail", old.mail == *mail, Effect::Now),
+        ("mcp", old.mcp == *mcp, Effect::Now),
     ];
     let changed = sections.into_iter().filter(|(_, same, _)| !same).map(|(name, _, effect)| (name, effect)).collect();
     (Config { local: old.local.clone(), ..new }, changed)
@@ -155,6 +157,11 @@ impl LiveSettings {
     /// Has everybody who watches look again.
     pub(crate) fn publish_change(&self) {
         self.changes.send_modify(|count| *count += 1);
+    }
+
+    /// Builds everything again that is built from the settings: something else that it is built from has changed.
+    pub(crate) fn rebuild(&self) {
+        self.rebuild.run(&self.config);
     }
 
     /// Takes a new configuration over. `before` and `after` are the texts of the file, for the names of the keys.

@@ -14,6 +14,7 @@ pub mod heartbeat;
 pub mod host;
 pub mod inbox;
 pub mod mail;
+pub mod mcp;
 pub mod memory;
 pub mod models;
 pub mod modes;

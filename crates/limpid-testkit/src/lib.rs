@@ -3,6 +3,7 @@
 //! - [`browser`]: a browser that reads pushes.
 //! - [`kept`]: bodies that were sent, for a look at them with the providers' own types.
 //! - [`mail`]: a Dovecot and an SMTP server of the test's own, on loopback.
+//! - [`mcp`]: a server of the Model Context Protocol, as politely or as badly as a test wants it.
 //! - [`recorder`]: a server on loopback that records every request byte for byte and answers by a script, as politely
 //!   or as badly as the script says.
 //! - [`strict`]: providers that hold a client to their rules, in the words of their own errors.
@@ -20,6 +21,7 @@ mod http;
 pub mod kept;
 mod lock;
 pub mod mail;
+pub mod mcp;
 mod port;
 pub mod recorder;
 pub mod strict;
@@ -32,6 +34,7 @@ pub use browser::Browser;
 pub use kept::keep_body;
 pub use limpid_model::script::{Reply, Script};
 pub use mail::{Dovecot, SmtpSink};
+pub use mcp::{McpScript, real_mcp_server};
 pub use port::free_port;
 pub use recorder::{Recorded, Recorder};
 pub use strict::Strict;

@@ -19,16 +19,21 @@ use crate::snapshot::Snapshot;
 #[async_trait]
 pub trait Tool: Send + Sync {
     /// The name that the model calls.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
 
     /// The group that texts list it under.
-    fn group(&self) -> &'static str;
+    fn group(&self) -> &str;
 
     /// What kind of effect a call has, at most: what modes and rules name.
     fn class(&self) -> ToolClass;
 
     /// What this very call would change. For unknown arguments: the widest effect that the tool can have.
     fn effect(&self, arguments: &Value) -> Effect;
+
+    /// What it does, for a tool of which no profile says so. Whoever wrote it, the owner has looked at it.
+    fn description(&self) -> &str {
+        ""
+    }
 
     /// The JSON schema of its arguments; [`schema_of`](crate::schema_of) makes it from a Rust type.
     fn schema(&self) -> Map<String, Value>;

@@ -9,6 +9,7 @@ mod goal;
 mod heartbeat;
 mod inbox;
 mod mail;
+mod mcp;
 mod memory;
 mod model;
 mod notify;
@@ -31,6 +32,7 @@ pub use goal::{GoalArgs, GoalCommand, PriorityWord, StatusWord, StepCommand};
 pub use heartbeat::{HeartbeatCommand, HeartbeatSet};
 pub use inbox::{InboxCommand, KindWord, SourceWord};
 pub use mail::{MailAddArgs, MailCommand};
+pub use mcp::{McpAddArgs, McpCommand};
 pub use memory::MemoryCommand;
 pub use model::ModelCommand;
 pub use notify::NotifyCommand;
@@ -98,6 +100,9 @@ pub enum Command {
     /// List, show, check, install, allow and take out skills
     #[command(subcommand)]
     Skill(SkillCommand),
+    /// List, add, try and allow servers of the Model Context Protocol, whose tools the agent borrows
+    #[command(subcommand)]
+    Mcp(McpCommand),
     /// List, show and export conversations
     #[command(subcommand)]
     Conversation(ConversationCommand),

@@ -18,6 +18,7 @@ pub mod init;
 mod listen;
 mod listing;
 pub mod mail;
+pub mod mcp;
 pub mod memory;
 pub mod mode;
 pub mod model;
@@ -71,6 +72,7 @@ fn topics(command: Option<&Command>) -> &'static [&'static str] {
         Some(Command::Mode(_)) => &["mode"],
         Some(Command::Goal(_)) => &["goal"],
         Some(Command::Skill(_)) => &["skills"],
+        Some(Command::Mcp(_)) => &["servers", "skills"],
         Some(Command::Conversation(_)) => &["window", "goal", "mode"],
         Some(Command::Draft(_)) => &["draft"],
         Some(Command::Agent(_)) => &["agent"],
@@ -94,6 +96,7 @@ async fn carry_out(context: &Context, cli: &Cli) -> Result<(), Failure> {
         Some(Command::Memory(command)) => memory::run(&context.agent()?, command).await,
         Some(Command::Goal(command)) => goal::run(&context.agent()?, command).await,
         Some(Command::Skill(command)) => skill::run(context, command).await,
+        Some(Command::Mcp(command)) => mcp::run(context, command).await,
         Some(Command::Notify(command)) => notify::run(&context.agent()?, command).await,
         Some(Command::Inbox(command)) => inbox::run(&context.agent()?, command).await,
         Some(Command::Draft(command)) => draft::run(context, command).await,

@@ -14,6 +14,10 @@ fn main() -> ExitCode {
     if let Some(code) = limpid_runtime::worker::main(std::env::args_os()) {
         return ExitCode::from(code);
     }
+    // Whoever stands between the agent and a server only hands on, and ends the server.
+    if let Some(code) = limpid_runtime::mcp::keeper::main(std::env::args_os()) {
+        return ExitCode::from(code);
+    }
     // The sandbox of programs restricts the thread that asks for it, so it comes before any other thread.
     #[cfg(target_os = "linux")]
     if let Some(code) = limpid_runtime::sandbox::main(std::env::args_os()) {

@@ -82,10 +82,11 @@ fn services(options: AgentOptions, hooks: &Hooks) -> Result<Services, AgentError
     let base = Base::open(&options, &hooks.signal)?;
     let parser = options.parser();
     let mailbox = options.mailbox.clone().unwrap_or_else(|| options.mail_servers());
-    let models = Arc::new(base.models(options.model));
+    let models = Arc::new(base.models(options.model.clone()));
     let goals = base.goals(&models, hooks.next_tier.clone());
     let skills = Arc::new(base.skills());
     let mail = Arc::new(base.mail(mailbox));
+    let mcp = base.mcp(&options, &skills);
     let tasks = Tasks::new(Arc::clone(&base.store), base.config.clone(), base.host.clone(), Arc::clone(&base.waker));
     let writer = base.memory();
     let files = Arc::new(FileHistory::new(&base.home, base.config.clone(), writer.clone()));
@@ -108,6 +109,7 @@ fn services(options: AgentOptions, hooks: &Hooks) -> Result<Services, AgentError
         goals: goals.clone(),
         skills: Arc::clone(&skills),
         mail: Arc::clone(&mail),
+        mcp: mcp.clone(),
         tasks: tasks.clone(),
         research: hooks.research.clone(),
         helper: options.helper,
@@ -150,6 +152,7 @@ fn services(options: AgentOptions, hooks: &Hooks) -> Result<Services, AgentError
         executor,
         files,
         mail,
+        mcp,
         memory,
         notifications,
         tasks,
@@ -174,6 +177,7 @@ fn job_deps(
         inbox: services.inbox.clone(),
         mail: Arc::clone(&services.mail),
         maintenance,
+        mcp: services.mcp.clone(),
         modes: services.modes.clone(),
         notifications: services.notifications.clone(),
         pause,

@@ -11,6 +11,7 @@ use limpid_services::events::EventBus;
 use limpid_services::heartbeat::HeartbeatSettings;
 use limpid_services::inbox::Inbox;
 use limpid_services::mail::MailAccounts;
+use limpid_services::mcp::McpServers;
 use limpid_services::memory::Memories;
 use limpid_services::modes::Modes;
 use limpid_services::notifications::Notifications;
@@ -39,6 +40,7 @@ pub(super) struct Services {
     pub(super) heartbeat: HeartbeatSettings,
     pub(super) inbox: Inbox,
     pub(super) mail: Arc<MailAccounts>,
+    pub(super) mcp: McpServers,
     pub(super) memory: Memories,
     pub(super) modes: Modes,
     pub(super) notifications: Notifications,

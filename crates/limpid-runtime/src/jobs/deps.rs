@@ -12,6 +12,7 @@ use limpid_services::events::EventBus;
 use limpid_services::heartbeat::HeartbeatSettings;
 use limpid_services::inbox::Inbox;
 use limpid_services::mail::MailAccounts;
+use limpid_services::mcp::McpServers;
 use limpid_services::modes::Modes;
 use limpid_services::notifications::Notifications;
 use limpid_services::spending::Spending;
@@ -36,6 +37,7 @@ pub(crate) struct JobDeps {
     pub(crate) inbox: Inbox,
     pub(crate) mail: Arc<MailAccounts>,
     pub(crate) maintenance: Arc<Maintenance>,
+    pub(crate) mcp: McpServers,
     pub(crate) modes: Modes,
     pub(crate) notifications: Notifications,
     pub(crate) pause: Arc<dyn Pause>,

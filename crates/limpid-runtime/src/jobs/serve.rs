@@ -58,6 +58,7 @@ impl Jobs {
         deps.notifications.recover().await?;
         self.plan().await?;
         deps.maintenance.fill_index();
+        deps.mcp.connect_all();
         Ok(())
     }
 

@@ -14,6 +14,7 @@ use limpid_services::events::EventBus;
 use limpid_services::goals::Goals;
 use limpid_services::host::Host;
 use limpid_services::mail::MailAccounts;
+use limpid_services::mcp::McpServers;
 use limpid_services::memory::{Memories, MemoryWriter, SemanticIndex};
 use limpid_services::models::ModelRegistry;
 use limpid_services::skills::Skills;
@@ -21,7 +22,7 @@ use limpid_services::tasks::Tasks;
 use limpid_services::tools::{Tool, ToolCatalog};
 use limpid_store::Store;
 
-use crate::settings::tools::{ToolParts, own_tools};
+use crate::settings::tools::{ToolParts, borrowed_tools, own_tools};
 
 /// What does not change while the agent runs.
 pub(crate) struct Parts {
@@ -33,6 +34,7 @@ pub(crate) struct Parts {
     pub(crate) goals: Goals,
     pub(crate) skills: Arc<Skills>,
     pub(crate) mail: Arc<MailAccounts>,
+    pub(crate) mcp: McpServers,
     pub(crate) tasks: Tasks,
     pub(crate) research: Research,
     pub(crate) helper: Option<PathBuf>,
@@ -94,7 +96,7 @@ impl Parts {
         let store = &self.store;
         let known = (&self.events, &self.redactor);
         let semantics = SemanticIndex::new(&config.memory.semantic, store, &self.models, known).map(Arc::new);
-        let own = own_tools(&ToolParts {
+        let mut own = own_tools(&ToolParts {
             store,
             memory: &self.memory,
             home: &self.home,
@@ -110,6 +112,8 @@ impl Parts {
             research: &self.research,
             agents: &self.agents,
         });
+        let borrowed = borrowed_tools(&self.mcp, config, own.iter().chain(&self.tools));
+        own.extend(borrowed);
         let tools = ToolCatalog::new(own, &self.tools);
         let mut rules = config.policy.rules();
         rules.hosts.extend(tools.fixed_destinations());

@@ -1,15 +1,19 @@
 //! Limpid's own tools: which there are, and in which order.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
 use limpid_config::{Config, Environment, Home};
 use limpid_conversation::{ReadResult, Research};
+use limpid_core::reach::FIND_TOOLS;
 use limpid_formats::Parser;
 use limpid_services::agents::{Agents, readable};
+use limpid_prompt::profile::shipped_files;
 use limpid_services::deliveries::message_tool;
 use limpid_services::goals::Goals;
 use limpid_services::mail::MailAccounts;
+use limpid_services::mcp::McpServers;
 use limpid_services::memory::{MemoryWriter, SemanticIndex};
 use limpid_services::skills::Skills;
 use limpid_services::tasks::Tasks;
@@ -71,6 +75,24 @@ pub(crate) fn own_tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     tools.push(message_tool(Arc::clone(store)));
     tools.extend(agents::tools(parts.agents));
     tools
+}
+
+/// The tools of servers that the owner has looked at. None has the name of a tool of the agent's own, one that is switched off
+/// and one that only a profile's text knows included.
+pub(crate) fn borrowed_tools<'a>(
+    servers: &McpServers,
+    config: &Config,
+    others: impl Iterator<Item = &'a Arc<dyn Tool>>,
+) -> Vec<Arc<dyn Tool>> {
+    if config.mcp.servers.is_empty() {
+        return Vec::new();
+    }
+    let mut taken: BTreeSet<String> = others.map(|tool| tool.name().to_owned()).collect();
+    taken.insert(FIND_TOOLS.to_owned());
+    // `PROFILE/tools/NAME.md`
+    let told = |path: &str| Some(path.split_once("/tools/")?.1.strip_suffix(".md")?.to_owned());
+    taken.extend(shipped_files().iter().filter_map(|file| told(&file.path)));
+    servers.tools(&taken)
 }
 
 #[cfg(test)]

@@ -42,6 +42,7 @@ mod long_conversation;
 mod mail;
 mod mail_in_runs;
 mod mail_tokens;
+mod mcp;
 mod memory_damage;
 mod memory_policy;
 mod memory_tools;

@@ -64,6 +64,7 @@ impl ToolCatalog {
         let input = |(tool, schema): (&Arc<dyn Tool>, &ArgumentSchema)| ToolInput {
             name: tool.name().to_owned(),
             group: tool.group().to_owned(),
+            description: tool.description().to_owned(),
             schema: schema.clone(),
             ..ToolInput::default()
         };

@@ -140,7 +140,11 @@ impl TurnToolExecutor {
             && finder.is_not_loaded(&call.name)
         {
             let name = context.words(&call.name);
-            return Decision::Refused(sentence!("`{}` is not here yet; get it with {} first", name, finder.name()));
+            return Decision::Refused(sentence!(
+                "`{}` is not here yet; get it with {} first",
+                name,
+                echoed(finder.name().to_owned())
+            ));
         }
         let arguments: Value = match serde_json::from_str(&call.arguments) {
             Ok(arguments) => arguments,

@@ -88,7 +88,10 @@ impl Reservation {
         }
         let arguments = self.filled(LATER);
         if !sends(&sender.effect(&arguments)) {
-            return Err(sentence!("`{}` sends nothing with these arguments, so nothing is reserved", sender.name()));
+            return Err(sentence!(
+                "`{}` sends nothing with these arguments, so nothing is reserved",
+                echoed(sender.name().to_owned())
+            ));
         }
         check_arguments(&sender.schema(), &arguments).map_err(|why| Sentence::from(echoed(why)))?;
         sender.check(&arguments)?;
@@ -96,7 +99,7 @@ impl Reservation {
             return Err(sentence!("`times` is a number from 1 to {}", MOST_TIMES));
         }
         let Some(to) = sender.destination(&arguments) else {
-            return Err(sentence!("this call of `{}` does not say where it leads", sender.name()));
+            return Err(sentence!("this call of `{}` does not say where it leads", echoed(sender.name().to_owned())));
         };
         if let Some(unknown) = to.recipients().iter().find(|name| !typed.iter().any(|text| names_whole(text, name))) {
             return Err(sentence!("the person did not type `{}` in this conversation", echoed(unknown.clone())));

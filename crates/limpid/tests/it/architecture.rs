@@ -12,7 +12,7 @@ use std::fs;
 use sources::{code_lines, dependencies, folders, places_of, read, root};
 
 /// Every crate of the program and its floor (docs/spec/architecture.md, section 2).
-const FLOORS: [(&str, u8); 15] = [
+const FLOORS: [(&str, u8); 16] = [
     ("limpid-core", 1),
     ("limpid-config", 2),
     ("limpid-formats", 2),
@@ -22,6 +22,7 @@ const FLOORS: [(&str, u8); 15] = [
     ("limpid-model", 3),
     ("limpid-tools", 3),
     ("limpid-channels", 3),
+    ("limpid-mcp", 3),
     ("limpid-services", 4),
     ("limpid-context", 5),
     ("limpid-conversation", 6),

@@ -21,6 +21,7 @@ mod history;
 mod inbox;
 mod kit;
 mod mail;
+mod mcp;
 mod memory;
 mod model_update;
 mod notify;

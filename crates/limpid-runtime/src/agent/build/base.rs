@@ -16,6 +16,7 @@ use limpid_services::heartbeat::HeartbeatSettings;
 use limpid_services::host::Host;
 use limpid_services::inbox::{Inbox, InboxOptions};
 use limpid_services::mail::{MailAccounts, MailOptions};
+use limpid_services::mcp::{McpOptions, McpServers};
 use limpid_services::memory::MemoryWriter;
 use limpid_services::models::{ModelRegistry, ModelRegistryParts};
 use limpid_services::modes::Modes;
@@ -121,6 +122,18 @@ impl Base {
             redactor: self.redactor.clone(),
             mailbox,
             waker: Arc::clone(&self.waker),
+        })
+    }
+
+    pub(super) fn mcp(&self, options: &AgentOptions, skills: &Arc<Skills>) -> McpServers {
+        McpServers::new(McpOptions {
+            home: self.home.clone(),
+            config: self.config.clone(),
+            config_file: options.config_file.clone().unwrap_or_else(|| self.home.config()),
+            environment: self.environment.clone(),
+            host: self.host.clone(),
+            helper: options.helper.clone(),
+            skills: Arc::clone(skills),
         })
     }
 

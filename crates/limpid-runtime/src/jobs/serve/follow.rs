@@ -40,6 +40,8 @@ pub(crate) struct Follower {
     config: Option<Followed>,
     models: Followed,
     token: Followed,
+    /// What the owner has looked at of servers.
+    looked: Followed,
     /// The text of the configuration that is in use, when it is known.
     used: Option<String>,
     watch: Option<Watch>,
@@ -61,6 +63,7 @@ impl Follower {
             config: deps.settings.file().map(Followed::new),
             models: Followed::new(&deps.context.home.model_profiles()),
             token: Followed::new(&deps.context.home.ingest_token()),
+            looked: Followed::new(&deps.context.home.mcp_looked()),
             used: None,
             watch: watch.ok(),
             daemon,
@@ -71,7 +74,7 @@ impl Follower {
         };
         follower.watch_all();
         // What happened before anybody watched is in what is read now.
-        for file in follower.config.iter_mut().chain([&mut follower.models, &mut follower.token]) {
+        for file in follower.files_mut() {
             file.seen = read(&file.path);
         }
         follower
@@ -126,6 +129,10 @@ impl Follower {
             self.inbox.learn_token();
             changed = true;
         }
+        if self.looked.has_changed(&*self.pause).await {
+            self.settings.rebuild();
+            changed = true;
+        }
         if changed {
             self.settings.publish_change();
         }
@@ -133,7 +140,11 @@ impl Follower {
     }
 
     fn files(&self) -> impl Iterator<Item = &Followed> {
-        self.config.iter().chain([&self.models, &self.token])
+        self.config.iter().chain([&self.models, &self.token, &self.looked])
+    }
+
+    fn files_mut(&mut self) -> impl Iterator<Item = &mut Followed> {
+        self.config.iter_mut().chain([&mut self.models, &mut self.token, &mut self.looked])
     }
 
     fn watch_all(&self) {

@@ -25,7 +25,8 @@ mod tests {
     // PICO-098
     #[test]
     fn the_tools_are_there_with_the_feature_on_linux_only() {
-        let names: Vec<&str> = tools().iter().map(|tool| tool.name()).collect();
+        let tools = tools();
+        let names: Vec<&str> = tools.iter().map(|tool| tool.name()).collect();
         let there = cfg!(all(feature = "hardware", target_os = "linux"));
         assert_eq!(names, if there { vec!["i2c", "spi"] } else { Vec::new() });
     }

@@ -87,6 +87,7 @@ pub(super) async fn run(context: &Context, agent: &Agent, talk: &TalkArgs, json:
         told: None,
     };
     chat.greet().await?;
+    agent.mcp().connect_all();
     loop {
         chat.tell_unread().await?;
         let text = match chat.later.pop_front() {

@@ -1,0 +1,30 @@
+//! Connections to servers of the Model Context Protocol, by `rmcp`.
+//!
+//! What a server says is a stranger's text. Here it is bounded and made plain: so many tools, so long a text, so deep a schema.
+//! Who may call what, what the owner has looked at, and when a server is started is for `limpid-services` to say.
+//!
+//! # Layout
+//! - [`server`]: what a server is: a program to start, or an address.
+//! - [`Connection`]: one that is open; its tools, prompts and resources.
+//! - [`offered`]: what a server offers, within bounds.
+//! - [`answer`]: what it answers, as a text.
+//! - [`trouble`]: why something failed.
+//! - `guard`: what a connection may receive; the question which revision a server speaks.
+//! - `process` starts a program; [`keeper`] is the process between that ends it with everything that it started.
+
+pub mod answer;
+mod connection;
+mod guard;
+mod handler;
+pub mod keeper;
+pub mod offered;
+mod process;
+pub mod server;
+pub mod trouble;
+
+pub use answer::Answer;
+pub use connection::{Connection, How};
+pub use handler::{Change, Changed};
+pub use offered::{Listed, OfferedPrompt, OfferedResource, OfferedTool};
+pub use server::{Address, Program, Revision, Server};
+pub use trouble::McpError;

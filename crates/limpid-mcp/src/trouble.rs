@@ -1,0 +1,82 @@
+//! Why something failed with a server. Words of the server's are a stranger's.
+
+use std::time::Duration;
+
+use limpid_core::{Labelled, Sentence, Trust, sentence};
+
+/// Characters of a server's words that an error repeats.
+const SAID: usize = 500;
+
+/// Why something failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum McpError {
+    /// It cannot be started or reached; the words are the system's.
+    Unreachable(String),
+    /// No connection came about; the words are the server's.
+    NoConnection(String),
+    /// It wants to know who is there.
+    NeedsLogin,
+    /// There was no answer in time.
+    Silent(Duration),
+    /// It ended, or closed the connection; with the last of what it wrote to its standard error.
+    Gone(String),
+    /// It refused; the words are its own.
+    Refused(String),
+    /// It answered something that is no answer to the question.
+    Unreadable,
+    /// It wants something to be asked of the owner first.
+    WantsInput(String),
+}
+
+impl McpError {
+    /// Whether the connection is of no more use.
+    pub fn is_of_connection(&self) -> bool {
+        !matches!(self, Self::Silent(_) | Self::Refused(_) | Self::WantsInput(_))
+    }
+
+    /// The sentence for the model and the owner. `server` is the owner's name for the server.
+    pub fn sentence(&self, server: &str) -> Sentence {
+        let name = || Labelled::new(server.to_owned(), Trust::Owner);
+        let theirs = |words: &str| Labelled::outside(plain(words, SAID));
+        match self {
+            Self::Unreachable(why) => {
+                sentence!("the MCP server `{}` cannot be started or reached: {}", name(), theirs(why))
+            }
+            Self::NoConnection(why) => sentence!("no connection to the MCP server `{}`: {}", name(), theirs(why)),
+            Self::NeedsLogin => sentence!("the MCP server `{}` refuses access: it needs a token", name()),
+            Self::Silent(time) => {
+                sentence!("the MCP server `{}` did not answer within {} s", name(), time.as_secs_f64())
+            }
+            Self::Gone(said) if said.trim().is_empty() => {
+                sentence!("the MCP server `{}` ended or closed the connection", name())
+            }
+            Self::Gone(said) => {
+                sentence!("the MCP server `{}` ended or closed the connection; it said: {}", name(), theirs(said))
+            }
+            Self::Refused(why) => sentence!("the MCP server `{}` answered with an error: {}", name(), theirs(why)),
+            Self::Unreadable => sentence!("the MCP server `{}` gave an answer that cannot be read", name()),
+            Self::WantsInput(what) => {
+                sentence!("the MCP server `{}` wants this to be asked first: {}", name(), theirs(what))
+            }
+        }
+    }
+}
+
+/// Words on one line, without what would steer a terminal, and not longer than so many characters.
+pub(crate) fn plain(words: &str, most: usize) -> String {
+    let mut text = String::new();
+    for word in words.split_whitespace() {
+        let word = word.chars().filter(|c| !c.is_control()).take(most);
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.extend(word);
+        if text.len() > most * 4 {
+            break;
+        }
+    }
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}

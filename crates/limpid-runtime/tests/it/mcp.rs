@@ -1,0 +1,83 @@
+//! Prompts and tools of MCP servers in an agent that runs.
+
+use std::time::Instant;
+
+use limpid_prompt::registry::PromptSource;
+use limpid_runtime::{Agent, ConversationChoice, Environment, SkillStatus};
+use limpid_testkit::McpScript;
+use serde_json::json;
+
+use crate::kit::skills::sent;
+use crate::kit::{Bench, PATIENCE, say};
+
+/// An agent with a server that is a program.
+fn agent(bench: &mut Bench, script: &McpScript, way: &str) -> Agent {
+    let words = script.words(way);
+    let arguments: Vec<String> = words[1..].iter().map(|word| format!("{word:?}")).collect();
+    let text = format!("[mcp.servers.desk]\ncommand = {:?}\nargs = [{}]\n", words[0], arguments.join(", "));
+    bench.config.mcp = limpid_runtime::Config::parse(&text, "limpid.toml").unwrap().mcp;
+    let mut options = bench.options();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let url = format!("{}/v1", bench.server.url());
+    options.environment = Environment::new([("OPENAI_BASE_URL".to_owned(), url), ("PATH".to_owned(), path)]);
+    Agent::open(options).unwrap()
+}
+
+/// Waits until a skill of the server can be chosen, or until it cannot.
+async fn wait_for(agent: &Agent, skill: &str, there: bool) {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let list = agent.skills().list().await.unwrap();
+        let is_it = |known: &limpid_runtime::ListedSkill| {
+            known.name == skill && known.source_name() == "mcp" && known.status == SkillStatus::Ready
+        };
+        if list.iter().any(is_it) == there {
+            return;
+        }
+        assert!(Instant::now() < until, "{skill} {there}");
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+}
+
+// OLLM-054 OLLM-056 OLLM-057 OLLM-058 OLLM-059
+#[tokio::test]
+async fn prompts_of_a_server_are_skills_as_long_as_it_is_connected_and_replace_nobodys() {
+    let mut bench = Bench::new(&"[[reply]]\ntext = \"ok\"\n".repeat(3)).await;
+    bench.config.agent.profile = "ollm".to_owned();
+    let taken = "---\nname: tea\ndescription: The owner's.\n---\nThe owner's tea.\n";
+    bench.write("skills/tea/SKILL.md", taken);
+    let offers = json!({ "prompts": { "plan": "The plan of the desk.", "tea": "The desk's tea." } });
+    let script = McpScript::write(bench.home.path(), &offers).unwrap();
+    let agent = agent(&mut bench, &script, "");
+    say(&agent, "hi").await;
+    agent.mcp().connect_all();
+    wait_for(&agent, "plan", true).await;
+    let list = agent.skills().list().await.unwrap();
+    let tea: Vec<_> = list.iter().filter(|skill| skill.name == "tea" && skill.status == SkillStatus::Ready).collect();
+    assert_eq!(tea.len(), 1);
+    assert_eq!(tea[0].prompt.as_ref().map(|prompt| &prompt.source), Some(&PromptSource::Config));
+    agent.conversations().use_skills(&ConversationChoice::Last, vec!["plan".to_owned()]).await.unwrap();
+    say(&agent, "hi").await;
+    let shown = sent(&bench.server);
+    assert!(shown.contains("The plan of the desk.") && shown.contains("[untrusted "), "{shown}");
+    assert!(!shown.contains("The desk's tea."));
+    // What it does not offer any more cannot be chosen.
+    script.offer(&json!({ "prompts": { "other": "Another." } })).unwrap();
+    agent.mcp().close().await;
+    wait_for(&agent, "plan", false).await;
+    say(&agent, "hi").await;
+    assert!(!sent(&bench.server).contains("The plan of the desk."));
+    agent.mcp().connect_all();
+    wait_for(&agent, "other", true).await;
+}
+
+// SUR-034 SEC-042
+#[tokio::test]
+async fn a_server_that_is_not_there_costs_a_start_and_a_hello_nothing() {
+    let mut bench = Bench::new("[[reply]]\ntext = \"ok\"\n").await;
+    let script = McpScript::write(bench.home.path(), &json!({})).unwrap();
+    let agent = agent(&mut bench, &script, "silent");
+    say(&agent, "hi").await;
+    assert!(!bench.home.path().join("data/mcp").exists(), "it was neither started nor written down");
+    assert_eq!(agent.mcp().list()[0].tools, []);
+}

@@ -1,0 +1,27 @@
+//! Servers of the Model Context Protocol: whose tools and prompts the agent borrows.
+//!
+//! A model is offered only what the owner has looked at. It is kept in the home (`data/mcp`) with every word that was shown,
+//! and tools are made from there, so none needs a connection: one is made when a tool is called, and what the server then says
+//! of that tool has to be what the owner looked at. Results and prompts of servers are strangers' texts.
+//!
+//! - `servers`: all servers, and the one way to a connection.
+//! - `link`: the connection to one server, made again after growing pauses.
+//! - `record`: what was looked at.
+//! - `names`: under which names tools are offered.
+//! - `tool`: a tool of a server.
+//! - `owner`: what the owner does with servers; `settings` writes `limpid.toml`.
+
+mod link;
+mod names;
+mod owner;
+mod prompts;
+mod record;
+mod servers;
+mod settings;
+mod tool;
+
+pub use limpid_mcp::{Revision, keeper};
+
+pub use self::names::unique_names;
+pub use self::owner::{NewServer, Probed, ServerRow, ToolReview, ToolRow, ToolState};
+pub use self::servers::{McpOptions, McpServers};

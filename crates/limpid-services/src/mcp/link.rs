@@ -1,0 +1,174 @@
+//! The connection to one server: made when it is needed, and made again after growing pauses when the server has died.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use limpid_config::McpServerConfig;
+use limpid_core::{Labelled, Sentence, Trust, sentence};
+use limpid_mcp::{Changed, Connection, How, Listed, McpError, OfferedTool, Revision, Server};
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use crate::mcp::record::ToolText;
+
+/// How long a server has to live so that its end is not one of several in a row.
+const LIVED: Duration = Duration::from_secs(60);
+
+/// The longest pause between two tries.
+const LONGEST: Duration = Duration::from_secs(300);
+
+/// The connection to one server.
+pub(super) struct Link {
+    pub(super) name: String,
+    /// The settings that it was made by.
+    pub(super) config: McpServerConfig,
+    server: Server,
+    helper: Option<PathBuf>,
+    state: tokio::sync::Mutex<State>,
+    /// What the server said of its tools last, by its own names: their hashes.
+    offered: Mutex<BTreeMap<String, String>>,
+    /// Set off when lists of the server have changed.
+    pub(super) changes: Arc<Notify>,
+    /// Whether somebody follows the server.
+    is_followed: AtomicBool,
+}
+
+#[derive(Default)]
+struct State {
+    connection: Option<Arc<Connection>>,
+    since: Option<Instant>,
+    /// Ends and failures in a row.
+    failures: u32,
+    not_before: Option<Instant>,
+    last: Option<McpError>,
+}
+
+/// What came of a wish to be connected.
+pub(super) enum Connected {
+    /// The connection was there.
+    Before(Arc<Connection>),
+    /// It was made now; the server offers these tools.
+    Now(Arc<Connection>, Listed<OfferedTool>),
+}
+
+impl Link {
+    pub(super) fn new(name: &str, config: &McpServerConfig, server: Server, helper: Option<PathBuf>) -> Self {
+        Self {
+            name: name.to_owned(),
+            config: config.clone(),
+            server,
+            helper,
+            state: tokio::sync::Mutex::default(),
+            offered: Mutex::default(),
+            changes: Arc::default(),
+            is_followed: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether this is asked for the first time: whoever hears that follows the server.
+    pub(super) fn is_first_time(&self) -> bool {
+        !self.is_followed.swap(true, Ordering::SeqCst)
+    }
+
+    /// The connection, made if it is not there.
+    ///
+    /// # Errors
+    /// A sentence: why there is none, and when it is tried again.
+    pub(super) async fn connect(&self, revision: Option<Revision>) -> Result<Connected, Sentence> {
+        let mut state = self.state.lock().await;
+        if let Some(connection) = state.connection.as_ref().filter(|connection| !connection.is_closed()) {
+            return Ok(Connected::Before(Arc::clone(connection)));
+        }
+        if state.connection.take().is_some() {
+            let lived = state.since.is_some_and(|since| since.elapsed() >= LIVED);
+            state.failures = if lived { 1 } else { state.failures + 1 };
+            state.not_before = Some(Instant::now() + pause(state.failures));
+        }
+        if let (Some(until), Some(last)) = (state.not_before, &state.last)
+            && let Some(left) = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
+        {
+            return Err(sentence!("{}; it is tried again in {} s", last.sentence(&self.name), left.as_secs() + 1));
+        }
+        match self.open(revision).await {
+            Ok((connection, tools)) => {
+                let connection = Arc::new(connection);
+                state.connection = Some(Arc::clone(&connection));
+                state.since = Some(Instant::now());
+                state.last = Some(McpError::Gone(String::new()));
+                Ok(Connected::Now(connection, tools))
+            }
+            Err(error) => {
+                state.failures += 1;
+                state.not_before = Some(Instant::now() + pause(state.failures));
+                let told = error.sentence(&self.name);
+                state.last = Some(error);
+                Err(told)
+            }
+        }
+    }
+
+    async fn open(&self, revision: Option<Revision>) -> Result<(Connection, Listed<OfferedTool>), McpError> {
+        let changes = Arc::clone(&self.changes);
+        let mut how = How {
+            helper: self.helper.clone(),
+            revision,
+            time: Duration::from_secs(self.config.seconds.into()),
+            changed: Changed::new(move |_| changes.notify_one()),
+        };
+        let connection = match Connection::open(&self.server, &how).await {
+            // It may be another version of the server than the last time.
+            Err(McpError::NoConnection(_) | McpError::Silent(_)) if revision.is_some() => {
+                how.revision = None;
+                Connection::open(&self.server, &how).await?
+            }
+            other => other?,
+        };
+        let tools = self.look(&connection).await?;
+        Ok((connection, tools))
+    }
+
+    /// Asks the server for its tools, and remembers what it says of them.
+    pub(super) async fn look(&self, connection: &Connection) -> Result<Listed<OfferedTool>, McpError> {
+        let tools = connection.tools().await?;
+        let hashes = tools.items.iter().map(|tool| (tool.name.clone(), ToolText::from(tool).sha256(&tool.name)));
+        *self.offered.lock().unwrap_or_else(PoisonError::into_inner) = hashes.collect();
+        Ok(tools)
+    }
+
+    /// Says whether the server offers a tool with exactly the text that the owner has looked at.
+    ///
+    /// # Errors
+    /// A sentence for the model: it does not.
+    pub(super) fn check(&self, tool: &str, looked: &str) -> Result<(), Sentence> {
+        let server = || Labelled::new(self.name.clone(), Trust::Owner);
+        match self.offered.lock().unwrap_or_else(PoisonError::into_inner).get(tool) {
+            Some(hash) if hash == looked => Ok(()),
+            Some(_) => Err(sentence!(
+                "the MCP server `{}` says something else of this tool than what its owner has looked at, so it is not \
+                 called; the owner sees the difference with `limpid mcp enable {}`",
+                server(),
+                server()
+            )),
+            None => Err(sentence!("the MCP server `{}` does not have this tool any more", server())),
+        }
+    }
+
+    /// Closes the connection and waits until the server has ended.
+    pub(super) async fn close(&self) {
+        let connection = self.state.lock().await.connection.take();
+        if let Some(connection) = connection.and_then(Arc::into_inner) {
+            connection.close().await;
+        }
+    }
+}
+
+/// How long to wait after so many ends and failures in a row; after the first one, not at all.
+fn pause(failures: u32) -> Duration {
+    match failures {
+        0 | 1 => Duration::ZERO,
+        more => Duration::from_secs(1 << (more - 2).min(9)).min(LONGEST),
+    }
+}

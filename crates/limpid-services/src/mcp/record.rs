@@ -1,0 +1,184 @@
+//! What the owner has looked at of servers, and what these said last: a file for each server in `data/mcp` of the home.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use limpid_config::{Home, private_file};
+use limpid_mcp::{Listed, OfferedTool};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
+
+use crate::error::AgentError;
+
+/// What is kept of one server.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct ServerRecord {
+    /// How its last connection began.
+    pub(crate) revision: Option<String>,
+    /// Its tools, in its own order.
+    pub(crate) tools: Vec<ToolRecord>,
+    /// Tools that it offered and that were not within the bounds.
+    pub(crate) left_out: usize,
+    /// When it was asked last, in milliseconds since 1970.
+    pub(crate) seen_ms: i64,
+}
+
+/// What is kept of one tool.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct ToolRecord {
+    /// The server's own name for it.
+    pub(crate) name: String,
+    /// What the owner has looked at. Nothing else ever reaches a model.
+    pub(crate) looked: Option<ToolText>,
+    /// When they did, in milliseconds since 1970.
+    pub(crate) looked_ms: Option<i64>,
+    /// What the server says now, where that is something else.
+    pub(crate) now: Option<ToolText>,
+    /// Whether the server does not have it any more.
+    pub(crate) gone: bool,
+}
+
+/// What a server says of a tool.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ToolText {
+    pub(crate) description: String,
+    pub(crate) schema: Map<String, Value>,
+}
+
+impl ToolText {
+    /// The SHA-256 of a tool's name with this, in hexadecimal digits. The order of keys does not count.
+    pub(crate) fn sha256(&self, name: &str) -> String {
+        let whole = Value::from(vec![
+            Value::from(name),
+            Value::from(self.description.as_str()),
+            sorted(&Value::Object(self.schema.clone())),
+        ]);
+        Sha256::digest(whole.to_string()).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+impl From<&OfferedTool> for ToolText {
+    fn from(tool: &OfferedTool) -> Self {
+        Self { description: tool.description.clone(), schema: tool.schema.clone() }
+    }
+}
+
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let fields: BTreeMap<&String, Value> = fields.iter().map(|(key, value)| (key, sorted(value))).collect();
+            Value::Object(fields.into_iter().map(|(key, value)| (key.clone(), value)).collect())
+        }
+        Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
+        other => other.clone(),
+    }
+}
+
+impl ToolRecord {
+    /// What a model is offered: what was looked at, as long as the server says the same.
+    pub(crate) fn usable(&self) -> Option<&ToolText> {
+        self.looked.as_ref().filter(|_| self.now.is_none() && !self.gone)
+    }
+
+    /// The owner has looked at what it says now.
+    pub(crate) fn look(&mut self, now_ms: i64) {
+        if let Some(now) = self.now.take() {
+            self.looked = Some(now);
+            self.looked_ms = Some(now_ms);
+        }
+    }
+}
+
+impl ServerRecord {
+    /// Takes in what the server offers now. What the owner has looked at stays as it was.
+    pub(crate) fn see(&mut self, listed: &Listed<OfferedTool>, revision: &str, now_ms: i64) {
+        let mut before = std::mem::take(&mut self.tools);
+        for tool in &listed.items {
+            let text = ToolText::from(tool);
+            let known = before.iter().position(|known| known.name == tool.name).map(|at| before.remove(at));
+            let mut known = known.unwrap_or_else(|| ToolRecord { name: tool.name.clone(), ..ToolRecord::default() });
+            let is_same =
+                known.looked.as_ref().is_some_and(|looked| looked.sha256(&tool.name) == text.sha256(&tool.name));
+            known.now = (!is_same).then_some(text);
+            known.gone = false;
+            self.tools.push(known);
+        }
+        // What comes back has to be what it was.
+        let gone = before.into_iter().filter(|known| known.looked.is_some());
+        self.tools.extend(gone.map(|known| ToolRecord { gone: true, now: None, ..known }));
+        self.left_out = listed.left_out;
+        self.revision = Some(revision.to_owned());
+        self.seen_ms = now_ms;
+    }
+}
+
+impl ServerRecord {
+    /// Reads what is kept of a server. Of one that nobody knows it is nothing.
+    ///
+    /// # Errors
+    /// When it cannot be read, or others may read it.
+    pub(crate) fn read(home: &Home, server: &str) -> Result<Self, AgentError> {
+        let path = file(home, server);
+        let Some(text) = private_file::read(&path)? else { return Ok(Self::default()) };
+        serde_json::from_str(&text).map_err(|error| {
+            let advice = format!("remove the file, then look again: limpid mcp enable {server}");
+            AgentError::Invalid(format!("{} cannot be read ({error}); {advice}", path.display()))
+        })
+    }
+
+    /// Changes it. Other processes wait meanwhile.
+    ///
+    /// # Errors
+    /// When it cannot be read or written.
+    pub(crate) fn change<T>(home: &Home, server: &str, change: impl FnOnce(&mut Self) -> T) -> Result<T, AgentError> {
+        let path = home.mcp().join("lock");
+        let _held = lock(&path).map_err(AgentError::file(&path))?;
+        let before = Self::read(home, server)?;
+        let mut record = before.clone();
+        let done = change(&mut record);
+        if record != before {
+            let text = serde_json::to_string(&record).map_err(|error| AgentError::Invalid(error.to_string()))?;
+            private_file::write(&file(home, server), &text)?;
+        }
+        Ok(done)
+    }
+
+    /// Forgets a server.
+    ///
+    /// # Errors
+    /// When its file cannot be removed.
+    pub(crate) fn forget(home: &Home, server: &str) -> Result<(), AgentError> {
+        let path = file(home, server);
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(AgentError::file(path)(error)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Tells processes that run that the owner has looked at something.
+///
+/// # Errors
+/// When that cannot be written.
+pub(crate) fn tell_others(home: &Home, now_ms: i64) -> Result<(), AgentError> {
+    Ok(private_file::write(&home.mcp_looked(), &format!("{now_ms}\n"))?)
+}
+
+fn file(home: &Home, server: &str) -> PathBuf {
+    home.mcp().join(format!("{server}.json"))
+}
+
+#[expect(clippy::disallowed_methods, reason = "a handle to lock; what it holds is not read")]
+fn lock(path: &Path) -> io::Result<File> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+    file.lock()?;
+    Ok(file)
+}

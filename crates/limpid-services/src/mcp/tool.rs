@@ -1,0 +1,110 @@
+//! A tool of a server.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use limpid_config::{McpEffect, McpServerConfig};
+use limpid_core::policy::{Destination, Effect};
+use limpid_core::{Labelled, Sentence, ToolClass, sentence};
+use limpid_tools::{Tool, ToolContext};
+use serde_json::{Map, Value};
+
+use crate::mcp::record::ToolText;
+use crate::mcp::servers::McpServers;
+
+/// A tool of a server, as the owner has looked at it. What the server says of it otherwise counts for nothing: whether it only
+/// looks, for one.
+pub(super) struct McpTool {
+    servers: McpServers,
+    server: String,
+    /// The server's own name for it.
+    own_name: String,
+    /// The name that the model calls.
+    name: String,
+    group: String,
+    text: ToolText,
+    sha256: String,
+    /// What the owner declares that its calls change.
+    declared: Option<McpEffect>,
+    seconds: u32,
+}
+
+impl McpTool {
+    pub(super) fn new(
+        servers: McpServers,
+        (server, config): (&str, &McpServerConfig),
+        (own_name, text): (&str, &ToolText),
+        name: String,
+    ) -> Self {
+        Self {
+            servers,
+            name,
+            group: format!("mcp-{server}"),
+            sha256: text.sha256(own_name),
+            text: text.clone(),
+            declared: config.tools.get(own_name).and_then(|tool| tool.effect),
+            seconds: config.seconds,
+            own_name: own_name.to_owned(),
+            server: server.to_owned(),
+        }
+    }
+}
+
+#[async_trait]
+impl Tool for McpTool {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn group(&self) -> &str {
+        &self.group
+    }
+
+    fn class(&self) -> ToolClass {
+        // Of an undeclared one modes think as of one that writes; each call of it waits like one that sends.
+        self.declared.map_or(ToolClass::Write, |declared| declared.effect().class())
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        self.declared.map_or(Effect::Send, McpEffect::effect)
+    }
+
+    fn description(&self) -> &str {
+        &self.text.description
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        self.text.schema.clone()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        self.declared == Some(McpEffect::Look)
+    }
+
+    fn destination(&self, _: &Value) -> Option<Destination> {
+        Some(Destination::Place(format!("mcp {}", self.server)))
+    }
+
+    /// A yes holds for the server and the text that the owner has looked at.
+    fn bound_to(&self, _: &Value) -> Vec<String> {
+        vec![self.server.clone(), self.sha256.clone()]
+    }
+
+    fn is_available(&self) -> bool {
+        self.servers.is_there(&self.server, &self.own_name)
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        // The server may have to be started first; each question has the time that the settings give it.
+        Some(Duration::from_secs(u64::from(self.seconds) * 3))
+    }
+
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
+        let Value::Object(arguments) = arguments else { return Err(sentence!("the arguments must be an object")) };
+        if !self.is_repeatable() {
+            context.leaves().await?;
+        }
+        let call = (self.server.as_str(), self.own_name.as_str(), self.sha256.as_str());
+        self.servers.call(call, arguments).await
+    }
+}

@@ -1,0 +1,92 @@
+//! `mcp`.
+
+use clap::{Args, Subcommand};
+
+/// What to do with servers of the Model Context Protocol.
+#[derive(Debug, Subcommand)]
+pub enum McpCommand {
+    /// List the servers of limpid.toml; with a name, the tools of one
+    List {
+        /// Its name
+        server: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Connect to a server, show its tools, and write it into limpid.toml
+    ///
+    /// A program is started without a shell: `limpid mcp add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes`.
+    /// One that is elsewhere is spoken to over HTTP: `limpid mcp add desk --url https://desk.example/mcp --token-env DESK_TOKEN`.
+    Add(Box<McpAddArgs>),
+    /// Connect to a server now, and count what it offers
+    Test {
+        /// Its name
+        server: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show what a server says of its tools, and allow them to be used; switch on what was switched off
+    ///
+    /// A tool that says something else than before is not used until you have looked at the difference here.
+    Enable {
+        /// The name of the server
+        server: String,
+        /// One tool, by the server's own name for it [default: all that wait]
+        tool: Option<String>,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Switch a server off, or one of its tools
+    Disable {
+        /// The name of the server
+        server: String,
+        /// One tool, by the server's own name for it
+        tool: Option<String>,
+    },
+    /// Take a server out of limpid.toml
+    Remove {
+        /// Its name
+        server: String,
+    },
+}
+
+/// Options of `mcp add`.
+#[derive(Debug, Args)]
+pub struct McpAddArgs {
+    /// A name for it: letters, digits, `-` and `_`
+    pub server: String,
+
+    /// Where it is, when it is not a program of this machine
+    #[arg(long, value_name = "URL", conflicts_with = "command")]
+    pub url: Option<String>,
+
+    /// A header of every request
+    #[arg(long, value_name = "NAME=VALUE", requires = "url")]
+    pub header: Vec<String>,
+
+    /// The environment variable that holds its bearer token
+    #[arg(long, value_name = "VARIABLE", requires = "url")]
+    pub token_env: Option<String>,
+
+    /// A variable that the program gets
+    #[arg(long, value_name = "NAME=VALUE", requires = "command")]
+    pub env: Vec<String>,
+
+    /// The name of a variable that is handed on to the program, such as a key
+    #[arg(long, value_name = "VARIABLE", requires = "command")]
+    pub env_from: Vec<String>,
+
+    /// Seconds that an answer may take [default: 60]
+    #[arg(long)]
+    pub seconds: Option<u32>,
+
+    /// Allow every tool that it has now, without asking
+    #[arg(long)]
+    pub yes: bool,
+
+    /// The program and its arguments
+    #[arg(last = true, required_unless_present = "url")]
+    pub command: Vec<String>,
+}

@@ -1,0 +1,225 @@
+//! `mcp`.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write as _};
+
+use limpid_config::McpServerConfig;
+use limpid_prompt::boundary::is_invisible;
+use limpid_runtime::Agent;
+use limpid_runtime::mcp::{NewServer, Probed, ServerRow, ToolReview, ToolState};
+use serde_json::{Value, json};
+use similar::TextDiff;
+
+use super::context::Context;
+use crate::cli::{McpAddArgs, McpCommand};
+use crate::failure::{ExitStatus, Failure};
+use crate::output;
+
+/// Carries out `mcp …`.
+///
+/// # Errors
+/// When there is no such server or tool, no connection to it, or a file cannot be written.
+pub async fn run(context: &Context, command: &McpCommand) -> Result<(), Failure> {
+    let agent = context.agent()?;
+    match command {
+        McpCommand::List { server, json } => list(&agent, server.as_deref(), *json),
+        McpCommand::Add(args) => add(context, &agent, args).await,
+        McpCommand::Test { server, json } => test(&agent, server, *json).await,
+        McpCommand::Enable { server, tool, yes } => {
+            let probed = agent.mcp().probe(server).await?;
+            tell_left_out(&probed);
+            enable(context, &agent, (server, tool.as_deref()), *yes)?;
+            agent.mcp().switch(server, None, true)?;
+            match tool {
+                Some(tool) => Ok(agent.mcp().switch(server, Some(tool), true)?),
+                None => Ok(()),
+            }
+        }
+        McpCommand::Disable { server, tool } => {
+            if let Some(tool) = tool {
+                // A word that is no tool would be kept and do nothing.
+                agent.mcp().waiting(server, Some(tool))?;
+            }
+            agent.mcp().switch(server, tool.as_deref(), false)?;
+            output::tell("Disabled.");
+            Ok(())
+        }
+        McpCommand::Remove { server } => {
+            agent.mcp().remove(server)?;
+            output::tell("Removed.");
+            Ok(())
+        }
+    }
+}
+
+fn list(agent: &Agent, server: Option<&str>, json: bool) -> Result<(), Failure> {
+    let mut rows = agent.mcp().list();
+    if let Some(server) = server {
+        rows.retain(|row| row.name == server);
+        if rows.is_empty() {
+            return Err(Failure::new(ExitStatus::Usage, format!("there is no MCP server `{server}`"))
+                .advise("`limpid mcp list` lists them."));
+        }
+    }
+    if json {
+        return output::json("servers", &rows.iter().map(shape).collect::<Vec<_>>());
+    }
+    if let (Some(_), [row]) = (server, rows.as_slice()) {
+        let tool = |tool: &limpid_runtime::mcp::ToolRow| {
+            let effect = tool.effect.unwrap_or("not declared: each call waits for you");
+            vec![visible(&tool.name), tool.state.as_str().to_owned(), effect.to_owned()]
+        };
+        let tools: Vec<Vec<String>> = row.tools.iter().map(tool).collect();
+        return output::line(&output::table(&["tool", "state", "what it changes"], &tools));
+    }
+    if rows.is_empty() {
+        output::tell("No MCP server is set up. `limpid mcp add NAME -- PROGRAM …` adds one.");
+        return Ok(());
+    }
+    let line = |row: &ServerRow| {
+        let wrong = row.problem.clone().unwrap_or_default();
+        vec![
+            row.name.clone(),
+            if row.enabled { "on" } else { "off" }.to_owned(),
+            counted(row),
+            visible(&row.target),
+            wrong,
+        ]
+    };
+    let lines: Vec<Vec<String>> = rows.iter().map(line).collect();
+    output::line(&output::table(&["server", "state", "tools", "where", "wrong"], &lines))
+}
+
+/// How many tools a server has, and how many of them wait.
+fn counted(row: &ServerRow) -> String {
+    let count = |state: &[ToolState]| row.tools.iter().filter(|tool| state.contains(&tool.state)).count();
+    let waiting = count(&[ToolState::New, ToolState::Changed]);
+    let ready = format!("{} ready", count(&[ToolState::Ready]));
+    if waiting > 0 { format!("{ready}, {waiting} to look at") } else { ready }
+}
+
+fn shape(row: &ServerRow) -> Value {
+    let tools: Vec<Value> = row
+        .tools
+        .iter()
+        .map(|tool| json!({ "name": tool.name, "state": tool.state.as_str(), "effect": tool.effect }))
+        .collect();
+    json!({
+        "name": row.name, "enabled": row.enabled, "target": row.target, "tools": tools, "left_out": row.left_out,
+        "problem": row.problem,
+    })
+}
+
+async fn test(agent: &Agent, server: &str, json: bool) -> Result<(), Failure> {
+    let probed = agent.mcp().probe(server).await?;
+    let waiting = agent.mcp().waiting(server, None)?.len();
+    if json {
+        return output::json(
+            "test",
+            &json!({
+                "server": server, "revision": probed.revision, "tools": probed.tools, "prompts": probed.prompts,
+                "resources": probed.resources, "waiting": waiting, "left_out": probed.left_out,
+            }),
+        );
+    }
+    output::tell(&answers(server, &probed));
+    tell_left_out(&probed);
+    if waiting > 0 {
+        output::tell(&format!("{waiting} of its tools wait for you to look at them: limpid mcp enable {server}"));
+    }
+    Ok(())
+}
+
+fn answers(server: &str, probed: &Probed) -> String {
+    let Probed { tools, prompts, resources, .. } = probed;
+    format!("{server} answers: {tools} tools, {prompts} prompts, {resources} resources.")
+}
+
+fn tell_left_out(probed: &Probed) {
+    for why in &probed.left_out {
+        output::tell(&format!("A prompt that cannot be chosen: {}", visible(why)));
+    }
+}
+
+async fn add(context: &Context, agent: &Agent, args: &McpAddArgs) -> Result<(), Failure> {
+    let mut words = args.command.iter().cloned();
+    let default = McpServerConfig::default();
+    let config = McpServerConfig {
+        command: words.next(),
+        args: words.collect(),
+        env: pairs(&args.env)?,
+        env_from: args.env_from.clone(),
+        url: args.url.clone(),
+        headers: pairs(&args.header)?,
+        token_env: args.token_env.clone(),
+        seconds: args.seconds.unwrap_or(default.seconds),
+        ..default
+    };
+    let new = NewServer { name: args.server.clone(), config };
+    let probed = agent.mcp().add(&new).await?;
+    output::tell(&answers(&new.name, &probed));
+    tell_left_out(&probed);
+    enable(context, agent, (&new.name, None), args.yes)
+}
+
+fn pairs(words: &[String]) -> Result<BTreeMap<String, String>, Failure> {
+    let pair = |word: &String| {
+        let (name, value) = word.split_once('=').filter(|(name, _)| !name.is_empty())?;
+        Some((name.to_owned(), value.to_owned()))
+    };
+    let wrong = |word: &String| Failure::new(ExitStatus::Usage, format!("`{word}` is not NAME=VALUE"));
+    words.iter().map(|word| pair(word).ok_or_else(|| wrong(word))).collect()
+}
+
+/// Shows what waits, and asks whether it may be used.
+fn enable(context: &Context, agent: &Agent, (server, tool): (&str, Option<&str>), yes: bool) -> Result<(), Failure> {
+    let waiting = agent.mcp().waiting(server, tool)?;
+    if waiting.is_empty() {
+        output::tell("Nothing waits for you to look at it.");
+        return Ok(());
+    }
+    for review in &waiting {
+        output::data(&page(review))?;
+    }
+    let many = if waiting.len() == 1 { "1 tool".to_owned() } else { format!("{} tools", waiting.len()) };
+    if !yes {
+        if !context.environment.stdin_is_terminal {
+            output::tell(&format!("{many} wait for you. When you have read this: limpid mcp enable {server} --yes"));
+            return Ok(());
+        }
+        output::tell_on(&format!("May the agent use {many} of {server} as shown? [y/N] "));
+        io::stderr().flush()?;
+        let mut answer = String::new();
+        io::stdin().read_line(&mut answer)?;
+        if !matches!(answer.trim(), "y" | "Y" | "yes") {
+            output::tell(&format!("None of it is used. `limpid mcp enable {server}` asks again."));
+            return Ok(());
+        }
+    }
+    agent.mcp().enable(server, &waiting)?;
+    output::tell(&format!(
+        "{many} may be used. Each call waits for you unless limpid.toml declares what it changes: \
+         [mcp.servers.{server}.tools.NAME] effect = \"look\""
+    ));
+    Ok(())
+}
+
+/// What the owner looks at: the whole text of a tool, or how it differs from what they have looked at before.
+fn page(review: &ToolReview) -> String {
+    let text = match &review.before {
+        None => review.now.clone(),
+        Some(before) => TextDiff::from_lines(before, &review.now).unified_diff().context_radius(3).to_string(),
+    };
+    let state = if review.before.is_some() { "changed" } else { "new" };
+    let lines: String = text.lines().map(|line| format!("  {}\n", visible(line))).collect();
+    format!("=== {} ({state}, sha256 {})\n{lines}\n", visible(&review.name), &review.sha256[..12])
+}
+
+/// One line with what nobody would see written out.
+fn visible(line: &str) -> String {
+    let one = |letter: char| {
+        let hidden = (letter.is_control() && letter != '\t') || is_invisible(letter);
+        if hidden { letter.escape_unicode().to_string() } else { letter.to_string() }
+    };
+    line.chars().map(one).collect()
+}
