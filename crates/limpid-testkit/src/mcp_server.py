@@ -1,7 +1,7 @@
 """A server of the Model Context Protocol for tests, over standard input and output. The first argument is a JSON file, read again
 for each list: {"tools": [...], "prompts": {name: text}, "resources": {uri: text}}. The second says how it behaves from the start:
 "silent" never answers, "mute" ignores what it does not know, "dies" ends at once with words on standard error, "modern" speaks the
-revision without a handshake. Tools behave by their name; one that is not known here says what it was called with."""
+revision without a handshake, "http" prints a port of this machine and is spoken to there, with the token "secret". Tools behave by their name; one that is not known here says what it was called with."""
 
 import json
 import os
@@ -95,6 +95,43 @@ def cache():
     return {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"} if WAY == "modern" else {}
 
 
+def serve():
+    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+        def reply(self, status, body=b""):
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def do_GET(self):
+            self.reply(405)
+
+        def do_DELETE(self):
+            self.reply(405)
+
+        def do_POST(self):
+            message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            if self.headers.get("Authorization") != "Bearer secret":
+                return self.reply(403)
+            if "id" not in message or "method" not in message:
+                return self.reply(202)
+            result = answer(message["method"], message.get("params", {}))
+            said = result if "error" in result else {"result": result}
+            self.reply(200, json.dumps({"jsonrpc": "2.0", "id": message["id"], **said}).encode())
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    print(server.server_port, flush=True)
+    server.serve_forever()
+
+
+if WAY == "http":
+    serve()
 if WAY == "dies":
     sys.stderr.write("No such thing.\n")
     sys.exit(4)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use limpid_mcp::{Change, Changed, Connection, How, McpError, Program, Revision, Server};
+use limpid_mcp::{Address, Change, Changed, Connection, How, McpError, Program, Revision, Server};
 use limpid_testkit::McpScript;
 use serde_json::{Value, json};
 
@@ -100,4 +100,33 @@ async fn a_server_that_cannot_be_used_says_why() {
     let missing = Connection::open(&program(&["no-such-program".to_owned()], folder.path()), &how()).await;
     let told = missing.err().unwrap().sentence("desk");
     assert!(told.text().starts_with("the MCP server `desk` cannot be started or reached: no-such-program"), "{told:?}");
+}
+
+// SUR-034
+#[tokio::test]
+async fn a_server_is_spoken_to_over_http_with_the_headers_of_the_settings() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = McpScript::write(folder.path(), &json!({ "tools": [tool("echo")] })).unwrap();
+    let words = script.words("http");
+    let mut server = tokio::process::Command::new(&words[0])
+        .args(&words[1..])
+        .stdout(std::process::Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut lines = tokio::io::BufReader::new(server.stdout.take().unwrap());
+    let mut port = String::new();
+    tokio::io::AsyncBufReadExt::read_line(&mut lines, &mut port).await.unwrap();
+    let at = |headers: &[(&str, &str)]| {
+        let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        Server::Address(Address { url: format!("http://127.0.0.1:{}/mcp", port.trim()), headers })
+    };
+    let connection = Connection::open(&at(&[("authorization", "Bearer secret")]), &how()).await.unwrap();
+    assert_eq!(connection.revision(), Revision::Handshake);
+    assert_eq!(connection.tools().await.unwrap().items[0].name, "echo");
+    assert_eq!(connection.call("echo", serde_json::Map::new()).await.unwrap().text, "echo {}");
+    let refused = Connection::open(&at(&[]), &how()).await.err().unwrap();
+    assert!(matches!(refused, McpError::NoConnection(_) | McpError::NeedsLogin), "{refused:?}");
+    let wrong = Connection::open(&at(&[("a b", "c")]), &how()).await.err().unwrap();
+    assert!(matches!(wrong, McpError::Unreachable(_)), "{wrong:?}");
 }

@@ -14,7 +14,8 @@ use crate::kit::{Bench, PATIENCE, say};
 fn agent(bench: &mut Bench, script: &McpScript, way: &str) -> Agent {
     let words = script.words(way);
     let arguments: Vec<String> = words[1..].iter().map(|word| format!("{word:?}")).collect();
-    let text = format!("[mcp.servers.desk]\ncommand = {:?}\nargs = [{}]\n", words[0], arguments.join(", "));
+    let looks = "tools = { die = { effect = \"look\" }, echo = { effect = \"look\" } }";
+    let text = format!("[mcp.servers.desk]\ncommand = {:?}\nargs = [{}]\n{looks}\n", words[0], arguments.join(", "));
     bench.config.mcp = limpid_runtime::Config::parse(&text, "limpid.toml").unwrap().mcp;
     let mut options = bench.options();
     let path = std::env::var("PATH").unwrap_or_default();
@@ -80,4 +81,24 @@ async fn a_server_that_is_not_there_costs_a_start_and_a_hello_nothing() {
     say(&agent, "hi").await;
     assert!(!bench.home.path().join("data/mcp").exists(), "it was neither started nor written down");
     assert_eq!(agent.mcp().list()[0].tools, []);
+}
+
+// SUR-034 SEC-042
+#[tokio::test]
+async fn a_server_that_dies_is_started_again_while_its_tools_stay() {
+    let call = |name: &str| format!("[[reply]]\ncalls = [{{ name = \"{name}\" }}]\n[[reply]]\ntext = \"ok\"\n");
+    let mut bench = Bench::new(&(call("die") + &call("echo"))).await;
+    let tool = |name: &str| json!({ "name": name, "description": "", "inputSchema": { "type": "object" } });
+    let script = McpScript::write(bench.home.path(), &json!({ "tools": [tool("die"), tool("echo")] })).unwrap();
+    let first = agent(&mut bench, &script, "");
+    first.mcp().probe("desk").await.unwrap();
+    let waiting = first.mcp().waiting("desk", None).unwrap();
+    assert_eq!(waiting.len(), 2);
+    first.mcp().enable("desk", &waiting).unwrap();
+    drop(first);
+    let agent = agent(&mut bench, &script, "");
+    say(&agent, "die").await;
+    assert!(sent(&bench.server).contains("ended or closed the connection"), "{}", sent(&bench.server));
+    say(&agent, "echo").await;
+    assert!(sent(&bench.server).contains("echo {}"), "{}", sent(&bench.server));
 }

@@ -172,3 +172,15 @@ fn pause(failures: u32) -> Duration {
         more => Duration::from_secs(1 << (more - 2).min(9)).min(LONGEST),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SUR-034
+    #[test]
+    fn pauses_between_tries_grow_to_five_minutes() {
+        let seconds: Vec<u64> = [0, 1, 2, 3, 4, 9, 10, 11, u32::MAX].map(|failures| pause(failures).as_secs()).into();
+        assert_eq!(seconds, [0, 0, 1, 2, 4, 128, 256, 300, 300]);
+    }
+}

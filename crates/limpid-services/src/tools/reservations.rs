@@ -122,7 +122,7 @@ impl Reservation {
             return Err(sentence!(
                 "`{}` fetches, and an address that is known is fetched now, before others' text is read; `result` reserves \
                  the links of a later result",
-                tool.name()
+                echoed(tool.name().to_owned())
             ));
         };
         if self.times.is_some_and(|times| times != 1) {

@@ -135,5 +135,5 @@ async fn what_a_stranger_wrote_does_not_steer_the_terminal() {
         let shown = world.run(words).await.out;
         assert!(!shown.contains(['\u{1b}', '\u{7}', '\u{202e}']) && shown.contains("]0;xT"), "{shown:?}");
     }
-    assert!(world.run(&["inbox", "show", "1"]).await.out.ends_with("[2JGone\nand on\n"));
+    assert!(world.run(&["inbox", "show", "1"]).await.out.ends_with("│ [2JGone\n│ and on\n"));
 }

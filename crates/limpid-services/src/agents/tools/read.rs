@@ -40,11 +40,11 @@ fn lines(text: &str, arguments: &Value) -> String {
 
 #[async_trait]
 impl Tool for WithResults {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         self.files.name()
     }
 
-    fn group(&self) -> &'static str {
+    fn group(&self) -> &str {
         self.files.group()
     }
 
