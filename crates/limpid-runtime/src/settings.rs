@@ -248,7 +248,7 @@ mod tests {
         let (running, changed) = compare(&Config::default(), full.clone());
         let restart: Vec<&str> =
             changed.iter().filter(|(_, effect)| *effect == Effect::Restart).map(|(name, _)| *name).collect();
-        assert_eq!((changed.len(), restart), (31, vec!["local"]));
+        assert_eq!((changed.len(), restart), (32, vec!["local"]));
         assert_eq!(running, Config { local: Config::default().local, ..full.clone() });
         assert!(compare(&full, full.clone()).1.is_empty());
     }

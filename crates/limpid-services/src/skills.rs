@@ -18,6 +18,7 @@ mod tools;
 
 pub use change::{Removed, SkillWriter};
 pub use folder::ReviewFile;
+pub(crate) use listed::no_such_skill;
 pub use listed::{ListedSkill, SkillStatus};
 pub use owner::{CheckedSkill, SkillReview, check_skill};
 pub use service::Skills;

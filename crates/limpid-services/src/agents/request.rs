@@ -1,12 +1,12 @@
 //! What a call asks of a new agent, made complete: pointers are replaced by what they stand for, and the skill is looked up.
 
-use limpid_core::{ConversationId, Sentence, Trust, sentence};
+use limpid_core::{ConversationId, Sentence, Trust};
 use limpid_store::{NewSubAgent, SubAgent};
-use limpid_tools::{ToolContext, echoed};
+use limpid_tools::ToolContext;
 
 use crate::agents::pointers::{Part, parts};
 use crate::agents::service::Agents;
-use crate::skills::{ListedSkill, SkillStatus};
+use crate::skills::{ListedSkill, SkillStatus, no_such_skill};
 use crate::tools::trouble;
 
 /// Characters of a task that it is called by when it has no name.
@@ -94,10 +94,7 @@ async fn found(agents: &Agents, name: &str) -> Result<ListedSkill, Sentence> {
     let is_ready = |skill: &&ListedSkill| skill.status == SkillStatus::Ready && skill.prompt.is_some();
     let name = name.trim().trim_start_matches('/');
     let found = list.iter().filter(is_ready).find(|skill| skill.name.eq_ignore_ascii_case(name));
-    found.cloned().ok_or_else(|| {
-        let there: Vec<&str> = list.iter().filter(is_ready).map(|skill| skill.name.as_str()).collect();
-        sentence!("there is no skill `{}`; there are: {}", echoed(name), echoed(there.join(", ")))
-    })
+    found.cloned().ok_or_else(|| no_such_skill(name, &list))
 }
 
 fn given(text: Option<String>) -> Option<String> {

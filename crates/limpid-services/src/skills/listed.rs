@@ -1,8 +1,10 @@
 //! Skills as they are listed.
 
+use limpid_core::{Labelled, Sentence, Trust, sentence};
 use limpid_prompt::inputs::SkillSource;
 use limpid_prompt::registry::{PromptSource, RegisteredPrompt};
 use limpid_store::{SkillEvent, SkillVersion};
+use limpid_tools::echoed;
 
 /// Whether a skill can be used, and why not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,4 +88,14 @@ pub(super) const fn place_name(shelf: SkillSource) -> &'static str {
         SkillSource::Global => "global",
         SkillSource::Builtin => "builtin",
     }
+}
+
+/// Says that there is no skill of a name, and which there are.
+pub(crate) fn no_such_skill(name: &str, list: &[ListedSkill]) -> Sentence {
+    let there: Vec<&ListedSkill> = list.iter().filter(|skill| skill.status == SkillStatus::Ready).collect();
+    // A skill of a server has a name that the server gave it.
+    let trust = there.iter().filter_map(|skill| skill.prompt.as_ref()).map(RegisteredPrompt::trust);
+    let names: Vec<&str> = there.iter().map(|skill| skill.name.as_str()).collect();
+    let there = Labelled::new(names.join(", "), trust.fold(Trust::Owner, Trust::join));
+    sentence!("there is no skill `{}`; there are: {}", echoed(name), there)
 }

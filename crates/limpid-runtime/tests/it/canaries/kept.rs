@@ -99,6 +99,8 @@ async fn whatever_a_strangers_text_left_behind_is_read_in_a_boundary() {
         ("read_history", json!({ "from": 1, "to": 3 })),
         ("read_history", json!({ "from": 900, "to": 903 })),
         ("read_result", json!({ "id": "nothing" })),
+        ("spawn_agent", json!({ "task": "tea", "skill": "nothing" })),
+        ("spawn_agent", json!({ "task": "[agent_result:9] is tea" })),
         ("research", json!({ "task": "tea" })),
     ];
     // A research worker's answer, which comes from the web.

@@ -5,14 +5,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use limpid_core::policy::Effect;
-use limpid_core::{Labelled, Sentence, ToolClass, Trust, sentence};
-use limpid_prompt::registry::RegisteredPrompt;
+use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use limpid_tools::{Tool, ToolContext, echoed, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::skills::listed::{ListedSkill, SkillStatus};
+use crate::skills::listed::{ListedSkill, SkillStatus, no_such_skill};
 use crate::skills::service::Skills;
 use crate::skills::tools::group::GROUP;
 use crate::tools::trouble;
@@ -68,7 +67,7 @@ impl Tool for LoadSkill {
         let usable = list.iter().filter(named).find(|skill| skill.status == SkillStatus::Ready);
         let found = usable.or_else(|| list.iter().find(named));
         let Some((skill, prompt)) = found.and_then(|skill| Some((skill, skill.prompt.as_ref()?))) else {
-            return Err(none(name, &list));
+            return Err(no_such_skill(name, &list));
         };
         let text = text_of(prompt.content(), &skill.location, &prompt.files);
         match skill.status {
@@ -83,15 +82,6 @@ impl Tool for LoadSkill {
             )),
         }
     }
-}
-
-fn none(name: &str, list: &[ListedSkill]) -> Sentence {
-    let there: Vec<&ListedSkill> = list.iter().filter(|skill| skill.status == SkillStatus::Ready).collect();
-    // A skill of a server has a name that the server gave it.
-    let trust = there.iter().filter_map(|skill| skill.prompt.as_ref()).map(RegisteredPrompt::trust);
-    let names: Vec<&str> = there.iter().map(|skill| skill.name.as_str()).collect();
-    let there = Labelled::new(names.join(", "), trust.fold(Trust::Owner, Trust::join));
-    sentence!("there is no skill `{}`; there are: {}", echoed(name), there)
 }
 
 /// The instructions, and where the files are that they may speak of.
