@@ -17,7 +17,7 @@ fn read(path: &str) -> Planned {
     ("read_file", json!({ "path": path }))
 }
 
-fn fetch(address: String) -> Planned {
+fn fetch(address: &str) -> Planned {
     ("web_fetch", json!({ "url": address }))
 }
 
@@ -27,7 +27,7 @@ async fn visits(reserves: bool, links: usize, orders: impl FnOnce(&str) -> Vec<P
     let attack = Attack::new(
         |web| {
             let look = ("memory_query", json!({ "query": "pin" }));
-            let plan = [reserve(&["list.md"]), look, fetch(format!("{web}/")), read("list.md")];
+            let plan = [reserve(&["list.md"]), look, fetch(&format!("{web}/")), read("list.md")];
             plan.into_iter().skip(usize::from(!reserves)).collect()
         },
         orders,
@@ -54,7 +54,7 @@ async fn no_link_is_chosen_added_or_opened_again() {
     let orders = |web: &str| {
         let added: Value = json!({ "path": "list.md", "content": format!("{web}/4711") });
         let write = ("write_file", added);
-        vec![write, fetch(format!("{web}/1")), fetch(format!("{web}/4711")), read("./list.md"), read("list.md")]
+        vec![write, fetch(&format!("{web}/1")), fetch(&format!("{web}/4711")), read("./list.md"), read("list.md")]
     };
     assert_eq!(visits(true, 2, orders).await, opened(2), "all of the list, in its order, once");
 }
@@ -71,7 +71,7 @@ async fn no_order_of_reserved_results_spells_anything() {
     let attack = Attack::new(
         |web| {
             let look = ("memory_query", json!({ "query": "pin" }));
-            vec![reserve(&["a.md", "b.md"]), look, fetch(format!("{web}/"))]
+            vec![reserve(&["a.md", "b.md"]), look, fetch(&format!("{web}/"))]
         },
         |_| vec![read("b.md"), read("a.md")],
         |path| page(if path == "/" { MARK } else { "tea" }),

@@ -55,7 +55,7 @@ async fn a_coordinator_hands_work_to_a_worker_and_hears_of_its_end_once() {
     let run = world.run(&["chat", "--profile", "koshi", "Which tea is it?"]).await;
     assert_eq!(run.code, 0, "{}", run.err);
     assert!(run.out.starts_with("I had it looked at.\n"), "{}", run.out);
-    let sent = sent.lock().unwrap();
+    let sent = sent.lock().unwrap().clone();
     let workers: Vec<_> = sent.iter().filter(|request| is_worker(request)).collect();
     assert_eq!((sent.len(), workers.len()), (4, 1));
     assert_eq!(workers[0].user(), "Find out which tea it is.");
@@ -66,7 +66,6 @@ async fn a_coordinator_hands_work_to_a_worker_and_hears_of_its_end_once() {
     let (words, marker) = (last.text().find("The tea is green.").unwrap(), last.user());
     assert!(marker.starts_with("[agent_result:1] done; rounds: 1"), "{marker}");
     assert!(words < last.text().find("[agent_result:1] done").unwrap());
-    drop(sent);
     let said = world.conversation().await;
     let roles: Vec<&str> = said.iter().map(|(role, _)| role.as_str()).collect();
     assert_eq!(roles, ["user", "assistant", "tool", "assistant", "user", "user", "assistant"]);
@@ -115,7 +114,7 @@ async fn a_worker_has_the_tools_of_its_skill_and_none_that_keeps_or_starts_anyth
     skill(&world, "read_file, memory_store, spawn_agent, create_skill, list_dir");
     let run = world.run(&["chat", "--profile", "koshi", "Which tea is it?"]).await;
     assert_eq!(run.code, 0, "{}", run.err);
-    let sent = sent.lock().unwrap();
+    let sent = sent.lock().unwrap().clone();
     let workers: Vec<_> = sent.iter().filter(|request| is_worker(request)).collect();
     let mut names = declared(workers[0]);
     names.sort();
@@ -125,7 +124,6 @@ async fn a_worker_has_the_tools_of_its_skill_and_none_that_keeps_or_starts_anyth
     assert_eq!(second.user(), "Taste it.\n\n## Context\nI have no such tool. is what the first one said.");
     let has = |name: &str| declared(second).iter().any(|declared| declared == name);
     assert!(has("read_file") && has("write_file") && has("research") && !has("spawn_agent") && !has("memory_store"));
-    drop(sent);
     assert_eq!(world.json(&["memory", "list", "--json"]).await["memories"], json!([]));
 }
 
@@ -234,7 +232,7 @@ async fn an_agent_that_runs_out_of_rounds_is_told_to_report_and_is_not_done() {
     .await;
     let run = world.run(&["chat", "--profile", "koshi", "Count them."]).await;
     assert_eq!(run.code, 0, "{}", run.err);
-    let sent = sent.lock().unwrap();
+    let sent = sent.lock().unwrap().clone();
     let workers: Vec<_> = sent.iter().filter(|request| is_worker(request)).collect();
     assert_eq!(workers.len(), 10);
     let told: Vec<usize> =
@@ -243,7 +241,6 @@ async fn an_agent_that_runs_out_of_rounds_is_told_to_report_and_is_not_done() {
     let last = sent.last().unwrap();
     assert!(last.user().starts_with("[agent_result:1] failed; rounds: 10; calls: list_dir 9"), "{}", last.user());
     assert!(last.text().contains("I counted half of them."));
-    drop(sent);
     let shown = world.json(&["agent", "show", "1", "--json"]).await;
     assert_eq!(shown["agent"]["reason"], "it ran out of its 10 rounds");
 }
