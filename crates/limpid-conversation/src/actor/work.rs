@@ -39,12 +39,19 @@ impl Actor {
         // Behind the commands that were taken in: whoever writes a delivery from here on wakes this actor once more.
         let more = deliver_waiting(&self.deps, &lease).await?;
         match (waiting.is_empty(), more) {
+            (false, _) if self.waits_for_its_path(&waiting) => self.rest().await,
             (false, _) if self.is_beside_an_agents_work(&waiting).await? => self.rest().await,
             (false, _) => self.start_turn(&lease, waiting).await,
             // The next look takes them, behind what the owner has said meanwhile.
             (true, true) => Ok(()),
             (true, false) => self.rest().await,
         }
+    }
+
+    /// Whether the message that begins a run waits for whoever runs it to say on which path. A run is never answered as a chat is.
+    fn waits_for_its_path(&self, waiting: &[Inbound]) -> bool {
+        let begins_it = |inbound: &Inbound| inbound.key.as_deref() == Some(self.conversation.as_str());
+        self.next.path.is_none() && is_run(&self.conversation) && waiting.iter().any(begins_it)
     }
 
     /// Whether what waits for an agent is kept and no turn follows: the agent has ended, or was told to come to its end and has

@@ -64,3 +64,28 @@ async fn a_failure_is_told_with_its_class() {
     assert!(matches!(end.outcome, Outcome::Failed { class: FailureClass::Key, .. }), "{:?}", end.outcome);
     assert_eq!(end.answer, None);
 }
+
+// KAI-073 SEC-041
+#[tokio::test]
+async fn a_run_whose_message_was_kept_and_that_never_began_is_answered_by_no_chat() {
+    let home = tempfile::tempdir().unwrap();
+    let model = model("[[reply]]\ntext = \"Watered.\"\n");
+    let agent = agent(&home, &model);
+    let run = task("c-1");
+    let conversation = agent.run_conversation(&run).await.unwrap().id;
+    let kept = NewInbound {
+        conversation: conversation.clone(),
+        key: Some(conversation.to_string()),
+        text: run.text.clone(),
+        trust: run.trust,
+        typed: false,
+        now_ms: 1,
+    };
+    agent.deps.store().accept(kept).await.unwrap();
+    agent.wake(&conversation);
+    agent.wait_idle(&conversation).await;
+    assert_eq!(model.sent().len(), 0);
+    let end = agent.run(run).await.unwrap();
+    assert_eq!((end.answer.as_deref(), model.sent().len()), (Some("Watered."), 1));
+    assert!(!end.inputs.unwrap().interactive);
+}
