@@ -64,7 +64,15 @@ impl Connection {
     /// When it cannot be started or reached, or speaks no revision that is known here.
     pub async fn open(server: &Server, how: &How) -> Result<Self, McpError> {
         match server {
-            Server::Program(program) => Self::to_program(program, how).await,
+            Server::Program(program) => match (Self::to_program(program, how).await, how.revision) {
+                // One that starts slowly gets the question of the newer revision only after it was given up, and then takes no
+                // handshake.
+                (Err(McpError::NoConnection(why)), None) => {
+                    let how = How { revision: Some(Revision::Discovery), ..how.clone() };
+                    Self::to_program(program, &how).await.map_err(|_| McpError::NoConnection(why))
+                }
+                (other, _) => other,
+            },
             Server::Address(address) => match (Self::to_address(address, how).await, how.revision) {
                 // Some servers of an older revision answer the first question with something that is no answer.
                 (Err(McpError::NoConnection(_)), None) => {
@@ -271,7 +279,9 @@ async fn begin<T: Transport<RoleClient> + 'static>(
         },
     };
     let handler = Handler { changed: how.changed.clone() };
-    let opening = handler.serve_with_lifecycle(Guarded::new(transport), lifecycle);
+    // Of one whose revision is known the answer is waited for as any other.
+    let guarded = Guarded::new(transport, how.revision.is_none());
+    let opening = handler.serve_with_lifecycle(guarded, lifecycle);
     let opened = tokio::time::timeout(how.time, opening).await.map_err(|_| McpError::Silent(how.time))?;
     let service = opened.map_err(|error| of_beginning(&error))?;
     listen(service.peer().clone(), how.changed.clone());

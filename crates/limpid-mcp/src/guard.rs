@@ -20,6 +20,8 @@ const UNASKED: u32 = 10_000;
 /// A transport with these limits.
 pub(crate) struct Guarded<T> {
     inner: T,
+    /// Whether the first question is given up when there is no answer to it soon.
+    probes: bool,
     probe: Option<Probe>,
     unasked: Arc<AtomicU32>,
 }
@@ -32,8 +34,8 @@ struct Probe {
 }
 
 impl<T> Guarded<T> {
-    pub(crate) fn new(inner: T) -> Self {
-        Self { inner, probe: None, unasked: Arc::default() }
+    pub(crate) fn new(inner: T, probes: bool) -> Self {
+        Self { inner, probes, probe: None, unasked: Arc::default() }
     }
 }
 
@@ -46,7 +48,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Guarded<T> {
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         if let JsonRpcMessage::Request(request) = &message {
             self.unasked.store(0, Ordering::Relaxed);
-            if matches!(request.request, ClientRequest::DiscoverRequest(_)) {
+            if self.probes && matches!(request.request, ClientRequest::DiscoverRequest(_)) {
                 self.probe = Some(Probe { id: request.id.clone(), until: Instant::now() + PROBE, is_over: false });
             }
         }
