@@ -215,16 +215,16 @@ mod tests {
     // SEC-087
     #[test]
     fn a_request_goes_where_its_first_line_says() {
-        let tunnel = read("CONNECT Crates.IO.:443 HTTP/1.1\r\nHost: other.example\r\n\r\n").unwrap();
-        assert_eq!(tunnel, Request { host: "crates.io".to_owned(), port: 443, forward: None });
+        let tunnel = read("CONNECT Tea.Example.:443 HTTP/1.1\r\nHost: other.example\r\n\r\n").unwrap();
+        assert_eq!(tunnel, Request { host: "tea.example".to_owned(), port: 443, forward: None });
         let plain = read("GET http://a.example/x?y HTTP/1.1\r\nHost: b.example\r\nProxy-Connection: x\r\nA: b\r\n\r\n");
         let forward = "GET /x?y HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\nA: b\r\n\r\n".to_owned();
         assert_eq!(plain.unwrap(), Request { host: "a.example".to_owned(), port: 80, forward: Some(forward) });
         for wrong in [
             "GET / HTTP/1.1\r\n\r\n",
-            "CONNECT crates.io HTTP/1.1\r\n\r\n",
+            "CONNECT tea.example HTTP/1.1\r\n\r\n",
             "CONNECT a b:443 HTTP/1.1\r\n\r\n",
-            "CONNECT me@crates.io:443 HTTP/1.1\r\n\r\n",
+            "CONNECT me@tea.example:443 HTTP/1.1\r\n\r\n",
             "GET ftp://a.example/ HTTP/1.1\r\n\r\n",
             "GET http://:80/ HTTP/1.1\r\n\r\n",
         ] {
@@ -236,9 +236,9 @@ mod tests {
     #[test]
     fn only_granted_names_and_public_addresses_are_connected_to() {
         let to = |host: &str, port| Request { host: host.to_owned(), port, forward: None };
-        let granted = granted(&["crates.io", "localhost", "a.example:8080", "127.0.0.1"]);
+        let granted = granted(&["tea.example", "localhost", "a.example:8080", "127.0.0.1"]);
         for (host, port) in
-            [("io", 443), ("x.crates.io", 443), ("crates.io", 8080), ("a.example", 443), ("1.1.1.1", 443)]
+            [("example", 443), ("x.tea.example", 443), ("tea.example", 8080), ("a.example", 443), ("1.1.1.1", 443)]
         {
             let why = connect(&to(host, port), &granted).unwrap_err();
             assert!(why.text.contains("is not among the names"), "{why:?}");
