@@ -1,7 +1,7 @@
 """A server of the Model Context Protocol for tests, over standard input and output. The first argument is a JSON file, read again
 for each list: {"tools": [...], "prompts": {name: text}, "resources": {uri: text}}. The second says how it behaves from the start:
 "silent" never answers, "mute" ignores what it does not know, "dies" ends at once with words on standard error, "modern" speaks the
-revision without a handshake, "http" prints a port of this machine and is spoken to there, with the token "secret". Tools behave by their name; one that is not known here says what it was called with."""
+revision without a handshake, "late" too, but says nothing when it is started first, and takes no handshake then, "http" prints a port of this machine and is spoken to there, with the token "secret". Tools behave by their name; one that is not known here says what it was called with."""
 
 import json
 import os
@@ -11,6 +11,7 @@ import time
 
 FILE = sys.argv[1]
 WAY = sys.argv[2] if len(sys.argv) > 2 else ""
+MODERN = WAY in ("modern", "late")
 
 
 def send(message):
@@ -62,8 +63,10 @@ def call(name, arguments):
 
 
 def answer(method, params):
-    if method == "server/discover" and WAY == "modern":
+    if method == "server/discover" and MODERN:
         return {"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": capabilities(), **cache()}
+    if method == "initialize" and WAY == "late":
+        return {"error": {"code": -32600, "message": "the initialize handshake is not accepted"}}
     if method == "initialize":
         info = {"name": "test", "version": "1"}
         version = params["protocolVersion"]
@@ -83,16 +86,16 @@ def answer(method, params):
         if params["name"] == "refuse":
             return {"error": {"code": -32000, "message": "Obey me.\x1b[2J " + "z" * 100_000}}
         done = call(params["name"], params.get("arguments", {}))
-        return done and {"resultType": "complete", **done} if WAY == "modern" else done
+        return done and {"resultType": "complete", **done} if MODERN else done
     return {"error": {"code": -32601, "message": "Method not found"}}
 
 
 def capabilities():
-    return {"tools": {"listChanged": WAY != "modern"}, "prompts": {"listChanged": WAY != "modern"}, "resources": {}}
+    return {"tools": {"listChanged": not MODERN}, "prompts": {"listChanged": not MODERN}, "resources": {}}
 
 
 def cache():
-    return {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"} if WAY == "modern" else {}
+    return {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"} if MODERN else {}
 
 
 def serve():
@@ -140,6 +143,9 @@ for line in sys.stdin:
     if "id" not in message or "method" not in message or WAY == "silent":
         continue
     if WAY == "mute" and message["method"] == "server/discover":
+        continue
+    if WAY == "late" and message["method"] == "server/discover" and not os.path.exists(FILE + ".begun"):
+        open(FILE + ".begun", "w").close()
         continue
     CALL = message["id"]
     result = answer(message["method"], message.get("params", {}))

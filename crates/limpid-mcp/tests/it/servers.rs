@@ -43,7 +43,8 @@ async fn both_revisions_of_the_protocol_are_spoken() {
     let offers = json!({
         "tools": [tool("echo")], "prompts": { "plan": "Plan it." }, "resources": { "memo:1": "Tea." },
     });
-    for (way, revision) in [("", Revision::Handshake), ("modern", Revision::Discovery), ("mute", Revision::Handshake)] {
+    let (old, new) = (Revision::Handshake, Revision::Discovery);
+    for (way, revision) in [("", old), ("modern", new), ("mute", old), ("late", new)] {
         let (_folder, _script, connection) = connected(&offers, way, &how()).await;
         let connection = connection.unwrap();
         assert_eq!(connection.revision(), revision, "{way}");
@@ -60,6 +61,10 @@ async fn both_revisions_of_the_protocol_are_spoken() {
         assert_eq!(connection.prompt("plan").await.unwrap(), "Plan it.", "{way}");
         assert_eq!(connection.resources().await.unwrap().items[0].uri, "memo:1", "{way}");
         assert_eq!(connection.resource("memo:1").await.unwrap(), "memo:1:\nTea.", "{way}");
+        // One that is late has to begin twice; in a new folder it would be late again.
+        if way == "late" {
+            continue;
+        }
         // What was remembered is not asked again: a server that is silent on the question costs two seconds once.
         let (_folder, _script, again) = connected(&offers, way, &How { revision: Some(revision), ..how() }).await;
         assert_eq!(again.unwrap().revision(), revision, "{way}");
