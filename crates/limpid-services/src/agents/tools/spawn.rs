@@ -3,15 +3,14 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use limpid_core::agent::{DELEGATION, STARTS_AGENTS};
-use limpid_core::policy::Effect;
-use limpid_core::{Labelled, Sentence, ToolClass, sentence};
-use limpid_tools::{Tool, ToolContext, echoed, read_arguments, schema_of};
+use limpid_core::agent::STARTS_AGENTS;
+use limpid_core::{Labelled, Sentence, sentence};
+use limpid_tools::{Tool, ToolContext, echoed, read_arguments};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::start::{AT_ONCE, start, with_agent};
+use super::start::{AT_ONCE, start, starts_agents, with_agent};
 use crate::agents::request::AgentRequest;
 use crate::agents::service::Agents;
 
@@ -38,30 +37,7 @@ struct SubagentArguments {
 
 #[async_trait]
 impl Tool for Spawn {
-    fn name(&self) -> &'static str {
-        STARTS_AGENTS[1]
-    }
-
-    fn group(&self) -> &'static str {
-        DELEGATION
-    }
-
-    fn class(&self) -> ToolClass {
-        ToolClass::Read
-    }
-
-    fn effect(&self, _: &Value) -> Effect {
-        Effect::Delegate
-    }
-
-    fn schema(&self) -> Map<String, Value> {
-        schema_of::<SpawnArguments>()
-    }
-
-    /// The same call finds the agent that it started.
-    fn is_repeatable(&self) -> bool {
-        true
-    }
+    starts_agents!(STARTS_AGENTS[1], SpawnArguments);
 
     fn timeout(&self) -> Option<Duration> {
         Some(AT_ONCE)
@@ -79,30 +55,7 @@ impl Tool for Spawn {
 
 #[async_trait]
 impl Tool for Subagent {
-    fn name(&self) -> &'static str {
-        STARTS_AGENTS[2]
-    }
-
-    fn group(&self) -> &'static str {
-        DELEGATION
-    }
-
-    fn class(&self) -> ToolClass {
-        ToolClass::Read
-    }
-
-    fn effect(&self, _: &Value) -> Effect {
-        Effect::Delegate
-    }
-
-    fn schema(&self) -> Map<String, Value> {
-        schema_of::<SubagentArguments>()
-    }
-
-    /// The same call finds the agent that it started.
-    fn is_repeatable(&self) -> bool {
-        true
-    }
+    starts_agents!(STARTS_AGENTS[2], SubagentArguments);
 
     fn timeout(&self) -> Option<Duration> {
         Some(with_agent(&self.0))

@@ -3,15 +3,14 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use limpid_core::agent::{DELEGATION, STARTS_AGENTS};
-use limpid_core::policy::Effect;
-use limpid_core::{Labelled, Sentence, ToolClass};
-use limpid_tools::{Tool, ToolContext, read_arguments, schema_of};
+use limpid_core::agent::STARTS_AGENTS;
+use limpid_core::{Labelled, Sentence};
+use limpid_tools::{Tool, ToolContext, read_arguments};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::start::{AT_ONCE, start, with_agent};
+use super::start::{AT_ONCE, start, starts_agents, with_agent};
 use crate::agents::request::AgentRequest;
 use crate::agents::service::Agents;
 
@@ -29,30 +28,7 @@ struct Arguments {
 
 #[async_trait]
 impl Tool for SpawnAgent {
-    fn name(&self) -> &'static str {
-        STARTS_AGENTS[0]
-    }
-
-    fn group(&self) -> &'static str {
-        DELEGATION
-    }
-
-    fn class(&self) -> ToolClass {
-        ToolClass::Read
-    }
-
-    fn effect(&self, _: &Value) -> Effect {
-        Effect::Delegate
-    }
-
-    fn schema(&self) -> Map<String, Value> {
-        schema_of::<Arguments>()
-    }
-
-    /// The same call finds the agent that it started.
-    fn is_repeatable(&self) -> bool {
-        true
-    }
+    starts_agents!(STARTS_AGENTS[0], Arguments);
 
     fn timeout(&self) -> Option<Duration> {
         Some(with_agent(&self.0).max(AT_ONCE))

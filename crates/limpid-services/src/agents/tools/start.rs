@@ -21,6 +21,36 @@ pub(super) fn with_agent(agents: &Agents) -> Duration {
     agents.timeout() + BESIDE
 }
 
+/// What the tools that start agents have in common. The same call finds the agent that it started, so it may be made again.
+macro_rules! starts_agents {
+    ($name:expr, $arguments:ty) => {
+        fn name(&self) -> &'static str {
+            $name
+        }
+
+        fn group(&self) -> &'static str {
+            limpid_core::agent::DELEGATION
+        }
+
+        fn class(&self) -> limpid_core::ToolClass {
+            limpid_core::ToolClass::Read
+        }
+
+        fn effect(&self, _: &serde_json::Value) -> limpid_core::policy::Effect {
+            limpid_core::policy::Effect::Delegate
+        }
+
+        fn schema(&self) -> serde_json::Map<String, serde_json::Value> {
+            limpid_tools::schema_of::<$arguments>()
+        }
+
+        fn is_repeatable(&self) -> bool {
+            true
+        }
+    };
+}
+pub(super) use starts_agents;
+
 /// Starts an agent, and waits for it when the request says so.
 pub(super) async fn start(
     agents: &Agents,
