@@ -69,32 +69,32 @@ async fn show(agent: &Agent, id: AgentId, json: bool) -> Result<(), Failure> {
         return output::json("agent", &value);
     }
     let zone = agent.zone();
-    let mut lines = vec![format!("agent  {} ({})", one.id, one.state)];
-    lines.push(format!("from   {} ({})", one.new.conversation, in_zone(one.new.now_ms, &zone)));
-    lines.extend(one.ended_ms.map(|ended| format!("ended  {}", in_zone(ended, &zone))));
-    lines.extend(one.new.skill.as_ref().map(|skill| format!("skill  {skill}")));
-    lines.extend(one.new.tools.as_ref().map(|tools| format!("tools  {}", tools.join(", "))));
-    lines.push(format!("trust  {}", one.trust));
     let report = AgentReport::of_row(&one);
-    if one.state.is_over() {
-        lines.push(format!("did    {}", report.notice(one.id, one.state)));
-    }
-    if !report.files.is_empty() {
-        lines.push(format!("wrote  {}", report.files.join(", ")));
-    }
-    if !one.reason.is_empty() {
-        lines.push(format!("why    {}", one.reason));
-    }
+    let mut fields = vec![
+        ("agent", format!("{} ({})", one.id, one.state)),
+        ("from", format!("{} ({})", one.new.conversation, in_zone(one.new.now_ms, &zone))),
+    ];
+    fields.extend(one.ended_ms.map(|ended| ("ended", in_zone(ended, &zone))));
+    fields.extend(one.new.skill.clone().map(|skill| ("skill", skill)));
+    fields.extend(one.new.tools.as_ref().map(|tools| ("tools", tools.join(", "))));
+    fields.push(("trust", one.trust.to_string()));
+    fields.extend(one.state.is_over().then(|| ("did", report.notice(one.id, one.state))));
+    fields.extend((!report.files.is_empty()).then(|| ("wrote", report.files.join(", "))));
+    fields.extend((!one.reason.is_empty()).then(|| ("why", one.reason.clone())));
+    let mut page = output::fields(&fields);
     for row in &said {
         let who = match row.message.role {
             Role::Assistant => "agent",
             Role::Tool => "tool",
             _ => "task",
         };
-        lines.push(format!("\n{who}: {}", row.message.text));
-        lines.extend(row.message.calls.iter().map(|call| format!("  {} {}", call.name, call.arguments)));
+        // What an agent says, and what it has read, stands behind a margin, so that it draws no field of this page.
+        page.push_str(&format!("\n\n{who}:\n{}", output::behind_margin(&row.message.text)));
+        for call in &row.message.calls {
+            page.push_str(&format!("\n  {} {}", output::shown_line(&call.name), output::shown_line(&call.arguments)));
+        }
     }
-    output::line(&lines.join("\n"))
+    output::line(&page)
 }
 
 async fn cancel(agent: &Agent, id: AgentId, json: bool) -> Result<(), Failure> {

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 
 use limpid_config::McpServerConfig;
-use limpid_prompt::boundary::is_invisible;
 use limpid_runtime::Agent;
 use limpid_runtime::mcp::{NewServer, Probed, ServerRow, ToolReview, ToolState};
 use serde_json::{Value, json};
@@ -67,7 +66,7 @@ fn list(agent: &Agent, server: Option<&str>, json: bool) -> Result<(), Failure> 
     if let (Some(_), [row]) = (server, rows.as_slice()) {
         let tool = |tool: &limpid_runtime::mcp::ToolRow| {
             let effect = tool.effect.unwrap_or("not declared: each call waits for you");
-            vec![visible(&tool.name), tool.state.as_str().to_owned(), effect.to_owned()]
+            vec![tool.name.clone(), tool.state.as_str().to_owned(), effect.to_owned()]
         };
         let tools: Vec<Vec<String>> = row.tools.iter().map(tool).collect();
         return output::line(&output::table(&["tool", "state", "what it changes"], &tools));
@@ -82,7 +81,7 @@ fn list(agent: &Agent, server: Option<&str>, json: bool) -> Result<(), Failure> 
             row.name.clone(),
             if row.enabled { "on" } else { "off" }.to_owned(),
             counted(row),
-            visible(&row.target),
+            row.target.clone(),
             wrong,
         ]
     };
@@ -137,7 +136,7 @@ fn answers(server: &str, probed: &Probed) -> String {
 
 fn tell_left_out(probed: &Probed) {
     for why in &probed.left_out {
-        output::tell(&format!("A prompt that cannot be chosen: {}", visible(why)));
+        output::tell(&format!("A prompt that cannot be chosen: {}", output::shown_line(why)));
     }
 }
 
@@ -211,15 +210,6 @@ fn page(review: &ToolReview) -> String {
         Some(before) => TextDiff::from_lines(before, &review.now).unified_diff().context_radius(3).to_string(),
     };
     let state = if review.before.is_some() { "changed" } else { "new" };
-    let lines: String = text.lines().map(|line| format!("  {}\n", visible(line))).collect();
-    format!("=== {} ({state}, sha256 {})\n{lines}\n", visible(&review.name), &review.sha256[..12])
-}
-
-/// One line with what nobody would see written out.
-fn visible(line: &str) -> String {
-    let one = |letter: char| {
-        let hidden = (letter.is_control() && letter != '\t') || is_invisible(letter);
-        if hidden { letter.escape_unicode().to_string() } else { letter.to_string() }
-    };
-    line.chars().map(one).collect()
+    let lines: String = text.lines().map(|line| format!("  {}\n", output::shown(line))).collect();
+    format!("=== {} ({state}, sha256 {})\n{lines}\n", output::shown_line(&review.name), &review.sha256[..12])
 }

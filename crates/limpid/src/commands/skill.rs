@@ -17,7 +17,7 @@ use crate::cli::SkillCommand;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
 use row::row;
-use shown::{show, visible};
+use shown::show;
 
 /// Who changes skills here.
 const SOURCE: &str = "command line";
@@ -87,9 +87,10 @@ fn list(skills: &[ListedSkill], json: bool) -> Result<(), Failure> {
         return output::json("skills", &skills.iter().map(row).collect::<Vec<_>>());
     }
     let line = |skill: &ListedSkill| {
-        let about = skill.prompt.as_ref().and_then(|says| says.description()).map(visible).unwrap_or_default();
-        let about = skill.reason.as_deref().map_or(about, visible);
-        vec![visible(&skill.name), skill.source_name().to_owned(), skill.status.as_str().to_owned(), about]
+        let about =
+            skill.prompt.as_ref().and_then(|says| says.description()).map(output::shown_line).unwrap_or_default();
+        let about = skill.reason.as_deref().map_or(about, output::shown_line);
+        vec![skill.name.clone(), skill.source_name().to_owned(), skill.status.as_str().to_owned(), about]
     };
     output::line(&output::table(
         &["skill", "source", "status", "what it is for, or why it is not used"],
@@ -114,7 +115,7 @@ fn check(path: &Path, json: bool) -> Result<(), Failure> {
         return Err(Failure::new(ExitStatus::Findings, format!("{}: {problem}", path.display())));
     }
     if !json {
-        let about = description.as_deref().map(visible).unwrap_or_default();
+        let about = description.as_deref().map(output::shown_line).unwrap_or_default();
         let files = if files.is_empty() { String::new() } else { format!("; files: {}", files.join(", ")) };
         output::tell(&format!("{} is a skill: {about}{files}", name.unwrap_or_default()));
     }
@@ -139,7 +140,7 @@ fn check_all(skills: &[ListedSkill], json: bool) -> Result<(), Failure> {
         return Ok(());
     }
     let line = |skill: &&ListedSkill| {
-        format!("{}: {}", skill.location, skill.reason.as_deref().map(visible).unwrap_or_default())
+        format!("{}: {}", skill.location, skill.reason.as_deref().map(output::shown_line).unwrap_or_default())
     };
     Err(Failure::new(ExitStatus::Findings, wrong.iter().map(line).collect::<Vec<_>>().join("\n")))
 }

@@ -32,6 +32,16 @@ async fn world(answer: impl Fn(&Recorded) -> Reply + Send + Sync + 'static) -> (
     (world, sent)
 }
 
+/// Waits until workers have made so many requests.
+async fn asked(sent: &Sent, requests: usize) {
+    let made = async {
+        while sent.lock().unwrap().iter().filter(|request| is_worker(request)).count() < requests {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(30), made).await.unwrap();
+}
+
 fn is_worker(request: &Recorded) -> bool {
     request.system().starts_with("You are a worker agent")
 }
@@ -181,12 +191,7 @@ async fn an_agent_whose_program_died_is_told_of_once_and_not_carried_on() {
     .await;
     let mut first = world.start(&["chat", "--profile", "koshi", "Count them."]);
     drop(first.stdin.take());
-    let begun = async {
-        while sent.lock().unwrap().iter().filter(|request| is_worker(request)).count() < 2 {
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(std::time::Duration::from_secs(30), begun).await.unwrap();
+    asked(&sent, 2).await;
     first.kill().await.unwrap();
     let before = sent.lock().unwrap().iter().filter(|request| is_worker(request)).count();
     let state = world.json(&["agent", "show", "1", "--json"]).await;
@@ -298,12 +303,7 @@ async fn another_process_stops_an_agent_and_its_caller_is_told() {
     .await;
     let mut first = world.start(&["chat", "--profile", "koshi", "Count them."]);
     drop(first.stdin.take());
-    let begun = async {
-        while !sent.lock().unwrap().iter().any(is_worker) {
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(std::time::Duration::from_secs(30), begun).await.unwrap();
+    asked(&sent, 1).await;
     let cancelled = world.json(&["agent", "cancel", "1", "--json"]).await;
     assert_eq!(cancelled["cancelled"], json!([1]));
     let ended =

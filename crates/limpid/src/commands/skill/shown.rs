@@ -51,7 +51,7 @@ pub(super) fn show(review: &SkillReview, json: bool) -> Result<(), Failure> {
             (Some(_), true) => String::new(),
         };
         let runs = if file.runs { ", executable" } else { "" };
-        page.push_str(&format!("\n=== {} ({} bytes{runs}{about})\n", visible(&file.path), file.bytes));
+        page.push_str(&format!("\n=== {} ({} bytes{runs}{about})\n", output::shown_line(&file.path), file.bytes));
         page.push_str(&file.text.as_deref().map(shown).unwrap_or_default());
     }
     output::data(&page)
@@ -59,14 +59,5 @@ pub(super) fn show(review: &SkillReview, json: bool) -> Result<(), Failure> {
 
 /// A text in full behind a margin, with what nobody would see in its place made visible.
 fn shown(text: &str) -> String {
-    text.lines().map(|line| format!("│ {}\n", visible(line))).collect()
-}
-
-/// One line with its control and invisible characters written out.
-pub(super) fn visible(line: &str) -> String {
-    let one = |letter: char| {
-        let hidden = (letter.is_control() && letter != '\t') || limpid_prompt::boundary::is_invisible(letter);
-        if hidden { letter.escape_unicode().to_string() } else { letter.to_string() }
-    };
-    line.chars().map(one).collect()
+    text.lines().map(|line| format!("│ {}\n", output::shown(line))).collect()
 }
