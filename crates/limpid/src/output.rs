@@ -295,4 +295,15 @@ mod tests {
         honesty     79
         ");
     }
+
+    // SEC-077 SEC-089
+    #[test]
+    fn no_name_and_no_text_of_others_draws_a_line_of_the_programs_own() {
+        assert_eq!(
+            fields(&[("key", "a\ntrust  owner".to_owned()), ("trust", "outside".to_owned())]),
+            "key    a\\ntrust  owner\ntrust  outside"
+        );
+        assert_eq!(behind_margin("a\ntrust  owner"), "│ a\n│ trust  owner");
+        assert_eq!(table(&["key"], &[vec!["a\nb".to_owned()]]), "key\na\\nb");
+    }
 }
