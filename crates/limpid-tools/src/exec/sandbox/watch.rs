@@ -82,10 +82,6 @@ pub(super) fn try_layers() -> Result<u8, String> {
     };
     let text = serde_json::to_string(&nothing).map_err(|error| error.to_string())?;
     let mut started = start(&[text.into()], &nothing)?;
-    if started.call.is_some() {
-        // Whoever asked may be gone.
-        let _ = writeln!(io::stdout(), "-namespaces");
-    }
     let ended = started.child.wait().map(code).map_err(|error| error.to_string());
     started.end();
     ended
