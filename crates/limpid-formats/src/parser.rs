@@ -1,9 +1,10 @@
 //! Asks questions about strangers' bytes, each of a process of its own.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -21,6 +22,9 @@ const ANSWER: usize = 2 * 1024 * 1024;
 
 /// Workers of one parser at a time.
 const AT_ONCE: usize = 4;
+
+/// Workers of one reader at a time: whatever it reads, others find room beside it.
+const AT_ONCE_FOR_ONE: usize = AT_ONCE / 2;
 
 /// Bytes of a type of content that are looked at.
 const KIND: usize = 1024;
@@ -47,8 +51,11 @@ pub struct Parser(Way);
 enum Way {
     Nowhere,
     Here,
-    Worker { program: PathBuf, turns: Arc<Semaphore> },
+    Worker { program: PathBuf, turns: Arc<Semaphore>, share: Arc<Semaphore>, shares: Shares },
 }
+
+/// The shares of the readers that wait or are served now, by their names.
+type Shares = Arc<Mutex<BTreeMap<String, Weak<Semaphore>>>>;
 
 /// Why something could not be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,8 +100,25 @@ impl Parser {
         Self(match (parsing, helper) {
             (Parsing::InThisProcess, _) => Way::Here,
             (Parsing::ByHelper, None) => Way::Nowhere,
-            (Parsing::ByHelper, Some(program)) => Way::Worker { program, turns: Arc::new(Semaphore::new(AT_ONCE)) },
+            (Parsing::ByHelper, Some(program)) => Way::Worker {
+                program,
+                turns: Arc::new(Semaphore::new(AT_ONCE)),
+                share: Arc::new(Semaphore::new(AT_ONCE)),
+                shares: Shares::default(),
+            },
         })
+    }
+
+    /// The same for one reader, a turn for instance, which gets half of the workers at most: pages that take long hold up
+    /// whoever asked for them, and nobody else.
+    #[must_use]
+    pub fn for_reader(&self, name: &str) -> Self {
+        let Way::Worker { program, turns, shares, .. } = &self.0 else { return self.clone() };
+        let mut held = shares.lock().unwrap_or_else(PoisonError::into_inner);
+        held.retain(|_, share| share.strong_count() > 0);
+        let share = held.get(name).and_then(Weak::upgrade).unwrap_or_else(|| Arc::new(Semaphore::new(AT_ONCE_FOR_ONE)));
+        held.insert(name.to_owned(), Arc::downgrade(&share));
+        Self(Way::Worker { program: program.clone(), turns: Arc::clone(turns), share, shares: Arc::clone(shares) })
     }
 
     /// One that parses in this process; see [`Parsing::InThisProcess`].
@@ -196,9 +220,11 @@ impl Parser {
                 let answered = tokio::task::spawn_blocking(move || answer(question, &bodies)).await;
                 answered.map_err(|_| Broken::Ended)?
             }
-            Way::Worker { program, turns } => {
+            Way::Worker { program, turns, share, .. } => {
                 let bodies: Vec<&[u8]> = bodies.iter().map(Vec::as_slice).collect();
                 let bytes = write(question, &bodies).map_err(|_| Broken::NotStarted)?;
+                // The reader's own first: whoever waits for it must not stand in the way of others meanwhile.
+                let _share = share.acquire().await.map_err(|_| Broken::NotStarted)?;
                 let _turn = turns.acquire().await.map_err(|_| Broken::NotStarted)?;
                 let asked = tokio::time::timeout(Duration::from_secs(SECONDS), ask_worker(program, seconds, bytes));
                 asked.await.map_err(|_| Broken::Time)??

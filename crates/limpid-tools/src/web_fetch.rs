@@ -103,7 +103,7 @@ impl Tool for WebFetch {
             ));
         }
         let cut = page.cut;
-        let read = page.text(&self.parser, most).await;
+        let read = page.text(&self.parser.for_reader(&context.turn.to_string()), most).await;
         let (mut shown, all) = read.map_err(|broken| {
             sentence!("the page cannot be read: {}; look for another that says the same", broken.why())
         })?;

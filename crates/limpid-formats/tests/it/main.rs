@@ -109,6 +109,26 @@ async fn what_never_ends_is_ended_and_others_are_answered_meanwhile() {
     assert_eq!(bomb.await, Err(Broken::Time));
 }
 
+// SEC-093
+#[tokio::test]
+async fn however_many_never_end_for_one_reader_another_is_answered() {
+    let (parser, endless) = (parser(), endless());
+    let mut bombs = tokio::task::JoinSet::new();
+    for _ in 0..8 {
+        let (parser, endless) = (parser.for_reader("one"), endless.clone());
+        bombs.spawn(async move { page(&parser, &endless).await });
+    }
+    let others = async {
+        for _ in 0..5 {
+            assert!(page(&parser.for_reader("another"), ARTICLE).await.is_ok());
+        }
+    };
+    tokio::select! {
+        broken = bombs.join_next() => panic!("it ended before the other was answered: {broken:?}"),
+        () = others => {}
+    }
+}
+
 // SEC-091 SEC-093
 #[tokio::test]
 async fn one_message_that_never_ends_takes_no_other_out_of_the_list() {
