@@ -127,6 +127,8 @@ pub struct ItemFilter {
     pub source: Option<Source>,
     /// Of one account.
     pub account: Option<String>,
+    /// Only those that their server knows by one of these numbers. None: whatever their number.
+    pub uids: Vec<u32>,
     /// Only those that nobody has seen.
     pub unseen: bool,
     /// Only those that this turn has not shown to the model yet.

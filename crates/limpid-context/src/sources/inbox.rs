@@ -65,11 +65,16 @@ async fn item_of(store: &dyn Store, entry: &str) -> Result<Option<ItemId>, Agent
     if let Some(number) = id.strip_prefix('i') {
         return Ok(number.parse().ok().map(ItemId));
     }
-    let filter = ItemFilter { source: Some(Source::Mail), account: Some(account.to_owned()), ..ItemFilter::default() };
-    let mail = store.items(filter).await?.rows;
+    let Ok(uid) = id.parse() else { return Ok(None) };
     // The newest, since numbers may have begun anew.
-    let found = mail.into_iter().find(|item| item.new.uid.is_some_and(|uid| uid.uid.to_string() == id));
-    Ok(found.map(|item| item.id))
+    let filter = ItemFilter {
+        source: Some(Source::Mail),
+        account: Some(account.to_owned()),
+        uids: vec![uid],
+        limit: 1,
+        ..ItemFilter::default()
+    };
+    Ok(store.items(filter).await?.rows.first().map(|item| item.id))
 }
 
 fn place(inputs: &mut Inputs, item: &InboxItem) {

@@ -272,6 +272,22 @@ async fn what_a_list_left_out_is_listed_by_the_next_call() {
     assert_eq!(waits(&agent).await, 0);
 }
 
+/// However many a stranger sends, a call reads no more of them than it may count.
+// SEC-093
+#[tokio::test]
+async fn of_a_flood_a_look_and_a_search_read_a_thousand() {
+    let search = "[[reply]]\ncalls = [{ name = \"search_sms\", arguments = { query = \"flood\" } }]\n";
+    let bench = bench(&[search, &calling(&[CHECK]), &saying("Many.")].concat()).await;
+    let agent = bench.agent();
+    agent.store().insert_items((0..1_200).map(|n| sms(&format!("flood {n}"), &bench.clock)).collect()).await.unwrap();
+    crate::kit::say(&agent, "look").await;
+    let results = bench.server.calls();
+    for call in 1..3 {
+        let listed = results[call].texts().into_iter().rfind(|text| text.role == "tool").unwrap().text;
+        assert!(listed.contains("flood 1199") && listed.contains("(more than 980 more)"), "{listed}");
+    }
+}
+
 /// A tool that sends, and whose first call the program does not survive.
 struct Fatal {
     survives: AtomicBool,

@@ -123,8 +123,12 @@ pub async fn items_are_found_by_their_words(bench: &Bench) {
     assert_eq!(find(query("+49 bank")).await, [ids[1]], "the sender counts");
     assert!(find(query(" ")).await.is_empty());
     assert_eq!(find(ItemFilter { limit: 2, ..ItemFilter::default() }).await, [ids[2], ids[1]]);
-    let mail = ItemFilter { source: Some(Source::Mail), ..ItemFilter::default() };
-    assert!(find(mail).await.is_empty());
+    let of_mail = || ItemFilter { source: Some(Source::Mail), ..ItemFilter::default() };
+    assert!(find(of_mail()).await.is_empty());
+    store.add_mail_account("a@x.org").await.unwrap();
+    let polled = store.record_poll("a@x.org", read(7, 12, 3), vec![mail(7, 11), mail(7, 12)]).await.unwrap();
+    assert_eq!(find(ItemFilter { uids: vec![11, 40], ..of_mail() }).await, [polled[0].id]);
+    assert!(find(ItemFilter { uids: vec![40], ..of_mail() }).await.is_empty());
 }
 
 /// A watermark rises with what is taken in and never falls, until the account's numbers begin anew.

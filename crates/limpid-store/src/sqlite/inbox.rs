@@ -33,25 +33,23 @@ impl Inbox for SqliteStore {
                 "SELECT * FROM inbox_item WHERE owner = :owner AND (:source IS NULL OR source = :source)
                    AND (:account IS NULL OR account = :account) AND (NOT :unseen OR shown_ms IS NULL)
                    AND (:since IS NULL OR posted_ms >= :since)
+                   AND (:uids = '[]' OR uid IN (SELECT value FROM json_each(:uids)))
                    AND (:turn IS NULL OR id NOT IN
                          (SELECT item FROM inbox_shown WHERE owner = :owner AND turn = :turn))
-                 ORDER BY id DESC LIMIT :limit",
+                 ORDER BY id DESC",
             )?;
-            // Words are compared in Rust, since SQLite knows the two cases of ASCII letters alone.
-            let limit = if filter.query.is_some() || filter.limit == 0 { -1 } else { stored(filter.limit) };
             let params = named_params! {
                 ":owner": tx.owner, ":source": filter.source.map(Source::as_str), ":account": filter.account,
-                ":unseen": filter.unseen, ":since": filter.since_ms, ":limit": limit,
+                ":unseen": filter.unseen, ":since": filter.since_ms, ":uids": serde_json::to_string(&filter.uids).map_err(|error| StoreError::Invalid(error.to_string()))?,
                 ":turn": filter.not_shown_in.as_ref().map(TurnId::as_str),
             };
-            let mut listed = row::list(&mut statement, params, "inbox_item", "id", item)?;
-            if let Some(query) = &filter.query {
-                listed.rows.retain(|item| matches(query, &[&item.new.sender, &item.new.title, &item.new.text]));
-            }
-            if filter.limit > 0 {
-                listed.rows.truncate(filter.limit);
-            }
-            Ok(listed)
+            // Words are compared in Rust, since SQLite knows the two cases of ASCII letters alone.
+            let is_wanted = |item: &InboxItem| {
+                let texts = [item.new.sender.as_str(), &item.new.title, &item.new.text];
+                filter.query.as_ref().is_none_or(|query| matches(query, &texts))
+            };
+            let most = if filter.limit == 0 { usize::MAX } else { filter.limit };
+            row::list_some(&mut statement, params, ("inbox_item", "id"), item, is_wanted, most)
         })
         .await
     }

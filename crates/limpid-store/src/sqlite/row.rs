@@ -64,11 +64,26 @@ pub(super) fn list<T>(
     id: &str,
     read: impl Fn(&Row<'_>) -> Read<T>,
 ) -> Outcome<Listed<T>> {
+    list_some(statement, params, (table, id), read, |_| true, usize::MAX)
+}
+
+/// At most so many of a query's rows, those of which `is_wanted` holds; no more rows are read than that takes.
+pub(super) fn list_some<T>(
+    statement: &mut Statement<'_>,
+    params: impl Params,
+    (table, id): (&'static str, &str),
+    read: impl Fn(&Row<'_>) -> Read<T>,
+    is_wanted: impl Fn(&T) -> bool,
+    most: usize,
+) -> Outcome<Listed<T>> {
     let mut listed = Listed { rows: Vec::new(), broken: Vec::new() };
     let mut rows = statement.query(params)?;
-    while let Some(row) = rows.next()? {
+    while listed.rows.len() < most
+        && let Some(row) = rows.next()?
+    {
         match read(row) {
-            Ok(value) => listed.rows.push(value),
+            Ok(value) if is_wanted(&value) => listed.rows.push(value),
+            Ok(_) => {}
             Err(Unreadable(reason)) => listed.broken.push(Broken { table, id: shown(row, id), reason }),
         }
     }

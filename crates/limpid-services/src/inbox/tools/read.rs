@@ -18,6 +18,9 @@ use crate::tools::{Tool, ToolContext, echoed, read_arguments, schema_of, trouble
 /// Items that a list shows.
 const SHOWN: usize = 20;
 
+/// Items that are counted beside those that a list shows; of more it says only that there are.
+const COUNTED: usize = 1_000;
+
 /// Lists what nobody has seen.
 pub(crate) struct Check {
     pub(crate) store: Arc<dyn Store>,
@@ -86,6 +89,7 @@ impl Tool for Check {
             source: Some(self.source),
             unseen: true,
             not_shown_in: Some(context.turn.clone()),
+            limit: COUNTED + 1,
             ..ItemFilter::default()
         };
         let new = self.store.items(filter).await.map_err(trouble)?.rows;
@@ -176,7 +180,8 @@ impl Tool for Search {
         if query.trim().is_empty() {
             return Err("the query has no word to search for".into());
         }
-        let filter = ItemFilter { source: Some(self.source), query: Some(query), ..ItemFilter::default() };
+        let (source, query) = (Some(self.source), Some(query));
+        let filter = ItemFilter { source, query, limit: COUNTED + 1, ..ItemFilter::default() };
         let found = self.store.items(filter).await.map_err(trouble)?.rows;
         if found.is_empty() {
             return Ok(Sentence::from("nothing has all of these words").into());
@@ -196,8 +201,10 @@ fn listed(items: &[InboxItem], zone: &TimeZone, room: usize) -> Listed {
     let mut lines: Vec<String> = items.iter().take(SHOWN).map(|item| line(item, zone)).collect();
     lines.truncate(fitting(&lines, room));
     let shown = lines.len();
-    if items.len() > shown {
-        lines.push(format!("({} more)", items.len() - shown));
+    match items.len() {
+        all if all > COUNTED => lines.push(format!("(more than {} more)", COUNTED - shown)),
+        all if all > shown => lines.push(format!("({} more)", all - shown)),
+        _ => {}
     }
     Listed { text: lines.join("\n"), shown }
 }

@@ -40,9 +40,13 @@ pub(super) async fn shown(
     let filter = ItemFilter {
         source: Some(Source::Mail),
         account: Some(account.to_owned()),
+        uids: ids.iter().map(|id| id.uid).collect(),
         unseen: true,
         ..ItemFilter::default()
     };
+    if filter.uids.is_empty() {
+        return Ok(());
+    }
     let unseen = mail.store.items(filter).await.map_err(trouble)?.rows;
     let is_one = |uid: Option<MailUid>| {
         uid.is_some_and(|uid| ids.iter().any(|id| id.uid == uid.uid && id.validity == uid.validity))

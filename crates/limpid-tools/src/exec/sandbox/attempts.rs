@@ -22,10 +22,9 @@ pub(super) fn all(around: Around) -> Vec<Attempt> {
             ("own files", has_only_its_files()),
             ("own network", has_an_empty_network()),
         ],
-        Around::Machine => vec![
-            ("namespaces", false),
-            ("signals", getppid().is_none_or(|parent| test_kill_process(parent).is_err())),
-        ],
+        Around::Machine => {
+            vec![("namespaces", false), ("signals", getppid().is_none_or(|parent| test_kill_process(parent).is_err()))]
+        }
     };
     let common = [
         ("Landlock", is_refused(&fs::write("/proc/self/comm", "x"))),
