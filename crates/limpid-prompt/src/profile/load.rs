@@ -66,7 +66,17 @@ impl Profiles {
                 }
             }
             if aside.is_empty() {
-                return attempt.finish(problems);
+                let manifests = shelf.set_aside_manifests(&attempt.problems);
+                if manifests.is_empty() {
+                    return attempt.finish(problems);
+                }
+                for manifest in manifests {
+                    match problems.iter_mut().find(|problem| problem.path == manifest.path) {
+                        Some(told) => told.kept = manifest.kept,
+                        None => problems.push(manifest),
+                    }
+                }
+                continue;
             }
             let own = attempt.problems.into_iter().filter(|problem| problem.layer != Layer::Kept);
             problems.extend(own.filter_map(|mut problem| {

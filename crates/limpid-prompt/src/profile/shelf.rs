@@ -102,6 +102,31 @@ impl Shelf {
         }
         aside
     }
+
+    /// Takes away the owner's manifests with which shipped files have errors: those are right by themselves. It is the manifest
+    /// of the file's own profile, or else those of the profiles that it may build on. Says what is wrong with each, and what
+    /// stands in for it.
+    pub(super) fn set_aside_manifests(&mut self, problems: &[Problem]) -> Vec<Problem> {
+        let wrong = problems.iter().filter(|one| one.severity == Severity::Error && one.layer == Layer::Shipped);
+        let mut aside = Vec::new();
+        for problem in wrong {
+            let Some((profile, path)) = problem.path.split_once('/') else { continue };
+            let is_own = |folder: &Folder| folder.home.contains_key(MANIFEST) && folder.has_other(MANIFEST);
+            let own = self.0.get(profile).is_some_and(is_own);
+            let folders = self.0.iter_mut().filter(|(name, folder)| is_own(folder) && (!own || *name == profile));
+            aside.extend(folders.filter_map(|(name, folder)| {
+                Some(Problem {
+                    message: format!("with this file the shipped `{path}` of {profile} fails: {}", problem.message),
+                    layer: folder.home.get(MANIFEST)?.layer,
+                    path: format!("{name}/{MANIFEST}"),
+                    place: None,
+                    kept: folder.stand_in(MANIFEST).map(str::to_owned),
+                    ..problem.clone()
+                })
+            }));
+        }
+        aside
+    }
 }
 
 const LAST_GOOD: &str = "until then the last text of it that worked is used";

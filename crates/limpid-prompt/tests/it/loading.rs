@@ -340,6 +340,28 @@ fn the_last_text_that_worked_stands_in_for_a_file_that_does_not() {
     assert_eq!(with_kept(&[], &last), told("Shipped.", &[]));
 }
 
+// OLLM-052
+#[test]
+fn a_manifest_that_lacks_what_shipped_files_name_is_set_aside() {
+    let own = |name: &str| SourceFile::home(format!("{name}/profile.toml"), "title = \"Half\"\nbase = \"limpid\"\n");
+    for (name, own) in
+        [("limpid", SourceFile::home("limpid/profile.toml", "title = \"Half\"\n")), ("koshi", own("koshi"))]
+    {
+        let profiles = Profiles::load(shipped_files().into_iter().chain([own]));
+        assert_eq!(profiles.broken().collect::<Vec<_>>(), [""; 0], "{name}");
+    }
+    let half = SourceFile::home("limpid/profile.toml", "title = \"Half\"\n");
+    let profiles = Profiles::load(shipped_files().into_iter().chain([half]));
+    insta::assert_snapshot!(profiles.problems()[0], @r"
+    error: with this file the shipped `sections/pinned.md` of limpid fails: unknown budget `pinned`
+     --> home:profiles/limpid/profile.toml
+     help: add `[budget.pinned]` to profile.toml
+     note: until then the shipped file is used
+    ");
+    assert_eq!(profiles.problems().len(), 1);
+    assert_eq!(profiles.get("limpid").unwrap().title(), "Limpid");
+}
+
 /// A file as a broken editor, a full disk or a careless hand leaves it.
 fn damaged(bytes: &[u8], at: usize, length: usize, rubbish: &str) -> Vec<u8> {
     let at = at % (bytes.len() + 1);
