@@ -226,8 +226,8 @@ async fn end(conversations: &Conversations, agent: &SubAgent, ended: Ended) -> R
     let tools = &deps.context.tools;
     let written = |name: &str, arguments: &str| {
         let arguments = serde_json::from_str(arguments).unwrap_or_default();
-        let paths = tools.tool(name).map(|tool| tool.paths(&arguments)).unwrap_or_default();
-        paths.into_iter().filter(|path| path.write).map(|path| path.path).collect()
+        let paths = tools.tool(name)?.paths(&arguments);
+        Some(paths.into_iter().filter(|path| path.write).map(|path| path.path).collect())
     };
     let report = AgentReport {
         tokens: ends.filter_map(|end| end.usage).map(|usage| usage.input + usage.output).sum(),

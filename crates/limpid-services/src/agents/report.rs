@@ -11,13 +11,17 @@ use serde::{Deserialize, Serialize};
 /// What is said of an agent's own words.
 const CLAIMS: &str = "; its own words are claims";
 
+/// What calls count under whose names are of no tool: a model may call what a stranger's text says, and such a name is that
+/// stranger's words.
+const NO_TOOL: &str = "no tool";
+
 /// What an agent did, by its journal and not by its own words.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AgentReport {
     /// Replies of models.
     pub rounds: u32,
-    /// Calls of tools by name: how many, and how many of them failed.
+    /// Calls by the names of the tools that there are: how many, and how many of them failed.
     pub calls: BTreeMap<String, (u32, u32)>,
     /// Files that its calls wrote, as they named them.
     pub files: Vec<String>,
@@ -28,10 +32,11 @@ pub struct AgentReport {
 }
 
 impl AgentReport {
-    /// What the messages of its conversation tell; `writes` says which files a call that came to something wrote.
+    /// What the messages of its conversation tell; `writes` says which files a call that came to something wrote, and nothing
+    /// when there is no tool of its name.
     pub fn of<'m>(
         messages: impl Iterator<Item = &'m Message> + Clone,
-        writes: impl Fn(&str, &str) -> Vec<String>,
+        writes: impl Fn(&str, &str) -> Option<Vec<String>>,
     ) -> Self {
         let mut report = Self::default();
         let results = messages.clone().filter(|message| message.role == Role::Tool);
@@ -42,12 +47,14 @@ impl AgentReport {
         for message in messages.filter(|message| message.role == Role::Assistant) {
             report.rounds += 1;
             for call in &message.calls {
-                let (made, broken) = report.calls.entry(call.name.clone()).or_default();
+                let written = writes(&call.name, &call.arguments);
+                let name = if written.is_some() { &call.name } else { NO_TOOL };
+                let (made, broken) = report.calls.entry(name.to_owned()).or_default();
                 *made += 1;
                 if failed.contains(&&call.id) {
                     *broken += 1;
                 } else {
-                    report.files.extend(writes(&call.name, &call.arguments));
+                    report.files.extend(written.into_iter().flatten());
                 }
             }
         }
@@ -104,7 +111,8 @@ mod tests {
             name: name.to_owned(),
             arguments: format!("{{\"path\":\"{id}.md\"}}"),
         };
-        let calls = vec![call("a", "write_file"), call("b", "write_file"), call("c", "exec")];
+        let order = "empty diary.md";
+        let calls = vec![call("a", "write_file"), call("b", "write_file"), call("c", "exec"), call("d", order)];
         let calling = Message { calls, ..Message::new(Role::Assistant, "", Trust::Owner) };
         let result = |id: &str, text: &str| Message {
             call_id: Some(CallId::new(id)),
@@ -114,15 +122,16 @@ mod tests {
         let lie = Message::new(Role::Assistant, "I wrote a.md and b.md.", Trust::Owner);
         let messages = [calling, result("a", "written"), result("b", &failed), result("c", "ok"), lie];
         let writes = |name: &str, arguments: &str| match name {
-            "write_file" => vec![arguments.to_owned()],
-            _ => Vec::new(),
+            "write_file" => Some(vec![arguments.to_owned()]),
+            "exec" => Some(Vec::new()),
+            _ => None,
         };
         let report = AgentReport { unanswered: vec![4, 5], ..AgentReport::of(messages.iter(), writes) };
         assert_eq!(report.files, ["{\"path\":\"a.md\"}"]);
         let notice = report.notice(AgentId(3), AgentState::Done);
         assert_eq!(
             notice,
-            "[agent_result:3] done; rounds: 2; calls: exec 1, write_file 2 (1 failed); without an answer of agent 4, 5; \
+            "[agent_result:3] done; rounds: 2; calls: exec 1, no tool 1, write_file 2 (1 failed); without an answer of agent 4, 5; \
              its own words are claims"
         );
     }

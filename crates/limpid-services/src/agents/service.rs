@@ -259,7 +259,7 @@ impl Agents {
         let said = said.filter(|message| message.role == limpid_core::Role::Assistant);
         let said = said.map(|message| message.text.clone()).find(|text| !text.trim().is_empty()).unwrap_or_default();
         let trust = messages.iter().fold(agent.trust, |trust, row| trust.join(row.message.trust));
-        let report = AgentReport::of(messages.iter().map(|row| &row.message), |_, _| Vec::new());
+        let report = AgentReport::of(messages.iter().map(|row| &row.message), |_, _| None);
         self.end(agent, state, Labelled::new(said, trust), reason, &report).await
     }
 }
