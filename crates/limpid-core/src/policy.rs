@@ -13,6 +13,7 @@
 //! - [`hosts`]: hosts, and whether one is meant.
 //! - [`rules`]: what the owner wrote down.
 //! - [`typed`]: whether a name stands in what the owner typed.
+//! - [`typed_addresses`]: which addresses that they typed are fetched next.
 //! - [`verdict`]: the judgement of one call.
 
 pub mod addresses;
@@ -23,6 +24,7 @@ pub mod hosts;
 pub mod mode;
 pub mod rules;
 pub mod typed;
+pub mod typed_addresses;
 pub mod verdict;
 
 pub use addresses::{links_in, written_addresses};
@@ -33,4 +35,5 @@ pub use hosts::host_matches;
 pub use mode::{BadPattern, ModeRules, ToolFacts, ToolPattern, Writes, allowed};
 pub use rules::{Bans, Grant, OwnerRules, Rule};
 pub use typed::names_whole;
+pub use typed_addresses::TypedAddresses;
 pub use verdict::{Call, PathFacts, Setting, Verdict, judge, lasting_yes};

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use limpid_core::{ConversationId, Effort, Message, MessageId, RequestId, Trust, TurnId};
 
 use crate::StoreError;
-use crate::inbound::{Accepted, Inbound, InboundId, NewInbound};
+use crate::inbound::{Accepted, Inbound, InboundId, NewInbound, TypedOrCalled};
 use crate::lease::{Acquired, Fence, Lease};
 
 /// Conversations, messages, accepted input and leases.
@@ -62,6 +62,10 @@ pub trait Conversations: Send + Sync {
 
     /// What the owner typed in a conversation at a client of theirs, as it was typed, oldest first.
     async fn typed(&self, id: &ConversationId) -> Result<Vec<String>, StoreError>;
+
+    /// The same beside the calls of the model's messages, in the order in which they stand in the conversation; what waits comes
+    /// last. Calls that cannot be read count for nothing.
+    async fn typed_and_called(&self, id: &ConversationId) -> Result<Vec<TypedOrCalled>, StoreError>;
 
     /// The conversations that people read in which accepted messages wait for a turn.
     async fn conversations_that_wait(&self) -> Result<Vec<ConversationId>, StoreError>;

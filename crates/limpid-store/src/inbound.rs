@@ -1,6 +1,15 @@
 //! Messages that were accepted for a conversation and wait for their turn.
 
-use limpid_core::{AgentId, ConversationId, MessageId, Trust, TurnId};
+use limpid_core::{AgentId, ConversationId, MessageId, ToolCall, Trust, TurnId};
+
+/// What somebody said in a conversation that rights to fetch are read from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TypedOrCalled {
+    /// A message that the owner typed at a client of theirs, as it was typed.
+    Typed(String),
+    /// Calls of one reply of the model's.
+    Called(Vec<ToolCall>),
+}
 
 /// One accepted message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use limpid_core::policy::links_in;
+use limpid_core::policy::{TypedAddresses, links_in};
 use limpid_core::{CallId, Labelled, Sentence, ToolCall, Trust, sentence};
 use limpid_services::tools::{
     CallContext, Decision, Reservation, ToolContext, TurnToolExecutor, WindowFacts, address_of,
@@ -65,7 +65,9 @@ impl OpenedLinks {
         let planned = PlannedCall { call: call.clone(), timeout, approved: None };
         match tools.decide(&planned, &self.judged_for(link, context.trust), self.now_ms).await {
             Decision::Run(permit) => {
-                self.judged.fetched.extend(permit.fetches().map(str::to_owned));
+                if let Some(address) = permit.fetches() {
+                    self.judged.note_fetch(address);
+                }
                 match tokio::time::timeout(timeout, tools.run(context, *permit)).await {
                     Ok(outcome) => outcome.said.into(),
                     Err(_) => "it took too long and was stopped".into(),
@@ -78,7 +80,8 @@ impl OpenedLinks {
 
     /// What a link is judged by: the right names it.
     fn judged_for(&self, link: &str, trust: Trust) -> CallContext {
-        let named = address_of(link).into_iter().collect();
+        let mut named = TypedAddresses::default();
+        named.message(address_of(link));
         let window = WindowFacts { is_private: true, named, read: Vec::new() };
         CallContext { trust, window, reserved: false, ..self.judged.clone() }
     }

@@ -38,7 +38,9 @@ impl RunningTurn {
                         spent.push(Entry::Spent(at));
                     }
                     // So that an equal call of the same reply counts.
-                    context.fetched.extend(permit.fetches().map(str::to_owned));
+                    if let Some(address) = permit.fetches() {
+                        context.note_fetch(address);
+                    }
                     let links = reservations::links_of(self, permit.call(), &context, (now_ms, planned.timeout));
                     let links = links.map(|(at, links)| {
                         self.calls.reservations.spend(at);

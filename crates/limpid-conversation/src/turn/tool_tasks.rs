@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use limpid_core::CallId;
+use limpid_core::policy::TypedAddresses;
 use limpid_services::tools::{Permit, Reservations, ToolContext, ToolFinder, TurnToolExecutor};
 use limpid_store::ItemId;
 use limpid_turn::{Event, ToolOutcome};
@@ -16,8 +17,8 @@ use crate::turn::opened_links::OpenedLinks;
 pub(crate) struct ToolCalls {
     pub(super) tools: Arc<TurnToolExecutor>,
     running: JoinSet<FinishedCall>,
-    /// Addresses that the owner typed in the conversation, once a call needed to know.
-    pub(super) typed: OnceCell<Vec<String>>,
+    /// Addresses that the owner typed in the conversation and earlier turns fetched, once a call needed to know.
+    pub(super) typed: OnceCell<TypedAddresses>,
     /// Rights that this turn reserved.
     pub(super) reservations: Reservations,
 }

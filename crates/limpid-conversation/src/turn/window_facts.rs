@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 
 use limpid_core::message::FAILED;
-use limpid_core::policy::written_addresses;
+use limpid_core::policy::{TypedAddresses, written_addresses};
 use limpid_core::{CallId, ConversationId, Message, Role};
 use limpid_prompt::Inputs;
 use limpid_services::error::AgentError;
-use limpid_services::tools::{CallContext, WindowFacts, address_of, holds_private};
-use limpid_store::Store;
+use limpid_services::tools::{CallContext, TurnToolExecutor, WindowFacts, address_of, holds_private};
+use limpid_store::{Store, TypedOrCalled};
 
 use crate::turn::agents;
 use crate::turn::running::RunningTurn;
@@ -36,7 +36,10 @@ fn fetched(turn: &RunningTurn) -> Vec<String> {
 /// Looks a tainted window through.
 async fn window_facts(turn: &mut RunningTurn) -> Result<WindowFacts, AgentError> {
     let place = &turn.writer.lease().conversation;
-    let named = turn.calls.typed.get_or_try_init(|| typed_addresses(turn.deps.store(), place)).await?.clone();
+    let tools = &turn.calls.tools;
+    let typed = turn.calls.typed.get_or_try_init(|| typed_addresses(turn.deps.store(), tools, place));
+    let mut named = typed.await?.clone();
+    fetched(turn).iter().for_each(|address| named.fetched(address));
     let in_flight = turn.machine.in_flight();
     // What the turn has not got was refused, so its result says nothing.
     let is_public = |name: &str| !turn.machine.has_tool(name) || turn.calls.tools.is_public(name);
@@ -54,9 +57,23 @@ async fn window_facts(turn: &mut RunningTurn) -> Result<WindowFacts, AgentError>
     Ok(WindowFacts { is_private, named, read })
 }
 
-/// The addresses in what the owner typed in a conversation. All of it is read, so a turn asks once.
-async fn typed_addresses(store: &dyn Store, conversation: &ConversationId) -> Result<Vec<String>, AgentError> {
-    Ok(addresses(store.typed(conversation).await?.iter().map(String::as_str)))
+/// The addresses in what the owner typed in a conversation, and which of them earlier turns asked for. All of it is read, so a
+/// turn asks once.
+async fn typed_addresses(
+    store: &dyn Store,
+    tools: &TurnToolExecutor,
+    conversation: &ConversationId,
+) -> Result<TypedAddresses, AgentError> {
+    let mut named = TypedAddresses::default();
+    for said in store.typed_and_called(conversation).await? {
+        match said {
+            TypedOrCalled::Typed(text) => named.message(addresses([text.as_str()].into_iter())),
+            TypedOrCalled::Called(calls) => {
+                calls.iter().filter_map(|call| tools.fetched_by(call)).for_each(|address| named.fetched(&address));
+            }
+        }
+    }
+    Ok(named)
 }
 
 fn addresses<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<String> {

@@ -188,7 +188,7 @@ impl Row {
             Effect::Search => Self::Search,
             Effect::Fetch(_) => match address {
                 AddressOrigin::Typed => Self::FetchNamed,
-                AddressOrigin::Read => Self::FetchLink,
+                AddressOrigin::Read | AddressOrigin::TypedElsewhere => Self::FetchLink,
                 AddressOrigin::Composed => Self::FetchComposed,
             },
             Effect::Research => Self::Research,
@@ -213,8 +213,10 @@ impl Row {
 /// How the address of a fetch came about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressOrigin {
-    /// The owner typed it, whole.
+    /// The owner typed it, whole, and it is the next of those that they typed.
     Typed,
+    /// The owner typed it, and others come before it, or it was fetched already: that it is asked for now says something.
+    TypedElsewhere,
     /// It stands word for word in what the model read in this turn.
     Read,
     /// The model made it.

@@ -238,6 +238,9 @@ fn row_by_rules(setting: &Setting<'_>, call: &Call<'_>) -> Row {
 /// What an effect comes to, for the person who is asked.
 fn consequence(row: Row, call: &Call<'_>) -> String {
     let what = match (row, call.destination) {
+        (Row::FetchLink, _) if call.address == AddressOrigin::TypedElsewhere => {
+            return "of the addresses that you typed this is not the next one, or it was fetched already".to_owned();
+        }
         (Row::FetchLink | Row::FetchComposed, Some(host)) => {
             return format!("neither you nor your rules named this address of {host}");
         }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use limpid_config::{Config, Home, Live};
 use limpid_core::policy::{
     AddressOrigin, Bans, Call, Effect, FileChange, Grant, ModeRules, OwnerRules, PathFacts, Setting, ToolFacts,
-    Verdict, Writes, allowed, judge, lasting_yes,
+    TypedAddresses, Verdict, Writes, allowed, judge, lasting_yes,
 };
 use limpid_core::{ConversationId, Labelled, Trust};
 use limpid_prompt::Profile;
@@ -80,15 +80,15 @@ pub struct WindowFacts {
     /// Whether something is in the window that is private to the owner.
     pub is_private: bool,
     /// The addresses that a right names, in their normal form: those that the owner typed, and a reserved link.
-    pub named: Vec<String>,
+    pub named: TypedAddresses,
     /// The addresses that stand in what was read in this turn, in their normal form; looked for only where nothing private is.
     pub read: Vec<String>,
 }
 
 impl WindowFacts {
     /// A window of which nothing is known: it is private, and no right names an address.
-    pub const fn unknown() -> Self {
-        Self { is_private: true, named: Vec::new(), read: Vec::new() }
+    pub fn unknown() -> Self {
+        Self { is_private: true, named: TypedAddresses::default(), read: Vec::new() }
     }
 }
 
@@ -105,6 +105,12 @@ impl CallContext {
         }
     }
 
+    /// Says that an address was asked for, or is being asked for.
+    pub fn note_fetch(&mut self, address: &str) {
+        self.window.named.fetched(address);
+        self.fetched.push(address.to_owned());
+    }
+
     /// How often the address of a fetch was asked for before.
     fn times_fetched(&self, effect: &Effect) -> usize {
         let Effect::Fetch(Some(address)) = effect else { return 0 };
@@ -114,8 +120,10 @@ impl CallContext {
     /// How the address of a fetch came about.
     fn address_origin(&self, effect: &Effect) -> AddressOrigin {
         let Effect::Fetch(Some(address)) = effect else { return AddressOrigin::Composed };
-        if self.window.named.contains(address) {
+        if self.window.named.is_next(address) {
             AddressOrigin::Typed
+        } else if self.window.named.contains(address) {
+            AddressOrigin::TypedElsewhere
         } else if self.window.read.contains(address) {
             AddressOrigin::Read
         } else {

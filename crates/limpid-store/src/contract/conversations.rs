@@ -9,7 +9,7 @@ use super::sample::{
 };
 use crate::{
     Audience, Conversation, ConversationChange, ConversationKind, NewConversation, NewMessage, StoreError, TurnOutcome,
-    TurnWrite, Written,
+    TurnWrite, TypedOrCalled, Written,
 };
 
 /// What was made is read again, and an id is given once.
@@ -266,6 +266,10 @@ pub async fn an_accepted_message_waits_until_a_turn_takes_it(bench: &Bench) {
         assert_eq!(store.typed(&conversation_id(id)).await.unwrap(), typed, "{id}");
         assert_eq!(bench.other.typed(&conversation_id(id)).await.unwrap(), [""; 0], "{id}");
     }
+    // SEC-067
+    let said = store.typed_and_called(&conversation_id("c")).await.unwrap();
+    assert_eq!(said, [TypedOrCalled::Typed(ODD.to_owned()), TypedOrCalled::Typed(ODD.to_owned())]);
+    assert!(bench.other.typed_and_called(&conversation_id("c")).await.unwrap().is_empty());
     let missing = store.accept(inbound("nowhere", None, "hi")).await;
     assert!(matches!(missing, Err(StoreError::NotFound { .. })), "{missing:?}");
 }

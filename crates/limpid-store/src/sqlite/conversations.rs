@@ -10,7 +10,7 @@ use super::row;
 use super::{SqliteStore, Tx, inbound, leases, messages, turns};
 use crate::{
     Accepted, Acquired, Conversation, ConversationChange, ConversationKind, Conversations, Fence, Inbound, InboundId,
-    Lease, Listed, NewConversation, NewInbound, StoreError, StoredMessage,
+    Lease, Listed, NewConversation, NewInbound, StoreError, StoredMessage, TypedOrCalled,
 };
 
 #[async_trait]
@@ -99,6 +99,11 @@ impl Conversations for SqliteStore {
     async fn typed(&self, id: &ConversationId) -> Result<Vec<String>, StoreError> {
         let id = id.clone();
         self.read(move |tx| inbound::typed(tx, &id)).await
+    }
+
+    async fn typed_and_called(&self, id: &ConversationId) -> Result<Vec<TypedOrCalled>, StoreError> {
+        let id = id.clone();
+        self.read(move |tx| inbound::typed_and_called(tx, &id)).await
     }
 
     async fn waiting(&self, id: &ConversationId) -> Result<Listed<Inbound>, StoreError> {

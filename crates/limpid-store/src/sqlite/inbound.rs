@@ -7,7 +7,7 @@ use super::Tx;
 use super::conversation_row::missing;
 use super::failure::{Outcome, is_orphan};
 use super::row::{self, Read, get, word};
-use crate::{Accepted, Inbound, InboundId, NewInbound, StoreError};
+use crate::{Accepted, Inbound, InboundId, NewInbound, StoreError, TypedOrCalled};
 
 /// Keeps a message that arrived, or finds it when it was delivered before.
 pub(super) fn accept(tx: &Tx<'_>, new: &NewInbound) -> Outcome<Accepted> {
@@ -54,6 +54,26 @@ pub(super) fn typed(tx: &Tx<'_>, id: &ConversationId) -> Outcome<Vec<String>> {
     let params = named_params! { ":owner": tx.owner, ":conversation": id.as_str() };
     let texts = statement.query_map(params, |row| row.get(0))?;
     Ok(texts.collect::<Result<_, _>>()?)
+}
+
+/// What the owner typed and what the model called, in the conversation's order.
+pub(super) fn typed_and_called(tx: &Tx<'_>, id: &ConversationId) -> Outcome<Vec<TypedOrCalled>> {
+    let mut statement = tx.sql.prepare_cached(
+        "SELECT coalesce(message, 9223372036854775807) AS at, id, text, NULL AS calls FROM inbound
+         WHERE owner = :owner AND conversation = :conversation AND typed = 1
+         UNION ALL
+         SELECT id, 0, NULL, calls FROM message
+         WHERE owner = :owner AND conversation = :conversation AND calls IS NOT NULL
+         ORDER BY at, 2",
+    )?;
+    let params = named_params! { ":owner": tx.owner, ":conversation": id.as_str() };
+    let said = statement.query_map(params, |row| {
+        Ok(match row.get::<_, Option<String>>("text")? {
+            Some(text) => TypedOrCalled::Typed(text),
+            None => TypedOrCalled::Called(row::calls(row, "calls").unwrap_or_default()),
+        })
+    })?;
+    Ok(said.collect::<Result<_, _>>()?)
 }
 
 /// Gives accepted messages of a conversation to a turn.

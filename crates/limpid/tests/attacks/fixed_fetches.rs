@@ -10,13 +10,13 @@ fn marked(text: &str) -> String {
     page(text).replacen("\r\n", "\r\nSet-Cookie: who=ada; Path=/\r\n", 1)
 }
 
-/// The requests of a turn that reads a page twice, after it has looked at these things of the owner's.
+/// The requests of a turn that reads two pages, after it has looked at these things of the owner's.
 async fn requests(words: &str, looks: Vec<Planned>) -> Vec<String> {
     let attack = Attack::new(
         |web| {
             looks
                 .into_iter()
-                .chain(std::iter::repeat_n(("web_fetch", json!({ "url": format!("{web}/page?a=1") })), 2))
+                .chain([1, 2].map(|page| ("web_fetch", json!({ "url": format!("{web}/page?a={page}") }))))
                 .collect()
         },
         |_| Vec::new(),
@@ -25,7 +25,8 @@ async fn requests(words: &str, looks: Vec<Planned>) -> Vec<String> {
     .await;
     attack.world.write("workspace/notes.md", "green tea, 80 degrees");
     attack.world.done(&["memory", "add", "pin", "4711"]).await;
-    attack.world.done(&["chat", &format!("{words} {}/page?a=1", attack.web.url)]).await;
+    let url = &attack.web.url;
+    attack.world.done(&["chat", &format!("{words} {url}/page?a=1 {url}/page?a=2")]).await;
     attack.web.heads()
 }
 
@@ -36,7 +37,7 @@ async fn a_fetch_sends_the_same_bytes_whatever_the_conversation_holds() {
     let (plain, full) = (requests("read", Vec::new()).await, requests("Look everything up, then read", looks).await);
     assert_eq!(plain.len(), 2);
     assert_eq!(plain, full);
-    assert_eq!(plain[0], plain[1], "and the second one does not say that there was a first");
+    assert_eq!(plain[0].replace("a=1", "a=2"), plain[1], "and the second one does not say that there was a first");
     let head = plain[0].to_lowercase();
     assert!(!head.contains("cookie") && !head.contains("referer"), "{head}");
 }

@@ -34,6 +34,7 @@ mod several_questions;
 mod spelled_by_links;
 #[cfg(unix)]
 mod steered_terminal;
+mod typed_order;
 mod unfinished_headers;
 mod words_for_later;
 mod words_of_an_error;
