@@ -82,9 +82,9 @@ pub enum IngestError {
     /// It is not what can be kept.
     #[error(transparent)]
     Malformed(#[from] Malformed),
-    /// Its source has handed in as much as is kept in a day.
+    /// Its sender has handed in as much as is kept of one in a day, or all senders of its source have.
     #[error(
-        "this source has handed in as much as is kept in a day; it may go on in {seconds} s (`items_a_day` under [inbox])"
+        "this sender has handed in as much as is kept of one in a day; it may go on in {seconds} s (`items_a_day` under [inbox])"
     )]
     Full {
         /// Seconds until it may go on.
@@ -175,11 +175,14 @@ impl Inbox {
         // Nobody closes it.
         let share = self.shares.of(kind.source());
         let _turn = share.writers.acquire().await.ok();
-        share.has_room(body.len(), (now_ms, config.items_a_day)).map_err(|seconds| IngestError::Full { seconds })?;
+        let sender = new.sender.clone();
+        share
+            .has_room(&sender, body.len(), (now_ms, config.items_a_day))
+            .map_err(|seconds| IngestError::Full { seconds })?;
         let inserted = self.store.insert_items(vec![new]).await.map_err(AgentError::from)?;
         let inserted = inserted.into_iter().next().ok_or_else(|| AgentError::Invalid("nothing was kept".to_owned()))?;
         if inserted.fresh {
-            share.kept(body.len());
+            share.kept(&sender, body.len());
             let source = kind.source().to_string();
             self.events.send(None, EventKind::ItemArrived { source, id: inserted.id.0 });
         }
