@@ -152,6 +152,16 @@ impl Home {
         self.0.join("data").join("programs.lock")
     }
 
+    /// The file that an approved program holds while it waits for others to end, so that no other one starts before it.
+    pub fn next_program_lock(&self) -> PathBuf {
+        self.0.join("data").join("next-program.lock")
+    }
+
+    /// Files that tools hold while they change one in a folder.
+    pub fn folder_locks(&self) -> PathBuf {
+        self.0.join("data").join("locks")
+    }
+
     /// What files held before tools changed them.
     pub fn kept_files(&self) -> PathBuf {
         self.0.join("data").join("kept")

@@ -3,6 +3,7 @@
 //! # Layout
 //! - [`words`]: a command as words, without a shell.
 //! - [`command`]: which program these words run, in which folder, and which ones are refused.
+//! - [`view`]: which places a call sees, and whether it has the network; `named`: what decides that of its words.
 //! - [`confinement`]: what a program may touch and use, as one value.
 //! - `programs`: how programs are run, as the owner has set it.
 //! - [`places`]: the folders of that value, resolved once; [`toolchains`]: what of some of them is kept back.
@@ -17,12 +18,14 @@ pub mod calls;
 pub mod command;
 pub mod confinement;
 mod disk;
+mod named;
 pub mod places;
 mod processes;
 mod programs;
 pub mod run;
 pub mod sandbox;
 mod toolchains;
+pub mod view;
 pub mod words;
 
 use std::os::unix::fs::MetadataExt as _;
@@ -33,14 +36,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use command::Command;
 use limpid_core::policy::{Destination, Effect};
-use limpid_core::{Labelled, Sentence, ToolClass};
+use limpid_core::{Labelled, Sentence, ToolClass, Trust};
 pub use programs::{FolderRules, Programs};
-use run::LAST_SECONDS;
+use run::{LAST_SECONDS, Manner};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::{PathArgument, Started, Tool, ToolContext, echoed, read_arguments, schema_of};
+use crate::{PathArgument, Started, Stop, Tool, ToolContext, echoed, read_arguments, schema_of};
 
 /// Runs a program; one implementation under the name that a profile knows it by.
 #[derive(Clone, Debug)]
@@ -113,13 +116,17 @@ impl Tool for Exec {
     fn bound_to(&self, arguments: &Value) -> Vec<String> {
         let Ok(Command { program, folder, script, .. }) = self.parsed(arguments) else { return Vec::new() };
         let paths = [&program, &folder].into_iter().chain(&script).map(|path| path.display().to_string());
-        paths.chain([place(&folder)]).collect()
+        paths.chain([place(&folder)]).chain(self.programs.network.names.iter().cloned()).collect()
     }
 
     fn starts(&self, arguments: &Value) -> Option<Started> {
         let command = self.parsed(arguments).ok()?;
         let files = command.named_files();
         Some(Started { program: command.program, files, folder: command.folder })
+    }
+
+    fn warning(&self, trust: Trust, arguments: &Value) -> Option<String> {
+        self.programs.told_of(trust, &self.parsed(arguments).ok()?)
     }
 
     fn runs_unasked(&self, arguments: &Value) -> bool {
@@ -142,15 +149,27 @@ impl Tool for Exec {
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
+        self.run_until(context, arguments, Box::pin(std::future::pending())).await
+    }
+
+    async fn run_until(
+        &self,
+        context: &ToolContext,
+        arguments: Value,
+        stop: Stop,
+    ) -> Result<Labelled<String>, Sentence> {
         let command = self.parsed(&arguments)?;
         let frozen = context.snapshot.as_ref().map(|snapshot| snapshot.files().to_vec()).unwrap_or_default();
         let runs = command.script.as_ref().unwrap_or(&command.program);
         if context.approved && !frozen.iter().any(|(path, _)| path == runs) {
             return Err("the program is not the one any more that was approved; call it again".into());
         }
-        let view = self.programs.view(context.trust, &command);
+        let view = self.programs.view(context.trust, context.approved, &command);
         let trust = context.trust.join(self.programs.trust(view, &command));
-        let said = run::run(&self.programs, &command, view, (context.read_only, frozen)).await;
+        // What may be a stranger's has no effect of the owner's, so it makes way.
+        let stop = if view.reads_low() && !context.approved { stop } else { Box::pin(std::future::pending()) };
+        let manner = Manner { view, read_only: context.read_only, approved: context.approved, frozen };
+        let said = run::run(&self.programs, &command, manner, stop).await;
         said.map(|text| Labelled::new(text, trust)).map_err(|why| Labelled::new(why, trust).into())
     }
 }

@@ -4,6 +4,7 @@
 //! - [`grants`]: the folders that they may touch, and which of them a path means.
 //! - [`folder`]: a granted folder as an open handle; every path is opened relative to it, so that no link and no `..`
 //!   leads out, whatever changes meanwhile.
+//! - [`lock`]: what keeps two changes in one folder apart.
 //! - one file a tool; `call`: what they do alike.
 
 mod append_file;
@@ -12,6 +13,7 @@ mod edit_file;
 mod folder;
 pub mod grants;
 mod list_dir;
+mod lock;
 mod read_file;
 mod write_file;
 
@@ -55,7 +57,7 @@ pub fn text(grants: &Grants, path: &str) -> Result<String, Sentence> {
 /// # Errors
 /// A sentence that says why the file is as it was.
 pub fn revise(grants: &Grants, path: &str, change: impl FnOnce(&str) -> String) -> Result<String, Sentence> {
-    let file = Changing::new(Opened::new(grants, grants.place_to_write(path)?)?, false)?;
+    let file = Changing::new(Opened::new(grants, grants.place_to_write(path)?)?, false, lock::patience())?;
     let text = change(&file.text()?);
     file.replace_privately(text.as_bytes())?;
     Ok(text)
@@ -66,7 +68,7 @@ pub fn revise(grants: &Grants, path: &str, change: impl FnOnce(&str) -> String) 
 /// # Errors
 /// A sentence that says why the file is as it was.
 pub fn put(grants: &Grants, path: &str, bytes: Option<&[u8]>) -> Result<(), Sentence> {
-    let file = Changing::new(Opened::new(grants, grants.place_to_write(path)?)?, true)?;
+    let file = Changing::new(Opened::new(grants, grants.place_to_write(path)?)?, true, lock::patience())?;
     bytes.map_or_else(|| file.remove(), |bytes| file.replace_privately(bytes))
 }
 
@@ -75,6 +77,6 @@ pub fn put(grants: &Grants, path: &str, bytes: Option<&[u8]>) -> Result<(), Sent
 /// # Errors
 /// A sentence that says why the file is as it was.
 pub fn restore(grants: &Grants, path: &str, bytes: Option<&[u8]>) -> Result<(), Sentence> {
-    let file = Changing::new(Opened::new(grants, grants.place_to_write(path)?)?, true)?;
+    let file = Changing::new(Opened::new(grants, grants.place_to_write(path)?)?, true, lock::patience())?;
     bytes.map_or_else(|| file.remove(), |bytes| file.replace(bytes))
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -115,6 +116,12 @@ pub trait Tool: Send + Sync {
         false
     }
 
+    /// What whoever is asked about a call has to know besides its words: "it can read your folders and send to a.example".
+    /// `trust` is who led to it.
+    fn warning(&self, _trust: Trust, _arguments: &Value) -> Option<String> {
+        None
+    }
+
     /// Whether it writes down itself when its effect leaves for outside ([`SendState`]); until then nothing has
     /// happened.
     fn marks_send_state(&self) -> bool {
@@ -134,7 +141,22 @@ pub trait Tool: Send + Sync {
     /// Does it. The text is whole and has the label of the least trusted part of it. So has the error, which the model reads:
     /// what was wrong and what to do.
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence>;
+
+    /// The same for a call that makes way for another one, if it is one that may: it ends what it runs when `stop` is done, and
+    /// returns when that has ended.
+    async fn run_until(
+        &self,
+        context: &ToolContext,
+        arguments: Value,
+        stop: Stop,
+    ) -> Result<Labelled<String>, Sentence> {
+        drop(stop);
+        self.run(context, arguments).await
+    }
 }
+
+/// Is done when a call that can make way has to.
+pub type Stop = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Where a call writes down how far its effect has come, so that a crash leaves unknown no more than it must.
 #[async_trait]

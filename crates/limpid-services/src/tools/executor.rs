@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::memory::WriteSource;
 use crate::tools::catalog::ToolCatalog;
-use crate::tools::file_history::FileHistory;
+use crate::tools::file_history::{FileHistory, Turn};
 use crate::tools::policy::{
     CallContext, CallDescription, CallFacts, LONGEST_PATH, Pins, PolicyRules, ToolPolicy, changes,
 };
@@ -170,7 +170,9 @@ impl TurnToolExecutor {
                 pins: None,
                 approved: false,
             })),
-            verdict => self.hold_against(planned, verdict, (call, tool, arguments, facts), now_ms).await,
+            verdict => {
+                self.hold_against(planned, verdict, (call, tool, arguments, facts), (context.trust, now_ms)).await
+            }
         }
     }
 
@@ -180,7 +182,7 @@ impl TurnToolExecutor {
         planned: &PlannedCall,
         verdict: Verdict,
         (call, tool, arguments, facts): (&ToolCall, Arc<dyn Tool>, Value, CallFacts),
-        now_ms: i64,
+        (trust, now_ms): (Trust, i64),
     ) -> Decision {
         // What runs is what was looked at, so a copy of it is kept when it may run.
         let copies = planned.approved.is_some().then(|| self.policy.copies(&self.new_tag()));
@@ -192,7 +194,8 @@ impl TurnToolExecutor {
                 let moved = said.map(|yes| changes(&yes.bound_to, &pins.text)).filter(|moved| !moved.is_empty());
                 let moved = moved.map(|moved| format!("; since you were asked, {moved}")).unwrap_or_default();
                 let open = pins.unbound().map(|open| format!("; {open}")).unwrap_or_default();
-                Decision::Ask(Why { reason: format!("{reason}{moved}{open}"), bound_to: pins.text })
+                let warning = tool.warning(trust, &arguments).map(|warning| format!("; {warning}")).unwrap_or_default();
+                Decision::Ask(Why { reason: format!("{reason}{warning}{moved}{open}"), bound_to: pins.text })
             }
             _ => {
                 let (call, pins) = (call.clone(), Some(pins));
@@ -276,7 +279,7 @@ impl TurnToolExecutor {
     async fn try_run(&self, context: ToolContext, permit: Permit) -> Result<Labelled<String>, Sentence> {
         let Permit { tool, call, arguments, facts, pins, approved } = permit;
         let pins = pins.filter(|_| approved);
-        let _turn = match facts.effect {
+        let turn = match facts.effect {
             Effect::Run => Some(self.files.program_turn(pins.is_some()).await?),
             _ => None,
         };
@@ -304,7 +307,10 @@ impl TurnToolExecutor {
         };
         let read = self.trust_of_read(&facts).await;
         // A task of its own keeps a panic from reaching the turn.
-        let task = tokio::spawn(async move { tool.run(&context, arguments).await });
+        let task = match turn.as_ref().map(Turn::is_wanted) {
+            Some(wanted) => tokio::spawn(async move { tool.run_until(&context, arguments, wanted).await }),
+            None => tokio::spawn(async move { tool.run(&context, arguments).await }),
+        };
         let _stop = StopWithUs(task.abort_handle());
         let done = task
             .await

@@ -7,6 +7,7 @@ mod alone;
 mod former;
 mod journal;
 mod kept;
+mod locks;
 mod names;
 mod offer;
 mod programs;

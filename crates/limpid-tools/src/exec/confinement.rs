@@ -5,14 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// Which places a program sees.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum View {
-    /// The owner's places, to read and to write; nothing where a stranger's text may be.
-    High,
-    /// All places, to read; to write only the folder for what strangers wrote.
-    Low,
-}
+use super::view::Granted;
 
 /// A folder, or a file of a toolchain, resolved once. Whatever its path leads to later, this one is used or none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,6 +45,8 @@ pub struct Confinement {
     pub network: Network,
     /// What it may use.
     pub limits: Limits,
+    /// Whether it ends before a disk is nearly full, since nobody was asked about it.
+    pub spares_disk: bool,
 }
 
 /// What a program may reach over the network, by way of a proxy; nothing when no name is granted.
@@ -71,10 +66,14 @@ impl Network {
         !self.names.is_empty()
     }
 
-    /// Whether somebody else may answer.
-    pub fn is_low(&self) -> bool {
+    /// What is granted, as views are chosen by it.
+    pub fn granted(&self) -> Granted {
         let trusted = |name: &String| self.trusted.iter().any(|trusted| trusted.eq_ignore_ascii_case(name));
-        !self.names.iter().all(trusted)
+        match (self.is_granted(), self.names.iter().all(trusted)) {
+            (false, _) => Granted::Nothing,
+            (true, true) => Granted::Trusted,
+            (true, false) => Granted::Others,
+        }
     }
 
     /// Whether a host may be reached, by its name in small letters.

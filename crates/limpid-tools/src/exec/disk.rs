@@ -21,6 +21,12 @@ const SHARE: u32 = 5;
 /// A program ends before less than this part of a disk is free, or less than it may write.
 const RESERVE: u64 = 20;
 
+/// Bytes that stay free at most for whoever else writes: without room the store takes no message.
+const MOST_BYTES: u64 = 1024 * 1024 * 1024;
+
+/// Files that stay free at most.
+const MOST_FILES: u64 = 20_000;
+
 /// Bytes of a block, as the kernel counts them for every file system.
 const BLOCK: u64 = 512;
 
@@ -36,6 +42,35 @@ pub(super) struct Disk {
     before: Used,
     free_before: Vec<Used>,
     closed_since: Option<Instant>,
+}
+
+/// What the file system of a folder has room for beyond what stays free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Room {
+    pub(super) bytes: u64,
+    pub(super) files: u64,
+}
+
+/// The room of the fullest of these folders' file systems.
+///
+/// # Errors
+/// A sentence, when one is nearly full: then nothing starts, and nothing goes on, that nobody was asked about.
+pub(super) fn room<'a>(folders: impl IntoIterator<Item = &'a Path>) -> Result<Room, String> {
+    let mut least = Room { bytes: u64::MAX, files: u64::MAX };
+    for folder in folders {
+        let Some(room) = beyond_reserve(total(folder), &free(folder)) else {
+            return Err(format!("the disk of `{}` is nearly full", folder.display()));
+        };
+        least = Room { bytes: least.bytes.min(room.bytes), files: least.files.min(room.files) };
+    }
+    Ok(least)
+}
+
+/// What is free beyond the reserve; none when that is used already.
+fn beyond_reserve((bytes, files): (u64, u64), free: &Used) -> Option<Room> {
+    let bytes = free.bytes.checked_sub((bytes / RESERVE).min(MOST_BYTES))?;
+    let files = free.files.checked_sub((files / RESERVE).min(MOST_FILES))?;
+    Some(Room { bytes, files })
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -79,9 +114,10 @@ impl Disk {
         if used.bytes > limits.disk_bytes {
             return Some(format!("it wrote more than {} MiB", limits.disk_bytes / 1024 / 1024));
         }
-        // What a program holds by a mapping alone is seen nowhere else.
+        // What a program holds by a mapping alone is seen nowhere else. One that was approved may begin on a full disk, to
+        // make room.
         let is_full = |(folder, before): (&PathBuf, &Used)| {
-            let reserve = (total(folder) / RESERVE).min(limits.disk_bytes);
+            let reserve = (total(folder).0 / RESERVE).min(limits.disk_bytes);
             before.bytes >= reserve && free(folder).bytes < reserve
         };
         if self.folders.iter().zip(&self.free_before).any(is_full) {
@@ -159,8 +195,9 @@ fn count(folders: &[PathBuf], seen: &mut HashSet<(u64, u64)>, most: u64) -> Used
     used
 }
 
-fn total(folder: &Path) -> u64 {
-    statvfs(folder).map_or(0, |about| about.f_blocks.saturating_mul(about.f_frsize))
+/// Bytes and files that the file system of a folder has in all.
+fn total(folder: &Path) -> (u64, u64) {
+    statvfs(folder).map_or((0, 0), |about| (about.f_blocks.saturating_mul(about.f_frsize), about.f_files))
 }
 
 /// Bytes and files that the file system of a folder has room for.
@@ -168,7 +205,8 @@ fn free(folder: &Path) -> Used {
     let about = statvfs(folder);
     about.map_or(Used { bytes: u64::MAX, files: u64::MAX, ..Used::default() }, |about| Used {
         bytes: about.f_bavail.saturating_mul(about.f_frsize),
-        files: about.f_favail,
+        // Some file systems have no number of files.
+        files: if about.f_files == 0 { u64::MAX } else { about.f_favail },
         ..Used::default()
     })
 }
@@ -195,6 +233,23 @@ mod tests {
             fs::write(folder.path().join(name), "").unwrap();
         }
         assert_eq!(disk.over(&limits).unwrap(), "it made more than 3 files");
+    }
+
+    // SEC-085 SEC-093
+    #[test]
+    fn a_twentieth_of_a_disk_stays_free_and_at_most_a_gibibyte() {
+        let (mib, gib) = (1024 * 1024, 1024 * 1024 * 1024);
+        let room = |total: (u64, u64), bytes: u64, files: u64| {
+            beyond_reserve(total, &Used { bytes, files, ..Used::default() }).map(|room| (room.bytes / mib, room.files))
+        };
+        assert_eq!(room((400 * mib, 2000), 21 * mib, 101), Some((1, 1)));
+        assert_eq!(room((400 * mib, 2000), 19 * mib, 2000), None);
+        assert_eq!(room((400 * mib, 2000), 400 * mib, 99), None);
+        assert_eq!(room((4000 * gib, 1 << 40), gib, 20_000), Some((0, 0)));
+        assert_eq!(room((4000 * gib, 1 << 40), gib - 1, 20_000), None);
+        assert_eq!(room((4000 * gib, 0), 2 * gib, u64::MAX), Some((1024, u64::MAX)));
+        // What cannot be looked at holds nobody up.
+        assert_eq!(room((0, 0), u64::MAX, u64::MAX).map(|(_, files)| files), Some(u64::MAX));
     }
 
     // SEC-085

@@ -10,9 +10,10 @@ use limpid_core::Trust;
 use rustix::fs::OFlags;
 
 use super::command::Command;
-use super::confinement::{Confinement, Place, View};
+use super::confinement::{Confinement, Network, Place};
 use super::programs::Programs;
 use super::toolchains::Parts;
+use super::view::View;
 
 /// The folders of programs, resolved when the first program runs and the same from then on.
 #[derive(Clone, Debug, Default)]
@@ -36,7 +37,7 @@ struct Folder {
 
 /// Which part of which view a folder is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     /// The owner's, and whether it may be changed.
     High { write: bool },
     /// Where strangers' text may be.
@@ -65,12 +66,18 @@ impl Folder {
 }
 
 impl Kind {
-    fn is_low(self) -> bool {
+    pub(super) fn is_low(self) -> bool {
         matches!(self, Self::Low | Self::Outside)
     }
 }
 
 impl Programs {
+    /// The folders, each by the path that the owner wrote and the one without links, and what kind each is of.
+    pub(super) fn folders(&self) -> impl Iterator<Item = ([&Path; 2], Kind)> {
+        let folders = self.resolved().folders.iter();
+        folders.map(|folder| ([folder.place.named.as_path(), folder.place.path.as_path()], folder.kind))
+    }
+
     /// Sentences about granted folders that programs do not get.
     pub fn left_out(&self) -> Vec<String> {
         self.resolved().left_out.clone()
@@ -102,15 +109,26 @@ impl Programs {
     ///
     /// # Errors
     /// A sentence, when a granted folder was moved: its place and what is at the old one are not what was granted.
-    pub(super) fn confinement(&self, folder: PathBuf, view: View, read_only: bool) -> Result<Confinement, String> {
+    pub(super) fn confinement(
+        &self,
+        folder: PathBuf,
+        view: View,
+        (read_only, spares_disk): (bool, bool),
+    ) -> Result<Confinement, String> {
         let folders = &self.resolved().folders;
         if let Some(moved) = folders.iter().find_map(Folder::moved) {
             return Err(moved);
         }
-        let seen = |kind: Kind| view == View::Low || !kind.is_low();
-        let writes = |kind: Kind| match view {
-            View::High => kind == Kind::High { write: true },
-            View::Low => kind == Kind::Outside,
+        let seen = |kind: Kind| match kind {
+            Kind::High { .. } => view.reads_high(),
+            Kind::Low => view.reads_low(),
+            Kind::Outside => !view.writes_high(),
+            Kind::Programs | Kind::Toolchain => true,
+        };
+        let writes = |kind: Kind| match kind {
+            Kind::High { write } => write && view.writes_high(),
+            Kind::Outside => !view.writes_high(),
+            Kind::Low | Kind::Programs | Kind::Toolchain => false,
         };
         let of = |write: bool| {
             let chosen = folders.iter().filter(|folder| seen(folder.kind) && folder.kind != Kind::Toolchain);
@@ -122,13 +140,13 @@ impl Programs {
             let mut around = write.iter().chain(&read);
             around.any(|place| path.starts_with(&place.path) && path != place.path)
         };
-        let low = folders.iter().filter(|folder| !seen(folder.kind)).map(|folder| folder.place.path.clone());
-        let low = low.filter(|path| path.symlink_metadata().is_ok());
+        let unseen = folders.iter().filter(|folder| !seen(folder.kind)).map(|folder| folder.place.path.clone());
+        let unseen = unseen.filter(|path| path.symlink_metadata().is_ok());
         let home = self.home.canonicalize().ok();
         // A grant of a folder above Limpid's own gives away no settings, keys or conversations.
         let home_itself =
             home.into_iter().filter(|home| inside(home) || write.iter().chain(&read).any(|place| place.path == *home));
-        let mut hidden: Vec<PathBuf> = home_itself.chain(low.filter(|path| inside(path))).collect();
+        let mut hidden: Vec<PathBuf> = home_itself.chain(unseen.filter(|path| inside(path))).collect();
         // Of such a folder only what is given below is there, also where it lies in a granted one.
         let toolchains =
             folders.iter().filter(|folder| folder.kind == Kind::Toolchain).map(|folder| &folder.place.path);
@@ -140,65 +158,35 @@ impl Programs {
             split: parts.split,
             links: parts.links,
             frozen: Vec::new(),
-            skills: self.skills(),
+            skills: if view.reads_high() { self.skills() } else { Vec::new() },
             scratch: self.home.join("data").join("scratch"),
             write,
             read,
-            network: self.network.clone(),
+            network: if view.has_network() { self.network.clone() } else { Network::default() },
             limits: self.limits_in(&folder),
             folder,
+            spares_disk,
         })
     }
 
     /// Whether a path without links lies where strangers' text may be.
     pub(super) fn is_low_place(&self, path: &Path) -> bool {
+        self.kind_of(path).is_some_and(Kind::is_low)
+    }
+
+    /// What kind the innermost folder around a path without links is of.
+    pub(super) fn kind_of(&self, path: &Path) -> Option<Kind> {
         let around = self.resolved().folders.iter().filter(|folder| path.starts_with(&folder.place.path));
-        let innermost = around.max_by_key(|folder| folder.place.path.components().count());
-        innermost.is_some_and(|folder| folder.kind.is_low())
-    }
-
-    /// Whether a call names a low place: as its folder, or in one of its words.
-    pub(super) fn names_low_place(&self, command: &Command) -> bool {
-        let folders = &self.resolved().folders;
-        let is_low = |path: &Path| self.is_low_place(path);
-        let named = |word: &str| {
-            let value = word.split_once('=').map(|(_, value)| value);
-            std::iter::once(word)
-                .chain(value)
-                .any(|word| command.folder.join(word).canonicalize().is_ok_and(|path| is_low(&path)))
-        };
-        // In a text for a shell nobody looks for words.
-        let within = |word: &str| {
-            let low = folders.iter().filter(|folder| folder.kind.is_low());
-            let mut names = low.flat_map(|folder| [&folder.place.named, &folder.place.path]);
-            names.any(|name| word.contains(&name.display().to_string()))
-        };
-        is_low(&command.folder) || command.words.iter().skip(1).any(|word| named(word) || within(word))
-    }
-
-    /// Whether one of a call's words names something in the folder of a toolchain, where packages of strangers lie.
-    fn names_package(&self, command: &Command) -> bool {
-        let real = |folder: &PathBuf| folder.canonicalize().unwrap_or_else(|_| folder.clone());
-        let folders: Vec<PathBuf> = self.toolchains.iter().flat_map(|folder| [folder.clone(), real(folder)]).collect();
-        let is_there = |path: PathBuf| {
-            let path = path.canonicalize().unwrap_or(path);
-            folders.iter().any(|folder| path.starts_with(folder))
-        };
-        let named = |word: &String| {
-            let value = word.split_once('=').map(|(_, value)| value);
-            std::iter::once(word.as_str()).chain(value).any(|word| is_there(command.folder.join(word)))
-                || folders.iter().any(|folder| word.contains(&folder.display().to_string()))
-        };
-        is_there(command.folder.clone()) || command.words.iter().skip(1).any(named)
+        around.max_by_key(|folder| folder.place.path.components().count()).map(|folder| folder.kind)
     }
 
     /// Who may have written what a program prints: whoever wrote what it can read and, where the call names a package, whoever
     /// published that.
     pub fn trust(&self, view: View, command: &Command) -> Trust {
         match view {
-            View::Low => Trust::Outside,
-            View::High if self.names_package(command) => Trust::Outside,
-            View::High => {
+            View::Low | View::Apart | View::Online => Trust::Outside,
+            View::High { .. } if self.names_package(command) => Trust::Outside,
+            View::High { .. } => {
                 let own = self.grants.roots().map(|root| root.trust).filter(|trust| !trust.is_foreign());
                 own.fold(Trust::Owner, Trust::join)
             }

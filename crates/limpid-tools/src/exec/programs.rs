@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use limpid_core::Trust;
 
 use super::command::Command;
-use super::confinement::{Limits, Network, View};
+use super::confinement::{Limits, Network};
 use super::places::Places;
+use super::view::{Situation, View};
 use crate::files::Grants;
 
 /// How programs are run, whatever name the model calls.
@@ -30,8 +31,10 @@ pub struct Programs {
     pub network: Network,
     /// Folders with programs besides the system's.
     pub path: Vec<PathBuf>,
-    /// The environment of programs, whole.
+    /// What the environment of every program says.
     pub environment: Vec<(String, String)>,
+    /// What it says besides where a program may know what is the owner's.
+    pub own_environment: Vec<(String, String)>,
     /// What a program may use.
     pub limits: Limits,
     /// Folders in which something else holds.
@@ -71,7 +74,7 @@ impl Programs {
     }
 
     /// Whether the owner lets a call run unasked after a stranger's text was read: it starts in a folder of somebody else's,
-    /// and is one of the system's programs that they named for it. It gets the low view and no network.
+    /// and is one of the system's programs that they named for it.
     pub(super) fn runs_unasked(&self, command: &Command) -> bool {
         let Some((real, rules)) = self.rules(&command.folder) else { return false };
         let name = command.judged_words(&self.path).into_iter().next();
@@ -80,10 +83,27 @@ impl Programs {
             && name.is_some_and(|name| rules.programs.contains(&name))
     }
 
-    /// The view that a call gets: the low one when something foreign led to it, when it names a low place, and when it
-    /// has the network, where anybody may answer.
-    pub fn view(&self, trust: Trust, command: &Command) -> View {
-        let is_low = self.network.is_low() || trust.is_foreign() || self.names_low_place(command);
-        if is_low { View::Low } else { View::High }
+    /// The view that a call gets. `trust` is who led to it.
+    pub fn view(&self, trust: Trust, is_approved: bool, command: &Command) -> View {
+        let named = self.named(command);
+        View::of(Situation {
+            network: self.network.granted(),
+            is_tainted: trust.is_foreign(),
+            is_approved,
+            is_listed: self.runs_unasked(command),
+            names_low: named.low,
+            names_high: named.high,
+        })
+    }
+
+    /// What whoever is asked about a call has to know of its view besides the command.
+    pub(super) fn told_of(&self, trust: Trust, command: &Command) -> Option<String> {
+        let view = self.view(trust, true, command);
+        let hosts = self.network.names.join(", ");
+        match view {
+            View::Online => Some(format!("it can read your folders and send to {hosts}")),
+            View::Apart => Some(format!("it can send to {hosts}, and sees nothing of yours but this command")),
+            View::High { .. } | View::Low => None,
+        }
     }
 }

@@ -12,30 +12,53 @@ use tokio::process::{ChildStdin, Command as Process};
 use tokio::sync::Notify;
 
 use super::command::{Command, path_variable};
-use super::confinement::{Confinement, Network, View};
+use super::disk;
 use super::programs::Programs;
 use super::sandbox;
+use super::view::View;
 
 /// Seconds that the tool's own end may take after the program was told to end.
 pub(super) const LAST_SECONDS: u64 = 15;
 
+/// What is done on a full disk.
+const MAKE_ROOM: &str = "Tell the owner to remove files there, or to approve a program that does.";
+
 /// Bytes that are kept of each stream's beginning, and of its end.
 const KEPT: usize = 256 * 1024;
 
-/// Runs a command and returns what it said: its output, its errors, and how it ended. When the future is dropped,
-/// everything that was started ends. `frozen` are files that the program gets as copies, each by its path and the copy's.
+/// How a command is run.
+#[derive(Clone, Debug)]
+pub struct Manner {
+    /// What it sees.
+    pub view: View,
+    /// Whether it changes nothing at all.
+    pub read_only: bool,
+    /// Whether the owner said yes to it.
+    pub approved: bool,
+    /// Files that it gets as copies, each by its path and the copy's.
+    pub frozen: Vec<(PathBuf, PathBuf)>,
+}
+
+/// Runs a command and returns what it said: its output, its errors, and how it ended. When the future is dropped, or when
+/// `stop` is done, everything that was started ends.
 ///
 /// # Errors
 /// A sentence for the model when the sandbox cannot be started.
 pub async fn run(
     programs: &Programs,
     command: &Command,
-    view: View,
-    (read_only, frozen): (bool, Vec<(PathBuf, PathBuf)>),
+    manner: Manner,
+    stop: impl Future<Output = ()>,
 ) -> Result<String, String> {
-    let mut confinement = Confinement { frozen, ..programs.confinement(command.folder.clone(), view, read_only)? };
-    if programs.runs_unasked(command) {
-        confinement.network = Network::default();
+    let Manner { view, read_only, approved, frozen } = manner;
+    let mut confinement = programs.confinement(command.folder.clone(), view, (read_only, !approved))?;
+    confinement.frozen = frozen;
+    if confinement.spares_disk {
+        let room = disk::room(confinement.write.iter().map(|place| place.path.as_path()));
+        let room =
+            room.map_err(|full| format!("{full}, so only programs that the owner approves start. {MAKE_ROOM}"))?;
+        confinement.limits.disk_bytes = confinement.limits.disk_bytes.min(room.bytes);
+        confinement.limits.files = confinement.limits.files.min(room.files);
     }
     let limits = confinement.limits;
     let mut process = Process::new(&programs.helper);
@@ -43,6 +66,7 @@ pub async fn run(
         .args(sandbox::words(&confinement, &command.program, &command.words)?)
         .env_clear()
         .envs(programs.environment.iter().cloned())
+        .envs(programs.own_environment.iter().filter(|_| view.reads_high()).cloned())
         .envs(environment(programs))
         .current_dir(&command.folder)
         .process_group(0)
@@ -56,15 +80,15 @@ pub async fn run(
     };
     let spent = Arc::new(Spent { bytes: AtomicU64::new(0), limit: limits.output_bytes, over: Notify::new() });
     let streams = async { tokio::join!(collect(stdout, &spent), collect(stderr, &spent)) };
-    let (ended, (out, err)) = tokio::join!(end(stdin, limits.seconds, &spent, child.wait()), streams);
+    let (ended, (out, err)) = tokio::join!(end(stdin, limits.seconds, (&spent, stop), child.wait()), streams);
     let mut text = out;
     if !err.is_empty() {
         line(&mut text, "STDERR:");
         line(&mut text, &err);
     }
     line(&mut text, &ended);
-    if view == View::Low && !read_only && ended != "Exit code: 0" {
-        line(&mut text, &format!("It could write only in `{}`.", programs.outside.display()));
+    if ended != "Exit code: 0" {
+        about_view(programs, view, read_only).iter().for_each(|sentence| line(&mut text, sentence));
     }
     for sentence in programs.left_out() {
         line(&mut text, &sentence);
@@ -72,12 +96,34 @@ pub async fn run(
     Ok(text)
 }
 
-/// Waits for the end, and brings it about when the time or the output is spent. The sandbox ends everything when its
+/// What a program may have failed for, by what it could not see or reach.
+fn about_view(programs: &Programs, view: View, read_only: bool) -> Vec<String> {
+    let mut sentences = Vec::new();
+    if !view.writes_high() && !read_only {
+        sentences.push(format!("It could write only in `{}`.", programs.outside.display()));
+    }
+    match view {
+        View::Apart => sentences.push(
+            "It may be a stranger's and had the network, so it saw none of the owner's folders and variables.".to_owned(),
+        ),
+        View::Online => sentences.push(
+            "It had the network, so of folders that are not the owner's it saw only that one; start it in such a folder to \
+             use it."
+                .to_owned(),
+        ),
+        View::Low if programs.network.is_granted() => sentences
+            .push("It had no network, since it may be a stranger's and could read the owner's folders.".to_owned()),
+        View::Low | View::High { .. } => {}
+    }
+    sentences
+}
+
+/// Waits for the end, and brings it about when the time or the output is spent, or when it is to stop. The sandbox ends everything when its
 /// standard input is closed.
 async fn end(
     stdin: ChildStdin,
     seconds: u64,
-    spent: &Spent,
+    (spent, stop): (&Spent, impl Future<Output = ()>),
     waiting: impl Future<Output = std::io::Result<std::process::ExitStatus>>,
 ) -> String {
     tokio::pin!(waiting);
@@ -88,6 +134,7 @@ async fn end(
         },
         () = tokio::time::sleep(Duration::from_secs(seconds)) => format!("Ended after {seconds} s; it had not finished."),
         () = spent.over.notified() => format!("Ended; it wrote more than {} MiB.", spent.limit / 1024 / 1024),
+        () = stop => "Ended: a program that the owner approved goes first. Call this one again when that has ended.".to_owned(),
     };
     drop(stdin);
     match tokio::time::timeout(Duration::from_secs(LAST_SECONDS / 2), &mut waiting).await {

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::call::{blocking, may_write, path_argument, where_it_is, with_path};
+use super::call::{changing, may_write, path_argument, where_it_is, with_path};
 use super::folder::{Changing, Opened};
 use super::grants::Grants;
 use crate::{PathArgument, Tool, ToolContext, read_arguments, schema_of};
@@ -76,10 +76,10 @@ impl Tool for AppendFile {
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { path, content } = read_arguments(arguments)?;
         let (grants, named) = (Arc::clone(&self.grants), context.words(path.clone()));
-        blocking(move || {
+        changing(move |until| {
             let place = grants.place_to_write(&path)?;
             let there = where_it_is(&place);
-            let bytes = Changing::new(Opened::new(&grants, place)?, true)?.append(&content)?;
+            let bytes = Changing::new(Opened::new(&grants, place)?, true, until)?.append(&content)?;
             Ok(sentence!("added {} bytes to {}, which has {}{}", content.len(), named, bytes, there).into())
         })
         .await

@@ -1,12 +1,23 @@
 //! What the tools of files do alike with a call.
 
 use std::path::Path;
+use std::time::Instant;
 
 use limpid_core::{Sentence, sentence};
 use serde_json::Value;
 
 use super::grants::{Grants, Place};
+use super::lock;
 use crate::{PathArgument, echoed};
+
+/// Changes files on a thread that may wait for a disk, and for other changes until the time that `work` gets: it was counted
+/// from the call, so that a change never comes long after it.
+pub(super) async fn changing<T: Send + 'static>(
+    work: impl FnOnce(Instant) -> Result<T, Sentence> + Send + 'static,
+) -> Result<T, Sentence> {
+    let until = lock::patience();
+    blocking(move || work(until)).await
+}
 
 /// Does something with files on a thread that may wait for a disk.
 pub(super) async fn blocking<T: Send + 'static>(

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::call::{blocking, may_write, path_argument};
+use super::call::{changing, may_write, path_argument};
 use super::folder::{Changing, Opened};
 use super::grants::Grants;
 use crate::{PathArgument, Tool, ToolContext, echoed, read_arguments, schema_of};
@@ -78,9 +78,9 @@ impl Tool for EditFile {
             return Err("`old_text` and `new_text` are equal; nothing would change".into());
         }
         let (grants, named) = (Arc::clone(&self.grants), context.words(path.clone()));
-        blocking(move || {
+        changing(move |until| {
             let opened = Opened::new(&grants, grants.place_to_write(&path)?)?;
-            let file = Changing::new(opened, false)?;
+            let file = Changing::new(opened, false, until)?;
             let text = file.text()?;
             match places(&text, &old_text).as_slice() {
                 [] => {

@@ -2,12 +2,14 @@
 
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt as _, Permissions};
+use cap_std::fs::{Dir, File, MetadataExt as _, OpenOptions, OpenOptionsExt as _, Permissions};
 use limpid_core::{Sentence, sentence};
 
 use super::grants::{Grants, Place};
+use super::lock;
 use crate::tool::echoed;
 
 /// Bytes of a file that are read at most.
@@ -32,7 +34,7 @@ pub(super) struct Opened<'a> {
     grants: &'a Grants,
 }
 
-/// A file that is about to be changed: its folder is open and locked, so that changes of the same folder come one after
+/// A file that is about to be changed: its folder is open, and nobody else may change files in it, so that changes of the same folder come one after
 /// another, in this process and in others.
 pub(super) struct Changing<'a> {
     opened: Opened<'a>,
@@ -135,8 +137,9 @@ impl<'a> Opened<'a> {
 }
 
 impl<'a> Changing<'a> {
-    /// Opens and locks the folder that the file is in. `make` makes the folders on the way.
-    pub(super) fn new(opened: Opened<'a>, make: bool) -> Result<Self, Sentence> {
+    /// Opens and locks the folder that the file is in. `make` makes the folders on the way; after `until` nothing is begun any
+    /// more.
+    pub(super) fn new(opened: Opened<'a>, make: bool, until: Instant) -> Result<Self, Sentence> {
         let asked = &opened.place.asked;
         let path = opened.behind_links()?;
         let name = path.file_name().map(PathBuf::from).ok_or_else(|| sentence!("`{}` is a folder", echoed(asked)))?;
@@ -148,9 +151,15 @@ impl<'a> Changing<'a> {
         if folder.is_dir(&name) {
             return Err(sentence!("`{}` is a folder", echoed(asked)));
         }
-        // The handle itself is only a place and cannot be locked.
-        let lock = folder.open(".").map_err(|error| opened.trouble(&error))?.into_std();
-        lock.lock().map_err(|error| opened.trouble(&error))?;
+        let about = folder.dir_metadata().map_err(|error| opened.trouble(&error))?;
+        let lock = lock::lock(opened.grants.locks(), (about.dev(), about.ino()), until);
+        let lock = lock.map_err(|error| {
+            let why = echoed(limpid_core::io_cause(&error));
+            sentence!("`{}` cannot be kept apart from other changes: {}", echoed(asked), why)
+        })?;
+        let busy =
+            || sentence!("`{}`: another call is changing its folder; nothing was touched, call again", echoed(asked));
+        let lock = lock.ok_or_else(busy)?;
         Ok(Self { opened, folder, name, _lock: lock })
     }
 

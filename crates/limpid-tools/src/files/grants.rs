@@ -13,6 +13,8 @@ pub struct Grants {
     others: Vec<Root>,
     /// Names that stand for the first of some folders that has what is asked for.
     short: Vec<(String, Vec<PathBuf>)>,
+    /// Where the locks of folders are.
+    locks: PathBuf,
 }
 
 /// One granted folder.
@@ -38,12 +40,13 @@ pub struct Place<'a> {
 }
 
 impl Grants {
-    /// The workspace and nothing else: the default.
-    pub fn new(workspace: impl Into<PathBuf>) -> Self {
+    /// The workspace and nothing else: the default. `locks` is a folder for locks that no program sees.
+    pub fn new(workspace: impl Into<PathBuf>, locks: impl Into<PathBuf>) -> Self {
         Self {
             workspace: Root { folder: workspace.into(), write: true, trust: Trust::File },
             others: Vec::new(),
             short: Vec::new(),
+            locks: locks.into(),
         }
     }
 
@@ -73,6 +76,11 @@ impl Grants {
     /// The workspace.
     pub fn workspace(&self) -> &Root {
         &self.workspace
+    }
+
+    /// Where the locks of folders are.
+    pub(super) fn locks(&self) -> &Path {
+        &self.locks
     }
 
     /// Every folder, the workspace first.
@@ -162,7 +170,7 @@ mod tests {
 
     fn grants() -> Grants {
         let root = |folder: &str, write| Root { folder: folder.into(), write, trust: Trust::Outside };
-        Grants::new("/none/home/workspace")
+        Grants::new("/none/home/workspace", "/none/home/data/locks")
             .with(root("/none/notes", true))
             .with(root("/none/notes/old", false))
             .with(root("/none/home/skills", false))
@@ -205,7 +213,7 @@ mod tests {
             std::fs::write(path, "x").unwrap();
         }
         let root = |name: &str| Root { folder: folder(name), write: false, trust: Trust::File };
-        let grants = Grants::new(folder("workspace")).with(root("own")).with(root("builtin"));
+        let grants = Grants::new(folder("workspace"), folder("locks")).with(root("own")).with(root("builtin"));
         let grants = grants.with_short("~/skills", [folder("own"), folder("builtin")]);
         let root_of = |path: &str| grants.place(path).map(|place| place.root.folder.clone());
         assert_eq!(root_of("~/skills/tea/a.md"), Ok(folder("own")));

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::call::{blocking, may_write, path_argument, where_it_is, with_path};
+use super::call::{changing, may_write, path_argument, where_it_is, with_path};
 use super::folder::{Changing, Opened};
 use super::grants::Grants;
 use crate::{PathArgument, Tool, ToolContext, read_arguments, schema_of};
@@ -75,10 +75,10 @@ impl Tool for WriteFile {
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { path, content } = read_arguments(arguments)?;
         let (grants, named) = (Arc::clone(&self.grants), context.words(path.clone()));
-        blocking(move || {
+        changing(move |until| {
             let place = grants.place_to_write(&path)?;
             let there = where_it_is(&place);
-            Changing::new(Opened::new(&grants, place)?, true)?.replace(content.as_bytes())?;
+            Changing::new(Opened::new(&grants, place)?, true, until)?.replace(content.as_bytes())?;
             Ok(sentence!("wrote {} bytes to {}{}", content.len(), named, there).into())
         })
         .await

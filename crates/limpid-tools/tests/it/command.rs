@@ -18,7 +18,7 @@ use tempfile::TempDir;
 fn programs(folder: &TempDir) -> Programs {
     Programs {
         scripts: Vec::new(),
-        grants: Grants::new(folder.path().join("workspace")),
+        grants: Grants::new(folder.path().join("workspace"), folder.path().join("locks")),
         helper: "limpid".into(),
         home: folder.path().to_owned(),
         outside: folder.path().join("strangers"),
@@ -27,6 +27,7 @@ fn programs(folder: &TempDir) -> Programs {
         network: Default::default(),
         path: vec![folder.path().join("bin")],
         environment: Vec::new(),
+        own_environment: Vec::new(),
         limits: Limits::default(),
         folders: Vec::new(),
         places: Places::default(),

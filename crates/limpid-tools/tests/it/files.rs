@@ -31,11 +31,9 @@ impl Bench {
         fs::write(folder.path().join("secret"), "the secret").unwrap();
         fs::write(folder.path().join("skills/write/SKILL.md"), "# Write\n").unwrap();
         let root = |name: &str, write, trust| Root { folder: folder.path().join(name), write, trust };
-        let grants = Grants::new(folder.path().join("workspace")).with(root("skills", false, Trust::File)).with(root(
-            "shared",
-            true,
-            Trust::Outside,
-        ));
+        let grants = Grants::new(folder.path().join("workspace"), folder.path().join("locks"))
+            .with(root("skills", false, Trust::File))
+            .with(root("shared", true, Trust::Outside));
         Self { tools: tools(&Arc::new(grants)), folder }
     }
 
@@ -80,6 +78,19 @@ impl Bench {
         names.sort();
         names
     }
+}
+
+// SEC-093
+#[tokio::test]
+async fn a_lock_of_a_programs_on_a_folder_holds_up_no_change() {
+    let bench = Bench::new();
+    // A program that may read a folder can do this.
+    let held = fs::File::open(bench.path("workspace")).unwrap();
+    held.lock().unwrap();
+    let write = bench.call("write_file", json!({ "path": "notes.md", "content": "mine" }));
+    let written = tokio::time::timeout(std::time::Duration::from_secs(5), write).await;
+    held.unlock().unwrap();
+    assert!(written.is_ok_and(|written| written.is_ok()));
 }
 
 // PICO-082 PICO-083 PICO-084 PICO-085 PICO-086 PICO-031

@@ -93,7 +93,6 @@ mod linux {
     fn programs(home: &Home, config: &Config, environment: &Environment, helper: &Path) -> Option<Programs> {
         running(config, Some(helper)).ok()?;
         let exec = &config.exec;
-        let names = HARMLESS.into_iter().chain(exec.environment.iter().map(String::as_str));
         let variable = |name: &str| Some((name.to_owned(), environment.get(name)?.to_owned()));
         let grants = files::grants(home, &config.files);
         let limits = Limits {
@@ -118,7 +117,8 @@ mod linux {
                 trusted: exec.trusted_network.clone(),
             },
             path: exec.path.clone(),
-            environment: names.filter_map(variable).collect(),
+            environment: HARMLESS.into_iter().filter_map(variable).collect(),
+            own_environment: exec.environment.iter().filter_map(|name| variable(name)).collect(),
             limits,
             folders: exec.folders.iter().map(|folder| rules(folder, limits)).collect(),
             places: Places::default(),

@@ -31,7 +31,11 @@ pub(crate) fn grants(home: &Home, config: &FilesConfig) -> Grants {
     let all_skills = [home.workspace_skills(), home.skills(), home.builtin_skills()];
     let write = config.grants.iter().map(|folder| granted(folder, true));
     let read = config.read.iter().map(|folder| granted(folder, false));
-    let grants = skills.into_iter().chain(write).chain(read).fold(Grants::new(home.workspace()), Grants::with);
+    let grants = skills
+        .into_iter()
+        .chain(write)
+        .chain(read)
+        .fold(Grants::new(home.workspace(), home.folder_locks()), Grants::with);
     let outside = Root { folder: home.outside(), write: true, trust: Trust::Outside };
     grants.with(outside).with_short(SKILLS, all_skills).with_short(OUTSIDE, [home.outside()])
 }

@@ -1,58 +1,85 @@
 //! Programs beside each other, and one that runs alone: what the owner said yes to stays as they saw it until it has ended.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use limpid_config::Home;
 use limpid_core::{Sentence, sentence};
-use limpid_tools::echoed;
+use limpid_tools::{Stop, echoed};
+use tokio::time::Instant;
+
+use super::locks::{self, How};
 
 /// How long a program waits for others to end.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Between two looks.
+/// Between two tries.
 const PAUSE: Duration = Duration::from_millis(20);
+
+/// Between two looks whether an approved program waits.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// How old copies of approved files are that nobody runs any more.
 const LEFT_BEHIND: Duration = Duration::from_hours(1);
 
 /// As long as this lives, no program starts that would run alone; with such a one no other program and no change of a file.
 pub(crate) struct Turn {
+    /// What an approved program that waits holds; none for such a one itself.
+    next: Option<PathBuf>,
     /// The system lets go of them with the process.
     _held: Vec<File>,
 }
 
-/// Waits until a program may start.
+impl Turn {
+    /// Waits until an approved program waits for this turn to end. For one that was approved itself that never comes.
+    pub(crate) fn is_wanted(&self) -> Stop {
+        let Some(next) = self.next.clone() else { return Box::pin(std::future::pending()) };
+        Box::pin(async move {
+            // What cannot be looked at wants nothing.
+            while !matches!(locks::now(&next, How::Shared), Ok(None)) {
+                tokio::time::sleep(LOOK).await;
+            }
+        })
+    }
+}
+
+/// Waits until a program may start. One that was approved goes first: as soon as it waits, no other one starts.
 ///
 /// # Errors
 /// A sentence, when others do not end in time: then it must not start.
 pub(super) async fn turn(home: &Home, alone: bool) -> Result<Turn, Sentence> {
-    let until = tokio::time::Instant::now() + PATIENCE;
-    let mut held = vec![locked(&home.programs_lock(), alone, until).await?];
-    if alone {
-        held.push(locked(&home.files_lock(), true, until).await?);
-    }
-    Ok(Turn { _held: held })
+    turn_until(home, alone, Instant::now() + PATIENCE).await
 }
 
-async fn locked(path: &Path, alone: bool, until: tokio::time::Instant) -> Result<File, Sentence> {
+async fn turn_until(home: &Home, alone: bool, until: Instant) -> Result<Turn, Sentence> {
     let failed = |error: io::Error| sentence!("it cannot be kept apart from other programs: {}", echoed(error));
-    #[expect(clippy::disallowed_methods, reason = "a handle to lock; what it holds is not read")]
-    let file = OpenOptions::new().write(true).create(true).truncate(false).open(path).map_err(failed)?;
-    loop {
-        match if alone { file.try_lock() } else { file.try_lock_shared() } {
-            Ok(()) => return Ok(file),
-            Err(TryLockError::Error(error)) => return Err(failed(error)),
-            Err(TryLockError::WouldBlock) if tokio::time::Instant::now() >= until => {
-                return Err(sentence!(
-                    "another program is running, and what was approved may change meanwhile; call it again when that has ended"
-                ));
+    let (next, programs) = (home.next_program_lock(), home.programs_lock());
+    if !alone {
+        loop {
+            // The first one is let go of at once: it only says that no approved program waits.
+            let first = locks::now(&next, How::Shared).map_err(failed)?;
+            let held = first.map(|_| locks::now(&programs, How::Shared)).transpose().map_err(failed)?.flatten();
+            if let Some(held) = held {
+                return Ok(Turn { next: Some(next), _held: vec![held] });
             }
-            Err(TryLockError::WouldBlock) => tokio::time::sleep(PAUSE).await,
+            if Instant::now() >= until {
+                return Err(
+                    "a program that the owner approved goes first; call this one again when that has ended".into()
+                );
+            }
+            tokio::time::sleep(PAUSE).await;
         }
     }
+    let take = async |path: &Path| locks::take(path, How::Alone, until).await.map_err(failed)?.ok_or_else(others);
+    let _next = take(&next).await?;
+    let held = vec![take(&programs).await?, take(&home.files_lock()).await?];
+    Ok(Turn { next: None, _held: held })
+}
+
+fn others() -> Sentence {
+    "another program is running, and what was approved may change meanwhile; call it again when that has ended".into()
 }
 
 /// Removes copies of approved files that a process left behind when it was killed.
@@ -64,4 +91,41 @@ pub(super) fn clear_copies(home: &Home, now: SystemTime) {
     };
     // One that stays takes room, and nothing more.
     entries.flatten().filter(is_old).for_each(|entry| drop(std::fs::remove_dir_all(entry.path())));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn home() -> (tempfile::TempDir, Home) {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(folder.path().join("data")).unwrap();
+        let home = Home::new(folder.path());
+        (folder, home)
+    }
+
+    async fn at_once(home: &Home, alone: bool) -> Result<Turn, Sentence> {
+        turn_until(home, alone, Instant::now()).await
+    }
+
+    // SEC-076 SEC-093
+    #[tokio::test]
+    async fn an_approved_program_that_waits_goes_first() {
+        let (_folder, home) = home();
+        let unasked = at_once(&home, false).await.unwrap();
+        let beside = at_once(&home, false).await.unwrap();
+        let waiting = tokio::spawn({
+            let home = home.clone();
+            async move { turn(&home, true).await }
+        });
+        // Those that run hear of it, and no other one starts.
+        unasked.is_wanted().await;
+        beside.is_wanted().await;
+        assert!(at_once(&home, false).await.is_err_and(|why| why.text().contains("goes first")));
+        drop((unasked, beside));
+        let approved = waiting.await.unwrap().unwrap();
+        assert!(at_once(&home, false).await.is_err() && at_once(&home, true).await.is_err());
+        drop(approved);
+        assert!(at_once(&home, true).await.is_ok() && at_once(&home, false).await.is_ok());
+    }
 }

@@ -1,20 +1,24 @@
 //! What is written down of files before they are changed, and where what they held is kept.
 
 use std::collections::{BTreeSet, HashMap};
-use std::fs::{File, OpenOptions};
-use std::io;
-use std::path::Path;
+use std::fs::File;
 use std::sync::Arc;
+use std::time::Duration;
 
 use limpid_config::Home;
 use limpid_store::{FileChangeEnd, FileContent, FileVersionId, NewFileVersion, StoreError};
 use limpid_tools::files::{self, Grants};
 use tokio::sync::{Mutex, OwnedMutexGuard};
+use tokio::time::Instant;
 
 use super::kept::{KeptFiles, hash_of};
+use super::locks::{self, How};
 use super::names::{FileNames, is_quoted};
 use crate::error::AgentError;
 use crate::memory::{MemoryWriter, WriteSource};
+
+/// How long a change of a file waits for others; less than a call may take, so that it can say why nothing was changed.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A file that a call may change.
 pub(super) struct Watched {
@@ -28,13 +32,6 @@ pub(super) struct Busy {
     _calls: Vec<OwnedMutexGuard<()>>,
     /// The system lets go of it with the process.
     _processes: File,
-}
-
-#[expect(clippy::disallowed_methods, reason = "a handle to lock; what it holds is not read")]
-fn lock(path: &Path) -> io::Result<File> {
-    let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
-    file.lock()?;
-    Ok(file)
 }
 
 /// The changes of files, and what the files held.
@@ -53,7 +50,7 @@ impl Journal {
     pub(super) fn new(home: &Home, memory: MemoryWriter) -> Self {
         Self {
             memory,
-            workspace: Grants::new(home.workspace()),
+            workspace: Grants::new(home.workspace(), home.folder_locks()),
             names: FileNames::new(home),
             kept: KeptFiles::new(home.kept_files()),
             home: home.clone(),
@@ -65,7 +62,7 @@ impl Journal {
     /// dropped.
     ///
     /// # Errors
-    /// When the home has no room for the lock.
+    /// When the home has no room for the lock, and when others do not end in time.
     pub(super) async fn wait_for(&self, names: &BTreeSet<String>) -> Result<Busy, AgentError> {
         let mut guards = Vec::new();
         // In one order, so that two calls never wait for each other.
@@ -78,10 +75,11 @@ impl Journal {
             guards.push(lock.lock_owned().await);
         }
         let path = self.home.files_lock();
-        let held = self.home.files_lock();
-        let locking = tokio::task::spawn_blocking(move || lock(&path));
-        let lock = locking.await.map_err(io::Error::other).and_then(|lock| lock);
-        let lock = lock.map_err(AgentError::file(held))?;
+        let lock = locks::take(&path, How::Alone, Instant::now() + PATIENCE).await.map_err(AgentError::file(path))?;
+        let lock = lock.ok_or_else(|| {
+            let why = "an approved program is running, or another change is being made; call again when that has ended";
+            AgentError::Invalid(why.to_owned())
+        })?;
         Ok(Busy { _calls: guards, _processes: lock })
     }
 

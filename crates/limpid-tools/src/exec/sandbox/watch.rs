@@ -18,7 +18,7 @@ use rustix::stdio::stdin;
 
 use super::{READY, code, code_of_signal, enter, loopback, proxy, support, tell};
 use crate::exec::confinement::{Confinement, Limits, Network};
-use crate::exec::disk::Disk;
+use crate::exec::disk::{self, Disk};
 use crate::exec::processes::{end_all, usage};
 
 /// Between two looks at what the program uses.
@@ -79,6 +79,7 @@ pub(super) fn try_layers() -> Result<u8, String> {
         scratch: "/tmp".into(),
         network: Network::default(),
         limits: Limits::default(),
+        spares_disk: false,
     };
     let text = serde_json::to_string(&nothing).map_err(|error| error.to_string())?;
     let mut started = start(&[text.into()], &nothing)?;
@@ -183,10 +184,16 @@ fn call(scratch: &Path) -> io::Result<Call> {
 /// Waits for the end of the program, or brings it about.
 fn follow(started: &mut Started, disk: Disk, confinement: &Confinement) -> Result<u8, String> {
     let limits = &confinement.limits;
+    let mut written: Vec<PathBuf> = confinement.write.iter().map(|place| place.path.clone()).collect();
     let disk = match &started.call {
-        Some(call) => disk.with_empty(call.0.clone()),
+        Some(call) => {
+            written.push(call.0.clone());
+            disk.with_empty(call.0.clone())
+        }
         None => disk,
     };
+    // At each look, since counting may take longer than a disk takes to fill.
+    let full = || disk::room(written.iter().map(PathBuf::as_path)).err().filter(|_| confinement.spares_disk);
     let disk = watch_disk(disk, *limits).map_err(|error| format!("it cannot be watched: {error}"))?;
     let child = i32::try_from(started.child.id()).ok().and_then(Pid::from_raw).ok_or("it has no number")?;
     let ended = pidfd_open(child, PidfdFlags::empty()).map_err(|error| format!("it cannot be watched: {error}"))?;
@@ -210,7 +217,7 @@ fn follow(started: &mut Started, disk: Disk, confinement: &Confinement) -> Resul
                 Some(format!("it used more than {} MiB of memory", limits.memory_bytes / 1024 / 1024))
             }
             Err(error) if known.elapsed() > UNKNOWN => Some(format!("what it uses cannot be read: {error}")),
-            _ => disk.try_recv().ok(),
+            _ => full().or_else(|| disk.try_recv().ok()),
         };
         if let Some(reason) = reason {
             tell(&format!("ended: {reason}"));

@@ -64,7 +64,7 @@ impl Bench {
         }
         hand_over(folder.path());
         let root = |name: &str, write, trust| Root { folder: path(name), write, trust };
-        let grants = Grants::new(path("home/workspace"))
+        let grants = Grants::new(path("home/workspace"), path("home/data/locks"))
             .with(root("home/skills", false, Trust::File))
             .with(root("mine", true, Trust::File))
             .with(root("mine/theirs", true, Trust::Outside))
@@ -82,6 +82,7 @@ impl Bench {
             network: Network::default(),
             path: Vec::new(),
             environment: Vec::new(),
+            own_environment: Vec::new(),
             limits: Limits::default(),
             folders: Vec::new(),
             places: Places::default(),
@@ -104,7 +105,7 @@ impl Bench {
     /// The same with no granted folder within another: without namespaces no part of one can be hidden.
     pub(super) fn flat(mut self) -> Self {
         let root = |name: &str, write, trust| Root { folder: self.path(name), write, trust };
-        self.programs.grants = Grants::new(self.path("home/workspace"))
+        self.programs.grants = Grants::new(self.path("home/workspace"), self.path("home/data/locks"))
             .with(root("home/skills", false, Trust::File))
             .with(root("mine", true, Trust::File))
             .with(root("theirs", true, Trust::Outside))

@@ -1,11 +1,18 @@
 //! What a program may use, and what ends it.
 
 use std::fs;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use limpid_config::regular_file::Opened;
+use limpid_core::Trust;
+use limpid_tools::exec::Exec;
 use limpid_tools::exec::confinement::Limits;
+use limpid_tools::{Snapshot, Tool, ToolContext};
+use serde_json::json;
 
-use super::kit::Bench;
+use super::kit::{Bench, hand_over};
+use crate::kit::context;
 
 const MIB: u64 = 1024 * 1024;
 
@@ -127,4 +134,91 @@ async fn what_is_hidden_from_the_count_ends_the_program() {
     assert!(begun.elapsed() < Duration::from_secs(5), "{told}");
     let told = bench.run("mkdir -m 700 light; mkdir -m 0 gone; rmdir gone; echo fine").await;
     assert_eq!(told, "fine\nExit code: 0");
+}
+
+/// A small file system at a place; none where this user can make none.
+struct Small(std::path::PathBuf);
+
+impl Small {
+    fn at(place: std::path::PathBuf, size: &str) -> Option<Self> {
+        use std::io::Write as _;
+        let mount = ["-t", "tmpfs", "-o", &format!("size={size},mode=777"), "none"].map(str::to_owned);
+        let made =
+            std::process::Command::new("mount").args(mount).arg(&place).stderr(std::process::Stdio::null()).status();
+        if made.is_ok_and(|made| made.success()) {
+            return Some(Self(place));
+        }
+        let _ = writeln!(std::io::stderr(), "SKIPPED: no small file system can be made");
+        None
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+// SEC-085 SEC-093
+#[tokio::test]
+async fn what_nobody_was_asked_about_leaves_room_on_the_disk_and_does_not_start_without() {
+    let mut bench = bench(Limits::default());
+    let Some(small) = Small::at(bench.path("home/outside"), "100m") else { return };
+    let fills = "perl -e '$| = 1; my $n = 0; while (1) { open my $f, \">\", \"{}/home/outside/f\" . $n++; \
+                 print $f \"x\" x 65536; close $f; select undef, undef, undef, 0.002 }'";
+    let reserve = 5 * MIB;
+    let free = |bench: &Bench| {
+        let about = rustix::fs::statvfs(bench.path("home/outside")).unwrap();
+        about.f_bavail * about.f_frsize
+    };
+    let told = bench.run_as(Trust::Outside, fills).await;
+    assert!(told.contains("is nearly full") && free(&bench) > reserve / 2, "{} left: {told}", free(&bench));
+    // The next one does not begin where that one ended.
+    fs::write(bench.path("home/outside/more"), vec![1; 3 * 1024 * 1024]).unwrap();
+    let before = free(&bench);
+    let told = bench.run_as(Trust::Outside, fills).await;
+    assert!(told.starts_with("error: ") && told.contains("nearly full") && told.contains("remove files"), "{told}");
+    assert_eq!(free(&bench), before);
+    // One that the owner approved makes room.
+    bench.programs.shell = false;
+    let call = json!({ "command": format!("find {} -name f* -delete", bench.path("home/outside").display()) });
+    let exec = Exec::new(Arc::new(bench.programs.clone()));
+    let mut snapshot = Snapshot::new(bench.path("home/data/approved/1")).unwrap();
+    let program = exec.starts(&call).unwrap().program;
+    snapshot.keep(&program, Opened::at_no_link(&program).unwrap(), 10 << 20).unwrap().unwrap();
+    hand_over(&bench.path("home/data"));
+    let context = ToolContext { approved: true, snapshot: Some(Arc::new(snapshot)), ..context(Trust::Outside) };
+    let said = exec.run(&context, call).await.unwrap();
+    assert_eq!((said.value().as_str(), free(&bench) > 50 * MIB), ("Exit code: 0", true));
+    drop(small);
+}
+
+// SEC-093 SEC-076
+#[tokio::test]
+async fn what_may_be_a_strangers_ends_for_an_approved_program_and_the_owners_own_does_not() {
+    let bench = bench(Limits { seconds: 20, ..Limits::default() });
+    let exec = Exec::new(Arc::new(bench.programs.clone()));
+    let run = async |trust, command: &str| {
+        let context = context(trust);
+        // It begins, and then another one wants its turn.
+        let begun = bench.path(if trust == Trust::Owner { "home/workspace/begun" } else { "home/outside/begun" });
+        let stop = {
+            let begun = begun.clone();
+            Box::pin(async move {
+                while !begun.exists() {
+                    tokio::time::sleep(Duration::from_millis(10)).await;
+                }
+            })
+        };
+        let call = json!({ "command": format!("touch {}; {command}", begun.display()) });
+        exec.run_until(&context, call, stop).await.unwrap().into_parts().0
+    };
+    let begun = Instant::now();
+    let told = run(Trust::Outside, "sleep 15").await;
+    assert!(
+        told.contains("a program that the owner approved goes first") && told.contains("Call this one again"),
+        "{told}"
+    );
+    assert!(begun.elapsed() < Duration::from_secs(10), "it did not wait");
+    assert_eq!(run(Trust::Owner, "echo done").await, "done\nExit code: 0");
 }

@@ -2,11 +2,14 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::sync::Arc;
 
 use limpid_core::Trust;
-use limpid_tools::exec::Programs;
+use limpid_tools::Tool;
 use limpid_tools::exec::command::Command;
-use limpid_tools::exec::confinement::View;
+use limpid_tools::exec::view::View;
+use limpid_tools::exec::{Exec, Programs};
+use serde_json::json;
 
 use super::kit::{Bench, hand_over};
 
@@ -174,7 +177,7 @@ async fn what_a_call_prints_of_a_package_is_a_strangers() {
     let label = |programs: &Programs, command: &str| {
         let command = command.replace("{}", &bench.folder.path().display().to_string());
         let command = Command::parse(&command, None, programs).unwrap();
-        programs.trust(View::High, &command)
+        programs.trust(View::High { network: false }, &command)
     };
     assert_eq!(label(&bench.programs, "cd {}/tools; ls"), Trust::Outside, "a text for a shell");
     let plain = Programs { shell: false, ..bench.programs.clone() };
@@ -216,4 +219,67 @@ async fn without_namespaces_landlock_holds_the_views() {
     assert_eq!(told.matches("not implemented").count(), 2, "{told}");
     assert!(told.contains("not permitted") && told.contains("alive\n"), "{told}");
     assert_eq!(fs::read_dir(bench.path("home/data/scratch")).unwrap().count(), 0);
+}
+
+// SEC-058 SEC-087
+#[tokio::test]
+async fn what_may_be_a_strangers_never_has_the_network_and_sight_of_the_owners_places() {
+    let mut bench = Bench::new();
+    bench.programs.shell = false;
+    bench.programs.network.names.push("a.example".to_owned());
+    bench.programs.own_environment = vec![("OWN_TOKEN".to_owned(), "4711".to_owned())];
+    let script = "import os\nfor path in ['home/workspace/tea.md', 'mine/own.md', 'read/own.md', 'home/skills/tea/SKILL.md', \
+                  'theirs/letter.md', 'mine/theirs/letter.md', 'home/outside/letter.md']:\n    \
+                  print(path, os.path.exists('BENCH/' + path))\n\
+                  print('skills', os.path.exists(os.path.expanduser('~/skills')))\n\
+                  print('network', '0100007F' in open('/proc/net/tcp').read(), 'OWN_TOKEN' in os.environ)\n\
+                  open('BENCH/home/outside/made', 'w')\n";
+    let script = script.replace("BENCH", &bench.folder.path().display().to_string());
+    for folder in ["theirs", "home/workspace", "home/outside"] {
+        fs::write(bench.path(folder).join("test.py"), &script).unwrap();
+    }
+    hand_over(bench.folder.path());
+    let run = async |command: &str, folder: &str, trust: Trust| {
+        let at = |text: &str| text.replace("{}", &bench.folder.path().display().to_string());
+        let call = json!({ "command": at(command), "working_dir": at(folder) });
+        let exec = Exec::new(Arc::new(bench.programs.clone()));
+        let said = exec.run(&crate::kit::context(trust), call).await.unwrap();
+        assert_eq!(said.trust(), Trust::Outside);
+        format!(
+            "{command} in {folder} ({trust})\n{}",
+            said.value().replace(bench.folder.path().to_str().unwrap(), "[BENCH]")
+        )
+    };
+    let told = [
+        run("python3 test.py", "{}/theirs", Trust::Owner).await,
+        run("python3 test.py", "{}/home/outside", Trust::Owner).await,
+        // It needs what is the owner's, so it has no network.
+        run("python3 test.py {}/home/workspace", "{}/theirs", Trust::Owner).await,
+        run("python3 ../../theirs/test.py", ".", Trust::Owner).await,
+        // A stranger's text led to it, and nobody was asked.
+        run("python3 test.py", "{}/theirs", Trust::Outside).await,
+        run("python3 test.py", ".", Trust::Outside).await,
+        // The owner's own.
+        run("python3 test.py", ".", Trust::Owner).await,
+    ];
+    insta::assert_snapshot!(told.join("\n\n"));
+}
+
+// SEC-058 SEC-087
+#[tokio::test]
+async fn a_question_says_what_a_program_could_read_and_where_it_could_send() {
+    let mut bench = Bench::new();
+    bench.programs.shell = false;
+    bench.programs.network.names.push("a.example".to_owned());
+    let warning = |programs: &Programs, trust, folder: &str| {
+        let call = json!({ "command": "ls", "working_dir": bench.path(folder).display().to_string() });
+        Exec::new(Arc::new(programs.clone())).warning(trust, &call)
+    };
+    let both = Some("it can read your folders and send to a.example".to_owned());
+    assert_eq!(warning(&bench.programs, Trust::Outside, "home/workspace"), both);
+    assert_eq!(warning(&bench.programs, Trust::Owner, "home/workspace"), both);
+    let apart = Some("it can send to a.example, and sees nothing of yours but this command".to_owned());
+    assert_eq!(warning(&bench.programs, Trust::Outside, "theirs"), apart);
+    let alone = Programs { network: Default::default(), ..bench.programs.clone() };
+    assert_eq!(warning(&alone, Trust::Outside, "home/workspace"), None);
 }

@@ -1,0 +1,99 @@
+//! Which places the words of a call name.
+
+use std::path::{Path, PathBuf};
+
+use super::command::Command;
+use super::places::Kind;
+use super::programs::Programs;
+
+/// Parts of a word that are looked at. What is named beyond them, the kernel keeps from a program with the network.
+const PARTS: usize = 200;
+
+/// Bytes of the longest path.
+const LONGEST: usize = 4096;
+
+/// Behind these signs a path may begin within a word.
+const SIGNS: [char; 4] = ['=', ':', ',', '@'];
+
+/// The kinds of places that a call names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Named {
+    /// Where strangers' text may be.
+    pub(super) low: bool,
+    /// The owner's.
+    pub(super) high: bool,
+}
+
+impl Named {
+    fn add(&mut self, kind: Kind) {
+        self.low |= kind.is_low();
+        self.high |= matches!(kind, Kind::High { .. });
+    }
+}
+
+impl Programs {
+    /// The kinds of places that a call names: as its folder, as its program, or in one of its words.
+    pub(super) fn named(&self, command: &Command) -> Named {
+        let mut named = Named::default();
+        let own = [&command.folder, &command.program].into_iter().chain(&command.script);
+        own.filter_map(|path| self.kind_of(path)).for_each(|kind| named.add(kind));
+        for word in command.words.iter().skip(1) {
+            let paths = parts(word).filter_map(|part| command.folder.join(part).canonicalize().ok());
+            paths.filter_map(|path| self.kind_of(&path)).for_each(|kind| named.add(kind));
+            self.within(word).into_iter().for_each(|kind| named.add(kind));
+        }
+        named
+    }
+
+    /// The kinds of folders whose paths stand somewhere in a word: in a text for a shell nobody looks for words.
+    fn within(&self, word: &str) -> Vec<Kind> {
+        let found = |(paths, kind): ([&Path; 2], Kind)| {
+            let names = paths.map(|path| path.display().to_string());
+            let places = names.iter().flat_map(|name| word.match_indices(name.as_str()));
+            places.map(|(at, name)| (at, name.len(), kind)).collect::<Vec<_>>()
+        };
+        let found: Vec<_> = self.folders().flat_map(found).collect();
+        // Of a folder within another one only the inner one is named.
+        let is_inner = |(at, length, _): &&(usize, usize, Kind)| {
+            !found.iter().any(|(other, longer, _)| other == at && longer > length)
+        };
+        found.iter().filter(is_inner).map(|(.., kind)| *kind).collect()
+    }
+
+    /// Whether one of a call's words names something in the folder of a toolchain, where packages of strangers lie.
+    pub(super) fn names_package(&self, command: &Command) -> bool {
+        let real = |folder: &PathBuf| folder.canonicalize().unwrap_or_else(|_| folder.clone());
+        let folders: Vec<PathBuf> = self.toolchains.iter().flat_map(|folder| [folder.clone(), real(folder)]).collect();
+        let is_there = |path: PathBuf| {
+            let path = path.canonicalize().unwrap_or(path);
+            folders.iter().any(|folder| path.starts_with(folder))
+        };
+        let named = |word: &String| {
+            parts(word).any(|part| is_there(command.folder.join(part)))
+                || folders.iter().any(|folder| word.contains(&folder.display().to_string()))
+        };
+        is_there(command.folder.clone()) || command.words.iter().skip(1).any(named)
+    }
+}
+
+/// What of a word may be a path: the whole, what stands before or behind a sign, and what follows the letter of an option.
+fn parts(word: &str) -> impl Iterator<Item = &str> {
+    let behind_signs = word.match_indices(SIGNS).filter_map(|(at, sign)| word.get(at + sign.len()..));
+    let behind_letter = word.strip_prefix('-').and_then(|option| option.get(1..));
+    let parts = std::iter::once(word).chain(behind_letter).chain(word.split(SIGNS)).chain(behind_signs);
+    parts.filter(|part| !part.is_empty() && part.len() <= LONGEST).take(PARTS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SEC-058
+    #[test]
+    fn a_path_is_found_in_a_word_behind_signs_and_letters() {
+        let found = |word: &str, path: &str| parts(word).any(|part| part == path);
+        let words = ["../a", "-C../a", "--file=../a", "x:../a", "../a:x", "@../a", "-I=../a", "one,../a,two"];
+        assert_eq!(words.into_iter().filter(|word| !found(word, "../a")).collect::<Vec<_>>(), [""; 0]);
+        assert!(parts(&":".repeat(1 << 20)).count() <= PARTS);
+    }
+}

@@ -1,0 +1,140 @@
+//! Which places a program sees, and whether it has the network: one decision for every call.
+//!
+//! What may be a stranger's program never has both the network and sight of the owner's places.
+
+/// Which places a program sees and writes. The kernel holds it to that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum View {
+    /// The owner's places, to read and to write; nothing where a stranger's text may be.
+    High {
+        /// Whether it has the network: only where the owner trusts every host that may answer.
+        network: bool,
+    },
+    /// All places, to read; to write only the folder for what strangers wrote. No network.
+    Low,
+    /// Strangers' places and the network, but nothing of the owner's.
+    Apart,
+    /// The owner's places, to read, and the network; of strangers' places only the folder that it writes.
+    Online,
+}
+
+/// What `[exec] network` grants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Granted {
+    /// Nothing.
+    Nothing,
+    /// Hosts whose answers are the owner's.
+    Trusted,
+    /// Hosts of others among them.
+    Others,
+}
+
+/// What decides about the view of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Situation {
+    /// What programs may reach.
+    pub network: Granted,
+    /// Whether a stranger's text led to the call.
+    pub is_tainted: bool,
+    /// Whether the owner said yes to this very call.
+    pub is_approved: bool,
+    /// Whether the owner named the program among those that run unasked in a stranger's folder.
+    pub is_listed: bool,
+    /// Whether the call names a place of strangers: to start in, as the program, or in one of its words.
+    pub names_low: bool,
+    /// Whether the call names a place of the owner's in the same way.
+    pub names_high: bool,
+}
+
+impl View {
+    /// The view of a call.
+    pub fn of(situation: Situation) -> Self {
+        let Situation { network, is_tainted, is_approved, is_listed, names_low, names_high } = situation;
+        let may_go_out = network != Granted::Nothing && (!is_tainted || is_approved);
+        match (is_listed || names_low, is_tainted) {
+            // The model's words may hold what is private, and nobody looks at those of a listed program.
+            (true, _) if !is_listed && !names_high && may_go_out => Self::Apart,
+            (true, _) => Self::Low,
+            // The owner's own program. The question that they said yes to told of both.
+            (false, true) if may_go_out => Self::Online,
+            (false, true) => Self::Low,
+            (false, false) if network == Granted::Others => Self::Online,
+            (false, false) => Self::High { network: network == Granted::Trusted },
+        }
+    }
+
+    /// Whether it reads the owner's places.
+    pub fn reads_high(self) -> bool {
+        self != Self::Apart
+    }
+
+    /// Whether it writes the owner's places.
+    pub fn writes_high(self) -> bool {
+        matches!(self, Self::High { .. })
+    }
+
+    /// Whether it reads strangers' places.
+    pub fn reads_low(self) -> bool {
+        matches!(self, Self::Low | Self::Apart)
+    }
+
+    /// Whether it has the network that is granted.
+    pub fn has_network(self) -> bool {
+        matches!(self, Self::High { network: true } | Self::Apart | Self::Online)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BOOLS: [bool; 2] = [false, true];
+
+    fn all() -> Vec<Situation> {
+        let mut all = Vec::new();
+        for network in [Granted::Nothing, Granted::Trusted, Granted::Others] {
+            for bits in 0..32 {
+                let bit = |n: u32| BOOLS[usize::from(bits >> n & 1 == 1)];
+                let (is_tainted, is_approved, is_listed) = (bit(4), bit(3), bit(2));
+                let (names_low, names_high) = (bit(1), bit(0));
+                all.push(Situation { network, is_tainted, is_approved, is_listed, names_low, names_high });
+            }
+        }
+        all
+    }
+
+    // SEC-058 SEC-087 SEC-100
+    #[test]
+    fn every_situation_has_its_view() {
+        let word = |is: bool, word: &str| if is { word.to_owned() } else { "-".repeat(word.len()) };
+        let line = |situation: Situation| {
+            let Situation { network, is_tainted, is_approved, is_listed, names_low, names_high } = situation;
+            let words = [
+                word(is_tainted, "tainted"),
+                word(is_approved, "approved"),
+                word(is_listed, "listed"),
+                word(names_low, "low"),
+                word(names_high, "high"),
+            ];
+            format!("{:8} {} -> {:?}", format!("{network:?}"), words.join(" "), View::of(situation))
+        };
+        insta::assert_snapshot!(all().into_iter().map(line).collect::<Vec<_>>().join("\n"));
+    }
+
+    // SEC-058 SEC-087
+    #[test]
+    fn what_may_be_a_strangers_never_has_both_the_network_and_the_owners_places() {
+        for situation in all() {
+            let view = View::of(situation);
+            let may_be_strangers = situation.names_low || situation.is_listed;
+            let both = view.has_network() && view.reads_high();
+            assert!(!(may_be_strangers && both), "{situation:?}");
+            assert!(!(both && view.reads_low()), "{situation:?}: what lies there may be run without being named");
+            // What a stranger's text led to has both only when the owner was told of both.
+            assert!(!(both && situation.is_tainted && !situation.is_approved), "{situation:?}");
+            // Nothing of a stranger's changes what is the owner's.
+            assert!(!(view.writes_high() && (may_be_strangers || situation.is_tainted)), "{situation:?}");
+            assert!(!(view.has_network() && situation.network == Granted::Nothing), "{situation:?}");
+        }
+    }
+}
