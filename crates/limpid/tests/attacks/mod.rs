@@ -8,6 +8,8 @@ mod equal_keys;
 mod fixed_fetches;
 mod flood_of_calls;
 #[cfg(target_os = "linux")]
+mod foreign_tests;
+#[cfg(target_os = "linux")]
 mod hostile_formats;
 mod hostile_research;
 mod kept_apart;
