@@ -27,6 +27,10 @@ const MOST_BYTES: u64 = 1024 * 1024 * 1024;
 /// Files that stay free at most.
 const MOST_FILES: u64 = 20_000;
 
+/// What is done on a full disk.
+const MAKE_ROOM: &str =
+    "until there is room only programs run that the owner approves. Tell the owner to remove files there";
+
 /// Bytes of a block, as the kernel counts them for every file system.
 const BLOCK: u64 = 512;
 
@@ -59,7 +63,7 @@ pub(super) fn room<'a>(folders: impl IntoIterator<Item = &'a Path>) -> Result<Ro
     let mut least = Room { bytes: u64::MAX, files: u64::MAX };
     for folder in folders {
         let Some(room) = beyond_reserve(total(folder), &free(folder)) else {
-            return Err(format!("the disk of `{}` is nearly full", folder.display()));
+            return Err(format!("the disk of `{}` is nearly full; {MAKE_ROOM}", folder.display()));
         };
         least = Room { bytes: least.bytes.min(room.bytes), files: least.files.min(room.files) };
     }

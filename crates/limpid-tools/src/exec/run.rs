@@ -20,9 +20,6 @@ use super::view::View;
 /// Seconds that the tool's own end may take after the program was told to end.
 pub(super) const LAST_SECONDS: u64 = 15;
 
-/// What is done on a full disk.
-const MAKE_ROOM: &str = "Tell the owner to remove files there, or to approve a program that does.";
-
 /// Bytes that are kept of each stream's beginning, and of its end.
 const KEPT: usize = 256 * 1024;
 
@@ -54,9 +51,7 @@ pub async fn run(
     let mut confinement = programs.confinement(command.folder.clone(), view, (read_only, !approved))?;
     confinement.frozen = frozen;
     if confinement.spares_disk {
-        let room = disk::room(confinement.write.iter().map(|place| place.path.as_path()));
-        let room =
-            room.map_err(|full| format!("{full}, so only programs that the owner approves start. {MAKE_ROOM}"))?;
+        let room = disk::room(confinement.write.iter().map(|place| place.path.as_path()))?;
         confinement.limits.disk_bytes = confinement.limits.disk_bytes.min(room.bytes);
         confinement.limits.files = confinement.limits.files.min(room.files);
     }
