@@ -39,7 +39,7 @@ use limpid_services::profiles::ProfileRegistry;
 use limpid_services::skills::Skills;
 use limpid_services::spending::Spending;
 use limpid_services::tasks::Tasks;
-use limpid_services::tools::FileHistory;
+use limpid_services::tools::{FileHistory, Tool};
 
 /// An agent. It needs a Tokio runtime around it when it is asked to do something.
 #[derive(Clone)]
@@ -191,6 +191,11 @@ impl Agent {
         &self.services.context.models
     }
 
+    /// The same, for another agent of this process.
+    pub fn shared_models(&self) -> Arc<ModelRegistry> {
+        Arc::clone(&self.services.context.models)
+    }
+
     /// Modes of conversations.
     pub fn modes(&self) -> &Modes {
         &self.services.modes
@@ -219,6 +224,16 @@ impl Agent {
     /// The spending limits, and what was used of them.
     pub fn spending(&self) -> &Spending {
         &self.services.spending
+    }
+
+    /// A tool by the name that models call.
+    pub fn tool(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        self.services.context.tools.tool(name).cloned()
+    }
+
+    /// Has tools made again: the owner has looked at those of a server.
+    pub fn renew_tools(&self) {
+        self.services.settings.rebuild();
     }
 
     /// What is to be done later.

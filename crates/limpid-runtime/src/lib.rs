@@ -7,6 +7,7 @@
 //! - [`limpid_conversation`]: one actor for each conversation: turns, calls of models and tools, compaction, delivery.
 //! - [`jobs`]: what runs when its time has come: the heartbeat, tasks, mail, maintenance.
 //! - [`commands`]: commands that begin with a slash, the same on every surface.
+//! - [`question`]: what the owner is shown of a call that waits for them.
 //! - [`agent`]: puts the rooms together.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
@@ -16,6 +17,7 @@ pub mod commands;
 pub mod doctor;
 pub mod jobs;
 pub mod preview;
+pub mod question;
 mod recorded;
 pub mod requests;
 mod settings;

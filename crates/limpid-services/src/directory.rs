@@ -94,6 +94,11 @@ impl Directory {
         self.store.conversation(id).await?.ok_or_else(missing)
     }
 
+    /// An id that no conversation has yet.
+    pub fn new_id(&self) -> ConversationId {
+        ConversationId::new(self.host.new_id("c"))
+    }
+
     /// A new chat that only the owner reads.
     ///
     /// # Errors
@@ -104,8 +109,22 @@ impl Directory {
         mode: Option<String>,
         model: Option<String>,
     ) -> Result<Conversation, AgentError> {
+        self.create_chat_as(self.new_id(), profile, mode, model).await
+    }
+
+    /// The same, by an id from [`Directory::new_id`].
+    ///
+    /// # Errors
+    /// When the store cannot be written, or there is one of that id.
+    pub async fn create_chat_as(
+        &self,
+        id: ConversationId,
+        profile: String,
+        mode: Option<String>,
+        model: Option<String>,
+    ) -> Result<Conversation, AgentError> {
         let new = NewConversation {
-            id: ConversationId::new(self.host.new_id("c")),
+            id,
             kind: ConversationKind::Chat,
             title: String::new(),
             profile,

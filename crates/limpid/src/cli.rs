@@ -40,7 +40,7 @@ pub use profile::{ModeCommand, ProfileCommand};
 pub use prompt::{PromptCommand, ShowArgs};
 pub use service::ServiceCommand;
 pub use skill::SkillCommand;
-pub use talk::{ChatArgs, CostArgs, CostBy, InitArgs, TalkArgs};
+pub use talk::{AcpArgs, ChatArgs, CostArgs, CostBy, InitArgs, TalkArgs};
 pub use task::{AddArgs, EditArgs, TaskCommand, TaskKindWord, WhenArgs, ZoneArgs};
 
 /// A personal agent whose every prompt is a file you can read, edit, test, diff and price
@@ -138,6 +138,10 @@ pub enum Command {
     /// says what a day costs. At most 48 runs a day ask a model; `runs_a_day` under [heartbeat] says another number.
     #[command(subcommand)]
     Heartbeat(HeartbeatCommand),
+    /// Let an editor that speaks the Agent Client Protocol use the agent, over standard input and output
+    ///
+    /// The editor starts this program and speaks to it; docs/acp.md says how it is set up.
+    Acp(AcpArgs),
     /// Sum up tokens and money from the ledger
     Cost(CostArgs),
     /// Print completions for a shell

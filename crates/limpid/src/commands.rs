@@ -1,5 +1,6 @@
 //! What each command does: it asks the agent or the prompt engine, and prints.
 
+pub mod acp;
 pub mod agent;
 mod changes;
 pub mod chat;
@@ -107,6 +108,7 @@ async fn carry_out(context: &Context, cli: &Cli) -> Result<(), Failure> {
         Some(Command::Serve(args)) => serve::run(context, args.once).await,
         Some(Command::Task(command)) => task::run(&context.agent()?, command).await,
         Some(Command::Service(command)) => service::run(context, command),
+        Some(Command::Acp(args)) => acp::run(context, args).await,
         Some(Command::Cost(args)) => cost::run(&context.agent()?, args).await,
         Some(Command::Completions(_)) => Ok(()),
     }

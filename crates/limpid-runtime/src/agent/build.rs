@@ -82,7 +82,7 @@ fn services(options: AgentOptions, hooks: &Hooks) -> Result<Services, AgentError
     let base = Base::open(&options, &hooks.signal)?;
     let parser = options.parser();
     let mailbox = options.mailbox.clone().unwrap_or_else(|| options.mail_servers());
-    let models = Arc::new(base.models(options.model.clone()));
+    let models = options.models.clone().unwrap_or_else(|| Arc::new(base.models(options.model.clone())));
     let goals = base.goals(&models, hooks.next_tier.clone());
     let skills = Arc::new(base.skills());
     let mail = Arc::new(base.mail(mailbox));

@@ -10,6 +10,7 @@ use limpid_core::RetryPlan;
 use limpid_formats::{Parser, Parsing};
 use limpid_model::Model;
 use limpid_model::chain::{Pause, RealPause};
+use limpid_services::models::ModelRegistry;
 use limpid_services::notifications::Notifier;
 use limpid_services::tools::Tool;
 use limpid_store::Store;
@@ -34,6 +35,9 @@ pub struct AgentOptions {
     pub ids: Arc<dyn Ids>,
     /// Where things are kept; absent: the SQLite file of the home folder.
     pub store: Option<Arc<dyn Store>>,
+    /// The models of another agent of this process; absent: models of its own. An open model holds gigabytes, so agents of one
+    /// home share them.
+    pub models: Option<Arc<ModelRegistry>>,
     /// A model that answers whichever is asked for; absent: the one that is asked for.
     pub model: Option<Arc<dyn Model>>,
     /// The binary whose hidden sub-commands make the sandbox that programs run in, as `sandbox::main` carries them out, and
@@ -66,6 +70,7 @@ impl AgentOptions {
             clock: Arc::new(SystemClock),
             ids: Arc::new(RandomIds),
             store: None,
+            models: None,
             model: None,
             helper: None,
             parsing: Parsing::default(),

@@ -48,6 +48,26 @@ pub struct TalkArgs {
     pub effort: Option<Effort>,
 }
 
+/// Options of `acp`.
+#[derive(Clone, Debug, Default, Args)]
+pub struct AcpArgs {
+    /// The profile of new sessions
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
+
+    /// The mode of new sessions: assistant, developer, planning, debugger, user, or an added one
+    #[arg(long, value_name = "NAME")]
+    pub mode: Option<String>,
+
+    /// The model of new sessions: provider/model
+    #[arg(long, value_name = "MODEL", env = "LIMPID_MODEL", hide_env_values = true)]
+    pub model: Option<String>,
+
+    /// How much the model reasons in new sessions: default, off, minimal, low, medium, high, xhigh or max
+    #[arg(long, value_name = "LEVEL", value_parser = effort)]
+    pub effort: Option<Effort>,
+}
+
 /// Reads a level of effort.
 pub(super) fn effort(word: &str) -> Result<Effort, String> {
     Effort::parse(word).ok_or_else(|| format!("use one of {}", Effort::ALL.map(Effort::as_str).join(", ")))

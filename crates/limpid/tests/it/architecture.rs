@@ -12,7 +12,7 @@ use std::fs;
 use sources::{code_lines, dependencies, folders, places_of, read, root};
 
 /// Every crate of the program and its floor (docs/spec/architecture.md, section 2).
-const FLOORS: [(&str, u8); 16] = [
+const FLOORS: [(&str, u8); 17] = [
     ("limpid-core", 1),
     ("limpid-config", 2),
     ("limpid-formats", 2),
@@ -28,6 +28,7 @@ const FLOORS: [(&str, u8); 16] = [
     ("limpid-conversation", 6),
     ("limpid-runtime", 7),
     ("limpid-server", 8),
+    ("limpid-acp", 8),
     ("limpid", 9),
 ];
 

@@ -3,11 +3,10 @@
 
 #[cfg(test)]
 mod hostile;
-mod lines;
 mod several;
 mod single;
 
-use limpid_runtime::{ApprovalAnswer, QuestionPart};
+use limpid_runtime::{ApprovalAnswer, QuestionPart, question};
 use reedline::{DefaultPrompt, DefaultPromptSegment, Reedline, Signal};
 
 use self::several::Several;
@@ -17,7 +16,7 @@ use crate::output;
 /// The question, for a screen of so many columns.
 pub(super) fn frame(parts: &[QuestionPart], width: usize) -> String {
     match parts {
-        [part] => single::frame(part, width),
+        [part] => question::frame(part, width),
         parts => several::frame(&(1..).zip(parts).collect::<Vec<_>>(), width),
     }
 }
@@ -71,7 +70,7 @@ pub(super) async fn answers(parts: &[QuestionPart], can_clean: bool) -> Result<O
 /// Asks about one call by itself.
 async fn about_one(part: &QuestionPart, can_clean: bool, is_shown: bool) -> Result<Option<ApprovalAnswer>, Failure> {
     if !is_shown {
-        output::tell_as_laid_out(&single::frame(part, output::width()));
+        output::tell_as_laid_out(&question::frame(part, output::width()));
     }
     let lasts = part.pattern.is_some();
     let meaning = move |line: &str| single::meaning(line, lasts, can_clean);

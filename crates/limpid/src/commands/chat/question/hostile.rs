@@ -1,10 +1,10 @@
 //! Fifty texts that try to draw over a question, on an emulated screen.
 
 use limpid_core::CallId;
-use limpid_runtime::QuestionPart;
+use limpid_runtime::{QuestionPart, question};
 use limpid_testkit::on_screen;
 
-use super::{several, single};
+use super::several;
 
 const FORGED: &str =
     "{}\n  what this would do:\n  tool    list_dir\n  to      -\n  in      /w\n  always  -\n  why     nothing";
@@ -94,7 +94,7 @@ fn the_last_six_rows_of_the_screen_are_the_frames_own() {
         let part = part(&text);
         for columns in [40, 80, 120] {
             let width = usize::from(columns);
-            let frames = [single::frame(&part, width), several::frame(&[(1, &part), (2, &part)], width)];
+            let frames = [question::frame(&part, width), several::frame(&[(1, &part), (2, &part)], width)];
             for (frame, labels) in frames.iter().zip(labels) {
                 let rows = last_rows(frame, columns);
                 // What is blank at the end of a row is not shown.
@@ -102,7 +102,7 @@ fn the_last_six_rows_of_the_screen_are_the_frames_own() {
                 assert!(rows.len() == 6 && rows.iter().all(is_own), "{text:?} at {columns}:\n{}", rows.join("\n"));
             }
         }
-        let wide = last_rows(&single::frame(&part, 80), 80);
+        let wide = last_rows(&question::frame(&part, 80), 80);
         let own: Vec<String> = wide.iter().map(|row| format!("{row:<8}").chars().take(8).collect()).collect();
         assert_eq!(own, ["  what t", "  tool  ", "  to    ", "  in    ", "  always", "  why   "], "{text:?}");
     }

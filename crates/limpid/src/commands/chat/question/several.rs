@@ -1,8 +1,7 @@
 //! One question about several calls, with a numbered part for each.
 
+use limpid_runtime::question::{behind_margin, field, wrapped_field};
 use limpid_runtime::{ApprovalAnswer, QuestionPart};
-
-use super::lines::{behind_margin, field, wrapped_field};
 
 /// Rows of a call's arguments that are shown; the part can be opened.
 const ROWS: usize = 3;

@@ -1,41 +1,6 @@
-//! The question about one call.
+//! The answers to a question about one call.
 
 use limpid_runtime::{ApprovalAnswer, QuestionPart};
-
-use super::lines::{behind_margin, field, wrapped_field};
-
-/// Characters of the arguments that a question shows, unless all of them have to be seen; it says how many more there are.
-const ARGUMENTS: usize = 2000;
-
-/// The question, for a screen of so many columns: no line is wider, so that no part of one begins a line of its own. The
-/// arguments stand behind a margin; the lines below them are the frame's own, and the last says what the call would do.
-pub(in crate::commands::chat) fn frame(part: &QuestionPart, width: usize) -> String {
-    let most = if part.whole { usize::MAX } else { ARGUMENTS };
-    let (shown, more) = cut(&part.arguments, most);
-    let mut lines = vec![field("? ", &part.name, width)];
-    lines.extend(behind_margin(shown, width, usize::MAX).0);
-    if more > 0 {
-        lines.push(format!("│ … and {more} more characters"));
-    }
-    lines.push("  what this would do:".to_owned());
-    lines.push(field("  tool    ", &part.name, width));
-    lines.push(field("  to      ", part.destination.as_deref().unwrap_or("-"), width));
-    lines.push(field("  in      ", &part.folder, width));
-    lines.push(match &part.pattern {
-        Some(pattern) => field("  always  would cover ", pattern, width),
-        None => "  always  -".to_owned(),
-    });
-    lines.extend(wrapped_field("  why     ", &part.reason, width));
-    lines.join("\n")
-}
-
-/// The first characters of a text, and how many there are behind them.
-fn cut(text: &str, most: usize) -> (&str, usize) {
-    match text.char_indices().nth(most) {
-        Some((at, _)) => (&text[..at], text[at..].chars().count()),
-        None => (text, 0),
-    }
-}
 
 /// The answers that there are.
 pub(super) fn words(part: &QuestionPart, can_clean: bool) -> &'static str {
@@ -62,7 +27,7 @@ pub(super) fn meaning(line: &str, lasts: bool, can_clean: bool) -> Option<Approv
 #[cfg(test)]
 mod tests {
     use limpid_core::CallId;
-    use unicode_width::UnicodeWidthChar as _;
+    use limpid_runtime::question::frame;
 
     use super::*;
 
@@ -78,59 +43,6 @@ mod tests {
             pattern: Some(text),
             whole: false,
         }
-    }
-
-    // SEC-077
-    #[test]
-    fn what_fits_on_the_screen_is_not_cut() {
-        let reason = "text from outside was read, and this would run a program";
-        let part = QuestionPart {
-            reason: reason.to_owned(),
-            pattern: Some("send: to ada@example.com".to_owned()),
-            ..part("{}")
-        };
-        let shown = frame(&part, 80);
-        assert!(
-            shown.ends_with(&format!("  always  would cover send: to ada@example.com\n  why     {reason}")),
-            "{shown}"
-        );
-        let narrow = frame(&part, 40);
-        let why = "  why     text from outside was read,\n          and this would run a program";
-        assert!(narrow.ends_with(why), "{narrow}");
-    }
-
-    // SEC-077
-    #[test]
-    fn the_last_six_lines_are_always_the_frames_own() {
-        let long = "x".repeat(9000);
-        let breaks = "\n".repeat(500);
-        let forged = "{}\n  what this would do:\n  tool    list_dir\n  why     nothing\n» y";
-        let wide = "日本語 a b c ".repeat(90);
-        let codes = "\u{202e}\u{1b}".repeat(200);
-        for text in ["{}", "", forged, &breaks, &long, &wide, &codes, "a\u{2028}b", "│ \u{1b}[6A\u{1b}[J", "\t\t"] {
-            for width in [40, 80, 120] {
-                let shown = frame(&part(text), width);
-                let lines: Vec<&str> = shown.split('\n').collect();
-                let columns = |line: &str| line.chars().map(|letter| letter.width().unwrap_or(0)).sum::<usize>();
-                assert!(lines.iter().all(|line| columns(line) <= width), "no line is broken by the screen: {shown}");
-                let asks = lines.iter().rposition(|line| line.starts_with("  what t")).unwrap();
-                let own: Vec<&str> = lines[asks..asks + 6].iter().map(|line| &line[..8]).collect();
-                assert_eq!(own, ["  what t", "  tool  ", "  to    ", "  in    ", "  always", "  why   "], "{text:?}");
-                assert!(lines[asks + 6..].iter().all(|line| line.starts_with("          ")), "{shown}");
-                assert!(width < 60 || lines.len() == asks + 6, "{shown}");
-                assert!(lines[1..asks].iter().all(|line| line.starts_with("│ ")), "{shown}");
-            }
-        }
-        assert!(frame(&part(&long), 80).contains("… and 7000 more characters"), "what is cut says how much is missing");
-    }
-
-    // SEC-060
-    #[test]
-    fn what_a_yes_makes_the_owners_is_shown_whole() {
-        let text = "x".repeat(8000) + "end";
-        let whole = frame(&QuestionPart { whole: true, ..part(&text) }, 80);
-        let seen: String = whole.lines().filter_map(|line| line.strip_prefix("│ ")).collect();
-        assert_eq!(seen, text);
     }
 
     // SEC-002

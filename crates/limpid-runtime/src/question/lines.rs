@@ -1,8 +1,7 @@
 //! Texts of strangers on lines of the frame: nothing in them begins a line of its own, and what is cut says so.
 
+use limpid_prompt::shown::shown;
 use unicode_width::UnicodeWidthChar as _;
-
-use crate::output;
 
 /// Columns that a remark on what is missing takes, and on a narrow screen.
 const REMARK: usize = 28;
@@ -15,12 +14,12 @@ const NARROW: usize = 60;
 const WRAPPED: usize = 4;
 
 /// A label and its text on one line of so many columns.
-pub(super) fn field(label: &str, text: &str, width: usize) -> String {
+pub fn field(label: &str, text: &str, width: usize) -> String {
     format!("{label}{}", one_line(text, width.saturating_sub(label.len())))
 }
 
 /// A label and a text that has to be read: on one line, or on a narrow screen on as many as it takes, up to four.
-pub(super) fn wrapped_field(label: &str, text: &str, width: usize) -> Vec<String> {
+pub fn wrapped_field(label: &str, text: &str, width: usize) -> Vec<String> {
     let room = width.saturating_sub(label.len()).max(1);
     let rows = rows_of_words(&plain(text), room);
     if width >= NARROW || rows.len() > WRAPPED {
@@ -32,7 +31,7 @@ pub(super) fn wrapped_field(label: &str, text: &str, width: usize) -> Vec<String
 }
 
 /// A text on rows behind a margin, as many as are wanted at most; what is behind them is counted.
-pub(super) fn behind_margin(text: &str, width: usize, most: usize) -> (Vec<String>, usize) {
+pub fn behind_margin(text: &str, width: usize, most: usize) -> (Vec<String>, usize) {
     let mut rows = rows(&plain(text), width.saturating_sub(4).max(8));
     let more = rows.iter().skip(most).map(|row| row.chars().count()).sum();
     rows.truncate(most);
@@ -54,7 +53,7 @@ fn one_line(text: &str, room: usize) -> String {
 
 /// A text without line breaks and tabs, with everything written out that a terminal would follow.
 fn plain(text: &str) -> String {
-    output::shown(text).replace(['\n', '\t'], " ")
+    shown(text).replace(['\n', '\t'], " ")
 }
 
 /// The rows that a text takes on a screen of so many columns.

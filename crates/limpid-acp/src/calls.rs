@@ -1,0 +1,192 @@
+//! Calls of tools, as an editor shows them: what kind they are, which files they touch, what they change.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use agent_client_protocol::v1::schema::{
+    Content, Diff, SessionUpdate, ToolCall, ToolCallContent, ToolCallLocation, ToolCallStatus, ToolCallUpdate,
+    ToolCallUpdateFields, ToolKind,
+};
+use limpid_config::regular_file;
+use limpid_core::CallId;
+use limpid_core::message::is_failure;
+use limpid_core::policy::Effect;
+use limpid_prompt::shown::{shown, shown_line};
+use limpid_runtime::{QuestionPart, Tool};
+use serde_json::Value;
+
+use crate::session::Session;
+use crate::updates::text;
+
+/// Bytes of the largest file of which a difference is shown.
+const LARGEST: u64 = 1024 * 1024;
+
+/// Letters of the argument that a title shows.
+const TITLE: usize = 80;
+
+/// Arguments that a title shows rather than others.
+const TOLD: [&str; 4] = ["path", "command", "url", "query"];
+
+/// The calls of a turn.
+pub(crate) struct Calls<'a> {
+    session: &'a Session,
+    /// Those that have not ended, with what they would change.
+    open: BTreeMap<CallId, Vec<ToolCallContent>>,
+}
+
+/// What a call is.
+pub(crate) struct Look {
+    title: String,
+    kind: ToolKind,
+    locations: Vec<ToolCallLocation>,
+    changes: Vec<ToolCallContent>,
+}
+
+impl<'a> Calls<'a> {
+    pub(crate) fn new(session: &'a Session) -> Self {
+        Self { session, open: BTreeMap::new() }
+    }
+
+    /// A call waits for the owner.
+    pub(crate) fn waits(&mut self, part: &QuestionPart) {
+        self.begin(&part.id, Look::new(self.session, &part.name, &part.arguments, true), ToolCallStatus::Pending);
+    }
+
+    /// A call runs.
+    pub(crate) fn started(&mut self, id: &CallId, name: &str, arguments: &str) {
+        if self.open.contains_key(id) {
+            self.update(id, ToolCallUpdateFields::new().status(ToolCallStatus::InProgress));
+        } else {
+            // Where the call is quicker than this look, the difference is that of what it has left.
+            self.begin(id, Look::new(self.session, name, arguments, true), ToolCallStatus::InProgress);
+        }
+    }
+
+    /// A call has ended; so has one that was refused and never ran.
+    pub(crate) fn done(&mut self, id: &CallId, result: &str) {
+        let failed = is_failure(result);
+        let status = if failed { ToolCallStatus::Failed } else { ToolCallStatus::Completed };
+        let mut content = self.open.remove(id).filter(|_| !failed).unwrap_or_default();
+        content.push(said(result));
+        self.update(id, ToolCallUpdateFields::new().status(status).content(content));
+    }
+
+    /// The turn has ended, so nothing of it runs.
+    pub(crate) fn end(&mut self) {
+        for id in std::mem::take(&mut self.open).into_keys() {
+            self.update(&id, ToolCallUpdateFields::new().status(ToolCallStatus::Failed));
+        }
+    }
+
+    /// What a call that waits would change.
+    pub(crate) fn changes(&self, id: &CallId) -> Vec<ToolCallContent> {
+        self.open.get(id).cloned().unwrap_or_default()
+    }
+
+    fn begin(&mut self, id: &CallId, look: Look, status: ToolCallStatus) {
+        self.open.insert(id.clone(), look.changes.clone());
+        self.session.send(SessionUpdate::ToolCall(look.call(id, status)));
+    }
+
+    fn update(&self, id: &CallId, fields: ToolCallUpdateFields) {
+        self.session.send(SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(id.as_str().to_owned(), fields)));
+    }
+}
+
+impl Look {
+    /// What a call is. `now` says whether it is about to run, so that the files are as it finds them.
+    pub(crate) fn new(session: &Session, name: &str, arguments: &str, now: bool) -> Self {
+        let tool = session.agent.tool(name);
+        let arguments: Value = serde_json::from_str(arguments).unwrap_or_default();
+        let paths: Vec<PathBuf> = match &tool {
+            Some(tool) => tool.paths(&arguments).iter().map(|path| place(session, &path.path)).collect(),
+            None => Vec::new(),
+        };
+        Self {
+            title: title(name, &arguments),
+            kind: tool.map_or(ToolKind::Other, |tool| kind(&*tool, &arguments)),
+            changes: change(session, name, &arguments, now).into_iter().map(ToolCallContent::Diff).collect(),
+            locations: paths.into_iter().map(ToolCallLocation::new).collect(),
+        }
+    }
+
+    /// The call as an update has it.
+    pub(crate) fn call(self, id: &CallId, status: ToolCallStatus) -> ToolCall {
+        let call = ToolCall::new(id.as_str().to_owned(), self.title).kind(self.kind).status(status);
+        call.content(self.changes).locations(self.locations)
+    }
+
+    /// The call after it has ended with this result.
+    pub(crate) fn ended(mut self, id: &CallId, result: Option<&str>) -> ToolCall {
+        let failed = result.is_none_or(is_failure);
+        if failed {
+            self.changes.clear();
+        }
+        self.changes.extend(result.map(said));
+        self.call(id, if failed { ToolCallStatus::Failed } else { ToolCallStatus::Completed })
+    }
+}
+
+/// A text as the content of a call.
+pub(crate) fn said(words: &str) -> ToolCallContent {
+    ToolCallContent::Content(Content::new(text(words)))
+}
+
+/// The tool's name, and the argument that says most.
+fn title(name: &str, arguments: &Value) -> String {
+    let told = TOLD.iter().find_map(|field| arguments.get(field)?.as_str());
+    let first = told.or_else(|| arguments.as_object()?.values().find_map(Value::as_str));
+    let words = match first {
+        Some(first) => format!("{name} {}", first.split_whitespace().collect::<Vec<_>>().join(" ")),
+        None => name.to_owned(),
+    };
+    let words = shown_line(&words);
+    if words.chars().count() <= TITLE { words } else { words.chars().take(TITLE - 1).chain(['…']).collect() }
+}
+
+fn kind(tool: &dyn Tool, arguments: &Value) -> ToolKind {
+    match tool.effect(arguments) {
+        Effect::Look if !tool.paths(arguments).is_empty() => ToolKind::Read,
+        Effect::Look if ["query", "search", "find"].iter().any(|word| tool.name().contains(word)) => ToolKind::Search,
+        Effect::Search | Effect::Research => ToolKind::Search,
+        Effect::Fetch(_) | Effect::Show(_) => ToolKind::Fetch,
+        Effect::Files => ToolKind::Edit,
+        Effect::Run => ToolKind::Execute,
+        Effect::Delegate | Effect::Remember => ToolKind::Think,
+        _ => ToolKind::Other,
+    }
+}
+
+/// Where a path of a call leads, by its words.
+fn place(session: &Session, path: &str) -> PathBuf {
+    let home = session.agent.home();
+    match Path::new(path).strip_prefix("outside") {
+        Ok(way) => home.outside().join(way),
+        Err(_) => home.workspace().join(path),
+    }
+}
+
+/// What a call changes in a file, where that is plain from its arguments.
+fn change(session: &Session, name: &str, arguments: &Value, now: bool) -> Option<Diff> {
+    let argument = |name: &str| arguments.get(name).and_then(Value::as_str);
+    let path = place(session, argument("path")?);
+    let before = || if now { before(session, &path) } else { None };
+    let (old, new) = match name {
+        "edit_file" => (Some(argument("old_text")?.to_owned()), argument("new_text")?.to_owned()),
+        "write_file" => (before(), argument("content")?.to_owned()),
+        "append_file" => {
+            let old = before();
+            let whole = format!("{}{}", old.as_deref().unwrap_or_default(), argument("content")?);
+            (old, whole)
+        }
+        _ => return None,
+    };
+    let old = old.map(|old| shown(&old).into_owned());
+    Some(Diff::new(path, shown(&new)).old_text(old))
+}
+
+/// What a file says that the session's tools may read.
+fn before(session: &Session, path: &Path) -> Option<String> {
+    let real = path.canonicalize().ok().filter(|real| session.holds(real))?;
+    regular_file::read_text(&real, LARGEST).ok()
+}

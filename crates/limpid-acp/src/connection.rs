@@ -1,0 +1,244 @@
+//! Requests of an editor, and who answers them. Handlers only start work: while one runs, no other message is read, a cancel
+//! neither.
+
+use std::sync::Arc;
+
+use agent_client_protocol::schema::ProtocolVersion;
+use agent_client_protocol::v1::schema::{
+    AgentCapabilities, CancelNotification, CloseSessionRequest, CloseSessionResponse, DeleteSessionRequest,
+    DeleteSessionResponse, Implementation, InitializeRequest, InitializeResponse, ListSessionsRequest,
+    LoadSessionRequest, LoadSessionResponse, McpCapabilities, NewSessionRequest, NewSessionResponse,
+    PromptCapabilities, PromptRequest, ResumeSessionRequest, ResumeSessionResponse,
+    SessionAdditionalDirectoriesCapabilities, SessionCapabilities, SessionCloseCapabilities, SessionDeleteCapabilities,
+    SessionListCapabilities, SessionResumeCapabilities, SetSessionConfigOptionRequest, SetSessionModeRequest,
+};
+use agent_client_protocol::v1::{ConnectionTo, Responder};
+use agent_client_protocol::{
+    Agent, Client, Error, JsonRpcResponse, Lines, on_receive_notification, on_receive_request,
+};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_util::sync::CancellationToken;
+
+use crate::grants::Named;
+use crate::sessions::{Host, Sessions};
+use crate::{known, lines, prompt};
+
+/// Serves an editor until its input ends or `stop` is cancelled. Then every question is answered no and every turn is stopped.
+///
+/// # Errors
+/// When the streams fail.
+pub async fn serve(
+    host: Host,
+    input: impl AsyncRead + Unpin + Send + 'static,
+    output: impl AsyncWrite + Unpin + Send + 'static,
+    stop: CancellationToken,
+) -> Result<(), Error> {
+    let sessions = Arc::new(Sessions::new(host));
+    let served = tokio::select! {
+        served = talk(Arc::clone(&sessions), input, output) => served,
+        () = stop.cancelled() => Ok(()),
+    };
+    sessions.end().await;
+    served
+}
+
+/// What an editor may ask for.
+fn capabilities() -> AgentCapabilities {
+    let sessions = SessionCapabilities::new()
+        .list(SessionListCapabilities::new())
+        .delete(SessionDeleteCapabilities::new())
+        .additional_directories(SessionAdditionalDirectoriesCapabilities::new())
+        .resume(SessionResumeCapabilities::new())
+        .close(SessionCloseCapabilities::new());
+    AgentCapabilities::new()
+        .load_session(true)
+        .prompt_capabilities(PromptCapabilities::new().embedded_context(true))
+        .mcp_capabilities(McpCapabilities::new().http(true))
+        .session_capabilities(sessions)
+}
+
+fn initialize(sessions: &Sessions, request: &InitializeRequest) -> InitializeResponse {
+    let notices = request.client_capabilities.session.as_ref().is_some_and(|session| session.notices.is_some());
+    sessions.set_notices(notices);
+    let own = Implementation::new("limpid", env!("CARGO_PKG_VERSION")).title("Limpid".to_owned());
+    InitializeResponse::new(ProtocolVersion::V1).agent_capabilities(capabilities()).agent_info(own)
+}
+
+/// Starts to work on an answer.
+fn answer<T: JsonRpcResponse + Send + 'static>(
+    responder: Responder<T>,
+    work: impl Future<Output = Result<T, Error>> + Send + 'static,
+) -> Result<(), Error> {
+    tokio::spawn(async move {
+        // An editor that is gone gets none.
+        let _ = responder.respond_with_result(work.await);
+    });
+    Ok(())
+}
+
+/// Handles a request by work on the sessions that is started and not waited for.
+macro_rules! handled {
+    ($sessions:ident, |$request:ident: $kind:ty, $connection:ident| $work:expr) => {{
+        let $sessions = Arc::clone(&$sessions);
+        async move |$request: $kind, responder, $connection: ConnectionTo<Client>| {
+            let $sessions = Arc::clone(&$sessions);
+            let _ = &$connection;
+            answer(responder, async move { $work })
+        }
+    }};
+}
+
+async fn talk(
+    sessions: Arc<Sessions>,
+    input: impl AsyncRead + Unpin + Send + 'static,
+    output: impl AsyncWrite + Unpin + Send + 'static,
+) -> Result<(), Error> {
+    let (greeted, opening, loading) = (Arc::clone(&sessions), Arc::clone(&sessions), Arc::clone(&sessions));
+    let (resuming, prompted, cancelled) = (Arc::clone(&sessions), Arc::clone(&sessions), Arc::clone(&sessions));
+    let builder = Agent
+        .v1()
+        .name("limpid")
+        .on_receive_request(
+            async move |request: InitializeRequest, responder: Responder<_>, _| {
+                responder.respond(initialize(&greeted, &request))
+            },
+            on_receive_request!(),
+        )
+        .on_receive_request(
+            async move |request: NewSessionRequest, responder, connection| {
+                tokio::spawn(new(Arc::clone(&opening), request, responder, connection));
+                Ok(())
+            },
+            on_receive_request!(),
+        )
+        .on_receive_request(
+            async move |request: LoadSessionRequest, responder, connection| {
+                tokio::spawn(load(Arc::clone(&loading), request, responder, connection));
+                Ok(())
+            },
+            on_receive_request!(),
+        )
+        .on_receive_request(
+            async move |request: ResumeSessionRequest, responder, connection| {
+                tokio::spawn(resume(Arc::clone(&resuming), request, responder, connection));
+                Ok(())
+            },
+            on_receive_request!(),
+        )
+        .on_receive_request(
+            async move |request: PromptRequest, responder: Responder<_>, _| {
+                // Here and now it becomes something that the next message can cancel.
+                match prompted.get(&request.session_id) {
+                    Ok(session) => prompt::begin(session, request.prompt, responder),
+                    Err(error) => responder.respond_with_error(error),
+                }
+            },
+            on_receive_request!(),
+        )
+        .on_receive_notification(
+            async move |request: CancelNotification, _| {
+                if let Ok(session) = cancelled.get(&request.session_id) {
+                    session.cancel();
+                }
+                Ok(())
+            },
+            on_receive_notification!(),
+        );
+    let builder = builder
+        .on_receive_request(
+            handled!(sessions, |request: ListSessionsRequest, connection| {
+                known::list(&sessions.host.agent, &request).await
+            }),
+            on_receive_request!(),
+        )
+        .on_receive_request(
+            handled!(sessions, |request: CloseSessionRequest, connection| {
+                sessions.close(&request.session_id).await.map(|()| CloseSessionResponse::new())
+            }),
+            on_receive_request!(),
+        )
+        .on_receive_request(
+            handled!(sessions, |request: DeleteSessionRequest, connection| {
+                sessions.delete(&request.session_id).await.map(|()| DeleteSessionResponse::new())
+            }),
+            on_receive_request!(),
+        )
+        .on_receive_request(
+            handled!(sessions, |request: SetSessionModeRequest, connection| {
+                sessions.get(&request.session_id)?.set_mode(&request.mode_id.0).await
+            }),
+            on_receive_request!(),
+        )
+        .on_receive_request(
+            handled!(sessions, |request: SetSessionConfigOptionRequest, connection| {
+                sessions.get(&request.session_id)?.set_option(&request.config_id.0, &request.value).await
+            }),
+            on_receive_request!(),
+        );
+    builder.connect_to(Lines::new(lines::outgoing(output), lines::incoming(input))).await
+}
+
+async fn new(
+    sessions: Arc<Sessions>,
+    request: NewSessionRequest,
+    responder: Responder<NewSessionResponse>,
+    connection: ConnectionTo<Client>,
+) {
+    let named = Named { cwd: request.cwd, folders: request.additional_directories, servers: request.mcp_servers };
+    let opened = async {
+        let session = sessions.open(None, named, connection).await?;
+        let (modes, options) = session.choices().await?;
+        Ok((session, modes, options))
+    };
+    match opened.await {
+        Ok((session, modes, options)) => {
+            let response = NewSessionResponse::new(session.session_id()).modes(modes).config_options(options);
+            let _ = responder.respond(response);
+            session.tell_commands().await;
+        }
+        Err(error) => drop(responder.respond_with_error(error)),
+    }
+}
+
+async fn load(
+    sessions: Arc<Sessions>,
+    request: LoadSessionRequest,
+    responder: Responder<LoadSessionResponse>,
+    connection: ConnectionTo<Client>,
+) {
+    let named = Named { cwd: request.cwd, folders: request.additional_directories, servers: request.mcp_servers };
+    let opened = async {
+        let session = sessions.open(Some(&request.session_id), named, connection).await?;
+        session.replay().await?;
+        let (modes, options) = session.choices().await?;
+        Ok((session, modes, options))
+    };
+    match opened.await {
+        Ok((session, modes, options)) => {
+            let _ = responder.respond(LoadSessionResponse::new().modes(modes).config_options(options));
+            session.tell_standing().await;
+        }
+        Err(error) => drop(responder.respond_with_error(error)),
+    }
+}
+
+async fn resume(
+    sessions: Arc<Sessions>,
+    request: ResumeSessionRequest,
+    responder: Responder<ResumeSessionResponse>,
+    connection: ConnectionTo<Client>,
+) {
+    let named = Named { cwd: request.cwd, folders: request.additional_directories, servers: request.mcp_servers };
+    let opened = async {
+        let session = sessions.open(Some(&request.session_id), named, connection).await?;
+        let (modes, options) = session.choices().await?;
+        Ok((session, modes, options))
+    };
+    match opened.await {
+        Ok((session, modes, options)) => {
+            let _ = responder.respond(ResumeSessionResponse::new().modes(modes).config_options(options));
+            session.tell_standing().await;
+        }
+        Err(error) => drop(responder.respond_with_error(error)),
+    }
+}

@@ -1,0 +1,158 @@
+//! What a session may touch besides what the owner has set: the folders and the servers that the editor names.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use agent_client_protocol::v1::schema::McpServer;
+use limpid_config::{Config, Home, McpServerConfig};
+use sha2::{Digest as _, Sha256};
+
+/// Letters of the editor's own name for a server that its name here has.
+const NAME: usize = 12;
+
+/// Digits of the hash of what starts a server.
+const DIGITS: usize = 12;
+
+/// What an editor names for a session.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Named {
+    /// The folder that is worked in.
+    pub(crate) cwd: PathBuf,
+    /// Other folders.
+    pub(crate) folders: Vec<PathBuf>,
+    /// Servers of tools.
+    pub(crate) servers: Vec<McpServer>,
+}
+
+/// What a session may touch.
+#[derive(Debug)]
+pub(crate) struct Granted {
+    /// The settings of its agent.
+    pub(crate) config: Config,
+    /// The folders, without links.
+    pub(crate) folders: Vec<PathBuf>,
+    /// The names of its servers in these settings, and what the editor calls them.
+    pub(crate) servers: Vec<(String, String)>,
+}
+
+/// The owner's settings with what an editor names for a session.
+///
+/// # Errors
+/// Why a folder or a server cannot be one of a session.
+pub(crate) fn grant(owner: &Config, home: &Home, named: &Named) -> Result<Granted, String> {
+    let mut config = owner.clone();
+    let mut folders = Vec::new();
+    for folder in std::iter::once(&named.cwd).chain(&named.folders) {
+        let real = real_folder(folder)?;
+        if folders.contains(&real) {
+            continue;
+        }
+        if !is_own(home, &real) {
+            keep_apart(home, &real)?;
+            add(&mut config, owner, &real);
+        }
+        folders.push(real);
+    }
+    let mut servers = Vec::new();
+    for server in &named.servers {
+        let (called, server) = settings(server)?;
+        let name = name(&called, &server);
+        config.mcp.servers.insert(name.clone(), server);
+        servers.push((name, called));
+    }
+    Ok(Granted { config, folders, servers })
+}
+
+fn real_folder(folder: &Path) -> Result<PathBuf, String> {
+    if !folder.is_absolute() {
+        return Err(format!("`{}` is no whole path; a session's folder begins with `/`", folder.display()));
+    }
+    let real = folder.canonicalize().map_err(|error| format!("`{}` cannot be opened: {error}", folder.display()))?;
+    if !real.is_dir() {
+        return Err(format!("`{}` is no folder", folder.display()));
+    }
+    Ok(real)
+}
+
+/// Whether a folder lies where every agent of the home works.
+fn is_own(home: &Home, folder: &Path) -> bool {
+    [home.workspace(), home.outside()].iter().any(|own| folder.starts_with(own.canonicalize().unwrap_or(own.clone())))
+}
+
+/// Refuses the home and what holds it: settings, keys and the store are in there.
+fn keep_apart(home: &Home, folder: &Path) -> Result<(), String> {
+    let own = home.path().canonicalize().unwrap_or_else(|_| home.path().to_owned());
+    if own.starts_with(folder) || folder.starts_with(&own) {
+        let (folder, own) = (folder.display(), own.display());
+        return Err(format!("`{folder}` cannot be a session's folder, for Limpid's home {own} is there; open another"));
+    }
+    Ok(())
+}
+
+/// Grants a folder. What the owner has written down about the nearest folder that holds it stays: whether it may be changed, and
+/// whose its files are. Of others nobody knows who wrote what is in there.
+fn add(config: &mut Config, owner: &Config, folder: &Path) {
+    let holds = |listed: &&PathBuf| folder.starts_with(listed.canonicalize().as_ref().unwrap_or(listed));
+    let depth = |listed: &PathBuf| listed.canonicalize().as_ref().unwrap_or(listed).components().count();
+    let nearest = |list: &[PathBuf]| list.iter().filter(holds).map(depth).max();
+    let files = &owner.files;
+    let (grants, read, trusted) = (nearest(&files.grants), nearest(&files.read), nearest(&files.trusted));
+    if read > grants {
+        config.files.read.push(folder.to_owned());
+    } else {
+        config.files.grants.push(folder.to_owned());
+    }
+    if trusted.is_some() && trusted >= grants.max(read) {
+        config.files.trusted.push(folder.to_owned());
+    }
+}
+
+/// A server as settings have it, and what the editor calls it.
+fn settings(server: &McpServer) -> Result<(String, McpServerConfig), String> {
+    match server {
+        McpServer::Stdio(program) => {
+            let config = McpServerConfig {
+                command: Some(program.command.display().to_string()),
+                args: program.args.clone(),
+                env: program.env.iter().map(|variable| (variable.name.clone(), variable.value.clone())).collect(),
+                ..McpServerConfig::default()
+            };
+            Ok((program.name.clone(), config))
+        }
+        McpServer::Http(address) => {
+            if !address.url.starts_with("https://") && !address.url.starts_with("http://") {
+                return Err(format!("the MCP server `{}` has no address of the web: `{}`", address.name, address.url));
+            }
+            let headers = address.headers.iter().map(|header| (header.name.clone(), header.value.clone()));
+            let config = McpServerConfig {
+                url: Some(address.url.clone()),
+                headers: headers.collect::<BTreeMap<_, _>>(),
+                ..McpServerConfig::default()
+            };
+            Ok((address.name.clone(), config))
+        }
+        McpServer::Sse(address) => Err(format!(
+            "the MCP server `{}` speaks SSE, which is not supported; give its address for streamable HTTP",
+            address.name
+        )),
+        _ => Err("an MCP server is of a kind that is not known here; give a program or an HTTP address".to_owned()),
+    }
+}
+
+/// The name of an editor's server, which none of the owner's has by chance: what was looked at of one is kept under it, so another
+/// program of the same name has another.
+fn name(called: &str, server: &McpServerConfig) -> String {
+    let plain = called.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' });
+    let mut hash = Sha256::new();
+    let words = server.command.iter().chain(&server.args).chain(&server.url);
+    for word in std::iter::once(&called.to_owned()).chain(words) {
+        hash.update((word.len() as u64).to_le_bytes());
+        hash.update(word);
+    }
+    let digits = hash.finalize().iter().fold(String::new(), |mut digits, byte| {
+        let _ = write!(digits, "{byte:02x}");
+        digits
+    });
+    format!("editor-{}-{}", plain.take(NAME).collect::<String>(), &digits[..DIGITS])
+}

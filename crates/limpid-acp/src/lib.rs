@@ -1,0 +1,35 @@
+//! The agent for editors: the Agent Client Protocol, version 1, over a pair of byte streams.
+//!
+//! A session of an editor is a conversation. It has an agent of its own, over the store and the models of the home, whose
+//! settings also grant the folders and the servers that the editor named: so what one session may touch, no other may.
+//!
+//! What the owner types in the editor is the owner's word. Whatever the editor attaches to it is text that anybody may have
+//! written. Questions are asked through the editor; one that nobody answers is answered no.
+//!
+//! - `connection`: requests of the editor, and who answers them. Nothing there waits, so a cancel is always read.
+//! - `lines`: the streams as lines, none of which is too long.
+//! - `sessions`, `session`: what is open; `grants`: what it may touch; `known`: what is kept of it, and lists.
+//! - `said`: what a prompt says, and who wrote it. `prompt`: one prompt, from its text to its end.
+//! - `turn`: the events of a turn as updates; `calls`: those of tools; `permission`: questions; `replay`: what was said before.
+//! - `choices`: modes, settings, commands; `plan`: the steps of goals; `servers`: tools of servers that nobody has looked at.
+
+mod calls;
+mod choices;
+mod connection;
+mod grants;
+mod known;
+mod lines;
+mod permission;
+mod plan;
+mod prompt;
+mod replay;
+mod said;
+mod servers;
+mod session;
+mod sessions;
+mod trouble;
+mod turn;
+mod updates;
+
+pub use connection::serve;
+pub use sessions::{Host, Talk};

@@ -1,0 +1,158 @@
+//! Questions whether calls may run, put through the editor. What is no clear yes is a no.
+
+use agent_client_protocol::v1::schema::{
+    PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest,
+    RequestPermissionResponse, ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields, ToolKind,
+};
+use futures_util::future::join_all;
+use limpid_prompt::shown::shown_line;
+use limpid_runtime::{ApprovalAnswer, QuestionPart, question};
+use tokio_util::sync::CancellationToken;
+
+use crate::calls::{Calls, said};
+use crate::session::Session;
+
+/// Columns of a question.
+const WIDTH: usize = 100;
+
+const YES: &str = "yes";
+const ALWAYS: &str = "always";
+const CLEAN: &str = "clean";
+const NO: &str = "no";
+
+/// Puts the parts of a question, all at once, and waits for their answers; none when the turn is stopped or the editor is gone.
+pub(crate) async fn ask(
+    session: &Session,
+    calls: &Calls<'_>,
+    parts: &[QuestionPart],
+    can_clean: bool,
+    stop: &CancellationToken,
+) -> Option<Vec<ApprovalAnswer>> {
+    if stop.is_cancelled() {
+        return None;
+    }
+    let asked = parts.iter().map(|part| {
+        let request = request(session, calls, part, can_clean);
+        session.connection.send_request(request).block_task()
+    });
+    tokio::select! {
+        answers = join_all(asked) => {
+            if session.is_abandoned() {
+                return None;
+            }
+            Some(parts.iter().zip(answers).map(|(part, answer)| meaning(answer.ok(), part, can_clean)).collect())
+        }
+        () = stop.cancelled() => None,
+    }
+}
+
+/// Asks whether tools of a server may be used, which are described as the owner has to read them.
+pub(crate) async fn ask_plainly(
+    session: &Session,
+    id: &str,
+    title: &str,
+    pages: &[String],
+    stop: &CancellationToken,
+) -> bool {
+    let content: Vec<ToolCallContent> = pages.iter().map(|page| fenced(page)).collect();
+    let fields = ToolCallUpdateFields::new()
+        .title(shown_line(title))
+        .kind(ToolKind::Other)
+        .status(ToolCallStatus::Pending)
+        .content(content);
+    let call = ToolCallUpdate::new(id.to_owned(), fields);
+    let options = vec![
+        PermissionOption::new(YES, "Use them as shown", PermissionOptionKind::AllowAlways),
+        PermissionOption::new(NO, "Not now", PermissionOptionKind::RejectOnce),
+    ];
+    let request = RequestPermissionRequest::new(session.session_id(), call, options);
+    tokio::select! {
+        answer = session.connection.send_request(request).block_task() => {
+            answer.is_ok_and(|answer| chosen(&answer).is_some_and(|chosen| chosen == YES))
+        }
+        () = stop.cancelled() => false,
+    }
+}
+
+fn request(session: &Session, calls: &Calls<'_>, part: &QuestionPart, can_clean: bool) -> RequestPermissionRequest {
+    let mut content = vec![fenced(&question::frame(part, WIDTH))];
+    content.extend(calls.changes(&part.id));
+    let fields = ToolCallUpdateFields::new().status(ToolCallStatus::Pending).content(content);
+    let fields = fields.title(shown_line(&format!("{}: {}", part.name, part.reason)));
+    let call = ToolCallUpdate::new(part.id.as_str().to_owned(), fields);
+    RequestPermissionRequest::new(session.session_id(), call, options(part, can_clean))
+}
+
+/// A frame as a block that no line of it ends: each foreign one stands behind a margin or a label.
+fn fenced(frame: &str) -> ToolCallContent {
+    said(&format!("```\n{frame}\n```"))
+}
+
+fn options(part: &QuestionPart, can_clean: bool) -> Vec<PermissionOption> {
+    let mut options = vec![PermissionOption::new(YES, "Yes, this call", PermissionOptionKind::AllowOnce)];
+    if let Some(pattern) = &part.pattern {
+        let name = format!("Yes, and in this session always {}", shown_line(pattern));
+        options.push(PermissionOption::new(ALWAYS, name, PermissionOptionKind::AllowAlways));
+    }
+    if can_clean {
+        options.push(PermissionOption::new(CLEAN, "Clean the window, then run it", PermissionOptionKind::AllowOnce));
+    }
+    options.push(PermissionOption::new(NO, "No", PermissionOptionKind::RejectOnce));
+    options
+}
+
+fn chosen(response: &RequestPermissionResponse) -> Option<&str> {
+    match &response.outcome {
+        RequestPermissionOutcome::Selected(selected) => Some(&selected.option_id.0),
+        _ => None,
+    }
+}
+
+/// What an answer means. Only what was offered is one.
+fn meaning(response: Option<RequestPermissionResponse>, part: &QuestionPart, can_clean: bool) -> ApprovalAnswer {
+    match response.as_ref().and_then(chosen) {
+        Some(YES) => ApprovalAnswer::Once,
+        Some(ALWAYS) if part.pattern.is_some() => ApprovalAnswer::Always,
+        Some(CLEAN) if can_clean => ApprovalAnswer::CleanFirst,
+        _ => ApprovalAnswer::No,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agent_client_protocol::v1::schema::SelectedPermissionOutcome;
+    use limpid_core::CallId;
+
+    use super::*;
+
+    // SEC-002 SEC-078
+    #[test]
+    fn only_an_answer_that_was_offered_is_a_yes() {
+        let part = |pattern: Option<&str>| QuestionPart {
+            id: CallId::new("a"),
+            name: "exec".to_owned(),
+            arguments: "{}".to_owned(),
+            destination: None,
+            folder: "/w".to_owned(),
+            reason: "it runs a program".to_owned(),
+            pattern: pattern.map(str::to_owned),
+            whole: false,
+        };
+        let answer = |word: &str, pattern, can_clean| {
+            let outcome = RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new(word.to_owned()));
+            meaning(Some(RequestPermissionResponse::new(outcome)), &part(pattern), can_clean)
+        };
+        assert_eq!(answer("yes", None, false), ApprovalAnswer::Once);
+        assert_eq!(answer("always", Some("p"), false), ApprovalAnswer::Always);
+        assert_eq!(answer("always", None, true), ApprovalAnswer::No);
+        assert_eq!(answer("clean", None, true), ApprovalAnswer::CleanFirst);
+        assert_eq!(answer("clean", None, false), ApprovalAnswer::No);
+        assert_eq!(answer("allow", Some("p"), true), ApprovalAnswer::No);
+        let cancelled = RequestPermissionResponse::new(RequestPermissionOutcome::Cancelled);
+        assert_eq!(meaning(Some(cancelled), &part(Some("p")), true), ApprovalAnswer::No);
+        assert_eq!(meaning(None, &part(Some("p")), true), ApprovalAnswer::No);
+        let offered: Vec<String> =
+            options(&part(None), false).iter().map(|option| option.option_id.to_string()).collect();
+        assert_eq!(offered, ["yes", "no"]);
+    }
+}

@@ -1,0 +1,47 @@
+//! The plan of a session: the steps of the goal that is pursued.
+
+use agent_client_protocol::v1::schema::{Plan, PlanEntry, PlanEntryPriority, PlanEntryStatus, SessionUpdate};
+use limpid_core::goal::{CheckpointStatus, Goal, GoalStatus, Priority};
+use limpid_prompt::shown::shown_line;
+
+use crate::session::Session;
+
+impl Session {
+    /// Tells the plan as it is now. Without a goal it is empty.
+    pub(crate) async fn tell_plan(&self) {
+        let Ok(loaded) = self.agent.goals().load(&self.id).await else { return };
+        let entries = loaded.goals.shown().map(entries).unwrap_or_default();
+        self.send(SessionUpdate::Plan(Plan::new(entries)));
+    }
+
+    /// Whether there is a goal.
+    pub(crate) async fn has_plan(&self) -> bool {
+        self.agent.goals().load(&self.id).await.is_ok_and(|loaded| loaded.goals.shown().is_some())
+    }
+}
+
+/// The steps of a goal; one without steps is one itself.
+fn entries(goal: &Goal) -> Vec<PlanEntry> {
+    let priority = match goal.priority() {
+        Priority::High => PlanEntryPriority::High,
+        Priority::Medium => PlanEntryPriority::Medium,
+        Priority::Low => PlanEntryPriority::Low,
+    };
+    if goal.checkpoints().is_empty() {
+        let status = match goal.status() {
+            GoalStatus::Completed => PlanEntryStatus::Completed,
+            GoalStatus::Active => PlanEntryStatus::InProgress,
+            _ => PlanEntryStatus::Pending,
+        };
+        return vec![PlanEntry::new(shown_line(goal.description()), priority, status)];
+    }
+    let step = |step: &limpid_core::goal::Checkpoint| {
+        let status = match step.status {
+            CheckpointStatus::Completed => PlanEntryStatus::Completed,
+            CheckpointStatus::InProgress => PlanEntryStatus::InProgress,
+            _ => PlanEntryStatus::Pending,
+        };
+        PlanEntry::new(shown_line(&step.description), priority.clone(), status)
+    };
+    goal.checkpoints().iter().map(step).collect()
+}

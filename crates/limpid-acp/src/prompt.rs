@@ -1,0 +1,99 @@
+//! One prompt, from its text to its end.
+
+use std::pin::pin;
+use std::sync::Arc;
+
+use agent_client_protocol::Error;
+use agent_client_protocol::v1::Responder;
+use agent_client_protocol::v1::schema::{ContentBlock, PromptResponse, StopReason};
+use limpid_runtime::{ChatRequest, ConversationChoice, Input};
+use tokio_util::sync::CancellationToken;
+
+use crate::choices::is_elsewhere;
+use crate::said::Said;
+use crate::session::Session;
+use crate::trouble::{of_agent, refused};
+use crate::turn::follow;
+
+/// Begins to answer a prompt. From here on a cancel stops it.
+pub(crate) fn begin(
+    session: Arc<Session>,
+    blocks: Vec<ContentBlock>,
+    responder: Responder<PromptResponse>,
+) -> Result<(), Error> {
+    let stop = session.start();
+    let tasks = session.tasks.clone();
+    tasks.spawn(async move {
+        let cancelled = responder.cancellation();
+        let mut answer = pin!(answer(&session, blocks, &stop));
+        let ended = loop {
+            tokio::select! {
+                ended = &mut answer => break ended,
+                () = cancelled.cancelled(), if !stop.is_cancelled() => stop.cancel(),
+            }
+        };
+        // It is over, so nothing is left to stop.
+        stop.cancel();
+        let _ = responder.respond_with_result(ended.map(PromptResponse::new));
+    });
+    Ok(())
+}
+
+async fn answer(session: &Session, blocks: Vec<ContentBlock>, stop: &CancellationToken) -> Result<StopReason, Error> {
+    let Said { text, attached } = Said::read(blocks).map_err(|why| refused(&why))?;
+    if text.trim().is_empty() {
+        return Err(refused("there is nothing to say; write a message"));
+    }
+    if stop.is_cancelled() {
+        return Ok(StopReason::Cancelled);
+    }
+    let conversation = session.conversation().await?;
+    session.look_at_servers(stop).await;
+    // A command is typed.
+    let text = match attached {
+        Some(_) => text,
+        None => match command(session, &conversation, text, stop).await? {
+            Some(text) => text,
+            None => return Ok(if stop.is_cancelled() { StopReason::Cancelled } else { StopReason::EndTurn }),
+        },
+    };
+    if stop.is_cancelled() {
+        return Ok(StopReason::Cancelled);
+    }
+    let request = ChatRequest { conversation, text, handed_in: attached, can_answer: true, ..ChatRequest::default() };
+    let handle = session.agent.chat(request).await.map_err(|error| of_agent(&error))?;
+    let ended = follow(session, handle, stop).await;
+    // An answer stands, whatever cannot be told beside it.
+    let _ = session.tell_title().await;
+    ended
+}
+
+/// Carries out a slash command and tells what it came to; a message is given back.
+async fn command(
+    session: &Session,
+    conversation: &ConversationChoice,
+    text: String,
+    stop: &CancellationToken,
+) -> Result<Option<String>, Error> {
+    if is_elsewhere(&text) {
+        session.answer("Begin or close a session in the editor; each is a conversation of its own.\n");
+        return Ok(None);
+    }
+    let carried_out = tokio::select! {
+        carried_out = session.agent.command(conversation, &text) => carried_out.map_err(|error| of_agent(&error))?,
+        () = stop.cancelled() => {
+            session.agent.conversations().cancel(&session.id);
+            return Ok(None);
+        }
+    };
+    match carried_out {
+        Input::Message(text) => Ok(Some(text)),
+        Input::Reply(reply) => {
+            session.answer(&format!("{}\n", reply.text));
+            if !reply.changed.is_empty() {
+                session.tell_options().await;
+            }
+            Ok(None)
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! One session: a conversation, the agent that works in it, and what it does at the moment.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use agent_client_protocol::v1::ConnectionTo;
+use agent_client_protocol::v1::schema::{SessionId, SessionInfoUpdate, SessionUpdate};
+use agent_client_protocol::{Client, Error};
+use limpid_core::{ConversationId, TurnId};
+use limpid_prompt::shown::shown_line;
+use limpid_runtime::{Agent, ChatRequest, ConversationChoice, Event, EventKind, OpenClient};
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::known::{self, Known};
+use crate::sessions::Talk;
+use crate::trouble::of_agent;
+
+/// One session.
+pub(crate) struct Session {
+    pub(crate) id: ConversationId,
+    pub(crate) agent: Agent,
+    pub(crate) connection: ConnectionTo<Client>,
+    pub(crate) takes_notices: bool,
+    /// The names of its servers, and what the editor calls them.
+    pub(crate) servers: Vec<(String, String)>,
+    /// Held while the owner is asked about tools of servers.
+    pub(crate) looking: tokio::sync::Mutex<()>,
+    /// Servers whose tools the owner was asked about.
+    looked_at: Mutex<HashSet<String>>,
+    /// Folders that its tools may touch, without links.
+    roots: Vec<PathBuf>,
+    named: Known,
+    talk: Talk,
+    /// Whether the conversation is in the store: one in which nothing was said is not.
+    is_stored: tokio::sync::Mutex<bool>,
+    was_stored: AtomicBool,
+    /// Prompts that are being answered, by what stops each.
+    running: Mutex<Vec<CancellationToken>>,
+    /// Turns whose answers were shown: several prompts may be answered by one.
+    turns: Mutex<HashSet<TurnId>>,
+    /// What the session has cost, in millionths of a dollar.
+    cost: AtomicU64,
+    title: Mutex<String>,
+    pub(crate) tasks: TaskTracker,
+    closed: CancellationToken,
+    open: Mutex<Option<OpenClient>>,
+}
+
+impl Session {
+    pub(crate) fn new(
+        (id, is_stored): (ConversationId, bool),
+        agent: Agent,
+        connection: ConnectionTo<Client>,
+        named: Known,
+        (folders, servers): (Vec<PathBuf>, Vec<(String, String)>),
+        (talk, takes_notices): (Talk, bool),
+    ) -> Self {
+        let own = [agent.home().workspace(), agent.home().outside()];
+        let roots = own.into_iter().map(|own| own.canonicalize().unwrap_or(own)).chain(folders).collect();
+        Self {
+            id,
+            agent,
+            connection,
+            takes_notices,
+            servers,
+            looking: tokio::sync::Mutex::default(),
+            looked_at: Mutex::default(),
+            roots,
+            named,
+            talk,
+            is_stored: tokio::sync::Mutex::new(is_stored),
+            was_stored: AtomicBool::new(is_stored),
+            running: Mutex::default(),
+            turns: Mutex::default(),
+            cost: AtomicU64::new(0),
+            title: Mutex::default(),
+            tasks: TaskTracker::new(),
+            closed: CancellationToken::new(),
+            open: Mutex::default(),
+        }
+    }
+
+    /// The id that the editor knows it by.
+    pub(crate) fn session_id(&self) -> SessionId {
+        SessionId::new(self.id.as_str().to_owned())
+    }
+
+    /// Begins: what changes in the conversation is told from here on, and what was cut off in it is carried on.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub(crate) async fn begin(self: &Arc<Self>) -> Result<(), Error> {
+        // Where it cannot be said that a client is open, what other processes deliver is read later.
+        let open = self.agent.notifications().open_client().await.ok();
+        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = open;
+        self.tasks.spawn(watch(Arc::clone(self), self.agent.subscribe()));
+        if self.is_stored() {
+            known::keep(&self.agent, &self.id, &self.named).await?;
+            self.agent.conversations().wake(&self.id);
+        }
+        Ok(())
+    }
+
+    /// The conversation, or the next new one as long as nothing was said.
+    pub(crate) fn choice(&self) -> ConversationChoice {
+        if self.is_stored() { ConversationChoice::Id(self.id.clone()) } else { ConversationChoice::New }
+    }
+
+    /// Whether the conversation is in the store.
+    pub(crate) fn is_stored(&self) -> bool {
+        self.was_stored.load(Ordering::SeqCst)
+    }
+
+    /// The conversation, made if it is not there.
+    ///
+    /// # Errors
+    /// When profile, mode or model do not exist, or the store cannot be written.
+    pub(crate) async fn conversation(&self) -> Result<ConversationChoice, Error> {
+        let mut is_stored = self.is_stored.lock().await;
+        if !*is_stored {
+            let Talk { profile, mode, model, effort } = self.talk.clone();
+            let profile = profile.unwrap_or_else(|| self.agent.config().agent.profile.clone());
+            let made = self.agent.directory().create_chat_as(self.id.clone(), profile.clone(), None, None).await;
+            made.map_err(|error| of_agent(&error))?;
+            known::keep(&self.agent, &self.id, &self.named).await?;
+            let conversation = ConversationChoice::Id(self.id.clone());
+            let request =
+                ChatRequest { conversation, profile: Some(profile), mode, model, effort, ..ChatRequest::default() };
+            self.agent.conversations().conversation_for(&request).await.map_err(|error| of_agent(&error))?;
+            *is_stored = true;
+            self.was_stored.store(true, Ordering::SeqCst);
+        }
+        Ok(ConversationChoice::Id(self.id.clone()))
+    }
+
+    /// What a new conversation begins with.
+    pub(crate) fn talk(&self) -> &Talk {
+        &self.talk
+    }
+
+    /// A prompt begins; what is returned is cancelled when it is to stop. Cancels that come from here on stop it.
+    pub(crate) fn start(&self) -> CancellationToken {
+        let stop = self.closed.child_token();
+        let mut running = self.running();
+        running.retain(|other| !other.is_cancelled());
+        running.push(stop.clone());
+        stop
+    }
+
+    /// Stops every prompt.
+    pub(crate) fn cancel(&self) {
+        for stop in std::mem::take(&mut *self.running()) {
+            stop.cancel();
+        }
+    }
+
+    /// Whether the answer of a turn is still to be shown. It is so once.
+    pub(crate) fn shows(&self, turn: &TurnId) -> bool {
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner).insert(turn.clone())
+    }
+
+    /// Whether the owner was asked about the tools of a server in this session.
+    pub(crate) fn was_looked_at(&self, server: &str) -> bool {
+        self.looked_at.lock().unwrap_or_else(PoisonError::into_inner).contains(server)
+    }
+
+    /// The owner was asked.
+    pub(crate) fn looked_at(&self, server: &str) {
+        self.looked_at.lock().unwrap_or_else(PoisonError::into_inner).insert(server.to_owned());
+    }
+
+    /// Adds to what the session has cost, and returns all of it.
+    pub(crate) fn spend(&self, micro_usd: u64) -> u64 {
+        self.cost.fetch_add(micro_usd, Ordering::Relaxed) + micro_usd
+    }
+
+    /// Whether the editor is gone.
+    pub(crate) fn is_abandoned(&self) -> bool {
+        self.connection.is_incoming_closed() || self.connection.termination().is_some()
+    }
+
+    /// Whether a place is in a folder that the session's tools may touch.
+    pub(crate) fn holds(&self, place: &Path) -> bool {
+        self.roots.iter().any(|root| place.starts_with(root))
+    }
+
+    /// Stops what goes on and waits for its end. Its servers end.
+    pub(crate) async fn close(&self) {
+        self.closed.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+        if self.is_stored() {
+            self.agent.conversations().cancel(&self.id);
+            self.agent.conversations().wait_idle(&self.id).await;
+        }
+        self.agent.mcp().close().await;
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    /// Tells the title when it is another.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub(crate) async fn tell_title(&self) -> Result<(), Error> {
+        let found = self.agent.directory().existing(&self.id).await.map_err(|error| of_agent(&error))?;
+        let title = shown_line(&found.title);
+        {
+            let mut told = self.title.lock().unwrap_or_else(PoisonError::into_inner);
+            if *told == title {
+                return Ok(());
+            }
+            told.clone_from(&title);
+        }
+        let updated = known::moment(found.updated_ms);
+        self.send(SessionUpdate::SessionInfoUpdate(SessionInfoUpdate::new().title(title).updated_at(updated)));
+        Ok(())
+    }
+
+    fn running(&self) -> MutexGuard<'_, Vec<CancellationToken>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Tells what changes in the conversation besides its turns.
+async fn watch(session: Arc<Session>, mut changes: Receiver<Event>) {
+    loop {
+        let change = tokio::select! {
+            () = session.closed.cancelled() => return,
+            change = changes.recv() => change,
+        };
+        let event = match change {
+            Ok(event) => event,
+            // Whoever was too slow goes on with what there is.
+            Err(RecvError::Lagged(_)) => continue,
+            Err(RecvError::Closed) => return,
+        };
+        if event.conversation.as_ref() != Some(&session.id) {
+            continue;
+        }
+        match event.change {
+            EventKind::ModeChanged { to, .. } => session.tell_mode(&to).await,
+            EventKind::GoalUpdated { .. } => session.tell_plan().await,
+            EventKind::ActiveSkillsUpdated(_) => session.tell_commands().await,
+            EventKind::Delivered { origin, text, delivery, .. } => {
+                session.answer(&format!("[{origin}] {}\n", text.trim()));
+                // It is told again where that cannot be written down.
+                let _ = session.agent.deliveries().mark_delivery_read(delivery).await;
+            }
+            EventKind::CompactionFailed { again: false, reason } => {
+                session.notice(&format!("The conversation was not compacted: {reason}"));
+            }
+            _ => {}
+        }
+    }
+}

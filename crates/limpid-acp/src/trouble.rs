@@ -1,0 +1,23 @@
+//! What goes wrong, as an answer to the editor.
+
+use agent_client_protocol::{Error, ErrorCode};
+use limpid_prompt::shown::shown;
+use limpid_runtime::AgentError;
+
+/// What the editor asked for cannot be done.
+pub(crate) fn refused(why: &str) -> Error {
+    Error::new(ErrorCode::INVALID_PARAMS, shown(why))
+}
+
+/// The agent failed.
+pub(crate) fn failed(why: &str) -> Error {
+    Error::new(ErrorCode::INTERNAL_ERROR, shown(why))
+}
+
+/// An error of the agent.
+pub(crate) fn of_agent(error: &AgentError) -> Error {
+    match error {
+        AgentError::Invalid(_) | AgentError::NotFound { .. } => refused(&error.to_string()),
+        _ => failed(&error.to_string()),
+    }
+}
