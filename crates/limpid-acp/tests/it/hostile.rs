@@ -1,0 +1,107 @@
+//! Editors that send what they should not, and that go away at the worst moment.
+
+use serde_json::json;
+
+use crate::kit::{Bench, asked, call, count, text};
+
+#[tokio::test]
+async fn lines_that_are_no_messages_end_nothing() {
+    let bench = Bench::new(&text("Still here.")).await;
+    let mut editor = bench.editor().await;
+    let session = bench.session(&mut editor).await;
+    let deep = "[".repeat(100_000);
+    let garbage: [&[u8]; 9] = [
+        b"",
+        b"not JSON",
+        b"\xff\xfe\x00",
+        b"[]",
+        b"17",
+        b"{\"jsonrpc\":\"2.0\",\"id\":1e999,\"method\":\"session/new\"}",
+        b"{\"jsonrpc\":\"2.0\",\"method\":\"session/cancel\",\"params\":{\"sessionId\":\"nobody\"}}",
+        b"{\"jsonrpc\":\"2.0\",\"id\":900,\"result\":{}}",
+        deep.as_bytes(),
+    ];
+    for line in garbage {
+        editor.line(line).await;
+    }
+    for (method, params) in [
+        ("session/prompt", json!({ "sessionId": session })),
+        ("session/prompt", json!({ "sessionId": "nobody", "prompt": [{ "type": "text", "text": "hi" }] })),
+        ("session/prompt", json!({ "sessionId": session, "prompt": [] })),
+        ("session/prompt", json!({ "sessionId": session, "prompt": [{ "type": "text", "text": "  " }] })),
+        ("session/load", json!({ "sessionId": "../../etc/passwd", "cwd": bench.folder(), "mcpServers": [] })),
+        ("session/load", json!({ "sessionId": "\u{1b}[2J", "cwd": bench.folder(), "mcpServers": [] })),
+        ("session/close", json!({ "sessionId": "nobody" })),
+        ("session/delete", json!({ "sessionId": "nobody" })),
+        ("session/set_mode", json!({ "sessionId": "nobody", "modeId": "developer" })),
+        ("session/set_config_option", json!({ "sessionId": session, "configId": "wings", "value": "two" })),
+        ("fs/read_text_file", json!({ "sessionId": session, "path": "/etc/passwd" })),
+        ("nothing/known", json!({})),
+    ] {
+        let error = editor.ask(method, params.clone()).await.expect_err(method);
+        let message = error["message"].as_str().unwrap();
+        assert!(!message.contains('\u{1b}'), "{message:?}");
+    }
+    assert_eq!(editor.prompt(&session, "Are you there?").await, "end_turn");
+    assert_eq!(editor.said("agent_message_chunk"), "Still here.");
+    assert!(editor.leave().await.is_ok());
+}
+
+#[tokio::test]
+async fn a_line_without_an_end_is_not_kept() {
+    let bench = Bench::new(&text("Still here.")).await;
+    let mut editor = bench.editor().await;
+    let session = bench.session(&mut editor).await;
+    editor.line(&vec![b'x'; 33 * 1024 * 1024]).await;
+    assert_eq!(editor.prompt(&session, "Are you there?").await, "end_turn");
+}
+
+#[tokio::test]
+async fn a_closed_session_takes_no_prompt_and_closing_stops_what_runs() {
+    let bench = Bench::new(&(call("slow", &json!({})) + &text("No."))).await;
+    let mut editor = bench.editor().await;
+    let session = bench.session(&mut editor).await;
+    let running = editor.say(&session, "Wait.").await;
+    editor.until(|editor| !editor.of("tool_call").is_empty()).await;
+    editor.ask("session/close", json!({ "sessionId": session })).await.unwrap();
+    assert_eq!(editor.end(running).await.unwrap()["stopReason"], "cancelled");
+    let prompt = json!({ "sessionId": session, "prompt": [{ "type": "text", "text": "hi" }] });
+    let error = editor.ask("session/prompt", prompt).await.unwrap_err();
+    assert!(error["message"].as_str().unwrap().contains("session/load"), "{error}");
+    assert_eq!(count(&bench.slow.ended), 0);
+}
+
+// SEC-002
+#[tokio::test]
+async fn an_editor_that_goes_away_in_the_middle_of_a_question_has_said_no() {
+    let bench = Bench::new(&(call("post", &json!({ "to": "ada", "text": "hi" })) + &text("No."))).await;
+    let mut editor = bench.editor().await;
+    let session = bench.session(&mut editor).await;
+    editor.say(&session, "Tell Ada.").await;
+    editor.until(|editor| editor.questions.len() == 1).await;
+    let _ = editor.leave().await;
+    assert_eq!(count(&bench.post.sent), 0);
+    // Nothing is left undone: no turn, no draft, and the next start of the program does not send it either.
+    let agent = bench.agent();
+    assert!(agent.store().unfinished_turns().await.unwrap().rows.is_empty());
+    assert!(agent.drafts().list(true).await.unwrap().rows.is_empty());
+    agent.conversations().resume().await.unwrap();
+    let mut editor = bench.editor().await;
+    let load = json!({ "sessionId": session, "cwd": bench.folder(), "mcpServers": [] });
+    editor.ask("session/load", load).await.unwrap();
+    assert_eq!(editor.of("tool_call")[0]["status"], "failed");
+    assert_eq!(count(&bench.post.sent), 0);
+}
+
+#[tokio::test]
+async fn an_editor_that_goes_away_in_the_middle_of_an_answer_stops_it() {
+    let bench = Bench::new(&(call("slow", &json!({})) + &text("No."))).await;
+    let mut editor = bench.editor().await;
+    let session = bench.session(&mut editor).await;
+    editor.say(&session, "Wait.").await;
+    editor.until(|editor| !editor.of("tool_call").is_empty()).await;
+    let _ = editor.leave().await;
+    asked(&bench, 1).await;
+    assert_eq!((count(&bench.slow.begun), count(&bench.slow.ended)), (1, 0));
+    assert!(bench.agent().store().unfinished_turns().await.unwrap().rows.is_empty());
+}

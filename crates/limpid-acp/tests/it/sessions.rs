@@ -1,0 +1,202 @@
+//! Sessions: what they may touch, and how they are loaded, resumed, listed, closed and deleted.
+
+use limpid_testkit::McpScript;
+use serde_json::{Value, json};
+
+use crate::kit::{Bench, call, count, text};
+
+fn kinds(updates: &[Value]) -> Vec<&str> {
+    let kinds = updates.iter().map(|update| update["sessionUpdate"].as_str().unwrap());
+    kinds.filter(|kind| *kind != "available_commands_update").collect()
+}
+
+#[tokio::test]
+async fn load_tells_everything_again_and_resume_nothing() {
+    let script = call("slow", &json!({})) + &text("One.") + &text("Two.") + &text("Three.");
+    let bench = Bench::new(&script).await;
+    let mut editor = bench.editor().await;
+    let session = bench.session(&mut editor).await;
+    bench.slow.go_on.notify_one();
+    editor.prompt(&session, "First.").await;
+    editor.prompt(&session, "Second.").await;
+    editor.leave().await.unwrap();
+
+    let mut editor = bench.editor().await;
+    let load = json!({ "sessionId": session, "cwd": bench.folder(), "mcpServers": [] });
+    let loaded = editor.ask("session/load", load.clone()).await.unwrap();
+    assert_eq!(loaded["modes"]["currentModeId"], "assistant");
+    let told = ["user_message_chunk", "tool_call", "agent_message_chunk", "user_message_chunk", "agent_message_chunk"];
+    assert_eq!(kinds(&editor.updates), told);
+    assert_eq!(editor.said("user_message_chunk"), "First.Second.");
+    assert_eq!(editor.said("agent_message_chunk"), "One.Two.");
+    let call = &editor.of("tool_call")[0];
+    assert_eq!((&call["status"], &call["content"][0]["content"]["text"]), (&json!("completed"), &json!("waited")));
+
+    editor.ask("session/close", json!({ "sessionId": session })).await.unwrap();
+    editor.updates.clear();
+    editor.ask("session/resume", load).await.unwrap();
+    assert!(editor.of("user_message_chunk").is_empty());
+    assert_eq!(editor.prompt(&session, "Third.").await, "end_turn");
+    assert_eq!(editor.said("agent_message_chunk"), "Three.");
+}
+
+#[tokio::test]
+async fn sessions_are_listed_by_folder_and_a_deleted_one_is_not() {
+    let bench = Bench::new(&text("Hi.").repeat(9)).await;
+    let mut editor = bench.editor().await;
+    let first = bench.session(&mut editor).await;
+    editor.prompt(&first, "The first.").await;
+    // One in which nothing was said is no conversation.
+    bench.session(&mut editor).await;
+    let elsewhere = tempfile::tempdir().unwrap();
+    let new = json!({ "cwd": elsewhere.path(), "mcpServers": [] });
+    let second = editor.ask("session/new", new).await.unwrap()["sessionId"].as_str().unwrap().to_owned();
+    editor.prompt(&second, "The second.").await;
+    let ids = |list: &Value| {
+        let sessions = list["sessions"].as_array().unwrap().iter();
+        sessions.map(|session| session["sessionId"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let listed = editor.ask("session/list", json!({})).await.unwrap();
+    assert_eq!(ids(&listed), [second.clone(), first.clone()]);
+    assert_eq!(listed["sessions"][1]["title"], "The first.");
+    let here = editor.ask("session/list", json!({ "cwd": elsewhere.path() })).await.unwrap();
+    assert_eq!(ids(&here), [second.clone()]);
+    editor.ask("session/delete", json!({ "sessionId": second })).await.unwrap();
+    assert_eq!(ids(&editor.ask("session/list", json!({})).await.unwrap()), [first.clone()]);
+    let load = json!({ "sessionId": second, "cwd": elsewhere.path(), "mcpServers": [] });
+    assert!(editor.ask("session/load", load).await.is_err());
+    assert!(editor.ask("session/list", json!({ "cursor": "x" })).await.is_err());
+    // What was said is in the store, as of every conversation.
+    let id = limpid_core::ConversationId::new(second);
+    assert_eq!(bench.agent().store().messages(&id, None).await.unwrap().rows.len(), 2);
+}
+
+// SEC-058
+#[tokio::test]
+async fn a_folder_is_granted_to_its_session_alone() {
+    let script = (call("read_file", &json!({ "path": "WORK/a.txt" })) + &text("Done.")).repeat(3);
+    let bench = Bench::new(&script).await;
+    bench.write("a.txt", "the text");
+    let mut editor = bench.editor().await;
+    let session = bench.session(&mut editor).await;
+    let elsewhere = tempfile::tempdir().unwrap();
+    let folder = elsewhere.path().display().to_string();
+    let other = json!({ "cwd": folder, "mcpServers": [] });
+    let other = editor.ask("session/new", other).await.unwrap()["sessionId"].as_str().unwrap().to_owned();
+    let both = json!({ "cwd": folder, "additionalDirectories": [bench.folder()], "mcpServers": [] });
+    let both = editor.ask("session/new", both).await.unwrap()["sessionId"].as_str().unwrap().to_owned();
+    for (session, expected) in [(&session, "the text"), (&other, "outside of the granted folders"), (&both, "the text")]
+    {
+        editor.updates.clear();
+        editor.prompt(session, "Read it.").await;
+        let result = editor.of("tool_call_update")[0]["content"][0]["content"]["text"].as_str().unwrap();
+        assert!(result.contains(expected), "{result}");
+    }
+}
+
+#[tokio::test]
+async fn no_session_has_the_home_or_a_place_that_is_no_folder() {
+    let bench = Bench::new(&text("Hi.")).await;
+    let mut editor = bench.editor().await;
+    let home = bench.home.path().canonicalize().unwrap();
+    std::fs::create_dir_all(home.join("workspace")).unwrap();
+    std::fs::create_dir_all(home.join("data")).unwrap();
+    let link = bench.work.path().join("link");
+    std::os::unix::fs::symlink(&home, &link).unwrap();
+    let file = bench.write("a.txt", "");
+    let table = [
+        (home.clone(), "home"),
+        (home.join("data"), "home"),
+        (home.parent().unwrap().to_owned(), "home"),
+        ("/".into(), "home"),
+        (link, "home"),
+        ("relative".into(), "whole path"),
+        (home.join("nowhere"), "cannot be opened"),
+        (file.into(), "no folder"),
+    ];
+    for (folder, why) in table {
+        let refused = editor.ask("session/new", json!({ "cwd": folder, "mcpServers": [] })).await.unwrap_err();
+        assert!(refused["message"].as_str().unwrap().contains(why), "{}: {refused}", folder.display());
+        let more = json!({ "cwd": bench.folder(), "additionalDirectories": [folder], "mcpServers": [] });
+        assert!(editor.ask("session/new", more).await.is_err());
+    }
+    let own = json!({ "cwd": home.join("workspace"), "mcpServers": [] });
+    assert!(editor.ask("session/new", own).await.is_ok());
+}
+
+// SUR-034 SEC-023
+#[tokio::test]
+async fn a_server_of_the_editor_is_looked_at_once_and_belongs_to_its_session() {
+    let once = call("echo", &json!({ "a": "tea" })) + &text("Done.");
+    let bench = Bench::new(&once.repeat(5)).await;
+    let schema = json!({ "type": "object", "properties": { "a": { "type": "string" } } });
+    let offers = json!({ "tools": [{ "name": "echo", "description": "Says ``` it again.", "inputSchema": schema }] });
+    let server = McpScript::write(bench.home.path(), &offers).unwrap();
+    let words = server.words("");
+    let listed = json!([{ "name": "desk", "command": words[0], "args": words[1..], "env": [] }]);
+    let new = json!({ "cwd": bench.folder(), "mcpServers": listed });
+    let mut editor = bench.editor().await;
+
+    let session = editor.ask("session/new", new.clone()).await.unwrap()["sessionId"].as_str().unwrap().to_owned();
+    editor.answers.extend(["no"]);
+    editor.prompt(&session, "Say tea.").await;
+    let shown = editor.questions[0]["toolCall"]["content"][0]["content"]["text"].as_str().unwrap().to_owned();
+    assert!(shown.contains("\n│ echo\n") || shown.contains("│ echo"), "{shown}");
+    assert!(shown.contains("│ Says ``` it again."), "{shown}");
+    let tools = |at: usize| bench.server.calls()[at].json()["tools"].to_string();
+    assert!(!tools(0).contains("\"echo\""), "{}", tools(0));
+
+    // The next session asks again; a yes is remembered, for this text of this program.
+    let session = editor.ask("session/new", new.clone()).await.unwrap()["sessionId"].as_str().unwrap().to_owned();
+    editor.questions.clear();
+    editor.answers.extend(["yes", "yes"]);
+    let before = bench.server.calls().len();
+    editor.prompt(&session, "Say tea.").await;
+    assert!(tools(before).contains("\"echo\""), "{}", tools(before));
+    // What it changes is declared by nobody, so each call waits.
+    assert_eq!(editor.questions.len(), 2);
+    let result = editor.of("tool_call_update").last().unwrap()["content"][0].to_string();
+    assert!(result.contains("echo"), "{result}");
+    let session = editor.ask("session/new", new).await.unwrap()["sessionId"].as_str().unwrap().to_owned();
+    editor.questions.clear();
+    editor.answers.extend(["no"]);
+    editor.prompt(&session, "Say tea.").await;
+    assert_eq!(editor.questions.len(), 1);
+
+    // Another session does not have it.
+    let session = bench.session(&mut editor).await;
+    let before = bench.server.calls().len();
+    editor.prompt(&session, "Say tea.").await;
+    assert!(!tools(before).contains("\"echo\""), "{}", tools(before));
+    assert!(!std::fs::read_to_string(bench.home.path().join("limpid.toml")).unwrap_or_default().contains("desk"));
+    let sse = json!([{ "type": "sse", "name": "old", "url": "http://127.0.0.1:1/", "headers": [] }]);
+    let refused = json!({ "cwd": bench.folder(), "mcpServers": sse });
+    assert!(editor.ask("session/new", refused).await.is_err());
+    editor.leave().await.unwrap();
+}
+
+#[tokio::test]
+async fn two_programs_on_one_conversation_answer_one_after_the_other() {
+    let bench = Bench::new(&(call("slow", &json!({})) + &text("From the first.") + &text("From the second."))).await;
+    let mut first = bench.editor().await;
+    let session = bench.session(&mut first).await;
+    let held = first.say(&session, "Wait.").await;
+    first.until(|editor| !editor.of("tool_call").is_empty()).await;
+    let mut second = bench.editor().await;
+    let load = json!({ "sessionId": session, "cwd": bench.folder(), "mcpServers": [] });
+    second.ask("session/load", load).await.unwrap();
+    second.updates.clear();
+    let waiting = second.say(&session, "And I?").await;
+    let conversation = limpid_core::ConversationId::new(session.clone());
+    while bench.agent().store().waiting(&conversation).await.unwrap().rows.is_empty() {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    // It can be given up while the other works.
+    second.cancel(&session).await;
+    assert_eq!(second.end(waiting).await.unwrap()["stopReason"], "cancelled");
+    bench.slow.go_on.notify_one();
+    assert_eq!(first.end(held).await.unwrap()["stopReason"], "end_turn");
+    assert_eq!(count(&bench.slow.ended), 1);
+    first.leave().await.unwrap();
+    second.leave().await.unwrap();
+}
