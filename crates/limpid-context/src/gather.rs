@@ -160,6 +160,7 @@ async fn owners_inputs(
     let unaccepted = UnacceptedFiles::read(&*deps.store, &deps.home).await?;
     let is_held_back = |path: &Path, bytes: &[u8]| unaccepted.contains(path, bytes);
     inputs.workspace = sources::workspace_files::read(&deps.home.workspace(), &time, &is_held_back, standing_notices)?;
+    inputs.workspace.folders = sources::workspace_files::granted(&deps.config.files);
     let agent_file = sources::agent_file::apply(deps, profile, inputs, standing_notices);
     sources::memory::fill(deps, inputs, profile, notices).await?;
     sources::tasks::fill(deps, inputs).await?;
@@ -176,7 +177,7 @@ async fn owners_inputs(
 /// Leaves out the workspace's texts where no prompt quotes them: what is not in the window is not private in it.
 fn keep_quoted(profile: &Profile, path: &str, inputs: &mut Inputs) {
     if profile.path(path).is_ok_and(|path| !profile.quotes_workspace(path)) {
-        let WorkspaceInput { files, long_term, daily_notes, path: _, unread: _ } = &mut inputs.workspace;
+        let WorkspaceInput { files, long_term, daily_notes, path: _, unread: _, folders: _ } = &mut inputs.workspace;
         files.clear();
         *long_term = None;
         daily_notes.clear();

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use limpid_config::read_within;
+use limpid_config::{FilesConfig, read_within};
 use limpid_prompt::inputs::{DailyNote, TimeInfo, UnreadFile, WorkspaceFile, WorkspaceInput};
 use limpid_prompt::workspace::{note_path, recent_days};
 use limpid_services::error::AgentError;
@@ -37,7 +37,21 @@ pub(crate) fn read(
     let Reader { unread, replaced, .. } = reader;
     notices.extend(replaced);
     notices.extend(unread.iter().map(|file| format!("{} was not read: {}", file.name, file.reason)));
-    Ok(WorkspaceInput { path: folder.display().to_string(), files, long_term, daily_notes, unread })
+    Ok(WorkspaceInput {
+        path: folder.display().to_string(),
+        files,
+        long_term,
+        daily_notes,
+        unread,
+        folders: Vec::new(),
+    })
+}
+
+/// The folders that file tools may touch besides the workspace, each on a line of its own.
+pub(crate) fn granted(config: &FilesConfig) -> Vec<String> {
+    let plain = |letter: char| if letter.is_control() { char::REPLACEMENT_CHARACTER } else { letter };
+    let folders = config.grants.iter().chain(&config.read);
+    folders.map(|folder| folder.display().to_string().chars().map(plain).collect()).collect()
 }
 
 /// The Markdown files at the top, by name.

@@ -86,6 +86,11 @@ impl World {
         self.environment.push((name.to_owned(), value.to_owned()));
     }
 
+    /// The variables that were set.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = (String, String)> {
+        self.environment.clone().into_iter()
+    }
+
     /// Forgets a variable.
     pub(crate) fn unset(&mut self, name: &str) {
         self.environment.retain(|(known, _)| known != name);

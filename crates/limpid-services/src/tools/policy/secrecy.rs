@@ -89,7 +89,8 @@ pub fn shows_owners(inputs: &Inputs) -> bool {
         || is_said(active_context)
         || !workspace.files.is_empty()
         || is_said(&workspace.long_term)
-        || !workspace.daily_notes.is_empty();
+        || !workspace.daily_notes.is_empty()
+        || !workspace.folders.is_empty();
     let planned = !scheduling.tasks.is_empty() || heartbeat_is_private(heartbeat) || goal.is_some();
     let handed_on = summarize != &limpid_prompt::inputs::SummarizeInput::default()
         || delegate.skill.is_some()
