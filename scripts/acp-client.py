@@ -2,8 +2,8 @@
 
     python acp-client.py FOLDER ANSWER PROMPT... -- LIMPID WORDS...
 
-Each PROMPT is sent in turn; one that begins with "cancel:" is cancelled at the first call of a tool that runs. Questions are answered
-by the option of the kind ANSWER. At the end the session is closed, loaded in another, listed and deleted.
+Each PROMPT is sent in turn; one that begins with "cancel:" is cancelled when its answer begins. Questions are
+answered by the option of the kind ANSWER. At the end the session is closed, loaded in another, listed and deleted.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ class Editor(acp.Client):
     async def session_update(self, session_id, update, **kwargs):
         dumped = update.model_dump(mode="json", by_alias=True, exclude_none=True)
         self.seen.append(dumped)
-        if dumped.get("status") == "in_progress":
+        if dumped.get("sessionUpdate") == "agent_message_chunk":
             self.running.set()
 
 

@@ -11,6 +11,7 @@ use limpid_prompt::shown::shown_line;
 use limpid_runtime::commands::commands;
 use limpid_runtime::{AgentError, ChatRequest, ModeState};
 
+use crate::plan;
 use crate::session::Session;
 use crate::trouble::{of_agent, refused};
 
@@ -171,8 +172,8 @@ impl Session {
         self.tell_commands().await;
         // The rest is told all the same.
         let _ = self.tell_title().await;
-        if self.has_plan().await {
-            self.tell_plan().await;
+        if plan::is_there(self).await {
+            plan::tell(self).await;
         }
     }
 }

@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::grants::Named;
 use crate::sessions::{Host, Sessions};
-use crate::{known, lines, prompt};
+use crate::{known, lines, prompt, replay};
 
 /// Serves an editor until its input ends or `stop` is cancelled. Then every question is answered no and every turn is stopped.
 ///
@@ -60,7 +60,7 @@ fn capabilities() -> AgentCapabilities {
 fn initialize(sessions: &Sessions, request: &InitializeRequest) -> InitializeResponse {
     let notices = request.client_capabilities.session.as_ref().is_some_and(|session| session.notices.is_some());
     sessions.set_notices(notices);
-    let own = Implementation::new("limpid", env!("CARGO_PKG_VERSION")).title("Limpid".to_owned());
+    let own = Implementation::new(sessions.host.program, env!("CARGO_PKG_VERSION"));
     InitializeResponse::new(ProtocolVersion::V1).agent_capabilities(capabilities()).agent_info(own)
 }
 
@@ -88,43 +88,35 @@ macro_rules! handled {
     }};
 }
 
+/// Handles a request that opens a session by work that is started and not waited for.
+macro_rules! opened {
+    ($sessions:ident, $kind:ty, $open:ident) => {{
+        let sessions = Arc::clone(&$sessions);
+        async move |request: $kind, responder, connection| {
+            tokio::spawn($open(Arc::clone(&sessions), request, responder, connection));
+            Ok(())
+        }
+    }};
+}
+
 async fn talk(
     sessions: Arc<Sessions>,
     input: impl AsyncRead + Unpin + Send + 'static,
     output: impl AsyncWrite + Unpin + Send + 'static,
 ) -> Result<(), Error> {
-    let (greeted, opening, loading) = (Arc::clone(&sessions), Arc::clone(&sessions), Arc::clone(&sessions));
-    let (resuming, prompted, cancelled) = (Arc::clone(&sessions), Arc::clone(&sessions), Arc::clone(&sessions));
+    let (greeted, prompted, cancelled) = (Arc::clone(&sessions), Arc::clone(&sessions), Arc::clone(&sessions));
     let builder = Agent
         .v1()
-        .name("limpid")
+        .name(env!("CARGO_PKG_NAME"))
         .on_receive_request(
             async move |request: InitializeRequest, responder: Responder<_>, _| {
                 responder.respond(initialize(&greeted, &request))
             },
             on_receive_request!(),
         )
-        .on_receive_request(
-            async move |request: NewSessionRequest, responder, connection| {
-                tokio::spawn(new(Arc::clone(&opening), request, responder, connection));
-                Ok(())
-            },
-            on_receive_request!(),
-        )
-        .on_receive_request(
-            async move |request: LoadSessionRequest, responder, connection| {
-                tokio::spawn(load(Arc::clone(&loading), request, responder, connection));
-                Ok(())
-            },
-            on_receive_request!(),
-        )
-        .on_receive_request(
-            async move |request: ResumeSessionRequest, responder, connection| {
-                tokio::spawn(resume(Arc::clone(&resuming), request, responder, connection));
-                Ok(())
-            },
-            on_receive_request!(),
-        )
+        .on_receive_request(opened!(sessions, NewSessionRequest, new), on_receive_request!())
+        .on_receive_request(opened!(sessions, LoadSessionRequest, load), on_receive_request!())
+        .on_receive_request(opened!(sessions, ResumeSessionRequest, resume), on_receive_request!())
         .on_receive_request(
             async move |request: PromptRequest, responder: Responder<_>, _| {
                 // Here and now it becomes something that the next message can cancel.
@@ -209,7 +201,7 @@ async fn load(
     let named = Named { cwd: request.cwd, folders: request.additional_directories, servers: request.mcp_servers };
     let opened = async {
         let session = sessions.open(Some(&request.session_id), named, connection).await?;
-        session.replay().await?;
+        replay::tell_all(&session).await?;
         let (modes, options) = session.choices().await?;
         Ok((session, modes, options))
     };

@@ -6,18 +6,16 @@ use limpid_prompt::shown::shown_line;
 
 use crate::session::Session;
 
-impl Session {
-    /// Tells the plan as it is now. Without a goal it is empty.
-    pub(crate) async fn tell_plan(&self) {
-        let Ok(loaded) = self.agent.goals().load(&self.id).await else { return };
-        let entries = loaded.goals.shown().map(entries).unwrap_or_default();
-        self.send(SessionUpdate::Plan(Plan::new(entries)));
-    }
+/// Tells the plan as it is now. Without a goal it is empty.
+pub(crate) async fn tell(session: &Session) {
+    let Ok(loaded) = session.agent.goals().load(&session.id).await else { return };
+    let entries = loaded.goals.shown().map(entries).unwrap_or_default();
+    session.send(SessionUpdate::Plan(Plan::new(entries)));
+}
 
-    /// Whether there is a goal.
-    pub(crate) async fn has_plan(&self) -> bool {
-        self.agent.goals().load(&self.id).await.is_ok_and(|loaded| loaded.goals.shown().is_some())
-    }
+/// Whether there is a goal.
+pub(crate) async fn is_there(session: &Session) -> bool {
+    session.agent.goals().load(&session.id).await.is_ok_and(|loaded| loaded.goals.shown().is_some())
 }
 
 /// The steps of a goal; one without steps is one itself.

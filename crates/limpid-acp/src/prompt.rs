@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::choices::is_elsewhere;
 use crate::said::Said;
+use crate::servers;
 use crate::session::Session;
 use crate::trouble::{of_agent, refused};
 use crate::turn::follow;
@@ -48,7 +49,7 @@ async fn answer(session: &Session, blocks: Vec<ContentBlock>, stop: &Cancellatio
         return Ok(StopReason::Cancelled);
     }
     let conversation = session.conversation().await?;
-    session.look_at_servers(stop).await;
+    servers::look_at(session, stop).await;
     // A command is typed.
     let text = match attached {
         Some(_) => text,

@@ -13,40 +13,38 @@ use crate::calls::Look;
 use crate::session::Session;
 use crate::trouble::of_agent;
 
-impl Session {
-    /// Tells every message and every call, oldest first.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub(crate) async fn replay(&self) -> Result<(), Error> {
-        let stored = self.agent.store().messages(&self.id, None).await;
-        let stored = stored.map_err(|error| of_agent(&AgentError::from(error)))?.rows;
-        let results: HashMap<&CallId, &str> = stored
-            .iter()
-            .filter_map(|stored| Some((stored.message.call_id.as_ref()?, stored.message.text.as_str())))
-            .collect();
-        for message in &stored {
-            self.tell_again(message, &results);
-        }
-        self.agent.deliveries().mark_read(&self.id).await.map_err(|error| of_agent(&error))?;
-        Ok(())
+/// Tells every message and every call, oldest first.
+///
+/// # Errors
+/// When the store cannot be read.
+pub(crate) async fn tell_all(session: &Session) -> Result<(), Error> {
+    let stored = session.agent.store().messages(&session.id, None).await;
+    let stored = stored.map_err(|error| of_agent(&AgentError::from(error)))?.rows;
+    let results: HashMap<&CallId, &str> = stored
+        .iter()
+        .filter_map(|stored| Some((stored.message.call_id.as_ref()?, stored.message.text.as_str())))
+        .collect();
+    for message in &stored {
+        tell_again(session, message, &results);
     }
+    session.agent.deliveries().mark_read(&session.id).await.map_err(|error| of_agent(&error))?;
+    Ok(())
+}
 
-    fn tell_again(&self, stored: &StoredMessage, results: &HashMap<&CallId, &str>) {
-        let StoredMessage { message, typed, .. } = stored;
-        match message.role {
-            // What was delivered stands behind a mark in place of a question.
-            Role::User if DeliveryOrigin::of_marker(&message.text).is_some() && typed.as_deref() == Some("") => {}
-            Role::User => self.said(typed.as_deref().unwrap_or(&message.text)),
-            Role::Assistant => {
-                self.answer(&without_quiet(&message.text));
-                for call in &message.calls {
-                    let look = Look::new(self, &call.name, &call.arguments, false);
-                    let result = results.get(&call.id).copied();
-                    self.send(SessionUpdate::ToolCall(look.ended(&call.id, result)));
-                }
+fn tell_again(session: &Session, stored: &StoredMessage, results: &HashMap<&CallId, &str>) {
+    let StoredMessage { message, typed, .. } = stored;
+    match message.role {
+        // What was delivered stands behind a mark in place of a question.
+        Role::User if DeliveryOrigin::of_marker(&message.text).is_some() && typed.as_deref() == Some("") => {}
+        Role::User => session.said(typed.as_deref().unwrap_or(&message.text)),
+        Role::Assistant => {
+            session.answer(&without_quiet(&message.text));
+            for call in &message.calls {
+                let look = Look::new(session, &call.name, &call.arguments, false);
+                let result = results.get(&call.id).copied();
+                session.send(SessionUpdate::ToolCall(look.ended(&call.id, result)));
             }
-            Role::Tool | Role::System => {}
         }
+        Role::Tool | Role::System => {}
     }
 }

@@ -11,53 +11,57 @@ use crate::session::Session;
 /// Columns of a tool's text.
 const WIDTH: usize = 100;
 
-impl Session {
-    /// Connects to the servers of the session, and asks about tools that the owner has not looked at. A server that is not
-    /// there keeps nothing from going on.
-    pub(crate) async fn look_at_servers(&self, stop: &CancellationToken) {
-        let _one_at_a_time = self.looking.lock().await;
-        for (server, called) in &self.servers {
-            if self.was_looked_at(server) {
-                continue;
-            }
-            let probed = tokio::select! {
-                probed = self.agent.mcp().probe(server) => probed,
-                () = stop.cancelled() => return,
-            };
-            if let Err(error) = probed {
-                self.notice(&format!("The MCP server `{called}` is not there: {error}"));
-                continue;
-            }
-            let waiting = match self.agent.mcp().waiting(server, None) {
-                Ok(waiting) => waiting,
-                Err(error) => {
-                    self.notice(&error.to_string());
-                    continue;
-                }
-            };
-            if !waiting.is_empty() && !self.may_use(called, server, &waiting, stop).await {
-                if stop.is_cancelled() {
-                    return;
-                }
-                self.notice(&format!("Tools of `{called}` are not used in this session."));
-            }
-            self.looked_at(server);
+/// Connects to the servers of the session, and asks about tools that the owner has not looked at. A server that is not
+/// there keeps nothing from going on.
+pub(crate) async fn look_at(session: &Session, stop: &CancellationToken) {
+    let _one_at_a_time = session.looking.lock().await;
+    for (server, called) in &session.servers {
+        if session.was_looked_at(server) {
+            continue;
         }
+        let probed = tokio::select! {
+            probed = session.agent.mcp().probe(server) => probed,
+            () = stop.cancelled() => return,
+        };
+        if let Err(error) = probed {
+            session.notice(&format!("The MCP server `{called}` is not there: {error}"));
+            continue;
+        }
+        let waiting = match session.agent.mcp().waiting(server, None) {
+            Ok(waiting) => waiting,
+            Err(error) => {
+                session.notice(&error.to_string());
+                continue;
+            }
+        };
+        if !waiting.is_empty() && !may_use(session, called, server, &waiting, stop).await {
+            if stop.is_cancelled() {
+                return;
+            }
+            session.notice(&format!("Tools of `{called}` are not used in this session."));
+        }
+        session.looked_at(server);
     }
+}
 
-    async fn may_use(&self, called: &str, server: &str, waiting: &[ToolReview], stop: &CancellationToken) -> bool {
-        let title = format!("May the agent use {} tools of the MCP server {called}, as described here?", waiting.len());
-        let pages: Vec<String> = waiting.iter().map(page).collect();
-        if !ask_plainly(self, server, &title, &pages, stop).await {
-            return false;
-        }
-        if let Err(error) = self.agent.mcp().enable(server, waiting) {
-            self.notice(&error.to_string());
-            return false;
-        }
-        self.agent.renew_tools();
-        true
+async fn may_use(
+    session: &Session,
+    called: &str,
+    server: &str,
+    waiting: &[ToolReview],
+    stop: &CancellationToken,
+) -> bool {
+    let title = format!("May the agent use {} tools of the MCP server {called}, as described here?", waiting.len());
+    let pages: Vec<String> = waiting.iter().map(page).collect();
+    if !ask_plainly(session, server, &title, &pages, stop).await {
+        return false;
     }
+    if let Err(error) = session.agent.mcp().enable(server, waiting) {
+        session.notice(&error.to_string());
+        return false;
+    }
+    session.agent.renew_tools();
+    true
 }
 
 /// Every word that a model would read of a tool.

@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::known::{self, Known};
+use crate::plan;
 use crate::sessions::Talk;
 use crate::trouble::of_agent;
 
@@ -244,7 +245,7 @@ async fn watch(session: Arc<Session>, mut changes: Receiver<Event>) {
         }
         match event.change {
             EventKind::ModeChanged { to, .. } => session.tell_mode(&to).await,
-            EventKind::GoalUpdated { .. } => session.tell_plan().await,
+            EventKind::GoalUpdated { .. } => plan::tell(&session).await,
             EventKind::ActiveSkillsUpdated(_) => session.tell_commands().await,
             EventKind::Delivered { origin, text, delivery, .. } => {
                 session.answer(&format!("[{origin}] {}\n", text.trim()));

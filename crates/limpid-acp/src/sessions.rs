@@ -25,6 +25,8 @@ pub struct Host {
     pub agent: Agent,
     /// What the agent of a session is opened with; `config`, `store` and `models` are those of the session.
     pub options: AgentOptions,
+    /// The name of the program, as editors show it.
+    pub program: &'static str,
     /// What a new conversation begins with.
     pub talk: Talk,
 }

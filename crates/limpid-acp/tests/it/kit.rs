@@ -92,7 +92,7 @@ impl Bench {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (input, output) = tokio::io::split(theirs);
         let options = self.options();
-        let host = Host { agent: self.agent(), options, talk: Talk::default() };
+        let host = Host { agent: self.agent(), options, program: "test", talk: Talk::default() };
         let serving = tokio::spawn(async move {
             serve(host, input, output, CancellationToken::new()).await.map_err(|error| error.to_string())
         });

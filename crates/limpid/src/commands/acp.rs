@@ -16,7 +16,12 @@ pub async fn run(context: &Context, args: &AcpArgs) -> Result<(), Failure> {
     // Nobody reads what this process would tell of its own.
     drop(context.take_changes(&agent));
     let AcpArgs { profile, mode, model, effort } = args.clone();
-    let host = Host { agent, options: context.options(), talk: Talk { profile, mode, model, effort } };
+    let host = Host {
+        agent,
+        options: context.options(),
+        program: env!("CARGO_PKG_NAME"),
+        talk: Talk { profile, mode, model, effort },
+    };
     let stop = CancellationToken::new();
     let stopping = stop.clone();
     tokio::spawn(async move {
