@@ -169,6 +169,7 @@ async fn owners_inputs(
     clean(deps, inputs);
     sources::inbox::fill(deps, inputs).await?;
     sources::heartbeat::fill_quiet_hours(deps, inputs, path, occasion.now).await?;
+    sources::active_context::fill(deps, occasion.conversation, (profile, path), inputs).await?;
     keep_quoted(profile, path, inputs);
     prefer_research(profile, path, inputs);
     Ok(agent_file.max_turns)

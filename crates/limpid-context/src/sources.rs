@@ -1,5 +1,6 @@
 //! A file for each thing that a prompt is made from.
 
+pub(crate) mod active_context;
 pub(crate) mod agent_file;
 pub(crate) mod delegate;
 pub(crate) mod goal;

@@ -94,10 +94,10 @@ impl Actor {
         Self {
             deps,
             actors,
+            listeners: Arc::clone(&handle.listeners),
             handle,
             conversation,
             commands,
-            listeners: Arc::default(),
             lease: None,
             phase: Phase::Lease { tries: 0 },
             unfinished: VecDeque::new(),

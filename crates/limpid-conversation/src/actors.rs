@@ -9,7 +9,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::{Notify, RwLock};
 
 use crate::event::ApprovalAnswer;
-use crate::listeners::Listener;
+use crate::listeners::{Listener, Listeners};
 use crate::settings::ChangeRequest;
 
 /// What an actor is told.
@@ -40,6 +40,8 @@ pub(crate) struct ActorHandle {
     /// Held for reading while a message is accepted and its actor told, and for writing while the actor looks at what
     /// waits: so nobody answers a message before its listener is known.
     pub(crate) accepting: RwLock<()>,
+    /// Those who wait for answers in the conversation.
+    pub(crate) listeners: Arc<Listeners>,
     /// None while no actor runs.
     commands: Mutex<Option<UnboundedSender<Command>>>,
 }

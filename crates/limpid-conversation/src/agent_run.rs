@@ -1,25 +1,29 @@
 //! Agents that turns hand work to, at work: each is a run of its own, with its limits, and ends exactly once.
 
+mod left;
+
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use limpid_core::agent::MOST_ROUNDS;
-use limpid_core::{AgentId, AgentState, Labelled, Message, Role, Trust};
+use limpid_core::{AgentState, Labelled, Message, Role, Trust};
 use limpid_services::agents::{AgentReport, RunsAgents};
 use limpid_services::error::AgentError;
 use limpid_services::modes::{is_set, mode_of};
 use limpid_services::skills::SkillStatus;
 use limpid_services::spending::Spender;
-use limpid_store::{AgentFilter, NewInbound, RequestFilter, SubAgent};
+use limpid_store::{AgentFilter, RequestFilter, SubAgent};
 use limpid_turn::{Finish, Outcome};
 use tokio::sync::Notify;
-use tokio::time::Instant;
 
 use crate::background_run::{BackgroundRun, RunReport};
-use crate::conversations::{Conversations, Taken, WeakConversations};
+use crate::conversations::{Conversations, WeakConversations};
 use crate::event::TurnEvent;
+
+pub(crate) use self::left::told_to_report;
+use self::left::{Left, Time, has_agents, hear, is_told_more, rounds, tell_to_report};
 
 /// Requests of an agent that are counted.
 const REQUESTS: u32 = 1000;
@@ -52,10 +56,17 @@ impl RunsAgents for AgentRunner {
         });
     }
 
-    fn stop(&self, agent: AgentId) {
+    fn stop(&self, agent: &SubAgent) {
         if let Some(conversations) = self.0.upgrade() {
-            conversations.cancel(&agent.conversation());
+            conversations.cancel(&agent.works_in());
         }
+    }
+
+    fn hear(&self, agent: &SubAgent) {
+        let Some(conversations) = self.0.upgrade() else { return };
+        let agent = agent.clone();
+        // The next look of whoever runs it hears of what cannot be read now.
+        tokio::spawn(async move { hear(&conversations, &agent).await });
     }
 }
 
@@ -76,11 +87,10 @@ impl Ended {
 /// Does an agent's work, within its time.
 async fn work(conversations: &Conversations, agent: &SubAgent) -> Result<Ended, AgentError> {
     let deps = conversations.deps();
-    let run = run_of(conversations, agent).await?;
+    let (run, own) = (run_of(conversations, agent).await?, agent.works_in());
     if !deps.store().begin_agent(agent.id, deps.host().now_ms()).await? {
         return Ok(Ended::without(AgentState::Cancelled, "it was stopped".to_owned()));
     }
-    let limit = deps.agents.timeout();
     let (activity, results) = (Notify::new(), AtomicU32::new(0));
     let seen = |event: &TurnEvent| {
         if matches!(event, TurnEvent::ToolDone { .. }) {
@@ -88,27 +98,40 @@ async fn work(conversations: &Conversations, agent: &SubAgent) -> Result<Ended, 
         }
         activity.notify_one();
     };
-    let running = conversations.run_watched(run, &seen);
-    tokio::pin!(running);
-    let began = Instant::now();
-    let (mut until, mut looked_at, mut is_told) = (began + limit, 0, false);
-    let mut look = began + LOOK;
+    let once = || conversations.run_watched(run.clone(), &seen, conversations.answerer_in(&agent.chat, &own));
+    // What it is told while it says its last word begins a turn of its own, which is its last one then.
+    let watched = || {
+        async {
+            once().await?;
+            conversations.wait_idle(&own).await;
+            once().await
+        }
+        .boxed()
+    };
+    let mut running = watched();
+    let mut time = Time::new(conversations, agent);
+    let (mut looked_at, mut is_told, mut told_late) = (0, false, 0);
+    let mut look = tokio::time::Instant::now() + LOOK;
     loop {
-        // One that is waited for has so much time in all, and is told when four fifths of it are over.
-        let hurry = if agent.new.waited_for && !is_told { began + limit * 4 / 5 } else { until };
         tokio::select! {
-            report = &mut running => return of_report(conversations, agent, report?).await,
-            () = activity.notified() => {
-                if !agent.new.waited_for {
-                    until = Instant::now() + limit;
+            report = &mut running => {
+                if told_late < MOST_ROUNDS && is_told_more(conversations, agent).await? {
+                    told_late += 1;
+                    conversations.wake(&own);
+                    running = watched();
+                    continue;
                 }
+                return of_report(conversations, agent, report?).await;
+            }
+            () = activity.notified() => {
+                time.is_active();
                 let results = results.load(Ordering::SeqCst);
                 if !is_told && results != looked_at {
                     looked_at = results;
                     let left = MOST_ROUNDS.saturating_sub(rounds(conversations, agent).await?);
                     if left <= MOST_ROUNDS / 5 + 1 {
                         is_told = true;
-                        tell_to_report(conversations, agent, format!("[report now] rounds left: {left}")).await?;
+                        tell_to_report(conversations, agent, Left::Rounds(left)).await?;
                     }
                 }
             }
@@ -116,51 +139,29 @@ async fn work(conversations: &Conversations, agent: &SubAgent) -> Result<Ended, 
                 look += LOOK;
                 let found = deps.store().agent(agent.id).await?;
                 if found.is_none_or(|found| found.state.is_over()) {
-                    conversations.cancel(&agent.id.conversation());
+                    conversations.cancel(&own);
                     deps.agents.wake(agent);
                     return Ok(Ended::without(AgentState::Cancelled, "it was stopped".to_owned()));
                 }
+                hear(conversations, agent).await?;
             }
-            () = tokio::time::sleep_until(hurry) => {
-                if hurry < until {
-                    is_told = true;
-                    let left = (until - Instant::now()).as_secs();
-                    tell_to_report(conversations, agent, format!("[report now] seconds left: {left}")).await?;
+            () = &mut time.hurry, if !is_told => {
+                is_told = true;
+                tell_to_report(conversations, agent, Left::Seconds((time.limit / 5).as_secs())).await?;
+            }
+            () = &mut time.over => {
+                if !agent.new.waited_for && has_agents(conversations, agent).await? {
+                    time.is_active();
                     continue;
                 }
-                conversations.cancel(&agent.id.conversation());
+                conversations.cancel(&own);
                 // What it said so far is kept while it stops.
                 let _ = tokio::time::timeout(Duration::from_secs(5), &mut running).await;
-                return Ok(Ended::without(AgentState::Timeout, format!("it took longer than {} s", limit.as_secs())));
+                let reason = format!("it took longer than {} s", time.limit.as_secs());
+                return Ok(Ended::without(AgentState::Timeout, reason));
             }
         }
     }
-}
-
-/// Replies that an agent's models have given.
-async fn rounds(conversations: &Conversations, agent: &SubAgent) -> Result<u32, AgentError> {
-    let messages = conversations.deps().store().messages(&agent.id.conversation(), None).await?.rows;
-    let replies = messages.iter().filter(|row| row.message.role == Role::Assistant).count();
-    Ok(u32::try_from(replies).unwrap_or(u32::MAX))
-}
-
-/// The key of the message that tells an agent to come to its end.
-pub(crate) fn told_to_report(id: AgentId) -> String {
-    format!("agent/{id} report")
-}
-
-/// Tells an agent to come to its end, once: the message reaches it at the next border of its turn.
-async fn tell_to_report(conversations: &Conversations, agent: &SubAgent, text: String) -> Result<(), AgentError> {
-    let new = NewInbound {
-        conversation: agent.id.conversation(),
-        key: Some(told_to_report(agent.id)),
-        text,
-        trust: Trust::File,
-        typed: false,
-        now_ms: conversations.deps().host().now_ms(),
-    };
-    conversations.accept(None, new, None, false, Taken::IsTold).await?;
-    Ok(())
 }
 
 /// The run of an agent: with the mode, the model and the readers of whoever started it.
@@ -179,9 +180,13 @@ async fn run_of(conversations: &Conversations, agent: &SubAgent) -> Result<Backg
             .find(|skill| skill.status == SkillStatus::Ready && skill.name.eq_ignore_ascii_case(name)),
         None => None,
     };
-    let model = skill.and_then(|skill| skill.prompt?.skill.model);
+    let named = agent.new.named.as_ref().and_then(|name| deps.config().agents.named.get(name));
+    let model = skill.and_then(|skill| skill.prompt?.skill.model).or_else(|| named?.model.clone());
     Ok(BackgroundRun {
-        key: agent.id.run_key(),
+        key: match agent.new.continues {
+            Some(_) => format!("{}/{}", first_run_key(agent), agent.id),
+            None => agent.id.run_key(),
+        },
         path: agent.new.path.clone(),
         mode,
         spender: if agent.in_background { Spender::Background } else { Spender::Owner },
@@ -191,6 +196,12 @@ async fn run_of(conversations: &Conversations, agent: &SubAgent) -> Result<Backg
         text: agent.new.task.clone(),
         trust: agent.new.trust,
     })
+}
+
+/// The key of the run that an agent goes on with.
+fn first_run_key(agent: &SubAgent) -> String {
+    let place = agent.works_in();
+    place.as_str().strip_prefix("run-").unwrap_or(place.as_str()).to_owned()
 }
 
 /// What a run that is over means for its agent: only a whole answer within its rounds is a result.
@@ -214,7 +225,7 @@ async fn of_report(conversations: &Conversations, agent: &SubAgent, report: RunR
 /// Writes down that an agent has ended, with what its journal says that it did.
 async fn end(conversations: &Conversations, agent: &SubAgent, ended: Ended) -> Result<bool, AgentError> {
     let deps = conversations.deps();
-    let own = agent.id.conversation();
+    let own = agent.works_in();
     let messages: Vec<Message> =
         deps.store().messages(&own, None).await?.rows.into_iter().map(|row| row.message).collect();
     let filter = RequestFilter { conversation: Some(own.clone()), limit: REQUESTS, ..RequestFilter::default() };

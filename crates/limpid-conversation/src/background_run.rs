@@ -16,6 +16,7 @@ use limpid_turn::Outcome;
 
 use crate::conversations::{Conversations, Taken};
 use crate::event::TurnEvent;
+use crate::listeners::Answerer;
 use crate::outcome::outcome_of;
 use crate::turn::journal::{Entry, entries};
 
@@ -25,7 +26,8 @@ const REQUESTS: u32 = 1000;
 /// A run that is to be.
 #[derive(Clone, Debug)]
 pub struct BackgroundRun {
-    /// What makes it the same run after a crash; letters, digits and `-`.
+    /// What makes it the same run after a crash; letters, digits and `-`. What is behind a `/` goes on with the run before it, in
+    /// the same conversation.
     pub key: String,
     /// The path of the profile: `heartbeat`, `task`, that of an agent.
     pub path: String,
@@ -83,23 +85,24 @@ impl Conversations {
     /// # Errors
     /// When a spending limit stands against it, or the store cannot be read or written.
     pub async fn run(&self, run: BackgroundRun) -> Result<RunReport, AgentError> {
-        self.run_watched(run, &|_| {}).await
+        self.run_watched(run, &|_| {}, Answerer::Nobody).await
     }
 
-    /// The same; `watch` sees what happens in it.
+    /// The same; `watch` sees what happens in it, and `answerer` can be asked.
     pub(crate) async fn run_watched(
         &self,
         run: BackgroundRun,
         watch: &(dyn Fn(&TurnEvent) + Send + Sync),
+        answerer: Answerer,
     ) -> Result<RunReport, AgentError> {
-        let known = conversation_of_run(&run.key);
+        let (known, message_key) = place(&run.key);
         if self.deps.store().conversation(&known).await?.is_none() {
             self.deps.spending.check_and_tell(run.spender, None, None).await?;
         }
         let conversation = self.run_conversation(&run).await?;
         let new = NewInbound {
             conversation: conversation.id.clone(),
-            key: Some(conversation.id.to_string()),
+            key: Some(message_key),
             text: self.deps.redactor().clean(run.text),
             trust: run.trust,
             typed: false,
@@ -108,7 +111,7 @@ impl Conversations {
         let accepted = self.deps.store().accept(new.clone()).await?;
         if self.ended(&accepted).await?.is_none() {
             let path = Some(run.path.clone());
-            let (_, mut events) = self.accept(None, new.clone(), path, false, Taken::IsWaitedFor).await?;
+            let (_, mut events) = self.accept(None, new.clone(), path, answerer, Taken::IsWaitedFor).await?;
             while let Some(event) = events.recv().await {
                 watch(&event);
                 if event.is_last() {
@@ -165,7 +168,7 @@ impl Conversations {
 
     /// The conversation of a run, made when this is its first try.
     async fn run_conversation(&self, run: &BackgroundRun) -> Result<Conversation, AgentError> {
-        let id = conversation_of_run(&run.key);
+        let (id, _) = place(&run.key);
         if let Some(found) = self.deps.store().conversation(&id).await? {
             return Ok(found);
         }
@@ -192,6 +195,14 @@ impl Conversations {
         let turn = self.deps.store().turn(id).await?;
         Ok(turn.and_then(|turn| turn.end.clone().map(|end| (turn, end))))
     }
+}
+
+/// The conversation of a run, and the key of the message that begins it.
+fn place(key: &str) -> (ConversationId, String) {
+    let (begins, goes_on) = key.split_once('/').map_or((key, None), |(begins, goes_on)| (begins, Some(goes_on)));
+    let conversation = conversation_of_run(begins);
+    let message_key = goes_on.map_or_else(|| conversation.to_string(), |goes_on| format!("{conversation}/{goes_on}"));
+    (conversation, message_key)
 }
 
 /// What came of a run that is over.

@@ -17,7 +17,7 @@ use crate::actor::Actor;
 use crate::actors::{ActorHandle, Actors, Command};
 use crate::deps::ConversationDeps;
 use crate::event::TurnEvent;
-use crate::listeners::Listener;
+use crate::listeners::{Answerer, Listener};
 use crate::settings::ChangeRequest;
 use crate::visible_events::VisibleEvents;
 
@@ -101,7 +101,8 @@ impl Conversations {
         let before =
             texts.pop().map(|text| inbound(request.key.as_ref().map(|key| format!("{key} with")), text, false));
         let new = inbound(request.key, newest, typed);
-        let (message, events) = self.accept(before, new, request.path, request.can_answer, Taken::IsTold).await?;
+        let answerer = if request.can_answer { Answerer::Person } else { Answerer::Nobody };
+        let (message, events) = self.accept(before, new, request.path, answerer, Taken::IsTold).await?;
         Ok(TurnHandle { conversations: self.clone(), conversation, message, events: VisibleEvents::new(events) })
     }
 
@@ -126,7 +127,7 @@ impl Conversations {
         before: Option<NewInbound>,
         new: NewInbound,
         path: Option<String>,
-        can_answer: bool,
+        answerer: Answerer,
         taken: Taken,
     ) -> Result<(InboundId, UnboundedReceiver<TurnEvent>), AgentError> {
         let conversation = new.conversation.clone();
@@ -145,7 +146,7 @@ impl Conversations {
         let accepted = self.deps.store().accept(new).await?;
         let (sender, events) = unbounded_channel();
         let message = accepted.inbound.id;
-        let listener = Listener::new(message, sender, can_answer);
+        let listener = Listener::new(message, sender, answerer);
         listener.send(TurnEvent::Accepted { conversation: conversation.clone() });
         if taken == Taken::IsTold && !accepted.fresh && accepted.inbound.turn.is_some() {
             listener.send(TurnEvent::Interrupted(
@@ -174,6 +175,11 @@ impl Conversations {
         open.extend(self.deps.agents.recover(None).await?);
         open.iter().for_each(|conversation| self.wake(conversation));
         Ok(())
+    }
+
+    /// Who answers questions of a turn of this conversation that works for a chat.
+    pub(crate) fn answerer_in(&self, chat: &ConversationId, own: &ConversationId) -> Answerer {
+        Answerer::Chat(self.actors.handle(chat), own.clone())
     }
 
     /// Has the actor of a conversation look for something to do; it is started when there is none.

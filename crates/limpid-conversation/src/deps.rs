@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use limpid_config::{Config, Live, Redactor};
 use limpid_context::ContextDeps;
 use limpid_core::{ConversationId, RetryPlan};
+use limpid_model::BackOffs;
 use limpid_model::chain::Pause;
 use limpid_services::agents::Agents;
 use limpid_services::deliveries::Deliveries;
@@ -50,6 +51,8 @@ pub struct ConversationDeps {
     pub retry: Live<RetryPlan>,
     /// How time is waited for, between tries and for summaries.
     pub pause: Arc<dyn Pause>,
+    /// Providers that are left alone for a while, the same for all conversations.
+    pub back_offs: Arc<BackOffs>,
     /// What is done when a conversation has nothing left to do.
     pub housekeeping: Arc<dyn Housekeeping>,
     /// What this process knows of the windows of conversations.

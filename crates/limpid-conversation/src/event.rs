@@ -2,6 +2,7 @@
 
 use limpid_core::{CallId, ConversationId, Money, TurnId, Usage};
 use limpid_model::ModelEvent;
+use limpid_services::directory::is_run;
 use limpid_turn::Outcome;
 
 /// Something that happened in a turn, in the order in which it happened.
@@ -102,6 +103,22 @@ pub struct QuestionPart {
     pub pattern: Option<String>,
     /// Whether a stranger's text led to it, so that all of it has to be seen: a yes may make it the owner's, send it or run it.
     pub whole: bool,
+}
+
+/// What stands between the conversation of an agent and the name of its call where the chat is asked: names of calls have none.
+const OF: char = ' ';
+
+/// A part of a question of an agent's, as the chat is asked that it works for.
+pub(crate) fn asked_by(own: &ConversationId, part: &QuestionPart) -> QuestionPart {
+    QuestionPart { id: CallId::new(format!("{own}{OF}{}", part.id)), ..part.clone() }
+}
+
+/// The conversation whose call an answer is about, and the call there.
+pub(crate) fn answered_in(chat: &ConversationId, call: &CallId) -> (ConversationId, CallId) {
+    match call.as_str().split_once(OF).map(|(own, call)| (ConversationId::new(own), CallId::new(call))) {
+        Some((own, call)) if is_run(&own) => (own, call),
+        _ => (chat.clone(), call.clone()),
+    }
 }
 
 /// The owner's answer to a part of a question.

@@ -1,25 +1,39 @@
 //! Those who wait for answers.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use futures_util::future::join_all;
+use futures_util::FutureExt as _;
+use futures_util::future::{BoxFuture, join_all};
+use limpid_core::ConversationId;
 use limpid_store::InboundId;
+use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::event::TurnEvent;
+use crate::actors::ActorHandle;
+use crate::event::{TurnEvent, asked_by};
+
+/// Who can answer questions of the turn that answers a message.
+#[derive(Clone)]
+pub(crate) enum Answerer {
+    /// Nobody.
+    Nobody,
+    /// The person who listens.
+    Person,
+    /// Whoever listens to the chat that the agent of this conversation works for.
+    Chat(Arc<ActorHandle>, ConversationId),
+}
 
 /// Where the events of one accepted message go.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Listener {
     message: InboundId,
     events: UnboundedSender<TurnEvent>,
-    /// Whether a person who may answer questions listens.
-    can_answer: bool,
+    answerer: Answerer,
 }
 
 impl Listener {
-    pub(crate) fn new(message: InboundId, events: UnboundedSender<TurnEvent>, can_answer: bool) -> Self {
-        Self { message, events, can_answer }
+    pub(crate) fn new(message: InboundId, events: UnboundedSender<TurnEvent>, answerer: Answerer) -> Self {
+        Self { message, events, answerer }
     }
 
     /// The message whose answer it waits for.
@@ -29,14 +43,44 @@ impl Listener {
 
     /// Whoever does not listen any more misses nothing that is not kept.
     pub(crate) fn send(&self, event: TurnEvent) {
+        if let (TurnEvent::ApprovalRequested { parts, .. }, Answerer::Chat(chat, own)) = (&event, &self.answerer) {
+            let parts = parts.iter().map(|part| asked_by(own, part)).collect();
+            chat.listeners.send(&TurnEvent::ApprovalRequested { parts, can_clean: false });
+        }
         let _ = self.events.send(event);
+    }
+
+    fn can_answer(&self) -> bool {
+        !self.events.is_closed()
+            && match &self.answerer {
+                Answerer::Nobody => false,
+                Answerer::Person => true,
+                Answerer::Chat(chat, _) => chat.listeners.can_answer(),
+            }
+    }
+
+    /// Waits until nobody is there who could answer.
+    fn nobody_answers(&self) -> BoxFuture<'static, ()> {
+        let Self { events, answerer, .. } = self.clone();
+        async move {
+            match answerer {
+                Answerer::Nobody => {}
+                Answerer::Person => events.closed().await,
+                Answerer::Chat(chat, _) => chat.listeners.nobody_answers().await,
+            }
+        }
+        .boxed()
     }
 }
 
 /// Those who wait for answers in one conversation: to the messages of the running turn, and to later ones. Its actor and
 /// its turn share it.
 #[derive(Default)]
-pub(crate) struct Listeners(Mutex<Waiting>);
+pub(crate) struct Listeners {
+    waiting: Mutex<Waiting>,
+    /// Rings when a turn is over.
+    finished: Notify,
+}
 
 #[derive(Default)]
 struct Waiting {
@@ -48,7 +92,7 @@ struct Waiting {
 
 impl Listeners {
     fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn add(&self, listener: Option<Listener>) {
@@ -86,20 +130,28 @@ impl Listeners {
 
     /// Whether somebody listens to it who can answer a question.
     pub(crate) fn can_answer(&self) -> bool {
-        self.lock().active.iter().any(|listener| listener.can_answer && !listener.events.is_closed())
+        self.lock().active.iter().any(Listener::can_answer)
     }
 
     /// Waits until nobody listens any more who could answer a question.
     pub(crate) async fn nobody_answers(&self) {
+        // Listened to before the look, so that an end between the two is not missed.
+        let finished = self.finished.notified();
+        tokio::pin!(finished);
+        finished.as_mut().enable();
         let able: Vec<_> =
-            self.lock().active.iter().filter(|one| one.can_answer).map(|one| one.events.clone()).collect();
-        join_all(able.iter().map(UnboundedSender::closed)).await;
+            self.lock().active.iter().filter(|one| one.can_answer()).map(Listener::nobody_answers).collect();
+        tokio::select! {
+            _ = join_all(able) => {}
+            () = finished => {}
+        }
     }
 
     /// The last event of the running turn.
     pub(crate) fn finish(&self, event: &TurnEvent) {
         let active = std::mem::take(&mut self.lock().active);
         active.iter().for_each(|listener| listener.send(event.clone()));
+        self.finished.notify_waiters();
     }
 
     /// The last event for everybody.
@@ -109,6 +161,7 @@ impl Listeners {
         let later: Vec<_> = waiting.later.drain(..).collect();
         drop(waiting);
         all.iter().chain(&later).for_each(|listener| listener.send(event.clone()));
+        self.finished.notify_waiters();
     }
 
     /// Takes those out who wait for the answer of a later turn.

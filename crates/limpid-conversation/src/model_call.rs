@@ -15,7 +15,7 @@ use limpid_config::Redactor;
 use limpid_context::TokenCalibration;
 use limpid_core::{FailureClass, RequestId, RetryPlan, Trust};
 use limpid_model::chain::{Chain, ChainEvent, MakeAsk, Pause};
-use limpid_model::{ModelCard, ModelError, ModelEvent, Prepared};
+use limpid_model::{BackOffs, ModelCard, ModelError, ModelEvent, Prepared};
 use limpid_prompt::Prompt;
 use limpid_prompt::count::Tally;
 use limpid_services::host::Host;
@@ -107,6 +107,7 @@ pub(crate) struct CallDeps {
     pub(crate) redactor: Redactor,
     pub(crate) counts: Arc<TokenCalibration>,
     pub(crate) pause: Arc<dyn Pause>,
+    pub(crate) back_offs: Arc<BackOffs>,
 }
 
 impl CallDeps {
@@ -117,6 +118,7 @@ impl CallDeps {
             redactor: deps.redactor().clone(),
             counts: Arc::clone(&deps.context.counts),
             pause: Arc::clone(&deps.pause),
+            back_offs: Arc::clone(&deps.back_offs),
         }
     }
 }
@@ -160,7 +162,7 @@ impl ModelCall {
         (make, tokens): (Arc<MakeAsk>, Arc<PromptTokens>),
         cancel: CancellationToken,
     ) -> Self {
-        let chain = Chain::new(models.clone(), retry, Arc::clone(&deps.pause));
+        let chain = Chain::new(models.clone(), retry, Arc::clone(&deps.pause)).sharing(Arc::clone(&deps.back_offs));
         Self {
             events: chain.ask(make, cancel.clone()),
             _stop: cancel.drop_guard(),

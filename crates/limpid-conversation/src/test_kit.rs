@@ -90,6 +90,7 @@ pub(crate) fn conversations(
         events: events.clone(),
         signal: ConversationSignal::default(),
         runs: AgentRuns::default(),
+        pause: Arc::new(RealPause),
     });
     Conversations::new(ConversationDeps {
         agents,
@@ -103,6 +104,7 @@ pub(crate) fn conversations(
         memory: Memories::new(writer, None, config, host),
         retry: Live::new(RetryPlan::default()),
         pause: Arc::new(RealPause),
+        back_offs: Arc::default(),
         housekeeping: Arc::new(Nothing),
         windows: WindowMemory::default(),
         events,

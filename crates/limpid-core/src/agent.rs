@@ -1,5 +1,7 @@
 //! Agents that a turn hands work to: the states that they go through, and how far they may go.
 
+pub mod plan;
+
 use std::fmt;
 
 use crate::{AgentId, ConversationId};
@@ -16,8 +18,21 @@ pub const MOST_ROUNDS: u32 = 10;
 /// The group of the tools that hand on work.
 pub const DELEGATION: &str = "delegation";
 
+/// How the text begins by which whoever started an agent is told of its end.
+const NOTICE: &str = "[agent_result:";
+
+/// The beginning of the text by which whoever started an agent is told of its end.
+pub fn notice_of(id: AgentId, state: AgentState) -> String {
+    format!("{NOTICE}{id}] {state}")
+}
+
+/// Whether a text tells of the end of an agent.
+pub fn is_notice(text: &str) -> bool {
+    text.starts_with(NOTICE)
+}
+
 /// The tools that start an agent.
-pub const STARTS_AGENTS: [&str; 3] = ["spawn_agent", "spawn", "subagent"];
+pub const STARTS_AGENTS: [&str; 4] = ["spawn_agent", "spawn", "subagent", "tell_agent"];
 
 impl AgentId {
     /// The key of its run, by which the run's hidden conversation is found.
@@ -109,6 +124,8 @@ pub enum AgentRefusal {
     Tree,
     /// The tokens of the tree are used up.
     Tokens(u64),
+    /// The agent that is to go on, or another one in its conversation, has not ended.
+    StillWorks,
 }
 
 /// A task as it is compared with others: what differs in spaces and lines alone is the same.

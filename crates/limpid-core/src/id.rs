@@ -68,4 +68,6 @@ number_id! {
     TaskId
     /// One agent that a turn hands work to; shown to models as `[agent_result:N]`.
     AgentId
+    /// One task that was planned for agents.
+    PlannedId
 }

@@ -84,7 +84,8 @@ pub use draft::DraftState;
 pub use effort::Effort;
 pub use failure::{FailureClass, RetryPlan, background_wait};
 pub use id::{
-    AgentId, CallId, CheckpointId, ConversationId, DecisionId, GoalId, MemoryId, MessageId, RequestId, TaskId, TurnId,
+    AgentId, CallId, CheckpointId, ConversationId, DecisionId, GoalId, MemoryId, MessageId, PlannedId, RequestId,
+    TaskId, TurnId,
 };
 pub use labelled::{Hole, Labelled, Sentence};
 pub use memory::{Category, Memory};

@@ -95,6 +95,9 @@ impl Message {
     }
 }
 
+/// What a model reads of a call that the owner said no to.
+pub const OWNER_SAID_NO: &str = "the owner said no";
+
 /// How the result of a call that failed begins, whatever the error is.
 pub const FAILED: &str = r#"{"success":false,"error":"#;
 

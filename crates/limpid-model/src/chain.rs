@@ -12,6 +12,7 @@ use futures_util::stream::{self, BoxStream, StreamExt};
 use limpid_core::{FailureClass, RetryPlan};
 use tokio_util::sync::CancellationToken;
 
+use crate::back_off::{BackOffs, LeftAlone};
 use crate::model::{Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared};
 pub use crate::pause::{Pause, RealPause};
 use crate::remedy::Remedy;
@@ -25,6 +26,7 @@ pub struct Chain {
     services: Vec<Arc<dyn Model>>,
     retry: RetryPlan,
     pause: Arc<dyn Pause>,
+    back_offs: Arc<BackOffs>,
 }
 
 /// A call for one service, and the tokens that it needs there, the reply included.
@@ -88,7 +90,13 @@ impl Chain {
         let alone = services.first().is_some_and(|first| first.info().local);
         let may_cover =
             |(at, model): (usize, Arc<dyn Model>)| (at == 0 || (!alone && !model.info().local)).then_some(model);
-        Self { services: services.into_iter().enumerate().filter_map(may_cover).collect(), retry, pause }
+        let services = services.into_iter().enumerate().filter_map(may_cover).collect();
+        Self { services, retry, pause, back_offs: Arc::default() }
+    }
+
+    /// The same: when a service has another call wait that shares these, this one waits too.
+    pub fn sharing(self, back_offs: Arc<BackOffs>) -> Self {
+        Self { back_offs, ..self }
     }
 
     /// The services that may be asked, in their order.
@@ -138,7 +146,7 @@ struct Run {
 
 enum Phase {
     Prepare,
-    Wait(Duration),
+    Wait(Duration, LeftAlone),
     Send(Box<Prepared>),
     Listen(BoxStream<'static, Result<ModelEvent, ModelError>>),
     Over,
@@ -149,7 +157,7 @@ impl Run {
         loop {
             match std::mem::replace(&mut self.phase, Phase::Over) {
                 Phase::Over => return None,
-                Phase::Wait(time) => {
+                Phase::Wait(time, _left_alone) => {
                     if self.cancel.run_until_cancelled(self.chain.pause.pause(time)).await.is_none() {
                         return Some(Err(ModelError::new(FailureClass::Cancelled, "the call was cancelled")));
                     }
@@ -160,6 +168,11 @@ impl Run {
                         let message = "there is no model to ask; set one with --model or LIMPID_MODEL";
                         return Some(Err(ModelError::new(FailureClass::UnknownModel, message)));
                     };
+                    let service = model.info().name();
+                    let over = self.chain.back_offs.over(&service);
+                    if self.cancel.run_until_cancelled(over).await.is_none() {
+                        return Some(Err(ModelError::new(FailureClass::Cancelled, "the call was cancelled")));
+                    }
                     return Some(match self.prepare(&*model) {
                         Ok(prepared) => {
                             let prepared = Box::new(prepared);
@@ -216,7 +229,7 @@ impl Run {
             self.chain.retry.wait_after(self.attempt, error.class, error.retry_after, self.chain.pause.spread())
         {
             self.attempt += 1;
-            self.phase = Phase::Wait(wait);
+            self.phase = Phase::Wait(wait, self.chain.back_offs.leave_alone(&service));
             return Ok(ChainEvent::Retry { service, error, wait });
         }
         if self.at + 1 == self.chain.services.len() {

@@ -16,6 +16,7 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
 
 mod abilities;
+mod back_off;
 mod call_ids;
 pub mod catalogue;
 pub mod chain;
@@ -45,6 +46,7 @@ pub mod tokens;
 mod wire;
 
 pub use abilities::{Abilities, EffortForm, ForcedTools, Input};
+pub use back_off::BackOffs;
 pub use chain::{Ask, Chain, ChainEvent};
 pub use embed::{Embedder, ScriptedEmbedder, resolve_embedder};
 pub use held::Held;

@@ -37,7 +37,7 @@ pub use limpid_conversation::{
 };
 pub use limpid_core::memory::MemoryPolicy;
 pub use limpid_formats::{Parsing, worker};
-pub use limpid_services::agents::AgentReport;
+pub use limpid_services::agents::{AgentReport, Planned, Told};
 pub use limpid_services::directory::ConversationChoice;
 pub use limpid_services::error::AgentError;
 pub use limpid_services::events::{Event, EventKind};

@@ -4,6 +4,7 @@
 //! [`Agents`] owns their state and limits. Who runs them is above this crate and connects itself ([`AgentRuns`]).
 
 mod owner;
+mod plan;
 mod pointers;
 mod refusal;
 mod report;
@@ -12,7 +13,9 @@ mod runs;
 mod service;
 mod tools;
 
+pub use owner::Told;
+pub use plan::{Planned, planned};
 pub use report::AgentReport;
 pub use runs::{AgentRuns, RunsAgents};
 pub use service::{Agents, AgentsParts, Outstanding};
-pub use tools::{readable, tools};
+pub use tools::{results, tools};

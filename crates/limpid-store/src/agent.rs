@@ -1,7 +1,7 @@
 //! Agents that turns hand work to.
 
 use async_trait::async_trait;
-use limpid_core::{AgentId, AgentLimits, AgentRefusal, AgentState, CallId, ConversationId, Trust, TurnId};
+use limpid_core::{AgentId, AgentLimits, AgentRefusal, AgentState, CallId, ConversationId, PlannedId, Trust, TurnId};
 
 use crate::{InboundId, Listed, StoreError};
 
@@ -18,7 +18,7 @@ pub trait Agents: Send + Sync {
     /// One agent, or none of that number.
     async fn agent(&self, id: AgentId) -> Result<Option<SubAgent>, StoreError>;
 
-    /// The agent that works in a conversation, if it is one's.
+    /// The newest agent that works in a conversation, if it is one's.
     async fn agent_in(&self, conversation: &ConversationId) -> Result<Option<SubAgent>, StoreError>;
 
     /// Agents, newest first.
@@ -63,6 +63,12 @@ pub struct NewSubAgent {
     pub context: Option<String>,
     /// The only tools that it has; none: those of its path.
     pub tools: Option<Vec<String>>,
+    /// The planned task that it does.
+    pub planned: Option<PlannedId>,
+    /// The agent that has ended and whose work it goes on with, in the same conversation.
+    pub continues: Option<AgentId>,
+    /// The agent of the settings that it is, by name.
+    pub named: Option<String>,
     /// Who wrote the task and what it needs to know.
     pub trust: Trust,
     /// The process that runs it.
@@ -90,6 +96,10 @@ pub struct SubAgent {
     pub in_background: bool,
     /// The tokens that its tree may use.
     pub tokens: u64,
+    /// The conversation that it works in, where another agent worked in it before.
+    pub shared: Option<ConversationId>,
+    /// Replies that stand in that conversation from before.
+    pub rounds_before: u32,
     /// Where it stands.
     pub state: AgentState,
     /// When it began, in milliseconds since 1970.
@@ -106,6 +116,13 @@ pub struct SubAgent {
     pub report: String,
     /// The message by which whoever started it was told.
     pub told: Option<InboundId>,
+}
+
+impl SubAgent {
+    /// The hidden conversation that it works in.
+    pub fn works_in(&self) -> ConversationId {
+        self.shared.clone().unwrap_or_else(|| self.id.conversation())
+    }
 }
 
 /// What came of an agent that was to be kept.

@@ -14,7 +14,7 @@
 //! - [`goal`]: what happened to the goals of a conversation, as a log.
 //! - [`instructing`]: what programs may have changed of the files that instruct the agent, and what the owner accepted.
 //! - [`task`]: what is to be done later, and what its runs came to.
-//! - [`agent`]: agents that turns hand work to.
+//! - [`agent`]: agents that turns hand work to; [`agent_plan`]: what is planned for them.
 //! - [`timer`]: when things are due, and who works on what is.
 //! - [`heartbeat`]: what the heartbeat knows of itself, and its runs.
 //! - [`prefix`]: how much of a request the one before it began with, and what changed.
@@ -25,6 +25,7 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
 
 pub mod agent;
+pub mod agent_plan;
 #[cfg(feature = "contract")]
 pub mod contract;
 pub mod conversation;
@@ -54,6 +55,7 @@ pub mod vector;
 pub mod window;
 
 pub use agent::*;
+pub use agent_plan::*;
 pub use conversation::*;
 pub use cost::*;
 pub use delivery::*;
@@ -107,6 +109,7 @@ pub trait Store:
     + Timers
     + Tasks
     + Agents
+    + AgentPlans
     + FileVersions
     + InstructingFiles
     + Vectors
@@ -131,6 +134,7 @@ impl<T> Store for T where
         + Timers
         + Tasks
         + Agents
+        + AgentPlans
         + FileVersions
         + InstructingFiles
         + Vectors

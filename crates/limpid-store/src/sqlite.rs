@@ -1,5 +1,6 @@
 //! The store in one SQLite file.
 
+mod agent_plans;
 mod agents;
 mod archive;
 mod backup;

@@ -28,14 +28,14 @@ pub use append_file::AppendFile;
 pub use edit_file::EditFile;
 pub use grants::{Grants, Place, Root};
 pub use list_dir::ListDir;
-pub use read_file::ReadFile;
+pub use read_file::{NamedTexts, ReadFile};
 pub use write_file::WriteFile;
 
-/// The tools of files over the same folders, in the order in which they are declared.
-pub fn tools(grants: &Arc<Grants>) -> Vec<Arc<dyn Tool>> {
+/// The tools of files over the same folders, in the order in which they are declared. The first one reads these texts besides.
+pub fn tools(grants: &Arc<Grants>, named: Option<Arc<dyn NamedTexts>>) -> Vec<Arc<dyn Tool>> {
     let grants = || Arc::clone(grants);
     vec![
-        Arc::new(ReadFile::new(grants())),
+        Arc::new(ReadFile::new(grants(), named)),
         Arc::new(WriteFile::new(grants())),
         Arc::new(ListDir::new(grants())),
         Arc::new(EditFile::new(grants())),

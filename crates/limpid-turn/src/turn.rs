@@ -7,6 +7,7 @@ mod start;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use limpid_core::message::OWNER_SAID_NO;
 use limpid_core::{CallId, FailureClass, Labelled, Message, Role, ToolCall, sentence};
 
 use crate::effect::{Approval, Effect, HeldCall, Outcome, PlannedCall};
@@ -191,7 +192,7 @@ impl Turn {
         let State::Running { holds, .. } = &mut self.state else { return Vec::new() };
         let Some(hold @ Hold::Open(_)) = holds.get_mut(id) else { return Vec::new() };
         if !approved {
-            return self.on_result(id, ToolOutcome::refused("the owner said no"));
+            return self.on_result(id, ToolOutcome::refused(OWNER_SAID_NO));
         }
         if let Hold::Open(why) = hold {
             *hold = Hold::Approved(Approval { bound_to: std::mem::take(&mut why.bound_to), at_ms });

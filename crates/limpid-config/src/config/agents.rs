@@ -1,5 +1,7 @@
 //! `[agents]`: agents that a turn hands work to.
 
+use std::collections::BTreeMap;
+
 use limpid_core::AgentLimits;
 use serde::Deserialize;
 
@@ -13,11 +15,26 @@ pub struct AgentsConfig {
     pub timeout_seconds: u64,
     /// Tokens that all agents of a tree may use together, in and out.
     pub tokens_per_tree: u64,
+    /// The agents with names that work may be given to; `*` is all of them.
+    pub allow: Vec<String>,
+    /// Agents with names.
+    pub named: BTreeMap<String, NamedAgent>,
+}
+
+/// An agent with a name, which work may be given to where `allow` has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct NamedAgent {
+    /// The skill that it follows, whose tools are the only ones that it has.
+    pub skill: Option<String>,
+    /// The model that it asks, as `provider/id`.
+    pub model: Option<String>,
 }
 
 impl Default for AgentsConfig {
     fn default() -> Self {
-        Self { max_concurrent: 3, timeout_seconds: 300, tokens_per_tree: 500_000 }
+        let (allow, named) = (Vec::new(), BTreeMap::new());
+        Self { max_concurrent: 3, timeout_seconds: 300, tokens_per_tree: 500_000, allow, named }
     }
 }
 
@@ -25,5 +42,10 @@ impl AgentsConfig {
     /// How many there may be, and what they may use.
     pub fn limits(&self) -> AgentLimits {
         AgentLimits { live: self.max_concurrent, tokens: self.tokens_per_tree }
+    }
+
+    /// Whether work may be given to an agent of this name.
+    pub fn allows(&self, name: &str) -> bool {
+        self.allow.iter().any(|allowed| allowed == "*" || allowed == name)
     }
 }

@@ -37,7 +37,7 @@ pub(crate) async fn fill(
         task: if is_first { agent.new.task.clone() } else { String::new() },
         skill: skill(deps, agent).await?,
         context: agent.new.context.clone().filter(|_| is_first),
-        trust: agent.new.trust.join(Trust::File).into(),
+        ..DelegateInput::by(agent.new.trust.join(Trust::File).into())
     };
     let made = if is_first {
         0
@@ -45,7 +45,8 @@ pub(crate) async fn fill(
         let rows = deps.store.messages(&conversation.id, None).await?.rows;
         rows.iter().filter(|row| row.message.role == Role::Assistant).count()
     };
-    Ok(MOST_ROUNDS.saturating_sub(1).saturating_sub(u32::try_from(made).unwrap_or(u32::MAX)))
+    let made = u32::try_from(made).unwrap_or(u32::MAX).saturating_sub(agent.rounds_before);
+    Ok(MOST_ROUNDS.saturating_sub(1).saturating_sub(made))
 }
 
 /// The skill that an agent follows.

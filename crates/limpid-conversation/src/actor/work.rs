@@ -65,8 +65,14 @@ impl Actor {
         Ok(agent.state.is_over() || waiting.iter().all(|inbound| inbound.key.as_ref() == Some(&told)))
     }
 
-    /// The path that the ends of agents are answered on: that of the turn that started them.
+    /// The path of a turn that agents have to do with: an agent's own, else that of the turn that started those whose ends are
+    /// answered.
     async fn path_of_agents(&mut self, waiting: &[Inbound]) -> Result<Option<String>, AgentError> {
+        if is_run(&self.conversation)
+            && let Some(agent) = self.deps.store().agent_in(&self.conversation).await?
+        {
+            return Ok(Some(agent.new.path));
+        }
         if waiting.iter().any(|inbound| inbound.agent.is_none()) {
             return Ok(None);
         }

@@ -12,7 +12,7 @@ use limpid_store::InboundId;
 use crate::actors::Command;
 use crate::conversations::Conversations;
 use crate::conversations::request::ChatRequest;
-use crate::event::{ApprovalAnswer, QuestionPart, TurnEvent};
+use crate::event::{ApprovalAnswer, QuestionPart, TurnEvent, answered_in};
 use crate::visible_events::VisibleEvents;
 
 /// A message that was accepted: its events, and a hold on the turn that answers it.
@@ -43,7 +43,8 @@ impl TurnHandle {
 
     /// Answers the part of a question that is about a call; an answer to no open question changes nothing.
     pub fn answer(&self, call: &CallId, answer: ApprovalAnswer) {
-        self.conversations.actors.tell(&self.conversation, Command::Answer { call: call.clone(), answer });
+        let (conversation, call) = answered_in(&self.conversation, call);
+        self.conversations.actors.tell(&conversation, Command::Answer { call, answer });
     }
 
     /// Answers the parts of a question, each with the answer at its place.

@@ -1,6 +1,8 @@
 //! Turns of agents: what ends them besides themselves. And turns that the ends of agents begin: who is told of their answers.
 
-use limpid_core::{ConversationId, FailureClass};
+use limpid_core::agent::is_notice;
+use limpid_core::message::{FAILED, OWNER_SAID_NO};
+use limpid_core::{ConversationId, DraftState, FailureClass, Message, Role};
 use limpid_model::ModelError;
 use limpid_services::deliveries::visible_text;
 use limpid_services::directory::is_run;
@@ -8,8 +10,8 @@ use limpid_services::error::AgentError;
 use limpid_services::events::EventKind;
 use limpid_services::notifications::Notice;
 use limpid_services::spending::{Spender, spender_of};
-use limpid_store::{DeliveryId, DeliveryOrigin, NewDelivery, TurnWrite};
-use limpid_turn::Effect;
+use limpid_store::{DeliveryId, DeliveryOrigin, NewDelivery, SubAgent, TurnWrite};
+use limpid_turn::{Effect, HeldCall, Why};
 
 use crate::turn::running::RunningTurn;
 
@@ -23,14 +25,52 @@ pub(super) enum AgentsTurn {
     HasNoTokens(AgentError),
 }
 
+/// The agent whose turn it is, where it is an agent's.
+pub(super) async fn agent_of(turn: &mut RunningTurn) -> Result<Option<SubAgent>, AgentError> {
+    let conversation = turn.writer.lease().conversation.clone();
+    if is_run(&conversation) { Ok(turn.deps.store().agent_in(&conversation).await?) } else { Ok(None) }
+}
+
+/// A call that waits for the owner, as they are told of it: an agent's call says whose it is.
+pub(super) fn named(agent: Option<&SubAgent>, held: HeldCall) -> HeldCall {
+    let Some(agent) = agent else { return held };
+    let reason = format!("agent {} ({}) asks: {}", agent.id, agent.new.label, held.why.reason);
+    HeldCall { why: Why { reason, ..held.why }, ..held }
+}
+
+/// Whether the owner has said no to a call of this tool while the agent was at its task: then there is no other question.
+pub(super) async fn was_refused(turn: &mut RunningTurn, tool: &str) -> Result<bool, AgentError> {
+    let Some(agent) = agent_of(turn).await? else { return Ok(false) };
+    let own = agent.works_in();
+    let before = turn.deps.store().messages(&own, None).await?.rows.into_iter().map(|row| row.message);
+    let messages: Vec<Message> = before.chain(turn.machine.in_flight().iter().cloned()).collect();
+    let refused = messages.iter().filter(|message| message.role == Role::Tool && is_no(&message.text));
+    let refused: Vec<_> = refused.filter_map(|message| message.call_id.as_ref()).collect();
+    let calls = messages.iter().flat_map(|message| &message.calls);
+    if calls.filter(|call| call.name == tool).any(|call| refused.contains(&&call.id)) {
+        return Ok(true);
+    }
+    let drafts = turn.deps.store().drafts(&[DraftState::Refused]).await?.rows;
+    Ok(drafts.iter().any(|draft| draft.new.conversation == own && draft.new.tool == tool))
+}
+
+/// Whether a result says that the owner said no.
+fn is_no(result: &str) -> bool {
+    result.strip_prefix(FAILED).is_some_and(|why| why.trim_start_matches('"').starts_with(OWNER_SAID_NO))
+}
+
+/// What people see of a result: of an agent that did not come to its end only that, and no word of its own.
+pub(super) fn seen(result: &str) -> &str {
+    match result.split_once('\n') {
+        Some((notice, _)) if is_notice(notice) && !notice.contains("] done") => notice,
+        _ => result,
+    }
+}
+
 /// Says whether a turn may ask a model once more, where it is an agent's.
 pub(super) async fn may_go_on(turn: &mut RunningTurn) -> Result<AgentsTurn, AgentError> {
     let usual = AgentsTurn::GoesOn(spender_of(&turn.requests.path));
-    let conversation = &turn.writer.lease().conversation;
-    if !is_run(conversation) {
-        return Ok(usual);
-    }
-    let Some(agent) = turn.deps.store().agent_in(conversation).await? else { return Ok(usual) };
+    let Some(agent) = agent_of(turn).await? else { return Ok(usual) };
     if agent.state.is_over() {
         return Ok(AgentsTurn::IsOver);
     }
@@ -43,12 +83,8 @@ pub(super) async fn may_go_on(turn: &mut RunningTurn) -> Result<AgentsTurn, Agen
 
 /// The conversation whose owner's lasting yeses hold in a turn: an agent has those of the chat that its tree began in.
 pub(super) async fn granted_in(turn: &mut RunningTurn) -> Result<ConversationId, AgentError> {
-    let conversation = turn.writer.lease().conversation.clone();
-    if !is_run(&conversation) {
-        return Ok(conversation);
-    }
-    let agent = turn.deps.store().agent_in(&conversation).await?;
-    Ok(agent.map_or(conversation, |agent| agent.chat))
+    let agent = agent_of(turn).await?;
+    Ok(agent.map_or_else(|| turn.writer.lease().conversation.clone(), |agent| agent.chat))
 }
 
 /// The answer of a turn that nobody waits for.

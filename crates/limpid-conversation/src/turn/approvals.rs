@@ -7,6 +7,7 @@ use limpid_core::draft::{MOST_DRAFTS, MOST_OF_BACKGROUND_RUN};
 use limpid_core::policy::Grant;
 use limpid_core::{CallId, Labelled, Message, Role, ToolCall, Trust, sentence};
 use limpid_prompt::Inputs;
+use limpid_services::directory::is_run;
 use limpid_services::drafts::{in_short, led_by, new_draft};
 use limpid_services::error::AgentError;
 use limpid_services::spending::{Spender, spender_of};
@@ -15,6 +16,7 @@ use limpid_store::{Draft, DraftRoom, RequestFilter};
 use limpid_turn::{Event, HeldCall, ToolOutcome};
 
 use crate::event::{ApprovalAnswer, QuestionPart, TurnEvent};
+use crate::turn::agents::{agent_of, named};
 use crate::turn::clean_first;
 use crate::turn::running::RunningTurn;
 use crate::turn::tool_tasks::FinishedCall;
@@ -29,7 +31,9 @@ pub(super) async fn ask_owner(turn: &mut RunningTurn, calls: Vec<HeldCall>) -> R
         return Ok(());
     }
     let context = call_context(turn).await?;
-    let parts: Vec<QuestionPart> = calls.into_iter().filter_map(|held| part(turn, held, &context)).collect();
+    let agent = agent_of(turn).await?;
+    let calls = calls.into_iter().map(|held| named(agent.as_ref(), held));
+    let parts: Vec<QuestionPart> = calls.filter_map(|held| part(turn, held, &context)).collect();
     if !parts.is_empty() {
         turn.listeners.send(&TurnEvent::ApprovalRequested { parts, can_clean: context.trust.is_foreign() });
     }
@@ -84,7 +88,7 @@ fn as_asked(turn: &RunningTurn, call: &ToolCall, context: &CallContext) -> Optio
 async fn keep_as_draft(turn: &mut RunningTurn, held: HeldCall) -> Result<(), AgentError> {
     let context = call_context(turn).await?;
     let Some((call, described)) = as_asked(turn, &held.call, &context) else { return Ok(()) };
-    let held = HeldCall { call, ..held };
+    let held = named(agent_of(turn).await?.as_ref(), HeldCall { call, ..held });
     let deps = Arc::clone(&turn.deps);
     let led_by = led_by_text(turn).await?;
     let trust = context.trust;
@@ -131,7 +135,8 @@ fn draft_room(turn: &RunningTurn) -> DraftRoom {
 async fn tell_of_draft(turn: &mut RunningTurn, draft: &Draft) -> Result<(), AgentError> {
     let (deps, id) = (&turn.deps, draft.id.0);
     let text = format!("Draft {id} waits for you: limpid draft show {id}, then approve or refuse.");
-    if turn.listeners.is_heard() && spender_of(&turn.requests.path) == Spender::Owner {
+    let is_chat = !is_run(&turn.writer.lease().conversation);
+    if is_chat && turn.listeners.is_heard() && spender_of(&turn.requests.path) == Spender::Owner {
         turn.listeners.send(&TurnEvent::Notice(text));
         return Ok(());
     }

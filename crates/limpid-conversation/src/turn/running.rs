@@ -57,6 +57,8 @@ pub(crate) struct RunningTurn {
     pub(super) calls: ToolCalls,
     pub(super) writer: TurnWriter,
     steering: VecDeque<InboundId>,
+    /// Those of them that agents said, or that tell of their ends: no person is shown their words.
+    said_by_agents: Vec<InboundId>,
     /// The accepted messages that this run of it took in: those that it began with, and those that a border placed.
     pub(super) answers: Vec<InboundId>,
     /// The request whose reply is being worked off.
@@ -105,6 +107,7 @@ impl RunningTurn {
             calls,
             writer,
             steering,
+            said_by_agents: Vec::new(),
             answers,
             request: None,
             read,
@@ -196,9 +199,12 @@ impl RunningTurn {
             unheard.tell(self, id);
         }
         self.listeners.activate(&placed);
-        self.answers.extend(placed);
-        for message in steered {
-            self.listeners.send(&TurnEvent::Steered { text: message.text.clone() });
+        self.answers.extend(placed.iter().copied());
+        let placed_now = placed;
+        for (at, message) in steered.into_iter().enumerate() {
+            if placed_now.get(at).is_none_or(|id| !self.said_by_agents.contains(id)) {
+                self.listeners.send(&TurnEvent::Steered { text: message.text.clone() });
+            }
         }
         self.todo.extend(effects);
         Ok(())
@@ -252,6 +258,7 @@ impl RunningTurn {
         }
         let message = message_of(&inbound, || self.deps.host().tag());
         self.steering.push_back(inbound.id);
+        self.said_by_agents.extend(inbound.agent.map(|_| inbound.id));
         self.calls.typed.take();
         self.apply(Event::Steer(message), Some(inbound.id), Vec::new()).await
     }

@@ -8,12 +8,16 @@ use limpid_store::{Kept, TurnWrite};
 use limpid_turn::{Effect, Event, HeldCall, PlannedCall, ToolOutcome};
 
 use crate::event::TurnEvent;
+use crate::turn::agents;
 use crate::turn::clean_first;
 use crate::turn::journal::Entry;
 use crate::turn::reservations;
 use crate::turn::running::RunningTurn;
 use crate::turn::tool_tasks::FinishedCall;
 use crate::turn::window_facts::call_context;
+
+/// What an agent reads whose owner has said no to such a call before.
+const REFUSED_BEFORE: &str = "the owner said no to a call of this tool before, which holds for the whole task";
 
 impl RunningTurn {
     /// Starts the calls that may run; the others are refused or wait for the owner.
@@ -51,6 +55,10 @@ impl RunningTurn {
                 }
                 Decision::Refused(error) => {
                     let outcome = ToolOutcome::failed(error, || self.calls.tools.new_tag());
+                    self.tool_done(FinishedCall::new(id, outcome)).await?;
+                }
+                Decision::Ask(_) if agents::was_refused(self, &planned.call.name).await? => {
+                    let outcome = ToolOutcome::refused(REFUSED_BEFORE);
                     self.tool_done(FinishedCall::new(id, outcome)).await?;
                 }
                 Decision::Ask(why) => self.apply(Event::Held { id, why }, None, Vec::new()).await?,
@@ -94,7 +102,7 @@ impl RunningTurn {
         let shown = (!shown.is_empty()).then_some(TurnWrite::Shown(shown));
         let writes = shown.into_iter().chain(self.found_tools().await?).collect();
         self.apply(event, None, writes).await?;
-        self.listeners.send(&TurnEvent::ToolDone { id, result });
+        self.listeners.send(&TurnEvent::ToolDone { id, result: agents::seen(&result).to_owned() });
         if let Some(notice) = self.deps.memory.take_search_notice() {
             self.listeners.send(&TurnEvent::Notice(notice));
         }

@@ -207,6 +207,12 @@ pub struct DelegateInput {
     pub skill: Option<ActiveSkill>,
     /// What the worker needs to know besides.
     pub context: Option<String>,
+    /// Calls of a model that it has left, where it is told so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rounds_left: Option<u32>,
+    /// Seconds that it has left, where it is told so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds_left: Option<u64>,
     /// Who wrote the task and what else the worker needs to know.
     #[serde(skip_serializing_if = "TrustName::is_file")]
     pub trust: TrustName,
@@ -215,7 +221,7 @@ pub struct DelegateInput {
 impl DelegateInput {
     /// A run with nothing in it, whose texts somebody wrote.
     pub fn by(trust: TrustName) -> Self {
-        Self { task: String::new(), skill: None, context: None, trust }
+        Self { task: String::new(), skill: None, context: None, rounds_left: None, seconds_left: None, trust }
     }
 
     fn of_file() -> Self {

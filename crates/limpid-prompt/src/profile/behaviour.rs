@@ -38,6 +38,8 @@ pub struct Behaviour {
     pub compaction: WindowSettings,
     /// What the agent calls itself when the owner gave it no name.
     pub agent_name: String,
+    /// Whether agents that turns hand work to may start agents of their own.
+    pub agents_delegate: bool,
     /// Bytes below which the system text of a usual turn is to stay; none: nobody is told to shorten it.
     pub system_target: Option<usize>,
 }
@@ -86,6 +88,7 @@ impl Default for Behaviour {
             heartbeat: HeartbeatBehaviour::default(),
             compaction: WindowSettings::default(),
             agent_name: "Limpid".to_owned(),
+            agents_delegate: false,
             system_target: None,
         }
     }

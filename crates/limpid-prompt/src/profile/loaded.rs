@@ -160,6 +160,12 @@ impl Profile {
         path.sections().any(|section| section.shows(&holds) || (section.is_mode() && in_modes()))
     }
 
+    /// Whether prompts of a path show a field of the inputs, or ask whether it is there.
+    pub fn quotes(&self, path: &Path, field: &str) -> bool {
+        let holds = |name: &Name| name.path.first().is_some_and(|root| root == field);
+        path.sections().any(|section| section.shows(&holds))
+    }
+
     /// How texts group the tools.
     pub fn groups(&self) -> &[ToolGroup] {
         &self.groups

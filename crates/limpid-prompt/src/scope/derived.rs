@@ -248,6 +248,8 @@ fn delegate<'a>(delegate: &'a DelegateInput, path: &[String], scope: &Scope<'a>)
             .as_ref()
             .map_or(View::Absent, |skill| View::Record(Record::ActiveSkill(skill)).at(rest, scope)),
         "context" => View::optional(delegate.context.as_deref(), delegate.trust),
+        "rounds_left" => delegate.rounds_left.map_or(View::Absent, View::int),
+        "seconds_left" => delegate.seconds_left.map_or(View::Absent, View::int),
         "trust" => View::text(trust_name(delegate.trust)),
         _ => View::Absent,
     }

@@ -196,7 +196,7 @@ fn the_small_paths_have_small_framings() {
         task: "Brew a pot.".to_owned(),
         skill: Some(skill),
         context: Some("Green tea.".to_owned()),
-        trust: TrustName::Owner,
+        ..DelegateInput::by(TrustName::Owner)
     };
     let inputs = Inputs { delegate, ..typical() };
     for path in ["subagent-async", "subagent-sync", "worker"] {

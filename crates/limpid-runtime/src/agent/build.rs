@@ -99,6 +99,7 @@ fn services(options: AgentOptions, hooks: &Hooks) -> Result<Services, AgentError
         events: base.events.clone(),
         signal: hooks.signal.clone(),
         runs: hooks.runs.clone(),
+        pause: Arc::clone(&options.pause),
     });
     let parts = Parts {
         agents: agents.clone(),
@@ -203,6 +204,7 @@ fn conversation_deps(services: &Services, pause: &Arc<dyn Pause>, maintenance: &
         memory: services.memory.clone(),
         retry: services.settings.retry().clone(),
         pause: Arc::clone(pause),
+        back_offs: Arc::default(),
         housekeeping: Arc::clone(maintenance) as Arc<dyn Housekeeping>,
         windows: WindowMemory::default(),
     }

@@ -9,7 +9,7 @@ use limpid_conversation::{ReadResult, Research};
 use limpid_core::reach::FIND_TOOLS;
 use limpid_formats::Parser;
 use limpid_prompt::profile::shipped_files;
-use limpid_services::agents::{Agents, readable};
+use limpid_services::agents::Agents;
 use limpid_services::deliveries::message_tool;
 use limpid_services::goals::Goals;
 use limpid_services::mail::MailAccounts;
@@ -21,9 +21,6 @@ use limpid_services::tools::{exec_tools, file_tools, hardware_tools, history_too
 use limpid_services::{agents, goals, heartbeat, inbox, mail, memory, skills, tasks};
 use limpid_store::Store;
 use limpid_tools::{Tool, plain_tools};
-
-/// The tool that reads files, and the output of agents.
-const READS_FILES: &str = "read_file";
 
 /// What Limpid's own tools are made from.
 pub(crate) struct ToolParts<'a> {
@@ -50,9 +47,7 @@ pub(crate) fn own_tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     let result_chars = config.limits.result_chars;
     let mut tools = memory::tools(parts.memory, semantics);
     tools.extend(plain_tools());
-    let with_results =
-        |tool: Arc<dyn Tool>| if tool.name() == READS_FILES { readable(tool, parts.agents) } else { tool };
-    tools.extend(file_tools(parts.home, &config.files).into_iter().map(with_results));
+    tools.extend(file_tools(parts.home, &config.files, agents::results(parts.agents)));
     tools.extend(exec_tools(parts.home, config, environment, parts.helper));
     tools.push(Arc::new(ReadResult::new(Arc::clone(store), result_chars)));
     let web = web_tools(config, environment, parts.parser);
@@ -103,6 +98,7 @@ mod tests {
     use limpid_context::FindTools;
     use limpid_core::ToolClass;
     use limpid_core::policy::Effect;
+    use limpid_model::RealPause;
     use limpid_services::agents::{AgentRuns, AgentsParts};
     use limpid_services::deliveries::ConversationSignal;
     use limpid_services::directory::Directory;
@@ -157,6 +153,7 @@ mod tests {
             events: events.clone(),
             signal: ConversationSignal::default(),
             runs: AgentRuns::default(),
+            pause: Arc::new(RealPause),
         });
         let goals = Goals::new(GoalsParts {
             store: Arc::clone(&store),

@@ -1,10 +1,28 @@
 //! What the owner sees of agents, and stopping them.
 
-use limpid_core::{AgentId, AgentState};
-use limpid_store::{AgentFilter, Listed, SubAgent};
+use limpid_core::{AgentId, AgentState, CallId, Labelled, Sentence, Trust, sentence};
+use limpid_store::{AcceptedAgent, AgentFilter, Listed, NewInbound, NewSubAgent, SubAgent};
+use limpid_tools::ToolContext;
 
+use crate::agents::refusal::words;
+use crate::agents::request::short;
 use crate::agents::service::Agents;
 use crate::error::AgentError;
+use crate::tools::trouble;
+
+/// What came of saying something to an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// It works, and hears it when its present step is over.
+    Hears(AgentId),
+    /// It had ended, and a new one goes on with its work, in the same conversation.
+    GoesOn {
+        /// The one that had ended.
+        before: AgentId,
+        /// The one that goes on.
+        now: AgentId,
+    },
+}
 
 impl Agents {
     /// Agents, newest first.
@@ -44,9 +62,83 @@ impl Agents {
                 stopped.push(agent.id);
             }
             if let Some(runs) = self.runs().get() {
-                runs.stop(agent.id);
+                runs.stop(&agent);
             }
         }
         Ok(stopped)
+    }
+
+    /// Says something to an agent for its owner. One that has ended goes on, as an agent that their chat starts.
+    ///
+    /// # Errors
+    /// When there is none of that number, a limit stands against it, or the store fails.
+    pub async fn tell(&self, id: AgentId, message: &str) -> Result<Told, AgentError> {
+        let agent = self.find(id).await?;
+        let call = CallId::new(self.host().new_id("told"));
+        let by = (agent.chat.clone(), agent.root.clone(), call);
+        let told = self.say(&agent, by, Labelled::new(message.to_owned(), Trust::Owner)).await;
+        told.map_err(|why| AgentError::Invalid(why.into_text()))
+    }
+
+    /// The same for a turn, whose agents alone it reaches.
+    pub(super) async fn tell_by(&self, by: &ToolContext, id: AgentId, message: String) -> Result<Told, Sentence> {
+        let agent = self.store().agent(id).await.map_err(trouble)?;
+        let Some(agent) = agent.filter(|agent| agent.new.conversation == by.conversation) else {
+            return Err(sentence!("there is no agent {} of yours; `list_agents` lists them", id.0));
+        };
+        let message = Labelled::new(message, by.trust.of_strangers());
+        self.say(&agent, (by.conversation.clone(), by.turn.clone(), by.call.clone()), message).await
+    }
+
+    async fn say(
+        &self,
+        agent: &SubAgent,
+        (conversation, turn, call): (limpid_core::ConversationId, limpid_core::TurnId, CallId),
+        message: Labelled<String>,
+    ) -> Result<Told, Sentence> {
+        let (text, trust) = message.into_parts();
+        if text.trim().is_empty() {
+            return Err("the message is empty; say what the agent is to know or to do".into());
+        }
+        let text = self.redactor().clean(text);
+        let now_ms = self.host().now_ms();
+        // Whoever works in its conversation by now.
+        let newest = self.store().agent_in(&agent.works_in()).await.map_err(trouble)?;
+        let newest = newest.unwrap_or_else(|| agent.clone());
+        if !newest.state.is_over() {
+            let key = Some(format!("{} {call}", newest.works_in()));
+            let new = NewInbound { conversation: newest.works_in(), key, text, trust, typed: false, now_ms };
+            self.store().accept(new).await.map_err(trouble)?;
+            if let Some(runs) = self.runs().get() {
+                runs.hear(&newest);
+            }
+            return Ok(Told::Hears(newest.id));
+        }
+        let new = NewSubAgent {
+            conversation,
+            turn,
+            call,
+            waited_for: false,
+            label: short(&text),
+            task: text,
+            context: None,
+            planned: None,
+            continues: Some(newest.id),
+            trust: trust.join(newest.trust),
+            holder: self.host().holder().to_owned(),
+            now_ms,
+            ..newest.new.clone()
+        };
+        match self.store().accept_agent(new, self.limits()).await.map_err(trouble)? {
+            AcceptedAgent::Fresh(now) => {
+                let told = Told::GoesOn { before: newest.id, now: now.id };
+                if let Some(runs) = self.runs().get() {
+                    runs.start(*now);
+                }
+                Ok(told)
+            }
+            AcceptedAgent::Known(now) => Ok(Told::GoesOn { before: newest.id, now: now.id }),
+            AcceptedAgent::Refused(refusal) => Err(words(refusal)),
+        }
     }
 }

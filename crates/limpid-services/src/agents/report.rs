@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use limpid_core::agent::notice_of;
 use limpid_core::message::FAILED;
 use limpid_core::{AgentId, AgentState, Message, Role};
 use limpid_store::SubAgent;
@@ -78,7 +79,7 @@ impl AgentReport {
     /// words stand before it, in a message of their own, or behind it in the result of a call. No word of anybody else is in
     /// it.
     pub fn notice(&self, id: AgentId, state: AgentState) -> String {
-        let mut text = format!("[agent_result:{id}] {state}; rounds: {}", self.rounds);
+        let mut text = format!("{}; rounds: {}", notice_of(id, state), self.rounds);
         let mut separator = "; calls: ";
         for (name, (made, failed)) in &self.calls {
             let _ = write!(text, "{separator}{name} {made}");

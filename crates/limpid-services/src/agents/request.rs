@@ -1,8 +1,8 @@
 //! What a call asks of a new agent, made complete: pointers are replaced by what they stand for, and the skill is looked up.
 
-use limpid_core::{ConversationId, Sentence, Trust};
+use limpid_core::{ConversationId, Sentence, Trust, sentence};
 use limpid_store::{NewSubAgent, SubAgent};
-use limpid_tools::ToolContext;
+use limpid_tools::{ToolContext, echoed};
 
 use crate::agents::pointers::{Part, parts};
 use crate::agents::service::Agents;
@@ -21,6 +21,8 @@ pub(super) struct AgentRequest {
     pub(super) task: String,
     pub(super) skill: Option<String>,
     pub(super) context: Option<String>,
+    /// The agent of the settings that is to do it.
+    pub(super) named: Option<String>,
 }
 
 impl AgentRequest {
@@ -37,7 +39,11 @@ impl AgentRequest {
             Some(context) => Some(filled(agents, chat, &context, &mut trust).await?),
             None => None,
         };
-        let skill = match given(self.skill) {
+        let named = match given(self.named) {
+            Some(name) => Some(target(agents, above.as_ref(), name.trim())?),
+            None => None,
+        };
+        let skill = match given(self.skill).or_else(|| agents.named_skill(named.as_deref()?)) {
             Some(name) => Some(found(agents, &name).await?),
             None => None,
         };
@@ -51,9 +57,12 @@ impl AgentRequest {
             waited_for: self.waited_for,
             label: clean(short(&label)),
             task: clean(task),
-            tools: tools(above.as_ref(), skill.as_ref()),
+            tools: tools_of(above.as_ref(), skill.as_ref()),
             skill: skill.map(|skill| skill.name),
             context: context.map(clean),
+            planned: None,
+            continues: None,
+            named,
             trust,
             holder: agents.host().holder().to_owned(),
             now_ms: by.now_ms(),
@@ -61,8 +70,25 @@ impl AgentRequest {
     }
 }
 
+/// The name of an agent of the settings that work may be given to.
+fn target(agents: &Agents, above: Option<&SubAgent>, name: &str) -> Result<String, Sentence> {
+    let (allowed, own) = agents.is_allowed(name);
+    if above.and_then(|above| above.new.named.as_deref()).or(own.as_deref()) == Some(name) {
+        return Err("that is you; do it yourself, or leave `agent_id` out".into());
+    }
+    match allowed {
+        None => {
+            Err(sentence!("there is no agent `{}` to give a task to; leave `agent_id` out", echoed(name.to_owned())))
+        }
+        Some(false) => {
+            Err(sentence!("the settings do not allow agent `{}`; leave `agent_id` out", echoed(name.to_owned())))
+        }
+        Some(true) => Ok(name.to_owned()),
+    }
+}
+
 /// The only tools of an agent: those of its skill, and never one that whoever starts it has not.
-fn tools(above: Option<&SubAgent>, skill: Option<&ListedSkill>) -> Option<Vec<String>> {
+pub(super) fn tools_of(above: Option<&SubAgent>, skill: Option<&ListedSkill>) -> Option<Vec<String>> {
     let of_skill = skill.and_then(|skill| skill.prompt.as_ref()).map(|prompt| &prompt.skill.tools);
     let of_skill = of_skill.filter(|tools| !tools.is_empty()).cloned();
     let above = above.and_then(|above| above.new.tools.clone());
@@ -89,7 +115,7 @@ async fn filled(agents: &Agents, chat: &ConversationId, text: &str, trust: &mut 
     Ok(whole)
 }
 
-async fn found(agents: &Agents, name: &str) -> Result<ListedSkill, Sentence> {
+pub(super) async fn found(agents: &Agents, name: &str) -> Result<ListedSkill, Sentence> {
     let list = agents.skills().list().await.map_err(trouble)?;
     let is_ready = |skill: &&ListedSkill| skill.status == SkillStatus::Ready && skill.prompt.is_some();
     let name = name.trim().trim_start_matches('/');
@@ -97,12 +123,12 @@ async fn found(agents: &Agents, name: &str) -> Result<ListedSkill, Sentence> {
     found.cloned().ok_or_else(|| no_such_skill(name, &list))
 }
 
-fn given(text: Option<String>) -> Option<String> {
+pub(super) fn given(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.trim().is_empty())
 }
 
 /// The beginning of a text in one line.
-fn short(text: &str) -> String {
+pub(super) fn short(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= LABEL {
         line

@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, OnceLock};
 
-use limpid_core::AgentId;
 use limpid_store::SubAgent;
 
 /// Runs agents.
@@ -11,7 +10,10 @@ pub trait RunsAgents: Send + Sync {
     fn start(&self, agent: SubAgent);
 
     /// Stops what an agent is doing in this process.
-    fn stop(&self, agent: AgentId);
+    fn stop(&self, agent: &SubAgent);
+
+    /// Has an agent of this process hear what it was told.
+    fn hear(&self, agent: &SubAgent);
 }
 
 /// Whoever runs agents, once they are connected.

@@ -1,15 +1,17 @@
 //! The state of agents: which there are, what they may use, how they end.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use limpid_config::{Config, Live, Redactor, process};
-use limpid_core::{AgentId, AgentRefusal, AgentState, ConversationId, Labelled, Sentence, sentence};
+use limpid_core::agent::plan::PlannedState;
+use limpid_core::{AgentId, AgentLimits, AgentRefusal, AgentState, ConversationId, Labelled, Sentence, sentence};
+use limpid_model::Pause;
 use limpid_store::{AcceptedAgent, AgentEnd, AgentFilter, Store, SubAgent};
 use limpid_tools::ToolContext;
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
-use tokio::time::Instant;
 
 use crate::agents::refusal::words;
 use crate::agents::report::AgentReport;
@@ -43,6 +45,8 @@ pub struct AgentsParts {
     pub signal: ConversationSignal,
     /// Who runs them.
     pub runs: AgentRuns,
+    /// How time is waited for.
+    pub pause: Arc<dyn Pause>,
 }
 
 /// What a conversation still has to hear of the agents that it started.
@@ -95,6 +99,21 @@ impl Agents {
         Duration::from_secs(self.0.parts.config.agents.timeout_seconds.max(1))
     }
 
+    pub(super) fn limits(&self) -> AgentLimits {
+        self.0.parts.config.agents.limits()
+    }
+
+    /// Whether work may be given to the agent of this name; none: there is none. With the agent's own name.
+    pub(super) fn is_allowed(&self, name: &str) -> (Option<bool>, Option<String>) {
+        let Config { agents, agent, .. } = &*self.0.parts.config;
+        (agents.named.contains_key(name).then(|| agents.allows(name)), agent.name.clone())
+    }
+
+    /// The skill of an agent of the settings.
+    pub(super) fn named_skill(&self, name: &str) -> Option<String> {
+        self.0.parts.config.agents.named.get(name)?.skill.clone()
+    }
+
     /// Rings when the next agent of this process ends.
     pub fn next_end(&self) -> Notified<'_> {
         self.0.ended.notified()
@@ -103,14 +122,13 @@ impl Agents {
     /// Accepts an agent and has it begin. Where as many work as may, waits until one of them has ended.
     pub(super) async fn start(&self, by: &ToolContext, request: AgentRequest) -> Result<SubAgent, Sentence> {
         let new = request.complete(self, by).await?;
-        let until = Instant::now() + WAIT;
+        let mut over = self.0.parts.pause.pause(WAIT);
         loop {
             // Listened to before the look, so that an end between the two is not missed.
             let ended = self.next_end();
             tokio::pin!(ended);
             ended.as_mut().enable();
-            let limits = self.0.parts.config.agents.limits();
-            match self.store().accept_agent(new.clone(), limits).await.map_err(trouble)? {
+            match self.store().accept_agent(new.clone(), self.limits()).await.map_err(trouble)? {
                 AcceptedAgent::Fresh(agent) => {
                     if let Some(runs) = self.runs().get() {
                         runs.start((*agent).clone());
@@ -119,8 +137,9 @@ impl Agents {
                 }
                 AcceptedAgent::Known(agent) => return Ok(*agent),
                 AcceptedAgent::Refused(refusal @ AgentRefusal::Live(_)) => {
-                    if tokio::time::timeout_at(until, ended).await.is_err() {
-                        return Err(words(refusal));
+                    tokio::select! {
+                        () = ended => {}
+                        () = &mut over => return Err(words(refusal)),
                     }
                 }
                 AcceptedAgent::Refused(refusal) => return Err(words(refusal)),
@@ -180,7 +199,10 @@ impl Agents {
                 EventKind::AgentEnded { agent: agent.id.0, label: agent.new.label.clone(), state: state.to_string() };
             self.0.parts.events.send(Some(&agent.chat), change);
         }
+        // Before anybody who waits looks whether there is more to wait for. What fails here is done at the next start.
+        let started = self.start_queued(&agent.chat).await;
         self.0.ended.notify_waiters();
+        started?;
         Ok(is_news)
     }
 
@@ -202,6 +224,16 @@ impl Agents {
         for agent in open.iter().filter(|agent| process::is_dead(&agent.new.holder)) {
             self.interrupt(agent).await?;
             started_by.push(agent.new.conversation.clone());
+        }
+        match conversation {
+            Some(conversation) => self.start_queued(conversation).await?,
+            None => {
+                let planned = self.planned(None).await?;
+                let queued = planned.iter().filter(|one| one.state == PlannedState::Queued);
+                for chat in queued.map(|one| &one.task.chat).collect::<BTreeSet<_>>() {
+                    self.start_queued(chat).await?;
+                }
+            }
         }
         Ok(started_by)
     }
@@ -254,7 +286,7 @@ impl Agents {
         state: AgentState,
         reason: String,
     ) -> Result<bool, AgentError> {
-        let messages = self.store().messages(&agent.id.conversation(), None).await?.rows;
+        let messages = self.store().messages(&agent.works_in(), None).await?.rows;
         let said = messages.iter().rev().map(|row| &row.message);
         let said = said.filter(|message| message.role == limpid_core::Role::Assistant);
         let said = said.map(|message| message.text.clone()).find(|text| !text.trim().is_empty()).unwrap_or_default();

@@ -2,12 +2,16 @@
 //! [`Agents`](crate::agents::Agents).
 
 mod list;
+mod plan_tasks;
 mod read;
 mod spawn;
 mod spawn_agent;
 mod start;
+mod tell_agent;
 
 use std::sync::Arc;
+
+use limpid_tools::files::NamedTexts;
 
 use crate::agents::service::Agents;
 use crate::tools::Tool;
@@ -19,10 +23,12 @@ pub fn tools(of: &Agents) -> Vec<Arc<dyn Tool>> {
         Arc::new(list::ListAgents(of.clone())),
         Arc::new(spawn::Spawn(of.clone())),
         Arc::new(spawn::Subagent(of.clone())),
+        Arc::new(tell_agent::TellAgent(of.clone())),
+        Arc::new(plan_tasks::PlanTasks(of.clone())),
     ]
 }
 
-/// A tool that reads files, with the results of agents among them.
-pub fn readable(files: Arc<dyn Tool>, of: &Agents) -> Arc<dyn Tool> {
-    Arc::new(read::WithResults { files, agents: of.clone() })
+/// The results of agents, as texts that are read like files.
+pub fn results(of: &Agents) -> Arc<dyn NamedTexts> {
+    Arc::new(read::Results(of.clone()))
 }

@@ -36,13 +36,15 @@ impl Drafts {
         Ok(())
     }
 
-    /// Tells the chat that a draft came from, or where reports go when it came from a run in the background. What is told
+    /// Tells the chat that a draft came from or that its agent works for, or where reports go when it came from a run in the background. What is told
     /// names the draft, so it has its label besides its own.
     ///
     /// # Errors
     /// When the conversation is gone, or the store fails.
     pub async fn tell(&self, draft: &Draft, state: DraftState, text: Labelled<String>) -> Result<(), AgentError> {
-        let conversation = self.0.directory.existing(&draft.new.conversation).await?;
+        let agent = self.0.store.agent_in(&draft.new.conversation).await?;
+        let of = agent.as_ref().map_or(&draft.new.conversation, |agent| &agent.chat);
+        let conversation = self.0.directory.existing(of).await?;
         let chat = is_chat(conversation.kind).then_some(&conversation.id);
         // It may be open again more than once, and is told each time.
         let key = match state {

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use limpid_core::agent::{MOST_DEPTH, MOST_IN_TREE, same_task};
-use limpid_core::{AgentId, AgentLimits, AgentRefusal, AgentState, CallId, ConversationId, Trust, TurnId};
+use limpid_core::{AgentId, AgentLimits, AgentRefusal, AgentState, CallId, ConversationId, PlannedId, Trust, TurnId};
 use rusqlite::{OptionalExtension, Row, ToSql, named_params};
 
 use super::conversation_row::{self, missing};
@@ -13,6 +13,9 @@ use crate::{
     AcceptedAgent, AgentEnd, AgentFilter, Agents, ConversationKind, InboundId, Listed, NewInbound, NewSubAgent,
     StoreError, SubAgent,
 };
+
+/// The conversation that an agent works in.
+const PLACE: &str = "coalesce(works_in, own)";
 
 #[async_trait]
 impl Agents for SqliteStore {
@@ -26,7 +29,7 @@ impl Agents for SqliteStore {
 
     async fn agent_in(&self, conversation: &ConversationId) -> Result<Option<SubAgent>, StoreError> {
         let id = conversation.to_string();
-        self.read(move |tx| find(tx, "own", &id)).await
+        self.read(move |tx| find(tx, PLACE, &id)).await
     }
 
     async fn agents(&self, filter: AgentFilter) -> Result<Listed<SubAgent>, StoreError> {
@@ -99,12 +102,26 @@ fn accept(tx: &Tx<'_>, new: &NewSubAgent, limits: AgentLimits) -> Outcome<Accept
     if let Some(known) = of_turn(tx, new, "call", &new.call.as_str())? {
         return Ok(AcceptedAgent::Known(Box::new(known)));
     }
-    let own = find(tx, "own", &new.conversation.as_str())?;
+    let own = find(tx, PLACE, &new.conversation.as_str())?;
     if own.as_ref().is_some_and(|own| own.state.is_over()) {
         return Ok(AcceptedAgent::Refused(AgentRefusal::Over));
     }
     let above = above(tx, new, own)?;
-    let hash = sha256(&same_task(&new.task));
+    let before = match new.continues {
+        Some(id) => Some(find(tx, "id", &id.0)?.ok_or_else(|| unknown(id))?),
+        None => None,
+    };
+    let shared = before.as_ref().map(SubAgent::works_in);
+    if let Some(place) = &shared
+        && find(tx, PLACE, &place.as_str())?.is_none_or(|newest| !newest.state.is_over())
+    {
+        return Ok(AcceptedAgent::Refused(AgentRefusal::StillWorks));
+    }
+    // Tasks of a plan may say the same: each is started by its number.
+    let hash = match new.planned {
+        Some(_) => sha256(&format!("{} {}", new.call, same_task(&new.task))),
+        None => sha256(&same_task(&new.task)),
+    };
     let tokens_left = above.tokens.unwrap_or(limits.tokens);
     let refused = if above.depth > MOST_DEPTH {
         Some(AgentRefusal::Depth)
@@ -121,7 +138,7 @@ fn accept(tx: &Tx<'_>, new: &NewSubAgent, limits: AgentLimits) -> Outcome<Accept
     };
     match refused {
         Some(refusal) => Ok(AcceptedAgent::Refused(refusal)),
-        None => insert(tx, new, &above, &hash, tokens_left).map(Box::new).map(AcceptedAgent::Fresh),
+        None => insert(tx, new, (&above, shared.as_ref()), &hash, tokens_left).map(Box::new).map(AcceptedAgent::Fresh),
     }
 }
 
@@ -159,16 +176,24 @@ fn above(tx: &Tx<'_>, new: &NewSubAgent, own: Option<SubAgent>) -> Outcome<Above
     Ok(Above { parent: None, root, chat: new.conversation.clone(), depth: 1, in_background, tokens })
 }
 
-fn insert(tx: &Tx<'_>, new: &NewSubAgent, above: &Above, hash: &[u8; 32], tokens: u64) -> Outcome<SubAgent> {
+fn insert(
+    tx: &Tx<'_>,
+    new: &NewSubAgent,
+    (above, shared): (&Above, Option<&ConversationId>),
+    hash: &[u8; 32],
+    tokens: u64,
+) -> Outcome<SubAgent> {
     let inserted = tx
         .sql
         .prepare_cached(
             "INSERT INTO agent (id, owner, own, conversation, turn, call, parent, root, chat, depth, in_background, path,
                                 waited_for, label, task, task_hash, skill, context, tools, tokens, trust, state, holder,
-                                made_ms)
+                                made_ms, planned, continues, works_in, named, rounds_before)
              VALUES (:id, :owner, :own, :conversation, :turn, :call, :parent, :root, :chat, :depth, :in_background, :path,
                      :waited_for, :label, :task, :hash, :skill, :context, :tools, :tokens, :trust, 'queued', :holder,
-                     :now)",
+                     :now, :planned, :continues, :shared, :named,
+                     (SELECT count(*) FROM message
+                      WHERE owner = :owner AND conversation = :shared AND role = 'assistant'))",
         )?
         .execute(named_params! {
             ":id": next_id(tx)?.0, ":owner": tx.owner, ":own": next_id(tx)?.conversation().as_str(),
@@ -178,6 +203,8 @@ fn insert(tx: &Tx<'_>, new: &NewSubAgent, above: &Above, hash: &[u8; 32], tokens
             ":path": new.path, ":waited_for": new.waited_for, ":label": new.label, ":task": new.task, ":hash": hash,
             ":skill": new.skill, ":context": new.context, ":tools": names(new.tools.as_deref()),
             ":tokens": stored(tokens), ":trust": new.trust.as_str(), ":holder": new.holder, ":now": new.now_ms,
+            ":planned": new.planned.map(|planned| planned.0), ":continues": new.continues.map(|before| before.0),
+            ":shared": shared.map(ConversationId::as_str), ":named": new.named,
         });
     match inserted {
         Err(error) if is_orphan(&error) => {
@@ -250,8 +277,8 @@ fn of_agent(tx: &Tx<'_>, inbound: InboundId, agent: AgentId) -> Outcome<()> {
 fn tokens(tx: &Tx<'_>, root: &TurnId) -> Outcome<u64> {
     let mut statement = tx.sql.prepare_cached(
         "SELECT total(coalesce(r.input, r.estimate, 0)) + total(coalesce(r.output, 0))
-         FROM agent a JOIN request r ON r.owner = a.owner AND r.conversation = a.own
-         WHERE a.owner = :owner AND a.root = :root",
+         FROM request r WHERE r.owner = :owner AND r.conversation IN
+           (SELECT coalesce(works_in, own) FROM agent WHERE owner = :owner AND root = :root)",
     )?;
     let params = named_params! { ":owner": tx.owner, ":root": root.as_str() };
     Ok(statement.query_row(params, |row| row.get::<_, f64>(0))? as u64)
@@ -271,8 +298,9 @@ fn of_turn(tx: &Tx<'_>, new: &NewSubAgent, column: &str, value: &dyn ToSql) -> O
 }
 
 fn find(tx: &Tx<'_>, column: &str, value: &dyn ToSql) -> Outcome<Option<SubAgent>> {
-    let mut statement =
-        tx.sql.prepare_cached(&format!("SELECT * FROM agent WHERE owner = :owner AND {column} = :value"))?;
+    let mut statement = tx.sql.prepare_cached(&format!(
+        "SELECT * FROM agent WHERE owner = :owner AND {column} = :value ORDER BY id DESC LIMIT 1"
+    ))?;
     row::one(&mut statement, named_params! { ":owner": tx.owner, ":value": value }, "agent", column, agent)
 }
 
@@ -302,6 +330,9 @@ fn agent(row: &Row<'_>) -> Read<SubAgent> {
             skill: get(row, "skill")?,
             context: get(row, "context")?,
             tools: tools.transpose().map_err(|error| Unreadable(format!("tools: {error}")))?,
+            planned: get::<Option<i64>>(row, "planned")?.map(PlannedId),
+            continues: get::<Option<i64>>(row, "continues")?.map(AgentId),
+            named: get(row, "named")?,
             trust,
             holder: get(row, "holder")?,
             now_ms: get(row, "made_ms")?,
@@ -312,6 +343,8 @@ fn agent(row: &Row<'_>) -> Read<SubAgent> {
         depth: get(row, "depth")?,
         in_background: get(row, "in_background")?,
         tokens: count(row, "tokens")?,
+        shared: get::<Option<String>>(row, "works_in")?.map(ConversationId::new),
+        rounds_before: get(row, "rounds_before")?,
         state: parsed(row, "state", AgentState::parse)?,
         began_ms: get(row, "began_ms")?,
         ended_ms: get(row, "ended_ms")?,

@@ -14,16 +14,35 @@ use super::folder::Opened;
 use super::grants::Grants;
 use crate::{PathArgument, Tool, ToolContext, read_arguments, schema_of};
 
-/// Reads a file of a granted folder.
-#[derive(Clone, Debug)]
+/// Texts that are no files and are read as such: their names begin with a word of their own and a colon.
+#[async_trait]
+pub trait NamedTexts: Send + Sync {
+    /// What of a path names such a text; none: the path is a file's.
+    fn name<'p>(&self, path: &'p str) -> Option<&'p str>;
+
+    /// The text of a name.
+    ///
+    /// # Errors
+    /// A sentence that says why it cannot be read.
+    async fn text(&self, context: &ToolContext, name: &str) -> Result<Labelled<String>, Sentence>;
+}
+
+/// Reads a file of a granted folder, or a text with a name.
+#[derive(Clone)]
 pub struct ReadFile {
     grants: Arc<Grants>,
+    named: Option<Arc<dyn NamedTexts>>,
 }
 
 impl ReadFile {
-    /// The tool over these folders.
-    pub fn new(grants: Arc<Grants>) -> Self {
-        Self { grants }
+    /// The tool over these folders, and these texts besides.
+    pub fn new(grants: Arc<Grants>, named: Option<Arc<dyn NamedTexts>>) -> Self {
+        Self { grants, named }
+    }
+
+    fn name<'p>(&self, path: &'p str) -> Option<(&Arc<dyn NamedTexts>, &'p str)> {
+        let named = self.named.as_ref()?;
+        Some((named, named.name(path)?))
     }
 }
 
@@ -62,21 +81,33 @@ impl Tool for ReadFile {
     }
 
     fn paths(&self, arguments: &Value) -> Vec<PathArgument> {
+        let path = arguments.get("path").and_then(Value::as_str);
+        if path.is_some_and(|path| self.name(path).is_some()) {
+            return Vec::new();
+        }
         path_argument(&self.grants, arguments, false, None)
     }
 
-    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { path, offset, limit } = read_arguments(arguments)?;
+        if let Some((named, name)) = self.name(&path) {
+            let (text, trust) = named.text(context, name).await?.into_parts();
+            return Ok(Labelled::new(part_of(text, offset, limit)?, trust));
+        }
         let grants = Arc::clone(&self.grants);
         blocking(move || {
             let place = grants.place(&path)?;
             let trust = place.root.trust;
             let text = Opened::new(&grants, place)?.text()?;
-            let text = if offset.is_none() && limit.is_none() { text } else { lines(&text, offset, limit)? };
-            Ok(Labelled::new(text, trust))
+            Ok(Labelled::new(part_of(text, offset, limit)?, trust))
         })
         .await
     }
+}
+
+/// The lines that are asked for, all of them where none are.
+fn part_of(text: String, offset: Option<u32>, limit: Option<u32>) -> Result<String, Sentence> {
+    if offset.is_none() && limit.is_none() { Ok(text) } else { lines(&text, offset, limit) }
 }
 
 /// Some lines of a text, with a last line that says which ones when there are more behind them.

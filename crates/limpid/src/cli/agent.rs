@@ -22,6 +22,22 @@ pub enum AgentCommand {
         #[arg(long)]
         json: bool,
     },
+    /// List the tasks that are planned for agents: what each waits for, what it came to
+    Plan {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Say something to one: it hears it at its next step, or goes on when it had ended
+    Tell {
+        /// Its number
+        id: i64,
+        /// What to say
+        message: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Stop one, and those that it started; what they came to is kept
     Cancel {
         /// Its number

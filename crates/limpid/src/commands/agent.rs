@@ -1,7 +1,7 @@
 //! `agent`.
 
-use limpid_core::{AgentId, Role};
-use limpid_runtime::{Agent, AgentReport};
+use limpid_core::{AgentId, PlannedId, Role};
+use limpid_runtime::{Agent, AgentReport, Planned, Told};
 use limpid_store::{AgentFilter, StoredMessage, SubAgent};
 use serde_json::{Value, json};
 
@@ -21,6 +21,8 @@ pub async fn run(agent: &Agent, command: &AgentCommand) -> Result<(), Failure> {
     match command {
         AgentCommand::List { open, json } => list(agent, *open, *json).await,
         AgentCommand::Show { id, json } => show(agent, AgentId(*id), *json).await,
+        AgentCommand::Plan { json } => plan(agent, *json).await,
+        AgentCommand::Tell { id, message, json } => tell(agent, AgentId(*id), message, *json).await,
         AgentCommand::Cancel { id, json } => cancel(agent, AgentId(*id), *json).await,
     }
 }
@@ -53,7 +55,7 @@ async fn list(agent: &Agent, open: bool, json: bool) -> Result<(), Failure> {
 
 async fn show(agent: &Agent, id: AgentId, json: bool) -> Result<(), Failure> {
     let one = agent.agents().get(id).await?;
-    let said = agent.store().messages(&id.conversation(), None).await?.rows;
+    let said = agent.store().messages(&one.works_in(), None).await?.rows;
     if json {
         let message = |row: &StoredMessage| {
             let message = &row.message;
@@ -97,6 +99,66 @@ async fn show(agent: &Agent, id: AgentId, json: bool) -> Result<(), Failure> {
     output::line(&page)
 }
 
+async fn plan(agent: &Agent, json: bool) -> Result<(), Failure> {
+    let planned = agent.agents().planned(None).await?;
+    let numbers = |ids: &[PlannedId]| ids.iter().map(|id| id.0).collect::<Vec<_>>();
+    if json {
+        let row = |one: &Planned| {
+            json!({
+                "task_id": one.task.id.0, "name": one.task.name, "state": one.state.as_str(), "task": one.task.task,
+                "skill": one.task.skill, "after": numbers(&one.task.needs), "blocked_by": numbers(&one.blocked_by),
+                "agent": one.task.agent.map(|(id, _)| id.0), "tries": one.task.tries, "why": one.task.refusal,
+                "conversation": one.task.chat.as_str(), "trust": one.task.trust.as_str(),
+            })
+        };
+        return output::json("planned", &planned.iter().map(row).collect::<Vec<_>>());
+    }
+    if planned.is_empty() {
+        output::tell("No planned tasks.");
+        return Ok(());
+    }
+    let words = |ids: &[PlannedId]| ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let row = |one: &Planned| {
+        let blocked_by = words(&one.blocked_by);
+        let state = match blocked_by.is_empty() {
+            true => one.state.as_str().to_owned(),
+            false => format!("{} by {blocked_by}", one.state.as_str()),
+        };
+        vec![
+            one.task.id.to_string(),
+            state,
+            words(&one.task.needs),
+            one.task.agent.map(|(id, _)| id.to_string()).unwrap_or_default(),
+            one.task.chat.to_string(),
+            one.task.name.clone(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = planned.iter().map(row).collect();
+    output::line(&output::table(&["task", "state", "after", "agent", "conversation", "name"], &rows))
+}
+
+async fn tell(agent: &Agent, id: AgentId, message: &str, json: bool) -> Result<(), Failure> {
+    let told = agent.agents().tell(id, message).await?;
+    let (now, goes_on) = match told {
+        Told::Hears(now) => (now, false),
+        Told::GoesOn { now, .. } => (now, true),
+    };
+    if goes_on {
+        // This process runs it.
+        let chat = agent.agents().get(now).await?.chat;
+        agent.conversations().wait_for_agents(&chat).await?;
+    }
+    let state = agent.agents().get(now).await?.state;
+    if json {
+        return output::json("told", &json!({ "agent": now.0, "goes_on": goes_on, "state": state.as_str() }));
+    }
+    match goes_on {
+        true => output::tell(&format!("Agent {now} went on with the work of agent {id} ({state}).")),
+        false => output::tell(&format!("Agent {now} hears it when its present step is over.")),
+    }
+    Ok(())
+}
+
 async fn cancel(agent: &Agent, id: AgentId, json: bool) -> Result<(), Failure> {
     let stopped = agent.agents().cancel(id).await?;
     let numbers: Vec<i64> = stopped.iter().map(|id| id.0).collect();
@@ -118,6 +180,7 @@ fn head(one: &SubAgent) -> Value {
         "id": one.id.0, "state": one.state.as_str(), "label": one.new.label, "task": one.new.task,
         "skill": one.new.skill, "context": one.new.context, "tools": one.new.tools, "path": one.new.path,
         "conversation": one.new.conversation.as_str(), "turn": one.new.turn.as_str(), "chat": one.chat.as_str(),
+        "continues": one.new.continues.map(|before| before.0), "planned": one.new.planned.map(|task| task.0),
         "parent": one.parent.map(|parent| parent.0), "depth": one.depth, "trust": one.trust.as_str(),
         "result": one.result, "reason": one.reason, "rounds": report.rounds, "tokens": report.tokens,
         "calls": report.calls, "files": report.files, "made_ms": one.new.now_ms, "began_ms": one.began_ms,

@@ -24,6 +24,7 @@ pub(super) const KEYS: &[Key] = &[
     Key { name: "mode_rules", slot: |b| Slot::ModeRules(&mut b.mode_rules) },
     Key { name: "small_model_tools", slot: |b| Slot::Names(&mut b.small_model_tools, Known::Paths) },
     Key { name: "goal_tools_on_request", slot: |b| Slot::Names(&mut b.goal_tools_on_request, Known::Modes) },
+    Key { name: "agents_delegate", slot: |b| Slot::Flag(&mut b.agents_delegate) },
     Key { name: "heartbeat.quiet", slot: |b| Slot::Quiet(&mut b.heartbeat.quiet) },
     Key { name: "heartbeat.create_checklist", slot: |b| Slot::Flag(&mut b.heartbeat.create_checklist) },
     Key { name: "compaction.style", slot: |b| Slot::Style(&mut b.compaction.style) },

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::agents::plan::Planned;
 use crate::agents::report::AgentReport;
 use crate::agents::service::Agents;
 use crate::tools::trouble;
@@ -54,9 +55,11 @@ impl Tool for ListAgents {
         let Arguments {} = read_arguments(arguments)?;
         let above = self.0.store().agent_in(&context.conversation).await.map_err(trouble)?;
         let chat = above.map_or_else(|| context.conversation.clone(), |above| above.chat);
+        let planned = self.0.planned(Some(&chat)).await.map_err(trouble)?;
         let filter = AgentFilter { chat: Some(chat), limit: MOST, ..AgentFilter::default() };
         let agents = self.0.store().agents(filter).await.map_err(trouble)?.rows;
         let trust = agents.iter().fold(Trust::Owner, |trust, agent| trust.join(agent.trust));
+        let trust = planned.iter().fold(trust, |trust, one| trust.join(one.task.trust));
         let row = |agent: &limpid_store::SubAgent| {
             let since = agent.ended_ms.unwrap_or(context.now_ms());
             json!({
@@ -69,6 +72,22 @@ impl Tool for ListAgents {
             })
         };
         let rows: Vec<Value> = agents.iter().map(row).collect();
-        Ok(Labelled::new(json!({ "agents": rows }).to_string(), trust))
+        let mut listed = json!({ "agents": rows });
+        if !planned.is_empty() {
+            listed["planned"] = planned.iter().map(planned_row).collect();
+        }
+        Ok(Labelled::new(listed.to_string(), trust))
     }
+}
+
+fn planned_row(one: &Planned) -> Value {
+    json!({
+        "task_id": one.task.id.0,
+        "name": one.task.name,
+        "state": one.state.as_str(),
+        "after": one.task.needs.iter().map(|id| id.0).collect::<Vec<_>>(),
+        "blocked_by": one.blocked_by.iter().map(|id| id.0).collect::<Vec<_>>(),
+        "agent": one.task.agent.map(|(id, _)| id.0),
+        "why": one.task.refusal,
+    })
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use limpid_core::agent::STARTS_AGENTS;
-use limpid_core::{Labelled, Sentence, sentence};
-use limpid_tools::{Tool, ToolContext, echoed, read_arguments};
+use limpid_core::{Labelled, Sentence};
+use limpid_tools::{Tool, ToolContext, read_arguments};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -45,11 +45,9 @@ impl Tool for Spawn {
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let SpawnArguments { task, label, agent_id } = read_arguments(arguments)?;
-        if let Some(named) = agent_id.filter(|named| !named.trim().is_empty()) {
-            return Err(sentence!("there is no agent `{}` to give a task to; leave `agent_id` out", echoed(named)));
-        }
         let (path, waited_for, skill, given) = ("subagent-async", false, None, None);
-        start(&self.0, context, AgentRequest { path, waited_for, label, task, skill, context: given }).await
+        let request = AgentRequest { path, waited_for, label, task, skill, context: given, named: agent_id };
+        start(&self.0, context, request).await
     }
 }
 
@@ -69,6 +67,7 @@ impl Tool for Subagent {
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let SubagentArguments { task, label } = read_arguments(arguments)?;
         let (path, waited_for, skill, given) = ("subagent-sync", true, None, None);
-        start(&self.0, context, AgentRequest { path, waited_for, label, task, skill, context: given }).await
+        let request = AgentRequest { path, waited_for, label, task, skill, context: given, named: None };
+        start(&self.0, context, request).await
     }
 }

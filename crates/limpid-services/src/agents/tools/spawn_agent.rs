@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use limpid_core::agent::STARTS_AGENTS;
-use limpid_core::{Labelled, Sentence};
+use limpid_core::{Labelled, PlannedId, Sentence};
 use limpid_tools::{Tool, ToolContext, read_arguments};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::start::{AT_ONCE, start, starts_agents, with_agent};
+use crate::agents::plan::listed;
 use crate::agents::request::AgentRequest;
 use crate::agents::service::Agents;
 
@@ -20,7 +21,8 @@ pub(super) struct SpawnAgent(pub(super) Agents);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    task: String,
+    task: Option<String>,
+    task_id: Option<i64>,
     skill: Option<String>,
     context: Option<String>,
     run_in_background: Option<bool>,
@@ -36,11 +38,19 @@ impl Tool for SpawnAgent {
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let arguments: Arguments = read_arguments(arguments)?;
+        if let Some(id) = arguments.task_id {
+            if arguments.task.is_some() || arguments.skill.is_some() || arguments.context.is_some() {
+                return Err("a planned task has its text, skill and context; give `task_id` alone".into());
+            }
+            let planned = self.0.start_planned(context, PlannedId(id)).await?;
+            return Ok(listed(&planned));
+        }
         let request = AgentRequest {
             path: "worker",
             waited_for: arguments.run_in_background == Some(false),
             label: None,
-            task: arguments.task,
+            task: arguments.task.unwrap_or_default(),
+            named: None,
             skill: arguments.skill,
             context: arguments.context,
         };

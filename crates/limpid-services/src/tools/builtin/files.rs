@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use limpid_config::{FilesConfig, Home};
 use limpid_core::Trust;
-use limpid_tools::files::{self, Grants, Root};
+use limpid_tools::files::{self, Grants, NamedTexts, Root};
 
 use crate::tools::Tool;
 
@@ -15,9 +15,9 @@ const SKILLS: &str = "~/skills";
 /// How the folder for what strangers wrote is called.
 pub(crate) const OUTSIDE: &str = "outside";
 
-/// The tools in the order in which they are declared.
-pub fn tools(home: &Home, config: &FilesConfig) -> Vec<Arc<dyn Tool>> {
-    files::tools(&Arc::new(grants(home, config)))
+/// The tools in the order in which they are declared; files are read with these texts among them.
+pub fn tools(home: &Home, config: &FilesConfig, named: Arc<dyn NamedTexts>) -> Vec<Arc<dyn Tool>> {
+    files::tools(&Arc::new(grants(home, config)), Some(named))
 }
 
 /// The workspace, the folder for what strangers wrote, the folders of skills for reading, and what the owner granted besides.

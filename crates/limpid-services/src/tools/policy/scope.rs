@@ -7,7 +7,7 @@ use limpid_store::SubAgent;
 use limpid_tools::Tool;
 
 /// The tools of an agent that a turn handed work to: those that it was given, else those of its path. None of them keeps
-/// anything, and it hands on work only where its path says so by name and there may be agents below it.
+/// anything, and it hands on work only where its profile says so and there may be agents below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentScope {
     only: Option<Vec<String>>,
@@ -17,9 +17,8 @@ pub struct AgentScope {
 impl AgentScope {
     /// The scope of an agent whose prompts a profile makes.
     pub fn new(agent: &SubAgent, profile: &Profile) -> Self {
-        let names = profile.path(&agent.new.path).ok().and_then(|path| path.tools.as_deref());
-        let names_it = names.is_some_and(|names| names.iter().any(|name| STARTS_AGENTS.contains(&name.as_str())));
-        Self { only: agent.new.tools.clone(), may_delegate: names_it && agent.depth < MOST_DEPTH }
+        let may_delegate = profile.behaviour().agents_delegate && agent.depth < MOST_DEPTH;
+        Self { only: agent.new.tools.clone(), may_delegate }
     }
 
     /// Whether a tool exists for the agent.

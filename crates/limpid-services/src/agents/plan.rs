@@ -1,0 +1,230 @@
+//! Tasks that are planned before agents do them: kept all together, started by whoever leads the conversation, each as soon as
+//! those that it needs are done.
+
+use std::collections::BTreeMap;
+
+use limpid_core::agent::MOST_IN_TREE;
+use limpid_core::agent::plan::{PlannedFacts, PlannedState, order, states};
+use limpid_core::{AgentRefusal, AgentState, ConversationId, Labelled, PlannedId, Sentence, sentence};
+use limpid_store::{AcceptedAgent, NewPlan, NewPlannedTask, NewSubAgent, PlannedTask, Store};
+use limpid_tools::{ToolContext, echoed};
+
+use crate::agents::refusal::words;
+use crate::agents::request::{found, given, tools_of};
+use crate::agents::service::Agents;
+use crate::error::AgentError;
+use crate::tools::trouble;
+
+/// The prompt path of agents that do planned tasks.
+const PATH: &str = "worker";
+
+/// A task of a plan, as a model writes it.
+pub(super) struct PlanRequest {
+    pub(super) name: String,
+    pub(super) task: String,
+    pub(super) skill: Option<String>,
+    pub(super) context: Option<String>,
+    /// The names of those that it needs.
+    pub(super) after: Vec<String>,
+}
+
+/// A planned task with how it stands.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// The task.
+    pub task: PlannedTask,
+    /// How it stands.
+    pub state: PlannedState,
+    /// Those that block it.
+    pub blocked_by: Vec<PlannedId>,
+}
+
+/// Planned tasks by their numbers, those of a conversation or all, each with how it stands.
+///
+/// # Errors
+/// When the store cannot be read.
+pub async fn planned(store: &dyn Store, chat: Option<&ConversationId>) -> Result<Vec<Planned>, AgentError> {
+    let tasks = store.planned_tasks(chat).await?.rows;
+    let facts = tasks.iter().map(|task| PlannedFacts {
+        id: task.id,
+        needs: &task.needs,
+        is_started: task.tries > 0,
+        is_refused: task.refusal.is_some(),
+        agent: task.agent.map(|(_, state)| state),
+    });
+    let mut states = states(facts);
+    let state = |task: PlannedTask| {
+        let (state, blocked_by) = states.remove(&task.id).unwrap_or((PlannedState::Planned, Vec::new()));
+        Planned { task, state, blocked_by }
+    };
+    Ok(tasks.into_iter().map(state).collect())
+}
+
+impl Agents {
+    /// Planned tasks by their numbers, those of a conversation or all, each with how it stands.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn planned(&self, chat: Option<&ConversationId>) -> Result<Vec<Planned>, AgentError> {
+        planned(self.store(), chat).await
+    }
+
+    /// Keeps the tasks of a plan, all or none.
+    pub(super) async fn plan(&self, by: &ToolContext, tasks: Vec<PlanRequest>) -> Result<Vec<PlannedTask>, Sentence> {
+        if tasks.is_empty() || tasks.len() > MOST_IN_TREE as usize {
+            return Err(sentence!("`tasks` holds {} tasks; plan between 1 and {}", tasks.len(), MOST_IN_TREE));
+        }
+        let places: BTreeMap<String, usize> =
+            tasks.iter().enumerate().map(|(at, task)| (task.name.trim().to_lowercase(), at)).collect();
+        if places.len() < tasks.len() || places.contains_key("") {
+            return Err("each task needs a `name` of its own".into());
+        }
+        let mut needs = Vec::new();
+        for task in &tasks {
+            if task.task.trim().is_empty() {
+                return Err(sentence!("the task `{}` is empty; say what is to be done", echoed(task.name.clone())));
+            }
+            if let Some(skill) = &task.skill {
+                found(self, skill).await?;
+            }
+            let place = |name: &String| match places.get(&name.trim().to_lowercase()) {
+                Some(place) => Ok(*place),
+                None => Err(sentence!("no task of this plan is named `{}`", echoed(name.clone()))),
+            };
+            needs.push(task.after.iter().map(place).collect::<Result<Vec<usize>, Sentence>>()?);
+        }
+        let Some(order) = order(&needs) else {
+            return Err("some of these tasks wait for each other; take one of these `after` away".into());
+        };
+        let at: BTreeMap<usize, usize> = order.iter().enumerate().map(|(at, place)| (*place, at)).collect();
+        let above = self.store().agent_in(&by.conversation).await.map_err(trouble)?;
+        let clean = |text: &String| self.redactor().clean(text.clone());
+        let task = |place: &usize| {
+            let task = &tasks[*place];
+            NewPlannedTask {
+                name: clean(&task.name),
+                task: clean(&task.task),
+                skill: given(task.skill.clone()),
+                context: given(task.context.clone()).as_ref().map(clean),
+                needs: needs[*place].iter().filter_map(|need| at.get(need).copied()).collect(),
+            }
+        };
+        let plan = NewPlan {
+            chat: above.map_or_else(|| by.conversation.clone(), |above| above.chat),
+            turn: by.turn.clone(),
+            call: by.call.clone(),
+            tasks: order.iter().map(task).collect(),
+            trust: by.trust.of_strangers(),
+            now_ms: by.now_ms(),
+        };
+        self.store().keep_plan(plan).await.map_err(trouble)
+    }
+
+    /// Starts a planned task, and first those that it needs and nobody has started.
+    pub(super) async fn start_planned(&self, by: &ToolContext, id: PlannedId) -> Result<Vec<Planned>, Sentence> {
+        let planned = self.planned(Some(&by.conversation)).await.map_err(trouble)?;
+        let planned: BTreeMap<PlannedId, Planned> = planned.into_iter().map(|one| (one.task.id, one)).collect();
+        let Some(target) = planned.get(&id) else {
+            return Err(sentence!("there is no planned task {}; `list_agents` lists them", id.0));
+        };
+        match target.state {
+            PlannedState::Blocked => {
+                let by = target.blocked_by.first().map_or(id.0, |by| by.0);
+                return Err(sentence!(
+                    "task {} waits for task {}, which came to nothing; start that again first",
+                    id.0,
+                    by
+                ));
+            }
+            PlannedState::Done => return Err(sentence!("task {} is done; `list_agents` names its agent", id.0)),
+            PlannedState::Waiting | PlannedState::Queued | PlannedState::Running => {}
+            PlannedState::Planned | PlannedState::Failed => {
+                let mut wanted = vec![id];
+                let mut at = 0;
+                while let Some(one) = wanted.get(at).and_then(|id| planned.get(id)) {
+                    let is_new = |id: &&PlannedId| {
+                        planned.get(id).is_some_and(|one| one.state == PlannedState::Planned) && !wanted.contains(id)
+                    };
+                    let more: Vec<PlannedId> = one.task.needs.iter().filter(is_new).copied().collect();
+                    wanted.extend(more);
+                    at += 1;
+                }
+                self.store().want_planned(&wanted, &by.turn).await.map_err(trouble)?;
+            }
+        }
+        self.start_queued(&by.conversation).await.map_err(trouble)?;
+        self.planned(Some(&by.conversation)).await.map_err(trouble)
+    }
+
+    /// Starts the agents of the planned tasks of a conversation that wait for nothing but their turn, as many as may work.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn start_queued(&self, chat: &ConversationId) -> Result<(), AgentError> {
+        loop {
+            let planned = self.planned(Some(chat)).await?;
+            let Some(next) = planned.iter().find(|one| one.state == PlannedState::Queued) else { return Ok(()) };
+            let why = match self.agent_of_plan(&next.task, &planned).await {
+                Ok(new) => match self.store().accept_agent(new, self.limits()).await? {
+                    AcceptedAgent::Fresh(agent) => {
+                        if let Some(runs) = self.runs().get() {
+                            runs.start(*agent);
+                        }
+                        continue;
+                    }
+                    AcceptedAgent::Known(_) => continue,
+                    AcceptedAgent::Refused(AgentRefusal::Live(_)) => return Ok(()),
+                    AcceptedAgent::Refused(refusal) => words(refusal),
+                },
+                Err(why) => why,
+            };
+            self.store().refuse_planned(next.task.id, &why.into_text()).await?;
+        }
+    }
+
+    /// The agent that does a planned task: with the results of those that it needs.
+    async fn agent_of_plan(&self, task: &PlannedTask, planned: &[Planned]) -> Result<NewSubAgent, Sentence> {
+        let mut trust = task.trust;
+        let mut context: Vec<String> = task.context.iter().cloned().collect();
+        for need in planned.iter().filter(|one| task.needs.contains(&one.task.id)) {
+            let Some((agent, AgentState::Done)) = need.task.agent else { continue };
+            let (result, label) = self.result_in(&task.chat, agent).await?.into_parts();
+            trust = trust.join(label).join(need.task.trust);
+            context.push(format!("{}:\n{result}", need.task.name));
+        }
+        let skill = match &task.skill {
+            Some(name) => Some(found(self, name).await?),
+            None => None,
+        };
+        let Some(turn) = task.wanted.clone() else { return Err("nobody has started it".into()) };
+        Ok(NewSubAgent {
+            conversation: task.chat.clone(),
+            turn,
+            call: task.call(),
+            path: PATH.to_owned(),
+            waited_for: false,
+            label: task.name.clone(),
+            task: task.task.clone(),
+            tools: tools_of(None, skill.as_ref()),
+            skill: skill.map(|skill| skill.name),
+            context: (!context.is_empty()).then(|| context.join("\n\n")),
+            planned: Some(task.id),
+            continues: None,
+            named: None,
+            trust,
+            holder: self.host().holder().to_owned(),
+            now_ms: self.host().now_ms(),
+        })
+    }
+}
+
+/// What a model is told of planned tasks: each with its number, its name and how it stands.
+pub(super) fn listed(planned: &[Planned]) -> Labelled<String> {
+    let line = |one: &Planned| {
+        let by: Vec<String> = one.blocked_by.iter().map(ToString::to_string).collect();
+        let by = if by.is_empty() { String::new() } else { format!(" by {}", by.join(", ")) };
+        format!("task {} ({}): {}{by}", one.task.id, one.task.name, one.state.as_str())
+    };
+    let trust = planned.iter().map(|one| one.task.trust).fold(limpid_core::Trust::Owner, limpid_core::Trust::join);
+    Labelled::new(planned.iter().map(line).collect::<Vec<_>>().join("\n"), trust)
+}

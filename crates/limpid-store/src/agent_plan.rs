@@ -1,0 +1,102 @@
+//! Tasks that are planned before agents do them.
+
+use async_trait::async_trait;
+use limpid_core::{AgentId, AgentState, CallId, ConversationId, PlannedId, Trust, TurnId};
+
+use crate::{Listed, StoreError};
+
+/// Tasks that are planned before agents do them: each waits for others that were planned before it, so none wait for each other.
+#[async_trait]
+pub trait AgentPlans: Send + Sync {
+    /// Keeps the tasks of a plan, all or none. A call that was made before, as after a crash, finds those that it planned.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the conversation or the turn does not exist; [`StoreError::Invalid`] when a task needs one
+    /// that does not stand before it.
+    async fn keep_plan(&self, plan: NewPlan) -> Result<Vec<PlannedTask>, StoreError>;
+
+    /// Planned tasks by their numbers: those of a conversation, or all.
+    async fn planned_tasks(&self, chat: Option<&ConversationId>) -> Result<Listed<PlannedTask>, StoreError>;
+
+    /// These tasks are to be started, once more where they were; the turn is the one that wants it.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    async fn want_planned(&self, ids: &[PlannedId], turn: &TurnId) -> Result<(), StoreError>;
+
+    /// The newest try of a task gets no agent.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    async fn refuse_planned(&self, id: PlannedId, why: &str) -> Result<(), StoreError>;
+}
+
+/// Tasks to be kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewPlan {
+    /// The conversation whose agents are to do them.
+    pub chat: ConversationId,
+    /// The turn that plans them.
+    pub turn: TurnId,
+    /// The call of that turn.
+    pub call: CallId,
+    /// The tasks; each needs earlier ones only.
+    pub tasks: Vec<NewPlannedTask>,
+    /// Who wrote them.
+    pub trust: Trust,
+    /// The time, in milliseconds since 1970.
+    pub now_ms: i64,
+}
+
+/// A task to be kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewPlannedTask {
+    /// A short name.
+    pub name: String,
+    /// What is to be done.
+    pub task: String,
+    /// The skill that its agent follows, by name.
+    pub skill: Option<String>,
+    /// What its agent needs to know besides.
+    pub context: Option<String>,
+    /// The places in the plan of those that it needs.
+    pub needs: Vec<usize>,
+}
+
+/// A planned task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedTask {
+    /// Its number.
+    pub id: PlannedId,
+    /// The conversation whose agents are to do it.
+    pub chat: ConversationId,
+    /// A short name.
+    pub name: String,
+    /// What is to be done.
+    pub task: String,
+    /// The skill that its agent follows, by name.
+    pub skill: Option<String>,
+    /// What its agent needs to know besides.
+    pub context: Option<String>,
+    /// Who wrote it.
+    pub trust: Trust,
+    /// Those that it needs.
+    pub needs: Vec<PlannedId>,
+    /// How often it was to be started.
+    pub tries: u32,
+    /// The turn that wanted that last.
+    pub wanted: Option<TurnId>,
+    /// Why its newest try gets no agent.
+    pub refusal: Option<String>,
+    /// When it was planned, in milliseconds since 1970.
+    pub made_ms: i64,
+    /// The agent of its newest try, and how that stands.
+    pub agent: Option<(AgentId, AgentState)>,
+}
+
+impl PlannedTask {
+    /// The call by which its newest try is started, which is the same whoever starts it.
+    pub fn call(&self) -> CallId {
+        CallId::new(format!("planned {} {}", self.id, self.tries))
+    }
+}

@@ -1,0 +1,128 @@
+//! Tasks that are planned before agents do them.
+
+use async_trait::async_trait;
+use limpid_core::{AgentId, AgentState, ConversationId, PlannedId, TurnId};
+use rusqlite::{Row, named_params};
+
+use super::failure::{Outcome, is_orphan};
+use super::row::{self, Read, Unreadable, get, word};
+use super::{SqliteStore, Tx};
+use crate::{AgentPlans, Listed, NewPlan, PlannedTask, StoreError};
+
+/// The tasks with what they need and the agent of their newest try.
+const SELECT: &str = "SELECT p.*, a.id AS agent, a.state AS agent_state,
+    (SELECT json_group_array(n.needs) FROM planned_need n WHERE n.task = p.id) AS needs
+  FROM planned_task p
+  LEFT JOIN agent a ON a.planned = p.id AND a.call = 'planned ' || p.id || ' ' || p.tries
+  WHERE p.owner = :owner AND (:chat IS NULL OR p.chat = :chat) AND (:turn IS NULL OR (p.turn = :turn AND p.call = :call))
+  ORDER BY p.id";
+
+#[async_trait]
+impl AgentPlans for SqliteStore {
+    async fn keep_plan(&self, plan: NewPlan) -> Result<Vec<PlannedTask>, StoreError> {
+        self.write(move |tx| keep(tx, &plan)).await
+    }
+
+    async fn planned_tasks(&self, chat: Option<&ConversationId>) -> Result<Listed<PlannedTask>, StoreError> {
+        let chat = chat.map(ToString::to_string);
+        self.read(move |tx| select(tx, chat.as_deref(), None)).await
+    }
+
+    async fn want_planned(&self, ids: &[PlannedId], turn: &TurnId) -> Result<(), StoreError> {
+        let (ids, turn) = (ids.to_vec(), turn.clone());
+        self.write(move |tx| {
+            let mut statement = tx.sql.prepare_cached(
+                "UPDATE planned_task SET tries = tries + 1, wanted = :turn, refusal = NULL
+                 WHERE owner = :owner AND id = :id",
+            )?;
+            for id in &ids {
+                statement.execute(named_params! { ":owner": tx.owner, ":id": id.0, ":turn": turn.as_str() })?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    async fn refuse_planned(&self, id: PlannedId, why: &str) -> Result<(), StoreError> {
+        let why = why.to_owned();
+        self.write(move |tx| {
+            tx.sql
+                .prepare_cached("UPDATE planned_task SET refusal = :why WHERE owner = :owner AND id = :id")?
+                .execute(named_params! { ":owner": tx.owner, ":id": id.0, ":why": why })?;
+            Ok(())
+        })
+        .await
+    }
+}
+
+fn keep(tx: &Tx<'_>, plan: &NewPlan) -> Outcome<Vec<PlannedTask>> {
+    let of_call = || select(tx, None, Some((plan.turn.as_str(), plan.call.as_str())));
+    let known = of_call()?.rows;
+    if !known.is_empty() {
+        return Ok(known);
+    }
+    let mut ids: Vec<i64> = Vec::new();
+    for (place, new) in plan.tasks.iter().enumerate() {
+        let inserted = tx
+            .sql
+            .prepare_cached(
+                "INSERT INTO planned_task (owner, chat, turn, call, place, name, task, skill, context, trust, made_ms)
+                 VALUES (:owner, :chat, :turn, :call, :place, :name, :task, :skill, :context, :trust, :now)",
+            )?
+            .execute(named_params! {
+                ":owner": tx.owner, ":chat": plan.chat.as_str(), ":turn": plan.turn.as_str(),
+                ":call": plan.call.as_str(), ":place": place as i64, ":name": new.name, ":task": new.task,
+                ":skill": new.skill, ":context": new.context, ":trust": plan.trust.as_str(), ":now": plan.now_ms,
+            });
+        match inserted {
+            Err(error) if is_orphan(&error) => {
+                return Err(StoreError::NotFound { what: "turn", id: plan.turn.to_string() }.into());
+            }
+            inserted => inserted?,
+        };
+        let id = tx.sql.last_insert_rowid();
+        for need in &new.needs {
+            let Some(need) = ids.get(*need) else {
+                let why = format!("the planned task `{}` needs one that does not stand before it", new.name);
+                return Err(StoreError::Invalid(why).into());
+            };
+            tx.sql
+                .prepare_cached("INSERT OR IGNORE INTO planned_need (owner, task, needs) VALUES (?1, ?2, ?3)")?
+                .execute((tx.owner, id, need))?;
+        }
+        ids.push(id);
+    }
+    Ok(of_call()?.rows)
+}
+
+fn select(tx: &Tx<'_>, chat: Option<&str>, call: Option<(&str, &str)>) -> Outcome<Listed<PlannedTask>> {
+    let mut statement = tx.sql.prepare_cached(SELECT)?;
+    let params = named_params! {
+        ":owner": tx.owner, ":chat": chat, ":turn": call.map(|(turn, _)| turn), ":call": call.map(|(_, call)| call),
+    };
+    row::list(&mut statement, params, "planned task", "id", planned_task)
+}
+
+fn planned_task(row: &Row<'_>) -> Read<PlannedTask> {
+    let needs: Vec<i64> =
+        serde_json::from_str(&get::<String>(row, "needs")?).map_err(|error| Unreadable(format!("needs: {error}")))?;
+    let agent = match get::<Option<i64>>(row, "agent")? {
+        Some(id) => Some((AgentId(id), row::parsed(row, "agent_state", AgentState::parse)?)),
+        None => None,
+    };
+    Ok(PlannedTask {
+        id: PlannedId(get(row, "id")?),
+        chat: ConversationId::new(get::<String>(row, "chat")?),
+        name: get(row, "name")?,
+        task: get(row, "task")?,
+        skill: get(row, "skill")?,
+        context: get(row, "context")?,
+        trust: word(row, "trust")?,
+        needs: needs.into_iter().map(PlannedId).collect(),
+        tries: get(row, "tries")?,
+        wanted: get::<Option<String>>(row, "wanted")?.map(TurnId::new),
+        refusal: get(row, "refusal")?,
+        made_ms: get(row, "made_ms")?,
+        agent,
+    })
+}
