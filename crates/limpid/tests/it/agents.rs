@@ -313,3 +313,95 @@ async fn another_process_stops_an_agent_and_its_caller_is_told() {
     let said = world.conversation().await;
     assert_eq!(said.iter().filter(|(_, text)| text.starts_with("[agent_result:1]")).count(), 1, "{said:?}");
 }
+
+/// The program dies while a planned task is at work: what was done stays done, what was cut off blocks what needs it, and
+/// starting that again carries the plan on.
+// KOSHI-041 KOSHI-044 LES-110
+#[tokio::test]
+async fn a_plan_goes_on_after_the_program_died_in_the_middle() {
+    let is_back = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let back = Arc::clone(&is_back);
+    let (world, sent) = world(move |request| {
+        let texts = request.text();
+        let now = request.user();
+        let is_back = back.load(std::sync::atomic::Ordering::SeqCst);
+        if is_worker(request) && texts.contains("\"planned\"") {
+            says("Planned.")
+        } else if is_worker(request) && now.starts_with("Plan it.") {
+            let tasks = json!([
+                { "name": "leaves", "task": "Find leaves." },
+                { "name": "water", "task": "Boil water.", "after": ["leaves"] },
+                { "name": "brew", "task": "Brew.", "after": ["water"] },
+            ]);
+            calls("plan_tasks", &json!({ "tasks": tasks }))
+        } else if is_worker(request) && now.starts_with("Boil water.") && !is_back {
+            serde_json::from_value(json!({ "text": "never", "hang": "start" })).unwrap()
+        } else if is_worker(request) {
+            says("Did it.")
+        } else if texts.contains("Start it again.") && !texts.contains("task 2 (water): running") {
+            calls("spawn_agent", &json!({ "task_id": 2 }))
+        } else if texts.contains("Planned.") && !texts.contains("task 3 (brew)") {
+            calls("spawn_agent", &json!({ "task_id": 3 }))
+        } else if texts.contains("works in the background") {
+            says("Noted.")
+        } else {
+            calls("spawn_agent", &json!({ "task": "Plan it." }))
+        }
+    })
+    .await;
+    let mut first = world.start(&["chat", "--profile", "koshi", "Make tea."]);
+    drop(first.stdin.take());
+    // The plan, the results of planning, leaves, water.
+    asked(&sent, 4).await;
+    first.kill().await.unwrap();
+    let planned = async || {
+        let planned = world.json(&["agent", "plan", "--json"]).await;
+        let rows = planned["planned"].as_array().unwrap().clone();
+        rows.iter().map(|row| row["state"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    world.done(&["chat", "-c", "last", "And?"]).await;
+    assert_eq!(planned().await, ["done", "failed", "blocked"]);
+    let table = world.done(&["agent", "plan"]).await;
+    assert!(table.contains("blocked by 2"), "{table}");
+    is_back.store(true, std::sync::atomic::Ordering::SeqCst);
+    world.done(&["chat", "-c", "last", "Start it again."]).await;
+    assert_eq!(planned().await, ["done", "done", "done"]);
+    let listed = world.json(&["agent", "list", "--json"]).await;
+    let states: Vec<&str> =
+        listed["agents"].as_array().unwrap().iter().filter_map(|one| one["state"].as_str()).collect();
+    assert_eq!(states.iter().filter(|state| **state == "interrupted").count(), 1);
+    assert_eq!(states.iter().filter(|state| **state == "done").count(), 4);
+}
+
+/// A worker with a skill runs the skill's own scripts, once the skill is enabled.
+// KOSHI-042
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_worker_with_a_skill_runs_the_skills_own_script() {
+    if crate::programs::no_sandbox() {
+        return;
+    }
+    let (world, sent) = world(|request| {
+        let texts = request.text();
+        if is_worker(request) && texts.contains("steeped") {
+            says("Three minutes.")
+        } else if is_worker(request) {
+            calls("exec", &json!({ "command": "sh ../skills/tea/scripts/steep.sh" }))
+        } else if texts.contains("Three minutes.") {
+            says("Done.")
+        } else {
+            calls("spawn_agent", &json!({ "task": "Steep it.", "skill": "tea", "run_in_background": false }))
+        }
+    })
+    .await;
+    let world = world.without_rights();
+    let text = "---\nname: tea\ndescription: Brew tea\ntools: [exec]\n---\nRun `scripts/steep.sh`.\n";
+    world.write("from/tea/SKILL.md", text);
+    world.write("from/tea/scripts/steep.sh", "echo steeped\n");
+    let from = world.home.path().join("from/tea").display().to_string();
+    world.done(&["skill", "install", &from]).await;
+    world.done(&["skill", "enable", "tea"]).await;
+    let run = world.run(&["chat", "--profile", "koshi", "Steep it."]).await;
+    assert_eq!((run.code, run.out.as_str()), (0, "Done.\n"), "{}", run.err);
+    assert!(sent.lock().unwrap().iter().any(|one| is_worker(one) && one.text().contains("steeped")));
+}

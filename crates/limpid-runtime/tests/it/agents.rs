@@ -1,0 +1,538 @@
+//! Agents that turns hand work to, in whole turns: what they ask, hear, may use and come to.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use limpid_core::{AgentId, AgentState, ToolClass};
+use limpid_model::Pause;
+use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, Config, Told, Tool, TurnEvent};
+use limpid_store::{AgentFilter, SubAgent};
+use limpid_testkit::{Recorded, Recorder, Reply};
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use crate::kit::effects::EffectTool;
+use crate::kit::{Bench, PATIENCE, all, last};
+
+/// Time that passes when the test says so: a wait is over when at least its length has passed.
+#[derive(Clone)]
+struct Passed(watch::Sender<Duration>);
+
+impl Pause for Passed {
+    fn pause(&self, time: Duration) -> BoxFuture<'static, ()> {
+        let mut passed = self.0.subscribe();
+        async move {
+            if time >= Duration::from_secs(30) {
+                let _ = passed.wait_for(|passed| *passed >= time).await;
+            }
+        }
+        .boxed()
+    }
+}
+
+impl Passed {
+    fn new() -> Self {
+        Self(watch::Sender::new(Duration::ZERO))
+    }
+
+    fn seconds(&self, seconds: u64) {
+        self.0.send_replace(Duration::from_secs(seconds));
+    }
+}
+
+fn says(text: &str) -> Reply {
+    serde_json::from_value(json!({ "text": text })).unwrap()
+}
+
+fn calls(all: &[(&str, Value)]) -> Reply {
+    let calls: Vec<Value> =
+        all.iter().map(|(name, arguments)| json!({ "name": name, "arguments": arguments })).collect();
+    serde_json::from_value(json!({ "calls": calls })).unwrap()
+}
+
+fn hangs(text: &str) -> Reply {
+    serde_json::from_value(json!({ "text": text, "hang": "end" })).unwrap()
+}
+
+/// What the newest message of a request says.
+fn newest(request: &Recorded) -> String {
+    let all = request.json()["messages"].as_array().cloned().unwrap_or_default();
+    all.last().and_then(|message| message["content"].as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+fn is_child(request: &Recorded) -> bool {
+    request.system().starts_with("You are a worker agent") || request.system().starts_with("As a subagent")
+}
+
+/// The names of the tools that a request declares.
+fn declared(request: &Recorded) -> Vec<String> {
+    let tools = request.json()["tools"].as_array().cloned().unwrap_or_default();
+    tools.iter().filter_map(|tool| Some(tool["function"]["name"].as_str()?.to_owned())).collect()
+}
+
+type Sent = Arc<Mutex<Vec<Recorded>>>;
+
+/// A bench of a profile whose model answers by a function.
+async fn bench(
+    profile: &str,
+    answer: impl Fn(&Recorded) -> Reply + Send + Sync + 'static,
+) -> (Bench, Sent) {
+    let mut bench = Bench::new("[[reply]]\ntext = \"ok\"\n").await;
+    bench.config.agent.profile = profile.into();
+    let sent = Sent::default();
+    let kept = Arc::clone(&sent);
+    bench.server = Recorder::answering(move |request| {
+        kept.lock().unwrap().push(request.clone());
+        answer(request)
+    })
+    .await
+    .unwrap();
+    (bench, sent)
+}
+
+fn open(bench: &Bench, pause: &Passed, tools: &[&Arc<EffectTool>]) -> Agent {
+    let mut options = bench.options();
+    options.pause = Arc::new(pause.clone());
+    options.tools = tools.iter().map(|tool| Arc::clone(tool) as Arc<dyn Tool>).collect();
+    Agent::open(options).unwrap()
+}
+
+/// Says something and waits until no agent of the chat works any more.
+async fn talk(agent: &Agent, text: &str) -> Vec<TurnEvent> {
+    let handle = agent.chat(last(text)).await.unwrap();
+    let conversation = handle.conversation().clone();
+    let events = all(handle).await;
+    let waiting = agent.conversations().wait_for_agents(&conversation);
+    tokio::time::timeout(PATIENCE, waiting).await.unwrap().unwrap();
+    events
+}
+
+async fn agents(agent: &Agent) -> Vec<SubAgent> {
+    let mut rows = agent.store().agents(AgentFilter::default()).await.unwrap().rows;
+    rows.reverse();
+    rows
+}
+
+/// Waits until something holds of the agents.
+async fn until(agent: &Agent, holds: impl Fn(&[SubAgent]) -> bool) {
+    let looked = async {
+        while !holds(&agents(agent).await) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, looked).await.unwrap();
+}
+
+/// The messages by which a chat was told of the ends of agents.
+async fn notices(agent: &Agent, chat: &SubAgent) -> Vec<String> {
+    let said = agent.store().messages(&chat.new.conversation, None).await.unwrap().rows;
+    let texts = said.into_iter().map(|row| row.message.text);
+    texts.filter(|text| text.starts_with("[agent_result:")).collect()
+}
+
+// LES-122
+#[tokio::test]
+async fn a_question_of_an_agent_reaches_the_owner_by_its_name_and_a_no_holds_for_its_task() {
+    let (bench, sent) = bench("koshi", |request| {
+        let newest = newest(request);
+        if is_child(request) && newest.contains("Mail it.") {
+            calls(&[("send_mail", json!({ "to": "a@example.com" }))])
+        } else if is_child(request) && newest.contains("\"the owner said no\"") {
+            calls(&[("send_mail", json!({ "to": "b@example.com" }))])
+        } else if is_child(request) {
+            says("Ended.")
+        } else if newest.contains("Begin.") {
+            let task = |text: &str| json!({ "task": text, "run_in_background": false });
+            calls(&[("spawn_agent", task("Mail it.")), ("spawn_agent", task("Count."))])
+        } else {
+            says("Done.")
+        }
+    })
+    .await;
+    let mail = EffectTool::new("send_mail", ToolClass::Send);
+    let agent = open(&bench, &Passed::new(), &[&mail]);
+    let mut handle = agent.chat(ChatRequest { can_answer: true, ..last("Begin.") }).await.unwrap();
+    let mut questions = Vec::new();
+    while let Some(event) = tokio::time::timeout(PATIENCE, handle.next()).await.unwrap() {
+        if let TurnEvent::ApprovalRequested { parts, .. } = &event {
+            // The other one goes on meanwhile.
+            until(&agent, |agents| agents.iter().any(|one| one.state == AgentState::Done)).await;
+            let asking = agents(&agent).await.into_iter().find(|one| !one.state.is_over()).unwrap();
+            assert_eq!(asking.new.task, "Mail it.");
+            assert!(parts[0].reason.starts_with(&format!("agent {} (Mail it.) asks: ", asking.id)), "{parts:?}");
+            questions.extend(parts.iter().map(|part| part.name.clone()));
+            parts.iter().for_each(|part| handle.answer(&part.id, ApprovalAnswer::No));
+        }
+        if event.is_last() {
+            break;
+        }
+    }
+    assert_eq!((questions.as_slice(), mail.runs()), (["send_mail".to_owned()].as_slice(), 0));
+    let sent = sent.lock().unwrap().clone();
+    assert!(sent.iter().any(|one| newest(one).contains("holds for the whole task")), "it was told why");
+    assert!(agents(&agent).await.iter().all(|one| one.state == AgentState::Done));
+}
+
+// LES-122
+#[tokio::test]
+async fn the_owner_says_yes_to_a_call_of_an_agent_and_where_nobody_is_there_it_waits_as_a_draft_of_its_name() {
+    for is_there in [true, false] {
+        let (bench, _) = bench("koshi", |request| {
+            let newest = newest(request);
+            if is_child(request) && newest.contains("Mail it.") {
+                calls(&[("send_mail", json!({ "to": "a@example.com" }))])
+            } else if is_child(request) {
+                says("Ended.")
+            } else if newest.contains("Begin.") {
+                calls(&[("spawn_agent", json!({ "task": "Mail it.", "run_in_background": false }))])
+            } else {
+                says("Done.")
+            }
+        })
+        .await;
+        let mail = EffectTool::new("send_mail", ToolClass::Send);
+        let agent = open(&bench, &Passed::new(), &[&mail]);
+        let mut handle = agent.chat(ChatRequest { can_answer: is_there, ..last("Begin.") }).await.unwrap();
+        while let Some(event) = tokio::time::timeout(PATIENCE, handle.next()).await.unwrap() {
+            if let TurnEvent::ApprovalRequested { parts, .. } = &event {
+                parts.iter().for_each(|part| handle.answer(&part.id, ApprovalAnswer::Once));
+            }
+            if event.is_last() {
+                break;
+            }
+        }
+        assert_eq!(mail.runs(), usize::from(is_there));
+        let drafts = agent.drafts().list(true).await.unwrap().rows;
+        let why: Vec<&str> = drafts.iter().map(|draft| draft.new.why.as_str()).collect();
+        assert_eq!(why.len(), usize::from(!is_there));
+        assert!(why.iter().all(|why| why.starts_with("agent 1 (Mail it.) asks: ")), "{why:?}");
+    }
+}
+
+// LES-112 LES-113 LES-128 PICO-064 PICO-066
+#[tokio::test]
+async fn an_agent_that_is_inactive_for_too_long_is_told_of_once_with_what_it_said() {
+    let (bench, sent) = bench("koshi", |request| {
+        let newest = newest(request);
+        if is_child(request) {
+            hangs("RAW WORDS")
+        } else if newest.contains("[agent_result:1] timeout") || newest.contains("And?") {
+            says("It took too long.")
+        } else if newest.contains("works in the background") {
+            says("Wait.")
+        } else {
+            calls(&[("spawn_agent", json!({ "task": "Look." }))])
+        }
+    })
+    .await;
+    let pause = Passed::new();
+    let agent = open(&bench, &pause, &[]);
+    let handle = agent.chat(last("Begin.")).await.unwrap();
+    let chat = handle.conversation().clone();
+    let mut events = all(handle).await;
+    until(&agent, |agents| agents.iter().any(|one| one.state == AgentState::Running)).await;
+    let asked = async {
+        while !sent.lock().unwrap().iter().any(is_child) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, asked).await.unwrap();
+    pause.seconds(300);
+    tokio::time::timeout(PATIENCE, agent.conversations().wait_for_agents(&chat)).await.unwrap().unwrap();
+    let ended = agents(&agent).await.remove(0);
+    assert_eq!((ended.state, ended.reason.as_str()), (AgentState::Timeout, "it took longer than 300 s"));
+    assert_eq!(notices(&agent, &ended).await.len(), 1);
+    let parents = sent.lock().unwrap().iter().filter(|one| !is_child(one)).count();
+    assert_eq!(parents, 3, "its end begins one turn");
+    events.extend(talk(&agent, "And?").await);
+    assert!(!format!("{events:?}").contains("RAW WORDS"), "{events:?}");
+    let told = agent.deliveries().unread().await.unwrap();
+    assert!(!format!("{told:?}").contains("RAW WORDS"), "{told:?}");
+}
+
+// LES-124 KOSHI-001
+#[tokio::test]
+async fn an_agent_that_is_waited_for_is_told_at_four_fifths_of_its_time() {
+    let pause = Passed::new();
+    let clock = pause.clone();
+    let (bench, sent) = bench("koshi", move |request| {
+        let (newest, text) = (newest(request), request.text());
+        if is_child(request) && text.contains("[report now] seconds left: 60") {
+            says("What I have.")
+        } else if is_child(request) {
+            clock.seconds(240);
+            let made = request.json()["messages"].as_array().map_or(0, Vec::len);
+            calls(&[("list_dir", json!({ "path": format!("{}.", "./".repeat(made)) }))])
+        } else if newest.contains("What I have.") {
+            says("Thanks.")
+        } else {
+            calls(&[("spawn_agent", json!({ "task": "Look.", "run_in_background": false }))])
+        }
+    })
+    .await;
+    let agent = open(&bench, &pause, &[]);
+    talk(&agent, "Begin.").await;
+    let ended = agents(&agent).await.remove(0);
+    assert_eq!((ended.state, ended.result.as_str()), (AgentState::Done, "What I have."));
+    assert!(sent.lock().unwrap().iter().any(|one| one.text().contains("say what is still open")));
+}
+
+// PICO-064 LES-119
+#[tokio::test]
+async fn agents_start_agents_three_deep_where_the_profile_says_so() {
+    let (bench, sent) = bench("picoclaw", |request| {
+        let newest = newest(request);
+        if newest.contains("done; rounds") {
+            return says("Up.");
+        }
+        let deep = (0..9).find(|deep| newest.contains(&format!("Deep {deep}"))).unwrap_or(0);
+        match declared(request).iter().any(|name| name == "subagent") {
+            true => calls(&[("subagent", json!({ "task": format!("Deep {}.", deep + 1) }))]),
+            false => says("Bottom."),
+        }
+    })
+    .await;
+    let agent = open(&bench, &Passed::new(), &[]);
+    talk(&agent, "Deep 0.").await;
+    let tree = agents(&agent).await;
+    let deep: Vec<(u8, Option<i64>, AgentState)> =
+        tree.iter().map(|one| (one.depth, one.parent.map(|id| id.0), one.state)).collect();
+    let done = AgentState::Done;
+    assert_eq!(deep, [(1, None, done), (2, Some(1), done), (3, Some(2), done)]);
+    let sent = sent.lock().unwrap().clone();
+    let bottom = sent.iter().find(|one| newest(one).contains("Deep 3")).unwrap();
+    let names = declared(bottom);
+    assert!(!names.iter().any(|name| name == "spawn" || name == "subagent"), "{names:?}");
+    assert!(names.iter().any(|name| name == "read_file"));
+}
+
+// PICO-064 KOSHI-044
+#[tokio::test]
+async fn where_as_many_agents_work_as_may_another_one_is_refused_after_thirty_seconds() {
+    let (mut bench, sent) = bench("koshi", |request| {
+        let newest = newest(request);
+        if is_child(request) {
+            hangs("…")
+        } else if newest.contains("none ended within 30 s") {
+            says("Too many.")
+        } else if newest.contains("agent 1 works in the background") {
+            calls(&[("spawn_agent", json!({ "task": "Second." }))])
+        } else {
+            calls(&[("spawn_agent", json!({ "task": "First." }))])
+        }
+    })
+    .await;
+    bench.config.agents.max_concurrent = 1;
+    let pause = Passed::new();
+    pause.seconds(30);
+    let agent = open(&bench, &pause, &[]);
+    all(agent.chat(last("Begin.")).await.unwrap()).await;
+    assert!(sent.lock().unwrap().iter().any(|one| newest(one).contains("none ended within 30 s")));
+    assert_eq!(agents(&agent).await.len(), 1);
+    assert_eq!(agent.agents().cancel(AgentId(1)).await.unwrap(), [AgentId(1)]);
+}
+
+// PICO-065
+#[tokio::test]
+async fn a_named_agent_needs_the_owners_leave_and_nobody_gives_work_to_themselves() {
+    let (mut bench, sent) = bench("picoclaw", |request| {
+        let messages = request.json()["messages"].as_array().map_or(0, Vec::len);
+        if is_child(request) {
+            return says("Read.");
+        }
+        let to = ["nobody", "writer", "Ada", "reader"];
+        match messages {
+            2 | 4 | 6 | 8 => {
+                let at = messages / 2 - 1;
+                calls(&[("spawn", json!({ "task": format!("Task {at}."), "agent_id": to[at] }))])
+            }
+            _ => says("Done."),
+        }
+    })
+    .await;
+    let config = "[agent]\nname = \"Ada\"\n[agents]\nallow = [\"reader\", \"Ada\"]\n[agents.named.reader]\n\
+                  model = \"openai/other\"\n[agents.named.writer]\n[agents.named.Ada]\n";
+    let parsed = Config::parse(config, "limpid.toml").unwrap();
+    (bench.config.agents, bench.config.agent.name) = (parsed.agents, parsed.agent.name);
+    let agent = open(&bench, &Passed::new(), &[]);
+    talk(&agent, "Begin.").await;
+    let sent = sent.lock().unwrap().clone();
+    let whole: String = sent.iter().map(newest).collect();
+    for told in ["there is no agent `nobody`", "do not allow agent `writer`", "that is you"] {
+        assert!(whole.contains(told), "{told}: {whole}");
+    }
+    let all = agents(&agent).await;
+    assert_eq!(all.iter().map(|one| one.new.named.as_deref()).collect::<Vec<_>>(), [Some("reader")]);
+    let child = sent.iter().find(|one| is_child(one)).unwrap();
+    assert_eq!(child.json()["model"], "other");
+}
+
+// LES-120 LES-129
+#[tokio::test]
+async fn an_agent_hears_what_it_is_told_at_its_next_step_and_one_that_ended_goes_on() {
+    let (bench, sent) = bench("koshi", |request| {
+        let (newest, text) = (newest(request), request.text());
+        if is_child(request) && newest.contains("Count them again.") {
+            says("Seven.")
+        } else if is_child(request) && text.contains("Only the green ones.") {
+            says("Six green ones.")
+        } else if is_child(request) && newest.contains("Count.") {
+            calls(&[("once", json!({}))])
+        } else if is_child(request) {
+            says("Nine.")
+        } else if newest.contains("Begin.") {
+            calls(&[("spawn_agent", json!({ "task": "Count." }))])
+        } else {
+            says("Well.")
+        }
+    })
+    .await;
+    let once = crate::kit::Once::new();
+    let mut options = bench.options();
+    options.tools = vec![Arc::clone(&once) as Arc<dyn Tool>];
+    let agent = Agent::open(options).unwrap();
+    let handle = agent.chat(last("Begin.")).await.unwrap();
+    let chat = handle.conversation().clone();
+    all(handle).await;
+    let _ = once.running.acquire().await.unwrap();
+    let told = agent.agents().tell(AgentId(1), "Only the green ones.").await.unwrap();
+    assert_eq!(told, Told::Hears(AgentId(1)));
+    once.go_on.add_permits(1);
+    tokio::time::timeout(PATIENCE, agent.conversations().wait_for_agents(&chat)).await.unwrap().unwrap();
+    let first = agents(&agent).await.remove(0);
+    let heard: Vec<String> = sent.lock().unwrap().iter().filter(|one| is_child(one)).map(newest).collect();
+    assert_eq!((first.state, first.result.as_str()), (AgentState::Done, "Six green ones."), "{heard:?}");
+    let told = agent.agents().tell(AgentId(1), "Count them again.").await.unwrap();
+    assert_eq!(told, Told::GoesOn { before: AgentId(1), now: AgentId(2) });
+    tokio::time::timeout(PATIENCE, agent.conversations().wait_for_agents(&chat)).await.unwrap().unwrap();
+    let all = agents(&agent).await;
+    assert_eq!((all[1].state, all[1].result.as_str()), (AgentState::Done, "Seven."));
+    assert_eq!(all[1].works_in(), all[0].works_in());
+    let sent = sent.lock().unwrap().clone();
+    let again = sent.iter().find(|one| newest(one).contains("Count them again.")).unwrap();
+    assert!(again.text().contains("Six green ones."), "it knows what it did before");
+    assert_eq!(notices(&agent, &all[0]).await.len(), 2, "each end is told once");
+}
+
+/// The whole workflow: a worker plans, the coordinator starts the last task, those that it needs run first and at once.
+// KOSHI-041 KOSHI-044
+#[tokio::test]
+async fn tasks_that_a_worker_planned_run_when_those_that_they_need_are_done() {
+    for fails in [false, true] {
+        let (bench, sent) = bench("koshi", move |request| {
+            let (newest, text) = (newest(request), request.text());
+            if is_child(request) && newest.contains("Plan it.") {
+                calls(&[(
+                    "plan_tasks",
+                    json!({ "tasks": [
+                        { "name": "brew", "task": "Brew.", "after": ["leaves", "water"] },
+                        { "name": "leaves", "task": "Find leaves." },
+                        { "name": "water", "task": "Boil water." },
+                    ] }),
+                )])
+            } else if is_child(request) && newest.contains("\"planned\"") {
+                says("Three tasks.")
+            } else if is_child(request) && newest.contains("Boil water.") && fails {
+                serde_json::from_value(json!({ "text": "Half", "finish": "length" })).unwrap()
+            } else if is_child(request) && newest.starts_with("Brew.") {
+                says("Tea.")
+            } else if is_child(request) {
+                says(&format!("Did: {newest}"))
+            } else if newest.contains("Begin.") {
+                calls(&[("spawn_agent", json!({ "task": "Plan it." }))])
+            } else if text.contains("Three tasks.") && !text.contains("task 3 (brew)") {
+                calls(&[("spawn_agent", json!({ "task_id": 3 }))])
+            } else {
+                says("Noted.")
+            }
+        })
+        .await;
+        let agent = open(&bench, &Passed::new(), &[]);
+        talk(&agent, "Begin.").await;
+        let planned = agent.agents().planned(None).await.unwrap();
+        let states: Vec<(&str, &str)> =
+            planned.iter().map(|one| (one.task.name.as_str(), one.state.as_str())).collect();
+        let all = agents(&agent).await;
+        let sent = sent.lock().unwrap().clone();
+        let under_way = |one: &Recorded| one.system().contains("## Active Context");
+        assert!(sent.iter().filter(|one| !is_child(one)).any(under_way), "it is written while it is under way");
+        if fails {
+            assert_eq!(states, [("leaves", "done"), ("water", "failed"), ("brew", "blocked")]);
+            assert_eq!(all.len(), 3);
+            continue;
+        }
+        assert_eq!(states, [("leaves", "done"), ("water", "done"), ("brew", "done")]);
+        let brew = sent.iter().find(|one| is_child(one) && newest(one).starts_with("Brew.")).unwrap();
+        let context = newest(brew);
+        assert!(context.contains("leaves:\nDid: Find leaves.") && context.contains("water:\nDid: Boil water."), "{context}");
+        assert_eq!(all.iter().map(|one| one.state).collect::<Vec<_>>(), [AgentState::Done; 4]);
+        assert!(!under_way(sent.iter().rfind(|one| !is_child(one)).unwrap()), "and gone when it has ended");
+        assert_eq!(notices(&agent, &all[0]).await.len(), 4);
+    }
+}
+
+// KOSHI-044
+#[tokio::test]
+async fn tasks_that_wait_for_each_other_are_not_planned() {
+    let (bench, sent) = bench("koshi", |request| {
+        let newest = newest(request);
+        if is_child(request) && newest.contains("Plan it.") {
+            let tasks = json!([
+                { "name": "a", "task": "A.", "after": ["b"] }, { "name": "b", "task": "B.", "after": ["a"] },
+            ]);
+            calls(&[("plan_tasks", json!({ "tasks": tasks }))])
+        } else if newest.contains("Begin.") {
+            calls(&[("spawn_agent", json!({ "task": "Plan it." }))])
+        } else {
+            says("Noted.")
+        }
+    })
+    .await;
+    let agent = open(&bench, &Passed::new(), &[]);
+    talk(&agent, "Begin.").await;
+    assert!(sent.lock().unwrap().iter().any(|one| newest(one).contains("wait for each other")));
+    assert!(agent.agents().planned(None).await.unwrap().is_empty());
+}
+
+/// Random trees: whatever agents start and however they end, each ends in one state, is told of once to whoever started it, has
+/// no tool outside its scope and keeps nothing.
+// LES-110 LES-118 LES-121 PICO-062 PICO-064
+#[tokio::test]
+async fn whatever_trees_grow_each_agent_ends_once_and_is_told_once() {
+    for seed in 0..6_u64 {
+        let (bench, sent) = bench("picoclaw", move |request| {
+            let text = request.text();
+            // The same request is answered in the same way, and others at random.
+            let hash = text.bytes().fold(seed.wrapping_add(1469), |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+            let made = request.json()["messages"].as_array().map_or(0, Vec::len);
+            let task = |at: u64| json!({ "task": format!("Task {} {at}.", hash % 1_000_003) });
+            match (hash >> 7) % 6 {
+                _ if made > 7 => says("Enough."),
+                0 | 1 => calls(&[("spawn", task(0)), ("spawn", task(1))]),
+                2 => calls(&[("subagent", task(2)), ("spawn", task(3))]),
+                3 => calls(&[("memory_store", json!({ "content": "secret" })), ("subagent", task(4))]),
+                4 if is_child(request) => serde_json::from_value(json!({ "text": "Cut", "finish": "length" })).unwrap(),
+                _ => says("Done."),
+            }
+        })
+        .await;
+        let agent = open(&bench, &Passed::new(), &[]);
+        talk(&agent, &format!("Begin {seed}.")).await;
+        let all = agents(&agent).await;
+        assert!(all.len() <= 16 && all.iter().all(|one| one.state.is_over() && one.depth <= 3), "{seed}: {all:?}");
+        for one in &all {
+            let said = agent.store().messages(&one.new.conversation, None).await.unwrap().rows;
+            let waiting = agent.store().waiting(&one.new.conversation).await.unwrap().rows;
+            let begins = format!("[agent_result:{}] ", one.id);
+            let told = said.iter().filter(|row| row.message.text.contains(&begins)).count()
+                + waiting.iter().filter(|row| row.text.contains(&begins)).count();
+            assert_eq!(told, 1, "{seed}: agent {} of {}", one.id, one.new.conversation);
+        }
+        assert!(agent.store().memories(None).await.unwrap().rows.is_empty());
+        for request in sent.lock().unwrap().iter().filter(|one| is_child(one)) {
+            assert!(!declared(request).iter().any(|name| name.starts_with("memory_")));
+        }
+    }
+}
