@@ -325,7 +325,8 @@ async fn a_plan_goes_on_after_the_program_died_in_the_middle() {
         let texts = request.text();
         let now = request.user();
         let is_back = back.load(std::sync::atomic::Ordering::SeqCst);
-        if is_worker(request) && texts.contains("\"planned\"") {
+        let has_planned = request.texts().iter().any(|text| text.role == "tool" && text.text.contains("planned"));
+        if is_worker(request) && has_planned {
             says("Planned.")
         } else if is_worker(request) && now.starts_with("Plan it.") {
             let tasks = json!([
