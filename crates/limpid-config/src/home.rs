@@ -112,6 +112,16 @@ impl Home {
         plain.then(|| self.0.join("data").join("providers").join(format!("{provider}.json")))
     }
 
+    /// What a login at a server gave.
+    pub fn mcp_login(&self, server: &str) -> PathBuf {
+        self.mcp().join("login").join(format!("{server}.json"))
+    }
+
+    /// The token of clients of the Model Context Protocol that ask over HTTP.
+    pub fn mcp_token(&self) -> PathBuf {
+        self.0.join("data").join("mcp.token")
+    }
+
     /// The token of whoever hands something in.
     pub fn ingest_token(&self) -> PathBuf {
         self.0.join("data").join("ingest.token")

@@ -1,4 +1,4 @@
-//! Connections to servers of the Model Context Protocol, by `rmcp`.
+//! The Model Context Protocol, by `rmcp`: connections to servers, and a server of our own.
 //!
 //! What a server says is a stranger's text. Here it is bounded and made plain: so many tools, so long a text, so deep a schema.
 //! Who may call what, what the owner has looked at, and when a server is started is for `limpid-services` to say.
@@ -9,6 +9,7 @@
 //! - [`offered`]: what a server offers, within bounds.
 //! - [`answer`]: what it answers, as a text.
 //! - [`trouble`]: why something failed.
+//! - [`serving`]: what is lent to clients.
 //! - `guard`: what a connection may receive; the question which revision a server speaks.
 //! - `process` starts a program; [`keeper`] is the process between that ends it with everything that it started.
 
@@ -20,6 +21,7 @@ pub mod keeper;
 pub mod offered;
 mod process;
 pub mod server;
+pub mod serving;
 pub mod trouble;
 
 pub use answer::Answer;

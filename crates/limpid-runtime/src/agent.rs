@@ -39,7 +39,7 @@ use limpid_services::profiles::ProfileRegistry;
 use limpid_services::skills::Skills;
 use limpid_services::spending::Spending;
 use limpid_services::tasks::Tasks;
-use limpid_services::tools::{FileHistory, Tool};
+use limpid_services::tools::{FileHistory, Tool, ToolExecutor};
 
 /// An agent. It needs a Tokio runtime around it when it is asked to do something.
 #[derive(Clone)]
@@ -119,6 +119,11 @@ impl Agent {
     /// What prompts are made from.
     pub(crate) fn context(&self) -> &ContextDeps {
         &self.services.context
+    }
+
+    /// Decides about calls of tools, and runs them.
+    pub(crate) fn executor(&self) -> &ToolExecutor {
+        &self.services.executor
     }
 
     /// The conversations that this process works on.

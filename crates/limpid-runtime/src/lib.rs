@@ -8,11 +8,13 @@
 //! - [`jobs`]: what runs when its time has come: the heartbeat, tasks, mail, maintenance.
 //! - [`commands`]: commands that begin with a slash, the same on every surface.
 //! - [`question`]: what the owner is shown of a call that waits for them.
+//! - [`bridge`]: what programs are lent that think for themselves.
 //! - [`agent`]: puts the rooms together.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
 
 pub mod agent;
+pub mod bridge;
 pub mod commands;
 pub mod doctor;
 pub mod jobs;
@@ -24,6 +26,7 @@ mod settings;
 pub mod setup;
 
 pub use crate::agent::{Agent, AgentOptions};
+pub use crate::bridge::Bridge;
 pub use crate::commands::{Completion, Input, SlashReply};
 pub use crate::jobs::heartbeat::{DayCost, HeartbeatResult, HeartbeatStatus};
 pub use crate::jobs::serve_event::ServeEvent;
@@ -37,6 +40,7 @@ pub use limpid_conversation::{
 };
 pub use limpid_core::memory::MemoryPolicy;
 pub use limpid_formats::{Parsing, worker};
+pub use limpid_services::access_token::AccessToken;
 pub use limpid_services::agents::{AgentReport, Planned, Told};
 pub use limpid_services::directory::ConversationChoice;
 pub use limpid_services::error::AgentError;

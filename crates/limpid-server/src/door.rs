@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
 use axum::http::{HeaderMap, StatusCode};
-use limpid_runtime::inbox::IngestToken;
+use limpid_runtime::AccessToken;
 
 /// Wrong tokens that one address may present within [`WINDOW`].
 const WRONG: u32 = 10;
@@ -44,14 +44,14 @@ impl Refused {
         }
     }
 
-    pub(crate) const fn why(self) -> &'static str {
-        match self {
-            Self::Host => {
-                "this server is not called by that name; add the name to `hosts` under [inbox] in limpid.toml"
-            }
+    /// Why, and what to do; `advice` says how the server gets another name.
+    pub(crate) fn why(self, advice: &str) -> String {
+        let why = match self {
+            Self::Host => return format!("this server is not called by that name; {advice}"),
             Self::Token => "no token, or the wrong one; send it as `Authorization: Bearer TOKEN`",
             Self::TooOften(_) => "too many wrong tokens; wait a minute",
-        }
+        };
+        why.to_owned()
     }
 }
 
@@ -60,7 +60,7 @@ impl Door {
     pub(crate) fn admit(
         &self,
         hosts: &Hosts,
-        token: impl FnOnce() -> Option<IngestToken>,
+        token: impl FnOnce() -> Option<AccessToken>,
         (from, now): (IpAddr, Instant),
         headers: &HeaderMap,
     ) -> Result<(), Refused> {

@@ -24,6 +24,9 @@ const BODY: Duration = Duration::from_secs(30);
 /// The header by which a sender may give the key of what they send.
 const KEY: &str = "idempotency-key";
 
+/// How this server gets another name.
+const HOSTS: &str = "add the name to `hosts` under [inbox] in limpid.toml";
+
 /// What the entry works with.
 pub(crate) struct Entry {
     pub(crate) agent: Agent,
@@ -46,7 +49,7 @@ pub(crate) async fn hand_in(
     // A token that cannot be read opens nothing; why, the log and `doctor` say.
     let token = || agent.inbox().token().ok().flatten();
     if let Err(refused) = entry.door.admit(&hosts, token, (from.ip(), Instant::now()), request.headers()) {
-        return refuse(refused);
+        return refuse(refused, HOSTS);
     }
     proof.give();
     let Some(kind) = IngestKind::parse(&kind) else {
@@ -86,15 +89,17 @@ fn status_of(why: &IngestError) -> StatusCode {
     }
 }
 
-fn refuse(refused: Refused) -> Response {
-    let mut response = error(refused.status(), refused.why());
+/// Says why somebody is not let in; `advice` is how the server gets another name.
+pub(crate) fn refuse(refused: Refused, advice: &str) -> Response {
+    let mut response = error(refused.status(), &refused.why(advice));
     if let Refused::TooOften(seconds) = refused {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
     response
 }
 
-fn error(status: StatusCode, why: &str) -> Response {
+/// An answer that says what went wrong.
+pub(crate) fn error(status: StatusCode, why: &str) -> Response {
     answer(status, &json!({ "error": why }))
 }
 

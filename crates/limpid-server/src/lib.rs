@@ -5,6 +5,7 @@
 //! - [`server`]: where it listens, and its life.
 //! - `listener`: connections, how long each may take, and how many wait.
 //! - `ingest`: what other machines hand in.
+//! - [`mcp`]: what is lent to clients of the Model Context Protocol.
 //! - `door`: who may ask: hosts, tokens, and how often somebody may be wrong.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
@@ -12,6 +13,8 @@
 mod door;
 mod ingest;
 mod listener;
+pub mod mcp;
 pub mod server;
 
+pub use mcp::{McpOptions, McpServer};
 pub use server::{Server, ServerError, keep_open};

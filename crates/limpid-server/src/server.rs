@@ -18,7 +18,7 @@ use crate::door::Door;
 use crate::{ingest, listener};
 
 /// How long requests that came before the end may take.
-const CLOSE: Duration = Duration::from_secs(10);
+pub(crate) const CLOSE: Duration = Duration::from_secs(10);
 
 /// How long to wait before an address that could not be had is asked for again.
 const AGAIN: Duration = Duration::from_secs(30);
@@ -51,6 +51,20 @@ pub enum ServerError {
     /// The address cannot be listened on.
     #[error("cannot listen on {address}: {error}; set another address as `listen` under [inbox] in limpid.toml")]
     Address {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        error: io::Error,
+    },
+    /// Other machines would reach what is lent unencrypted, and nobody said that they may.
+    #[error(
+        "{0} can be reached by other machines, and what is asked and answered would not be encrypted; put a server with \
+         TLS before a loopback address, or start it with --public"
+    )]
+    PublicMcp(SocketAddr),
+    /// The address for clients cannot be listened on.
+    #[error("cannot listen on {address}: {error}; choose another one: limpid mcp serve --http ADDRESS")]
+    McpAddress {
         /// The address.
         address: SocketAddr,
         /// Why.
@@ -93,7 +107,7 @@ impl Server {
 }
 
 /// Listens on an address, also when whoever had it ended a moment ago.
-async fn first_free(wanted: SocketAddr, pause: &dyn Pause) -> io::Result<TcpListener> {
+pub(crate) async fn first_free(wanted: SocketAddr, pause: &dyn Pause) -> io::Result<TcpListener> {
     for _ in 0..TRIES {
         match TcpListener::bind(wanted).await {
             Err(error) if error.kind() == io::ErrorKind::AddrInUse => pause.pause(SOON).await,

@@ -18,6 +18,17 @@ const REPORTS_TITLE: &str = "Heartbeat";
 /// How the ids of the hidden conversations of runs begin.
 const RUN: &str = "run-";
 
+/// The id of the one conversation that programs work in which the agent lends its tools to.
+const CLIENTS: &str = "mcp";
+
+/// The title of that conversation.
+const CLIENTS_TITLE: &str = "MCP clients";
+
+/// Whether a conversation is the one of clients: no model of the agent's answers in it.
+pub fn is_of_clients(conversation: &ConversationId) -> bool {
+    conversation.as_str() == CLIENTS
+}
+
 /// The hidden conversation of a run, by the key that makes it the same run after a crash.
 pub fn conversation_of_run(key: &str) -> ConversationId {
     ConversationId::new(format!("{RUN}{key}"))
@@ -146,14 +157,31 @@ impl Directory {
     /// # Errors
     /// When the store fails.
     pub async fn reports(&self) -> Result<ConversationId, AgentError> {
-        let id = self.reports_id();
+        self.standing(self.reports_id(), ConversationKind::Heartbeat, REPORTS_TITLE).await
+    }
+
+    /// The conversation of clients, made when it is missing: in no list, and read by its id.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn of_clients(&self) -> Result<ConversationId, AgentError> {
+        self.standing(ConversationId::new(CLIENTS), ConversationKind::Run, CLIENTS_TITLE).await
+    }
+
+    /// A conversation that there is one of, made when it is missing.
+    async fn standing(
+        &self,
+        id: ConversationId,
+        kind: ConversationKind,
+        title: &str,
+    ) -> Result<ConversationId, AgentError> {
         if self.store.conversation(&id).await?.is_some() {
             return Ok(id);
         }
         let new = NewConversation {
             id: id.clone(),
-            kind: ConversationKind::Heartbeat,
-            title: REPORTS_TITLE.to_owned(),
+            kind,
+            title: title.to_owned(),
             profile: self.config.agent.profile.clone(),
             mode: None,
             model: None,

@@ -13,7 +13,7 @@ use limpid_store::{InboxItem, Inserted, ItemFilter, ItemId, Listed, NewItem, Sto
 
 pub use crate::inbox::payload::{HandedIn, MAX_BODY, Malformed};
 use crate::inbox::share::Shares;
-pub use crate::inbox::token::{IngestToken, TOKEN_VARIABLE};
+pub use crate::inbox::token::TOKEN_VARIABLE;
 pub(crate) use crate::inbox::tools::{fitting, list_room};
 pub use crate::inbox::tools::{shown_id, tools};
 

@@ -3,6 +3,7 @@
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
 
+pub mod access_token;
 pub mod agents;
 pub mod deliveries;
 pub mod directory;

@@ -34,7 +34,7 @@ pub use browser::Browser;
 pub use kept::keep_body;
 pub use limpid_model::script::{Reply, Script};
 pub use mail::{Dovecot, SmtpSink};
-pub use mcp::{McpScript, real_mcp_server};
+pub use mcp::{McpScript, mcp_proxy, real_mcp_client, real_mcp_server};
 pub use port::free_port;
 pub use recorder::{Recorded, Recorder};
 pub use strict::Strict;

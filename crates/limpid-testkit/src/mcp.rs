@@ -59,3 +59,37 @@ pub fn real_mcp_server(name: &str) -> Option<Vec<String>> {
         if name == "time" { place } else { format!("{place}/@modelcontextprotocol/server-{name}/dist/index.js") };
     Some(words(&path))
 }
+
+const CLIENT: &str = include_str!("mcp_client.py");
+
+/// The words that start a client that nobody here wrote, by the protocol's own package for Python: it speaks to the server that
+/// `server` starts, begins as `mode` says (`auto` or `legacy`), and carries out `steps`. None where the package is not there,
+/// which is said.
+///
+/// # Errors
+/// When the folder cannot be written.
+#[expect(clippy::print_stderr, reason = "whoever runs the tests is to know")]
+pub fn real_mcp_client(folder: &Path, mode: &str, steps: &Value, server: &[&str]) -> io::Result<Option<Vec<String>>> {
+    let Some(python) = std::env::var_os("LIMPID_TEST_MCP_CLIENT").and_then(|place| place.into_string().ok()) else {
+        eprintln!("skipped: LIMPID_TEST_MCP_CLIENT is not set, so the protocol's own client is not there");
+        return Ok(None);
+    };
+    let (script, file) = (folder.join("mcp_client.py"), folder.join("steps.json"));
+    std::fs::write(&script, CLIENT)?;
+    std::fs::write(&file, steps.to_string())?;
+    let words = [&python, &*script.to_string_lossy(), mode, &*file.to_string_lossy()];
+    Ok(Some(words.iter().copied().chain(server.iter().copied()).map(str::to_owned).collect()))
+}
+
+const PROXY: &str = include_str!("mcp_proxy.py");
+
+/// Writes a proxy into a folder that hands requests on with a token, for whoever has none. Returns the words that start it; it
+/// prints its port.
+///
+/// # Errors
+/// When the folder cannot be written.
+pub fn mcp_proxy(folder: &Path, port: u16, token: &Path) -> io::Result<Vec<String>> {
+    let script = folder.join("mcp_proxy.py");
+    std::fs::write(&script, PROXY)?;
+    Ok(["python3", &*script.to_string_lossy(), &port.to_string(), &*token.to_string_lossy()].map(str::to_owned).into())
+}

@@ -32,7 +32,7 @@ pub use goal::{GoalArgs, GoalCommand, PriorityWord, StatusWord, StepCommand};
 pub use heartbeat::{HeartbeatCommand, HeartbeatSet};
 pub use inbox::{InboxCommand, KindWord, SourceWord};
 pub use mail::{MailAddArgs, MailCommand};
-pub use mcp::{McpAddArgs, McpCommand};
+pub use mcp::{McpAddArgs, McpCommand, McpServeArgs};
 pub use memory::MemoryCommand;
 pub use model::ModelCommand;
 pub use notify::NotifyCommand;

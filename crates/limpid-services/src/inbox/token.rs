@@ -3,44 +3,20 @@
 use std::path::PathBuf;
 
 use limpid_config::{MAX_FILE, private_file, regular_file};
-use sha2::{Digest, Sha256};
 
+use crate::access_token::AccessToken;
 use crate::error::AgentError;
 use crate::inbox::Inbox;
 
 /// The variable that holds the token, when the owner does not keep it in the file of the home.
 pub const TOKEN_VARIABLE: &str = "LIMPID_INGEST_TOKEN";
 
-/// Characters that a token has at least.
-const MIN_TOKEN: usize = 16;
-
-/// A token, known only by its hash once it was read.
-#[derive(Clone, PartialEq, Eq)]
-pub struct IngestToken([u8; 32]);
-
-impl IngestToken {
-    /// Whether this is the token. Only hashes are compared, so the time that it takes tells nothing of the token.
-    pub fn is(&self, presented: &str) -> bool {
-        self.0 == Self::new(presented).0
-    }
-
-    fn new(token: &str) -> Self {
-        Self(Sha256::digest(token).into())
-    }
-}
-
-impl std::fmt::Debug for IngestToken {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("IngestToken")
-    }
-}
-
 impl Inbox {
     /// The token of whoever hands something in; none when there is none.
     ///
     /// # Errors
     /// When its file cannot be read, others may read it, or the token is too short to be safe.
-    pub fn token(&self) -> Result<Option<IngestToken>, AgentError> {
+    pub fn token(&self) -> Result<Option<AccessToken>, AgentError> {
         let path = self.token_file();
         let (token, place) = match self.environment.get(TOKEN_VARIABLE) {
             Some(token) => (token.to_owned(), TOKEN_VARIABLE.to_owned()),
@@ -49,14 +25,7 @@ impl Inbox {
                 None => return Ok(None),
             },
         };
-        let token = token.trim();
-        if token.len() < MIN_TOKEN {
-            let advice = "`limpid inbox token --new` makes a good one";
-            return Err(AgentError::Invalid(format!(
-                "the token in {place} has fewer than {MIN_TOKEN} characters; {advice}"
-            )));
-        }
-        Ok(Some(IngestToken::new(token)))
+        AccessToken::new(&token, &place, "`limpid inbox token --new` makes a good one").map(Some)
     }
 
     /// Makes a token and keeps it in a file of the home that only the owner may read. This is the one time that it is

@@ -1,5 +1,7 @@
 //! `mcp`.
 
+use std::net::SocketAddr;
+
 use clap::{Args, Subcommand};
 
 /// What to do with servers of the Model Context Protocol.
@@ -45,11 +47,32 @@ pub enum McpCommand {
         /// One tool, by the server's own name for it
         tool: Option<String>,
     },
+    /// Lend the agent's tools, prompts and texts to another program
+    ///
+    /// The program starts this and speaks to it over standard input and output; with --http it is spoken to over HTTP, with a
+    /// token. What would change something of yours is kept as a draft, which you approve or refuse: `limpid draft list`.
+    Serve(McpServeArgs),
     /// Take a server out of limpid.toml
     Remove {
         /// Its name
         server: String,
     },
+}
+
+/// Options of `mcp serve`.
+#[derive(Debug, Args)]
+pub struct McpServeArgs {
+    /// Listen on an address instead [default: 127.0.0.1:7718]
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:7718")]
+    pub http: Option<SocketAddr>,
+
+    /// A name under which other machines reach it, such as that of a server with TLS before it
+    #[arg(long, value_name = "NAME", requires = "http")]
+    pub host: Vec<String>,
+
+    /// Listen also where other machines reach it unencrypted
+    #[arg(long, requires = "http")]
+    pub public: bool,
 }
 
 /// Options of `mcp add`.

@@ -1,5 +1,7 @@
 //! `mcp`.
 
+mod serve;
+
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 
@@ -43,6 +45,7 @@ pub async fn run(context: &Context, command: &McpCommand) -> Result<(), Failure>
             output::tell("Disabled.");
             Ok(())
         }
+        McpCommand::Serve(args) => serve::run(context, agent, args).await,
         McpCommand::Remove { server } => {
             agent.mcp().remove(server)?;
             output::tell("Removed.");

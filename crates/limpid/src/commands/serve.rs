@@ -63,7 +63,7 @@ async fn run_once(agent: &Agent, say: Say, zone: TimeZone) -> Result<(), Failure
 
 /// Ends at the first signal to stop.
 #[cfg(unix)]
-fn stop() -> Result<impl Future<Output = ()>, Failure> {
+pub(super) fn stop() -> Result<impl Future<Output = ()>, Failure> {
     use tokio::signal::unix::{SignalKind, signal};
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     Ok(async move {
@@ -76,7 +76,7 @@ fn stop() -> Result<impl Future<Output = ()>, Failure> {
 
 /// Ends at the first interrupt.
 #[cfg(not(unix))]
-fn stop() -> Result<impl Future<Output = ()>, Failure> {
+pub(super) fn stop() -> Result<impl Future<Output = ()>, Failure> {
     Ok(async {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;

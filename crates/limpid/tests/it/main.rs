@@ -10,8 +10,10 @@ mod allowed_programs;
 mod architecture;
 #[path = "../attacks/mod.rs"]
 mod attacks;
+mod bridge;
 mod chat;
 mod cmd;
+mod conformance;
 mod context_size;
 #[cfg(target_os = "linux")]
 mod day_in_a_repository;

@@ -8,6 +8,7 @@ use limpid_tools::ToolContext;
 use crate::agents::report::AgentReport;
 use crate::agents::request::AgentRequest;
 use crate::agents::service::Agents;
+use crate::directory::is_of_clients;
 use crate::tools::trouble;
 
 /// How long a call may take that returns at once: where many agents work it waits.
@@ -59,6 +60,15 @@ pub(super) async fn start(
 ) -> Result<Labelled<String>, Sentence> {
     let waits = request.waited_for;
     let agent = agents.start(by, request).await?;
+    if !waits && is_of_clients(&by.conversation) {
+        let (id, path) = (agent.id.0, agent.id.0);
+        let told = sentence!(
+            "agent {} works in the background; `list_agents` says when it has ended, `read_file` with the path `agent:{}` gives its result",
+            id,
+            path
+        );
+        return Ok(told.into());
+    }
     if !waits {
         let told = sentence!(
             "agent {} works in the background; its result comes by itself, as [agent_result:{}]",

@@ -1,0 +1,136 @@
+//! One call of a client's: judged, run, or kept for the owner.
+
+use limpid_core::agent::DELEGATION;
+use limpid_core::draft::{MOST_DRAFTS, MOST_OF_BACKGROUND_RUN};
+use limpid_core::policy::Effect;
+use limpid_core::{CallId, ConversationId, DraftState, Labelled, Sentence, Tier, ToolCall, Trust, TurnId, sentence};
+use limpid_mcp::serving::{LentAnswer, Refusal};
+use limpid_services::drafts::{in_short, new_draft};
+use limpid_services::error::AgentError;
+use limpid_services::tools::{CallContext, Decision, Permit, ShownItems, ToolContext, TurnToolExecutor};
+use limpid_store::DraftRoom;
+use limpid_turn::arguments::canonical;
+use limpid_turn::{HeldCall, PlannedCall, ToolOutcome, Why};
+use serde_json::{Map, Value};
+
+use super::{Bridge, CLIENTS, tools_of, trouble};
+
+/// A call, and what it is made in.
+struct Made {
+    conversation: ConversationId,
+    turn: TurnId,
+    planned: PlannedCall,
+    tools: TurnToolExecutor,
+    context: CallContext,
+}
+
+impl Bridge {
+    /// Carries out a call, or says what became of it.
+    pub(super) async fn call_tool(&self, name: &str, arguments: Map<String, Value>) -> Result<LentAnswer, Refusal> {
+        let made = match self.make(name, arguments).await? {
+            Ok(made) => made,
+            Err(why) => return Ok(self.failed(why)),
+        };
+        match made.tools.decide(&made.planned, &made.context, self.agent.now_ms()).await {
+            Decision::Run(permit) => self.run(made, *permit).await.map_err(trouble),
+            Decision::Refused(why) => Ok(self.failed(why)),
+            Decision::Ask(why) => self.keep(made, why).await.map_err(trouble),
+        }
+    }
+
+    async fn make(&self, name: &str, arguments: Map<String, Value>) -> Result<Result<Made, Sentence>, Refusal> {
+        let built = self.lent().await.map_err(trouble)?;
+        if tools_of(&built).iter().all(|tool| tool.name() != name) {
+            return Err(Refusal::Unknown(format!("there is no tool `{name}`")));
+        }
+        let arguments = match canonical(&Value::Object(arguments).to_string()) {
+            Ok(arguments) => arguments,
+            Err(why) => return Ok(Err(why)),
+        };
+        let context = self.agent.context();
+        let conversation = self.agent.directory().of_clients().await.map_err(trouble)?;
+        let tools = self.agent.executor().for_turn(built.gathered.policy, None, std::iter::empty());
+        let call = ToolCall { id: CallId::new(context.host.new_id("call")), name: name.to_owned(), arguments };
+        let call = tools.as_run(&call, CLIENTS);
+        let timeout = context.tools.time_limit(name, &context.config.limits);
+        Ok(Ok(Made {
+            turn: TurnId::new(context.host.new_id("mcp")),
+            planned: PlannedCall { call, timeout, approved: None },
+            context: CallContext { conversation: Some(conversation.clone()), ..CallContext::of(CLIENTS) },
+            conversation,
+            tools,
+        }))
+    }
+
+    async fn run(&self, made: Made, permit: Permit) -> Result<LentAnswer, AgentError> {
+        let Made { conversation, turn, planned, tools, .. } = made;
+        let context = self.agent.context();
+        let PlannedCall { call, timeout, .. } = planned;
+        let tool = context.tools.tool(&call.name).cloned();
+        if tool.as_ref().is_some_and(|tool| tool.group() == DELEGATION) {
+            // Those of a client that was killed have ended.
+            self.agent.agents().recover(Some(&conversation)).await?;
+        }
+        let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
+        if tool.is_some_and(|tool| tool.effect(&arguments) == Effect::Delegate) {
+            self.write_turn(&conversation, &turn).await?;
+        }
+        let context = ToolContext {
+            now: context.host.now(),
+            zone: context.host.zone(),
+            conversation,
+            turn,
+            call: call.id.clone(),
+            trust: CLIENTS,
+            tier: Tier::ALL[2],
+            read_only: tools.is_read_only(),
+            approved: false,
+            snapshot: None,
+            bans: limpid_core::policy::Bans::default(),
+            send_state: None,
+            shown: ShownItems::default(),
+        };
+        Ok(match tokio::time::timeout(timeout, tools.run(context, permit)).await {
+            Ok(ToolOutcome { said, failed, .. }) => LentAnswer { text: self.shown(said), failed },
+            Err(_) => self.failed(sentence!("no result within {} s; its outcome is unknown", timeout.as_secs())),
+        })
+    }
+
+    /// Keeps a call for the owner, and says so. One program must not use up the room that all drafts have.
+    async fn keep(&self, made: Made, why: Why) -> Result<LentAnswer, AgentError> {
+        let Made { conversation, turn, planned, tools, context } = made;
+        let drafts = self.agent.drafts();
+        let open = drafts.list(false).await?.rows;
+        let own = open.iter().filter(|draft| draft.new.conversation == conversation && draft.state == DraftState::Open);
+        let Some(described) = tools.describe(&planned.call, &context) else {
+            return Ok(self.failed("it cannot be described to the owner, so it was not kept".into()));
+        };
+        let held = HeldCall { call: planned.call, why };
+        let led_by = "A program that is connected over MCP asked for this.".to_owned();
+        let new = new_draft((&conversation, &turn), &held, described, (led_by, CLIENTS), self.agent.now_ms());
+        let has_room = own.count() < MOST_OF_BACKGROUND_RUN as usize;
+        let room = DraftRoom { open: MOST_DRAFTS, of_turn: MOST_OF_BACKGROUND_RUN };
+        let kept = if has_room { drafts.keep(new, room).await? } else { None };
+        let Some(draft) = kept else {
+            return Ok(self.failed(
+                "not done and not kept: too many drafts wait for the owner already; ask them to answer some with \
+                 `limpid draft list`"
+                    .into(),
+            ));
+        };
+        let id = draft.id.0;
+        let text = format!("Draft {id} waits for you: limpid draft show {id}, then approve or refuse.");
+        let text =
+            format!("{text} An MCP client asked for it; it would be {}: {}.", in_short(&draft.new), draft.new.why);
+        drafts.tell(&draft, draft.state, Labelled::new(text, Trust::Owner)).await?;
+        let kept = sentence!(
+            "not done yet: kept as draft {}, which the owner approves or refuses with `limpid draft`; do not call it again",
+            id
+        );
+        Ok(LentAnswer { text: self.shown(kept.into()), failed: false })
+    }
+
+    fn failed(&self, why: Sentence) -> LentAnswer {
+        LentAnswer { text: self.shown(why.into()), failed: true }
+    }
+}
