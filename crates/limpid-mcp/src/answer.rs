@@ -14,6 +14,14 @@ pub struct Answer {
     pub failed: bool,
 }
 
+/// The texts that one answer of a server may be read as: the result of a tool, a prompt, a resource.
+pub fn texts_in(answer: &[u8]) -> Vec<String> {
+    let call = serde_json::from_slice(answer).ok().map(|result| of_call(&result).text);
+    let prompt = serde_json::from_slice(answer).ok().map(|result| of_prompt(&result));
+    let resource = serde_json::from_slice(answer).ok().map(|result| of_resource(&result));
+    [call, prompt, resource].into_iter().flatten().collect()
+}
+
 /// The result of a tool.
 pub(crate) fn of_call(result: &CallToolResult) -> Answer {
     let mut text = joined(result.content.iter().map(block));

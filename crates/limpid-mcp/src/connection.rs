@@ -16,15 +16,16 @@ use rmcp::model::{
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, Peer, RoleClient, RunningService, ServiceError,
 };
-use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::{AuthClient, StreamableHttpClientTransport};
 use serde_json::{Map, Value};
 
 use crate::answer::{self, Answer};
 use crate::guard::Guarded;
 use crate::handler::{Change, Changed, Handler};
+use crate::login::KeptLogin;
 use crate::offered::{Listed, MOST_PAGES, OfferedPrompt, OfferedResource, OfferedTool, take};
 use crate::process::{self, Running, Said};
 use crate::server::{Address, Program, Revision, Server};
@@ -47,6 +48,8 @@ pub struct How {
     pub time: Duration,
     /// Who is told when lists of the server change.
     pub changed: Changed,
+    /// What a login at the server gave, for an address.
+    pub login: Option<KeptLogin>,
 }
 
 /// An open connection. It closes when it is dropped.
@@ -118,8 +121,17 @@ impl Connection {
             .custom_headers(headers)
             .max_sse_event_size(MESSAGE);
         config.allow_stateless = true;
-        let transport = StreamableHttpClientTransport::with_client(client()?, config);
-        let service = begin(transport, how).await?;
+        let manager = match &how.login {
+            Some(login) => login.manager(&address.url).await?,
+            None => None,
+        };
+        let service = match manager {
+            Some(manager) => {
+                let client = AuthClient::new(client()?, manager);
+                begin(StreamableHttpClientTransport::with_client(client, config), how).await?
+            }
+            None => begin(StreamableHttpClientTransport::with_client(client()?, config), how).await?,
+        };
         Ok(Self { service, time: how.time, program: None })
     }
 
@@ -335,13 +347,18 @@ fn wants_input() -> McpError {
     McpError::WantsInput("it does not say what".to_owned())
 }
 
-/// The client of addresses: they are the owner's, so any may be one, and none leads elsewhere.
-fn client() -> Result<reqwest::Client, McpError> {
+/// Says which cryptography clients use.
+pub(crate) fn install_tls() {
     static TLS: Once = Once::new();
     TLS.call_once(|| {
         // Whoever was first has installed the same one.
         let _ = rustls::crypto::ring::default_provider().install_default();
     });
+}
+
+/// The client of addresses: they are the owner's, so any may be one, and none leads elsewhere.
+fn client() -> Result<reqwest::Client, McpError> {
+    install_tls();
     reqwest::Client::builder()
         .user_agent(concat!("limpid/", env!("CARGO_PKG_VERSION")))
         .redirect(Policy::none())

@@ -8,6 +8,7 @@
 //! - [`Connection`]: one that is open; its tools, prompts and resources.
 //! - [`offered`]: what a server offers, within bounds.
 //! - [`answer`]: what it answers, as a text.
+//! - [`login`]: logging in at a server, in the owner's browser.
 //! - [`trouble`]: why something failed.
 //! - [`serving`]: what is lent to clients.
 //! - `guard`: what a connection may receive; the question which revision a server speaks.
@@ -18,6 +19,7 @@ mod connection;
 mod guard;
 mod handler;
 pub mod keeper;
+pub mod login;
 pub mod offered;
 mod process;
 pub mod server;
@@ -27,6 +29,7 @@ pub mod trouble;
 pub use answer::Answer;
 pub use connection::{Connection, How};
 pub use handler::{Change, Changed};
+pub use login::{KeptLogin, Login, LoginClient, LoginWish};
 pub use offered::{Listed, OfferedPrompt, OfferedResource, OfferedTool};
 pub use server::{Address, Program, Revision, Server};
 pub use trouble::McpError;

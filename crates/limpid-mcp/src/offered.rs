@@ -1,6 +1,6 @@
 //! What a server offers, within bounds: what is larger is left out and counted, never cut, since a cut text says something else.
 
-use rmcp::model::{Prompt, Resource, Tool};
+use rmcp::model::{ListToolsResult, Prompt, Resource, Tool};
 use serde_json::{Map, Value};
 
 /// Tools of one server that are looked at; the rest is left out.
@@ -161,6 +161,14 @@ impl Offered for OfferedResource {
     fn size(&self) -> usize {
         self.description.len()
     }
+}
+
+/// The tools that one answer of a server holds; none where it is no list of tools.
+pub fn tools_in(answer: &[u8]) -> Option<Listed<OfferedTool>> {
+    let page: ListToolsResult = serde_json::from_slice(answer).ok()?;
+    let mut listed = Listed::default();
+    take(&mut listed, page.tools);
+    Some(listed)
 }
 
 /// Takes one page of a list in. Returns whether there is room for more.

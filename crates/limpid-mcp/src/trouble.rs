@@ -16,6 +16,8 @@ pub enum McpError {
     NoConnection(String),
     /// It wants to know who is there.
     NeedsLogin,
+    /// A login came to nothing; the words are of whoever grants access.
+    NoLogin(String),
     /// There was no answer in time.
     Silent(Duration),
     /// It ended, or closed the connection; with the last of what it wrote to its standard error.
@@ -43,7 +45,12 @@ impl McpError {
                 sentence!("the MCP server `{}` cannot be started or reached: {}", name(), theirs(why))
             }
             Self::NoConnection(why) => sentence!("no connection to the MCP server `{}`: {}", name(), theirs(why)),
-            Self::NeedsLogin => sentence!("the MCP server `{}` refuses access: it needs a token", name()),
+            Self::NeedsLogin => sentence!(
+                "the MCP server `{}` refuses access; log in with `limpid mcp login {}`, or set token_env",
+                name(),
+                name()
+            ),
+            Self::NoLogin(why) => sentence!("the login at the MCP server `{}` failed: {}", name(), theirs(why)),
             Self::Silent(time) => {
                 sentence!("the MCP server `{}` did not answer within {} s", name(), time.as_secs_f64())
             }

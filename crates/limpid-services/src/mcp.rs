@@ -8,19 +8,22 @@
 //! - `link`: the connection to one server, made again after growing pauses.
 //! - `record`: what was looked at.
 //! - `names`: under which names tools are offered.
-//! - `tool`: a tool of a server.
+//! - `tool`: a tool of a server; `resource_tool` reads what servers offer to read.
+//! - `logins`: logins at servers, in the owner's browser.
 //! - `owner`: what the owner does with servers; `settings` writes `limpid.toml`.
 
 mod link;
+mod logins;
 mod names;
 mod owner;
 mod prompts;
 mod record;
+mod resource_tool;
 mod servers;
 mod settings;
 mod tool;
 
-pub use limpid_mcp::{Revision, keeper};
+pub use limpid_mcp::{LoginClient, LoginWish, Revision, keeper};
 
 pub use self::names::unique_names;
 pub use self::owner::{NewServer, Probed, ServerRow, ToolReview, ToolRow, ToolState};

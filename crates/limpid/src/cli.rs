@@ -37,7 +37,7 @@ pub use memory::MemoryCommand;
 pub use model::ModelCommand;
 pub use notify::NotifyCommand;
 pub use profile::{ModeCommand, ProfileCommand};
-pub use prompt::{PromptCommand, ShowArgs};
+pub use prompt::{PromptCommand, PromptListArgs, ShowArgs};
 pub use service::ServiceCommand;
 pub use skill::SkillCommand;
 pub use talk::{AcpArgs, ChatArgs, CostArgs, CostBy, InitArgs, TalkArgs};

@@ -42,6 +42,9 @@ pub struct McpServerConfig {
     pub token_env: Option<String>,
     /// Seconds that an answer may take.
     pub seconds: u32,
+    /// What it changes to read a resource of it, in the words of [`McpToolConfig::effect`]; absent: each waits for the owner.
+    #[serde(deserialize_with = "effect")]
+    pub resources: Option<McpEffect>,
     /// What is set for single tools, by the server's own names for them.
     pub tools: BTreeMap<String, McpToolConfig>,
 }
@@ -58,6 +61,7 @@ impl Default for McpServerConfig {
             headers: BTreeMap::new(),
             token_env: None,
             seconds: 60,
+            resources: None,
             tools: BTreeMap::new(),
         }
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use limpid_config::McpServerConfig;
 use limpid_core::{Labelled, Sentence, Trust, sentence};
-use limpid_mcp::{Changed, Connection, How, Listed, McpError, OfferedTool, Revision, Server};
+use limpid_mcp::{Changed, Connection, How, KeptLogin, Listed, McpError, OfferedTool, Revision, Server};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -27,6 +27,8 @@ pub(super) struct Link {
     pub(super) config: McpServerConfig,
     server: Server,
     helper: Option<PathBuf>,
+    /// What a login at it gave.
+    login: Option<KeptLogin>,
     state: tokio::sync::Mutex<State>,
     /// What the server said of its tools last, by its own names: their hashes.
     offered: Mutex<BTreeMap<String, String>>,
@@ -55,12 +57,18 @@ pub(super) enum Connected {
 }
 
 impl Link {
-    pub(super) fn new(name: &str, config: &McpServerConfig, server: Server, helper: Option<PathBuf>) -> Self {
+    pub(super) fn new(
+        (name, config): (&str, &McpServerConfig),
+        server: Server,
+        helper: Option<PathBuf>,
+        login: Option<KeptLogin>,
+    ) -> Self {
         Self {
             name: name.to_owned(),
             config: config.clone(),
             server,
             helper,
+            login,
             state: tokio::sync::Mutex::default(),
             offered: Mutex::default(),
             changes: Arc::default(),
@@ -117,6 +125,7 @@ impl Link {
             revision,
             time: Duration::from_secs(self.config.seconds.into()),
             changed: Changed::new(move |_| changes.notify_one()),
+            login: self.login.clone(),
         };
         let connection = match Connection::open(&self.server, &how).await {
             // It may be another version of the server than the last time.

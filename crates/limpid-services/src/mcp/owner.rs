@@ -248,10 +248,11 @@ impl McpServers {
     pub fn remove(&self, server: &str) -> Result<(), AgentError> {
         self.known(server)?;
         settings::remove(&self.options().config_file, server)?;
+        self.forget_login(server)?;
         ServerRecord::forget(&self.options().home, server)
     }
 
-    fn known(&self, server: &str) -> Result<&McpServerConfig, AgentError> {
+    pub(super) fn known(&self, server: &str) -> Result<&McpServerConfig, AgentError> {
         self.options().config.mcp.servers.get(server).ok_or_else(|| {
             let advice = "`limpid mcp list` lists them".to_owned();
             AgentError::NotFound { what: "MCP server", name: server.to_owned(), advice }
@@ -259,7 +260,7 @@ impl McpServers {
     }
 }
 
-fn told(sentence: Sentence) -> AgentError {
+pub(super) fn told(sentence: Sentence) -> AgentError {
     AgentError::Invalid(sentence.into_parts().0)
 }
 

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use limpid_config::{Config, Environment, Home, Live, McpServerConfig};
+use limpid_config::{Config, Environment, Home, Live, McpEffect, McpServerConfig, Redactor};
 use limpid_core::{Labelled, Sentence, Trust, sentence};
-use limpid_mcp::{Address, Connection, Listed, OfferedTool, Program, Revision, Server};
+use limpid_mcp::{Address, Connection, KeptLogin, Listed, OfferedTool, Program, Revision, Server};
 use limpid_tools::Tool;
 use serde_json::{Map, Value};
 
@@ -16,6 +16,7 @@ use crate::mcp::link::{Connected, Link};
 use crate::mcp::names::unique_names;
 use crate::mcp::prompts;
 use crate::mcp::record::ServerRecord;
+use crate::mcp::resource_tool::ReadResource;
 use crate::mcp::tool::McpTool;
 use crate::skills::Skills;
 
@@ -41,6 +42,8 @@ pub struct McpOptions {
     pub helper: Option<PathBuf>,
     /// Where prompts of servers are registered.
     pub skills: Arc<Skills>,
+    /// Takes tokens out of texts.
+    pub redactor: Redactor,
 }
 
 /// The servers of an agent. Clones share everything.
@@ -85,12 +88,20 @@ impl McpServers {
         for ((server, config, own, text), name) in known.iter().zip(unique_names(&pairs, taken)) {
             tools.push(Arc::new(McpTool::new(self.clone(), (server, config), (own, text), name)));
         }
+        if !servers.is_empty() {
+            tools.push(Arc::new(ReadResource(self.clone())));
+        }
         tools
     }
 
     /// Whether the server says the same of a tool as the owner has looked at, as far as is known.
     pub(super) fn is_there(&self, server: &str, tool: &str) -> bool {
         !self.withdrawn().contains(&(server.to_owned(), tool.to_owned()))
+    }
+
+    /// What the owner declares that reading a resource of a server changes.
+    pub(super) fn resources_of(&self, server: &str) -> Option<McpEffect> {
+        self.options().config.mcp.servers.get(server).filter(|config| config.enabled)?.resources
     }
 
     /// Calls a tool by the server's own name for it. `looked` is the hash of what the owner has looked at.
@@ -139,6 +150,22 @@ impl McpServers {
                 let _ = servers.connected(&name).await;
             });
         }
+    }
+
+    /// Connects to every server, and registers their prompts. Returns why some cannot be chosen.
+    pub async fn register_prompts(&self) -> Vec<String> {
+        let names: Vec<String> = self.enabled().map(|(name, _)| name.clone()).collect();
+        let mut problems = Vec::new();
+        for name in names {
+            match self.connected(&name).await {
+                Ok((link, connection)) => {
+                    let now_ms = self.options().host.now_ms();
+                    problems.extend(prompts::register(&self.options().skills, &link.name, &connection, now_ms).await);
+                }
+                Err(why) => problems.push(why.into_text()),
+            }
+        }
+        problems
     }
 
     /// Closes every connection, and waits until the servers have ended.
@@ -195,7 +222,19 @@ impl McpServers {
 
     /// A link to a server that nobody else uses.
     pub(super) fn new_link(&self, server: &str, config: &McpServerConfig) -> Result<Link, Sentence> {
-        Ok(Link::new(server, config, self.server(server, config)?, self.options().helper.clone()))
+        // A token of the settings counts before a login.
+        let login = config.url.as_ref().filter(|_| config.token_env.is_none()).map(|_| self.kept_login(server));
+        Ok(Link::new((server, config), self.server(server, config)?, self.options().helper.clone(), login))
+    }
+
+    /// What a login at a server gave; no text repeats its tokens.
+    pub(super) fn kept_login(&self, server: &str) -> KeptLogin {
+        let McpOptions { home, redactor, .. } = self.options();
+        let login = KeptLogin::new(home.mcp_login(server));
+        for secret in login.secrets() {
+            redactor.learn("mcp login", &secret);
+        }
+        login
     }
 
     /// What the settings of a server mean.

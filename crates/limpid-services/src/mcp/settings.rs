@@ -48,6 +48,9 @@ fn table_of(server: &McpServerConfig) -> Table {
     if server.seconds != McpServerConfig::default().seconds {
         table["seconds"] = value(i64::from(server.seconds));
     }
+    if let Some(resources) = server.resources {
+        table["resources"] = value(resources.as_str());
+    }
     table
 }
 

@@ -52,6 +52,28 @@ pub enum McpCommand {
     /// The program starts this and speaks to it over standard input and output; with --http it is spoken to over HTTP, with a
     /// token. What would change something of yours is kept as a draft, which you approve or refuse: `limpid draft list`.
     Serve(McpServeArgs),
+    /// Log in at a server over HTTP that asks who is there (OAuth)
+    ///
+    /// Prints an address for your browser and waits until it comes back. The tokens are kept in a file of the home that only you
+    /// may read, and renewed with it. `limpid mcp add NAME --url URL --login` does the same for a new server.
+    Login {
+        /// The name of the server
+        server: String,
+        /// A right to ask for [default: what the server says]
+        #[arg(long, value_name = "SCOPE")]
+        scope: Vec<String>,
+        /// The client id that the server's operator gave you, if they did
+        #[arg(long, value_name = "ID")]
+        client_id: Option<String>,
+        /// The variable that holds the secret of that client id
+        #[arg(long, value_name = "VARIABLE", requires = "client_id")]
+        client_secret_env: Option<String>,
+    },
+    /// Forget what a login at a server gave
+    Logout {
+        /// The name of the server
+        server: String,
+    },
     /// Take a server out of limpid.toml
     Remove {
         /// Its name
@@ -92,6 +114,10 @@ pub struct McpAddArgs {
     /// The environment variable that holds its bearer token
     #[arg(long, value_name = "VARIABLE", requires = "url")]
     pub token_env: Option<String>,
+
+    /// Log in there first, in your browser
+    #[arg(long, requires = "url", conflicts_with = "token_env")]
+    pub login: bool,
 
     /// A variable that the program gets
     #[arg(long, value_name = "NAME=VALUE", requires = "command")]

@@ -45,6 +45,8 @@ pub enum PromptCommand {
         #[arg(long)]
         json: bool,
     },
+    /// List the prompts that can be chosen as skills: built-in ones, yours, and those of connected servers
+    List(PromptListArgs),
     /// Send a request of the ledger again, to the same model or another; nothing is stored but the new request
     Replay {
         /// The request
@@ -77,6 +79,22 @@ pub enum PromptCommand {
         #[arg(long)]
         json: bool,
     },
+}
+
+/// Options of `prompt list`.
+#[derive(Clone, Debug, Args)]
+pub struct PromptListArgs {
+    /// Only those with this tag; several narrow it further
+    #[arg(long, value_name = "TAG")]
+    pub tag: Vec<String>,
+
+    /// Only those from there: static (built in), config (yours) or mcp (of servers)
+    #[arg(long, value_name = "SOURCE", value_parser = ["static", "config", "mcp"])]
+    pub source: Option<String>,
+
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Options of `prompt show`.

@@ -7,7 +7,7 @@ use std::io::{self, Write as _};
 
 use limpid_config::McpServerConfig;
 use limpid_runtime::Agent;
-use limpid_runtime::mcp::{NewServer, Probed, ServerRow, ToolReview, ToolState};
+use limpid_runtime::mcp::{LoginClient, LoginWish, NewServer, Probed, ServerRow, ToolReview, ToolState};
 use serde_json::{Value, json};
 use similar::TextDiff;
 
@@ -46,6 +46,23 @@ pub async fn run(context: &Context, command: &McpCommand) -> Result<(), Failure>
             Ok(())
         }
         McpCommand::Serve(args) => serve::run(context, agent, args).await,
+        McpCommand::Login { server, scope, client_id, client_secret_env } => {
+            let secret = client_secret_env.as_deref().map(|variable| {
+                let missing = || Failure::new(ExitStatus::Usage, format!("the variable {variable} is not set"));
+                context.environment.variable(variable).map(str::to_owned).ok_or_else(missing)
+            });
+            let client = client_id.clone().map(|id| (id, secret));
+            let client = match client {
+                Some((id, secret)) => Some(LoginClient { id, secret: secret.transpose()? }),
+                None => None,
+            };
+            login(&agent, (server, None), LoginWish { scopes: scope.clone(), client }).await
+        }
+        McpCommand::Logout { server } => {
+            agent.mcp().logout(server)?;
+            output::tell("Forgotten.");
+            Ok(())
+        }
         McpCommand::Remove { server } => {
             agent.mcp().remove(server)?;
             output::tell("Removed.");
@@ -157,11 +174,24 @@ async fn add(context: &Context, agent: &Agent, args: &McpAddArgs) -> Result<(), 
         seconds: args.seconds.unwrap_or(default.seconds),
         ..default
     };
+    if args.login {
+        login(agent, (&args.server, args.url.as_deref()), LoginWish::default()).await?;
+    }
     let new = NewServer { name: args.server.clone(), config };
     let probed = agent.mcp().add(&new).await?;
     output::tell(&answers(&new.name, &probed));
     tell_left_out(&probed);
     enable(context, agent, (&new.name, None), args.yes)
+}
+
+/// Has the owner log in at a server in their browser; nothing opens it for them.
+async fn login(agent: &Agent, (server, url): (&str, Option<&str>), wish: LoginWish) -> Result<(), Failure> {
+    let tell = |host: &str, address: &str| {
+        output::tell(&format!("{server} has you log in at {host}. Open this address in your browser:\n{address}"));
+    };
+    agent.mcp().login((server, url), wish, tell).await?;
+    output::tell("Logged in.");
+    Ok(())
 }
 
 fn pairs(words: &[String]) -> Result<BTreeMap<String, String>, Failure> {

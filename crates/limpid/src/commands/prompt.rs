@@ -4,6 +4,7 @@ mod compare;
 mod edit;
 mod inputs_file;
 mod ledger;
+mod list;
 mod next;
 mod print;
 mod test;
@@ -33,6 +34,7 @@ pub async fn run(context: &Context, command: &PromptCommand) -> Result<(), Failu
         PromptCommand::Log { conversation, limit, json } => {
             ledger::log(context, conversation.as_deref(), *limit, *json).await
         }
+        PromptCommand::List(args) => list::run(&context.agent()?, args).await,
         PromptCommand::Replay { id, model } => ledger::replay(context, id, model.as_deref()).await,
         PromptCommand::Check { profile, json } => {
             super::profile::run(context, &ProfileCommand::Check { name: profile.clone(), json: *json })

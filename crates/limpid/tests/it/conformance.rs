@@ -97,3 +97,36 @@ async fn the_server_passes_what_needs_no_fixtures_in_both_revisions() {
     }
     assert!(failed.is_empty(), "{failed:#?}");
 }
+
+/// Scenarios that the program passes as a client, by the revision that they are played in.
+const AS_CLIENT: [(&str, &[&str]); 2] =
+    [("2025-11-25", &["initialize", "tools_call"]), ("2026-07-28", &["tools_call"])];
+
+// SUR-034
+#[tokio::test]
+async fn the_client_passes_its_scenarios_in_both_revisions() {
+    let Some(suite) = suite() else { return };
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance_client.py");
+    let command = format!("python3 {} {}", script.display(), env!("CARGO_BIN_EXE_limpid"));
+    let mut failed = BTreeMap::new();
+    for (revision, scenarios) in AS_CLIENT {
+        for scenario in scenarios {
+            let results = tempfile::tempdir().unwrap();
+            let words = [
+                "client",
+                "--command",
+                &command,
+                "--scenario",
+                scenario,
+                "--spec-version",
+                revision,
+                "--timeout",
+                "120000",
+            ];
+            for (check, why) in play(&suite, &words, results.path()).await {
+                failed.insert((revision, *scenario, check), why);
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{failed:#?}");
+}

@@ -134,6 +134,7 @@ impl Base {
             host: self.host.clone(),
             helper: options.helper.clone(),
             skills: Arc::clone(skills),
+            redactor: self.redactor.clone(),
         })
     }
 

@@ -1,0 +1,243 @@
+//! Logging in at a server: OAuth 2.1 with PKCE, in the owner's browser, which comes back to a port of this machine.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use limpid_config::private_file;
+use rmcp::transport::auth::{
+    AuthError, AuthorizationCallback, AuthorizationManager, AuthorizationRequest, AuthorizationSession,
+    CredentialStore, StoredCredentials,
+};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::connection::install_tls;
+use crate::trouble::McpError;
+
+/// The path that the browser comes back to.
+const CALLBACK: &str = "/callback";
+
+/// Bytes of the browser's request that are read.
+const MOST: usize = 16 * 1024;
+
+/// How long the browser may take to send it.
+const READ: Duration = Duration::from_secs(10);
+
+/// What a login at a server gave: in a file that only the owner may read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptLogin(PathBuf);
+
+impl KeptLogin {
+    /// The login that is kept in a file, if it is there.
+    pub fn new(file: PathBuf) -> Self {
+        Self(file)
+    }
+
+    /// Whether there is one.
+    pub fn is_there(&self) -> bool {
+        self.0.exists()
+    }
+
+    /// The tokens, so that no text repeats them.
+    pub fn secrets(&self) -> Vec<String> {
+        let read = private_file::read(&self.0).ok().flatten();
+        let kept: Option<serde_json::Value> = read.and_then(|text| serde_json::from_str(&text).ok());
+        let token = |name: &str| kept.as_ref()?["token_response"][name].as_str().map(str::to_owned);
+        ["access_token", "refresh_token"].into_iter().filter_map(token).collect()
+    }
+
+    /// What asks a server with it.
+    pub(crate) async fn manager(&self, url: &str) -> Result<Option<AuthorizationManager>, McpError> {
+        if !self.is_there() {
+            return Ok(None);
+        }
+        let mut manager = manager(url).await?;
+        manager.set_credential_store(self.clone());
+        Ok(manager.initialize_from_store().await.map_err(of_login)?.then_some(manager))
+    }
+}
+
+#[async_trait]
+impl CredentialStore for KeptLogin {
+    async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {
+        let Some(text) = private_file::read(&self.0).map_err(internal)? else { return Ok(None) };
+        serde_json::from_str(&text).map(Some).map_err(internal)
+    }
+
+    async fn save(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
+        let text = serde_json::to_string(&credentials).map_err(internal)?;
+        if let Some(folder) = self.0.parent() {
+            std::fs::create_dir_all(folder).map_err(internal)?;
+        }
+        private_file::write(&self.0, &text).map_err(internal)
+    }
+
+    async fn clear(&self) -> Result<(), AuthError> {
+        match std::fs::remove_file(&self.0) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(internal(error)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What the owner asks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LoginWish {
+    /// The rights; none: those that the server names.
+    pub scopes: Vec<String>,
+    /// As whom this program is known to whoever grants access; none: it introduces itself.
+    pub client: Option<LoginClient>,
+}
+
+/// What the operator of a server gave the owner. Printing it does not show the secret.
+#[derive(Clone, PartialEq, Eq)]
+pub struct LoginClient {
+    /// The client id.
+    pub id: String,
+    /// Its secret, if it has one.
+    pub secret: Option<String>,
+}
+
+impl fmt::Debug for LoginClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LoginClient").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// A login that waits for the owner.
+pub struct Login {
+    session: AuthorizationSession,
+    listener: TcpListener,
+    back: String,
+}
+
+impl Login {
+    /// Begins one: finds out who grants access, introduces this program there, and listens for the browser.
+    ///
+    /// # Errors
+    /// When the server says nobody who grants access, or that one refuses.
+    pub async fn begin(url: &str, kept: &KeptLogin, wish: LoginWish) -> Result<Self, McpError> {
+        let listener = TcpListener::bind("127.0.0.1:0").await;
+        let listener = listener.map_err(|error| McpError::Unreachable(format!("no port to come back to: {error}")))?;
+        let port = listener.local_addr().map_err(|error| McpError::Unreachable(error.to_string()))?.port();
+        let back = format!("http://127.0.0.1:{port}");
+        let mut manager = manager(url).await?;
+        manager.set_credential_store(kept.clone());
+        let found = manager.resolve_metadata().await.map_err(of_login)?;
+        manager.set_metadata(found.metadata);
+        let LoginWish { scopes, client } = wish;
+        let mut request = AuthorizationRequest::new(format!("{back}{CALLBACK}")).with_client_name("Limpid");
+        request = if scopes.is_empty() { request.with_initial_scope_selection() } else { request.with_scopes(scopes) };
+        if let Some(LoginClient { id, secret }) = client {
+            request = request.with_preregistered_client(id);
+            if let Some(secret) = secret {
+                request = request.with_client_secret(secret);
+            }
+        }
+        let session = AuthorizationSession::new(manager, request).await.map_err(|(_, error)| of_login(error))?;
+        Ok(Self { session, listener, back })
+    }
+
+    /// The address that the owner opens. It is a stranger's.
+    pub fn address(&self) -> &str {
+        self.session.get_authorization_url()
+    }
+
+    /// Waits for the browser to come back, and keeps what it brings.
+    ///
+    /// # Errors
+    /// When it does not come in time, the owner said no, or the token is refused.
+    pub async fn finish(self, time: Duration) -> Result<(), McpError> {
+        let waited = tokio::time::timeout(time, self.wait()).await.map_err(|_| McpError::Silent(time))?;
+        waited
+    }
+
+    async fn wait(&self) -> Result<(), McpError> {
+        let wanted = parameter(self.address(), "state");
+        loop {
+            let Ok((mut stream, _)) = self.listener.accept().await else { continue };
+            let asked = tokio::time::timeout(READ, target(&mut stream)).await.ok().flatten();
+            let Some(asked) = asked.filter(|asked| asked.starts_with(CALLBACK)) else {
+                answer(&mut stream, "404 Not Found", "This is not the page.").await;
+                continue;
+            };
+            let asked = format!("{}{asked}", self.back);
+            // A page that guesses at this port knows no state.
+            if wanted.is_none() || parameter(&asked, "state") != wanted {
+                answer(&mut stream, "400 Bad Request", "This belongs to no login that waits.").await;
+                continue;
+            }
+            let done = match AuthorizationCallback::from_redirect_url(&asked) {
+                Ok(_) => self.session.handle_callback_url(&asked).await.map(drop),
+                Err(error) => Err(error),
+            };
+            let (status, text) = match &done {
+                Ok(()) => ("200 OK", "You are logged in. Close this page."),
+                Err(_) => ("400 Bad Request", "The login failed; the terminal says why."),
+            };
+            answer(&mut stream, status, text).await;
+            return done.map_err(of_login);
+        }
+    }
+}
+
+impl fmt::Debug for Login {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Login").field("back", &self.back).finish_non_exhaustive()
+    }
+}
+
+async fn manager(url: &str) -> Result<AuthorizationManager, McpError> {
+    install_tls();
+    AuthorizationManager::new(url).await.map_err(of_login)
+}
+
+/// What a browser asks for: the target of its first line.
+async fn target(stream: &mut TcpStream) -> Option<String> {
+    let mut head = Vec::new();
+    while !head.windows(4).any(|end| end == b"\r\n\r\n") && head.len() < MOST {
+        let mut more = [0; 1024];
+        match stream.read(&mut more).await {
+            Ok(0) | Err(_) => break,
+            Ok(count) => head.extend_from_slice(&more[..count]),
+        }
+    }
+    let line = std::str::from_utf8(head.split(|byte| *byte == b'\r').next()?).ok()?;
+    let mut words = line.split(' ');
+    (words.next()? == "GET").then_some(())?;
+    words.next().map(str::to_owned)
+}
+
+async fn answer(stream: &mut TcpStream, status: &str, text: &str) {
+    let page = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\nReferrer-Policy: no-referrer\r\n\
+         Cache-Control: no-store\r\nConnection: close\r\n\r\n{text}",
+        text.len()
+    );
+    // Whoever asked may be gone.
+    let _ = stream.write_all(page.as_bytes()).await;
+    let _ = stream.shutdown().await;
+}
+
+/// A parameter of an address's query, as it stands there.
+fn parameter(address: &str, name: &str) -> Option<String> {
+    let query = address.split_once('?')?.1;
+    query
+        .split('&')
+        .find_map(|pair| pair.split_once('=').filter(|(known, _)| *known == name))
+        .map(|(_, value)| value.to_owned())
+}
+
+fn internal(error: impl fmt::Display) -> AuthError {
+    AuthError::InternalError(error.to_string())
+}
+
+/// Words of whoever grants access are a stranger's.
+fn of_login(error: AuthError) -> McpError {
+    match error {
+        AuthError::AuthorizationRequired | AuthError::TokenExpired => McpError::NeedsLogin,
+        other => McpError::NoLogin(other.to_string()),
+    }
+}

@@ -1,0 +1,108 @@
+"""The program as a client of the protocol's conformance suite: sets a server up as an owner does, logs in where the scenario is
+about that, and has a model call each of its tools in a chat.
+
+conformance_client.py LIMPID URL
+"""
+
+import http.server
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import urllib.request
+
+LIMPID, URL = sys.argv[1], sys.argv[2]
+SCENARIO = os.environ.get("MCP_CONFORMANCE_SCENARIO", "")
+CONTEXT = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
+
+
+class Model(http.server.BaseHTTPRequestHandler):
+    """A model that calls every tool of the server once, with what its schema asks for."""
+
+    tools = []
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        answered = any(message["role"] == "tool" for message in asked["messages"])
+        declared = {tool["function"]["name"]: tool["function"]["parameters"] for tool in asked.get("tools", [])}
+        wanted = [name for name in self.tools if name in declared]
+        delta = {"role": "assistant", "content": "Done."}
+        if wanted and not answered:
+            calls = [
+                {"index": n, "id": f"c{n}", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments(name, declared[name]))}}
+                for n, name in enumerate(wanted)
+            ]
+            delta = {"role": "assistant", "tool_calls": calls}
+        finish = "tool_calls" if "tool_calls" in delta else "stop"
+        chunks = [{"choices": [{"index": 0, "delta": delta}]}, {"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]}]
+        body = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + "data: [DONE]\n\n"
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def do_GET(self):
+        self.send_error(404)
+
+    def log_message(self, *_):
+        pass
+
+
+def arguments(name, schema):
+    for call in CONTEXT.get("toolCalls", CONTEXT.get("tool_calls", [])):
+        if call["name"] == name:
+            return call.get("arguments") or {}
+    some = {"number": 5, "integer": 5, "boolean": True, "string": "a text", "array": [], "object": {}}
+    fields = schema.get("properties", {})
+    return {field: some.get(fields[field].get("type"), "a text") for field in fields}
+
+
+def limpid(*words, **more):
+    return subprocess.run([LIMPID, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, **more)
+
+
+def log_in(words):
+    """Does what an owner does in their browser."""
+    running = subprocess.Popen([LIMPID, *words], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    for line in running.stderr:
+        sys.stderr.write(line)
+        if line.startswith("http"):
+            try:
+                urllib.request.urlopen(line.strip(), timeout=10).read()
+            except Exception as error:
+                sys.stderr.write(f"browser: {error}\n")
+    return running.wait()
+
+
+def main():
+    model = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model)
+    threading.Thread(target=model.serve_forever, daemon=True).start()
+    home = tempfile.mkdtemp()
+    os.environ.update(LIMPID_HOME=home, OPENAI_API_KEY="sk-test-0123456789", CLIENT_SECRET=str(CONTEXT.get("client_secret")))
+    os.environ["OPENAI_BASE_URL"] = f"http://127.0.0.1:{model.server_address[1]}/v1"
+    settings = f'[tools]\ndefer = false\n[mcp.servers.s]\nurl = "{URL}"\n'
+    open(f"{home}/limpid.toml", "w").write(settings)
+    if SCENARIO.startswith("auth/"):
+        words = ["mcp", "login", "s"]
+        if "client_id" in CONTEXT:
+            words += ["--client-id", CONTEXT["client_id"], "--client-secret-env", "CLIENT_SECRET"]
+        if log_in(words) != 0:
+            return 1
+    enabled = limpid("mcp", "enable", "s", "--yes")
+    sys.stderr.write(enabled.stderr)
+    if enabled.returncode != 0:
+        return 1
+    listed = json.loads(limpid("mcp", "list", "--json").stdout)
+    Model.tools = [tool["name"] for tool in listed["servers"][0]["tools"]]
+    for name in Model.tools:
+        settings += f'[mcp.servers.s.tools.{json.dumps(name)}]\neffect = "look"\n'
+    open(f"{home}/limpid.toml", "w").write(settings)
+    chat = limpid("chat", "Call every tool.")
+    sys.stderr.write(chat.stdout + chat.stderr)
+    return chat.returncode
+
+
+sys.exit(main())
