@@ -9,9 +9,8 @@ use limpid_core::causes;
 use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse, PaginatedRequestParams,
-    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerNotification,
-    SubscriptionFilter,
+    CallToolRequestParams, GetPromptRequestParams, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
+    ServerCapabilities, ServerNotification, SubscriptionFilter,
 };
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, Peer, RoleClient, RunningService, ServiceError,
@@ -33,6 +32,10 @@ use crate::trouble::McpError;
 
 /// Bytes of one message of a server; a longer one is not read.
 const MESSAGE: usize = 8 * 1024 * 1024;
+
+/// How often a server may ask for something before it answers. What it asks the owner is declined, and what it wants back is sent
+/// back.
+const ROUNDS: usize = 8;
 
 /// How long a program whose connection has closed may take to write its last words.
 const LAST_WORDS: Duration = Duration::from_millis(500);
@@ -212,11 +215,8 @@ impl Connection {
     /// When there is no answer, or the server refuses.
     pub async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<Answer, McpError> {
         let call = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
-        match self.answered(self.time, self.service.call_tool_once(call)).await? {
-            CallToolResponse::Complete(result) => Ok(answer::of_call(&result)),
-            CallToolResponse::InputRequired(_) => Err(wants_input()),
-            _ => Err(McpError::Unreadable),
-        }
+        let calling = self.service.call_tool_with_mrtr_max_rounds(call, ROUNDS);
+        Ok(answer::of_call(&self.answered(self.time, calling).await?))
     }
 
     /// The text of a prompt.
@@ -224,11 +224,8 @@ impl Connection {
     /// # Errors
     /// When there is no answer, or the server refuses.
     pub async fn prompt(&self, name: &str) -> Result<String, McpError> {
-        match self.answered(self.time, self.service.get_prompt_once(GetPromptRequestParams::new(name))).await? {
-            GetPromptResponse::Complete(result) => Ok(answer::of_prompt(&result)),
-            GetPromptResponse::InputRequired(_) => Err(wants_input()),
-            _ => Err(McpError::Unreadable),
-        }
+        let asking = self.service.get_prompt_with_mrtr_max_rounds(GetPromptRequestParams::new(name), ROUNDS);
+        Ok(answer::of_prompt(&self.answered(self.time, asking).await?))
     }
 
     /// The text of a resource.
@@ -236,11 +233,8 @@ impl Connection {
     /// # Errors
     /// When there is no answer, or the server refuses.
     pub async fn resource(&self, uri: &str) -> Result<String, McpError> {
-        match self.answered(self.time, self.service.read_resource_once(ReadResourceRequestParams::new(uri))).await? {
-            ReadResourceResponse::Complete(result) => Ok(answer::of_resource(&result)),
-            ReadResourceResponse::InputRequired(_) => Err(wants_input()),
-            _ => Err(McpError::Unreadable),
-        }
+        let asking = self.service.read_resource_with_mrtr_max_rounds(ReadResourceRequestParams::new(uri), ROUNDS);
+        Ok(answer::of_resource(&self.answered(self.time, asking).await?))
     }
 
     /// Closes it and waits until the server has had its time to end.
@@ -267,6 +261,7 @@ impl Connection {
             ServiceError::TransportClosed | ServiceError::Cancelled { .. } => McpError::Gone(self.said()),
             ServiceError::TransportSend(error) => McpError::Unreachable(causes(&error)),
             ServiceError::Timeout { timeout } => McpError::Silent(timeout),
+            ServiceError::InputRequiredRoundsExceeded { .. } => McpError::WantsInput("it does not say what".to_owned()),
             _ => McpError::Unreadable,
         })
     }
@@ -343,10 +338,6 @@ fn page(cursor: Option<String>) -> PaginatedRequestParams {
     PaginatedRequestParams::default().with_cursor(cursor)
 }
 
-fn wants_input() -> McpError {
-    McpError::WantsInput("it does not say what".to_owned())
-}
-
 /// Says which cryptography clients use.
 pub(crate) fn install_tls() {
     static TLS: Once = Once::new();
@@ -357,7 +348,7 @@ pub(crate) fn install_tls() {
 }
 
 /// The client of addresses: they are the owner's, so any may be one, and none leads elsewhere.
-fn client() -> Result<reqwest::Client, McpError> {
+pub(crate) fn client() -> Result<reqwest::Client, McpError> {
     install_tls();
     reqwest::Client::builder()
         .user_agent(concat!("limpid/", env!("CARGO_PKG_VERSION")))

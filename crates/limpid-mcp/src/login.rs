@@ -6,6 +6,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use limpid_config::private_file;
+use reqwest::StatusCode;
+use reqwest::header::{ACCEPT, WWW_AUTHENTICATE};
+use rmcp::model::ProtocolVersion;
 use rmcp::transport::auth::{
     AuthError, AuthorizationCallback, AuthorizationManager, AuthorizationRequest, AuthorizationSession,
     CredentialStore, StoredCredentials,
@@ -13,7 +16,7 @@ use rmcp::transport::auth::{
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::connection::install_tls;
+use crate::connection::{client, install_tls};
 use crate::trouble::McpError;
 
 /// The path that the browser comes back to.
@@ -24,6 +27,9 @@ const MOST: usize = 16 * 1024;
 
 /// How long the browser may take to send it.
 const READ: Duration = Duration::from_secs(10);
+
+/// How long a server may take to say who grants access.
+const CHALLENGE: Duration = Duration::from_secs(30);
 
 /// What a login at a server gave: in a file that only the owner may read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,7 +131,8 @@ impl Login {
         let back = format!("http://127.0.0.1:{port}");
         let mut manager = manager(url).await?;
         manager.set_credential_store(kept.clone());
-        let found = manager.resolve_metadata().await.map_err(of_login)?;
+        let challenge = challenge(url).await;
+        let found = manager.resolve_metadata_from_challenge(challenge.as_deref()).await.map_err(of_login)?;
         manager.set_metadata(found.metadata);
         let LoginWish { scopes, client } = wish;
         let mut request = AuthorizationRequest::new(format!("{back}{CALLBACK}")).with_client_name("Limpid");
@@ -192,6 +199,21 @@ impl fmt::Debug for Login {
 async fn manager(url: &str) -> Result<AuthorizationManager, McpError> {
     install_tls();
     AuthorizationManager::new(url).await.map_err(of_login)
+}
+
+/// What the server says to whoever asks without a login: who grants access, and which rights it wants to see.
+async fn challenge(url: &str) -> Option<String> {
+    let hello = serde_json::json!({
+        "jsonrpc": "2.0", "id": 1, "method": "initialize",
+        "params": {
+            "protocolVersion": ProtocolVersion::LATEST_WITH_INITIALIZE, "capabilities": {},
+            "clientInfo": { "name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION") },
+        },
+    });
+    let asked = client().ok()?.post(url).header(ACCEPT, "application/json, text/event-stream").json(&hello).send();
+    let answer = tokio::time::timeout(CHALLENGE, asked).await.ok()?.ok()?;
+    let says = answer.headers().get(WWW_AUTHENTICATE).filter(|_| answer.status() == StatusCode::UNAUTHORIZED)?;
+    says.to_str().ok().map(str::to_owned)
 }
 
 /// What a browser asks for: the target of its first line.

@@ -167,15 +167,15 @@ impl Lends for Bridge {
     }
 
     async fn prompts(&self) -> Result<Vec<LentPrompt>, Refusal> {
-        self.list_prompts().await.map_err(trouble)
+        prompts::list(self).await.map_err(trouble)
     }
 
     async fn prompt(&self, name: &str) -> Result<String, Refusal> {
-        self.prompt_text(name).await
+        prompts::text(self, name).await
     }
 
     async fn resources(&self) -> Result<Vec<LentResource>, Refusal> {
-        self.list_resources().await.map_err(trouble)
+        resources::list(self).await.map_err(trouble)
     }
 
     async fn templates(&self) -> Result<Vec<LentResource>, Refusal> {
@@ -183,6 +183,6 @@ impl Lends for Bridge {
     }
 
     async fn resource(&self, uri: &str) -> Result<(String, &'static str), Refusal> {
-        self.read_resource(uri).await
+        resources::read(self, uri).await
     }
 }

@@ -13,6 +13,7 @@ use limpid_turn::arguments::canonical;
 use limpid_turn::{HeldCall, PlannedCall, ToolOutcome, Why};
 use serde_json::{Map, Value};
 
+use super::delegation::write_turn;
 use super::{Bridge, CLIENTS, tools_of, trouble};
 
 /// A call, and what it is made in.
@@ -73,7 +74,7 @@ impl Bridge {
         }
         let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
         if tool.is_some_and(|tool| tool.effect(&arguments) == Effect::Delegate) {
-            self.write_turn(&conversation, &turn).await?;
+            write_turn(&self.agent, &conversation, &turn).await?;
         }
         let context = ToolContext {
             now: context.host.now(),

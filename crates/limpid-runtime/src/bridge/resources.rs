@@ -8,7 +8,7 @@ use limpid_services::error::AgentError;
 use limpid_services::goals::goals_text;
 use limpid_store::MemoryRef;
 
-use super::{Bridge, trouble};
+use super::{Bridge, prompts, trouble};
 
 const MEMORIES: &str = "limpid://memories";
 const MEMORY: &str = "limpid://memory/";
@@ -29,56 +29,54 @@ pub(super) fn templates() -> Vec<LentResource> {
     vec![of(format!("{MEMORY}{{id}}"), "memory", "One memory by its number.")]
 }
 
-impl Bridge {
-    /// Texts that are always there, and prompts.
-    pub(super) async fn list_resources(&self) -> Result<Vec<LentResource>, AgentError> {
-        let of = |uri: &str, name: &str, description: String| LentResource {
-            uri: uri.to_owned(),
-            name: name.to_owned(),
-            description,
-            kind: KIND,
-        };
-        let mut resources = vec![
-            of(MEMORIES, "memories", "Everything that is remembered, a line each.".to_owned()),
-            of(GOALS, "goals", "The goals of MCP clients, with their steps and decisions.".to_owned()),
-        ];
-        for prompt in self.list_prompts().await? {
-            resources.push(of(&format!("{PROMPT}{}", prompt.name), &prompt.name, prompt.description));
-        }
-        Ok(resources)
+/// Texts that are always there, and prompts.
+pub(super) async fn list(bridge: &Bridge) -> Result<Vec<LentResource>, AgentError> {
+    let of = |uri: &str, name: &str, description: String| LentResource {
+        uri: uri.to_owned(),
+        name: name.to_owned(),
+        description,
+        kind: KIND,
+    };
+    let mut resources = vec![
+        of(MEMORIES, "memories", "Everything that is remembered, a line each.".to_owned()),
+        of(GOALS, "goals", "The goals of MCP clients, with their steps and decisions.".to_owned()),
+    ];
+    for prompt in prompts::list(bridge).await? {
+        resources.push(of(&format!("{PROMPT}{}", prompt.name), &prompt.name, prompt.description));
     }
+    Ok(resources)
+}
 
-    /// One text.
-    pub(super) async fn read_resource(&self, uri: &str) -> Result<(String, &'static str), Refusal> {
-        let unknown = || Refusal::Unknown(format!("there is no resource `{uri}`"));
-        let text = if uri == MEMORIES {
-            let memories = self.agent.store().memories(None).await.map_err(trouble)?.rows;
-            memories.into_iter().map(|memory| self.line(memory)).collect::<Vec<_>>().join("\n")
-        } else if uri == GOALS {
-            let conversation = self.agent.directory().of_clients().await.map_err(trouble)?;
-            let goals = self.agent.goals().load(&conversation).await.map_err(trouble)?.goals;
-            if goals.history().is_empty() {
-                "There is no goal.".to_owned()
-            } else {
-                self.shown(Labelled::new(goals_text(&goals), goals.trust()))
-            }
-        } else if let Some(id) = uri.strip_prefix(MEMORY) {
-            let id = id.parse().map(MemoryId).map_err(|_| unknown())?;
-            let found = self.agent.store().memory(&MemoryRef::Id(id)).await.map_err(trouble)?;
-            self.line(found.ok_or_else(unknown)?)
-        } else if let Some(name) = uri.strip_prefix(PROMPT) {
-            self.prompt_text(name).await.map_err(|why| match why {
-                Refusal::Unknown(_) => unknown(),
-                other => other,
-            })?
+/// One text.
+pub(super) async fn read(bridge: &Bridge, uri: &str) -> Result<(String, &'static str), Refusal> {
+    let unknown = || Refusal::Unknown(format!("there is no resource `{uri}`"));
+    let text = if uri == MEMORIES {
+        let memories = bridge.agent.store().memories(None).await.map_err(trouble)?.rows;
+        memories.into_iter().map(|memory| line(bridge, memory)).collect::<Vec<_>>().join("\n")
+    } else if uri == GOALS {
+        let conversation = bridge.agent.directory().of_clients().await.map_err(trouble)?;
+        let goals = bridge.agent.goals().load(&conversation).await.map_err(trouble)?.goals;
+        if goals.history().is_empty() {
+            "There is no goal.".to_owned()
         } else {
-            return Err(unknown());
-        };
-        Ok((text, KIND))
-    }
+            bridge.shown(Labelled::new(goals_text(&goals), goals.trust()))
+        }
+    } else if let Some(id) = uri.strip_prefix(MEMORY) {
+        let id = id.parse().map(MemoryId).map_err(|_| unknown())?;
+        let found = bridge.agent.store().memory(&MemoryRef::Id(id)).await.map_err(trouble)?;
+        line(bridge, found.ok_or_else(unknown)?)
+    } else if let Some(name) = uri.strip_prefix(PROMPT) {
+        prompts::text(bridge, name).await.map_err(|why| match why {
+            Refusal::Unknown(_) => unknown(),
+            other => other,
+        })?
+    } else {
+        return Err(unknown());
+    };
+    Ok((text, KIND))
+}
 
-    /// A memory with its number, as `memory_query` gives it.
-    fn line(&self, memory: Memory) -> String {
-        format!("[id:{}] {}", memory.id.0, self.shown(Labelled::new(memory.content, memory.trust)))
-    }
+/// A memory with its number, as `memory_query` gives it.
+fn line(bridge: &Bridge, memory: Memory) -> String {
+    format!("[id:{}] {}", memory.id.0, bridge.shown(Labelled::new(memory.content, memory.trust)))
 }

@@ -141,10 +141,7 @@ async fn a_browser_reads_a_page_and_fills_its_form_in_a_chat() {
             1 => call("browser_snapshot", &json!({})),
             2 => {
                 let field = reference(&seen, "textbox").unwrap_or_default();
-                call(
-                    "browser_type",
-                    &json!({ "element": "Name", "target": field, "text": "Ada", "submit": true }),
-                )
+                call("browser_type", &json!({ "element": "Name", "target": field, "text": "Ada", "submit": true }))
             }
             3 => call("browser_snapshot", &json!({})),
             _ => json!({ "text": "Ordered." }),
