@@ -157,8 +157,7 @@ impl Login {
     /// # Errors
     /// When it does not come in time, the owner said no, or the token is refused.
     pub async fn finish(self, time: Duration) -> Result<(), McpError> {
-        let waited = tokio::time::timeout(time, self.wait()).await.map_err(|_| McpError::Silent(time))?;
-        waited
+        tokio::time::timeout(time, self.wait()).await.map_err(|_| McpError::Silent(time))?
     }
 
     async fn wait(&self) -> Result<(), McpError> {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 /// How a test connects: with time enough for a busy machine.
 pub(crate) fn how() -> How {
-    How { helper: None, revision: None, time: Duration::from_secs(60), changed: Changed::default() }
+    How { helper: None, revision: None, time: Duration::from_secs(60), changed: Changed::default(), login: None }
 }
 
 /// A program that is started by these words.
