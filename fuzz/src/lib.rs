@@ -6,6 +6,7 @@
 #![allow(clippy::disallowed_methods, reason = "it reads its own repository")]
 
 mod formats;
+mod mcp;
 mod model;
 mod server;
 mod texts;
@@ -14,7 +15,7 @@ mod texts;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 16] = [
+pub const TARGETS: [Target; 17] = [
     ("arguments", model::arguments),
     ("boundary", texts::boundary),
     ("config", formats::config),
@@ -24,6 +25,7 @@ pub const TARGETS: [Target; 16] = [
     ("line", texts::line),
     ("mail", formats::mail),
     ("markers", texts::markers),
+    ("mcp", mcp::mcp),
     ("profile", formats::profile),
     ("schedule", formats::schedule),
     ("section", formats::section),
