@@ -12,6 +12,7 @@ use limpid_services::agents::{AgentRuns, Agents, AgentsParts};
 use limpid_services::deliveries::ConversationSignal;
 use limpid_services::error::AgentError;
 use limpid_services::goals::NextTier;
+use limpid_services::skills::Skills;
 use limpid_services::spending::Spending;
 use limpid_services::tasks::Tasks;
 use limpid_services::tools::FileHistory;
@@ -90,17 +91,7 @@ fn services(options: AgentOptions, hooks: &Hooks) -> Result<Services, AgentError
     let tasks = Tasks::new(Arc::clone(&base.store), base.config.clone(), base.host.clone(), Arc::clone(&base.waker));
     let writer = base.memory();
     let files = Arc::new(FileHistory::new(&base.home, base.config.clone(), writer.clone()));
-    let agents = Agents::new(AgentsParts {
-        store: Arc::clone(&base.store),
-        config: base.config.clone(),
-        host: base.host.clone(),
-        redactor: base.redactor.clone(),
-        skills: Arc::clone(&skills),
-        events: base.events.clone(),
-        signal: hooks.signal.clone(),
-        runs: hooks.runs.clone(),
-        pause: Arc::clone(&options.pause),
-    });
+    let agents = agents(&base, hooks, &skills, &options.pause);
     let parts = Parts {
         agents: agents.clone(),
         home: base.home.clone(),
@@ -157,6 +148,21 @@ fn services(options: AgentOptions, hooks: &Hooks) -> Result<Services, AgentError
         memory,
         notifications,
         tasks,
+    })
+}
+
+/// Makes the agents that turns hand work to.
+fn agents(base: &Base, hooks: &Hooks, skills: &Arc<Skills>, pause: &Arc<dyn Pause>) -> Agents {
+    Agents::new(AgentsParts {
+        store: Arc::clone(&base.store),
+        config: base.config.clone(),
+        host: base.host.clone(),
+        redactor: base.redactor.clone(),
+        skills: Arc::clone(skills),
+        events: base.events.clone(),
+        signal: hooks.signal.clone(),
+        runs: hooks.runs.clone(),
+        pause: Arc::clone(pause),
     })
 }
 

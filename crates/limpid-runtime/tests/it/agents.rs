@@ -75,10 +75,7 @@ fn declared(request: &Recorded) -> Vec<String> {
 type Sent = Arc<Mutex<Vec<Recorded>>>;
 
 /// A bench of a profile whose model answers by a function.
-async fn bench(
-    profile: &str,
-    answer: impl Fn(&Recorded) -> Reply + Send + Sync + 'static,
-) -> (Bench, Sent) {
+async fn bench(profile: &str, answer: impl Fn(&Recorded) -> Reply + Send + Sync + 'static) -> (Bench, Sent) {
     let mut bench = Bench::new("[[reply]]\ntext = \"ok\"\n").await;
     bench.config.agent.profile = profile.into();
     let sent = Sent::default();
@@ -466,7 +463,10 @@ async fn tasks_that_a_worker_planned_run_when_those_that_they_need_are_done() {
         assert_eq!(states, [("leaves", "done"), ("water", "done"), ("brew", "done")]);
         let brew = sent.iter().find(|one| is_child(one) && newest(one).starts_with("Brew.")).unwrap();
         let context = newest(brew);
-        assert!(context.contains("leaves:\nDid: Find leaves.") && context.contains("water:\nDid: Boil water."), "{context}");
+        assert!(
+            context.contains("leaves:\nDid: Find leaves.") && context.contains("water:\nDid: Boil water."),
+            "{context}"
+        );
         assert_eq!(all.iter().map(|one| one.state).collect::<Vec<_>>(), [AgentState::Done; 4]);
         assert!(!under_way(sent.iter().rfind(|one| !is_child(one)).unwrap()), "and gone when it has ended");
         assert_eq!(notices(&agent, &all[0]).await.len(), 4);
@@ -505,7 +505,9 @@ async fn whatever_trees_grow_each_agent_ends_once_and_is_told_once() {
         let (bench, sent) = bench("picoclaw", move |request| {
             let text = request.text();
             // The same request is answered in the same way, and others at random.
-            let hash = text.bytes().fold(seed.wrapping_add(1469), |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+            let hash = text
+                .bytes()
+                .fold(seed.wrapping_add(1469), |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
             let made = request.json()["messages"].as_array().map_or(0, Vec::len);
             let task = |at: u64| json!({ "task": format!("Task {} {at}.", hash % 1_000_003) });
             match (hash >> 7) % 6 {
