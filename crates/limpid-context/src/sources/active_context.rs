@@ -30,7 +30,7 @@ pub(crate) async fn fill(
     let planned = planned(&*deps.store, Some(&conversation.id)).await?;
     let works = agents.iter().map(|agent| {
         let begins = format!("agent {} {}", agent.id, agent.state);
-        with_words(begins, &agent.new.label, agent.new.trust)
+        with_words(&begins, &agent.new.label, agent.new.trust)
     });
     let is_shown = |one: &&Planned| {
         one.state.is_under_way() && one.state != PlannedState::Running
@@ -46,7 +46,7 @@ pub(crate) async fn fill(
             begins.push_str(if at == 0 { word } else { ", " });
             begins.push_str(&other.to_string());
         }
-        with_words(begins, &one.task.name, one.task.trust)
+        with_words(&begins, &one.task.name, one.task.trust)
     });
     let lines: Vec<String> = works.chain(waits).take(MOST).collect();
     inputs.active_context = (!lines.is_empty()).then(|| lines.join("\n"));
@@ -54,7 +54,7 @@ pub(crate) async fn fill(
 }
 
 /// A line with the name that a task was given, where a stranger had no part in it: this text is the agent's own.
-fn with_words(begins: String, name: &str, trust: Trust) -> String {
+fn with_words(begins: &str, name: &str, trust: Trust) -> String {
     match trust.is_foreign() {
         true => format!("- {begins}"),
         false => format!("- {begins}: {}", name.split_whitespace().collect::<Vec<_>>().join(" ")),
