@@ -273,34 +273,3 @@ async fn a_refusal_names_its_category_and_goes_to_the_next_service_also_within_t
         }
     }
 }
-
-// LES-126
-#[tokio::test]
-async fn one_call_that_is_asked_to_wait_has_the_others_wait_too_and_all_get_their_reply() {
-    let (over, waits) = tokio::sync::watch::channel(false);
-    let overloaded = format!("[[reply]]\nstatus = 529\nbody = '{{}}'\n{}", GOOD.repeat(10));
-    let model = plain("a", &overloaded);
-    let back_offs = Arc::new(limpid_model::BackOffs::default());
-    let ask = || {
-        let pause = Arc::new(crate::support::Until(waits.clone()));
-        let chain = Chain::new(vec![Arc::clone(&model) as Arc<dyn Model>], RetryPlan::default(), pause);
-        let call = call(prompt(&inputs()));
-        let make = Arc::new(move |_: &ModelCard| Ok(Ask { call: call.clone(), tokens: 1 }));
-        chain.sharing(Arc::clone(&back_offs)).ask(make, CancellationToken::new())
-    };
-    let mut first = ask();
-    while !matches!(first.next().await, Some(Ok(ChainEvent::Retry { .. }))) {}
-    // It waits once somebody looks at it.
-    let first = tokio::spawn(collect(first));
-    let others: Vec<_> = (0..9).map(|_| tokio::spawn(collect(ask()))).collect();
-    for _ in 0..100 {
-        tokio::task::yield_now().await;
-    }
-    assert_eq!(model.sent().len(), 1, "nobody asks a service that asked for patience");
-    over.send(true).unwrap();
-    for one in others.into_iter().chain([first]) {
-        let (events, error) = one.await.unwrap();
-        assert!(error.is_none() && matches!(events.last(), Some(ChainEvent::Reply(ModelEvent::End(_)))));
-    }
-    assert_eq!(model.sent().len(), 11);
-}

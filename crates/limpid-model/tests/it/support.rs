@@ -188,16 +188,6 @@ impl Pause for ForEver {
     }
 }
 
-/// Ends its waits when it is told to.
-pub(crate) struct Until(pub(crate) tokio::sync::watch::Receiver<bool>);
-
-impl Pause for Until {
-    fn pause(&self, _: Duration) -> BoxFuture<'static, ()> {
-        let mut over = self.0.clone();
-        async move { over.wait_for(|over| *over).await.map(drop).unwrap_or_default() }.boxed()
-    }
-}
-
 /// The texts of events, joined.
 pub(crate) fn text(events: &[ModelEvent]) -> String {
     let text = |event: &ModelEvent| if let ModelEvent::Text(text) = event { Some(text.clone()) } else { None };
