@@ -40,7 +40,7 @@ pub(crate) async fn ask(
             if session.is_abandoned() {
                 return None;
             }
-            Some(parts.iter().zip(answers).map(|(part, answer)| meaning(answer.ok(), part, can_clean)).collect())
+            Some(parts.iter().zip(answers).map(|(part, answer)| meaning(answer.ok().as_ref(), part, can_clean)).collect())
         }
         () = stop.cancelled() => None,
     }
@@ -109,8 +109,8 @@ fn chosen(response: &RequestPermissionResponse) -> Option<&str> {
 }
 
 /// What an answer means. Only what was offered is one.
-fn meaning(response: Option<RequestPermissionResponse>, part: &QuestionPart, can_clean: bool) -> ApprovalAnswer {
-    match response.as_ref().and_then(chosen) {
+fn meaning(response: Option<&RequestPermissionResponse>, part: &QuestionPart, can_clean: bool) -> ApprovalAnswer {
+    match response.and_then(chosen) {
         Some(YES) => ApprovalAnswer::Once,
         Some(ALWAYS) if part.pattern.is_some() => ApprovalAnswer::Always,
         Some(CLEAN) if can_clean => ApprovalAnswer::CleanFirst,
@@ -140,7 +140,7 @@ mod tests {
         };
         let answer = |word: &str, pattern, can_clean| {
             let outcome = RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new(word.to_owned()));
-            meaning(Some(RequestPermissionResponse::new(outcome)), &part(pattern), can_clean)
+            meaning(Some(&RequestPermissionResponse::new(outcome)), &part(pattern), can_clean)
         };
         assert_eq!(answer("yes", None, false), ApprovalAnswer::Once);
         assert_eq!(answer("always", Some("p"), false), ApprovalAnswer::Always);
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(answer("clean", None, false), ApprovalAnswer::No);
         assert_eq!(answer("allow", Some("p"), true), ApprovalAnswer::No);
         let cancelled = RequestPermissionResponse::new(RequestPermissionOutcome::Cancelled);
-        assert_eq!(meaning(Some(cancelled), &part(Some("p")), true), ApprovalAnswer::No);
+        assert_eq!(meaning(Some(&cancelled), &part(Some("p")), true), ApprovalAnswer::No);
         assert_eq!(meaning(None, &part(Some("p")), true), ApprovalAnswer::No);
         let offered: Vec<String> =
             options(&part(None), false).iter().map(|option| option.option_id.to_string()).collect();

@@ -29,7 +29,7 @@ fn entries(goal: &Goal) -> Vec<PlanEntry> {
         let status = match goal.status() {
             GoalStatus::Completed => PlanEntryStatus::Completed,
             GoalStatus::Active => PlanEntryStatus::InProgress,
-            _ => PlanEntryStatus::Pending,
+            GoalStatus::Paused => PlanEntryStatus::Pending,
         };
         return vec![PlanEntry::new(shown_line(goal.description()), priority, status)];
     }
@@ -37,7 +37,7 @@ fn entries(goal: &Goal) -> Vec<PlanEntry> {
         let status = match step.status {
             CheckpointStatus::Completed => PlanEntryStatus::Completed,
             CheckpointStatus::InProgress => PlanEntryStatus::InProgress,
-            _ => PlanEntryStatus::Pending,
+            CheckpointStatus::Pending => PlanEntryStatus::Pending,
         };
         PlanEntry::new(shown_line(&step.description), priority.clone(), status)
     };

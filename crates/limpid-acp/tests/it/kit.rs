@@ -68,7 +68,7 @@ impl Bench {
             config: Config::parse(&self.config, "limpid.toml").unwrap(),
             environment: Environment::new(variables),
             parsing: Parsing::InThisProcess,
-            retry: RetryPlan { tries: 1, first_wait: Duration::from_millis(1), ..RetryPlan::default() },
+            retry: RetryPlan { tries: 1, first_wait: Duration::from_millis(1) },
             tools: vec![Arc::clone(&self.slow) as Arc<dyn Tool>, Arc::clone(&self.post) as Arc<dyn Tool>],
             ..AgentOptions::new(Home::new(self.home.path()))
         }

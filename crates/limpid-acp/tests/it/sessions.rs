@@ -60,9 +60,9 @@ async fn sessions_are_listed_by_folder_and_a_deleted_one_is_not() {
     assert_eq!(ids(&listed), [second.clone(), first.clone()]);
     assert_eq!(listed["sessions"][1]["title"], "The first.");
     let here = editor.ask("session/list", json!({ "cwd": elsewhere.path() })).await.unwrap();
-    assert_eq!(ids(&here), [second.clone()]);
+    assert_eq!(ids(&here), std::slice::from_ref(&second));
     editor.ask("session/delete", json!({ "sessionId": second })).await.unwrap();
-    assert_eq!(ids(&editor.ask("session/list", json!({})).await.unwrap()), [first.clone()]);
+    assert_eq!(ids(&editor.ask("session/list", json!({})).await.unwrap()), std::slice::from_ref(&first));
     let load = json!({ "sessionId": second, "cwd": elsewhere.path(), "mcpServers": [] });
     assert!(editor.ask("session/load", load).await.is_err());
     assert!(editor.ask("session/list", json!({ "cursor": "x" })).await.is_err());

@@ -68,7 +68,7 @@ pub(super) async fn read(bridge: &Bridge, uri: &str) -> Result<(String, &'static
     } else if let Some(name) = uri.strip_prefix(PROMPT) {
         prompts::text(bridge, name).await.map_err(|why| match why {
             Refusal::Unknown(_) => unknown(),
-            other => other,
+            other @ Refusal::Trouble(_) => other,
         })?
     } else {
         return Err(unknown());

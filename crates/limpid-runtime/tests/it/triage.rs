@@ -281,9 +281,8 @@ async fn of_a_flood_a_look_and_a_search_read_a_thousand() {
     let agent = bench.agent();
     agent.store().insert_items((0..1_200).map(|n| sms(&format!("flood {n}"), &bench.clock)).collect()).await.unwrap();
     crate::kit::say(&agent, "look").await;
-    let results = bench.server.calls();
-    for call in 1..3 {
-        let listed = results[call].texts().into_iter().rfind(|text| text.role == "tool").unwrap().text;
+    for result in &bench.server.calls()[1..3] {
+        let listed = result.texts().into_iter().rfind(|text| text.role == "tool").unwrap().text;
         assert!(listed.contains("flood 1199") && listed.contains("(more than 980 more)"), "{listed}");
     }
 }

@@ -34,7 +34,7 @@ impl Bench {
         let grants = Grants::new(folder.path().join("workspace"), folder.path().join("locks"))
             .with(root("skills", false, Trust::File))
             .with(root("shared", true, Trust::Outside));
-        Self { tools: tools(&Arc::new(grants)), folder }
+        Self { tools: tools(&Arc::new(grants), None), folder }
     }
 
     fn path(&self, name: &str) -> PathBuf {

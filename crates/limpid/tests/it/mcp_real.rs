@@ -125,7 +125,6 @@ fn reference(snapshot: &str, what: &str) -> Option<String> {
 }
 
 // SUR-034
-#[expect(clippy::print_stderr, reason = "whoever runs the tests is to know")]
 #[tokio::test]
 async fn a_browser_reads_a_page_and_fills_its_form_in_a_chat() {
     let [Some(packages), Some(chromium)] = BROWSER.map(|name| std::env::var(name).ok()) else {
