@@ -177,11 +177,15 @@ async fn owners_inputs(
 
 /// Leaves out the workspace's texts where no prompt quotes them: what is not in the window is not private in it.
 fn keep_quoted(profile: &Profile, path: &str, inputs: &mut Inputs) {
-    if profile.path(path).is_ok_and(|path| !profile.quotes_workspace(path)) {
-        let WorkspaceInput { files, long_term, daily_notes, path: _, unread: _, folders: _ } = &mut inputs.workspace;
+    let Ok(path) = profile.path(path) else { return };
+    let WorkspaceInput { files, long_term, daily_notes, path: _, unread: _, folders } = &mut inputs.workspace;
+    if !profile.quotes_workspace(path) {
         files.clear();
         *long_term = None;
         daily_notes.clear();
+    }
+    if !profile.names_folders(path) {
+        folders.clear();
     }
 }
 

@@ -151,9 +151,17 @@ impl Profile {
 
     /// Whether prompts of a path quote what the workspace holds, besides naming its folder.
     pub fn quotes_workspace(&self, path: &Path) -> bool {
+        self.shows_workspace(path, |field| field.is_none_or(|field| field != "path" && field != "folders"))
+    }
+
+    /// Whether prompts of a path name the folders that files may be in besides.
+    pub fn names_folders(&self, path: &Path) -> bool {
+        self.shows_workspace(path, |field| field.is_none_or(|field| field == "folders"))
+    }
+
+    fn shows_workspace(&self, path: &Path, is_it: impl Fn(Option<&str>) -> bool) -> bool {
         let holds = |name: &Name| {
-            name.path.first().is_some_and(|root| root == "workspace")
-                && name.path.get(1).is_none_or(|field| field != "path")
+            name.path.first().is_some_and(|root| root == "workspace") && is_it(name.path.get(1).map(AsRef::as_ref))
         };
         let in_modes =
             || self.modes.values().flat_map(|mode| mode.tiers.iter().flatten()).any(|form| form.shows(&holds));

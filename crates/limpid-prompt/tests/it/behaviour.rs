@@ -38,6 +38,7 @@ fn each_shipped_profile_says_how_it_behaves() {
     picoclaw.compaction.keep_messages = 4;
     picoclaw.compaction.split_over = Some(10);
     picoclaw.compaction.summary_tokens = 1024;
+    picoclaw.agents_delegate = true;
     let kai = Behaviour {
         memory: MemoryPolicy::Inject,
         small_model_tools: vec!["chat-local".to_owned()],
