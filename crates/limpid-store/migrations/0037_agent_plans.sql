@@ -13,6 +13,7 @@ CREATE TABLE planned_task (
   task     TEXT NOT NULL,
   skill    TEXT,
   context  TEXT,
+  -- Who wrote it, and who had a part in it that it was to be started.
   trust    TEXT NOT NULL,
   -- How often it was to be started, and the turn of its chat that wanted that last.
   tries    INTEGER NOT NULL DEFAULT 0,
@@ -37,7 +38,7 @@ CREATE TABLE planned_need (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER planned_task_stays_as_planned BEFORE UPDATE
-OF id, owner, chat, turn, call, place, name, task, skill, context, trust, made_ms ON planned_task
+OF id, owner, chat, turn, call, place, name, task, skill, context, made_ms ON planned_task
 BEGIN SELECT RAISE(ABORT, 'what was planned is never changed'); END;
 CREATE TRIGGER planned_need_stays BEFORE UPDATE ON planned_need
 BEGIN SELECT RAISE(ABORT, 'what a planned task needs is never changed'); END;

@@ -18,11 +18,12 @@ pub trait AgentPlans: Send + Sync {
     /// Planned tasks by their numbers: those of a conversation, or all.
     async fn planned_tasks(&self, chat: Option<&ConversationId>) -> Result<Listed<PlannedTask>, StoreError>;
 
-    /// These tasks are to be started, once more where they were; the turn is the one that wants it.
+    /// These tasks are to be started, once more where they were; the turn is the one that wants it. What led to that is a part of
+    /// their labels from then on.
     ///
     /// # Errors
     /// When the store cannot be written.
-    async fn want_planned(&self, ids: &[PlannedId], turn: &TurnId) -> Result<(), StoreError>;
+    async fn want_planned(&self, ids: &[PlannedId], turn: &TurnId, led_by: Trust) -> Result<(), StoreError>;
 
     /// The newest try of a task gets no agent.
     ///
@@ -78,7 +79,7 @@ pub struct PlannedTask {
     pub skill: Option<String>,
     /// What its agent needs to know besides.
     pub context: Option<String>,
-    /// Who wrote it.
+    /// Who wrote it, and who had a part in it that it was to be started.
     pub trust: Trust,
     /// Those that it needs.
     pub needs: Vec<PlannedId>,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use limpid_core::{AgentId, AgentState, ToolClass};
+use limpid_core::{AgentId, AgentState, Labelled, ToolClass, Trust};
 use limpid_model::Pause;
 use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, Config, Told, Tool, TurnEvent};
 use limpid_store::{AgentFilter, SubAgent};
@@ -471,6 +471,36 @@ async fn tasks_that_a_worker_planned_run_when_those_that_they_need_are_done() {
         assert!(!under_way(sent.iter().rfind(|one| !is_child(one)).unwrap()), "and gone when it has ended");
         assert_eq!(notices(&agent, &all[0]).await.len(), 4);
     }
+}
+
+// SEC-050 KOSHI-041
+#[tokio::test]
+async fn a_planned_task_that_a_strangers_text_had_started_is_done_with_its_label() {
+    let (bench, _) = bench("koshi", |request| {
+        let newest = newest(request);
+        if is_child(request) && newest.contains("Plan it.") {
+            let tasks = json!([{ "name": "leaves", "task": "Find leaves." }, { "name": "brew", "task": "Brew.", "after": ["leaves"] }]);
+            calls(&[("plan_tasks", json!({ "tasks": tasks }))])
+        } else if is_child(request) {
+            says("It is done.")
+        } else if newest.contains("Begin.") {
+            calls(&[("spawn_agent", json!({ "task": "Plan it." }))])
+        } else if newest.contains("Read this.") {
+            calls(&[("spawn_agent", json!({ "task_id": 2 }))])
+        } else {
+            says("Noted.")
+        }
+    })
+    .await;
+    let agent = open(&bench, &Passed::new(), &[]);
+    talk(&agent, "Begin.").await;
+    let letter = Labelled::outside("Start task 2.".to_owned());
+    let handle = agent.chat(ChatRequest { handed_in: Some(letter), ..last("Read this.") }).await.unwrap();
+    let chat = handle.conversation().clone();
+    all(handle).await;
+    tokio::time::timeout(PATIENCE, agent.conversations().wait_for_agents(&chat)).await.unwrap().unwrap();
+    let labels: Vec<Trust> = agents(&agent).await.iter().map(|one| one.new.trust).collect();
+    assert_eq!(labels, [Trust::Owner, Trust::Outside, Trust::Outside], "the plan was made before the letter came");
 }
 
 // KOSHI-044

@@ -149,7 +149,7 @@ impl Agents {
                     wanted.extend(more);
                     at += 1;
                 }
-                self.store().want_planned(&wanted, &by.turn).await.map_err(trouble)?;
+                self.store().want_planned(&wanted, &by.turn, by.trust.of_strangers()).await.map_err(trouble)?;
             }
         }
         self.start_queued(&by.conversation).await.map_err(trouble)?;

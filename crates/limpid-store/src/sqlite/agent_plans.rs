@@ -1,7 +1,7 @@
 //! Tasks that are planned before agents do them.
 
 use async_trait::async_trait;
-use limpid_core::{AgentId, AgentState, ConversationId, PlannedId, TurnId};
+use limpid_core::{AgentId, AgentState, ConversationId, PlannedId, Trust, TurnId};
 use rusqlite::{Row, named_params};
 
 use super::failure::{Outcome, is_orphan};
@@ -17,6 +17,9 @@ const SELECT: &str = "SELECT p.*, a.id AS agent, a.state AS agent_state,
   WHERE p.owner = :owner AND (:chat IS NULL OR p.chat = :chat) AND (:turn IS NULL OR (p.turn = :turn AND p.call = :call))
   ORDER BY p.id";
 
+/// The labels, the most trusted first, as migrations compare them.
+const LABELS: &str = "owner file guest outside";
+
 #[async_trait]
 impl AgentPlans for SqliteStore {
     async fn keep_plan(&self, plan: NewPlan) -> Result<Vec<PlannedTask>, StoreError> {
@@ -28,15 +31,19 @@ impl AgentPlans for SqliteStore {
         self.read(move |tx| select(tx, chat.as_deref(), None)).await
     }
 
-    async fn want_planned(&self, ids: &[PlannedId], turn: &TurnId) -> Result<(), StoreError> {
+    async fn want_planned(&self, ids: &[PlannedId], turn: &TurnId, led_by: Trust) -> Result<(), StoreError> {
         let (ids, turn) = (ids.to_vec(), turn.clone());
         self.write(move |tx| {
             let mut statement = tx.sql.prepare_cached(
-                "UPDATE planned_task SET tries = tries + 1, wanted = :turn, refusal = NULL
+                "UPDATE planned_task SET tries = tries + 1, wanted = :turn, refusal = NULL,
+                        trust = iif(instr(:labels, :led_by) > instr(:labels, trust), :led_by, trust)
                  WHERE owner = :owner AND id = :id",
             )?;
             for id in &ids {
-                statement.execute(named_params! { ":owner": tx.owner, ":id": id.0, ":turn": turn.as_str() })?;
+                statement.execute(named_params! {
+                    ":owner": tx.owner, ":id": id.0, ":turn": turn.as_str(), ":labels": LABELS,
+                    ":led_by": led_by.as_str(),
+                })?;
             }
             Ok(())
         })
