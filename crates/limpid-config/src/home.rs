@@ -167,6 +167,11 @@ impl Home {
         self.0.join("data").join("next-program.lock")
     }
 
+    /// The file that a program holds which has one of the places of those that run at once.
+    pub fn program_place(&self, number: usize) -> PathBuf {
+        self.folder_locks().join(format!("program-{number}.lock"))
+    }
+
     /// Files that tools hold while they change one in a folder.
     pub fn folder_locks(&self) -> PathBuf {
         self.0.join("data").join("locks")

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::memory::WriteSource;
 use crate::tools::catalog::ToolCatalog;
-use crate::tools::file_history::{FileHistory, Turn};
+use crate::tools::file_history::{FileHistory, StartedBy, Turn};
 use crate::tools::policy::{
     CallContext, CallDescription, CallFacts, LONGEST_PATH, Pins, PolicyRules, ToolPolicy, changes,
 };
@@ -280,7 +280,7 @@ impl TurnToolExecutor {
         let Permit { tool, call, arguments, facts, pins, approved } = permit;
         let pins = pins.filter(|_| approved);
         let turn = match facts.effect {
-            Effect::Run => Some(self.files.program_turn(pins.is_some()).await?),
+            Effect::Run => Some(self.files.program_turn(StartedBy::of(context.trust, pins.is_some())).await?),
             _ => None,
         };
         // From here on nothing of it changes, so a second look at what was approved holds until the program has ended.

@@ -29,7 +29,7 @@ use limpid_tools::echoed;
 use limpid_tools::files;
 use tokio::sync::Mutex;
 
-pub(crate) use self::alone::Turn;
+pub(crate) use self::alone::{StartedBy, Turn};
 use self::journal::{Busy, Journal, Watched, unchanged};
 use self::names::{added, is_quoted, with_heading};
 pub use self::offer::FileOffer;
@@ -83,13 +83,13 @@ impl FileHistory {
         self.programs.begin(tool, now_ms).await.map_err(kept)
     }
 
-    /// Waits until a program may start: beside others, or alone, so that nothing of what it was approved for changes until it
-    /// has ended.
+    /// Waits until a program may start: beside others, or alone where the owner said yes to it, so that nothing of what it was
+    /// approved for changes until it has ended.
     ///
     /// # Errors
     /// A sentence, when others do not end in time: then it must not start.
-    pub(crate) async fn program_turn(&self, alone: bool) -> Result<Turn, Sentence> {
-        alone::turn(&self.home, alone).await
+    pub(crate) async fn program_turn(&self, by: StartedBy) -> Result<Turn, Sentence> {
+        alone::turn(&self.home, by).await
     }
 
     /// Looks at what programs changed whose end nobody saw, and gives files that an older version knew by their bytes a

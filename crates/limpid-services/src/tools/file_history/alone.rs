@@ -1,4 +1,5 @@
-//! Programs beside each other, and one that runs alone: what the owner said yes to stays as they saw it until it has ended.
+//! Programs beside each other, so many at once, and one that runs alone: what the owner said yes to stays as they saw it until it has
+//! ended.
 
 use std::fs::File;
 use std::io;
@@ -6,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use limpid_config::Home;
-use limpid_core::{Sentence, sentence};
+use limpid_core::{Sentence, Trust, sentence};
 use limpid_tools::{Stop, echoed};
 use tokio::time::Instant;
 
@@ -21,8 +22,36 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// Between two looks whether an approved program waits.
 const LOOK: Duration = Duration::from_millis(100);
 
+/// Programs of a home that run at once: each may use as much of the machine as one may.
+const AT_ONCE: usize = 8;
+
+/// Those of them that a stranger's text led to, so that the others find room beside them.
+const AT_ONCE_TAINTED: usize = AT_ONCE / 2;
+
 /// How old copies of approved files are that nobody runs any more.
 const LEFT_BEHIND: Duration = Duration::from_hours(1);
+
+/// Who had a program started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StartedBy {
+    /// The owner, who said yes to this very call: it runs alone.
+    Yes,
+    /// A turn that has read nothing of a stranger's.
+    Clean,
+    /// A turn that has.
+    Tainted,
+}
+
+impl StartedBy {
+    /// A turn with this label, or the owner's yes.
+    pub(crate) fn of(trust: Trust, is_approved: bool) -> Self {
+        match (is_approved, trust.is_foreign()) {
+            (true, _) => Self::Yes,
+            (false, false) => Self::Clean,
+            (false, true) => Self::Tainted,
+        }
+    }
+}
 
 /// As long as this lives, no program starts that would run alone; with such a one no other program and no change of a file.
 pub(crate) struct Turn {
@@ -49,33 +78,49 @@ impl Turn {
 ///
 /// # Errors
 /// A sentence, when others do not end in time: then it must not start.
-pub(super) async fn turn(home: &Home, alone: bool) -> Result<Turn, Sentence> {
-    turn_until(home, alone, Instant::now() + PATIENCE).await
+pub(super) async fn turn(home: &Home, by: StartedBy) -> Result<Turn, Sentence> {
+    turn_until(home, by, Instant::now() + PATIENCE).await
 }
 
-async fn turn_until(home: &Home, alone: bool, until: Instant) -> Result<Turn, Sentence> {
+async fn turn_until(home: &Home, by: StartedBy, until: Instant) -> Result<Turn, Sentence> {
     let failed = |error: io::Error| sentence!("it cannot be kept apart from other programs: {}", echoed(error));
     let (next, programs) = (home.next_program_lock(), home.programs_lock());
-    if !alone {
+    if by != StartedBy::Yes {
+        let places = if by == StartedBy::Clean { AT_ONCE } else { AT_ONCE_TAINTED };
         loop {
             // The first one is let go of at once: it only says that no approved program waits.
             let first = locks::now(&next, How::Shared).map_err(failed)?;
             let held = first.map(|_| locks::now(&programs, How::Shared)).transpose().map_err(failed)?.flatten();
-            if let Some(held) = held {
-                return Ok(Turn { next: Some(next), _held: vec![held] });
+            let place = if held.is_some() { place(home, places).map_err(failed)? } else { None };
+            match (held, place) {
+                (Some(held), Some(place)) => return Ok(Turn { next: Some(next), _held: vec![held, place] }),
+                (Some(_), None) if Instant::now() >= until => {
+                    return Err(sentence!("{} programs run already; call this one again when one has ended", places));
+                }
+                (None, _) if Instant::now() >= until => {
+                    return Err(
+                        "a program that the owner approved goes first; call this one again when that has ended".into(),
+                    );
+                }
+                _ => tokio::time::sleep(PAUSE).await,
             }
-            if Instant::now() >= until {
-                return Err(
-                    "a program that the owner approved goes first; call this one again when that has ended".into()
-                );
-            }
-            tokio::time::sleep(PAUSE).await;
         }
     }
     let take = async |path: &Path| locks::take(path, How::Alone, until).await.map_err(failed)?.ok_or_else(others);
     let _next = take(&next).await?;
     let held = vec![take(&programs).await?, take(&home.files_lock()).await?];
     Ok(Turn { next: None, _held: held })
+}
+
+/// One of so many places, if one is free.
+fn place(home: &Home, places: usize) -> io::Result<Option<File>> {
+    std::fs::create_dir_all(home.folder_locks())?;
+    for number in 0..places {
+        if let Some(place) = locks::now(&home.program_place(number), How::Alone)? {
+            return Ok(Some(place));
+        }
+    }
+    Ok(None)
 }
 
 fn others() -> Sentence {
@@ -95,6 +140,7 @@ pub(super) fn clear_copies(home: &Home, now: SystemTime) {
 
 #[cfg(test)]
 mod tests {
+    use super::StartedBy::{Clean, Tainted, Yes};
     use super::*;
 
     fn home() -> (tempfile::TempDir, Home) {
@@ -104,28 +150,45 @@ mod tests {
         (folder, home)
     }
 
-    async fn at_once(home: &Home, alone: bool) -> Result<Turn, Sentence> {
-        turn_until(home, alone, Instant::now()).await
+    async fn at_once(home: &Home, by: StartedBy) -> Result<Turn, Sentence> {
+        turn_until(home, by, Instant::now()).await
+    }
+
+    // SEC-084 SEC-093
+    #[tokio::test]
+    async fn so_many_run_at_once_and_those_of_strangers_leave_room_for_the_others() {
+        let (_folder, home) = home();
+        let mut running = Vec::new();
+        for _ in 0..AT_ONCE_TAINTED {
+            running.push(at_once(&home, Tainted).await.unwrap());
+        }
+        assert!(at_once(&home, Tainted).await.is_err_and(|why| why.text().starts_with("4 programs run already")));
+        for _ in 0..AT_ONCE - AT_ONCE_TAINTED {
+            running.push(at_once(&home, Clean).await.unwrap());
+        }
+        assert!(at_once(&home, Clean).await.is_err());
+        running.pop();
+        assert!(at_once(&home, Clean).await.is_ok() && at_once(&home, Tainted).await.is_err());
     }
 
     // SEC-076 SEC-093
     #[tokio::test]
     async fn an_approved_program_that_waits_goes_first() {
         let (_folder, home) = home();
-        let unasked = at_once(&home, false).await.unwrap();
-        let beside = at_once(&home, false).await.unwrap();
+        let unasked = at_once(&home, Clean).await.unwrap();
+        let beside = at_once(&home, Clean).await.unwrap();
         let waiting = tokio::spawn({
             let home = home.clone();
-            async move { turn(&home, true).await }
+            async move { turn(&home, Yes).await }
         });
         // Those that run hear of it, and no other one starts.
         unasked.is_wanted().await;
         beside.is_wanted().await;
-        assert!(at_once(&home, false).await.is_err_and(|why| why.text().contains("goes first")));
+        assert!(at_once(&home, Clean).await.is_err_and(|why| why.text().contains("goes first")));
         drop((unasked, beside));
         let approved = waiting.await.unwrap().unwrap();
-        assert!(at_once(&home, false).await.is_err() && at_once(&home, true).await.is_err());
+        assert!(at_once(&home, Clean).await.is_err() && at_once(&home, Yes).await.is_err());
         drop(approved);
-        assert!(at_once(&home, true).await.is_ok() && at_once(&home, false).await.is_ok());
+        assert!(at_once(&home, Yes).await.is_ok() && at_once(&home, Clean).await.is_ok());
     }
 }
