@@ -187,8 +187,8 @@ fn word(text: &str) -> Option<String> {
     words.filter(|word| word.len() > 3).map(str::to_owned).next()
 }
 
-/// Two agents that read what they are told to. Where an agent has a mailbox, a worker reads the web for it, so pages are read by
-/// one that has none.
+/// Two agents that read what they are told to. Where an agent has a mailbox or folders, a worker reads the web for it, so pages
+/// are read by one that has none.
 struct Reader {
     of_mail: Agent,
     of_web: Agent,
@@ -221,11 +221,10 @@ impl Reader {
         fs::create_dir_all(home.path().join("shared")).map_err(|error| failed(&error))?;
         fs::write(home.path().join("mail/me@example.com.toml"), ACCOUNT).map_err(|error| failed(&error))?;
         let model: Arc<dyn Model> = Arc::new(Talker::new(chat::card(), move |call| reply(call, &next, &read)));
-        let agent = |home: &TempDir, of_mail: bool| {
+        let agent = |home: &TempDir, reads: &str| {
             let config = format!(
                 "[memory]\nenabled = false\n[exec]\nenabled = false\n[modes]\nsuggestions = false\n[tools]\ndefer = false\n\
-                 [web]\nalso = [\"127.0.0.1\"]\n[inbox]\nmail = {of_mail}\n[files]\nread = [{}]\n",
-                json!(folder)
+                 {reads}\n"
             );
             Agent::open(AgentOptions {
                 config: Config::parse(&config, "limpid.toml").map_err(|error| failed(&error))?,
@@ -237,7 +236,8 @@ impl Reader {
             .map_err(|error| failed(&error))
         };
         let other_home = chat::home()?;
-        let (of_mail, of_web) = (agent(&home, true)?, agent(&other_home, false)?);
+        let of_mail = agent(&home, &format!("[inbox]\nmail = true\n[files]\nread = [{}]", json!(folder)))?;
+        let of_web = agent(&other_home, "[web]\nalso = [\"127.0.0.1\"]")?;
         Ok(Self { of_mail, of_web, site, calls, results, home, _other_home: other_home })
     }
 
