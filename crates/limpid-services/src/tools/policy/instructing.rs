@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use limpid_config::{Home, regular_file};
+use limpid_config::Home;
 
 /// Files and folders that are looked at; where there are more, nothing that has a second name counts as harmless.
 const LOOKED_AT: usize = 50_000;
@@ -131,19 +131,17 @@ fn folded(path: &Path) -> PathBuf {
     PathBuf::from(path.to_string_lossy().to_uppercase().to_lowercase())
 }
 
-/// Which file a path opens, and how many names it has. The open file is asked, not its name.
+/// Which file a path leads to, and how many names it has. Nothing is opened: to close any file of the database would give back
+/// every lock that this process holds on it (`fcntl(2)`), and the next process to leave would take its log away.
 #[cfg(unix)]
 fn opened(path: &Path) -> Option<(FileId, u64)> {
     use std::os::unix::fs::MetadataExt as _;
-    // What cannot be opened, such as a folder or a file that is written only, still is one.
-    let open = regular_file::open(path).and_then(|file| file.metadata());
-    let about = open.or_else(|_| std::fs::metadata(path)).ok()?;
+    let about = std::fs::metadata(path).ok()?;
     Some(((about.dev(), about.ino()), about.nlink()))
 }
 
 #[cfg(not(unix))]
-fn opened(path: &Path) -> Option<(FileId, u64)> {
-    let _ = regular_file::open(path).ok()?;
+fn opened(_path: &Path) -> Option<(FileId, u64)> {
     None
 }
 
