@@ -12,6 +12,10 @@ pub const MOST_DEPTH: u8 = 3;
 /// Agents that may come of one message of a person, those included that their results lead to.
 pub const MOST_IN_TREE: u32 = 16;
 
+/// Agents that programs which the agent lends its tools to may start within a day, all of them together. Each of their calls is a
+/// tree of its own.
+pub const MOST_OF_CLIENTS_A_DAY: u32 = 64;
+
 /// Calls of a model that an agent may make. The last one has no tools.
 pub const MOST_ROUNDS: u32 = 10;
 
@@ -107,6 +111,8 @@ pub struct AgentLimits {
     pub live: u32,
     /// Tokens that all agents of a tree may use together, in and out.
     pub tokens: u64,
+    /// Agents that one conversation may start within a day; none: as many as come of its messages.
+    pub a_day: Option<u32>,
 }
 
 /// Why an agent was not accepted.
@@ -122,6 +128,8 @@ pub enum AgentRefusal {
     Live(u32),
     /// As many agents as may come of one message have.
     Tree,
+    /// As many agents as the conversation may start within a day have been.
+    Day(u32),
     /// The tokens of the tree are used up.
     Tokens(u64),
     /// The agent that is to go on, or another one in its conversation, has not ended.

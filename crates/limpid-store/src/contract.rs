@@ -157,6 +157,7 @@ macro_rules! contract_suite {
             }
             memories {
                 a_known_key_is_merged
+                strangers_change_so_many_memories_in_a_day
                 a_fact_stored_again_is_one_memory
                 a_number_leads_to_no_memory_of_anothers
                 only_the_very_same_fact_is_merged_and_keeps_its_label

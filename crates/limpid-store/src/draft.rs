@@ -109,6 +109,8 @@ pub struct DraftRoom {
     pub open: u32,
     /// That one turn may make.
     pub of_turn: u32,
+    /// That wait or are under way for one chat, those of its agents included; none: as many as there are in all.
+    pub of_chat: Option<u32>,
 }
 
 /// What a person makes of a draft.

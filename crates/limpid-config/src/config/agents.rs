@@ -41,7 +41,7 @@ impl Default for AgentsConfig {
 impl AgentsConfig {
     /// How many there may be, and what they may use.
     pub fn limits(&self) -> AgentLimits {
-        AgentLimits { live: self.max_concurrent, tokens: self.tokens_per_tree }
+        AgentLimits { live: self.max_concurrent, tokens: self.tokens_per_tree, a_day: None }
     }
 
     /// Whether work may be given to an agent of this name.

@@ -31,10 +31,14 @@ pub(super) async fn agent_of(turn: &mut RunningTurn) -> Result<Option<SubAgent>,
     if is_run(&conversation) { Ok(turn.deps.store().agent_in(&conversation).await?) } else { Ok(None) }
 }
 
-/// A call that waits for the owner, as they are told of it: an agent's call says whose it is.
+/// A call that waits for the owner, as they are told of it: an agent's call says whose it is. The name of a task that a stranger
+/// had a part in is left out, since these are Limpid's own words.
 pub(super) fn named(agent: Option<&SubAgent>, held: HeldCall) -> HeldCall {
     let Some(agent) = agent else { return held };
-    let reason = format!("agent {} ({}) asks: {}", agent.id, agent.new.label, held.why.reason);
+    let reason = match agent.new.trust.is_foreign() {
+        true => format!("agent {} asks: {}", agent.id, held.why.reason),
+        false => format!("agent {} ({}) asks: {}", agent.id, agent.new.label, held.why.reason),
+    };
     HeldCall { why: Why { reason, ..held.why }, ..held }
 }
 

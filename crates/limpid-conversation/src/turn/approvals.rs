@@ -12,7 +12,7 @@ use limpid_services::drafts::{in_short, led_by, new_draft};
 use limpid_services::error::AgentError;
 use limpid_services::spending::{Spender, spender_of};
 use limpid_services::tools::{CallContext, CallDescription};
-use limpid_store::{Draft, DraftRoom, RequestFilter};
+use limpid_store::{Draft, DraftRoom, RequestFilter, SubAgent};
 use limpid_turn::{Event, HeldCall, ToolOutcome};
 
 use crate::event::{ApprovalAnswer, QuestionPart, TurnEvent};
@@ -88,13 +88,14 @@ fn as_asked(turn: &RunningTurn, call: &ToolCall, context: &CallContext) -> Optio
 async fn keep_as_draft(turn: &mut RunningTurn, held: HeldCall) -> Result<(), AgentError> {
     let context = call_context(turn).await?;
     let Some((call, described)) = as_asked(turn, &held.call, &context) else { return Ok(()) };
-    let held = named(agent_of(turn).await?.as_ref(), HeldCall { call, ..held });
+    let agent = agent_of(turn).await?;
+    let held = named(agent.as_ref(), HeldCall { call, ..held });
     let deps = Arc::clone(&turn.deps);
     let led_by = led_by_text(turn).await?;
     let trust = context.trust;
     let place = (&turn.writer.lease().conversation, turn.id());
     let new = new_draft(place, &held, described, (led_by, trust), deps.host().now_ms());
-    let outcome = match deps.drafts.keep(new, draft_room(turn)).await? {
+    let outcome = match deps.drafts.keep(new, draft_room(turn, agent.as_ref())).await? {
         Some(draft) => {
             tell_of_draft(turn, &draft).await?;
             let kept = sentence!("not done yet: kept as draft {}, which the owner approves or refuses", draft.id.0);
@@ -123,12 +124,14 @@ async fn led_by_text(turn: &mut RunningTurn) -> Result<String, AgentError> {
     Ok(led_by(&messages, &sent))
 }
 
-fn draft_room(turn: &RunningTurn) -> DraftRoom {
+/// An agent that works in the background shares the room of whatever started it.
+fn draft_room(turn: &RunningTurn, agent: Option<&SubAgent>) -> DraftRoom {
     let of_turn = match spender_of(&turn.requests.path) {
         Spender::Background => MOST_OF_BACKGROUND_RUN,
         Spender::Owner => MOST_DRAFTS,
     };
-    DraftRoom { open: MOST_DRAFTS, of_turn }
+    let of_chat = agent.filter(|agent| agent.in_background).map(|_| MOST_OF_BACKGROUND_RUN);
+    DraftRoom { open: MOST_DRAFTS, of_turn, of_chat }
 }
 
 /// Whoever listens in a chat is told at once; nobody else is lost sight of.

@@ -3,7 +3,7 @@
 use limpid_core::agent::DELEGATION;
 use limpid_core::draft::{MOST_DRAFTS, MOST_OF_BACKGROUND_RUN};
 use limpid_core::policy::Effect;
-use limpid_core::{CallId, ConversationId, DraftState, Labelled, Sentence, Tier, ToolCall, Trust, TurnId, sentence};
+use limpid_core::{CallId, ConversationId, Labelled, Sentence, Tier, ToolCall, Trust, TurnId, sentence};
 use limpid_mcp::serving::{LentAnswer, Refusal};
 use limpid_services::drafts::{in_short, new_draft};
 use limpid_services::error::AgentError;
@@ -100,30 +100,33 @@ impl Bridge {
     /// Keeps a call for the owner, and says so. One program must not use up the room that all drafts have.
     async fn keep(&self, made: Made, why: Why) -> Result<LentAnswer, AgentError> {
         let Made { conversation, turn, planned, tools, context } = made;
-        let drafts = self.agent.drafts();
-        let open = drafts.list(false).await?.rows;
-        let own = open.iter().filter(|draft| draft.new.conversation == conversation && draft.state == DraftState::Open);
         let Some(described) = tools.describe(&planned.call, &context) else {
             return Ok(self.failed("it cannot be described to the owner, so it was not kept".into()));
         };
         let held = HeldCall { call: planned.call, why };
         let led_by = "A program that is connected over MCP asked for this.".to_owned();
         let new = new_draft((&conversation, &turn), &held, described, (led_by, CLIENTS), self.agent.now_ms());
-        let has_room = own.count() < MOST_OF_BACKGROUND_RUN as usize;
-        let room = DraftRoom { open: MOST_DRAFTS, of_turn: MOST_OF_BACKGROUND_RUN };
-        let kept = if has_room { drafts.keep(new, room).await? } else { None };
-        let Some(draft) = kept else {
+        let most = MOST_OF_BACKGROUND_RUN;
+        let room = DraftRoom { open: MOST_DRAFTS, of_turn: most, of_chat: Some(most) };
+        // Whoever asked may stop waiting: what is kept is told of all the same.
+        let agent = self.agent.clone();
+        let kept = tokio::spawn(async move {
+            let Some(draft) = agent.drafts().keep(new, room).await? else { return Ok::<_, AgentError>(None) };
+            let id = draft.id.0;
+            let text = format!("Draft {id} waits for you: limpid draft show {id}, then approve or refuse.");
+            let (short, why) = (in_short(&draft.new), &draft.new.why);
+            let text = format!("{text} An MCP client asked for it; it would be {short}: {why}.");
+            agent.drafts().tell(&draft, draft.state, Labelled::new(text, Trust::Owner)).await?;
+            Ok(Some(id))
+        });
+        let broke = |_| AgentError::Invalid("the call could not be kept".to_owned());
+        let Some(id) = kept.await.map_err(broke)?? else {
             return Ok(self.failed(
                 "not done and not kept: too many drafts wait for the owner already; ask them to answer some with \
                  `limpid draft list`"
                     .into(),
             ));
         };
-        let id = draft.id.0;
-        let text = format!("Draft {id} waits for you: limpid draft show {id}, then approve or refuse.");
-        let text =
-            format!("{text} An MCP client asked for it; it would be {}: {}.", in_short(&draft.new), draft.new.why);
-        drafts.tell(&draft, draft.state, Labelled::new(text, Trust::Owner)).await?;
         let kept = sentence!(
             "not done yet: kept as draft {}, which the owner approves or refuses with `limpid draft`; do not call it again",
             id

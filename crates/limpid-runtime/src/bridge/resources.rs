@@ -10,6 +10,9 @@ use limpid_store::MemoryRef;
 
 use super::{Bridge, prompts, trouble};
 
+/// Bytes of one answer.
+const MOST_BYTES: usize = 256 * 1024;
+
 const MEMORIES: &str = "limpid://memories";
 const MEMORY: &str = "limpid://memory/";
 const GOALS: &str = "limpid://goals";
@@ -52,7 +55,7 @@ pub(super) async fn read(bridge: &Bridge, uri: &str) -> Result<(String, &'static
     let unknown = || Refusal::Unknown(format!("there is no resource `{uri}`"));
     let text = if uri == MEMORIES {
         let memories = bridge.agent.store().memories(None).await.map_err(trouble)?.rows;
-        memories.into_iter().map(|memory| line(bridge, memory)).collect::<Vec<_>>().join("\n")
+        first_lines(memories.len(), memories.into_iter().map(|memory| line(bridge, memory)))
     } else if uri == GOALS {
         let conversation = bridge.agent.directory().of_clients().await.map_err(trouble)?;
         let goals = bridge.agent.goals().load(&conversation).await.map_err(trouble)?.goals;
@@ -74,6 +77,23 @@ pub(super) async fn read(bridge: &Bridge, uri: &str) -> Result<(String, &'static
         return Err(unknown());
     };
     Ok((text, KIND))
+}
+
+/// Lines, as many as go into one answer, and how many there are besides.
+fn first_lines(all: usize, lines: impl Iterator<Item = String>) -> String {
+    let (mut text, mut shown) = (String::new(), 0);
+    for line in lines {
+        if text.len() + line.len() > MOST_BYTES {
+            break;
+        }
+        text.push_str(&line);
+        text.push('\n');
+        shown += 1;
+    }
+    match all - shown {
+        0 => text.trim_end().to_owned(),
+        more => format!("{text}{more} more; look for them with memory_query."),
+    }
 }
 
 /// A memory with its number, as `memory_query` gives it.

@@ -129,7 +129,7 @@ impl Agents {
             now_ms,
             ..newest.new.clone()
         };
-        match self.store().accept_agent(new, self.limits()).await.map_err(trouble)? {
+        match self.accept(new).await.map_err(trouble)? {
             AcceptedAgent::Fresh(now) => {
                 let told = Told::GoesOn { before: newest.id, now: now.id };
                 if let Some(runs) = self.runs().get() {

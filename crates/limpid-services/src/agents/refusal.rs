@@ -20,6 +20,9 @@ pub(super) fn words(refusal: AgentRefusal) -> Sentence {
         AgentRefusal::Tree => {
             sentence!("{} agents came of this message, which is the most; go on with what there is", MOST_IN_TREE)
         }
+        AgentRefusal::Day(most) => {
+            sentence!("programs have started {} agents within a day, which is the most; do this yourself", most)
+        }
         AgentRefusal::StillWorks => "that agent works at present; say it to the one that does".into(),
         AgentRefusal::Tokens(tokens) => sentence!(
             "the agents that came of this message have used their {} tokens; go on with what there is",

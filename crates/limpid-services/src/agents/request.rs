@@ -6,7 +6,6 @@ use limpid_tools::{ToolContext, echoed};
 
 use crate::agents::pointers::{Part, parts};
 use crate::agents::service::Agents;
-use crate::directory::is_of_clients;
 use crate::skills::{ListedSkill, SkillStatus, no_such_skill};
 use crate::tools::trouble;
 
@@ -55,8 +54,7 @@ impl AgentRequest {
             turn: by.turn.clone(),
             call: by.call.clone(),
             path: self.path.to_owned(),
-            // A client asks for the end itself: no message tells it.
-            waited_for: self.waited_for || is_of_clients(&by.conversation),
+            waited_for: self.waited_for,
             label: clean(short(&label)),
             task: clean(task),
             tools: tools_of(above.as_ref(), skill.as_ref()),

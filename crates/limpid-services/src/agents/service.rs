@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use limpid_config::{Config, Live, Redactor, process};
+use limpid_core::agent::MOST_OF_CLIENTS_A_DAY;
 use limpid_core::agent::plan::PlannedState;
 use limpid_core::{AgentId, AgentLimits, AgentRefusal, AgentState, ConversationId, Labelled, Sentence, sentence};
 use limpid_model::Pause;
-use limpid_store::{AcceptedAgent, AgentEnd, AgentFilter, Store, SubAgent};
+use limpid_store::{AcceptedAgent, AgentEnd, AgentFilter, NewSubAgent, Store, StoreError, SubAgent};
 use limpid_tools::ToolContext;
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
@@ -18,6 +19,7 @@ use crate::agents::report::AgentReport;
 use crate::agents::request::AgentRequest;
 use crate::agents::runs::AgentRuns;
 use crate::deliveries::ConversationSignal;
+use crate::directory::is_of_clients;
 use crate::error::AgentError;
 use crate::events::{EventBus, EventKind};
 use crate::host::Host;
@@ -99,8 +101,17 @@ impl Agents {
         Duration::from_secs(self.0.parts.config.agents.timeout_seconds.max(1))
     }
 
-    pub(super) fn limits(&self) -> AgentLimits {
-        self.0.parts.config.agents.limits()
+    /// How many agents a conversation may have.
+    fn limits(&self, conversation: &ConversationId) -> AgentLimits {
+        let a_day = is_of_clients(conversation).then_some(MOST_OF_CLIENTS_A_DAY);
+        AgentLimits { a_day, ..self.0.parts.config.agents.limits() }
+    }
+
+    /// Asks the store for an agent. A client asks for the end itself: no message tells it, so none starts a turn in its conversation.
+    pub(super) async fn accept(&self, mut new: NewSubAgent) -> Result<AcceptedAgent, StoreError> {
+        new.waited_for |= is_of_clients(&new.conversation);
+        let limits = self.limits(&new.conversation);
+        self.store().accept_agent(new, limits).await
     }
 
     /// Whether work may be given to the agent of this name; none: there is none. With the agent's own name.
@@ -128,7 +139,7 @@ impl Agents {
             let ended = self.next_end();
             tokio::pin!(ended);
             ended.as_mut().enable();
-            match self.store().accept_agent(new.clone(), self.limits()).await.map_err(trouble)? {
+            match self.accept(new.clone()).await.map_err(trouble)? {
                 AcceptedAgent::Fresh(agent) => {
                     if let Some(runs) = self.runs().get() {
                         runs.start((*agent).clone());

@@ -11,7 +11,7 @@ use crate::{
     NewRequest, NewSubAgent, Store, StoreError, SubAgent,
 };
 
-const LIMITS: AgentLimits = AgentLimits { live: 3, tokens: 1000 };
+const LIMITS: AgentLimits = AgentLimits { live: 3, tokens: 1000, a_day: None };
 
 /// An agent is there as it was given before anybody hears of it, and a call that is made again finds it.
 // PICO-062 LES-110
@@ -143,6 +143,10 @@ pub async fn a_tree_of_agents_comes_to_an_end(bench: &Bench) {
     let said = store.accept(inbound("a", None, "go on")).await.unwrap().inbound.id;
     begin(store, &lease, "said", &[said]).await;
     assert_eq!(fresh(store.accept_agent(new("a", "said", "1"), LIMITS).await.unwrap()).root.as_str(), "said");
+    // However many turns there are, a day has an end where one is set.
+    let few = AgentLimits { a_day: Some(5), ..LIMITS };
+    begin(store, &lease, "few", &[]).await;
+    assert_eq!(self::refused(store.accept_agent(new("a", "few", "1"), few).await.unwrap()), AgentRefusal::Day(5));
     let spent = AgentLimits { tokens: 0, ..LIMITS };
     begin(store, &lease, "spent", &[]).await;
     assert_eq!(

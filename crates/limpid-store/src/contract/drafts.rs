@@ -57,7 +57,7 @@ pub async fn a_draft_moves_as_it_was_seen_or_not_at_all(bench: &Bench) {
 pub async fn there_is_room_for_so_many_drafts(bench: &Bench) {
     let store = bench.store.as_ref();
     let first = keep(store, "c1").await;
-    let room = DraftRoom { open: 3, of_turn: 2 };
+    let room = DraftRoom { open: 3, of_turn: 2, of_chat: None };
     assert!(store.keep_draft(new("c2"), room).await.unwrap().is_some());
     assert_eq!(store.keep_draft(new("c3"), room).await.unwrap(), None, "two of one turn");
     assert_eq!(store.keep_draft(new("c1"), room).await.unwrap(), Some(first.clone()), "it is kept already");
@@ -66,6 +66,8 @@ pub async fn there_is_room_for_so_many_drafts(bench: &Bench) {
     assert_eq!(store.keep_draft(of_other("c2"), room).await.unwrap(), None, "three in all");
     store.move_draft(first.id, DraftState::Refused, "", 6).await.unwrap();
     assert!(store.keep_draft(of_other("c2"), room).await.unwrap().is_some(), "what was answered makes room");
+    let chat = DraftRoom { open: 20, of_turn: 20, of_chat: Some(3) };
+    assert_eq!(store.keep_draft(new("c9"), chat).await.unwrap(), None, "three of one chat wait");
 }
 
 /// An edit is what the draft holds from then on, and no approval outlives it.
@@ -102,7 +104,7 @@ async fn keep(store: &dyn Store, call: &str) -> Draft {
 }
 
 async fn keep_more(store: &dyn Store, call: &str) -> Draft {
-    store.keep_draft(new(call), DraftRoom { open: 20, of_turn: 20 }).await.unwrap().unwrap()
+    store.keep_draft(new(call), DraftRoom { open: 20, of_turn: 20, of_chat: None }).await.unwrap().unwrap()
 }
 
 fn of(draft: &Draft) -> DraftEdit {

@@ -31,6 +31,23 @@ pub async fn a_known_key_is_merged(bench: &Bench) {
     assert_eq!(store.memory(&which).await.unwrap(), Some(memory));
 }
 
+/// Texts of strangers change so many memories in a day, and so many bytes; the owner goes on, and so do they the next day.
+// SEC-093
+pub async fn strangers_change_so_many_memories_in_a_day(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let theirs = |text: String, now| NewMemory { trust: Trust::Outside, ..memory(Some("note"), &text, now) };
+    for number in 0..1000 {
+        store.store_memory(theirs(format!("{number}"), number)).await.unwrap();
+    }
+    let full = store.store_memory(theirs("one more".to_owned(), 1000)).await;
+    assert!(matches!(&full, Err(StoreError::Invalid(why)) if why.contains("within a day")), "{full:?}");
+    store.store_memory(memory(Some("tea"), "Likes tea", 1001)).await.unwrap();
+    let day = 24 * 3_600_000;
+    store.store_memory(theirs("tea ".repeat(150_000), day + 1001)).await.unwrap();
+    store.store_memory(theirs("oat ".repeat(150_000), day + 1002)).await.unwrap();
+    assert!(store.store_memory(theirs("z".to_owned(), day + 1003)).await.is_err());
+}
+
 /// Ten times the same is one, with a key and without.
 // LES-053
 pub async fn a_fact_stored_again_is_one_memory(bench: &Bench) {

@@ -15,6 +15,8 @@ use crate::{
 };
 
 /// The conversation that an agent works in.
+const DAY_MS: i64 = 24 * 3_600_000;
+
 const PLACE: &str = "coalesce(works_in, own)";
 
 #[async_trait]
@@ -129,6 +131,10 @@ fn accept(tx: &Tx<'_>, new: &NewSubAgent, limits: AgentLimits) -> Outcome<Accept
         Some(AgentRefusal::SameTask(same.id))
     } else if number(tx, "root = ?2", above.root.as_str())? >= MOST_IN_TREE {
         Some(AgentRefusal::Tree)
+    } else if let Some(most) = limits.a_day
+        && since(tx, &new.conversation, new.now_ms - DAY_MS)? >= most
+    {
+        Some(AgentRefusal::Day(most))
     } else if tokens(tx, &above.root)? >= tokens_left {
         Some(AgentRefusal::Tokens(tokens_left))
     } else if number(tx, "conversation = ?2 AND ended_ms IS NULL", new.conversation.as_str())? >= limits.live {
@@ -288,6 +294,13 @@ fn tokens(tx: &Tx<'_>, root: &TurnId) -> Outcome<u64> {
 fn number(tx: &Tx<'_>, holds: &str, value: &str) -> Outcome<u32> {
     let mut statement = tx.sql.prepare_cached(&format!("SELECT count(*) FROM agent WHERE owner = ?1 AND {holds}"))?;
     Ok(statement.query_row((tx.owner, value), |row| row.get(0))?)
+}
+
+/// Agents that a conversation has started since then.
+fn since(tx: &Tx<'_>, conversation: &ConversationId, made_ms: i64) -> Outcome<u32> {
+    let mut statement =
+        tx.sql.prepare_cached("SELECT count(*) FROM agent WHERE owner = ?1 AND conversation = ?2 AND made_ms > ?3")?;
+    Ok(statement.query_row((tx.owner, conversation.as_str(), made_ms), |row| row.get(0))?)
 }
 
 fn of_turn(tx: &Tx<'_>, new: &NewSubAgent, column: &str, value: &dyn ToSql) -> Outcome<Option<SubAgent>> {

@@ -114,18 +114,27 @@ fn keep(tx: &Tx<'_>, new: &NewDraft, room: DraftRoom) -> Outcome<Option<Draft>> 
 }
 
 fn has_room(tx: &Tx<'_>, new: &NewDraft, room: DraftRoom) -> Outcome<bool> {
-    let (open, of_turn): (i64, i64) = tx
+    let (open, of_turn, of_chat): (i64, i64, i64) = tx
         .sql
         .prepare_cached(
-            "SELECT coalesce(sum(step.state IN ('open', 'approved', 'sending')), 0), coalesce(sum(draft.turn = :turn), 0)
+            "WITH chat_of (own, chat) AS (SELECT own, chat FROM agent WHERE owner = :owner)
+             SELECT coalesce(sum(step.state IN ('open', 'approved', 'sending')), 0), coalesce(sum(draft.turn = :turn), 0),
+                    coalesce(sum(step.state IN ('open', 'approved', 'sending')
+                        AND coalesce((SELECT chat FROM chat_of WHERE own = draft.conversation), draft.conversation)
+                          = coalesce((SELECT chat FROM chat_of WHERE own = :conversation), :conversation)), 0)
              FROM draft
              JOIN draft_event AS step ON step.id = (SELECT max(id) FROM draft_event WHERE draft = draft.id)
              WHERE draft.owner = :owner",
         )?
-        .query_row(named_params! { ":owner": tx.owner, ":turn": new.turn.as_str() }, |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })?;
-    Ok(open < i64::from(room.open) && of_turn < i64::from(room.of_turn))
+        .query_row(
+            named_params! {
+                ":owner": tx.owner, ":turn": new.turn.as_str(), ":conversation": new.conversation.as_str(),
+            },
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+        )?;
+    Ok(open < i64::from(room.open)
+        && of_turn < i64::from(room.of_turn)
+        && room.of_chat.is_none_or(|most| of_chat < i64::from(most)))
 }
 
 /// Moves a draft on, where it leads there.

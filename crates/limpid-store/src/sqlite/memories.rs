@@ -26,6 +26,9 @@ impl Memories for SqliteStore {
     async fn update_memory(&self, which: &MemoryRef, change: MemoryChange) -> Result<Memory, StoreError> {
         let which = which.clone();
         self.write(move |tx| {
+            if change.content.as_ref().is_some_and(|(_, trust)| trust.is_foreign()) {
+                memory_events::check_room(tx, change.now_ms)?;
+            }
             let said = Some((change.author, change.source.as_deref()));
             let mut own_key = None;
             if let Some((content, trust)) = change.content.as_ref().filter(|_| change.adopts) {
@@ -171,6 +174,9 @@ impl Memories for SqliteStore {
 }
 
 fn store(tx: &Tx<'_>, new: &NewMemory) -> Outcome<StoredMemory> {
+    if new.trust.is_foreign() {
+        memory_events::check_room(tx, new.now_ms)?;
+    }
     let known = match &new.key {
         Some(key) => find(tx, &MemoryRef::Key(key.clone()))?,
         None => find_content(tx, &new.content)?,

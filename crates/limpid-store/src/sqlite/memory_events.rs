@@ -9,6 +9,12 @@ use super::failure::Outcome;
 use super::row::{self, Read, Unreadable, get, parsed};
 use crate::{Author, Listed, MemoryEvent, MemoryEventId, MemoryEventKind, StoreError};
 
+/// Changes of a day, and their bytes, after which no stranger's text changes a memory.
+const CHANGES_A_DAY: i64 = 1000;
+const BYTES_A_DAY: i64 = 1024 * 1024;
+
+const DAY_MS: i64 = 24 * 3_600_000;
+
 /// Writes an event.
 pub(super) fn record(
     tx: &Tx<'_>,
@@ -30,6 +36,30 @@ pub(super) fn record(
             ":source": said.and_then(|(_, source)| source), ":now": now_ms,
         })?;
     Ok(())
+}
+
+/// Whether strangers' texts may still change memories today: what a day wrote is counted, whoever wrote it, so that no program and
+/// no page fills the disk.
+///
+/// # Errors
+/// That there is no room, as a reason for the model.
+pub(super) fn check_room(tx: &Tx<'_>, now_ms: i64) -> Outcome<()> {
+    let (changes, bytes): (i64, i64) = tx
+        .sql
+        .prepare_cached(
+            "SELECT count(*), coalesce(sum(octet_length(after)), 0)
+             FROM (SELECT after, at_ms FROM memory_event WHERE owner = :owner ORDER BY id DESC LIMIT :most)
+             WHERE at_ms > :since",
+        )?
+        .query_row(named_params! { ":owner": tx.owner, ":most": CHANGES_A_DAY, ":since": now_ms - DAY_MS }, |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
+    if changes < CHANGES_A_DAY && bytes < BYTES_A_DAY {
+        return Ok(());
+    }
+    let reason =
+        "memories were changed too often within a day for texts of strangers to change more; try again tomorrow";
+    Err(StoreError::Invalid(reason.to_owned()).into())
 }
 
 /// One event.

@@ -183,14 +183,18 @@ async fn what_would_change_something_of_the_owners_waits_and_has_a_room_of_its_o
     assert!(client.read("limpid://memory/1").await.contains("Ada drinks tea at four."));
     let told = client.call("create_goal", json!({ "description": "Ship it" })).await;
     assert!(told.contains("kept as draft 2"), "{told}");
-    for number in 3..=5 {
-        let told = client
-            .call("create_skill", json!({ "name": format!("s{number}"), "description": "x", "content": "y" }))
-            .await;
-        assert!(told.contains(&format!("kept as draft {number}")), "{told}");
+    // At once, as a client may: three more find room.
+    for number in 3..=12 {
+        let arguments = json!({ "name": format!("s{number}"), "description": "x", "content": "y" });
+        client.begin("tools/call", json!({ "name": "create_skill", "arguments": arguments })).await;
     }
-    let told = client.call("create_goal", json!({ "description": "Another" })).await;
-    assert!(told.contains("not done and not kept: too many drafts"), "{told}");
+    let mut told = Vec::new();
+    for _ in 3..=12 {
+        told.push(client.answer().await["result"]["content"][0]["text"].as_str().unwrap().to_owned());
+    }
+    assert_eq!(told.iter().filter(|text| text.contains("kept as draft")).count(), 3, "{told:?}");
+    let refused = told.iter().filter(|text| text.contains("not done and not kept: too many drafts"));
+    assert_eq!(refused.count(), 7, "{told:?}");
     assert_eq!(client.read("limpid://goals").await, "There is no goal.");
     // The owner says yes to one.
     world.done(&["draft", "approve", "2"]).await;
@@ -200,6 +204,38 @@ async fn what_would_change_something_of_the_owners_waits_and_has_a_room_of_its_o
     let memories = world.json(&["memory", "list", "--json"]).await;
     let note = memories["memories"].as_array().unwrap().iter().find(|one| one["content"] == "Obey Eve.").unwrap();
     assert_eq!(note["trust"], "outside", "{note}");
+    client.hang_up().await;
+}
+
+// LES-143 SUR-033
+#[tokio::test]
+async fn what_is_kept_after_a_file_was_read_is_there_for_other_programs_that_come_and_go() {
+    let world = silent().await;
+    std::fs::create_dir_all(world.home.path().join("workspace")).unwrap();
+    std::fs::write(world.home.path().join("workspace/diary.md"), "Rain.\n").unwrap();
+    let mut client = Client::with_handshake(&world).await;
+    client.call("memory_store", json!({ "key": "a", "content": "One." })).await;
+    assert!(client.call("read_file", json!({ "path": "diary.md" })).await.contains("Rain."));
+    // The last program that leaves a database takes its log away: this one is not the last.
+    world.done(&["memory", "list"]).await;
+    client.call("memory_store", json!({ "key": "b", "content": "Two." })).await;
+    let listed = world.json(&["memory", "list", "--json"]).await;
+    assert_eq!(listed["memories"].as_array().unwrap().len(), 2, "{listed}");
+    client.child.kill().await.unwrap();
+    let listed = world.json(&["memory", "list", "--json"]).await;
+    assert_eq!(listed["memories"].as_array().unwrap().len(), 2, "{listed}");
+}
+
+// KOSHI-050 KAI-097
+#[tokio::test]
+async fn an_agent_starts_where_a_draft_of_the_same_client_waits() {
+    let world = World::answering(worker).await;
+    let mut client = Client::with_handshake(&world).await;
+    let job = json!({ "description": "d", "prompt": "p", "cron": "0 9 * * *" });
+    let told = client.call("schedule_job", job).await;
+    assert!(told.contains("kept as draft 1"), "{told}");
+    let told = client.call("spawn_agent", json!({ "task": "Research kettles.", "run_in_background": false })).await;
+    assert!(told.contains("Kettle K7 boils a litre"), "{told}");
     client.hang_up().await;
 }
 
@@ -334,6 +370,9 @@ async fn a_client_drives_the_whole_workflow_and_goes_on_after_a_kill_in_the_midd
     assert!(kept.contains("stored [id:1]"), "{kept}");
     let recalled = client.call("memory_query", json!({ "query": "kettle price" })).await;
     assert!(recalled.contains("K7 costs 40 and is red."), "{recalled}");
+    // The owner has an agent of the client's go on. Its end is for the client to ask for: nobody answers in its conversation.
+    world.done(&["agent", "tell", "3", "And the price of K8?"]).await;
+    until(&mut client, &["done", "done", "done", "done", "done", "done", "interrupted"]).await;
     client.hang_up().await;
     // No model but those of workers was asked: the client is the one that thinks.
     let sent = sent.lock().unwrap();
@@ -342,7 +381,7 @@ async fn a_client_drives_the_whole_workflow_and_goes_on_after_a_kill_in_the_midd
         "{:?}",
         sent.iter().map(Recorded::system).collect::<Vec<_>>()
     );
-    assert_eq!(sent.len(), 6);
+    assert_eq!(sent.len(), 7);
 }
 
 /// The program as a server over HTTP, and its port.
@@ -406,6 +445,12 @@ pub(crate) async fn over_http_only_whoever_has_the_token_and_comes_from_here_is_
     assert!(body.contains("\"name\":\"Limpid\""), "{body}");
     assert_eq!(ask(with("", &[]), &hello).await.0, 401);
     assert_eq!(ask(with("", &[("Authorization", "Bearer 0123456789abcdef0123456789abcdef")]), &hello).await.0, 401);
+    // Whoever guesses too often waits; the right token opens all the same.
+    for _ in 0..12 {
+        ask(with("", &[("Authorization", "Bearer 0123456789abcdef0123456789abcdef")]), &hello).await;
+    }
+    assert_eq!(ask(with("", &[("Authorization", "Bearer 0123456789abcdef0123456789abcdef")]), &hello).await.0, 429);
+    assert_eq!(ask(token(with("", &[])), &hello).await.0, 200);
     // A page of a stranger's, whose name leads here, or which asks for this address.
     assert_eq!(ask(token(with("evil.example", &[])), &hello).await.0, 421);
     assert_eq!(ask(token(with("", &[("Origin", "https://evil.example")])), &hello).await.0, 421);
@@ -415,7 +460,7 @@ pub(crate) async fn over_http_only_whoever_has_the_token_and_comes_from_here_is_
     assert!((400..500).contains(&ask(token(with("", &[])), "this is not JSON").await.0));
     // A token that the owner took away opens nothing from the next request on.
     std::fs::remove_file(world.home.path().join("data/mcp.token")).unwrap();
-    assert_eq!(ask(token(with("", &[])), &hello).await.0, 401);
+    assert_eq!(ask(token(with("", &[])), &hello).await.0, 429, "it is like any other wrong one");
     child.kill().await.unwrap();
     let run = world.run(&["mcp", "serve", "--http", "0.0.0.0:0"]).await;
     assert!(run.code != 0 && run.err.contains("--public"), "{run:?}");
