@@ -71,8 +71,6 @@ impl Door {
         if said(ORIGIN).is_some_and(|origin| !hosts.admit(origin.split_once("://").map_or("", |(_, host)| host))) {
             return Err(Refused::Host);
         }
-        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
-        failures.wait(from, now).map_or(Ok(()), |seconds| Err(Refused::TooOften(seconds)))?;
         let presented = said(AUTHORIZATION).and_then(|value| value.split_once(' '));
         let presented = presented.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
         if let Some((_, presented)) = presented
@@ -81,7 +79,13 @@ impl Door {
         {
             return Ok(());
         }
-        failures.count(from, now);
+        // The right token opens at any time: a page in the owner's browser that asks without one must not lock out their programs.
+        // To guess one is hopeless at any speed; who guesses is only slowed.
+        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        failures.wait(from, now).map_or(Ok(()), |seconds| Err(Refused::TooOften(seconds)))?;
+        if presented.is_some() {
+            failures.count(from, now);
+        }
         Err(Refused::Token)
     }
 }

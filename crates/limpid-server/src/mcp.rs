@@ -136,9 +136,6 @@ async fn answer(
         return response;
     }
     proof.give();
-    let Ok(_place) = entry.answering.try_acquire() else {
-        return error(StatusCode::SERVICE_UNAVAILABLE, "too many requests are being answered; ask again");
-    };
     let (parts, body) = request.into_parts();
     let body = tokio::select! {
         body = to_bytes(body, MOST) => body,
@@ -148,6 +145,10 @@ async fn answer(
     };
     let Ok(body) = body else {
         return error(StatusCode::PAYLOAD_TOO_LARGE, "a message has at most 4 MiB");
+    };
+    // A client that sends slowly takes nobody's place.
+    let Ok(_place) = entry.answering.try_acquire() else {
+        return error(StatusCode::SERVICE_UNAVAILABLE, "too many requests are being answered; ask again");
     };
     entry.endpoint.handle(Request::from_parts(parts, Body::from(body))).await.map(Body::new)
 }
