@@ -115,7 +115,8 @@ async fn turn_until(home: &Home, by: StartedBy, until: Instant) -> Result<Turn, 
 /// One of so many places, if one is free.
 fn place(home: &Home, places: usize) -> io::Result<Option<File>> {
     std::fs::create_dir_all(home.folder_locks())?;
-    for number in 0..places {
+    // From the last one down: who may have few places finds them free for as long as it can be.
+    for number in (0..places).rev() {
         if let Some(place) = locks::now(&home.program_place(number), How::Alone)? {
             return Ok(Some(place));
         }
@@ -169,6 +170,14 @@ mod tests {
         assert!(at_once(&home, Clean).await.is_err());
         running.pop();
         assert!(at_once(&home, Clean).await.is_ok() && at_once(&home, Tainted).await.is_err());
+        // The other way round: programs of the owner's leave those of strangers their places.
+        running.clear();
+        for _ in 0..AT_ONCE - AT_ONCE_TAINTED {
+            running.push(at_once(&home, Clean).await.unwrap());
+        }
+        for _ in 0..AT_ONCE_TAINTED {
+            running.push(at_once(&home, Tainted).await.unwrap());
+        }
     }
 
     // SEC-076 SEC-093
