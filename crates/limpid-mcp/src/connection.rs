@@ -303,7 +303,8 @@ fn of_beginning(error: &ClientInitializeError) -> McpError {
             McpError::NoConnection("it speaks no revision of the protocol that is known here".to_owned())
         }
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => of_beginning(fallback),
-        ClientInitializeError::TransportError { error, .. } => McpError::NoConnection(causes(error)),
+        // Without the name that the library gives its transport.
+        ClientInitializeError::TransportError { error, .. } => McpError::NoConnection(causes(error.error.as_ref())),
         ClientInitializeError::ConnectionClosed(_) => McpError::NoConnection("it closed the connection".to_owned()),
         _ => McpError::NoConnection("it gave an answer that cannot be read".to_owned()),
     }

@@ -2,9 +2,12 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
 use limpid_config::private_file;
 use reqwest::StatusCode;
 use reqwest::header::{ACCEPT, WWW_AUTHENTICATE};
@@ -13,6 +16,7 @@ use rmcp::transport::auth::{
     AuthError, AuthorizationCallback, AuthorizationManager, AuthorizationRequest, AuthorizationSession,
     CredentialStore, StoredCredentials,
 };
+use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -28,30 +32,55 @@ const MOST: usize = 16 * 1024;
 /// How long the browser may take to send it.
 const READ: Duration = Duration::from_secs(10);
 
+/// Connections that are read at once.
+const CONNECTIONS: usize = 64;
+
 /// How long a server may take to say who grants access.
 const CHALLENGE: Duration = Duration::from_secs(30);
 
 /// What a login at a server gave: in a file that only the owner may read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeptLogin(PathBuf);
+#[derive(Clone)]
+pub struct KeptLogin {
+    file: PathBuf,
+    /// Scheme, host and port of the server: what it gave goes nowhere else, also when its name leads elsewhere later.
+    origin: String,
+    /// Hears of every token, so that no text repeats it.
+    learn: Arc<dyn Fn(&str) + Send + Sync>,
+}
+
+/// What stands in the file.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    origin: String,
+    #[serde(flatten)]
+    credentials: StoredCredentials,
+}
 
 impl KeptLogin {
-    /// The login that is kept in a file, if it is there.
-    pub fn new(file: PathBuf) -> Self {
-        Self(file)
+    /// The login at an address that is kept in a file, if it is there. `learn` hears of its tokens now, and of those that take their
+    /// place.
+    pub fn new(file: PathBuf, url: &str, learn: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        let origin = reqwest::Url::parse(url).map(|url| url.origin().ascii_serialization()).unwrap_or_default();
+        let kept = Self { file, origin, learn: Arc::new(learn) };
+        if let Some(text) = kept.text() {
+            kept.tell(&text);
+        }
+        kept
     }
 
     /// Whether there is one.
     pub fn is_there(&self) -> bool {
-        self.0.exists()
+        self.file.exists()
     }
 
-    /// The tokens, so that no text repeats them.
-    pub fn secrets(&self) -> Vec<String> {
-        let read = private_file::read(&self.0).ok().flatten();
-        let kept: Option<serde_json::Value> = read.and_then(|text| serde_json::from_str(&text).ok());
+    fn text(&self) -> Option<String> {
+        private_file::read(&self.file).ok().flatten()
+    }
+
+    fn tell(&self, text: &str) {
+        let kept: Option<serde_json::Value> = serde_json::from_str(text).ok();
         let token = |name: &str| kept.as_ref()?["token_response"][name].as_str().map(str::to_owned);
-        ["access_token", "refresh_token"].into_iter().filter_map(token).collect()
+        ["access_token", "refresh_token"].into_iter().filter_map(token).for_each(|token| (self.learn)(&token));
     }
 
     /// What asks a server with it.
@@ -65,23 +94,31 @@ impl KeptLogin {
     }
 }
 
+impl fmt::Debug for KeptLogin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeptLogin").field("file", &self.file).field("origin", &self.origin).finish_non_exhaustive()
+    }
+}
+
 #[async_trait]
 impl CredentialStore for KeptLogin {
     async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {
-        let Some(text) = private_file::read(&self.0).map_err(internal)? else { return Ok(None) };
-        serde_json::from_str(&text).map(Some).map_err(internal)
+        let Some(text) = private_file::read(&self.file).map_err(internal)? else { return Ok(None) };
+        let Kept { origin, credentials } = serde_json::from_str(&text).map_err(internal)?;
+        Ok((origin == self.origin).then_some(credentials))
     }
 
     async fn save(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
-        let text = serde_json::to_string(&credentials).map_err(internal)?;
-        if let Some(folder) = self.0.parent() {
+        let text = serde_json::to_string(&Kept { origin: self.origin.clone(), credentials }).map_err(internal)?;
+        self.tell(&text);
+        if let Some(folder) = self.file.parent() {
             std::fs::create_dir_all(folder).map_err(internal)?;
         }
-        private_file::write(&self.0, &text).map_err(internal)
+        private_file::write(&self.file, &text).map_err(internal)
     }
 
     async fn clear(&self) -> Result<(), AuthError> {
-        match std::fs::remove_file(&self.0) {
+        match std::fs::remove_file(&self.file) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(internal(error)),
             _ => Ok(()),
         }
@@ -117,6 +154,8 @@ pub struct Login {
     session: AuthorizationSession,
     listener: TcpListener,
     back: String,
+    /// Where what the browser brings is taken to.
+    redeems: String,
 }
 
 impl Login {
@@ -133,6 +172,7 @@ impl Login {
         manager.set_credential_store(kept.clone());
         let challenge = challenge(url).await;
         let found = manager.resolve_metadata_from_challenge(challenge.as_deref()).await.map_err(of_login)?;
+        let redeems = found.metadata.token_endpoint.clone();
         manager.set_metadata(found.metadata);
         let LoginWish { scopes, client } = wish;
         let mut request = AuthorizationRequest::new(format!("{back}{CALLBACK}")).with_client_name("Limpid");
@@ -144,7 +184,23 @@ impl Login {
             }
         }
         let session = AuthorizationSession::new(manager, request).await.map_err(|(_, error)| of_login(error))?;
-        Ok(Self { session, listener, back })
+        let login = Self { session, listener, back, redeems };
+        if login.hosts().is_none() {
+            let why = "the address to log in at, or the one that gives the token, is no web address";
+            return Err(McpError::NoLogin(why.to_owned()));
+        }
+        Ok(login)
+    }
+
+    /// The hosts that the owner logs in at and that the login is handed to afterwards; none when one of them is no host of the web. A
+    /// server may name somebody else's page for the first and keep what comes of it.
+    pub fn hosts(&self) -> Option<(String, String)> {
+        let host = |address: &str| {
+            let address = reqwest::Url::parse(address).ok()?;
+            let is_web = matches!(address.scheme(), "http" | "https");
+            address.host_str().filter(|_| is_web).map(str::to_owned)
+        };
+        Some((host(self.address())?, host(&self.redeems)?))
     }
 
     /// The address that the owner opens. It is a stranger's.
@@ -160,19 +216,31 @@ impl Login {
         tokio::time::timeout(time, self.wait()).await.map_err(|_| McpError::Silent(time))?
     }
 
+    /// Connections are read side by side: a browser opens some that say nothing, and so may any other program.
     async fn wait(&self) -> Result<(), McpError> {
         let wanted = parameter(self.address(), "state");
+        let mut reading = FuturesUnordered::new();
         loop {
-            let Ok((mut stream, _)) = self.listener.accept().await else { continue };
-            let asked = tokio::time::timeout(READ, target(&mut stream)).await.ok().flatten();
+            let (mut stream, asked) = tokio::select! {
+                accepted = self.listener.accept(), if reading.len() < CONNECTIONS => {
+                    let lost = |error| McpError::Unreachable(format!("the browser cannot come back: {error}"));
+                    let (mut stream, _) = accepted.map_err(lost)?;
+                    reading.push(async move {
+                        let asked = tokio::time::timeout(READ, target(&mut stream)).await.ok().flatten();
+                        (stream, asked)
+                    });
+                    continue;
+                }
+                Some(read) = reading.next() => read,
+            };
             let Some(asked) = asked.filter(|asked| asked.starts_with(CALLBACK)) else {
-                answer(&mut stream, "404 Not Found", "This is not the page.").await;
+                answer(&mut stream, "404 Not Found", "Not found.").await;
                 continue;
             };
             let asked = format!("{}{asked}", self.back);
             // A page that guesses at this port knows no state.
             if wanted.is_none() || parameter(&asked, "state") != wanted {
-                answer(&mut stream, "400 Bad Request", "This belongs to no login that waits.").await;
+                answer(&mut stream, "400 Bad Request", "No login is waiting for this request.").await;
                 continue;
             }
             let done = match AuthorizationCallback::from_redirect_url(&asked) {

@@ -35,13 +35,11 @@ impl McpServers {
             })?,
         };
         let failed = |error: limpid_mcp::McpError| told(error.sentence(server));
-        let login = Login::begin(&url, &self.kept_login(server), wish).await.map_err(failed)?;
-        let rest = login.address().split_once("://").map_or("", |(_, rest)| rest);
-        let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        tell(host.rsplit('@').next().unwrap_or_default(), login.address());
+        let login = Login::begin(&url, &self.kept_login(server, &url), wish).await.map_err(failed)?;
+        let (at, redeems) = login.hosts().unwrap_or_default();
+        let hosts = if at == redeems { at } else { format!("{at}, which hands the login to {redeems}") };
+        tell(&hosts, login.address());
         login.finish(IN_BROWSER).await.map_err(failed)?;
-        // From here on no text repeats the tokens.
-        drop(self.kept_login(server));
         Ok(())
     }
 

@@ -247,9 +247,10 @@ impl McpServers {
     /// When there is no such server, or the settings cannot be written.
     pub fn remove(&self, server: &str) -> Result<(), AgentError> {
         self.known(server)?;
-        settings::remove(&self.options().config_file, server)?;
+        // The setting goes last: while it is there, what failed can be tried again, and no later server inherits a yes or a login.
         self.forget_login(server)?;
-        ServerRecord::forget(&self.options().home, server)
+        ServerRecord::forget(&self.options().home, server)?;
+        settings::remove(&self.options().config_file, server)
     }
 
     pub(super) fn known(&self, server: &str) -> Result<&McpServerConfig, AgentError> {

@@ -223,18 +223,15 @@ impl McpServers {
     /// A link to a server that nobody else uses.
     pub(super) fn new_link(&self, server: &str, config: &McpServerConfig) -> Result<Link, Sentence> {
         // A token of the settings counts before a login.
-        let login = config.url.as_ref().filter(|_| config.token_env.is_none()).map(|_| self.kept_login(server));
+        let login = config.url.as_ref().filter(|_| config.token_env.is_none()).map(|url| self.kept_login(server, url));
         Ok(Link::new((server, config), self.server(server, config)?, self.options().helper.clone(), login))
     }
 
     /// What a login at a server gave; no text repeats its tokens.
-    pub(super) fn kept_login(&self, server: &str) -> KeptLogin {
+    pub(super) fn kept_login(&self, server: &str, url: &str) -> KeptLogin {
         let McpOptions { home, redactor, .. } = self.options();
-        let login = KeptLogin::new(home.mcp_login(server));
-        for secret in login.secrets() {
-            redactor.learn("mcp login", &secret);
-        }
-        login
+        let redactor = redactor.clone();
+        KeptLogin::new(home.mcp_login(server), url, move |token| redactor.learn("mcp login", token))
     }
 
     /// What the settings of a server mean.
