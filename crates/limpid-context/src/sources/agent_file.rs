@@ -73,7 +73,7 @@ pub(crate) fn apply(
         tell(format!("the model cannot be used, so the configured one answers: {error}"));
     }
     if let Some(servers) = agent.mcp_servers.as_ref().filter(|servers| !servers.is_empty()) {
-        tell(format!("mcpServers ({}) are not connected: this version has no MCP", servers.join(", ")));
+        tell(format!("`mcpServers` ({}) is not read; add a server with `limpid mcp add`", servers.join(", ")));
     }
     agent
 }

@@ -108,22 +108,30 @@ impl Shelf {
     /// stands in for it.
     pub(super) fn set_aside_manifests(&mut self, problems: &[Problem]) -> Vec<Problem> {
         let wrong = problems.iter().filter(|one| one.severity == Severity::Error && one.layer == Layer::Shipped);
-        let mut aside = Vec::new();
+        // Each manifest once, however many files fail with it: what stands in for it has not been tried yet.
+        let mut failing = BTreeMap::<String, &Problem>::new();
         for problem in wrong {
-            let Some((profile, path)) = problem.path.split_once('/') else { continue };
+            let Some((profile, _)) = problem.path.split_once('/') else { continue };
             let is_own = |folder: &Folder| folder.home.contains_key(MANIFEST) && folder.has_other(MANIFEST);
             let own = self.0.get(profile).is_some_and(is_own);
-            let folders = self.0.iter_mut().filter(|(name, folder)| is_own(folder) && (!own || *name == profile));
-            aside.extend(folders.filter_map(|(name, folder)| {
-                Some(Problem {
-                    message: format!("with this file the shipped `{path}` of {profile} fails: {}", problem.message),
-                    layer: folder.home.get(MANIFEST)?.layer,
-                    path: format!("{name}/{MANIFEST}"),
-                    place: None,
-                    kept: folder.stand_in(MANIFEST).map(str::to_owned),
-                    ..problem.clone()
-                })
-            }));
+            let names = self.0.iter().filter(|(name, folder)| is_own(folder) && (!own || *name == profile));
+            for (name, _) in names {
+                failing.entry(name.clone()).or_insert(problem);
+            }
+        }
+        let mut aside = Vec::new();
+        for (name, problem) in failing {
+            let Some(folder) = self.0.get_mut(&name) else { continue };
+            let Some(layer) = folder.home.get(MANIFEST).map(|file| file.layer) else { continue };
+            let (profile, path) = problem.path.split_once('/').unwrap_or_default();
+            aside.push(Problem {
+                message: format!("with this file the shipped `{path}` of {profile} fails: {}", problem.message),
+                layer,
+                path: format!("{name}/{MANIFEST}"),
+                place: None,
+                kept: folder.stand_in(MANIFEST).map(str::to_owned),
+                ..problem.clone()
+            });
         }
         aside
     }
