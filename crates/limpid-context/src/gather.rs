@@ -103,7 +103,8 @@ pub(crate) async fn gather(
         max_turns = owners_inputs(deps, occasion, (&profile, &path), &mut inputs, told).await?;
     }
     if let Some((agent, conversation)) = agent.as_ref().map(|(agent, _)| agent).zip(occasion.conversation) {
-        max_turns = Some(sources::delegate::fill(deps, conversation, agent, &mut inputs).await?);
+        let left = sources::delegate::fill(deps, conversation, agent, &mut inputs).await?;
+        max_turns = Some(max_turns.map_or(left, |most| most.min(left)));
     }
     clean(deps, &mut inputs);
 

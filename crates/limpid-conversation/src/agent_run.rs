@@ -9,12 +9,12 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use limpid_core::agent::MOST_ROUNDS;
 use limpid_core::{AgentState, Labelled, Message, Role, Trust};
-use limpid_services::agents::{AgentReport, RunsAgents};
+use limpid_services::agents::RunsAgents;
 use limpid_services::error::AgentError;
 use limpid_services::modes::{is_set, mode_of};
 use limpid_services::skills::SkillStatus;
 use limpid_services::spending::Spender;
-use limpid_store::{AgentFilter, RequestFilter, SubAgent};
+use limpid_store::{RequestFilter, SubAgent};
 use limpid_turn::{Finish, Outcome};
 use tokio::sync::Notify;
 
@@ -60,6 +60,10 @@ impl RunsAgents for AgentRunner {
         if let Some(conversations) = self.0.upgrade() {
             conversations.cancel(&agent.works_in());
         }
+    }
+
+    fn is_tool(&self, name: &str) -> bool {
+        self.0.upgrade().is_some_and(|conversations| conversations.deps().context.tools.tool(name).is_some())
     }
 
     fn hear(&self, agent: &SubAgent) {
@@ -222,32 +226,20 @@ async fn of_report(conversations: &Conversations, agent: &SubAgent, report: RunR
     Ok(Ended { state, answer, trust, reason })
 }
 
-/// Writes down that an agent has ended, with what its journal says that it did.
+/// Writes down that an agent has ended.
 async fn end(conversations: &Conversations, agent: &SubAgent, ended: Ended) -> Result<bool, AgentError> {
     let deps = conversations.deps();
     let own = agent.works_in();
     let messages: Vec<Message> =
         deps.store().messages(&own, None).await?.rows.into_iter().map(|row| row.message).collect();
-    let filter = RequestFilter { conversation: Some(own.clone()), limit: REQUESTS, ..RequestFilter::default() };
+    let filter = RequestFilter { conversation: Some(own), limit: REQUESTS, ..RequestFilter::default() };
     let requests = deps.store().requests(filter).await?.rows;
     let ends = requests.iter().filter_map(|request| request.end.as_ref());
-    let read = ends.clone().map(|end| end.trust).fold(ended.trust, Trust::join);
+    let read = ends.map(|end| end.trust).fold(ended.trust, Trust::join);
     let trust = messages.iter().map(|message| message.trust).fold(read.join(agent.trust), Trust::join);
-    let open = AgentFilter { conversation: Some(own), open: true, ..AgentFilter::default() };
-    let tools = &deps.context.tools;
-    let written = |name: &str, arguments: &str| {
-        let arguments = serde_json::from_str(arguments).unwrap_or_default();
-        let paths = tools.tool(name)?.paths(&arguments);
-        Some(paths.into_iter().filter(|path| path.write).map(|path| path.path).collect())
-    };
-    let report = AgentReport {
-        tokens: ends.filter_map(|end| end.usage).map(|usage| usage.input + usage.output).sum(),
-        unanswered: deps.store().agents(open).await?.rows.iter().map(|agent| agent.id.0).collect(),
-        ..AgentReport::of(messages.iter(), written)
-    };
     // What was said before it was cut off.
     let said = messages.iter().rev().filter(|message| message.role == Role::Assistant).map(|message| &message.text);
     let said = || said.clone().find(|text| !text.trim().is_empty()).cloned().unwrap_or_default();
     let answer = ended.answer.unwrap_or_else(said);
-    deps.agents.end(agent, ended.state, Labelled::new(answer, trust), ended.reason, &report).await
+    deps.agents.end(agent, ended.state, Labelled::new(answer, trust), ended.reason).await
 }

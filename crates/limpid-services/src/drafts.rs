@@ -22,7 +22,7 @@ use crate::directory::Directory;
 use crate::error::AgentError;
 use crate::events::{EventBus, EventKind};
 use crate::host::Host;
-use crate::modes::{is_set, mode_of};
+use crate::modes::{is_set, mode_of, with_mode_of_chat};
 use crate::profiles::ProfileRegistry;
 use crate::timers::SchedulerWaker;
 use crate::tools::{
@@ -228,6 +228,7 @@ impl Drafts {
     /// Whether the mode of a conversation lets nothing in the workspace change.
     async fn is_read_only(&self, id: &ConversationId) -> Result<bool, AgentError> {
         let conversation = self.0.directory.existing(id).await?;
+        let conversation = with_mode_of_chat(&*self.0.store, &self.0.config, conversation).await?;
         let profile = self.0.profiles.profile(&conversation.profile)?;
         let mode = mode_of(&self.0.config, &conversation);
         let set = is_set(Some(&conversation), mode);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use limpid_config::{Config, Live};
 use limpid_core::ConversationId;
 use limpid_core::mode::{FOCUS_MINUTES, Focused, HISTORY, Pace, Suggestion, Trigger, suggest};
-use limpid_store::{Conversation, ConversationKind, Inbound, NewSetting, SettingEvent, Store};
+use limpid_store::{Conversation, ConversationKind, Inbound, NewSetting, SettingEvent, Store, StoreError};
 use serde::{Deserialize, Serialize};
 
 use crate::directory::{ConversationChoice, Directory};
@@ -224,6 +224,26 @@ impl Modes {
 /// The mode of a conversation.
 pub fn mode_of<'a>(config: &'a Config, conversation: &'a Conversation) -> &'a str {
     conversation.mode.as_deref().unwrap_or_else(|| usual_mode(config, conversation.kind))
+}
+
+/// A conversation with the mode that holds in it now: an agent that a turn handed work to has that of the chat that it works for,
+/// also where another one was on when it began, so that it may never do what its chat may not.
+///
+/// # Errors
+/// When the store cannot be read.
+pub async fn with_mode_of_chat(
+    store: &dyn Store,
+    config: &Config,
+    own: Conversation,
+) -> Result<Conversation, StoreError> {
+    if own.kind != ConversationKind::Run {
+        return Ok(own);
+    }
+    let Some(agent) = store.agent_in(&own.id).await? else { return Ok(own) };
+    let Some(chat) = store.conversation(&agent.chat).await? else { return Ok(own) };
+    let mode = mode_of(config, &chat);
+    let mode = is_set(Some(&chat), mode).then(|| mode.to_owned());
+    Ok(Conversation { mode, ..own })
 }
 
 /// The mode of conversations in which nobody has set one.

@@ -164,6 +164,8 @@ pub struct AgentEnd {
     pub reason: String,
     /// What its journal says that it did, as JSON.
     pub report: String,
+    /// What stands above that in the message that holds it; not its own words.
+    pub above: String,
     /// The message that tells whoever started it, unless the result of a call does. It stands behind the agent's own words.
     pub notice: String,
     /// The time, in milliseconds since 1970.

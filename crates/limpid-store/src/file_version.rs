@@ -33,6 +33,10 @@ pub trait FileVersions: Send + Sync {
     /// The conversation that made the file at a path, as far as is known.
     async fn file_made_by(&self, path: &str) -> Result<Option<ConversationId>, StoreError>;
 
+    /// The files that calls of a conversation changed since a time, by the paths that tools know them by. Calls whose end nobody
+    /// saw count too.
+    async fn files_changed_in(&self, conversation: &ConversationId, since_ms: i64) -> Result<Vec<String>, StoreError>;
+
     /// What files held before changes and is no text of the store, in the order in which it is worth keeping: what clean turns
     /// changed, then what others changed, with `outside/` last; the newest first.
     async fn kept_files(&self) -> Result<Vec<KeptFile>, StoreError>;

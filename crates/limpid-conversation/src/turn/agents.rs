@@ -10,9 +10,10 @@ use limpid_services::error::AgentError;
 use limpid_services::events::EventKind;
 use limpid_services::notifications::Notice;
 use limpid_services::spending::{Spender, spender_of};
-use limpid_store::{DeliveryId, DeliveryOrigin, NewDelivery, SubAgent, TurnWrite};
+use limpid_store::{AgentFilter, DeliveryId, DeliveryOrigin, NewDelivery, SubAgent, TurnWrite};
 use limpid_turn::{Effect, HeldCall, Why};
 
+use crate::event::TurnEvent;
 use crate::turn::running::RunningTurn;
 
 /// Whether a turn may ask a model.
@@ -83,6 +84,23 @@ pub(super) async fn may_go_on(turn: &mut RunningTurn) -> Result<AgentsTurn, Agen
         return Ok(AgentsTurn::HasNoTokens(ModelError::new(FailureClass::Limit, why).into()));
     }
     Ok(AgentsTurn::GoesOn(if agent.in_background { Spender::Background } else { Spender::Owner }))
+}
+
+/// Says which agents in the background a stopped turn leaves at work: stopping them is an act of its own.
+pub(super) async fn tell_who_goes_on(turn: &mut RunningTurn) -> Result<(), AgentError> {
+    let conversation = turn.writer.lease().conversation.clone();
+    if is_run(&conversation) {
+        return Ok(());
+    }
+    let filter = AgentFilter { conversation: Some(conversation), open: true, ..AgentFilter::default() };
+    let mut open = turn.deps.store().agents(filter).await?.rows;
+    open.reverse();
+    for agent in open.iter().filter(|agent| !agent.new.waited_for) {
+        let (id, label) = (agent.id, &agent.new.label);
+        let told = format!("agent {id} ({label}) goes on in the background; `limpid agent cancel {id}` stops it");
+        turn.listeners.send(&TurnEvent::Notice(told));
+    }
+    Ok(())
 }
 
 /// The conversation whose owner's lasting yeses hold in a turn: an agent has those of the chat that its tree began in.

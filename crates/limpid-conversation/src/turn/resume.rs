@@ -7,7 +7,7 @@ use limpid_context::{FindTools, History, PrefixCache, window_state_of};
 use limpid_core::{CallId, Role, TurnId};
 use limpid_services::error::AgentError;
 use limpid_services::models::ModelRegistry;
-use limpid_services::modes::is_set;
+use limpid_services::modes::{is_set, with_mode_of_chat};
 use limpid_services::tools::OUTCOME_UNKNOWN;
 use limpid_services::tools::{AgentScope, Reservations, TurnToolExecutor, trust_read_in};
 use limpid_store::{InboundId, Lease, StoredMessage};
@@ -40,6 +40,7 @@ pub(crate) async fn resume(
         return Err(AgentError::Invalid("the program stopped before the turn began".to_owned()));
     };
     let conversation = deps.directory.existing(&lease.conversation).await?;
+    let conversation = with_mode_of_chat(deps.store(), deps.config(), conversation).await?;
     let mut past = History::read(deps.store(), &conversation, &mut Vec::new()).await?;
     let listed = deps.store().messages(&lease.conversation, past.view.through).await?.rows;
     let own: Vec<StoredMessage> = listed.into_iter().filter(|row| row.turn == *id).collect();

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use limpid_context::{FindTools, Headroom, History, PrefixCache};
 use limpid_core::{Labelled, Message, Trust, TurnId};
 use limpid_services::error::AgentError;
+use limpid_services::modes::with_mode_of_chat;
 use limpid_services::tools::Reservations;
 use limpid_store::{
     Conversation, ConversationChange, ConversationKind, Inbound, Kept, Lease, NewMessage, NewTurn, TurnWrite,
@@ -62,7 +63,8 @@ pub(crate) async fn start(
     // What was changed while nobody looked waits for the owner before a prompt is made from it.
     deps.executor.files().settle().await?;
     let now = deps.host().now();
-    let mut conversation = deps.directory.existing(&lease.conversation).await?;
+    let conversation = deps.directory.existing(&lease.conversation).await?;
+    let mut conversation = with_mode_of_chat(deps.store(), deps.config(), conversation).await?;
     if let Some(newest) = waiting.last()
         // No person speaks in a run, so nothing in it asks for another mode.
         && conversation.kind != ConversationKind::Run

@@ -12,7 +12,7 @@ use crate::model_call::ModelStep;
 use crate::turn::requests::ReplyKind;
 use crate::turn::running::{RunningTurn, WaitsFor};
 use crate::turn::tool_tasks::FinishedCall;
-use crate::turn::{approvals, clean_first, replies};
+use crate::turn::{agents, approvals, clean_first, replies};
 
 /// What came of something that a turn waits for.
 pub(crate) enum TurnStep {
@@ -109,6 +109,7 @@ impl RunningTurn {
         }
         let ends = self.todo.iter().any(|effect| matches!(effect, Effect::End { .. }));
         if !ends {
+            agents::tell_who_goes_on(self).await?;
             self.apply(Event::Cancel, None, Vec::new()).await?;
             // What was to be done before the stop is not.
             self.todo.retain(|effect| {

@@ -2,6 +2,7 @@
 
 #![allow(unreachable_pub, reason = "a module of a test program has no outside")]
 
+pub mod agents;
 pub mod effects;
 pub mod mailbox;
 pub mod post;

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 mod agent_file;
+mod agent_rules;
 mod agents;
 mod alone;
 mod answered;

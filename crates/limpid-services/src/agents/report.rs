@@ -5,9 +5,15 @@ use std::fmt::Write as _;
 
 use limpid_core::agent::notice_of;
 use limpid_core::message::FAILED;
-use limpid_core::{AgentId, AgentState, Message, Role};
-use limpid_store::SubAgent;
+use limpid_core::{AgentId, AgentState, Message, Role, Trust};
+use limpid_store::{AgentFilter, RequestFilter, SubAgent};
 use serde::{Deserialize, Serialize};
+
+use crate::agents::service::Agents;
+use crate::error::AgentError;
+
+/// Requests of an agent that are counted.
+const REQUESTS: u32 = 1000;
 
 /// What is said of an agent's own words.
 const CLAIMS: &str = "; its own words are claims";
@@ -15,6 +21,9 @@ const CLAIMS: &str = "; its own words are claims";
 /// What calls count under whose names are of no tool: a model may call what a stranger's text says, and such a name is that
 /// stranger's words.
 const NO_TOOL: &str = "no tool";
+
+/// Files that whoever started an agent is told of by their names; of the others only how many there are.
+const NAMED: usize = 20;
 
 /// What an agent did, by its journal and not by its own words.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +33,7 @@ pub struct AgentReport {
     pub rounds: u32,
     /// Calls by the names of the tools that there are: how many, and how many of them failed.
     pub calls: BTreeMap<String, (u32, u32)>,
-    /// Files that its calls wrote, as they named them.
+    /// Files that its calls changed, by the history of files.
     pub files: Vec<String>,
     /// Tokens that it used, in and out.
     pub tokens: u64,
@@ -33,12 +42,8 @@ pub struct AgentReport {
 }
 
 impl AgentReport {
-    /// What the messages of its conversation tell; `writes` says which files a call that came to something wrote, and nothing
-    /// when there is no tool of its name.
-    pub fn of<'m>(
-        messages: impl Iterator<Item = &'m Message> + Clone,
-        writes: impl Fn(&str, &str) -> Option<Vec<String>>,
-    ) -> Self {
+    /// What the messages of its conversation tell; `is_tool` says whether there is a tool of a name.
+    pub fn of<'m>(messages: impl Iterator<Item = &'m Message> + Clone, is_tool: impl Fn(&str) -> bool) -> Self {
         let mut report = Self::default();
         let results = messages.clone().filter(|message| message.role == Role::Tool);
         let failed: Vec<_> = results
@@ -48,19 +53,12 @@ impl AgentReport {
         for message in messages.filter(|message| message.role == Role::Assistant) {
             report.rounds += 1;
             for call in &message.calls {
-                let written = writes(&call.name, &call.arguments);
-                let name = if written.is_some() { &call.name } else { NO_TOOL };
+                let name = if is_tool(&call.name) { &call.name } else { NO_TOOL };
                 let (made, broken) = report.calls.entry(name.to_owned()).or_default();
                 *made += 1;
-                if failed.contains(&&call.id) {
-                    *broken += 1;
-                } else {
-                    report.files.extend(written.into_iter().flatten());
-                }
+                *broken += u32::from(failed.contains(&&call.id));
             }
         }
-        report.files.sort();
-        report.files.dedup();
         report
     }
 
@@ -76,9 +74,9 @@ impl AgentReport {
     }
 
     /// The marker that stands for the end of an agent in the conversation that started it, and what is known of it. Its own
-    /// words stand before it, in a message of their own, or behind it in the result of a call. No word of anybody else is in
-    /// it.
-    pub fn notice(&self, id: AgentId, state: AgentState) -> String {
+    /// words stand before it, in a message of their own, or behind it in the result of a call. No word of a stranger is in it:
+    /// of one that has read some, which `trust` says, the names of files stand with its own words.
+    pub fn notice(&self, id: AgentId, state: AgentState, trust: Trust) -> String {
         let mut text = format!("{}; rounds: {}", notice_of(id, state), self.rounds);
         let mut separator = "; calls: ";
         for (name, (made, failed)) in &self.calls {
@@ -88,6 +86,11 @@ impl AgentReport {
             }
             separator = ", ";
         }
+        match (self.files.len(), trust.is_foreign()) {
+            (0, _) => {}
+            (files, true) => drop(write!(text, "; files: {files}, named above its words")),
+            (_, false) => drop(write!(text, "; files: {}", self.named_files().join(", "))),
+        }
         let mut separator = "; without an answer of agent ";
         for id in &self.unanswered {
             let _ = write!(text, "{separator}{id}");
@@ -96,11 +99,45 @@ impl AgentReport {
         text.push_str(CLAIMS);
         text
     }
+
+    /// What stands above the words of an agent that has read a stranger's: the names of the files that it changed.
+    pub(super) fn above_words(&self, id: AgentId, trust: Trust) -> String {
+        if self.files.is_empty() || !trust.is_foreign() {
+            return String::new();
+        }
+        let lines: String = self.named_files().iter().map(|file| format!("\n- {file}")).collect();
+        format!("Files that agent {id} changed, by the history of files:{lines}\n\n")
+    }
+
+    /// The files, each in one line.
+    fn named_files(&self) -> Vec<String> {
+        let one_line = |file: &String| file.split_whitespace().collect::<Vec<_>>().join(" ");
+        let more = self.files.len().saturating_sub(NAMED);
+        let rest = (more > 0).then(|| format!("{more} more"));
+        self.files.iter().take(NAMED).map(one_line).chain(rest).collect()
+    }
+}
+
+/// What the journals say that an agent did: its messages, its requests, the history of files.
+pub(super) async fn report_of(agents: &Agents, agent: &SubAgent) -> Result<AgentReport, AgentError> {
+    let (store, own) = (agents.store(), agent.works_in());
+    let messages = store.messages(&own, None).await?.rows;
+    let filter = RequestFilter { conversation: Some(own.clone()), limit: REQUESTS, ..RequestFilter::default() };
+    let requests = store.requests(filter).await?.rows;
+    let usage = requests.iter().filter_map(|request| request.end.as_ref()?.usage);
+    let open = AgentFilter { conversation: Some(own.clone()), open: true, ..AgentFilter::default() };
+    let is_tool = |name: &str| agents.runs().get().is_some_and(|runs| runs.is_tool(name));
+    Ok(AgentReport {
+        files: store.files_changed_in(&own, agent.new.now_ms).await?,
+        tokens: usage.map(|usage| usage.input + usage.output).sum(),
+        unanswered: store.agents(open).await?.rows.iter().map(|one| one.id.0).collect(),
+        ..AgentReport::of(messages.iter().map(|row| &row.message), is_tool)
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use limpid_core::{CallId, ToolCall, Trust};
+    use limpid_core::{CallId, ToolCall};
 
     use super::*;
 
@@ -122,18 +159,19 @@ mod tests {
         let failed = format!("{FAILED}\"no\"}}");
         let lie = Message::new(Role::Assistant, "I wrote a.md and b.md.", Trust::Owner);
         let messages = [calling, result("a", "written"), result("b", &failed), result("c", "ok"), lie];
-        let writes = |name: &str, arguments: &str| match name {
-            "write_file" => Some(vec![arguments.to_owned()]),
-            "exec" => Some(Vec::new()),
-            _ => None,
-        };
-        let report = AgentReport { unanswered: vec![4, 5], ..AgentReport::of(messages.iter(), writes) };
-        assert_eq!(report.files, ["{\"path\":\"a.md\"}"]);
-        let notice = report.notice(AgentId(3), AgentState::Done);
+        let is_tool = |name: &str| ["write_file", "exec"].contains(&name);
+        let (files, unanswered) = (vec!["a.md".to_owned(), "b\n c.md".to_owned()], vec![4, 5]);
+        let report = AgentReport { files, unanswered, ..AgentReport::of(messages.iter(), is_tool) };
+        let notice = report.notice(AgentId(3), AgentState::Done, Trust::Owner);
         assert_eq!(
             notice,
-            "[agent_result:3] done; rounds: 2; calls: exec 1, no tool 1, write_file 2 (1 failed); without an answer of agent 4, 5; \
-             its own words are claims"
+            "[agent_result:3] done; rounds: 2; calls: exec 1, no tool 1, write_file 2 (1 failed); files: a.md, b c.md; \
+             without an answer of agent 4, 5; its own words are claims"
         );
+        assert_eq!(report.above_words(AgentId(3), Trust::Owner), "");
+        let notice = report.notice(AgentId(3), AgentState::Done, Trust::Outside);
+        assert!(notice.contains("; files: 2, named above its words; ") && !notice.contains(".md"), "{notice}");
+        let above = report.above_words(AgentId(3), Trust::Outside);
+        assert_eq!(above, "Files that agent 3 changed, by the history of files:\n- a.md\n- b c.md\n\n");
     }
 }

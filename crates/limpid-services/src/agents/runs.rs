@@ -12,6 +12,9 @@ pub trait RunsAgents: Send + Sync {
     /// Stops what an agent is doing in this process.
     fn stop(&self, agent: &SubAgent);
 
+    /// Whether there is a tool of a name.
+    fn is_tool(&self, name: &str) -> bool;
+
     /// Has an agent of this process hear what it was told.
     fn hear(&self, agent: &SubAgent);
 }

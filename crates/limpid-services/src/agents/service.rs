@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
 use crate::agents::refusal::words;
-use crate::agents::report::AgentReport;
+use crate::agents::report::report_of;
 use crate::agents::request::AgentRequest;
 use crate::agents::runs::AgentRuns;
 use crate::deliveries::ConversationSignal;
@@ -187,17 +187,19 @@ impl Agents {
         state: AgentState,
         result: Labelled<String>,
         reason: String,
-        report: &AgentReport,
     ) -> Result<bool, AgentError> {
         let (result, trust) = result.into_parts();
+        let trust = trust.join(agent.trust).of_strangers();
+        let report = report_of(self, agent).await?;
         let end = AgentEnd {
             id: agent.id,
             state,
             result: self.redactor().clean(result),
-            trust: trust.of_strangers(),
+            trust,
             reason: self.redactor().clean(reason),
+            above: report.above_words(agent.id, trust),
             report: report.to_text(),
-            notice: report.notice(agent.id, state),
+            notice: report.notice(agent.id, state, trust),
             now_ms: self.host().now_ms(),
         };
         let is_news = self.store().end_agent(end).await?;
@@ -302,7 +304,6 @@ impl Agents {
         let said = said.filter(|message| message.role == limpid_core::Role::Assistant);
         let said = said.map(|message| message.text.clone()).find(|text| !text.trim().is_empty()).unwrap_or_default();
         let trust = messages.iter().fold(agent.trust, |trust, row| trust.join(row.message.trust));
-        let report = AgentReport::of(messages.iter().map(|row| &row.message), |_, _| None);
-        self.end(agent, state, Labelled::new(said, trust), reason, &report).await
+        self.end(agent, state, Labelled::new(said, trust), reason).await
     }
 }

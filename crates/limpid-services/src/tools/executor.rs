@@ -306,6 +306,7 @@ impl TurnToolExecutor {
             _ => None,
         };
         let read = self.trust_of_read(&facts).await;
+        let (reader, as_read) = (context.conversation.clone(), self.files.about_to_read(&facts));
         // A task of its own keeps a panic from reaching the turn.
         let task = match turn.as_ref().map(Turn::is_wanted) {
             Some(wanted) => tokio::spawn(async move { tool.run_until(&context, arguments, wanted).await }),
@@ -315,6 +316,9 @@ impl TurnToolExecutor {
         let done = task
             .await
             .unwrap_or_else(|_| Err(sentence!("`{}` broke off; its outcome is unknown", echoed(call.name.clone()))));
+        if done.is_ok() {
+            self.files.was_read(&reader, as_read);
+        }
         // Also after a failure: it may have written before.
         let mut kept = self.files.after(before, &by).await;
         if let Some(program) = program {

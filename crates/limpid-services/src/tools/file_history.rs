@@ -11,6 +11,7 @@ mod locks;
 mod names;
 mod offer;
 mod programs;
+mod read;
 mod unaccepted;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -20,7 +21,7 @@ use std::time::{Duration, SystemTime};
 
 use limpid_config::{Config, Home, Live};
 use limpid_core::policy::Effect;
-use limpid_core::{ConversationId, Sentence, sentence};
+use limpid_core::{ConversationId, Sentence, Trust, sentence};
 use limpid_store::{
     Author, FileChangeEnd, FileContent, FileHash, FileVersion, FileVersionId, Listed, NewRaisedLabel, RaisingAct,
     StoreError,
@@ -36,6 +37,7 @@ pub use self::offer::FileOffer;
 use self::offer::taken_over;
 pub(crate) use self::programs::RunningProgram;
 use self::programs::{ProgramWatch, content};
+use self::read::{ReadFiles, look};
 pub use self::unaccepted::{UnacceptedFile, UnacceptedFiles};
 use crate::error::AgentError;
 use crate::memory::{MemoryWriter, WriteSource};
@@ -53,6 +55,8 @@ pub struct FileHistory {
     is_settled: Mutex<bool>,
     /// How often each file was recorded, so that programs and calls that run at once do not take each other's change for theirs.
     recorded: Mutex<HashMap<String, u64>>,
+    /// What conversations know of files.
+    read: ReadFiles,
 }
 
 /// The files before a call.
@@ -62,6 +66,8 @@ pub(crate) struct Before {
     recorded: HashMap<String, u64>,
     /// Whether the call may have changed files that it does not name.
     all: bool,
+    /// The files that the conversation knows after it.
+    known: Vec<String>,
     _busy: Option<Busy>,
 }
 
@@ -70,8 +76,8 @@ impl FileHistory {
     pub fn new(home: &Home, config: Live<Config>, memory: MemoryWriter) -> Self {
         let journal = Journal::new(home, memory.clone());
         let programs = ProgramWatch::new(home, config.clone(), memory.clone());
-        let (is_settled, recorded) = (Mutex::default(), Mutex::default());
-        Self { memory, home: home.clone(), config, journal, programs, is_settled, recorded }
+        let (is_settled, recorded, read) = (Mutex::default(), Mutex::default(), ReadFiles::default());
+        Self { memory, home: home.clone(), config, journal, programs, is_settled, recorded, read }
     }
 
     /// Writes down what the files hold that instruct the agent, before a program is started that could change them.
@@ -147,7 +153,7 @@ impl FileHistory {
             return Ok(None);
         }
         let quoted = self.journal.names.quoted();
-        let (mut files, mut busy) = (BTreeMap::new(), None);
+        let (mut files, mut busy, mut known) = (BTreeMap::new(), None, Vec::new());
         if all {
             for name in quoted {
                 let content = self.journal.content(&name).map_err(|error| not_kept(&name, error))?;
@@ -158,18 +164,20 @@ impl FileHistory {
             let names: BTreeSet<String> = names.collect();
             let waited = self.journal.wait_for(&names).await;
             busy = Some(waited.map_err(|error| sentence!("files cannot be changed now: {}", echoed(error)))?);
+            // Nobody else changes them from here on.
+            known = self.check_known(facts, by)?;
             for name in names {
                 let begun = self.journal.begin(&name, (Some(tool), None), by).await;
                 files.insert(name.clone(), begun.map_err(|error| not_kept(&name, error))?);
             }
         }
         let recorded = self.recorded.lock().await.clone();
-        Ok(Some(Before { tool: tool.to_owned(), files, recorded, all, _busy: busy }))
+        Ok(Some(Before { tool: tool.to_owned(), files, recorded, all, known, _busy: busy }))
     }
 
     /// Looks at the files after the call and writes down what became of them.
     pub(crate) async fn after(&self, before: Option<Before>, by: &WriteSource) -> Result<(), AgentError> {
-        let Some(Before { tool, mut files, recorded: seen, all, _busy }) = before else { return Ok(()) };
+        let Some(Before { tool, mut files, recorded: seen, all, known, _busy }) = before else { return Ok(()) };
         if all {
             let made =
                 self.journal.names.quoted().into_iter().filter(|name| !files.contains_key(name)).collect::<Vec<_>>();
@@ -195,7 +203,43 @@ impl FileHistory {
                 *recorded.entry(name).or_default() += 1;
             }
         }
+        if let Some(conversation) = by.conversation() {
+            self.was_read(
+                conversation,
+                known.into_iter().filter_map(|real| look(&real).map(|now| (real, now))).collect(),
+            );
+        }
         Ok(())
+    }
+
+    /// What the files hold that a call reads, before it reads them: what changes meanwhile is not known to whoever called.
+    pub(crate) fn about_to_read(&self, facts: &CallFacts) -> Vec<(String, FileContent)> {
+        let read = facts.paths.iter().filter(|path| facts.effect == Effect::Look && !path.write);
+        read.filter_map(|path| Some((path.real.clone(), look(&path.real)?))).collect()
+    }
+
+    /// A conversation has read files as they were.
+    pub(crate) fn was_read(&self, conversation: &ConversationId, files: Vec<(String, FileContent)>) {
+        files.into_iter().for_each(|(real, content)| self.read.note(conversation, &real, content));
+    }
+
+    /// Refuses a call that would write over what its conversation does not know. What only adds takes nothing away. Says which
+    /// files the conversation knows after the call.
+    fn check_known(&self, facts: &CallFacts, by: &WriteSource) -> Result<Vec<String>, Sentence> {
+        let Some(conversation) = by.conversation().filter(|_| facts.effect == Effect::Files) else {
+            return Ok(Vec::new());
+        };
+        let mut known = Vec::new();
+        for path in facts.paths.iter().filter(|path| path.write) {
+            let place = if self.is_low_place(&path.real) { Trust::Outside } else { Trust::File };
+            if !facts.adds {
+                self.read.check(conversation, &path.real, place)?;
+            }
+            if !facts.adds || self.read.is_known(conversation, &path.real) {
+                known.push(path.real.clone());
+            }
+        }
+        Ok(known)
     }
 
     /// Whether a path that has every link followed lies where strangers' text may be: the label of a listing and of what is read

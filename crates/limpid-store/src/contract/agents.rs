@@ -283,6 +283,7 @@ fn end(id: AgentId, state: AgentState) -> AgentEnd {
         result: String::new(),
         trust: Trust::Owner,
         reason: String::new(),
+        above: String::new(),
         report: "{}".to_owned(),
         notice: "it ended".to_owned(),
         now_ms: 9,

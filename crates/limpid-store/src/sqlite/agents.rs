@@ -263,8 +263,9 @@ fn tell(tx: &Tx<'_>, agent: &SubAgent, end: &AgentEnd, trust: Trust) -> Outcome<
         typed: false,
         now_ms: end.now_ms,
     };
-    if !end.result.trim().is_empty() {
-        let words = inbound::accept(tx, &message(" result", &end.result, trust))?;
+    let words = format!("{}{}", end.above, end.result);
+    if !words.trim().is_empty() {
+        let words = inbound::accept(tx, &message(" result", &words, trust))?;
         of_agent(tx, words.inbound.id, agent.id)?;
     }
     let notice = inbound::accept(tx, &message("", &end.notice, Trust::File))?;

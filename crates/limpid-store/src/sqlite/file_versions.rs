@@ -75,6 +75,18 @@ impl FileVersions for SqliteStore {
         .await
     }
 
+    async fn files_changed_in(&self, conversation: &ConversationId, since_ms: i64) -> Result<Vec<String>, StoreError> {
+        let conversation = conversation.clone();
+        self.read(move |tx| {
+            let mut statement = tx.sql.prepare_cached(
+                "SELECT DISTINCT path FROM file_change WHERE owner = ? AND conversation = ? AND at_ms >= ? ORDER BY path",
+            )?;
+            let paths = statement.query_map((tx.owner, conversation.as_str(), since_ms), |row| row.get(0))?;
+            Ok(paths.collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
     async fn kept_files(&self) -> Result<Vec<KeptFile>, StoreError> {
         self.read(move |tx| {
             let mut statement = tx.sql.prepare_cached(

@@ -80,7 +80,7 @@ async fn show(agent: &Agent, id: AgentId, json: bool) -> Result<(), Failure> {
     fields.extend(one.new.skill.clone().map(|skill| ("skill", skill)));
     fields.extend(one.new.tools.as_ref().map(|tools| ("tools", tools.join(", "))));
     fields.push(("trust", one.trust.to_string()));
-    fields.extend(one.state.is_over().then(|| ("did", report.notice(one.id, one.state))));
+    fields.extend(one.state.is_over().then(|| ("did", report.notice(one.id, one.state, one.trust))));
     fields.extend((!report.files.is_empty()).then(|| ("wrote", report.files.join(", "))));
     fields.extend((!one.reason.is_empty()).then(|| ("why", one.reason.clone())));
     let mut page = output::fields(&fields);

@@ -171,7 +171,7 @@ async fn a_result_that_is_waited_for_is_the_result_of_the_call() {
     assert!(run.err.chars().filter(|letter| *letter == 'é').count() <= 500, "the person sees a short form");
 }
 
-// PICO-063 PICO-066 LES-110 LES-113 LES-115
+// PICO-063 PICO-066 LES-110 LES-113 LES-115 LES-128
 #[tokio::test]
 async fn an_agent_whose_program_died_is_told_of_once_and_not_carried_on() {
     let (world, sent) = world(|request| {
@@ -179,7 +179,8 @@ async fn an_agent_whose_program_died_is_told_of_once_and_not_carried_on() {
         if is_worker(request) && request.json()["messages"].as_array().is_some_and(|all| all.len() > 2) {
             serde_json::from_value(json!({ "text": "never", "hang": "start" })).unwrap()
         } else if is_worker(request) {
-            calls("list_dir", &json!({ "path": "." }))
+            let call = json!({ "name": "list_dir", "arguments": { "path": "." } });
+            serde_json::from_value(json!({ "text": "RAW WORDS", "calls": [call] })).unwrap()
         } else if texts.contains("[agent_result:1]") {
             says("It was cut off.")
         } else if texts.contains("works in the background") {
@@ -199,6 +200,7 @@ async fn an_agent_whose_program_died_is_told_of_once_and_not_carried_on() {
 
     let run = world.run(&["chat", "-c", "last", "And?"]).await;
     assert_eq!((run.code, run.out.as_str()), (0, "It was cut off.\n"), "{}", run.err);
+    assert!(!run.err.contains("RAW WORDS"), "{}", run.err);
     world.done(&["chat", "-c", "last", "Thanks."]).await;
     let shown = world.json(&["agent", "show", "1", "--json"]).await;
     assert_eq!(shown["agent"]["state"], "interrupted");
@@ -405,4 +407,57 @@ async fn a_worker_with_a_skill_runs_the_skills_own_script() {
     let run = world.run(&["chat", "--profile", "koshi", "Steep it."]).await;
     assert_eq!((run.code, run.out.as_str()), (0, "Done.\n"), "{}", run.err);
     assert!(sent.lock().unwrap().iter().any(|one| is_worker(one) && one.text().contains("steeped")));
+}
+
+/// The processes of this machine whose words hold this one.
+#[cfg(target_os = "linux")]
+fn processes(word: &str) -> usize {
+    let all = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    let words = all.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    words.filter(|words| words.split(|byte| *byte == 0).any(|one| one == word.as_bytes())).count()
+}
+
+/// A program that an agent runs ends with the agent, with all that it has started, while the agent's caller goes on.
+// LES-127
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn the_processes_of_an_agent_end_with_it() {
+    if crate::programs::no_sandbox() {
+        return;
+    }
+    // No other process sleeps so long.
+    let seconds = format!("{}.{}", 86_000 + std::process::id() % 1000, std::process::id());
+    let program = format!("(sleep {seconds} &); setsid sleep {seconds} & sleep {seconds}");
+    let (world, _) = world(move |request| {
+        let texts = request.text();
+        if is_worker(request) {
+            calls("exec", &json!({ "command": format!("sh -c '{program}'") }))
+        } else if texts.contains("[agent_result:1] cancelled") {
+            serde_json::from_value(json!({ "text": "never", "hang": "start" })).unwrap()
+        } else if texts.contains("works in the background") {
+            says("Wait.")
+        } else {
+            calls("spawn_agent", &json!({ "task": "Count the files." }))
+        }
+    })
+    .await;
+    let world = world.without_rights();
+    let config = std::fs::read_to_string(world.home.path().join("limpid.toml")).unwrap_or_default();
+    world.write("limpid.toml", &format!("{config}\n[exec]\nshell = true\n"));
+    let mut first = world.start(&["chat", "--profile", "koshi", "Count them."]);
+    drop(first.stdin.take());
+    let until = async |number: usize, holds: fn(usize, usize) -> bool| {
+        let looked = async {
+            while !holds(processes(&seconds), number) {
+                tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(std::time::Duration::from_secs(60), looked).await.unwrap();
+    };
+    until(3, |there, number| there >= number).await;
+    let cancelled = world.json(&["agent", "cancel", "1", "--json"]).await;
+    assert_eq!(cancelled["cancelled"], json!([1]));
+    until(0, |there, number| there == number).await;
+    assert!(first.try_wait().unwrap().is_none(), "its caller goes on");
+    first.kill().await.unwrap();
 }

@@ -80,8 +80,10 @@ pub(super) async fn start(
     let mut waiting = Waiting { agents: agents.clone(), id: Some(agent.id) };
     let agent = agents.wait(agent.id).await.map_err(trouble)?;
     waiting.id = None;
-    let notice = AgentReport::of_row(&agent).notice(agent.id, agent.state);
-    let said = Labelled::new(agent.result, agent.trust);
+    let report = AgentReport::of_row(&agent);
+    let notice = report.notice(agent.id, agent.state, agent.trust);
+    let above = report.above_words(agent.id, agent.trust);
+    let said = Labelled::new(format!("{above}{}", agent.result), agent.trust);
     let told = match agent.state {
         AgentState::Done => sentence!("{}\n{}", Labelled::new(notice, limpid_core::Trust::Owner), said),
         _ => {

@@ -19,6 +19,8 @@ pub(crate) struct CallFacts {
     pub(crate) destination: Option<Destination>,
     /// The folder that relative paths begin at.
     pub(crate) folder: String,
+    /// Whether it would only add to the files that it names.
+    pub(crate) adds: bool,
     /// Whether the owner wrote down that it runs unasked after a stranger's text.
     pub(crate) unasked: bool,
     /// The hash of its words: tool, arguments, where paths lead, the workspace, the program's place. An approval is bound to it,
@@ -29,7 +31,9 @@ pub(crate) struct CallFacts {
 impl CallFacts {
     pub(crate) fn of(tool: &dyn Tool, arguments: &Value, resolver: &PathResolver) -> Self {
         resolver.create_folders();
-        let paths: Vec<PathFacts> = tool.paths(arguments).into_iter().map(|path| resolver.resolve(path)).collect();
+        let named = tool.paths(arguments);
+        let adds = named.iter().all(|path| path.adds);
+        let paths: Vec<PathFacts> = named.into_iter().map(|path| resolver.resolve(path)).collect();
         let mut hash = Sha256::new();
         let mut bind = |text: &str| {
             hash.update((text.len() as u64).to_le_bytes());
@@ -43,6 +47,7 @@ impl CallFacts {
         Self {
             effect: tool.effect(arguments),
             destination: tool.destination(arguments),
+            adds,
             unasked: tool.runs_unasked(arguments),
             folder: resolver.folder().display().to_string(),
             hash: hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect(),

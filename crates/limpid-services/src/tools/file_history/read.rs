@@ -1,0 +1,141 @@
+//! What conversations have read of files, so that none writes over what it does not know.
+//!
+//! Each process knows what was read through it; what another one changes is seen by the bytes.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use limpid_core::{ConversationId, Labelled, Sentence, Trust, sentence};
+use limpid_store::FileContent;
+use limpid_tools::echoed;
+
+use super::programs::content;
+
+/// Files that are remembered, over all conversations; the one that was looked at longest ago goes first.
+const MOST: usize = 512;
+
+/// Lines of a difference that are shown.
+const LINES: usize = 60;
+
+/// Files as conversations know them.
+#[derive(Default)]
+pub(super) struct ReadFiles(Mutex<Known>);
+
+#[derive(Default)]
+struct Known {
+    files: HashMap<(ConversationId, String), Version>,
+    looks: u64,
+}
+
+struct Version {
+    content: FileContent,
+    look: u64,
+}
+
+impl ReadFiles {
+    /// A conversation knows what a file held.
+    pub(super) fn note(&self, conversation: &ConversationId, real: &str, content: FileContent) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.looks += 1;
+        let look = known.looks;
+        known.files.insert((conversation.clone(), real.to_owned()), Version { content, look });
+        if known.files.len() > MOST
+            && let Some(oldest) = known.files.iter().min_by_key(|(_, version)| version.look).map(|(key, _)| key.clone())
+        {
+            known.files.remove(&oldest);
+        }
+    }
+
+    /// Whether a conversation knows what a file holds now.
+    pub(super) fn is_known(&self, conversation: &ConversationId, real: &str) -> bool {
+        let hash = look(real).map(|now| now.hash);
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let version = known.files.get(&(conversation.clone(), real.to_owned()));
+        version.is_some_and(|version| Some(version.content.hash) == hash)
+    }
+
+    /// Says that a conversation does not know a file any more as it is now. From then on it does: it was told the difference,
+    /// which has the label of the file's place.
+    ///
+    /// # Errors
+    /// That sentence, for the model.
+    pub(super) fn check(&self, conversation: &ConversationId, real: &str, place: Trust) -> Result<(), Sentence> {
+        let key = (conversation.clone(), real.to_owned());
+        let before = {
+            let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            known.files.get(&key).map(|version| version.content.clone())
+        };
+        let Some(before) = before else { return Ok(()) };
+        let now = look(real);
+        if now.as_ref().map(|now| now.hash) == Some(before.hash) {
+            return Ok(());
+        }
+        let told = match (&before.text, now.as_ref().map(|now| now.text.as_ref())) {
+            (_, None) => "it is gone; nothing was written".to_owned(),
+            (Some(was), Some(Some(is_now))) => {
+                format!("nothing was written; what is different now:\n{}", difference(was, is_now))
+            }
+            (_, Some(_)) => "nothing was written; read it again".to_owned(),
+        };
+        match now {
+            Some(now) => self.note(conversation, real, now),
+            None => drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).files.remove(&key)),
+        }
+        let told = Labelled::new(told, place);
+        Err(sentence!("`{}` is not as you know it, somebody has changed it: {}", echoed(real.to_owned()), told))
+    }
+}
+
+/// What a file holds, as a conversation may come to know it; nothing where there is no file.
+pub(super) fn look(real: &str) -> Option<FileContent> {
+    content(Path::new(real)).ok().flatten()
+}
+
+/// The lines that went and came, with a few around them.
+fn difference(was: &str, is_now: &str) -> String {
+    let whole = similar::TextDiff::from_lines(was, is_now).unified_diff().context_radius(1).to_string();
+    let lines: Vec<&str> = whole.lines().collect();
+    let more = lines.len().saturating_sub(LINES);
+    let rest = if more > 0 { format!("\n… and {more} more lines; read it again") } else { String::new() };
+    format!("{}{rest}", lines.iter().take(LINES).copied().collect::<Vec<_>>().join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // LES-125
+    #[test]
+    fn a_file_that_changed_is_told_of_once_with_its_difference_and_only_to_whom_had_read_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.md");
+        let real = path.display().to_string();
+        let (one, other) = (ConversationId::new("one"), ConversationId::new("other"));
+        let files = ReadFiles::default();
+        std::fs::write(&path, "tea\ngreen\n").unwrap();
+        files.note(&one, &real, look(&real).unwrap());
+        files.check(&one, &real, Trust::File).unwrap();
+        std::fs::write(&path, "tea\nblack\n").unwrap();
+        files.check(&other, &real, Trust::File).unwrap();
+        let told = files.check(&one, &real, Trust::Outside).unwrap_err();
+        assert!(told.into_text().contains("-green\n+black"));
+        files.check(&one, &real, Trust::File).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert!(files.check(&one, &real, Trust::File).unwrap_err().into_text().contains("it is gone"));
+        files.check(&one, &real, Trust::File).unwrap();
+    }
+
+    // LES-125
+    #[test]
+    fn few_files_are_remembered_and_few_lines_shown() {
+        let files = ReadFiles::default();
+        for at in 0..MOST + 10 {
+            files.note(&ConversationId::new(at.to_string()), "/a", FileContent::text("tea"));
+        }
+        assert_eq!(files.0.lock().unwrap().files.len(), MOST);
+        let long = |word: &str| format!("{word}\n").repeat(5000);
+        let shown = difference(&long("a"), &long("b"));
+        assert!(shown.lines().count() == LINES + 1 && shown.ends_with("read it again"), "{shown}");
+    }
+}
