@@ -102,7 +102,8 @@ pub(crate) async fn gather(
         let told = (&mut notices, &mut standing_notices);
         max_turns = owners_inputs(deps, occasion, (&profile, &path), &mut inputs, told).await?;
     }
-    if let Some((agent, conversation)) = agent.as_ref().map(|(agent, _)| agent).zip(occasion.conversation) {
+    let given = agent.as_ref().map(|(agent, _)| agent).filter(|_| !policy.is_research());
+    if let Some((agent, conversation)) = given.zip(occasion.conversation) {
         let left = sources::delegate::fill(deps, conversation, agent, &mut inputs).await?;
         max_turns = Some(max_turns.map_or(left, |most| most.min(left)));
     }

@@ -21,9 +21,10 @@ use tokio::sync::Notify;
 use crate::background_run::{BackgroundRun, RunReport};
 use crate::conversations::{Conversations, WeakConversations};
 use crate::event::TurnEvent;
+use crate::listeners::Answerer;
 
 pub(crate) use self::left::told_to_report;
-use self::left::{Left, Time, has_agents, hear, is_told_more, rounds, tell_to_report};
+use self::left::{Left, Time, has_agents, hear, is_told_more, most_rounds, rounds, tell_to_report};
 
 /// Requests of an agent that are counted.
 const REQUESTS: u32 = 1000;
@@ -102,7 +103,7 @@ async fn work(conversations: &Conversations, agent: &SubAgent) -> Result<Ended, 
         }
         activity.notify_one();
     };
-    let once = || conversations.run_watched(run.clone(), &seen, conversations.answerer_in(&agent.chat, &own));
+    let once = || conversations.run_watched(run.clone(), &seen, answerer(conversations, agent));
     // What it is told while it says its last word begins a turn of its own, which is its last one then.
     let watched = || {
         async {
@@ -132,7 +133,7 @@ async fn work(conversations: &Conversations, agent: &SubAgent) -> Result<Ended, 
                 let results = results.load(Ordering::SeqCst);
                 if !is_told && results != looked_at {
                     looked_at = results;
-                    let left = MOST_ROUNDS.saturating_sub(rounds(conversations, agent).await?);
+                    let left = most_rounds(agent).saturating_sub(rounds(conversations, agent).await?);
                     if left <= MOST_ROUNDS / 5 + 1 {
                         is_told = true;
                         tell_to_report(conversations, agent, Left::Rounds(left)).await?;
@@ -168,12 +169,21 @@ async fn work(conversations: &Conversations, agent: &SubAgent) -> Result<Ended, 
     }
 }
 
+/// Who answers its questions: whoever listens to its chat. A research worker, which strangers' pages lead, asks nobody.
+fn answerer(conversations: &Conversations, agent: &SubAgent) -> Answerer {
+    if agent.is_research() { Answerer::Nobody } else { conversations.answerer_in(&agent.chat, &agent.works_in()) }
+}
+
 /// The run of an agent: with the mode, the model and the readers of whoever started it.
 async fn run_of(conversations: &Conversations, agent: &SubAgent) -> Result<BackgroundRun, AgentError> {
     let deps = conversations.deps();
     let parent = deps.directory.existing(&agent.new.conversation).await?;
-    let mode = mode_of(deps.config(), &parent);
-    let mode = is_set(Some(&parent), mode).then(|| mode.to_owned());
+    let mode = if agent.is_research() {
+        deps.modes.of_runs(&agent.new.path).map(str::to_owned)
+    } else {
+        let mode = mode_of(deps.config(), &parent);
+        is_set(Some(&parent), mode).then(|| mode.to_owned())
+    };
     let skill = match &agent.new.skill {
         Some(name) => deps
             .context
@@ -213,7 +223,7 @@ async fn of_report(conversations: &Conversations, agent: &SubAgent, report: RunR
     let RunReport { outcome, answer, trust, .. } = report;
     let (state, reason) = match outcome {
         Outcome::Answered { finish: Finish::Stop } => {
-            if rounds(conversations, agent).await? < MOST_ROUNDS {
+            if rounds(conversations, agent).await? < most_rounds(agent) {
                 (AgentState::Done, String::new())
             } else {
                 (AgentState::Failed, format!("it ran out of its {MOST_ROUNDS} rounds"))

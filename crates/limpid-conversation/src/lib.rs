@@ -20,7 +20,6 @@ mod listeners;
 mod model_call;
 mod one_off;
 mod outcome;
-mod research;
 mod settings;
 #[cfg(test)]
 mod test_kit;
@@ -36,7 +35,6 @@ pub use crate::event::{ApprovalAnswer, QuestionPart, TurnEvent};
 pub use crate::housekeeping::Housekeeping;
 pub use crate::model_call::{Recipe, reply_limit, sampling};
 pub use crate::one_off::{MakeCall, OneOffRequest};
-pub use crate::research::Research;
 pub use crate::settings::skills::Chosen;
 pub use crate::settings::{ChangeOutcome, Tiers};
 pub use crate::turn::journal::journal_row_again;

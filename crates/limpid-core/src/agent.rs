@@ -19,6 +19,12 @@ pub const MOST_OF_CLIENTS_A_DAY: u32 = 64;
 /// Calls of a model that an agent may make. The last one has no tools.
 pub const MOST_ROUNDS: u32 = 10;
 
+/// The prompt path of research workers: they see their task and the web, and nothing of the owner's.
+pub const RESEARCH: &str = "research";
+
+/// Seconds that a research worker has.
+pub const RESEARCH_SECONDS: u64 = 600;
+
 /// The group of the tools that hand on work.
 pub const DELEGATION: &str = "delegation";
 

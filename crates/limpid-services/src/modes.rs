@@ -239,7 +239,8 @@ pub async fn with_mode_of_chat(
     if own.kind != ConversationKind::Run {
         return Ok(own);
     }
-    let Some(agent) = store.agent_in(&own.id).await? else { return Ok(own) };
+    // A research worker has the mode that runs have: it sees nothing of its chat's.
+    let Some(agent) = store.agent_in(&own.id).await?.filter(|agent| !agent.is_research()) else { return Ok(own) };
     let Some(chat) = store.conversation(&agent.chat).await? else { return Ok(own) };
     let mode = mode_of(config, &chat);
     let mode = is_set(Some(&chat), mode).then(|| mode.to_owned());

@@ -1,6 +1,7 @@
 //! Agents that turns hand work to.
 
 use async_trait::async_trait;
+use limpid_core::agent::RESEARCH;
 use limpid_core::{AgentId, AgentLimits, AgentRefusal, AgentState, CallId, ConversationId, PlannedId, Trust, TurnId};
 
 use crate::{InboundId, Listed, StoreError};
@@ -119,6 +120,11 @@ pub struct SubAgent {
 }
 
 impl SubAgent {
+    /// Whether it is a research worker, which sees nothing of the owner's and has limits of its own.
+    pub fn is_research(&self) -> bool {
+        self.new.path == RESEARCH
+    }
+
     /// The hidden conversation that it works in.
     pub fn works_in(&self) -> ConversationId {
         self.shared.clone().unwrap_or_else(|| self.id.conversation())

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use limpid_core::agent::MOST_ROUNDS;
 use limpid_core::{AgentId, Role, Trust};
 use limpid_model::Pause;
 use limpid_prompt::count::Estimate;
@@ -33,7 +34,7 @@ pub(super) struct Time {
 impl Time {
     pub(super) fn new(conversations: &Conversations, agent: &SubAgent) -> Self {
         let deps = conversations.deps();
-        let (limit, pause, waited_for) = (deps.agents.timeout(), Arc::clone(&deps.pause), agent.new.waited_for);
+        let (limit, pause, waited_for) = (deps.agents.timeout_of(agent), Arc::clone(&deps.pause), agent.new.waited_for);
         let hurry = if waited_for { pause.pause(limit * 4 / 5) } else { std::future::pending().boxed() };
         Self { limit, over: pause.pause(limit), pause, waited_for, hurry }
     }
@@ -74,6 +75,11 @@ pub(super) async fn rounds(conversations: &Conversations, agent: &SubAgent) -> R
     let messages = conversations.deps().store().messages(&agent.works_in(), None).await?.rows;
     let replies = messages.iter().filter(|row| row.message.role == Role::Assistant).count();
     Ok(u32::try_from(replies).unwrap_or(u32::MAX).saturating_sub(agent.rounds_before))
+}
+
+/// Replies that an agent's models may give; a research worker has as many as any turn.
+pub(super) fn most_rounds(agent: &SubAgent) -> u32 {
+    if agent.is_research() { u32::MAX } else { MOST_ROUNDS }
 }
 
 /// The key of the message that tells an agent to come to its end.

@@ -103,9 +103,10 @@ pub(super) async fn tell_who_goes_on(turn: &mut RunningTurn) -> Result<(), Agent
     Ok(())
 }
 
-/// The conversation whose owner's lasting yeses hold in a turn: an agent has those of the chat that its tree began in.
+/// The conversation whose owner's lasting yeses hold in a turn: an agent has those of the chat that its tree began in, but a
+/// research worker, which is sent out with its task alone.
 pub(super) async fn granted_in(turn: &mut RunningTurn) -> Result<ConversationId, AgentError> {
-    let agent = agent_of(turn).await?;
+    let agent = agent_of(turn).await?.filter(|agent| !agent.is_research());
     Ok(agent.map_or_else(|| turn.writer.lease().conversation.clone(), |agent| agent.chat))
 }
 

@@ -5,7 +5,7 @@ mod base;
 use std::sync::Arc;
 
 use limpid_context::ContextDeps;
-use limpid_conversation::{AgentRunner, ConversationDeps, Conversations, Housekeeping, Research, WindowMemory};
+use limpid_conversation::{AgentRunner, ConversationDeps, Conversations, Housekeeping, WindowMemory};
 use limpid_core::Tier;
 use limpid_model::chain::Pause;
 use limpid_services::agents::{AgentRuns, Agents, AgentsParts};
@@ -50,7 +50,6 @@ pub(super) fn build(options: AgentOptions) -> Result<Agent, AgentError> {
 struct Hooks {
     signal: ConversationSignal,
     next_tier: NextTier,
-    research: Research,
     runs: AgentRuns,
 }
 
@@ -67,7 +66,6 @@ impl Hooks {
                 }
             })
         });
-        self.research.connect(conversations.downgrade());
         self.runs.connect(AgentRunner::new(conversations.downgrade()));
         let waking = conversations.downgrade();
         self.signal.connect(move |conversation| {
@@ -103,7 +101,6 @@ fn services(options: AgentOptions, hooks: &Hooks) -> Result<Services, AgentError
         mail: Arc::clone(&mail),
         mcp: mcp.clone(),
         tasks: tasks.clone(),
-        research: hooks.research.clone(),
         helper: options.helper,
         parser,
         tools: options.tools,

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use limpid_config::{Config, Environment, Home, Live, Redactor};
-use limpid_conversation::Research;
 use limpid_core::RetryPlan;
 use limpid_core::policy::OwnerRules;
 use limpid_formats::Parser;
@@ -36,7 +35,6 @@ pub(crate) struct Parts {
     pub(crate) mail: Arc<MailAccounts>,
     pub(crate) mcp: McpServers,
     pub(crate) tasks: Tasks,
-    pub(crate) research: Research,
     pub(crate) helper: Option<PathBuf>,
     /// What parses pages of the web.
     pub(crate) parser: Parser,
@@ -109,7 +107,6 @@ impl Parts {
             tasks: &self.tasks,
             mail: &self.mail,
             semantics: semantics.as_ref(),
-            research: &self.research,
             agents: &self.agents,
         });
         let borrowed = borrowed_tools(&self.mcp, config, own.iter().chain(&self.tools));

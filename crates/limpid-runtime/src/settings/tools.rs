@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use limpid_config::{Config, Environment, Home};
-use limpid_conversation::{ReadResult, Research};
+use limpid_conversation::ReadResult;
 use limpid_core::reach::FIND_TOOLS;
 use limpid_formats::Parser;
 use limpid_prompt::profile::shipped_files;
@@ -37,7 +37,6 @@ pub(crate) struct ToolParts<'a> {
     pub(crate) tasks: &'a Tasks,
     pub(crate) mail: &'a Arc<MailAccounts>,
     pub(crate) semantics: Option<&'a Arc<SemanticIndex>>,
-    pub(crate) research: &'a Research,
     pub(crate) agents: &'a Agents,
 }
 
@@ -55,7 +54,7 @@ pub(crate) fn own_tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     let reads_web = web.iter().any(|tool| ["web_search", "web_fetch"].contains(&tool.name()));
     tools.extend(web);
     if reads_web {
-        tools.push(Arc::new(parts.research.clone()));
+        tools.push(agents::research(parts.agents));
     }
     tools.extend(goals::tools(parts.goals));
     tools.extend(history_tools(store, semantics));
@@ -191,7 +190,6 @@ mod tests {
             tasks: &Tasks::new(Arc::clone(&store), Live::default(), host, waker),
             mail: &Arc::new(mail),
             semantics: None,
-            research: &Research::default(),
             agents: &agents,
         });
         (home, tools)

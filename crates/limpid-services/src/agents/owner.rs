@@ -96,6 +96,10 @@ impl Agents {
         (conversation, turn, call): (limpid_core::ConversationId, limpid_core::TurnId, CallId),
         message: Labelled<String>,
     ) -> Result<Told, Sentence> {
+        // What it is told could be the owner's, and it carries what it knows to the web: its task alone was looked at.
+        if agent.is_research() {
+            return Err("a research worker hears nothing besides its task; send out another one".into());
+        }
         let (text, trust) = message.into_parts();
         if text.trim().is_empty() {
             return Err("the message is empty; say what the agent is to know or to do".into());

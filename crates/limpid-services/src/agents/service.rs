@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use limpid_config::{Config, Live, Redactor, process};
-use limpid_core::agent::MOST_OF_CLIENTS_A_DAY;
+use limpid_core::agent::{MOST_OF_CLIENTS_A_DAY, RESEARCH_SECONDS};
 use limpid_core::agent::plan::PlannedState;
 use limpid_core::{AgentId, AgentLimits, AgentRefusal, AgentState, ConversationId, Labelled, Sentence, sentence};
 use limpid_model::Pause;
@@ -17,6 +17,7 @@ use tokio::sync::futures::Notified;
 use crate::agents::refusal::words;
 use crate::agents::report::report_of;
 use crate::agents::request::AgentRequest;
+use crate::agents::research::with_sources;
 use crate::agents::runs::AgentRuns;
 use crate::deliveries::ConversationSignal;
 use crate::directory::is_of_clients;
@@ -114,6 +115,11 @@ impl Agents {
         self.store().accept_agent(new, limits).await
     }
 
+    /// How long this one may be inactive.
+    pub fn timeout_of(&self, agent: &SubAgent) -> Duration {
+        if agent.is_research() { Duration::from_secs(RESEARCH_SECONDS) } else { self.timeout() }
+    }
+
     /// Whether work may be given to the agent of this name; none: there is none. With the agent's own name.
     pub(super) fn is_allowed(&self, name: &str) -> (Option<bool>, Option<String>) {
         let Config { agents, agent, .. } = &*self.0.parts.config;
@@ -130,9 +136,13 @@ impl Agents {
         self.0.ended.notified()
     }
 
-    /// Accepts an agent and has it begin. Where as many work as may, waits until one of them has ended.
+    /// Accepts the agent that a call asks for, and has it begin.
     pub(super) async fn start(&self, by: &ToolContext, request: AgentRequest) -> Result<SubAgent, Sentence> {
-        let new = request.complete(self, by).await?;
+        self.accept(request.complete(self, by).await?).await
+    }
+
+    /// Accepts an agent and has it begin. Where as many work as may, waits until one of them has ended.
+    pub(super) async fn accept(&self, new: NewSubAgent) -> Result<SubAgent, Sentence> {
         let mut over = self.0.parts.pause.pause(WAIT);
         loop {
             // Listened to before the look, so that an end between the two is not missed.
@@ -188,6 +198,7 @@ impl Agents {
         result: Labelled<String>,
         reason: String,
     ) -> Result<bool, AgentError> {
+        let result = if agent.is_research() { with_sources(self, agent, result).await? } else { result };
         let (result, trust) = result.into_parts();
         let trust = trust.join(agent.trust).of_strangers();
         let report = report_of(self, agent).await?;

@@ -4,6 +4,7 @@
 mod list;
 mod plan_tasks;
 mod read;
+mod research;
 mod spawn;
 mod spawn_agent;
 mod start;
@@ -26,6 +27,11 @@ pub fn tools(of: &Agents) -> Vec<Arc<dyn Tool>> {
         Arc::new(tell_agent::TellAgent(of.clone())),
         Arc::new(plan_tasks::PlanTasks(of.clone())),
     ]
+}
+
+/// The tool that sends out research workers.
+pub fn research(of: &Agents) -> Arc<dyn Tool> {
+    Arc::new(research::Research(of.clone()))
 }
 
 /// The results of agents, as texts that are read like files.

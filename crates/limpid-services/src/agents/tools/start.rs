@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use limpid_core::{AgentId, AgentState, Labelled, Sentence, sentence};
+use limpid_core::{AgentId, AgentState, Labelled, Sentence, Trust, sentence};
+use limpid_store::SubAgent;
 use limpid_tools::ToolContext;
 
 use crate::agents::report::AgentReport;
@@ -15,7 +16,7 @@ use crate::tools::trouble;
 pub(super) const AT_ONCE: Duration = Duration::from_secs(40);
 
 /// How much longer a call may take than the agent that it waits for.
-const BESIDE: Duration = Duration::from_secs(60);
+pub(super) const BESIDE: Duration = Duration::from_secs(60);
 
 /// How long a call may take that may wait for its agent.
 pub(super) fn with_agent(agents: &Agents) -> Duration {
@@ -70,28 +71,49 @@ pub(super) async fn start(
         return Ok(told.into());
     }
     if !waits {
-        let told = sentence!(
-            "agent {} works in the background; its result comes by itself, as [agent_result:{}]",
-            agent.id.0,
-            agent.id.0
-        );
-        return Ok(told.into());
+        return Ok(in_background(&agent));
     }
-    let mut waiting = Waiting { agents: agents.clone(), id: Some(agent.id) };
-    let agent = agents.wait(agent.id).await.map_err(trouble)?;
-    waiting.id = None;
-    let report = AgentReport::of_row(&agent);
-    let notice = report.notice(agent.id, agent.state, agent.trust);
-    let above = report.above_words(agent.id, agent.trust);
-    let said = Labelled::new(format!("{above}{}", agent.result), agent.trust);
-    let told = match agent.state {
-        AgentState::Done => sentence!("{}\n{}", Labelled::new(notice, limpid_core::Trust::Owner), said),
-        _ => {
-            let why = Labelled::new(agent.reason, agent.trust.join(limpid_core::Trust::Outside));
-            sentence!("{}; {}\n{}", Labelled::new(notice, limpid_core::Trust::Owner), why, said)
+    let ended = waited(agents, agent).await?;
+    Ok(match ended.state {
+        AgentState::Done => {
+            let report = AgentReport::of_row(&ended);
+            let notice = Labelled::new(report.notice(ended.id, ended.state, ended.trust), Trust::Owner);
+            sentence!("{}\n{}", notice, words(&report, &ended)).into()
         }
-    };
-    Ok(told.into())
+        _ => came_to_nothing(&ended),
+    })
+}
+
+/// What is told of an agent whose end comes by itself.
+pub(super) fn in_background(agent: &SubAgent) -> Labelled<String> {
+    let told = sentence!(
+        "agent {} works in the background; its result comes by itself, as [agent_result:{}]",
+        agent.id.0,
+        agent.id.0
+    );
+    told.into()
+}
+
+/// What is told of an agent without a whole result: why, and what it said so far.
+pub(super) fn came_to_nothing(ended: &SubAgent) -> Labelled<String> {
+    let report = AgentReport::of_row(ended);
+    let notice = Labelled::new(report.notice(ended.id, ended.state, ended.trust), Trust::Owner);
+    let why = Labelled::new(ended.reason.clone(), ended.trust.join(Trust::Outside));
+    sentence!("{}; {}\n{}", notice, why, words(&report, ended)).into()
+}
+
+/// An agent's own words, below the files that it changed where its notice does not name them.
+fn words(report: &AgentReport, ended: &SubAgent) -> Labelled<String> {
+    let above = report.above_words(ended.id, ended.trust);
+    Labelled::new(format!("{above}{}", ended.result), ended.trust)
+}
+
+/// Waits until an agent has ended. When nobody waits any more, it is stopped.
+pub(super) async fn waited(agents: &Agents, agent: SubAgent) -> Result<SubAgent, Sentence> {
+    let mut waiting = Waiting { agents: agents.clone(), id: Some(agent.id) };
+    let ended = agents.wait(agent.id).await.map_err(trouble)?;
+    waiting.id = None;
+    Ok(ended)
 }
 
 /// A call that waits for an agent. When nobody waits for the call any more, the agent is stopped.
