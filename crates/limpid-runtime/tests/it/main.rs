@@ -64,6 +64,7 @@ mod questions;
 mod registered_skills;
 mod remembering;
 mod renders;
+mod research;
 mod reservations;
 mod resume;
 mod semantic;

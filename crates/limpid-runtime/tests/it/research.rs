@@ -1,0 +1,153 @@
+//! Research workers as agents: listed, stopped, paid for as the others are, and apart from everything of the owner's.
+
+use std::sync::Arc;
+
+use limpid_core::{AgentId, AgentState, Role, Trust};
+use limpid_runtime::{Agent, TurnEvent};
+use limpid_store::{CostBy, CostQuery};
+use limpid_testkit::{Recorded, Reply};
+use serde_json::{Value, json};
+
+use crate::kit::agents::{Passed, Sent, agents, bench, calls, declared, hangs, newest, says, talk, until};
+use crate::kit::{Bench, PATIENCE, all, last};
+
+fn is_worker(request: &Recorded) -> bool {
+    request.system().contains("research worker")
+}
+
+/// A chat with something of the owner's in its window, whose model begins with this call of `research`.
+async fn researching(arguments: Value, worker: impl Fn() -> Reply + Send + Sync + 'static) -> (Bench, Sent) {
+    bench("limpid", move |request| {
+        let newest = newest(request);
+        if is_worker(request) {
+            worker()
+        } else if newest.contains("Begin.") {
+            calls(&[("research", arguments.clone())])
+        } else {
+            says("Noted.")
+        }
+    })
+    .await
+}
+
+fn open(bench: &Bench, pause: &Passed) -> Agent {
+    bench.write("soul.md", "The door code is CANARY-4711.");
+    let mut options = bench.options();
+    options.pause = Arc::new(pause.clone());
+    Agent::open(options).unwrap()
+}
+
+/// What the results of calls say in the chat, with their labels.
+async fn results(agent: &Agent) -> Vec<(String, Trust)> {
+    let chat = agents(agent).await.remove(0).new.conversation;
+    let said = agent.store().messages(&chat, None).await.unwrap().rows.into_iter().map(|row| row.message);
+    said.filter(|message| message.role == Role::Tool).map(|message| (message.text, message.trust)).collect()
+}
+
+// SEC-101
+#[tokio::test]
+async fn a_research_worker_is_an_agent_that_sees_its_task_and_the_web() {
+    let task = json!({ "task": "Which tea is like [agent_result:1]?" });
+    let (bench, sent) = researching(task, || says("Green tea is.")).await;
+    let agent = open(&bench, &Passed::new());
+    talk(&agent, "Begin.").await;
+    let worker = agents(&agent).await.remove(0);
+    assert_eq!((worker.new.path.as_str(), worker.new.waited_for, worker.depth), ("research", true, 1));
+    assert_eq!(
+        (worker.state, worker.result.as_str(), worker.trust),
+        (AgentState::Done, "Green tea is.", Trust::Outside)
+    );
+    assert_eq!(results(&agent).await.iter().map(|(_, trust)| *trust).collect::<Vec<_>>(), [Trust::Outside]);
+    assert!(sent.lock().unwrap()[0].text().contains("CANARY-4711"), "the chat sees it");
+    let asked: Vec<Recorded> = sent.lock().unwrap().iter().filter(|one| is_worker(one)).cloned().collect();
+    assert_eq!(asked.len(), 1);
+    assert!(
+        asked[0].text().contains("[agent_result:1]?") && !asked[0].text().contains("CANARY"),
+        "no pointer is filled in"
+    );
+    assert!(declared(&asked[0]).iter().all(|name| ["web_search", "web_fetch"].contains(&name.as_str())));
+    let kept = agent.store().messages(&worker.works_in(), None).await.unwrap().rows;
+    assert_eq!(kept.len(), 2, "its transcript is kept");
+    let costs = agent.store().costs(CostQuery { by: CostBy::Conversation, ..CostQuery::default() }).await.unwrap();
+    assert_eq!(
+        costs.iter().map(|row| (row.group.as_str(), row.requests)).collect::<Vec<_>>(),
+        [(worker.chat.as_str(), 3)]
+    );
+    assert!(agent.store().tokens_of_tree(&worker.root).await.unwrap() > 0);
+    // Whatever it is told could be carried to the web.
+    let told = agent.agents().tell(AgentId(1), "The door code?").await.unwrap_err().to_string();
+    assert!(told.contains("hears nothing besides its task"), "{told}");
+}
+
+// SEC-101
+#[tokio::test]
+async fn a_research_worker_in_the_background_is_told_of_with_the_label_of_a_strangers_text() {
+    let task = json!({ "task": "Which tea?", "run_in_background": true });
+    let (bench, sent) = researching(task, || says("Green tea is.")).await;
+    let agent = open(&bench, &Passed::new());
+    talk(&agent, "Begin.").await;
+    let worker = agents(&agent).await.remove(0);
+    assert_eq!((worker.state, worker.new.waited_for), (AgentState::Done, false));
+    assert!(results(&agent).await[0].0.contains("agent 1 works in the background"));
+    let said = agent.store().messages(&worker.new.conversation, None).await.unwrap().rows;
+    let words = said.iter().find(|row| row.message.text == "Green tea is.").unwrap();
+    assert_eq!((words.message.role, words.message.trust), (Role::User, Trust::Outside));
+    let asked = sent.lock().unwrap().last().cloned().unwrap();
+    assert!(newest(&asked).contains("[agent_result:1] done"), "{}", newest(&asked));
+    assert!(asked.text().contains("[untrusted"), "it stands inside a boundary");
+}
+
+// SEC-101
+#[tokio::test]
+async fn a_research_worker_is_stopped_by_its_number_and_with_the_turn_that_waits_for_it() {
+    for by_number in [true, false] {
+        let (bench, sent) = researching(json!({ "task": "Which tea?" }), || hangs("")).await;
+        let agent = open(&bench, &Passed::new());
+        let handle = agent.chat(last("Begin.")).await.unwrap();
+        until(&agent, |agents| agents.iter().any(|one| one.state == AgentState::Running)).await;
+        let asked = async {
+            while !sent.lock().unwrap().iter().any(is_worker) {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, asked).await.unwrap();
+        if by_number {
+            assert_eq!(agent.agents().cancel(AgentId(1)).await.unwrap(), [AgentId(1)]);
+        } else {
+            handle.cancel();
+        }
+        all(handle).await;
+        until(&agent, |agents| agents[0].state == AgentState::Cancelled).await;
+        if by_number {
+            let (told, trust) = results(&agent).await.remove(0);
+            assert!(told.contains("the research worker has no answer: ") && told.contains("it was stopped"), "{told}");
+            assert_eq!(trust, Trust::Outside);
+        }
+    }
+}
+
+// SEC-101 LES-112 LES-128
+#[tokio::test]
+async fn a_research_worker_has_ten_minutes_and_what_it_said_by_then_is_no_answer() {
+    let (bench, sent) = researching(json!({ "task": "Which tea?" }), || hangs("RAW WORDS")).await;
+    let pause = Passed::new();
+    let agent = open(&bench, &pause);
+    let handle = agent.chat(last("Begin.")).await.unwrap();
+    let asked = async {
+        while !sent.lock().unwrap().iter().any(is_worker) {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, asked).await.unwrap();
+    pause.seconds(599);
+    assert_eq!(agents(&agent).await[0].state, AgentState::Running);
+    pause.seconds(600);
+    let events = all(handle).await;
+    let worker = agents(&agent).await.remove(0);
+    assert_eq!((worker.state, worker.reason.as_str()), (AgentState::Timeout, "it took longer than 600 s"));
+    let (told, trust) = results(&agent).await.remove(0);
+    assert!(told.contains("[agent_result:1] timeout"), "{told}");
+    assert_eq!(trust, Trust::Outside);
+    let seen = events.iter().filter(|event| matches!(event, TurnEvent::ToolDone { .. }));
+    assert!(!format!("{:?}", seen.collect::<Vec<_>>()).contains("RAW WORDS"));
+}
