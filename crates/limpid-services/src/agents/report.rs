@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use limpid_core::agent::notice_of;
 use limpid_core::message::FAILED;
 use limpid_core::{AgentId, AgentState, Message, Role, Trust};
-use limpid_store::{AgentFilter, RequestFilter, SubAgent};
+use limpid_store::{AgentFilter, RequestFilter, Store, SubAgent};
 use serde::{Deserialize, Serialize};
 
-use crate::agents::service::Agents;
+use crate::agents::runs::AgentRuns;
 use crate::error::AgentError;
 
 /// Requests of an agent that are counted.
@@ -119,14 +119,18 @@ impl AgentReport {
 }
 
 /// What the journals say that an agent did: its messages, its requests, the history of files.
-pub(super) async fn report_of(agents: &Agents, agent: &SubAgent) -> Result<AgentReport, AgentError> {
-    let (store, own) = (agents.store(), agent.works_in());
+pub(super) async fn report_of(
+    store: &dyn Store,
+    runs: &AgentRuns,
+    agent: &SubAgent,
+) -> Result<AgentReport, AgentError> {
+    let own = agent.works_in();
     let messages = store.messages(&own, None).await?.rows;
     let filter = RequestFilter { conversation: Some(own.clone()), limit: REQUESTS, ..RequestFilter::default() };
     let requests = store.requests(filter).await?.rows;
     let usage = requests.iter().filter_map(|request| request.end.as_ref()?.usage);
     let open = AgentFilter { conversation: Some(own.clone()), open: true, ..AgentFilter::default() };
-    let is_tool = |name: &str| agents.runs().get().is_some_and(|runs| runs.is_tool(name));
+    let is_tool = |name: &str| runs.get().is_some_and(|runs| runs.is_tool(name));
     Ok(AgentReport {
         files: store.files_changed_in(&own, agent.new.now_ms).await?,
         tokens: usage.map(|usage| usage.input + usage.output).sum(),

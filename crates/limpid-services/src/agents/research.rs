@@ -3,52 +3,24 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use limpid_core::agent::RESEARCH;
 use limpid_core::message::FAILED;
 use limpid_core::{CallId, Labelled, Message, Role, Trust};
-use limpid_store::{NewSubAgent, SubAgent};
-use limpid_tools::ToolContext;
+use limpid_store::{Store, SubAgent};
 use serde_json::Value;
 
-use crate::agents::request::short;
-use crate::agents::service::Agents;
 use crate::error::AgentError;
 
 /// The tool by which a worker reads a page; what it names is a source.
 const READS: &str = "web_fetch";
 
-/// The worker that a call sends out. It gets the words of the call and nothing that they point to: only these were looked at.
-pub(super) fn worker(agents: &Agents, by: &ToolContext, task: &str, waited_for: bool) -> NewSubAgent {
-    let task = agents.redactor().clean(task.to_owned());
-    NewSubAgent {
-        conversation: by.conversation.clone(),
-        turn: by.turn.clone(),
-        call: by.call.clone(),
-        path: RESEARCH.to_owned(),
-        waited_for,
-        label: short(&task),
-        task,
-        skill: None,
-        context: None,
-        // Those of its path, whatever whoever sends it has.
-        tools: None,
-        planned: None,
-        continues: None,
-        named: None,
-        trust: by.trust.of_strangers(),
-        holder: agents.host().holder().to_owned(),
-        now_ms: by.now_ms(),
-    }
-}
-
 /// A worker's answer with the pages that it read. What it says comes from the web, whether or not it has read any of it.
 pub(super) async fn with_sources(
-    agents: &Agents,
+    store: &dyn Store,
     worker: &SubAgent,
     answer: Labelled<String>,
 ) -> Result<Labelled<String>, AgentError> {
     let (mut text, trust) = answer.into_parts();
-    let messages = agents.store().messages(&worker.works_in(), None).await?.rows;
+    let messages = store.messages(&worker.works_in(), None).await?.rows;
     let sources = pages_read(messages.iter().map(|row| &row.message));
     if !text.trim().is_empty() && !sources.is_empty() {
         text.push_str("\n\nPages read:");

@@ -198,10 +198,10 @@ impl Agents {
         result: Labelled<String>,
         reason: String,
     ) -> Result<bool, AgentError> {
-        let result = if agent.is_research() { with_sources(self, agent, result).await? } else { result };
+        let result = if agent.is_research() { with_sources(self.store(), agent, result).await? } else { result };
         let (result, trust) = result.into_parts();
         let trust = trust.join(agent.trust).of_strangers();
-        let report = report_of(self, agent).await?;
+        let report = report_of(self.store(), self.runs(), agent).await?;
         let end = AgentEnd {
             id: agent.id,
             state,

@@ -3,16 +3,17 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use limpid_core::agent::RESEARCH_SECONDS;
+use limpid_core::agent::{RESEARCH, RESEARCH_SECONDS};
 use limpid_core::policy::Effect;
 use limpid_core::{AgentState, Labelled, Sentence, ToolClass, Trust, sentence};
+use limpid_store::NewSubAgent;
 use limpid_tools::{Tool, ToolContext, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::start::{BESIDE, came_to_nothing, in_background, waited};
-use crate::agents::research::worker;
+use crate::agents::request::short;
 use crate::agents::service::Agents;
 
 /// Has a worker look something up. The worker sees its task and the web, and nothing of the owner's; its answer is a
@@ -29,7 +30,7 @@ struct Arguments {
 #[async_trait]
 impl Tool for Research {
     fn name(&self) -> &'static str {
-        limpid_core::agent::RESEARCH
+        RESEARCH
     }
 
     fn group(&self) -> &'static str {
@@ -79,5 +80,29 @@ impl Tool for Research {
             }
             _ => Ok(came_to_nothing(&ended).join(trust)),
         }
+    }
+}
+
+/// The worker that a call sends out. It gets the words of the call and nothing that they point to: only these were looked at.
+fn worker(agents: &Agents, by: &ToolContext, task: &str, waited_for: bool) -> NewSubAgent {
+    let task = agents.redactor().clean(task.to_owned());
+    NewSubAgent {
+        conversation: by.conversation.clone(),
+        turn: by.turn.clone(),
+        call: by.call.clone(),
+        path: RESEARCH.to_owned(),
+        waited_for,
+        label: short(&task),
+        task,
+        skill: None,
+        context: None,
+        // Those of its path, whatever whoever sends it has.
+        tools: None,
+        planned: None,
+        continues: None,
+        named: None,
+        trust: by.trust.of_strangers(),
+        holder: agents.host().holder().to_owned(),
+        now_ms: by.now_ms(),
     }
 }
