@@ -115,7 +115,7 @@ pub async fn a_change_of_a_file_is_there_before_it_is_made(bench: &Bench) {
 }
 
 /// Who made a file is who made it last, as long as nobody took it away.
-// SEC-057
+// SEC-057 LES-123
 pub async fn a_file_is_known_by_the_conversation_that_made_it(bench: &Bench) {
     let store = bench.store.as_ref();
     let made_by = async || store.file_made_by("outside/a").await.unwrap().map(|id| id.as_str().to_owned());
@@ -127,5 +127,10 @@ pub async fn a_file_is_known_by_the_conversation_that_made_it(bench: &Bench) {
     assert_eq!(made_by().await, None);
     change(store, "outside/a", (None, bytes(b"3")), (Some("second"), 4)).await;
     assert_eq!(made_by().await.as_deref(), Some("second"));
+    change(store, "b.md", (None, bytes(b"1")), (Some("first"), 5)).await;
+    let changed_in = async |id: &str, since| store.files_changed_in(&ConversationId::new(id), since).await.unwrap();
+    assert_eq!(changed_in("first", 0).await, ["b.md", "outside/a"], "each once");
+    assert_eq!((changed_in("first", 4).await, changed_in("third", 0).await), (vec!["b.md".to_owned()], Vec::new()));
+    assert_eq!(bench.other.files_changed_in(&ConversationId::new("first"), 0).await.unwrap(), Vec::<String>::new());
     assert_eq!(bench.other.file_made_by("outside/a").await.unwrap(), None);
 }

@@ -443,7 +443,7 @@ async fn the_processes_of_an_agent_end_with_it() {
     .await;
     let world = world.without_rights();
     let config = std::fs::read_to_string(world.home.path().join("limpid.toml")).unwrap_or_default();
-    world.write("limpid.toml", &format!("{config}\n[exec]\nshell = true\n"));
+    world.write("limpid.toml", &format!("{config}\n[exec]\nshell = true\nseconds = 900\n"));
     let mut first = world.start(&["chat", "--profile", "koshi", "Count them."]);
     drop(first.stdin.take());
     let until = async |number: usize, holds: fn(usize, usize) -> bool| {
@@ -455,6 +455,7 @@ async fn the_processes_of_an_agent_end_with_it() {
         tokio::time::timeout(std::time::Duration::from_secs(60), looked).await.unwrap();
     };
     until(3, |there, number| there >= number).await;
+    // They would go on for a quarter of an hour.
     let cancelled = world.json(&["agent", "cancel", "1", "--json"]).await;
     assert_eq!(cancelled["cancelled"], json!([1]));
     until(0, |there, number| there == number).await;

@@ -15,6 +15,9 @@ use super::programs::content;
 /// Files that are remembered, over all conversations; the one that was looked at longest ago goes first.
 const MOST: usize = 512;
 
+/// Bytes of their texts that are kept; of the others it is known only whether they changed.
+const MOST_BYTES: usize = 8 * 1024 * 1024;
+
 /// Lines of a difference that are shown.
 const LINES: usize = 60;
 
@@ -33,6 +36,20 @@ struct Version {
     look: u64,
 }
 
+impl Known {
+    /// Lets go of the texts that were looked at longest ago, where all of them are too long.
+    fn forget_texts(&mut self) {
+        let length = |version: &Version| version.content.text.as_ref().map_or(0, String::len);
+        let mut kept: usize = self.files.values().map(length).sum();
+        while kept > MOST_BYTES {
+            let texts = self.files.values_mut().filter(|version| version.content.text.is_some());
+            let Some(oldest) = texts.min_by_key(|version| version.look) else { return };
+            kept -= length(oldest);
+            oldest.content.text = None;
+        }
+    }
+}
+
 impl ReadFiles {
     /// A conversation knows what a file held.
     pub(super) fn note(&self, conversation: &ConversationId, real: &str, content: FileContent) {
@@ -45,6 +62,7 @@ impl ReadFiles {
         {
             known.files.remove(&oldest);
         }
+        known.forget_texts();
     }
 
     /// Whether a conversation knows what a file holds now.
@@ -134,6 +152,12 @@ mod tests {
             files.note(&ConversationId::new(at.to_string()), "/a", FileContent::text("tea"));
         }
         assert_eq!(files.0.lock().unwrap().files.len(), MOST);
+        let large = FileContent::text("é".repeat(100_000));
+        (0..MOST).for_each(|at| files.note(&ConversationId::new(at.to_string()), "/a", large.clone()));
+        let known = files.0.lock().unwrap();
+        let texts: usize =
+            known.files.values().filter_map(|version| version.content.text.as_ref().map(String::len)).sum();
+        assert!(texts <= MOST_BYTES && texts > MOST_BYTES - 400_000 && known.files.len() == MOST, "{texts}");
         let long = |word: &str| format!("{word}\n").repeat(5000);
         let shown = difference(&long("a"), &long("b"));
         assert!(shown.lines().count() == LINES + 1 && shown.ends_with("read it again"), "{shown}");
