@@ -491,10 +491,10 @@ async fn nothing_that_an_agent_said_reaches_a_person_when_it_comes_to_nothing() 
         let seen = format!("{events:?} {changes:?} {told:?} {shown:?} {}", ended.reason);
         assert!(!seen.contains("RAW WORDS"), "{fails:?} {waited}: {seen}");
         let said = agent.store().messages(&chat, None).await.unwrap().rows;
-        let answers = said.iter().filter(|row| row.message.role == limpid_core::Role::Assistant);
+        let mut answers = said.iter().filter(|row| row.message.role == limpid_core::Role::Assistant);
         assert!(answers.clone().all(|row| !row.message.text.contains("RAW WORDS")), "{fails:?} {waited}");
         assert_eq!(
-            answers.last().map(|row| row.message.text.as_str()),
+            answers.next_back().map(|row| row.message.text.as_str()),
             Some("It came to nothing."),
             "{fails:?} {waited}"
         );
@@ -625,7 +625,8 @@ async fn of_six_hundred_agents_whose_processes_die_each_ends_and_is_told_once() 
         }
         let second = bench.agent();
         let (one, other) = tokio::join!(first.agents().recover(None), second.agents().recover(None));
-        (one.unwrap(), other.unwrap());
+        one.unwrap();
+        other.unwrap();
         assert!(open_agents(&first).await.is_empty());
         for chat in &chats {
             first.conversations().wait_for_agents(chat).await.unwrap();
