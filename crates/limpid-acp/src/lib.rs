@@ -16,6 +16,7 @@
 mod calls;
 mod choices;
 mod connection;
+mod forms;
 mod grants;
 mod known;
 mod lines;

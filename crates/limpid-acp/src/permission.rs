@@ -13,7 +13,7 @@ use crate::calls::{Calls, said};
 use crate::session::Session;
 
 /// Columns of a question.
-const WIDTH: usize = 100;
+pub(crate) const WIDTH: usize = 100;
 
 const YES: &str = "yes";
 const ALWAYS: &str = "always";
@@ -54,6 +54,21 @@ pub(crate) async fn ask_plainly(
     pages: &[String],
     stop: &CancellationToken,
 ) -> bool {
+    let options = vec![
+        PermissionOption::new(YES, "Use them as shown", PermissionOptionKind::AllowAlways),
+        PermissionOption::new(NO, "Not now", PermissionOptionKind::RejectOnce),
+    ];
+    choose(session, (id, title), pages, options, stop).await.is_some_and(|chosen| chosen == YES)
+}
+
+/// Puts a question that is no call's: the id of what was chosen; none when nothing was.
+pub(crate) async fn choose(
+    session: &Session,
+    (id, title): (&str, &str),
+    pages: &[String],
+    options: Vec<PermissionOption>,
+    stop: &CancellationToken,
+) -> Option<String> {
     let content: Vec<ToolCallContent> = pages.iter().map(|page| fenced(page)).collect();
     let fields = ToolCallUpdateFields::new()
         .title(shown_line(title))
@@ -61,16 +76,10 @@ pub(crate) async fn ask_plainly(
         .status(ToolCallStatus::Pending)
         .content(content);
     let call = ToolCallUpdate::new(id.to_owned(), fields);
-    let options = vec![
-        PermissionOption::new(YES, "Use them as shown", PermissionOptionKind::AllowAlways),
-        PermissionOption::new(NO, "Not now", PermissionOptionKind::RejectOnce),
-    ];
     let request = RequestPermissionRequest::new(session.session_id(), call, options);
     tokio::select! {
-        answer = session.connection.send_request(request).block_task() => {
-            answer.is_ok_and(|answer| chosen(&answer).is_some_and(|chosen| chosen == YES))
-        }
-        () = stop.cancelled() => false,
+        answer = session.connection.send_request(request).block_task() => chosen(&answer.ok()?).map(str::to_owned),
+        () = stop.cancelled() => None,
     }
 }
 

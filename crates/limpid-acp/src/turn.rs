@@ -7,6 +7,7 @@ use limpid_runtime::{ApprovalAnswer, ConversationChoice, Outcome, QuestionPart, 
 use tokio_util::sync::CancellationToken;
 
 use crate::calls::Calls;
+use crate::forms::ask_form;
 use crate::permission::ask;
 use crate::session::Session;
 use crate::trouble::failed;
@@ -67,6 +68,9 @@ pub(crate) async fn follow(
                     None => stop.cancel(),
                 }
             }
+            TurnEvent::FormAsked(question) if !shown.is_elsewhere => {
+                question.answer(ask_form(session, question.form(), stop).await);
+            }
             TurnEvent::Done { outcome, answer } => break shown.end(outcome, answer, is_stopped).await,
             TurnEvent::Interrupted(why) => break Err(failed(&why)),
             event => shown.event(event),
@@ -111,6 +115,7 @@ impl Shown<'_> {
             | TurnEvent::Steered { .. }
             | TurnEvent::Usage { .. }
             | TurnEvent::ApprovalRequested { .. }
+            | TurnEvent::FormAsked(_)
             | TurnEvent::Done { .. }
             | TurnEvent::Interrupted(_) => {}
         }

@@ -1,9 +1,14 @@
 //! What a surface sees of a turn while it runs.
 
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use limpid_core::form::{Form, FormAnswer};
 use limpid_core::{CallId, ConversationId, Money, TurnId, Usage};
 use limpid_model::ModelEvent;
 use limpid_services::directory::is_run;
 use limpid_turn::Outcome;
+use tokio::sync::oneshot;
 
 /// Something that happened in a turn, in the order in which it happened.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +64,9 @@ pub enum TurnEvent {
         /// Whether the window can be cleaned first: strangers' text is in it.
         can_clean: bool,
     },
+    /// A stranger wants the owner to say something in the middle of a call. [`FormQuestion::answer`] answers; one that is dropped is
+    /// a no.
+    FormAsked(FormQuestion),
     /// A message that was sent while the turn ran stands in the conversation from here on, and this turn answers it.
     Steered {
         /// What it says.
@@ -103,6 +111,50 @@ pub struct QuestionPart {
     pub pattern: Option<String>,
     /// Whether a stranger's text led to it, so that all of it has to be seen: a yes may make it the owner's, send it or run it.
     pub whole: bool,
+}
+
+/// A form that waits for the owner. Clones are one question, and its first answer counts.
+#[derive(Clone)]
+pub struct FormQuestion {
+    form: Arc<Form>,
+    answer: Arc<Mutex<Option<oneshot::Sender<FormAnswer>>>>,
+}
+
+impl FormQuestion {
+    /// A question, and where its answer comes; that ends without one when the question is dropped.
+    pub(crate) fn new(form: Form) -> (Self, oneshot::Receiver<FormAnswer>) {
+        let (sender, receiver) = oneshot::channel();
+        (Self { form: Arc::new(form), answer: Arc::new(Mutex::new(Some(sender))) }, receiver)
+    }
+
+    /// What is asked.
+    pub fn form(&self) -> &Form {
+        &self.form
+    }
+
+    /// Whether the answer is still waited for.
+    pub fn is_open(&self) -> bool {
+        let answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner);
+        answer.as_ref().is_some_and(|answer| !answer.is_closed())
+    }
+
+    /// Answers. Returns whether the answer was still waited for.
+    pub fn answer(&self, answer: FormAnswer) -> bool {
+        let sender = self.answer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        sender.is_some_and(|sender| sender.send(answer).is_ok())
+    }
+}
+
+impl PartialEq for FormQuestion {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.answer, &other.answer)
+    }
+}
+
+impl fmt::Debug for FormQuestion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("FormQuestion").field(&self.form).finish()
+    }
 }
 
 /// What stands between the conversation of an agent and the name of its call where the chat is asked: names of calls have none.

@@ -31,7 +31,7 @@ pub use crate::background_run::{BackgroundRun, RunReport};
 pub use crate::compaction::{CompactionReport, ContextReport};
 pub use crate::conversations::{ChatRequest, Conversations, TurnHandle, WeakConversations};
 pub use crate::deps::{ConversationDeps, WindowMemory};
-pub use crate::event::{ApprovalAnswer, QuestionPart, TurnEvent};
+pub use crate::event::{ApprovalAnswer, FormQuestion, QuestionPart, TurnEvent};
 pub use crate::housekeeping::Housekeeping;
 pub use crate::model_call::{Recipe, reply_limit, sampling};
 pub use crate::one_off::{MakeCall, OneOffRequest};

@@ -4,13 +4,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, join_all};
-use limpid_core::ConversationId;
+use limpid_core::form::{AskOwner, FormAnswer};
+use limpid_core::{ConversationId, TurnId};
 use limpid_store::InboundId;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::actors::ActorHandle;
-use crate::event::{TurnEvent, asked_by};
+use crate::event::{FormQuestion, TurnEvent, asked_by};
 
 /// Who can answer questions of the turn that answers a message.
 #[derive(Clone)]
@@ -48,6 +49,15 @@ impl Listener {
             chat.listeners.send(&TurnEvent::ApprovalRequested { parts, can_clean: false });
         }
         let _ = self.events.send(event);
+    }
+
+    /// Puts a form where somebody can answer it.
+    fn ask(&self, question: &FormQuestion) {
+        match &self.answerer {
+            Answerer::Nobody => {}
+            Answerer::Person => drop(self.events.send(TurnEvent::FormAsked(question.clone()))),
+            Answerer::Chat(chat, _) => chat.listeners.put(question),
+        }
     }
 
     fn can_answer(&self) -> bool {
@@ -133,6 +143,11 @@ impl Listeners {
         self.lock().active.iter().any(Listener::can_answer)
     }
 
+    /// Puts a form to everybody who can answer it.
+    fn put(&self, question: &FormQuestion) {
+        self.lock().active.iter().for_each(|listener| listener.ask(question));
+    }
+
     /// Waits until nobody listens any more who could answer a question.
     pub(crate) async fn nobody_answers(&self) {
         // Listened to before the look, so that an end between the two is not missed.
@@ -181,4 +196,14 @@ impl Listeners {
         stopped.retain(|message| !messages.contains(message));
         stopped.len() < before
     }
+}
+
+/// The way from a turn to whoever listens to it. Where nobody can answer, and where whoever could goes away, the answer is no.
+pub(crate) fn ask_owner(turn: TurnId, listeners: Arc<Listeners>) -> AskOwner {
+    AskOwner::new(turn, move |form| {
+        let (question, answer) = FormQuestion::new(form);
+        listeners.put(&question);
+        drop(question);
+        async move { answer.await.unwrap_or(FormAnswer::No) }.boxed()
+    })
 }

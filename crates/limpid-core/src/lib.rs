@@ -15,6 +15,7 @@
 //! - [`usage`]: tokens and money of a call.
 //! - [`causes()`], [`io_cause()`]: an error in one line, in plain words.
 //! - [`failure`]: classes of provider errors, and when to try again.
+//! - [`form`]: what a stranger wants the owner to say in the middle of a call.
 //! - [`goal`]: what the person wants done over many turns, its log, and the markers that advance it.
 //! - [`heartbeat`]: when the agent looks at what came in unasked, and what its answer means.
 //! - [`memory`]: one thing that the agent was asked to keep.
@@ -48,6 +49,7 @@ pub mod digest;
 pub mod draft;
 pub mod effort;
 pub mod failure;
+pub mod form;
 pub mod goal;
 pub mod heartbeat;
 pub mod id;

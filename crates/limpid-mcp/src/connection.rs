@@ -22,6 +22,7 @@ use rmcp::transport::{AuthClient, StreamableHttpClientTransport};
 use serde_json::{Map, Value};
 
 use crate::answer::{self, Answer};
+use crate::asks::{Asking, OpenCalls};
 use crate::guard::Guarded;
 use crate::handler::{Change, Changed, Handler};
 use crate::login::KeptLogin;
@@ -33,8 +34,8 @@ use crate::trouble::McpError;
 /// Bytes of one message of a server; a longer one is not read.
 const MESSAGE: usize = 8 * 1024 * 1024;
 
-/// How often a server may ask for something before it answers. What it asks the owner is declined, and what it wants back is sent
-/// back.
+/// How often a server may ask for something before it answers. What it asks the owner is put to them where they are there, and what
+/// it wants back is sent back.
 const ROUNDS: usize = 8;
 
 /// How long a program whose connection has closed may take to write its last words.
@@ -209,14 +210,22 @@ impl Connection {
         Ok(listed)
     }
 
-    /// Calls a tool by the server's own name for it.
+    /// Calls a tool by the server's own name for it. Its time stands still while the owner is asked what the server wants to know;
+    /// without `asking` they are not, and it is told no.
     ///
     /// # Errors
     /// When there is no answer, or the server refuses.
-    pub async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<Answer, McpError> {
+    pub async fn call(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        asking: Option<Asking>,
+    ) -> Result<Answer, McpError> {
         let call = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let calling = self.service.call_tool_with_mrtr_max_rounds(call, ROUNDS);
-        Ok(answer::of_call(&self.answered(self.time, calling).await?))
+        let entered = self.service.service().calls.enter(asking);
+        let answered = entered.within(self.time, calling).await.ok_or(McpError::Silent(self.time))?;
+        Ok(answer::of_call(&answered.map_err(|error| self.why(error))?))
     }
 
     /// The text of a prompt.
@@ -224,6 +233,8 @@ impl Connection {
     /// # Errors
     /// When there is no answer, or the server refuses.
     pub async fn prompt(&self, name: &str) -> Result<String, McpError> {
+        // Nobody is asked for it.
+        let _open = self.service.service().calls.enter(None);
         let asking = self.service.get_prompt_with_mrtr_max_rounds(GetPromptRequestParams::new(name), ROUNDS);
         Ok(answer::of_prompt(&self.answered(self.time, asking).await?))
     }
@@ -233,6 +244,8 @@ impl Connection {
     /// # Errors
     /// When there is no answer, or the server refuses.
     pub async fn resource(&self, uri: &str) -> Result<String, McpError> {
+        // Nobody is asked for it.
+        let _open = self.service.service().calls.enter(None);
         let asking = self.service.read_resource_with_mrtr_max_rounds(ReadResourceRequestParams::new(uri), ROUNDS);
         Ok(answer::of_resource(&self.answered(self.time, asking).await?))
     }
@@ -256,14 +269,18 @@ impl Connection {
         question: impl Future<Output = Result<T, ServiceError>>,
     ) -> Result<T, McpError> {
         let answered = tokio::time::timeout(time, question).await.map_err(|_| McpError::Silent(time))?;
-        answered.map_err(|error| match error {
+        answered.map_err(|error| self.why(error))
+    }
+
+    fn why(&self, error: ServiceError) -> McpError {
+        match error {
             ServiceError::McpError(error) => McpError::Refused(error.message.into_owned()),
             ServiceError::TransportClosed | ServiceError::Cancelled { .. } => McpError::Gone(self.said()),
             ServiceError::TransportSend(error) => McpError::Unreachable(causes(&error)),
             ServiceError::Timeout { timeout } => McpError::Silent(timeout),
             ServiceError::InputRequiredRoundsExceeded { .. } => McpError::WantsInput("it does not say what".to_owned()),
             _ => McpError::Unreadable,
-        })
+        }
     }
 
     fn said(&self) -> String {
@@ -285,7 +302,7 @@ async fn begin<T: Transport<RoleClient> + 'static>(
             legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
         },
     };
-    let handler = Handler { changed: how.changed.clone() };
+    let handler = Handler { changed: how.changed.clone(), calls: OpenCalls::default() };
     // Of one whose revision is known the answer is waited for as any other.
     let guarded = Guarded::new(transport, how.revision.is_none());
     let opening = handler.serve_with_lifecycle(guarded, lifecycle);

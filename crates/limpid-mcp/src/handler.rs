@@ -1,11 +1,17 @@
-//! What a server may ask of us, and tell: that its lists have changed. Sampling, roots and logging are not offered.
+//! What a server may ask of us, and tell: that its lists have changed. It may put a question to the owner; sampling, roots and
+//! logging are not offered.
 
 use std::fmt;
 use std::sync::Arc;
 
-use rmcp::ClientHandler;
-use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
-use rmcp::service::{NotificationContext, RoleClient};
+use rmcp::model::{
+    ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationCapability,
+    FormElicitationCapability, Implementation, ProtocolVersion, UrlElicitationCapability,
+};
+use rmcp::service::{NotificationContext, RequestContext, RoleClient};
+use rmcp::{ClientHandler, ErrorData};
+
+use crate::asks::OpenCalls;
 
 /// What of a server has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,14 +55,28 @@ impl fmt::Debug for Changed {
 /// The client as a server sees it.
 pub(crate) struct Handler {
     pub(crate) changed: Changed,
+    /// The calls that it may put a question in.
+    pub(crate) calls: OpenCalls,
 }
 
 impl ClientHandler for Handler {
     fn get_info(&self) -> ClientConfig {
         let own = Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
+        let mut can = ClientCapabilities::default();
+        let mut asks = ElicitationCapability::new();
+        asks.form = Some(FormElicitationCapability::new());
+        asks.url = Some(UrlElicitationCapability::new());
+        can.elicitation = Some(asks);
         // The newest revision that has a handshake: whoever speaks a newer one is not asked in this way.
-        ClientConfig::new(ClientCapabilities::default(), own)
-            .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
+        ClientConfig::new(can, own).with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
+    }
+
+    async fn create_elicitation(
+        &self,
+        wanted: ElicitRequestParams,
+        context: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        Ok(self.calls.ask(wanted, context.ct.cancelled()).await)
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {

@@ -11,10 +11,12 @@
 //! - [`login`]: logging in at a server, in the owner's browser.
 //! - [`trouble`]: why something failed.
 //! - [`serving`]: what is lent to clients.
+//! - [`Asking`]: who is asked what a server wants the owner to say in the middle of a call.
 //! - `guard`: what a connection may receive; the question which revision a server speaks.
 //! - `process` starts a program; [`keeper`] is the process between that ends it with everything that it started.
 
 pub mod answer;
+mod asks;
 mod connection;
 mod guard;
 mod handler;
@@ -27,6 +29,7 @@ pub mod serving;
 pub mod trouble;
 
 pub use answer::Answer;
+pub use asks::{Asking, PATIENCE};
 pub use connection::{Connection, How};
 pub use handler::{Change, Changed};
 pub use login::{KeptLogin, Login, LoginClient, LoginWish};

@@ -212,7 +212,7 @@ fn list_depth(items: &[Value], levels: usize) -> bool {
 }
 
 /// A text without what nobody can see: the owner looks at what a model will read.
-fn visible(text: &str) -> String {
+pub(crate) fn visible(text: &str) -> String {
     text.chars().filter(|c| matches!(c, '\n' | '\t') || !(c.is_control() || is_hidden(*c))).collect()
 }
 

@@ -35,9 +35,10 @@ pub use crate::requests::missed::ReadAgain;
 pub use crate::requests::{Answering, Requests};
 pub use limpid_config::{Clock, Config, ConfigError, Environment, Home, Ids, RandomIds, SystemClock};
 pub use limpid_conversation::{
-    ApprovalAnswer, ChangeOutcome, ChatRequest, Chosen, CompactionReport, ContextReport, Conversations, QuestionPart,
-    Tiers, TurnEvent, TurnHandle,
+    ApprovalAnswer, ChangeOutcome, ChatRequest, Chosen, CompactionReport, ContextReport, Conversations, FormQuestion,
+    QuestionPart, Tiers, TurnEvent, TurnHandle,
 };
+pub use limpid_core::form;
 pub use limpid_core::memory::MemoryPolicy;
 pub use limpid_formats::{Parsing, worker};
 pub use limpid_services::access_token::AccessToken;

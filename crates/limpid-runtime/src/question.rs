@@ -1,8 +1,10 @@
 //! What the owner is shown of a call that waits for them: one frame, the same on every surface, that no text of the call can
 //! enter.
 
+mod form;
 mod lines;
 
+pub use form::{field_frame, form_frame};
 pub use lines::{behind_margin, field, wrapped_field};
 
 use crate::QuestionPart;

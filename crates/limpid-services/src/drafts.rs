@@ -262,6 +262,7 @@ impl Drafts {
             bans: limpid_core::policy::Bans::default(),
             send_state: None,
             shown: ShownItems::default(),
+            owner: None,
         })
     }
 }

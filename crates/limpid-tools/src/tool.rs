@@ -9,6 +9,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use limpid_core::form::AskOwner;
 use limpid_core::policy::{Bans, Destination, Effect};
 use limpid_core::{CallId, ConversationId, Labelled, Sentence, Tier, ToolClass, Trust, TurnId, sentence};
 use reqwest::StatusCode;
@@ -239,6 +240,8 @@ pub struct ToolContext {
     pub send_state: Option<Arc<dyn SendState>>,
     /// Where it says which items of the inbox its result shows.
     pub shown: ShownItems,
+    /// The way to the owner for what a stranger wants to know in the middle of it; absent: nobody is there to be asked.
+    pub owner: Option<AskOwner>,
 }
 
 impl ToolContext {

@@ -1,5 +1,7 @@
 //! Calls of tools in a turn: which run, what came of each, and which wait for the owner.
 
+use std::sync::Arc;
+
 use limpid_context::PrefixCache;
 use limpid_core::CallId;
 use limpid_core::agent::STARTS_AGENTS;
@@ -9,6 +11,7 @@ use limpid_store::{Kept, TurnWrite};
 use limpid_turn::{Effect, Event, HeldCall, PlannedCall, ToolOutcome};
 
 use crate::event::TurnEvent;
+use crate::listeners::ask_owner;
 use crate::turn::agents;
 use crate::turn::clean_first;
 use crate::turn::journal::Entry;
@@ -149,6 +152,7 @@ impl RunningTurn {
             bans: limpid_core::policy::Bans::default(),
             send_state: None,
             shown: ShownItems::default(),
+            owner: self.listeners.can_answer().then(|| ask_owner(self.id().clone(), Arc::clone(&self.listeners))),
         }
     }
 

@@ -55,7 +55,7 @@ async fn both_revisions_of_the_protocol_are_spoken() {
             "{way}"
         );
         let arguments = json!({ "a": 1 }).as_object().unwrap().clone();
-        let answer = connection.call("echo", arguments).await.unwrap();
+        let answer = connection.call("echo", arguments, None).await.unwrap();
         assert_eq!((answer.text.as_str(), answer.failed), ("echo {\"a\": 1}", false), "{way}");
         assert_eq!(connection.prompts().await.unwrap().items[0].name, "plan", "{way}");
         assert_eq!(connection.prompt("plan").await.unwrap(), "Plan it.", "{way}");
@@ -84,7 +84,7 @@ async fn a_server_tells_that_its_lists_have_changed() {
         connected(&json!({ "tools": [tool("change")] }), "", &How { changed, ..how() }).await;
     let connection = connection.unwrap();
     script.offer(&json!({ "tools": [tool("change"), tool("new")] })).unwrap();
-    connection.call("change", serde_json::Map::new()).await.unwrap();
+    connection.call("change", serde_json::Map::new(), None).await.unwrap();
     let until = Instant::now() + Duration::from_secs(60);
     while told.load(Ordering::SeqCst) == 0 || heard.load(Ordering::SeqCst) == 0 {
         assert!(Instant::now() < until, "nobody was told");
@@ -129,7 +129,7 @@ async fn a_server_is_spoken_to_over_http_with_the_headers_of_the_settings() {
     let connection = Connection::open(&at(&[("authorization", "Bearer secret")]), &how()).await.unwrap();
     assert_eq!(connection.revision(), Revision::Handshake);
     assert_eq!(connection.tools().await.unwrap().items[0].name, "echo");
-    assert_eq!(connection.call("echo", serde_json::Map::new()).await.unwrap().text, "echo {}");
+    assert_eq!(connection.call("echo", serde_json::Map::new(), None).await.unwrap().text, "echo {}");
     let refused = Connection::open(&at(&[]), &how()).await.err().unwrap();
     assert!(matches!(refused, McpError::NoConnection(_) | McpError::NeedsLogin), "{refused:?}");
     let wrong = Connection::open(&at(&[("a b", "c")]), &how()).await.err().unwrap();

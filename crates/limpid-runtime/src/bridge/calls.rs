@@ -90,6 +90,7 @@ impl Bridge {
             bans: limpid_core::policy::Bans::default(),
             send_state: None,
             shown: ShownItems::default(),
+            owner: None,
         };
         Ok(match tokio::time::timeout(timeout, tools.run(context, permit)).await {
             Ok(ToolOutcome { said, failed, .. }) => LentAnswer { text: self.shown(said), failed },

@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use limpid_config::{Config, Environment, Home, Live, McpEffect, McpServerConfig, Redactor};
+use limpid_core::form::AskOwner;
 use limpid_core::{Labelled, Sentence, Trust, sentence};
-use limpid_mcp::{Address, Connection, KeptLogin, Listed, OfferedTool, Program, Revision, Server};
+use limpid_mcp::{Address, Asking, Connection, KeptLogin, Listed, OfferedTool, Program, Revision, Server};
 use limpid_tools::Tool;
 use serde_json::{Map, Value};
 
@@ -104,7 +105,8 @@ impl McpServers {
         self.options().config.mcp.servers.get(server).filter(|config| config.enabled)?.resources
     }
 
-    /// Calls a tool by the server's own name for it. `looked` is the hash of what the owner has looked at.
+    /// Calls a tool by the server's own name for it. `looked` is the hash of what the owner has looked at, `owner`
+    /// the way to them for what the server wants to know meanwhile.
     ///
     /// # Errors
     /// A sentence: why it was not called, or what went wrong.
@@ -112,10 +114,12 @@ impl McpServers {
         &self,
         (server, tool, looked): (&str, &str, &str),
         arguments: Map<String, Value>,
+        owner: Option<AskOwner>,
     ) -> Result<Labelled<String>, Sentence> {
         let (link, connection) = self.connected(server).await?;
         link.check(tool, looked)?;
-        let answer = connection.call(tool, arguments).await.map_err(|error| error.sentence(server))?;
+        let asking = owner.map(|owner| Asking { server: server.to_owned(), owner });
+        let answer = connection.call(tool, arguments, asking).await.map_err(|error| error.sentence(server))?;
         let text = if answer.text.trim().is_empty() { "(no text)".to_owned() } else { answer.text };
         if answer.failed {
             return Err(sentence!("the tool says that it failed: {}", Labelled::outside(text)));

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use limpid_config::{McpEffect, McpServerConfig};
 use limpid_core::policy::{Destination, Effect};
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
+use limpid_mcp::PATIENCE;
 use limpid_tools::{Tool, ToolContext};
 use serde_json::{Map, Value};
 
@@ -95,8 +96,9 @@ impl Tool for McpTool {
     }
 
     fn timeout(&self) -> Option<Duration> {
-        // The server may have to be started first; each question has the time that the settings give it.
-        Some(Duration::from_secs(u64::from(self.seconds) * 3))
+        // The server may have to be started first; each question has the time that the settings give it, in which that is not
+        // counted which the owner takes to answer a question of the server's.
+        Some(Duration::from_secs(u64::from(self.seconds) * 3) + PATIENCE)
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
@@ -105,6 +107,6 @@ impl Tool for McpTool {
             context.leaves().await?;
         }
         let call = (self.server.as_str(), self.own_name.as_str(), self.sha256.as_str());
-        self.servers.call(call, arguments).await
+        self.servers.call(call, arguments, context.owner.clone()).await
     }
 }

@@ -73,6 +73,7 @@ fn context() -> ToolContext {
         bans: limpid_core::policy::Bans::default(),
         send_state: None,
         shown: ShownItems::default(),
+        owner: None,
     }
 }
 

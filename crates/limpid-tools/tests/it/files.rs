@@ -57,6 +57,7 @@ impl Bench {
             bans: limpid_core::policy::Bans::default(),
             send_state: None,
             shown: ShownItems::default(),
+            owner: None,
         };
         told(tool.run(&context, arguments).await)
     }

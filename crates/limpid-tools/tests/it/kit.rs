@@ -111,6 +111,7 @@ pub fn context(trust: Trust) -> ToolContext {
         bans: limpid_core::policy::Bans::default(),
         send_state: None,
         shown: ShownItems::default(),
+        owner: None,
     }
 }
 

@@ -189,6 +189,12 @@ async fn turn(
                 None => stop.cancel(),
             }
         }
+        if let TurnEvent::FormAsked(asked) = &event
+            && can_answer
+            && !question::form::answer(asked).await?
+        {
+            stop.cancel();
+        }
         if event.is_last() {
             break;
         }

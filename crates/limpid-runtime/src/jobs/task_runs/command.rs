@@ -54,6 +54,7 @@ pub(super) async fn run_command(job: &TaskJob, task: &Task, run: &TaskRun) -> Re
         bans: limpid_core::policy::Bans::default(),
         send_state: None,
         shown: ShownItems::default(),
+        owner: None,
     };
     let did = match tokio::time::timeout(planned.timeout, tools.run(context, *permit)).await {
         Ok(ToolOutcome { said, failed, .. }) => {

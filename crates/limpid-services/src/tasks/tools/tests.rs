@@ -19,6 +19,7 @@ fn context(conversation: &str, trust: Trust) -> ToolContext {
         bans: limpid_core::policy::Bans::default(),
         send_state: None,
         shown: ShownItems::default(),
+        owner: None,
     }
 }
 

@@ -3,6 +3,7 @@
 
 use limpid_core::goal::WithoutMarkers;
 use limpid_core::{ConversationId, FailureClass, Usage};
+use limpid_runtime::question::form_frame;
 use limpid_runtime::{Event, EventKind, Outcome, QuestionPart, SlashReply, TurnEvent};
 use serde_json::{Value, json};
 
@@ -92,6 +93,11 @@ impl Printer {
             TurnEvent::ApprovalRequested { parts, .. } => {
                 self.close_line()?;
                 output::tell_as_laid_out(&question::frame(parts, output::width()));
+                Ok(())
+            }
+            TurnEvent::FormAsked(question) => {
+                self.close_line()?;
+                output::tell_as_laid_out(&form_frame(question.form(), output::width()));
                 Ok(())
             }
             TurnEvent::Steered { text } => self.said(text),
@@ -272,6 +278,8 @@ fn to_json(event: &TurnEvent) -> Value {
             };
             json!({"type": "question", "parts": parts.iter().map(part).collect::<Vec<_>>(), "can_clean": can_clean})
         }
+        // Programs are no owners: nobody answers, which is a no.
+        TurnEvent::FormAsked(question) => json!({"type": "form", "from": question.form().from}),
         TurnEvent::Usage { usage, cost } => {
             json!({"type": "usage", "tokens": tokens(*usage), "cost_micro_usd": cost.map(|cost| cost.0)})
         }

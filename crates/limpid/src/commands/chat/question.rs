@@ -1,6 +1,7 @@
 //! The question whether calls may run, asked at a terminal: a frame that no text of a call can enter, and its answer. One
 //! call is shown whole; several are numbered parts of one question, and each can be opened.
 
+pub(super) mod form;
 #[cfg(test)]
 mod hostile;
 mod several;

@@ -118,6 +118,11 @@ impl Chat<'_> {
                         }
                         answering.typing = Some(Typing::start(self.draws, self.has_data));
                     }
+                    if let (TurnEvent::FormAsked(asked), false) = (&event, self.json) {
+                        self.put_aside(answering, &handle).await?;
+                        stop = !question::form::answer(asked).await?;
+                        answering.typing = Some(Typing::start(self.draws, self.has_data));
+                    }
                     if event.is_last() { break }
                     stop
                 }
