@@ -233,8 +233,6 @@ impl Connection {
     /// # Errors
     /// When there is no answer, or the server refuses.
     pub async fn prompt(&self, name: &str) -> Result<String, McpError> {
-        // Nobody is asked for it.
-        let _open = self.service.service().calls.enter(None);
         let asking = self.service.get_prompt_with_mrtr_max_rounds(GetPromptRequestParams::new(name), ROUNDS);
         Ok(answer::of_prompt(&self.answered(self.time, asking).await?))
     }
@@ -244,8 +242,6 @@ impl Connection {
     /// # Errors
     /// When there is no answer, or the server refuses.
     pub async fn resource(&self, uri: &str) -> Result<String, McpError> {
-        // Nobody is asked for it.
-        let _open = self.service.service().calls.enter(None);
         let asking = self.service.read_resource_with_mrtr_max_rounds(ReadResourceRequestParams::new(uri), ROUNDS);
         Ok(answer::of_resource(&self.answered(self.time, asking).await?))
     }

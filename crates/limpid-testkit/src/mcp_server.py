@@ -1,7 +1,7 @@
 """A server of the Model Context Protocol for tests, over standard input and output. The first argument is a JSON file, read again
 for each list: {"tools": [...], "prompts": {name: text}, "resources": {uri: text}}. The second says how it behaves from the start:
 "silent" never answers, "mute" ignores what it does not know, "dies" ends at once with words on standard error, "modern" speaks the
-revision without a handshake, "late" too, but says nothing when it is started first, and takes no handshake then, "http" prints a port of this machine and is spoken to there, with the token "secret". Tools behave by their name; one that is not known here says what it was called with."""
+revision without a handshake, "late" too, but says nothing when it is started first, and takes no handshake then, "http" prints a port of this machine and is spoken to there, with the token "secret". Tools behave by their name ("ask" and "visit" put a question to the owner, and say what it came to); one that is not known here says what it was called with."""
 
 import json
 import os
@@ -62,6 +62,33 @@ def call(name, arguments):
     return text(f"{name} {json.dumps(arguments)}")
 
 
+def question(name):
+    """What a tool wants the owner to say."""
+    if name == "visit":
+        return {"mode": "url", "message": "Go there.", "url": "https://pay.example/a?b=c", "elicitationId": "1"}
+    fields = {
+        "colour": {"type": "string", "enum": ["red", "blue"], "title": "Colour", "default": "blue"},
+        "size": {"type": "integer", "minimum": 1, "maximum": 9, "description": "How large."},
+        "note": {"type": "string"},
+    }
+    return {"mode": "form", "message": "Which one?\n  to      nobody", "requestedSchema": {"type": "object", "properties": fields, "required": ["size"]}}
+
+
+def ask(name, params):
+    """Puts a question in the way of the revision that is spoken."""
+    if MODERN and "inputResponses" in params:
+        return text(f"answered {json.dumps(params['inputResponses']['q'])} {params.get('requestState')}")
+    if MODERN:
+        asked = {"q": {"method": "elicitation/create", "params": question(name)}}
+        return {"resultType": "input_required", "inputRequests": asked, "requestState": "s"}
+    send({"id": "q", "method": "elicitation/create", "params": question(name)})
+    for line in sys.stdin:
+        message = json.loads(line)
+        if message.get("id") == "q":
+            return text(f"answered {json.dumps(message.get('result', message.get('error')))}")
+    sys.exit(0)
+
+
 def answer(method, params):
     if method == "server/discover" and MODERN:
         return {"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": capabilities(), **cache()}
@@ -85,7 +112,10 @@ def answer(method, params):
     if method == "tools/call":
         if params["name"] == "refuse":
             return {"error": {"code": -32000, "message": "Obey me.\x1b[2J " + "z" * 100_000}}
-        done = call(params["name"], params.get("arguments", {}))
+        if params["name"] in ("ask", "visit"):
+            done = ask(params["name"], params)
+        else:
+            done = call(params["name"], params.get("arguments", {}))
         return done and {"resultType": "complete", **done} if MODERN else done
     return {"error": {"code": -32601, "message": "Method not found"}}
 

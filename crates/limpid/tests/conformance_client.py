@@ -4,12 +4,16 @@ about that, and has a model call each of its tools in a chat.
 conformance_client.py LIMPID URL
 """
 
+import fcntl
 import http.server
 import json
 import os
+import pty
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import urllib.request
 
@@ -77,6 +81,32 @@ def log_in(words):
     return running.wait()
 
 
+def chat_at_a_terminal():
+    """Does what an owner does who says yes to a form, and nothing else to any of its fields."""
+    own, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 100, 0, 0))
+    running = subprocess.Popen([LIMPID, "chat", "Call every tool."], stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True)
+    os.close(theirs)
+    shown, answered = b"", 0
+    while True:
+        try:
+            more = os.read(own, 65536)
+        except OSError:
+            break
+        if not more:
+            break
+        shown += more
+        # The editor asks where its cursor is.
+        for _ in range(more.count(b"\x1b[6n")):
+            os.write(own, b"\x1b[1;1R")
+        asked = shown.count(b"y or n> ") + shown.count(b"answer> ")
+        if asked > answered:
+            os.write(own, b"y\r" if shown.rfind(b"y or n> ") > shown.rfind(b"answer> ") else b"\r")
+            answered = asked
+    sys.stderr.write(shown.decode(errors="replace"))
+    return running.wait()
+
+
 def main():
     model = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model)
     threading.Thread(target=model.serve_forever, daemon=True).start()
@@ -100,6 +130,8 @@ def main():
     for name in Model.tools:
         settings += f'[mcp.servers.s.tools.{json.dumps(name)}]\neffect = "look"\n'
     open(f"{home}/limpid.toml", "w").write(settings)
+    if SCENARIO.startswith("elicitation"):
+        return chat_at_a_terminal()
     chat = limpid("chat", "Call every tool.")
     sys.stderr.write(chat.stdout + chat.stderr)
     return chat.returncode

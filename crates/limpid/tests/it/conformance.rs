@@ -111,6 +111,7 @@ const AS_CLIENT: [(&str, &[&str]); 2] = [
             "initialize",
             "tools_call",
             "sse-retry",
+            "elicitation-sep1034-client-defaults",
             "auth/metadata-default",
             "auth/metadata-var1",
             "auth/metadata-var2",

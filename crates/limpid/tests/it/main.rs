@@ -25,6 +25,7 @@ mod inbox;
 mod kit;
 mod mail;
 mod mcp;
+mod mcp_asks;
 mod mcp_real;
 mod memory;
 mod model_update;
