@@ -54,7 +54,9 @@ fn answers(form: &Form) -> Vec<(String, FormAnswer)> {
         let given = |given| FormAnswer::Given(vec![(field.name.clone(), given)]);
         match field {
             Field { kind: FieldKind::YesNo, .. } => {
-                return [("Yes", true), ("It is a no", false)].map(|(name, yes)| (name.to_owned(), given(Given::YesNo(yes)))).into();
+                return [("Yes", true), ("It is a no", false)]
+                    .map(|(name, yes)| (name.to_owned(), given(Given::YesNo(yes))))
+                    .into();
             }
             Field { kind: FieldKind::One(choices), .. } if choices.len() <= OPTIONS => {
                 let answer = |value: &String| given(Given::Text(value.clone()));

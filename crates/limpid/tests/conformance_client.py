@@ -87,7 +87,7 @@ def chat_at_a_terminal():
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 100, 0, 0))
     running = subprocess.Popen([LIMPID, "chat", "Call every tool."], stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True)
     os.close(theirs)
-    shown, answered = b"", 0
+    shown = b""
     while True:
         try:
             more = os.read(own, 65536)
@@ -96,13 +96,9 @@ def chat_at_a_terminal():
         if not more:
             break
         shown += more
-        # The editor asks where its cursor is.
+        # Whoever waits for a line asks first where the cursor is.
         for _ in range(more.count(b"\x1b[6n")):
-            os.write(own, b"\x1b[1;1R")
-        asked = shown.count(b"y or n> ") + shown.count(b"answer> ")
-        if asked > answered:
-            os.write(own, b"y\r" if shown.rfind(b"y or n> ") > shown.rfind(b"answer> ") else b"\r")
-            answered = asked
+            os.write(own, b"\x1b[1;1R" + (b"\r" if b"1 of " in shown else b"y\r"))
     sys.stderr.write(shown.decode(errors="replace"))
     return running.wait()
 

@@ -80,16 +80,18 @@ fn what_is_too_large_or_no_address_of_the_web_is_not_asked() {
     ] {
         assert_eq!(form_of(&properties), None);
     }
-    let visit = |url: &str| {
-        form("desk", wanted(json!({ "mode": "url", "message": "Go.", "url": url, "elicitationId": "1" })))
-    };
+    let visit =
+        |url: &str| form("desk", wanted(json!({ "mode": "url", "message": "Go.", "url": url, "elicitationId": "1" })));
     for url in ["file:///etc/passwd", "javascript:alert(1)", "no address", "https://", &format!("https://a/{long}")] {
         assert_eq!(visit(url), None, "{url}");
     }
     let wants = |host: &str, url: &str| Some(Wanted::Visit { host: host.to_owned(), url: url.to_owned() });
     let trick = visit("https://bank.example@xn--e1afmkfd.example/a").map(|form| form.wants);
     assert_eq!(trick, wants("xn--e1afmkfd.example", "https://bank.example@xn--e1afmkfd.example/a"));
-    assert_eq!(visit("https://пример.example").map(|form| form.wants), wants("xn--e1afmkfd.example", "https://xn--e1afmkfd.example/"));
+    assert_eq!(
+        visit("https://пример.example").map(|form| form.wants),
+        wants("xn--e1afmkfd.example", "https://xn--e1afmkfd.example/")
+    );
 }
 
 // SUR-034
