@@ -10,6 +10,7 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
 use crate::bridge::over_http;
+use crate::conformance_fixtures::fixtures;
 use crate::kit::World;
 
 /// The folder of packages that holds the suite and the Node that runs it.
@@ -36,11 +37,30 @@ const WITHOUT_FIXTURES: [(&str, &[&str]); 2] = [
     ),
 ];
 
+/// Scenarios that need what only a server made for the suite has, in both revisions.
+const WITH_FIXTURES: [&str; 14] = [
+    "completion-complete",
+    "tools-call-simple-text",
+    "tools-call-image",
+    "tools-call-audio",
+    "tools-call-embedded-resource",
+    "tools-call-mixed-content",
+    "tools-call-error",
+    "resources-read-text",
+    "resources-read-binary",
+    "resources-templates-read",
+    "prompts-get-simple",
+    "prompts-get-with-args",
+    "prompts-get-embedded-resource",
+    "prompts-get-with-image",
+];
+
 /// The words that start the suite; none where it is not there, which is said.
 #[expect(clippy::print_stderr, reason = "whoever runs the tests is to know")]
 fn suite() -> Option<Vec<String>> {
     let Some(place) = std::env::var_os(SUITE).and_then(|place| place.into_string().ok()) else {
         let count: usize = WITHOUT_FIXTURES.iter().chain(&AS_CLIENT).map(|(_, scenarios)| scenarios.len()).sum();
+        let count = count + 2 * WITH_FIXTURES.len();
         eprintln!(
             "skipped: {SUITE} is not set, so {count} scenarios of the protocol's conformance suite were not played"
         );
@@ -96,6 +116,24 @@ async fn the_server_passes_what_needs_no_fixtures_in_both_revisions() {
                 if !why.starts_with("Not testable: server does not list the diagnostic tool") {
                     failed.insert((revision, *scenario, check), why);
                 }
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
+// SUR-033
+#[tokio::test]
+async fn a_server_made_for_the_suite_passes_on_the_same_endpoint_in_both_revisions() {
+    let Some(suite) = suite() else { return };
+    let url = fixtures().await;
+    let mut failed = BTreeMap::new();
+    for revision in ["2025-11-25", "2026-07-28"] {
+        for scenario in WITH_FIXTURES {
+            let results = tempfile::tempdir().unwrap();
+            let words = ["server", "--url", &url, "--scenario", scenario, "--spec-version", revision];
+            for (check, why) in play(&suite, &words, results.path()).await {
+                failed.insert((revision, scenario, check), why);
             }
         }
     }

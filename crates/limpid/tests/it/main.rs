@@ -14,6 +14,7 @@ mod bridge;
 mod chat;
 mod cmd;
 mod conformance;
+mod conformance_fixtures;
 mod context_size;
 #[cfg(target_os = "linux")]
 mod day_in_a_repository;
