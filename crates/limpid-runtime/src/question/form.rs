@@ -10,7 +10,7 @@ const ABOUT: usize = 8;
 
 /// A form, for a screen of so many columns: who asks, what they say, and what an answer would do.
 pub fn form_frame(form: &Form, width: usize) -> String {
-    let mut lines = vec![field("? the MCP server wants you to say something: ", &form.from, width)];
+    let mut lines = vec![field("? the MCP server asks: ", &form.from, width)];
     lines.extend(behind_margin(&form.text, width, usize::MAX).0);
     let wants = match &form.wants {
         Wanted::Fields(fields) => format!("values  {}", fields.len()),
@@ -107,6 +107,12 @@ mod tests {
     fn a_form_and_its_field_as_the_owner_sees_them() {
         let asked = form("Which one?");
         let Wanted::Fields(fields) = &asked.wants else { panic!() };
-        insta::assert_snapshot!(form_frame(&asked, 80) + "\n\n" + &field_frame(&fields[0], (1, 1), 80));
+        let form = "? the MCP server asks: desk\n│ Which one?\n  values  1\n  from    desk\n\
+                    \x20 note    outside text: the server wrote what stands behind the margin\n\
+                    \x20 to      your answer goes to this server alone";
+        assert_eq!(form_frame(&asked, 80), form);
+        let field = "1 of 1  Which one?\n│ Which one?\n│ 1  Which one?\n  wants   one of 1 by its number\n\
+                     \x20 empty   Which one?";
+        assert_eq!(field_frame(&fields[0], (1, 1), 80), field);
     }
 }

@@ -83,7 +83,7 @@ async fn the_owner_answers_a_question_of_a_server_in_both_revisions() {
         terminal.keys("begin\r").await.unwrap();
         terminal.wait_for("y or n").await.unwrap();
         let shown = terminal.shown();
-        assert!(shown.contains("? the MCP server wants you to say something: desk"), "{shown}");
+        assert!(shown.contains("? the MCP server asks: desk"), "{shown}");
         assert!(shown.contains("│ Which one?   to      nobody\n"), "{shown}");
         assert!(shown.contains("outside text"), "{shown}");
         terminal.keys("y\r").await.unwrap();
