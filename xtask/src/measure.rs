@@ -7,6 +7,7 @@ mod agents;
 mod bench;
 mod build;
 mod database;
+mod day;
 mod first;
 mod growth;
 mod idle;
@@ -42,6 +43,8 @@ pub(crate) enum Measure {
     Prefix,
     /// A day on which nobody talks to the agent (MEA-03)
     IdleDay,
+    /// A day's work of one person, beside a peer's (MEA-18)
+    Day(day::DayOptions),
     /// From process start to the request on the wire (MEA-04)
     Start,
     /// Memory of `limpid serve` when nothing happens (MEA-05)
@@ -90,6 +93,13 @@ pub(crate) fn run(root: &Path, measure: Measure, json: bool) -> Result<(), Strin
             let (table, value) = idle_day::measure()?;
             answer = Some(value);
             ("idle-day", table)
+        }
+        Measure::Day(day) => {
+            let (table, is_full) = day::measure(root, &day)?;
+            if !is_full {
+                return table.print(json, None);
+            }
+            ("day", table)
         }
         Measure::Start => ("start", start::measure(root)?),
         Measure::Idle(idle) => ("idle", idle::measure(root, idle)?),

@@ -18,12 +18,17 @@ pub(crate) struct Program {
 impl Program {
     /// Builds nothing: the release binary has to be there.
     pub(crate) async fn new(root: &Path, script: &str) -> Result<Self, String> {
+        let script = Script::parse(script).map_err(|error| error.to_string())?;
+        let recorder = Recorder::start(script).await.map_err(|error| format!("recording server: {error}"))?;
+        Self::with(root, recorder)
+    }
+
+    /// With a server that answers in a way of its own.
+    pub(crate) fn with(root: &Path, recorder: Recorder) -> Result<Self, String> {
         let binary = release_folder(root).join("limpid");
         if !binary.is_file() {
             return Err(format!("{} is missing; build it: cargo build --release -p limpid", binary.display()));
         }
-        let script = Script::parse(script).map_err(|error| error.to_string())?;
-        let recorder = Recorder::start(script).await.map_err(|error| format!("recording server: {error}"))?;
         let home = TempDir::new().map_err(|error| format!("temporary home: {error}"))?;
         Ok(Self { binary, home, recorder })
     }
