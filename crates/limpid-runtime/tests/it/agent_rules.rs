@@ -591,7 +591,7 @@ async fn of_six_hundred_agents_whose_processes_die_each_ends_and_is_told_once() 
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (random >> 33) % below
     };
-    let limits = AgentLimits { live: 50, tokens: 1_000_000 };
+    let limits = AgentLimits { live: 50, tokens: 1_000_000, a_day: None };
     let mut accepted = HashSet::new();
     for batch in 0..12 {
         let mut chats = Vec::new();

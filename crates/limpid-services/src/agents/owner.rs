@@ -133,7 +133,7 @@ impl Agents {
             now_ms,
             ..newest.new.clone()
         };
-        match self.accept(new).await.map_err(trouble)? {
+        match self.ask_store(new).await.map_err(trouble)? {
             AcceptedAgent::Fresh(now) => {
                 let told = Told::GoesOn { before: newest.id, now: now.id };
                 if let Some(runs) = self.runs().get() {

@@ -165,7 +165,7 @@ impl Agents {
             let planned = self.planned(Some(chat)).await?;
             let Some(next) = planned.iter().find(|one| one.state == PlannedState::Queued) else { return Ok(()) };
             let why = match self.agent_of_plan(&next.task, &planned).await {
-                Ok(new) => match self.accept(new).await? {
+                Ok(new) => match self.ask_store(new).await? {
                     AcceptedAgent::Fresh(agent) => {
                         if let Some(runs) = self.runs().get() {
                             runs.start(*agent);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use limpid_config::{Config, Live, Redactor, process};
-use limpid_core::agent::{MOST_OF_CLIENTS_A_DAY, RESEARCH_SECONDS};
 use limpid_core::agent::plan::PlannedState;
+use limpid_core::agent::{MOST_OF_CLIENTS_A_DAY, RESEARCH_SECONDS};
 use limpid_core::{AgentId, AgentLimits, AgentRefusal, AgentState, ConversationId, Labelled, Sentence, sentence};
 use limpid_model::Pause;
 use limpid_store::{AcceptedAgent, AgentEnd, AgentFilter, NewSubAgent, Store, StoreError, SubAgent};
@@ -109,7 +109,7 @@ impl Agents {
     }
 
     /// Asks the store for an agent. A client asks for the end itself: no message tells it, so none starts a turn in its conversation.
-    pub(super) async fn accept(&self, mut new: NewSubAgent) -> Result<AcceptedAgent, StoreError> {
+    pub(super) async fn ask_store(&self, mut new: NewSubAgent) -> Result<AcceptedAgent, StoreError> {
         new.waited_for |= is_of_clients(&new.conversation);
         let limits = self.limits(&new.conversation);
         self.store().accept_agent(new, limits).await
@@ -149,7 +149,7 @@ impl Agents {
             let ended = self.next_end();
             tokio::pin!(ended);
             ended.as_mut().enable();
-            match self.accept(new.clone()).await.map_err(trouble)? {
+            match self.ask_store(new.clone()).await.map_err(trouble)? {
                 AcceptedAgent::Fresh(agent) => {
                     if let Some(runs) = self.runs().get() {
                         runs.start((*agent).clone());
@@ -223,10 +223,10 @@ impl Agents {
                 EventKind::AgentEnded { agent: agent.id.0, label: agent.new.label.clone(), state: state.to_string() };
             self.0.parts.events.send(Some(&agent.chat), change);
         }
-        // Before anybody who waits looks whether there is more to wait for. What fails here is done at the next start.
-        let started = self.start_queued(&agent.chat).await;
+        // Before anybody who waits looks whether there is more to wait for. What fails here is done at the next start; the agent has
+        // ended all the same, and whoever stops it has more to do.
+        let _ = self.start_queued(&agent.chat).await;
         self.0.ended.notify_waiters();
-        started?;
         Ok(is_news)
     }
 
