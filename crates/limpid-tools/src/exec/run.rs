@@ -102,8 +102,8 @@ fn about_view(programs: &Programs, view: View, read_only: bool) -> Vec<String> {
             "It may be a stranger's and had the network, so it saw none of the owner's folders and variables.".to_owned(),
         ),
         View::Online => sentences.push(
-            "It had the network, so of folders that are not the owner's it saw only that one; start it in such a folder to \
-             use it."
+            "With the network it saw none of the folders of others but `outside/`. To use such a folder, start the program \
+             in it."
                 .to_owned(),
         ),
         View::Low if programs.network.is_granted() => sentences
