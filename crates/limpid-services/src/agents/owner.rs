@@ -1,5 +1,6 @@
 //! What the owner sees of agents, and stopping them.
 
+use limpid_config::process;
 use limpid_core::{AgentId, AgentState, CallId, Labelled, Sentence, Trust, sentence};
 use limpid_store::{AcceptedAgent, AgentFilter, Listed, NewInbound, NewSubAgent, SubAgent};
 use limpid_tools::ToolContext;
@@ -24,13 +25,22 @@ pub enum Told {
     },
 }
 
+/// Shows an agent whose process is gone as interrupted, also before the next start of the program writes that down.
+fn as_it_is(agent: &mut SubAgent) {
+    if !agent.state.is_over() && process::is_dead(&agent.new.holder) {
+        agent.state = AgentState::Interrupted;
+    }
+}
+
 impl Agents {
     /// Agents, newest first.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub async fn list(&self, filter: AgentFilter) -> Result<Listed<SubAgent>, AgentError> {
-        Ok(self.store().agents(filter).await?)
+        let mut listed = self.store().agents(filter).await?;
+        listed.rows.iter_mut().for_each(as_it_is);
+        Ok(listed)
     }
 
     /// One agent.
@@ -38,7 +48,9 @@ impl Agents {
     /// # Errors
     /// When there is none of that number, or the store cannot be read.
     pub async fn get(&self, id: AgentId) -> Result<SubAgent, AgentError> {
-        self.find(id).await
+        let mut agent = self.find(id).await?;
+        as_it_is(&mut agent);
+        Ok(agent)
     }
 
     /// Stops an agent and those that it started. Says which had not ended before, itself first.
@@ -106,9 +118,13 @@ impl Agents {
         }
         let text = self.redactor().clean(text);
         let now_ms = self.host().now_ms();
-        // Whoever works in its conversation by now.
-        let newest = self.store().agent_in(&agent.works_in()).await.map_err(trouble)?;
-        let newest = newest.unwrap_or_else(|| agent.clone());
+        // Whoever works in its conversation by now; whoever is gone hears nothing.
+        let at_work = async || self.store().agent_in(&agent.works_in()).await.map_err(trouble);
+        let mut newest = at_work().await?.unwrap_or_else(|| agent.clone());
+        if !newest.state.is_over() && process::is_dead(&newest.new.holder) {
+            self.interrupt(&newest).await.map_err(trouble)?;
+            newest = at_work().await?.unwrap_or(newest);
+        }
         if !newest.state.is_over() {
             let key = Some(format!("{} {call}", newest.works_in()));
             let new = NewInbound { conversation: newest.works_in(), key, text, trust, typed: false, now_ms };

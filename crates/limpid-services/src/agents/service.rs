@@ -298,7 +298,7 @@ impl Agents {
     }
 
     /// The process that had an agent is gone. What it said so far is kept.
-    async fn interrupt(&self, agent: &SubAgent) -> Result<bool, AgentError> {
+    pub(super) async fn interrupt(&self, agent: &SubAgent) -> Result<bool, AgentError> {
         let reason = "the program stopped while it worked".to_owned();
         self.end_early(agent, AgentState::Interrupted, reason).await
     }

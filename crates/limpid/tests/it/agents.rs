@@ -196,7 +196,7 @@ async fn an_agent_whose_program_died_is_told_of_once_and_not_carried_on() {
     first.kill().await.unwrap();
     let before = sent.lock().unwrap().iter().filter(|request| is_worker(request)).count();
     let state = world.json(&["agent", "show", "1", "--json"]).await;
-    assert_eq!(state["agent"]["state"], "running");
+    assert_eq!(state["agent"]["state"], "interrupted", "its program is gone");
 
     let run = world.run(&["chat", "-c", "last", "And?"]).await;
     assert_eq!((run.code, run.out.as_str()), (0, "It was cut off.\n"), "{}", run.err);
