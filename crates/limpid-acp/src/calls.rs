@@ -12,7 +12,7 @@ use limpid_core::CallId;
 use limpid_core::message::is_failure;
 use limpid_core::policy::Effect;
 use limpid_prompt::shown::{shown, shown_line};
-use limpid_runtime::{QuestionPart, Tool};
+use limpid_runtime::{ApprovalAnswer, QuestionPart, Tool};
 use serde_json::Value;
 
 use crate::session::Session;
@@ -71,6 +71,19 @@ impl<'a> Calls<'a> {
         self.update(id, ToolCallUpdateFields::new().status(status).content(content));
     }
 
+    /// Questions were answered. How a call of an agent ends is told to the agent alone, so here it ends with its answer.
+    pub(crate) fn answered(&mut self, parts: &[QuestionPart], answers: &[ApprovalAnswer]) {
+        for (part, answer) in parts.iter().zip(answers).filter(|(part, _)| part.id.as_str().contains(' ')) {
+            let mut content = self.open.remove(&part.id).unwrap_or_default();
+            let (status, word) = match answer {
+                ApprovalAnswer::No => (ToolCallStatus::Failed, "refused"),
+                _ => (ToolCallStatus::Completed, "approved"),
+            };
+            content.push(said(word));
+            self.update(&part.id, ToolCallUpdateFields::new().status(status).content(content));
+        }
+    }
+
     /// The turn has ended, so nothing of it runs.
     pub(crate) fn end(&mut self) {
         for id in std::mem::take(&mut self.open).into_keys() {
@@ -108,6 +121,16 @@ impl Look {
             changes: change(session, name, &arguments, now).into_iter().map(ToolCallContent::Diff).collect(),
             locations: paths.into_iter().map(ToolCallLocation::new).collect(),
         }
+    }
+
+    /// The call without its files, where it is not known which they were: after a stranger's text, what would write a new file
+    /// writes it elsewhere.
+    pub(crate) fn without_files(mut self) -> Self {
+        if self.kind == ToolKind::Edit {
+            self.changes.clear();
+            self.locations.clear();
+        }
+        self
     }
 
     /// The call as an update has it.

@@ -9,7 +9,7 @@ use agent_client_protocol::v1::schema::{
 use limpid_core::Effort;
 use limpid_prompt::shown::shown_line;
 use limpid_runtime::commands::commands;
-use limpid_runtime::{AgentError, ChatRequest, ModeState};
+use limpid_runtime::{ChatRequest, ModeState};
 
 use crate::plan;
 use crate::session::Session;
@@ -39,6 +39,12 @@ impl Session {
     /// When the profile or the store cannot be read.
     pub(crate) async fn choices(&self) -> Result<(SessionModeState, Vec<SessionConfigOption>), Error> {
         let ModeState { mode, modes, .. } = self.mode().await?;
+        if !modes.contains(&mode) {
+            return Err(refused(&format!("Unknown mode `{mode}`. Modes: {}.", modes.join(", "))));
+        }
+        if let Some(model) = self.talk().model.as_deref().filter(|_| !self.is_stored()) {
+            self.agent.models().choose(Some(model)).await.map_err(|error| of_agent(&error))?;
+        }
         let modes: Vec<SessionMode> = modes.iter().map(|mode| SessionMode::new(mode.clone(), mode.clone())).collect();
         Ok((SessionModeState::new(mode, modes), self.options().await?))
     }
@@ -63,14 +69,12 @@ impl Session {
         };
         let mut models: Vec<String> = Vec::new();
         let current = match model.or_else(|| config.model.clone()) {
-            Some(model) => model,
+            Some(model) => Some(model),
             // Which one is taken is found out when it is asked.
-            None => {
-                self.agent.models().choose(None).await.map_or_else(|_| "none".to_owned(), |chosen| chosen.info().name())
-            }
+            None => self.agent.models().choose(None).await.ok().map(|chosen| chosen.info().name()),
         };
         let known = self.agent.complete(&self.choice(), "/model ").await.into_iter().map(|known| known.word);
-        for model in std::iter::once(current.clone()).chain(known) {
+        for model in current.iter().cloned().chain(known) {
             if !models.contains(&model) {
                 models.push(model);
             }
@@ -84,11 +88,11 @@ impl Session {
         };
         let effort = effort.unwrap_or(config.effort).as_str().to_owned();
         let efforts = Effort::ALL.iter().map(|effort| effort.as_str().to_owned()).collect();
-        Ok(vec![
-            option(MODE, "Mode", mode, modes).category(SessionConfigOptionCategory::Mode),
-            option(MODEL, "Model", current, models).category(SessionConfigOptionCategory::Model),
-            option(EFFORT, "Effort", effort, efforts).category(SessionConfigOptionCategory::ThoughtLevel),
-        ])
+        let mode = option(MODE, "Mode", mode, modes).category(SessionConfigOptionCategory::Mode);
+        let model =
+            current.map(|current| option(MODEL, "Model", current, models).category(SessionConfigOptionCategory::Model));
+        let effort = option(EFFORT, "Effort", effort, efforts).category(SessionConfigOptionCategory::ThoughtLevel);
+        Ok(std::iter::once(mode).chain(model).chain([effort]).collect())
     }
 
     /// Switches the mode; while an answer streams, when that has ended.
@@ -118,16 +122,26 @@ impl Session {
         let request = match id {
             MODEL => ChatRequest { model: Some(value), ..ChatRequest::default() },
             EFFORT => {
-                let unknown = || AgentError::Invalid(format!("there is no effort `{value}`"));
-                let effort = Effort::parse(&value).ok_or_else(unknown).map_err(|error| of_agent(&error))?;
+                let unknown = || {
+                    let all = Effort::ALL.map(Effort::as_str).join(", ");
+                    refused(&format!("Unknown effort `{value}`. Efforts: {all}."))
+                };
+                let effort = Effort::parse(&value).ok_or_else(unknown)?;
                 ChatRequest { effort: Some(effort), ..ChatRequest::default() }
             }
-            _ => return Err(refused(&format!("there is no setting `{id}`; there are mode, model and effort"))),
+            _ => return Err(refused(&format!("Unknown setting `{id}`. Settings: mode, model, effort."))),
         };
         let conversation = self.conversation().await?;
         let changed = self.agent.conversations().conversation_for(&ChatRequest { conversation, ..request }).await;
         changed.map_err(|error| of_agent(&error))?;
         Ok(SetSessionConfigOptionResponse::new(self.options().await?))
+    }
+
+    /// Tells the mode that is on.
+    pub(crate) async fn tell_current_mode(&self) {
+        if let Ok(state) = self.mode().await {
+            self.tell_mode(&state.mode).await;
+        }
     }
 
     /// Tells the mode that is on from here on.

@@ -9,8 +9,9 @@ use agent_client_protocol::v1::schema::{
     DeleteSessionResponse, Implementation, InitializeRequest, InitializeResponse, ListSessionsRequest,
     LoadSessionRequest, LoadSessionResponse, McpCapabilities, NewSessionRequest, NewSessionResponse,
     PromptCapabilities, PromptRequest, ResumeSessionRequest, ResumeSessionResponse,
-    SessionAdditionalDirectoriesCapabilities, SessionCapabilities, SessionCloseCapabilities, SessionDeleteCapabilities,
-    SessionListCapabilities, SessionResumeCapabilities, SetSessionConfigOptionRequest, SetSessionModeRequest,
+    SessionAdditionalDirectoriesCapabilities, SessionCapabilities, SessionCloseCapabilities, SessionConfigOption,
+    SessionDeleteCapabilities, SessionId, SessionListCapabilities, SessionModeState, SessionResumeCapabilities,
+    SetSessionConfigOptionRequest, SetSessionModeRequest,
 };
 use agent_client_protocol::v1::{ConnectionTo, Responder};
 use agent_client_protocol::{
@@ -20,8 +21,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use crate::grants::Named;
+use crate::session::Session;
 use crate::sessions::{Host, Sessions};
-use crate::{known, lines, prompt, replay};
+use crate::{known, lines, prompt, replay, servers};
 
 /// Serves an editor until its input ends or `stop` is cancelled. Then every question is answered no and every turn is stopped.
 ///
@@ -78,11 +80,10 @@ fn answer<T: JsonRpcResponse + Send + 'static>(
 
 /// Handles a request by work on the sessions that is started and not waited for.
 macro_rules! handled {
-    ($sessions:ident, |$request:ident: $kind:ty, $connection:ident| $work:expr) => {{
+    ($sessions:ident, |$request:ident: $kind:ty| $work:expr) => {{
         let $sessions = Arc::clone(&$sessions);
-        async move |$request: $kind, responder, $connection: ConnectionTo<Client>| {
+        async move |$request: $kind, responder, _: ConnectionTo<Client>| {
             let $sessions = Arc::clone(&$sessions);
-            let _ = &$connection;
             answer(responder, async move { $work })
         }
     }};
@@ -138,36 +139,64 @@ async fn talk(
         );
     let builder = builder
         .on_receive_request(
-            handled!(sessions, |request: ListSessionsRequest, connection| {
-                known::list(&sessions.host.agent, &request).await
-            }),
+            handled!(sessions, |request: ListSessionsRequest| { known::list(&sessions.host.agent, &request).await }),
             on_receive_request!(),
         )
         .on_receive_request(
-            handled!(sessions, |request: CloseSessionRequest, connection| {
+            handled!(sessions, |request: CloseSessionRequest| {
                 sessions.close(&request.session_id).await.map(|()| CloseSessionResponse::new())
             }),
             on_receive_request!(),
         )
         .on_receive_request(
-            handled!(sessions, |request: DeleteSessionRequest, connection| {
+            handled!(sessions, |request: DeleteSessionRequest| {
                 sessions.delete(&request.session_id).await.map(|()| DeleteSessionResponse::new())
             }),
             on_receive_request!(),
         )
         .on_receive_request(
-            handled!(sessions, |request: SetSessionModeRequest, connection| {
+            handled!(sessions, |request: SetSessionModeRequest| {
                 sessions.get(&request.session_id)?.set_mode(&request.mode_id.0).await
             }),
             on_receive_request!(),
         )
         .on_receive_request(
-            handled!(sessions, |request: SetSessionConfigOptionRequest, connection| {
+            handled!(sessions, |request: SetSessionConfigOptionRequest| {
                 sessions.get(&request.session_id)?.set_option(&request.config_id.0, &request.value).await
             }),
             on_receive_request!(),
         );
     builder.connect_to(Lines::new(lines::outgoing(output), lines::incoming(input))).await
+}
+
+/// A session that was opened, with its modes and settings.
+type Opened = (Arc<Session>, SessionModeState, Vec<SessionConfigOption>);
+
+/// Opens a session. One whose opening fails half-way is closed.
+async fn open(
+    sessions: &Sessions,
+    id: Option<SessionId>,
+    named: Named,
+    connection: ConnectionTo<Client>,
+    replays: bool,
+) -> Result<Opened, Error> {
+    let session = sessions.open(id.as_ref(), named, connection).await?;
+    let told = async {
+        if replays {
+            replay::tell_all(&session).await?;
+        }
+        session.choices().await
+    };
+    match told.await {
+        Ok((modes, options)) => {
+            servers::start_known(&session);
+            Ok((session, modes, options))
+        }
+        Err(error) => {
+            sessions.discard(&session).await;
+            Err(error)
+        }
+    }
 }
 
 async fn new(
@@ -176,13 +205,7 @@ async fn new(
     responder: Responder<NewSessionResponse>,
     connection: ConnectionTo<Client>,
 ) {
-    let named = Named { cwd: request.cwd, folders: request.additional_directories, servers: request.mcp_servers };
-    let opened = async {
-        let session = sessions.open(None, named, connection).await?;
-        let (modes, options) = session.choices().await?;
-        Ok((session, modes, options))
-    };
-    match opened.await {
+    match open(&sessions, None, request.into(), connection, false).await {
         Ok((session, modes, options)) => {
             let response = NewSessionResponse::new(session.session_id()).modes(modes).config_options(options);
             let _ = responder.respond(response);
@@ -198,14 +221,7 @@ async fn load(
     responder: Responder<LoadSessionResponse>,
     connection: ConnectionTo<Client>,
 ) {
-    let named = Named { cwd: request.cwd, folders: request.additional_directories, servers: request.mcp_servers };
-    let opened = async {
-        let session = sessions.open(Some(&request.session_id), named, connection).await?;
-        replay::tell_all(&session).await?;
-        let (modes, options) = session.choices().await?;
-        Ok((session, modes, options))
-    };
-    match opened.await {
+    match open(&sessions, Some(request.session_id.clone()), request.into(), connection, true).await {
         Ok((session, modes, options)) => {
             let _ = responder.respond(LoadSessionResponse::new().modes(modes).config_options(options));
             session.tell_standing().await;
@@ -220,13 +236,7 @@ async fn resume(
     responder: Responder<ResumeSessionResponse>,
     connection: ConnectionTo<Client>,
 ) {
-    let named = Named { cwd: request.cwd, folders: request.additional_directories, servers: request.mcp_servers };
-    let opened = async {
-        let session = sessions.open(Some(&request.session_id), named, connection).await?;
-        let (modes, options) = session.choices().await?;
-        Ok((session, modes, options))
-    };
-    match opened.await {
+    match open(&sessions, Some(request.session_id.clone()), request.into(), connection, false).await {
         Ok((session, modes, options)) => {
             let _ = responder.respond(ResumeSessionResponse::new().modes(modes).config_options(options));
             session.tell_standing().await;

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use agent_client_protocol::v1::schema::McpServer;
+use agent_client_protocol::v1::schema::{LoadSessionRequest, McpServer, NewSessionRequest, ResumeSessionRequest};
 use limpid_config::{Config, Home, McpServerConfig};
 use sha2::{Digest as _, Sha256};
+
+use crate::servers::EditorServer;
 
 /// Letters of the editor's own name for a server that its name here has.
 const NAME: usize = 12;
@@ -25,6 +27,19 @@ pub(crate) struct Named {
     pub(crate) servers: Vec<McpServer>,
 }
 
+/// What a request that opens a session names.
+macro_rules! named_by {
+    ($($request:ty),*) => {
+        $(impl From<$request> for Named {
+            fn from(request: $request) -> Self {
+                Self { cwd: request.cwd, folders: request.additional_directories, servers: request.mcp_servers }
+            }
+        })*
+    };
+}
+
+named_by!(NewSessionRequest, LoadSessionRequest, ResumeSessionRequest);
+
 /// What a session may touch.
 #[derive(Debug)]
 pub(crate) struct Granted {
@@ -32,8 +47,8 @@ pub(crate) struct Granted {
     pub(crate) config: Config,
     /// The folders, without links.
     pub(crate) folders: Vec<PathBuf>,
-    /// The names of its servers in these settings, and what the editor calls them.
-    pub(crate) servers: Vec<(String, String)>,
+    /// Its servers.
+    pub(crate) servers: Vec<EditorServer>,
 }
 
 /// The owner's settings with what an editor names for a session.
@@ -58,19 +73,19 @@ pub(crate) fn grant(owner: &Config, home: &Home, named: &Named) -> Result<Grante
     for server in &named.servers {
         let (called, server) = settings(server)?;
         let name = name(&called, &server);
-        config.mcp.servers.insert(name.clone(), server);
-        servers.push((name, called));
+        servers.push(EditorServer::new(name.clone(), called, &server));
+        config.mcp.servers.insert(name, server);
     }
     Ok(Granted { config, folders, servers })
 }
 
 fn real_folder(folder: &Path) -> Result<PathBuf, String> {
     if !folder.is_absolute() {
-        return Err(format!("`{}` is no whole path; a session's folder begins with `/`", folder.display()));
+        return Err(format!("`{}` is not an absolute path. Open a folder by its full path.", folder.display()));
     }
     let real = folder.canonicalize().map_err(|error| format!("`{}` cannot be opened: {error}", folder.display()))?;
     if !real.is_dir() {
-        return Err(format!("`{}` is no folder", folder.display()));
+        return Err(format!("`{}` is not a folder.", folder.display()));
     }
     Ok(real)
 }
@@ -122,7 +137,10 @@ fn settings(server: &McpServer) -> Result<(String, McpServerConfig), String> {
         }
         McpServer::Http(address) => {
             if !address.url.starts_with("https://") && !address.url.starts_with("http://") {
-                return Err(format!("the MCP server `{}` has no address of the web: `{}`", address.name, address.url));
+                return Err(format!(
+                    "MCP server `{}`: `{}` is not an HTTP address. Use http:// or https://.",
+                    address.name, address.url
+                ));
             }
             let headers = address.headers.iter().map(|header| (header.name.clone(), header.value.clone()));
             let config = McpServerConfig {
@@ -136,17 +154,22 @@ fn settings(server: &McpServer) -> Result<(String, McpServerConfig), String> {
             "the MCP server `{}` speaks SSE, which is not supported; give its address for streamable HTTP",
             address.name
         )),
-        _ => Err("an MCP server is of a kind that is not known here; give a program or an HTTP address".to_owned()),
+        _ => Err("Unknown kind of MCP server. Use a program or an HTTP address.".to_owned()),
     }
 }
 
-/// The name of an editor's server, which none of the owner's has by chance: what was looked at of one is kept under it, so another
-/// program of the same name has another.
+/// The name of an editor's server, which none of the owner's has by chance. What was looked at of one is kept under it, so another
+/// program of the same name has another, and so has the same program with other variables: these can make it run anything.
 fn name(called: &str, server: &McpServerConfig) -> String {
     let plain = called.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' });
     let mut hash = Sha256::new();
     let words = server.command.iter().chain(&server.args).chain(&server.url);
-    for word in std::iter::once(&called.to_owned()).chain(words) {
+    let counts = [server.args.len(), server.env.len(), server.headers.len()].map(|count| count.to_string());
+    let pairs = server.env.iter().chain(&server.headers);
+    let given = pairs.flat_map(|(name, value)| [name, value]);
+    let counts = counts.iter().map(String::as_str);
+    let rest = words.chain(given).map(String::as_str);
+    for word in std::iter::once(called).chain(counts).chain(rest) {
         hash.update((word.len() as u64).to_le_bytes());
         hash.update(word);
     }

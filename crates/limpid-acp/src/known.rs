@@ -88,7 +88,7 @@ async fn kept(agent: &Agent, id: &ConversationId) -> Result<Option<Kept>, Error>
 /// When the cursor is none of this list, or the store cannot be read.
 pub(crate) async fn list(agent: &Agent, request: &ListSessionsRequest) -> Result<ListSessionsResponse, Error> {
     let from: usize = match &request.cursor {
-        Some(cursor) => cursor.parse().map_err(|_| refused("the cursor is none of this list; begin without one"))?,
+        Some(cursor) => cursor.parse().map_err(|_| refused("Unknown cursor. List again without one."))?,
         None => 0,
     };
     let mut sessions = Vec::new();

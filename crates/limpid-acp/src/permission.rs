@@ -20,43 +20,49 @@ const ALWAYS: &str = "always";
 const CLEAN: &str = "clean";
 const NO: &str = "no";
 
-/// Puts the parts of a question, all at once, and waits for their answers; none when the turn is stopped or the editor is gone.
-pub(crate) async fn ask(
-    session: &Session,
-    calls: &Calls<'_>,
-    parts: &[QuestionPart],
+/// A question: a request for each of its parts.
+pub(crate) struct Asked {
+    parts: Vec<(QuestionPart, RequestPermissionRequest)>,
     can_clean: bool,
-    stop: &CancellationToken,
-) -> Option<Vec<ApprovalAnswer>> {
+}
+
+impl Asked {
+    pub(crate) fn new(session: &Session, calls: &Calls<'_>, parts: &[QuestionPart], can_clean: bool) -> Self {
+        let request = |part: &QuestionPart| (part.clone(), request(session, calls, part, can_clean));
+        Self { parts: parts.iter().map(request).collect(), can_clean }
+    }
+}
+
+/// Puts the parts of a question, all at once, and waits for their answers; none when the turn is stopped or the editor is gone.
+pub(crate) async fn ask(session: &Session, asked: Asked, stop: &CancellationToken) -> Option<Vec<ApprovalAnswer>> {
     if stop.is_cancelled() {
         return None;
     }
-    let asked = parts.iter().map(|part| {
-        let request = request(session, calls, part, can_clean);
-        session.connection.send_request(request).block_task()
-    });
+    let Asked { parts, can_clean } = asked;
+    let asked = parts.iter().map(|(_, request)| session.connection.send_request(request.clone()).block_task());
     tokio::select! {
         answers = join_all(asked) => {
             if session.is_abandoned() {
                 return None;
             }
-            Some(parts.iter().zip(answers).map(|(part, answer)| meaning(answer.ok().as_ref(), part, can_clean)).collect())
+            Some(parts.iter().zip(answers).map(|((part, _), answer)| meaning(answer.ok().as_ref(), part, can_clean)).collect())
         }
         () = stop.cancelled() => None,
     }
 }
 
-/// Asks whether tools of a server may be used, which are described as the owner has to read them.
+/// Asks about a server of the editor: whether it may be started, or its tools be used, which are described as the owner has to
+/// read them.
 pub(crate) async fn ask_plainly(
     session: &Session,
     id: &str,
     title: &str,
-    pages: &[String],
+    (pages, yes): (&[String], &str),
     stop: &CancellationToken,
 ) -> bool {
     let options = vec![
-        PermissionOption::new(YES, "Use them as shown", PermissionOptionKind::AllowAlways),
-        PermissionOption::new(NO, "Not now", PermissionOptionKind::RejectOnce),
+        PermissionOption::new(YES, yes, PermissionOptionKind::AllowAlways),
+        PermissionOption::new(NO, "Not in this session", PermissionOptionKind::RejectOnce),
     ];
     choose(session, (id, title), pages, options, stop).await.is_some_and(|chosen| chosen == YES)
 }
@@ -84,7 +90,8 @@ pub(crate) async fn choose(
 }
 
 fn request(session: &Session, calls: &Calls<'_>, part: &QuestionPart, can_clean: bool) -> RequestPermissionRequest {
-    let mut content = vec![fenced(&question::frame(part, WIDTH))];
+    // There is no screen from which a part could run out, and no other place that shows the rest.
+    let mut content = vec![fenced(&question::frame(&QuestionPart { whole: true, ..part.clone() }, WIDTH))];
     content.extend(calls.changes(&part.id));
     let fields = ToolCallUpdateFields::new().status(ToolCallStatus::Pending).content(content);
     let fields = fields.title(shown_line(&format!("{}: {}", part.name, part.reason)));
@@ -100,7 +107,7 @@ fn fenced(frame: &str) -> ToolCallContent {
 fn options(part: &QuestionPart, can_clean: bool) -> Vec<PermissionOption> {
     let mut options = vec![PermissionOption::new(YES, "Yes, this call", PermissionOptionKind::AllowOnce)];
     if let Some(pattern) = &part.pattern {
-        let name = format!("Yes, and in this session always {}", shown_line(pattern));
+        let name = format!("Yes, always in this conversation: {}", shown_line(pattern));
         options.push(PermissionOption::new(ALWAYS, name, PermissionOptionKind::AllowAlways));
     }
     if can_clean {

@@ -7,6 +7,7 @@ use agent_client_protocol::Error;
 use agent_client_protocol::v1::Responder;
 use agent_client_protocol::v1::schema::{ContentBlock, PromptResponse, StopReason};
 use limpid_runtime::{ChatRequest, ConversationChoice, Input};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::choices::is_elsewhere;
@@ -23,10 +24,11 @@ pub(crate) fn begin(
     responder: Responder<PromptResponse>,
 ) -> Result<(), Error> {
     let stop = session.start();
+    let place = session.queue();
     let tasks = session.tasks.clone();
     tasks.spawn(async move {
         let cancelled = responder.cancellation();
-        let mut answer = pin!(answer(&session, blocks, &stop));
+        let mut answer = pin!(answer(&session, blocks, place, &stop));
         let ended = loop {
             tokio::select! {
                 ended = &mut answer => break ended,
@@ -40,16 +42,40 @@ pub(crate) fn begin(
     Ok(())
 }
 
-async fn answer(session: &Session, blocks: Vec<ContentBlock>, stop: &CancellationToken) -> Result<StopReason, Error> {
+/// A place in the order of prompts.
+type Place = (Option<oneshot::Receiver<()>>, oneshot::Sender<()>);
+
+/// Waits until the prompts before have reached the agent. What is returned is dropped when this one has; none when it was cancelled.
+async fn turn_of(session: &Session, (before, done): Place, stop: &CancellationToken) -> Option<oneshot::Sender<()>> {
+    let Some(mut before) = before else { return Some(done) };
+    tokio::select! {
+        _ = &mut before => Some(done),
+        () = stop.cancelled() => {
+            // The prompts behind this one still wait for those before it.
+            session.tasks.spawn(async move {
+                let _ = before.await;
+                drop(done);
+            });
+            None
+        }
+    }
+}
+
+async fn answer(
+    session: &Arc<Session>,
+    blocks: Vec<ContentBlock>,
+    place: Place,
+    stop: &CancellationToken,
+) -> Result<StopReason, Error> {
+    let Some(place) = turn_of(session, place, stop).await else { return Ok(StopReason::Cancelled) };
     let Said { text, attached } = Said::read(blocks).map_err(|why| refused(&why))?;
     if text.trim().is_empty() {
-        return Err(refused("there is nothing to say; write a message"));
+        return Err(refused("The message is empty."));
     }
     if stop.is_cancelled() {
         return Ok(StopReason::Cancelled);
     }
     let conversation = session.conversation().await?;
-    servers::look_at(session, stop).await;
     // A command is typed.
     let text = match attached {
         Some(_) => text,
@@ -58,11 +84,13 @@ async fn answer(session: &Session, blocks: Vec<ContentBlock>, stop: &Cancellatio
             None => return Ok(if stop.is_cancelled() { StopReason::Cancelled } else { StopReason::EndTurn }),
         },
     };
+    servers::review(session, stop).await;
     if stop.is_cancelled() {
         return Ok(StopReason::Cancelled);
     }
     let request = ChatRequest { conversation, text, handed_in: attached, can_answer: true, ..ChatRequest::default() };
     let handle = session.agent.chat(request).await.map_err(|error| of_agent(&error))?;
+    drop(place);
     let ended = follow(session, handle, stop).await;
     // An answer stands, whatever cannot be told beside it.
     let _ = session.tell_title().await;

@@ -1,62 +1,179 @@
-//! Tools of the servers that an editor names. As with every server, a model reads only what the owner has looked at: they are
-//! asked here, once for each text.
+//! Servers of tools that an editor names. None is started or connected to before the owner has said yes to its command line, and
+//! as with every server, a model reads only what the owner has looked at: they are asked here, once for each text.
 
-use limpid_runtime::mcp::ToolReview;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use limpid_config::McpServerConfig;
+use limpid_runtime::mcp::{ToolReview, ToolState};
 use limpid_runtime::question::behind_margin;
+use tokio::sync::watch;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::permission::ask_plainly;
 use crate::session::Session;
 
-/// Columns of a tool's text.
+/// Columns of a text that is shown.
 const WIDTH: usize = 100;
 
-/// Connects to the servers of the session, and asks about tools that the owner has not looked at. A server that is not
-/// there keeps nothing from going on.
-pub(crate) async fn look_at(session: &Session, stop: &CancellationToken) {
-    let _one_at_a_time = session.looking.lock().await;
-    for (server, called) in &session.servers {
-        if session.was_looked_at(server) {
-            continue;
-        }
-        let probed = tokio::select! {
-            probed = session.agent.mcp().probe(server) => probed,
-            () = stop.cancelled() => return,
-        };
-        if let Err(error) = probed {
-            session.notice(&format!("The MCP server `{called}` is not there: {error}"));
-            continue;
-        }
-        let waiting = match session.agent.mcp().waiting(server, None) {
-            Ok(waiting) => waiting,
-            Err(error) => {
-                session.notice(&error.to_string());
-                continue;
-            }
-        };
-        if !waiting.is_empty() && !may_use(session, called, server, &waiting, stop).await {
-            if stop.is_cancelled() {
-                return;
-            }
-            session.notice(&format!("Tools of `{called}` are not used in this session."));
-        }
-        session.looked_at(server);
+/// How long a prompt waits for servers that have not answered yet. They are looked at again at the next one.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The pause after a server could not be connected to. It doubles with each failure in a row.
+const FIRST_PAUSE: Duration = Duration::from_secs(5);
+
+/// The longest pause.
+const LONGEST_PAUSE: Duration = Duration::from_secs(300);
+
+/// A server that an editor named for a session.
+#[derive(Debug)]
+pub(crate) struct EditorServer {
+    /// Its name in the settings of the session.
+    pub(crate) name: String,
+    /// What the editor calls it.
+    called: String,
+    /// What would be started or connected to, as the owner is shown it.
+    target: String,
+    stage: watch::Sender<Stage>,
+}
+
+/// How far a server has come in a session.
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    /// The owner was not asked whether it may be started.
+    New,
+    /// It is connected to.
+    Connecting,
+    /// It has said what it offers.
+    Connected,
+    /// It could not be connected to, so many times in a row.
+    Failed { times: u32, again: Instant },
+    /// The owner has answered; it is not asked about again in this session.
+    Settled,
+}
+
+impl EditorServer {
+    pub(crate) fn new(name: String, called: String, config: &McpServerConfig) -> Self {
+        let words = config.command.iter().chain(&config.args);
+        let lines = words.map(|word| format!("{word:?}")).chain(config.url.clone());
+        // Values may be keys.
+        let names = |what: &str, names: Vec<&String>| (!names.is_empty()).then(|| format!("{what}: {names:?}"));
+        let variables = names("variables", config.env.keys().collect());
+        let headers = names("headers", config.headers.keys().collect());
+        let target = lines.chain(variables).chain(headers).collect::<Vec<_>>().join("\n");
+        Self { name, called, target, stage: watch::channel(Stage::New).0 }
+    }
+
+    fn stage(&self) -> Stage {
+        *self.stage.borrow()
     }
 }
 
-async fn may_use(
-    session: &Session,
-    called: &str,
-    server: &str,
-    waiting: &[ToolReview],
-    stop: &CancellationToken,
-) -> bool {
-    let title = format!("May the agent use {} tools of the MCP server {called}, as described here?", waiting.len());
-    let pages: Vec<String> = waiting.iter().map(page).collect();
-    if !ask_plainly(session, server, &title, &pages, stop).await {
+/// Connects to the servers that the owner has said yes to in an earlier session.
+pub(crate) fn start_known(session: &Arc<Session>) {
+    let listed = session.agent.mcp().list();
+    let is_looked_at = |tool: ToolState| matches!(tool, ToolState::Ready | ToolState::Changed);
+    for (at, server) in session.servers.iter().enumerate() {
+        let mut tools = listed.iter().filter(|row| row.name == server.name).flat_map(|row| &row.tools);
+        if tools.any(|tool| is_looked_at(tool.state)) {
+            connect(session, at, 0);
+        }
+    }
+}
+
+/// Connects to a server in the background.
+fn connect(session: &Arc<Session>, at: usize, failures: u32) {
+    session.servers[at].stage.send_replace(Stage::Connecting);
+    let session = Arc::clone(session);
+    let tasks = session.tasks.clone();
+    tasks.spawn(async move {
+        let server = &session.servers[at];
+        let probed = tokio::select! {
+            probed = session.agent.mcp().probe(&server.name) => probed,
+            () = session.closed().cancelled() => return,
+        };
+        let stage = match probed {
+            Ok(_) => Stage::Connected,
+            Err(error) => {
+                session.notice(&format!("Could not connect to the MCP server `{}`: {error}", server.called));
+                let pause = FIRST_PAUSE.saturating_mul(1 << failures.min(10)).min(LONGEST_PAUSE);
+                Stage::Failed { times: failures + 1, again: Instant::now() + pause }
+            }
+        };
+        server.stage.send_replace(stage);
+    });
+}
+
+/// Asks about servers that may not be started yet, and about tools that the owner has not looked at. A server that does not answer
+/// keeps nothing from going on.
+pub(crate) async fn review(session: &Arc<Session>, stop: &CancellationToken) {
+    for (at, server) in session.servers.iter().enumerate() {
+        match server.stage() {
+            Stage::New if may_start(session, server, stop).await => connect(session, at, 0),
+            Stage::New if stop.is_cancelled() => return,
+            Stage::New => {
+                session.notice(&format!("The MCP server `{}` is not used in this session.", server.called));
+                server.stage.send_replace(Stage::Settled);
+            }
+            Stage::Failed { times, again } if again <= Instant::now() => connect(session, at, times),
+            _ => {}
+        }
+    }
+    let connected = session.servers.iter().map(|server| async {
+        let mut stage = server.stage.subscribe();
+        // The sender is there as long as the session.
+        let _ = stage.wait_for(|stage| !matches!(stage, Stage::Connecting)).await;
+    });
+    tokio::select! {
+        _ = tokio::time::timeout(PATIENCE, join_all(connected)) => {}
+        () = stop.cancelled() => return,
+    }
+    for server in &session.servers {
+        if matches!(server.stage(), Stage::Connected) {
+            review_tools(session, server, stop).await;
+        }
+        if stop.is_cancelled() {
+            return;
+        }
+    }
+}
+
+async fn may_start(session: &Session, server: &EditorServer, stop: &CancellationToken) -> bool {
+    let title = format!("May the MCP server {} be started for this session?", server.called);
+    ask_plainly(session, &server.name, &title, (&[behind(&server.target)], "Start it"), stop).await
+}
+
+async fn review_tools(session: &Session, server: &EditorServer, stop: &CancellationToken) {
+    match session.agent.mcp().waiting(&server.name, None) {
+        Ok(waiting) if waiting.is_empty() => {}
+        Ok(waiting) => {
+            if !may_use(session, server, &waiting, stop).await {
+                if stop.is_cancelled() {
+                    return;
+                }
+                let called = &server.called;
+                let what = match waiting.len() {
+                    1 => format!("The new tool of `{called}` is not used in this session."),
+                    several => format!("The {several} new tools of `{called}` are not used in this session."),
+                };
+                session.notice(&what);
+            }
+        }
+        Err(error) => session.notice(&error.to_string()),
+    }
+    server.stage.send_replace(Stage::Settled);
+}
+
+async fn may_use(session: &Session, server: &EditorServer, waiting: &[ToolReview], stop: &CancellationToken) -> bool {
+    let tools = if waiting.len() == 1 { "1 tool".to_owned() } else { format!("{} tools", waiting.len()) };
+    let title = format!("May the agent use {tools} of the MCP server {}, as described here?", server.called);
+    let pages: Vec<String> = waiting.iter().map(|review| behind(&format!("{}\n{}", review.name, review.now))).collect();
+    if !ask_plainly(session, &server.name, &title, (&pages, "Use them as shown"), stop).await {
         return false;
     }
-    if let Err(error) = session.agent.mcp().enable(server, waiting) {
+    if let Err(error) = session.agent.mcp().enable(&server.name, waiting) {
         session.notice(&error.to_string());
         return false;
     }
@@ -64,9 +181,7 @@ async fn may_use(
     true
 }
 
-/// Every word that a model would read of a tool.
-fn page(review: &ToolReview) -> String {
-    let (rows, _) = behind_margin(&review.name, WIDTH, usize::MAX);
-    let lines = review.now.lines().flat_map(|line| behind_margin(line, WIDTH, usize::MAX).0);
-    rows.into_iter().chain(lines).collect::<Vec<_>>().join("\n")
+/// Every word of a text, behind a margin.
+fn behind(text: &str) -> String {
+    text.lines().flat_map(|line| behind_margin(line, WIDTH, usize::MAX).0).collect::<Vec<_>>().join("\n")
 }

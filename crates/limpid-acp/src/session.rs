@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agent_client_protocol::v1::ConnectionTo;
@@ -13,11 +13,13 @@ use limpid_prompt::shown::shown_line;
 use limpid_runtime::{Agent, ChatRequest, ConversationChoice, Event, EventKind, OpenClient};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{OnceCell, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::known::{self, Known};
 use crate::plan;
+use crate::servers::EditorServer;
 use crate::sessions::Talk;
 use crate::trouble::of_agent;
 
@@ -27,21 +29,18 @@ pub(crate) struct Session {
     pub(crate) agent: Agent,
     pub(crate) connection: ConnectionTo<Client>,
     pub(crate) takes_notices: bool,
-    /// The names of its servers, and what the editor calls them.
-    pub(crate) servers: Vec<(String, String)>,
-    /// Held while the owner is asked about tools of servers.
-    pub(crate) looking: tokio::sync::Mutex<()>,
-    /// Servers whose tools the owner was asked about.
-    looked_at: Mutex<HashSet<String>>,
+    /// The servers that the editor named.
+    pub(crate) servers: Vec<EditorServer>,
     /// Folders that its tools may touch, without links.
     roots: Vec<PathBuf>,
     named: Known,
     talk: Talk,
     /// Whether the conversation is in the store: one in which nothing was said is not.
-    is_stored: tokio::sync::Mutex<bool>,
-    was_stored: AtomicBool,
+    stored: OnceCell<()>,
     /// Prompts that are being answered, by what stops each.
     running: Mutex<Vec<CancellationToken>>,
+    /// Ends when the prompt before has reached the agent.
+    newest: Mutex<Option<oneshot::Receiver<()>>>,
     /// Turns whose answers were shown: several prompts may be answered by one.
     turns: Mutex<HashSet<TurnId>>,
     /// What the session has cost, in millionths of a dollar.
@@ -58,7 +57,7 @@ impl Session {
         agent: Agent,
         connection: ConnectionTo<Client>,
         named: Known,
-        (folders, servers): (Vec<PathBuf>, Vec<(String, String)>),
+        (folders, servers): (Vec<PathBuf>, Vec<EditorServer>),
         (talk, takes_notices): (Talk, bool),
     ) -> Self {
         let own = [agent.home().workspace(), agent.home().outside()];
@@ -69,14 +68,12 @@ impl Session {
             connection,
             takes_notices,
             servers,
-            looking: tokio::sync::Mutex::default(),
-            looked_at: Mutex::default(),
             roots,
             named,
             talk,
-            is_stored: tokio::sync::Mutex::new(is_stored),
-            was_stored: AtomicBool::new(is_stored),
+            stored: OnceCell::new_with(is_stored.then_some(())),
             running: Mutex::default(),
+            newest: Mutex::default(),
             turns: Mutex::default(),
             cost: AtomicU64::new(0),
             title: Mutex::default(),
@@ -114,7 +111,7 @@ impl Session {
 
     /// Whether the conversation is in the store.
     pub(crate) fn is_stored(&self) -> bool {
-        self.was_stored.load(Ordering::SeqCst)
+        self.stored.initialized()
     }
 
     /// The conversation, made if it is not there.
@@ -122,21 +119,27 @@ impl Session {
     /// # Errors
     /// When profile, mode or model do not exist, or the store cannot be written.
     pub(crate) async fn conversation(&self) -> Result<ConversationChoice, Error> {
-        let mut is_stored = self.is_stored.lock().await;
-        if !*is_stored {
-            let Talk { profile, mode, model, effort } = self.talk.clone();
-            let profile = profile.unwrap_or_else(|| self.agent.config().agent.profile.clone());
+        self.stored.get_or_try_init(|| self.create()).await?;
+        Ok(ConversationChoice::Id(self.id.clone()))
+    }
+
+    /// Makes the conversation. It can be repeated when a part of it has failed.
+    async fn create(&self) -> Result<(), Error> {
+        let Talk { profile, mode, model, effort } = self.talk.clone();
+        let profile = profile.unwrap_or_else(|| self.agent.config().agent.profile.clone());
+        // Most often this fails, when no model is there, and then nothing is to be written.
+        self.agent.models().choose(model.as_deref()).await.map_err(|error| of_agent(&error))?;
+        let found = self.agent.store().conversation(&self.id).await.map_err(|error| of_agent(&error.into()))?;
+        if found.is_none() {
             let made = self.agent.directory().create_chat_as(self.id.clone(), profile.clone(), None, None).await;
             made.map_err(|error| of_agent(&error))?;
-            known::keep(&self.agent, &self.id, &self.named).await?;
-            let conversation = ConversationChoice::Id(self.id.clone());
-            let request =
-                ChatRequest { conversation, profile: Some(profile), mode, model, effort, ..ChatRequest::default() };
-            self.agent.conversations().conversation_for(&request).await.map_err(|error| of_agent(&error))?;
-            *is_stored = true;
-            self.was_stored.store(true, Ordering::SeqCst);
         }
-        Ok(ConversationChoice::Id(self.id.clone()))
+        known::keep(&self.agent, &self.id, &self.named).await?;
+        let conversation = ConversationChoice::Id(self.id.clone());
+        let request =
+            ChatRequest { conversation, profile: Some(profile), mode, model, effort, ..ChatRequest::default() };
+        self.agent.conversations().conversation_for(&request).await.map_err(|error| of_agent(&error))?;
+        Ok(())
     }
 
     /// What a new conversation begins with.
@@ -153,6 +156,18 @@ impl Session {
         stop
     }
 
+    /// A place in the order of prompts: what ends when those before have reached the agent, and what is dropped when this one has.
+    pub(crate) fn queue(&self) -> (Option<oneshot::Receiver<()>>, oneshot::Sender<()>) {
+        let (done, after) = oneshot::channel();
+        let before = self.newest.lock().unwrap_or_else(PoisonError::into_inner).replace(after);
+        (before, done)
+    }
+
+    /// Cancelled when the session is closed.
+    pub(crate) fn closed(&self) -> &CancellationToken {
+        &self.closed
+    }
+
     /// Stops every prompt.
     pub(crate) fn cancel(&self) {
         for stop in std::mem::take(&mut *self.running()) {
@@ -163,16 +178,6 @@ impl Session {
     /// Whether the answer of a turn is still to be shown. It is so once.
     pub(crate) fn shows(&self, turn: &TurnId) -> bool {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner).insert(turn.clone())
-    }
-
-    /// Whether the owner was asked about the tools of a server in this session.
-    pub(crate) fn was_looked_at(&self, server: &str) -> bool {
-        self.looked_at.lock().unwrap_or_else(PoisonError::into_inner).contains(server)
-    }
-
-    /// The owner was asked.
-    pub(crate) fn looked_at(&self, server: &str) {
-        self.looked_at.lock().unwrap_or_else(PoisonError::into_inner).insert(server.to_owned());
     }
 
     /// Adds to what the session has cost, and returns all of it.
@@ -237,7 +242,11 @@ async fn watch(session: Arc<Session>, mut changes: Receiver<Event>) {
         let event = match change {
             Ok(event) => event,
             // Whoever was too slow goes on with what there is.
-            Err(RecvError::Lagged(_)) => continue,
+            Err(RecvError::Lagged(_)) => {
+                session.tell_current_mode().await;
+                session.tell_standing().await;
+                continue;
+            }
             Err(RecvError::Closed) => return,
         };
         if event.conversation.as_ref() != Some(&session.id) {

@@ -78,8 +78,11 @@ impl Sessions {
             Some(id) => Some(known::find(base, id).await?),
             None => None,
         };
-        let Granted { config, folders, servers } =
+        let Granted { mut config, folders, servers } =
             grant(base.config(), base.home(), &named).map_err(|why| refused(&why))?;
+        if let Some(profile) = self.host.talk.profile.clone().filter(|_| known.is_none()) {
+            config.agent.profile = profile;
+        }
         let options = AgentOptions {
             config,
             store: Some(Arc::clone(base.store())),
@@ -99,7 +102,10 @@ impl Sessions {
             (self.host.talk.clone(), self.takes_notices.load(Ordering::Relaxed)),
         );
         let session = Arc::new(session);
-        session.begin().await?;
+        if let Err(error) = session.begin().await {
+            session.close().await;
+            return Err(error);
+        }
         let former = self.lock().insert(session.session_id(), Arc::clone(&session));
         if let Some(former) = former {
             former.close().await;
@@ -129,6 +135,18 @@ impl Sessions {
         self.lock().remove(id);
         session.close().await;
         Ok(())
+    }
+
+    /// Closes a session whose opening has failed.
+    pub(crate) async fn discard(&self, session: &Arc<Session>) {
+        let id = session.session_id();
+        {
+            let mut open = self.lock();
+            if open.get(&id).is_some_and(|there| Arc::ptr_eq(there, session)) {
+                open.remove(&id);
+            }
+        }
+        session.close().await;
     }
 
     /// Takes a conversation out of the list of sessions. What was said stays in the store, as it does of every conversation.

@@ -2,13 +2,15 @@
 
 use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::{Cost, SessionUpdate, StopReason, UsageUpdate};
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
 use limpid_core::goal::WithoutMarkers;
 use limpid_runtime::{ApprovalAnswer, ConversationChoice, Outcome, QuestionPart, TurnEvent, TurnHandle};
 use tokio_util::sync::CancellationToken;
 
 use crate::calls::Calls;
 use crate::forms::ask_form;
-use crate::permission::ask;
+use crate::permission::{Asked, ask};
 use crate::session::Session;
 use crate::trouble::failed;
 
@@ -46,8 +48,23 @@ pub(crate) async fn follow(
         cost: None,
     };
     let mut is_stopped = false;
+    // Events go on while questions are open: what waits may be a call of an agent.
+    let (mut questions, mut forms) = (FuturesUnordered::new(), FuturesUnordered::new());
     let ended = loop {
         let event = tokio::select! {
+            Some(()) = forms.next() => continue,
+            Some(answered) = questions.next() => {
+                let (parts, answers): (Vec<QuestionPart>, Option<Vec<ApprovalAnswer>>) = answered;
+                match answers {
+                    Some(answers) => {
+                        handle.answer_all(&parts, &answers);
+                        shown.calls.answered(&parts, &answers);
+                    }
+                    // Nobody is there to be asked any more. What waits is refused with the turn.
+                    None => stop.cancel(),
+                }
+                continue;
+            }
             () = stop.cancelled(), if !is_stopped => {
                 is_stopped = true;
                 handle.cancel();
@@ -62,14 +79,14 @@ pub(crate) async fn follow(
         let Some(event) = event else { break Err(failed("the turn was interrupted; what was said so far is kept")) };
         match event {
             TurnEvent::ApprovalRequested { parts, can_clean } if !shown.is_elsewhere => {
-                match shown.question(&parts, can_clean, stop).await {
-                    Some(answers) => handle.answer_all(&parts, &answers),
-                    // Nobody is there to be asked any more. What waits is refused with the turn.
-                    None => stop.cancel(),
-                }
+                let asked = shown.question(&parts, can_clean);
+                questions.push(async move { (parts, ask(session, asked, stop).await) });
             }
             TurnEvent::FormAsked(question) if !shown.is_elsewhere => {
-                question.answer(ask_form(session, question.form(), stop).await);
+                forms.push(async move {
+                    let answer = ask_form(session, question.form(), stop).await;
+                    question.answer(answer);
+                });
             }
             TurnEvent::Done { outcome, answer } => break shown.end(outcome, answer, is_stopped).await,
             TurnEvent::Interrupted(why) => break Err(failed(&why)),
@@ -77,6 +94,10 @@ pub(crate) async fn follow(
         }
     };
     shown.held_back();
+    if !questions.is_empty() && !stop.is_cancelled() {
+        session.notice("An agent's question was not answered in time. Its call waits as a draft: limpid draft list");
+    }
+    shown.calls.end();
     ended
 }
 
@@ -140,17 +161,13 @@ impl Shown<'_> {
         }
     }
 
-    async fn question(
-        &mut self,
-        parts: &[QuestionPart],
-        can_clean: bool,
-        stop: &CancellationToken,
-    ) -> Option<Vec<ApprovalAnswer>> {
+    /// Shows the calls that wait, and makes the question about them.
+    fn question(&mut self, parts: &[QuestionPart], can_clean: bool) -> Asked {
         self.held_back();
         for part in parts {
             self.calls.waits(part);
         }
-        ask(self.session, &self.calls, parts, can_clean, stop).await
+        Asked::new(self.session, &self.calls, parts, can_clean)
     }
 
     async fn end(&mut self, outcome: Outcome, answer: Option<String>, is_stopped: bool) -> Result<StopReason, Error> {
@@ -158,7 +175,6 @@ impl Shown<'_> {
             self.text(&answer);
         }
         self.held_back();
-        self.calls.end();
         if !self.is_elsewhere {
             self.usage().await;
         }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::kit::{Bench, call, count, text};
+use crate::kit::{Bench, accepted, call, count, text};
 
 /// A bench whose model reads a file of the folder, changes it, and answers.
 async fn changing() -> Bench {
@@ -89,7 +89,7 @@ async fn what_an_editor_attaches_is_text_that_anybody_may_have_written() {
 
 // SEC-078
 #[tokio::test]
-async fn a_lasting_yes_ends_with_the_session() {
+async fn a_lasting_yes_does_not_hold_in_another_session() {
     let once = call("post", &json!({ "to": "ada", "text": "hi" })) + &text("Sent.");
     let bench = Bench::new(&once.repeat(4)).await;
     let mut editor = bench.editor().await;
@@ -102,6 +102,12 @@ async fn a_lasting_yes_ends_with_the_session() {
     editor.answers.push_back("no");
     editor.prompt(&other, "Tell Ada.").await;
     assert_eq!((count(&bench.post.sent), editor.questions.len()), (2, 2));
+    // It lasts as long as the conversation, which a close does not end.
+    editor.ask("session/close", json!({ "sessionId": session })).await.unwrap();
+    let load = json!({ "sessionId": session, "cwd": bench.folder(), "mcpServers": [] });
+    editor.ask("session/load", load).await.unwrap();
+    editor.prompt(&session, "Again.").await;
+    assert_eq!((count(&bench.post.sent), editor.questions.len()), (3, 2));
 }
 
 #[tokio::test]
@@ -145,10 +151,7 @@ async fn a_prompt_during_an_answer_steers_it_and_is_shown_once() {
     editor.until(|editor| !editor.of("tool_call").is_empty()).await;
     let second = editor.say(&session, "Two.").await;
     // It is accepted before the tool ends.
-    let conversation = limpid_core::ConversationId::new(session.clone());
-    while bench.agent().store().waiting(&conversation).await.unwrap().rows.is_empty() {
-        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-    }
+    accepted(&bench, &session).await;
     bench.slow.go_on.notify_one();
     assert_eq!(editor.end(first).await.unwrap()["stopReason"], "end_turn");
     assert_eq!(editor.end(second).await.unwrap()["stopReason"], "end_turn");
@@ -186,4 +189,71 @@ async fn commands_modes_and_settings_are_those_of_every_surface() {
     editor.until(|editor| editor.of("plan").len() >= 2).await;
     let entries = editor.of("plan").last().unwrap()["entries"].clone();
     assert_eq!((&entries[0]["content"], &entries[0]["status"]), (&json!("Chapter one"), &json!("pending")));
+}
+
+/// Calls in one reply.
+fn calls(list: &[(&str, Value)]) -> String {
+    let calls = list.iter().map(|(name, arguments)| {
+        let fields = arguments.as_object().unwrap().iter().map(|(name, value)| format!("{name} = {value}"));
+        format!("{{ name = \"{name}\", arguments = {{ {} }} }}", fields.collect::<Vec<_>>().join(", "))
+    });
+    format!("[[reply]]\ncalls = [{}]\n", calls.collect::<Vec<_>>().join(", "))
+}
+
+// LES-122
+#[tokio::test]
+async fn while_an_agent_asks_the_rest_is_shown_and_its_call_ends_with_the_answer() {
+    let task = json!({ "task": "Tell Ada.", "run_in_background": false });
+    let begin = calls(&[("spawn_agent", task), ("slow", json!({}))]);
+    let script = begin + &call("post", &json!({ "to": "ada", "text": "hi" })) + &text("Done.").repeat(2);
+    let bench = Bench::new(&script).await;
+    let mut editor = bench.editor().await;
+    let session = bench.session(&mut editor).await;
+    let id = editor.say(&session, "Begin.").await;
+    editor.until(|editor| editor.questions.len() == 1).await;
+    bench.slow.go_on.notify_one();
+    editor.until(|editor| editor.of("tool_call_update").iter().any(|update| update["status"] == "completed")).await;
+    editor.reply("yes").await;
+    assert_eq!(editor.end(id).await.unwrap()["stopReason"], "end_turn");
+    assert_eq!(count(&bench.post.sent), 1);
+    let asked = editor.questions[0]["toolCall"]["toolCallId"].clone();
+    let states: Vec<&Value> = editor
+        .of("tool_call_update")
+        .into_iter()
+        .filter(|update| update["toolCallId"] == asked)
+        .map(|update| &update["status"])
+        .collect();
+    assert_eq!(states, ["completed"]);
+}
+
+#[tokio::test]
+async fn prompts_that_come_at_once_are_taken_in_their_order() {
+    let bench = Bench::new(&text("Hi.").repeat(20)).await;
+    let mut editor = bench.editor().await;
+    let session = bench.session(&mut editor).await;
+    let words: Vec<String> = (0..12).map(|number| format!("Number {number}.")).collect();
+    let mut begun = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        // A large one takes longer to be read.
+        let more = if at % 2 == 0 { " ".repeat(200_000) } else { String::new() };
+        begun.push(editor.say(&session, &format!("{word}{more}")).await);
+    }
+    for id in begun {
+        assert_eq!(editor.end(id).await.unwrap()["stopReason"], "end_turn");
+    }
+    let typed = bench.agent().store().typed(&limpid_core::ConversationId::new(session)).await.unwrap();
+    assert_eq!(typed.iter().map(|text| text.trim()).collect::<Vec<_>>(), words);
+}
+
+// SEC-077
+#[tokio::test]
+async fn a_question_shows_every_letter_of_a_long_call() {
+    let long = format!("{}the end", "x".repeat(6000));
+    let bench = Bench::new(&(call("post", &json!({ "to": "ada", "text": long })) + &text("Done."))).await;
+    let mut editor = bench.editor().await;
+    let session = bench.session(&mut editor).await;
+    editor.answers.push_back("no");
+    editor.prompt(&session, "Tell Ada.").await;
+    let shown = editor.questions[0]["toolCall"]["content"][0]["content"]["text"].as_str().unwrap();
+    assert!(shown.replace("\n│ ", "").contains(&long), "{shown}");
 }

@@ -27,6 +27,7 @@ pub(crate) struct Bench {
     pub(crate) work: TempDir,
     pub(crate) server: Recorder,
     pub(crate) config: String,
+    pub(crate) talk: Talk,
     pub(crate) slow: Arc<Slow>,
     pub(crate) post: Arc<Post>,
 }
@@ -41,6 +42,7 @@ impl Bench {
             work,
             server: Recorder::start(Script::parse(&script).unwrap()).await.unwrap(),
             config: "model = \"openai/scripted\"\n[tools]\ndefer = false\n".to_owned(),
+            talk: Talk::default(),
             slow: Arc::default(),
             post: Arc::default(),
         }
@@ -92,7 +94,7 @@ impl Bench {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (input, output) = tokio::io::split(theirs);
         let options = self.options();
-        let host = Host { agent: self.agent(), options, program: "test", talk: Talk::default() };
+        let host = Host { agent: self.agent(), options, program: "test", talk: self.talk.clone() };
         let serving = tokio::spawn(async move {
             serve(host, input, output, CancellationToken::new()).await.map_err(|error| error.to_string())
         });
@@ -104,6 +106,7 @@ impl Bench {
             early: VecDeque::new(),
             updates: Vec::new(),
             questions: Vec::new(),
+            open: Vec::new(),
             answers: VecDeque::new(),
             serving,
         }
@@ -125,6 +128,8 @@ pub(crate) struct Editor {
     early: VecDeque<Value>,
     pub(crate) updates: Vec<Value>,
     pub(crate) questions: Vec<Value>,
+    /// The ids of those that are open.
+    open: Vec<Value>,
     /// The options by which questions are answered, in turn; afterwards by none, and they stay open.
     pub(crate) answers: VecDeque<&'static str>,
     serving: JoinHandle<Result<(), String>>,
@@ -160,15 +165,22 @@ impl Editor {
             Some("session/update") => self.updates.push(message["params"]["update"].clone()),
             Some("session/request_permission") => {
                 self.questions.push(message["params"].clone());
+                self.open.push(message["id"].clone());
                 if let Some(option) = self.answers.pop_front() {
-                    let outcome = json!({ "outcome": { "outcome": "selected", "optionId": option } });
-                    let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": outcome });
-                    self.line(answer.to_string().as_bytes()).await;
+                    self.reply(option).await;
                 }
             }
             _ => {}
         }
         Some(message)
+    }
+
+    /// Answers the newest question.
+    pub(crate) async fn reply(&mut self, option: &str) {
+        let id = self.open.pop().expect("a question is open");
+        let outcome = json!({ "outcome": { "outcome": "selected", "optionId": option } });
+        let answer = json!({ "jsonrpc": "2.0", "id": id, "result": outcome });
+        self.line(answer.to_string().as_bytes()).await;
     }
 
     /// The answer to a request: its result or its error.
@@ -337,6 +349,18 @@ pub(crate) fn call(name: &str, arguments: &Value) -> String {
 /// A reply in words.
 pub(crate) fn text(words: &str) -> String {
     format!("[[reply]]\ntext = {words:?}\n")
+}
+
+/// Waits until a message of a session waits for a turn.
+pub(crate) async fn accepted(bench: &Bench, session: &str) {
+    let conversation = limpid_core::ConversationId::new(session.to_owned());
+    let agent = bench.agent();
+    let there = async {
+        while agent.store().waiting(&conversation).await.unwrap().rows.is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, there).await.expect("the message is accepted");
 }
 
 /// Waits until a request has come to the model.

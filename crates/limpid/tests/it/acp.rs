@@ -1,12 +1,16 @@
 //! `limpid acp` with editors that nobody here wrote: the Python package `agent-client-protocol` and the program `acpx`.
 
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::process::Command;
 
 use crate::kit::World;
+
+/// How long a test waits for a client.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A part that a variable names; none where it is not there, which is said.
 #[expect(clippy::print_stderr, reason = "whoever runs the tests is to know")]
@@ -43,7 +47,8 @@ async fn world() -> (World, TempDir) {
 async fn client(world: &World, folder: &Path, program: &str, words: &[&str]) -> String {
     let mut command = Command::new(program);
     command.args(words).env_clear().envs(world.variables()).env("LIMPID_HOME", world.home.path()).env("TZ", "UTC");
-    let ended = command.current_dir(folder).kill_on_drop(true).output().await.unwrap();
+    let running = command.current_dir(folder).kill_on_drop(true).output();
+    let ended = tokio::time::timeout(PATIENCE, running).await.expect("the client ends").unwrap();
     let (out, err) = (String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
     assert!(!err.contains("panicked"), "{err}");
     assert!(!out.is_empty(), "{err}");
@@ -125,6 +130,7 @@ async fn acpx_cancels_an_answer() {
             }
         }
     };
+    let cancelling = async { tokio::time::timeout(PATIENCE, cancelling).await.expect("the answer can be cancelled") };
     let (said, ()) = tokio::join!(telling, cancelling);
     assert!(said.contains("\"stopReason\":\"cancelled\""), "{said}");
     client(&world, folder.path(), &acpx, &with(&["sessions", "close"])).await;
