@@ -139,7 +139,7 @@ async fn talk(
         );
     let builder = builder
         .on_receive_request(
-            handled!(sessions, |request: ListSessionsRequest| { known::list(&sessions.host.agent, &request).await }),
+            handled!(sessions, |request: ListSessionsRequest| known::list(&sessions.host.agent, &request).await),
             on_receive_request!(),
         )
         .on_receive_request(

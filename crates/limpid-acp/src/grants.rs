@@ -8,7 +8,7 @@ use agent_client_protocol::v1::schema::{LoadSessionRequest, McpServer, NewSessio
 use limpid_config::{Config, Home, McpServerConfig};
 use sha2::{Digest as _, Sha256};
 
-use crate::servers::EditorServer;
+use crate::servers::{EditorServer, PREFIX};
 
 /// Letters of the editor's own name for a server that its name here has.
 const NAME: usize = 12;
@@ -177,5 +177,5 @@ fn name(called: &str, server: &McpServerConfig) -> String {
         let _ = write!(digits, "{byte:02x}");
         digits
     });
-    format!("editor-{}-{}", plain.take(NAME).collect::<String>(), &digits[..DIGITS])
+    format!("{PREFIX}{}-{}", plain.take(NAME).collect::<String>(), &digits[..DIGITS])
 }

@@ -1,6 +1,6 @@
 //! What was said in a conversation before, told to an editor that opens it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::SessionUpdate;
@@ -26,27 +26,54 @@ pub(crate) async fn tell_all(session: &Session) -> Result<(), Error> {
         .iter()
         .filter_map(|stored| Some((stored.message.call_id.as_ref()?, stored.message.text.as_str())))
         .collect();
-    for message in &stored {
-        tell_again(session, message, &results);
+    let typed = session.agent.store().typed(&session.id).await;
+    let typed: HashSet<String> = typed.map_err(|error| of_agent(&AgentError::from(error)))?.into_iter().collect();
+    for (at, message) in stored.iter().enumerate() {
+        if message.message.role == Role::User {
+            let is_typed = |text: &str| typed.contains(text);
+            said_before(session, at.checked_sub(1).map(|at| &stored[at]), message, stored.get(at + 1), is_typed);
+        } else {
+            tell_again(session, message, &results);
+        }
     }
     session.agent.deliveries().mark_read(&session.id).await.map_err(|error| of_agent(&error))?;
     Ok(())
 }
 
+/// Tells a message that stands where the owner's do: theirs as theirs, the end of an agent with its words, which come before it, as a
+/// thought. What was attached is left out.
+fn said_before(
+    session: &Session,
+    before: Option<&StoredMessage>,
+    stored: &StoredMessage,
+    after: Option<&StoredMessage>,
+    is_typed: impl Fn(&str) -> bool,
+) {
+    let text = raw(stored);
+    // What was delivered stands behind a mark in place of a question.
+    if DeliveryOrigin::of_marker(&stored.message.text).is_some() && text.is_empty() {
+        return;
+    }
+    let is_result = |text: &str| agent_result(text).is_some() && !is_typed(text);
+    let is_words = |stored: &StoredMessage| stored.message.role == Role::User && !is_typed(raw(stored));
+    if let Some((agent, result)) = agent_result(text).filter(|_| !is_typed(text)) {
+        let words = before.filter(|before| is_words(before) && !is_result(raw(before))).map_or("", raw);
+        session.thought(&format!("Result of agent {agent}: {result}\n{words}\n"));
+    } else if stored.message.trust == Trust::Owner
+        && (is_typed(text) || !after.is_some_and(|after| is_result(raw(after))))
+    {
+        session.said(text);
+    }
+}
+
+/// The text of a message without what was put around it for the model.
+fn raw(stored: &StoredMessage) -> &str {
+    stored.typed.as_deref().unwrap_or(&stored.message.text)
+}
+
 fn tell_again(session: &Session, stored: &StoredMessage, results: &HashMap<&CallId, &str>) {
-    let StoredMessage { message, typed, .. } = stored;
+    let message = &stored.message;
     match message.role {
-        // What was delivered stands behind a mark in place of a question.
-        Role::User if DeliveryOrigin::of_marker(&message.text).is_some() && typed.as_deref() == Some("") => {}
-        Role::User => {
-            let text = typed.as_deref().unwrap_or(&message.text);
-            match agent_result(text) {
-                Some((agent, result)) => session.thought(&format!("Result of agent {agent}: {result}\n")),
-                // What was attached is not what the owner said.
-                None if message.trust == Trust::Owner => session.said(text),
-                None => {}
-            }
-        }
         Role::Assistant => {
             session.answer(&answer(session, &message.text));
             for call in &message.calls {
@@ -58,7 +85,7 @@ fn tell_again(session: &Session, stored: &StoredMessage, results: &HashMap<&Call
                 session.send(SessionUpdate::ToolCall(look.ended(&call.id, result)));
             }
         }
-        Role::Tool | Role::System => {}
+        Role::User | Role::Tool | Role::System => {}
     }
 }
 

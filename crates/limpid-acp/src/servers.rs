@@ -2,10 +2,10 @@
 //! as with every server, a model reads only what the owner has looked at: they are asked here, once for each text.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use futures_util::future::join_all;
-use limpid_config::McpServerConfig;
+use limpid_config::{Home, McpServerConfig};
 use limpid_runtime::mcp::{ToolReview, ToolState};
 use limpid_runtime::question::behind_margin;
 use tokio::sync::watch;
@@ -23,6 +23,12 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The pause after a server could not be connected to. It doubles with each failure in a row.
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
+
+/// How the names of editors' servers begin.
+pub(crate) const PREFIX: &str = "editor-";
+
+/// How long a server that is not used is remembered.
+const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
@@ -68,6 +74,22 @@ impl EditorServer {
 
     fn stage(&self) -> Stage {
         *self.stage.borrow()
+    }
+}
+
+/// Forgets servers of editors that no session has connected to for a long time: the next one asks again. Each command and each set of
+/// variables has a record of its own, so there would be ever more of them.
+pub(crate) fn forget_unused(home: &Home, now_ms: i64) {
+    let now = UNIX_EPOCH + Duration::from_millis(now_ms.unsigned_abs());
+    for entry in std::fs::read_dir(home.mcp()).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_one = name.to_str().is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(".json"));
+        // A record is written at each connection.
+        let used = entry.metadata().and_then(|metadata| metadata.modified());
+        if is_one && used.is_ok_and(|used| now.duration_since(used).is_ok_and(|unused| unused > KEPT)) {
+            // What is left is tried again at the next session.
+            let _ = std::fs::remove_file(entry.path());
+        }
     }
 }
 

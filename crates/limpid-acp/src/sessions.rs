@@ -13,6 +13,7 @@ use limpid_runtime::{Agent, AgentOptions};
 
 use crate::grants::{Granted, Named, grant};
 use crate::known::{self, Known};
+use crate::servers::forget_unused;
 use crate::session::Session;
 use crate::trouble::{failed, of_agent, refused};
 
@@ -89,8 +90,13 @@ impl Sessions {
             models: Some(base.shared_models()),
             ..self.host.options.clone()
         };
+        let (home, now_ms) = (base.home().clone(), base.now_ms());
         // It reads files of the home.
-        let opened = tokio::task::spawn_blocking(move || Agent::open(options)).await;
+        let opened = tokio::task::spawn_blocking(move || {
+            forget_unused(&home, now_ms);
+            Agent::open(options)
+        });
+        let opened = opened.await;
         let agent = opened.map_err(|error| failed(&error.to_string()))?.map_err(|error| of_agent(&error))?;
         let id = known.as_ref().map_or_else(|| agent.directory().new_id(), |known| known.id.clone());
         let session = Session::new(
