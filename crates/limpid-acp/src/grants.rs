@@ -8,7 +8,7 @@ use agent_client_protocol::v1::schema::{LoadSessionRequest, McpServer, NewSessio
 use limpid_config::{Config, Home, McpServerConfig};
 use sha2::{Digest as _, Sha256};
 
-use crate::servers::{EditorServer, PREFIX};
+use crate::editor_server::{EditorServer, PREFIX};
 
 /// Letters of the editor's own name for a server that its name here has.
 const NAME: usize = 12;

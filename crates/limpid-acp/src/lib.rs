@@ -11,11 +11,13 @@
 //! - `sessions`, `session`: what is open; `grants`: what it may touch; `known`: what is kept of it, and lists.
 //! - `said`: what a prompt says, and who wrote it. `prompt`: one prompt, from its text to its end.
 //! - `turn`: the events of a turn as updates; `calls`: those of tools; `permission`: questions; `replay`: what was said before.
-//! - `choices`: modes, settings, commands; `plan`: the steps of goals; `servers`: tools of servers that nobody has looked at.
+//! - `choices`: modes, settings, commands; `plan`: the steps of goals.
+//! - `editor_server`: a server that the editor named; `servers`: what the owner is asked about it before it is used.
 
 mod calls;
 mod choices;
 mod connection;
+mod editor_server;
 mod forms;
 mod grants;
 mod known;

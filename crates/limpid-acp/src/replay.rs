@@ -93,7 +93,7 @@ fn tell_again(session: &Session, stored: &StoredMessage, results: &HashMap<&Call
 fn answer(session: &Session, text: &str) -> String {
     let text = without_quiet(text);
     if !session.agent.config().chat.hide_markers {
-        return text.into();
+        return text;
     }
     let mut markers = WithoutMarkers::default();
     let shown = markers.push(&text);

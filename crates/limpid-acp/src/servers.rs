@@ -2,16 +2,15 @@
 //! as with every server, a model reads only what the owner has looked at: they are asked here, once for each text.
 
 use std::sync::Arc;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
 use futures_util::future::join_all;
-use limpid_config::{Home, McpServerConfig};
 use limpid_runtime::mcp::{ToolReview, ToolState};
 use limpid_runtime::question::behind_margin;
-use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::editor_server::{EditorServer, Stage};
 use crate::permission::ask_plainly;
 use crate::session::Session;
 
@@ -24,74 +23,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// The pause after a server could not be connected to. It doubles with each failure in a row.
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 
-/// How the names of editors' servers begin.
-pub(crate) const PREFIX: &str = "editor-";
-
-/// How long a server that is not used is remembered.
-const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
-
 /// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
-
-/// A server that an editor named for a session.
-#[derive(Debug)]
-pub(crate) struct EditorServer {
-    /// Its name in the settings of the session.
-    pub(crate) name: String,
-    /// What the editor calls it.
-    called: String,
-    /// What would be started or connected to, as the owner is shown it.
-    target: String,
-    stage: watch::Sender<Stage>,
-}
-
-/// How far a server has come in a session.
-#[derive(Clone, Copy, Debug)]
-enum Stage {
-    /// The owner was not asked whether it may be started.
-    New,
-    /// It is connected to.
-    Connecting,
-    /// It has said what it offers.
-    Connected,
-    /// It could not be connected to, so many times in a row.
-    Failed { times: u32, again: Instant },
-    /// The owner has answered; it is not asked about again in this session.
-    Settled,
-}
-
-impl EditorServer {
-    pub(crate) fn new(name: String, called: String, config: &McpServerConfig) -> Self {
-        let words = config.command.iter().chain(&config.args);
-        let lines = words.map(|word| format!("{word:?}")).chain(config.url.clone());
-        // Values may be keys.
-        let names = |what: &str, names: Vec<&String>| (!names.is_empty()).then(|| format!("{what}: {names:?}"));
-        let variables = names("variables", config.env.keys().collect());
-        let headers = names("headers", config.headers.keys().collect());
-        let target = lines.chain(variables).chain(headers).collect::<Vec<_>>().join("\n");
-        Self { name, called, target, stage: watch::channel(Stage::New).0 }
-    }
-
-    fn stage(&self) -> Stage {
-        *self.stage.borrow()
-    }
-}
-
-/// Forgets servers of editors that no session has connected to for a long time: the next one asks again. Each command and each set of
-/// variables has a record of its own, so there would be ever more of them.
-pub(crate) fn forget_unused(home: &Home, now_ms: i64) {
-    let now = UNIX_EPOCH + Duration::from_millis(now_ms.unsigned_abs());
-    for entry in std::fs::read_dir(home.mcp()).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let is_one = name.to_str().is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(".json"));
-        // A record is written at each connection.
-        let used = entry.metadata().and_then(|metadata| metadata.modified());
-        if is_one && used.is_ok_and(|used| now.duration_since(used).is_ok_and(|unused| unused > KEPT)) {
-            // What is left is tried again at the next session.
-            let _ = std::fs::remove_file(entry.path());
-        }
-    }
-}
 
 /// Connects to the servers that the owner has said yes to in an earlier session.
 pub(crate) fn start_known(session: &Arc<Session>) {

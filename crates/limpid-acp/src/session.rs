@@ -17,9 +17,9 @@ use tokio::sync::{OnceCell, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::editor_server::EditorServer;
 use crate::known::{self, Known};
 use crate::plan;
-use crate::servers::EditorServer;
 use crate::sessions::Talk;
 use crate::trouble::of_agent;
 

@@ -11,9 +11,9 @@ use agent_client_protocol::{Client, Error};
 use limpid_core::{ConversationId, Effort};
 use limpid_runtime::{Agent, AgentOptions};
 
+use crate::editor_server::forget_unused;
 use crate::grants::{Granted, Named, grant};
 use crate::known::{self, Known};
-use crate::servers::forget_unused;
 use crate::session::Session;
 use crate::trouble::{failed, of_agent, refused};
 

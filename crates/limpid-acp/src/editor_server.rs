@@ -1,0 +1,74 @@
+//! A server of tools that an editor named for a session: how the owner is shown it, how far it has come, how long it is remembered.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use limpid_config::{Home, McpServerConfig};
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+/// How the names of editors' servers begin.
+pub(crate) const PREFIX: &str = "editor-";
+
+/// How long a server that is not used is remembered.
+const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// A server that an editor named for a session.
+#[derive(Debug)]
+pub(crate) struct EditorServer {
+    /// Its name in the settings of the session.
+    pub(crate) name: String,
+    /// What the editor calls it.
+    pub(crate) called: String,
+    /// What would be started or connected to, as the owner is shown it.
+    pub(crate) target: String,
+    /// How far it has come.
+    pub(crate) stage: watch::Sender<Stage>,
+}
+
+/// How far a server has come in a session.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Stage {
+    /// The owner was not asked whether it may be started.
+    New,
+    /// It is connected to.
+    Connecting,
+    /// It has said what it offers.
+    Connected,
+    /// It could not be connected to, so many times in a row.
+    Failed { times: u32, again: Instant },
+    /// The owner has answered; it is not asked about again in this session.
+    Settled,
+}
+
+impl EditorServer {
+    pub(crate) fn new(name: String, called: String, config: &McpServerConfig) -> Self {
+        let words = config.command.iter().chain(&config.args);
+        let lines = words.map(|word| format!("{word:?}")).chain(config.url.clone());
+        // Values may be keys.
+        let names = |what: &str, names: Vec<&String>| (!names.is_empty()).then(|| format!("{what}: {names:?}"));
+        let variables = names("variables", config.env.keys().collect());
+        let headers = names("headers", config.headers.keys().collect());
+        let target = lines.chain(variables).chain(headers).collect::<Vec<_>>().join("\n");
+        Self { name, called, target, stage: watch::channel(Stage::New).0 }
+    }
+
+    pub(crate) fn stage(&self) -> Stage {
+        *self.stage.borrow()
+    }
+}
+
+/// Forgets servers of editors that no session has connected to for a long time: the next one asks again. Each command and each set of
+/// variables has a record of its own, so there would be ever more of them.
+pub(crate) fn forget_unused(home: &Home, now_ms: i64) {
+    let now = UNIX_EPOCH + Duration::from_millis(now_ms.unsigned_abs());
+    for entry in std::fs::read_dir(home.mcp()).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_one = name.to_str().is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(".json"));
+        // A record is written at each connection.
+        let used = entry.metadata().and_then(|metadata| metadata.modified());
+        if is_one && used.is_ok_and(|used| now.duration_since(used).is_ok_and(|unused| unused > KEPT)) {
+            // What is left is tried again at the next session.
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
