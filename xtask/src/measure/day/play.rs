@@ -91,9 +91,9 @@ impl Day {
         let missing = calls.iter().find(|(name, _)| !declared.contains(name));
         match missing {
             Some((name, _)) if declared.contains(&FIND) => {
-                replies(&[(FIND, json!({ "query": name.replace('_', " ") }))])
+                replies(messages.len(), &[(FIND, json!({ "query": name.replace('_', " ") }))])
             }
-            _ => replies(&calls),
+            _ => replies(messages.len(), &calls),
         }
     }
 
@@ -196,9 +196,10 @@ fn says(text: &str) -> Reply {
     Reply { text: Pieces(vec![text.to_owned()]), ..Reply::default() }
 }
 
-fn replies(calls: &[(&str, Value)]) -> Reply {
-    let calls = calls.iter().map(|(name, arguments)| ScriptedCall {
-        id: None,
+/// Calls, by names that no other reply of the conversation gives.
+fn replies(messages: usize, calls: &[(&str, Value)]) -> Reply {
+    let calls = calls.iter().enumerate().map(|(at, (name, arguments))| ScriptedCall {
+        id: Some(format!("call_{messages}_{at}")),
         name: (*name).to_owned(),
         arguments: Arguments::Text(arguments.to_string()),
     });
