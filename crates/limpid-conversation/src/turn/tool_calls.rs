@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use limpid_context::PrefixCache;
 use limpid_core::CallId;
-use limpid_core::agent::STARTS_AGENTS;
 use limpid_services::error::AgentError;
 use limpid_services::tools::{CallContext, Decision, ShownItems, ToolContext, ToolFinder};
 use limpid_store::{Kept, TurnWrite};
@@ -95,11 +94,6 @@ impl RunningTurn {
     pub(super) async fn tool_done(&mut self, call: FinishedCall) -> Result<(), AgentError> {
         let FinishedCall { event, shown } = call;
         let event = self.without_secrets(event);
-        let starts_agents = |id: &CallId| {
-            let calls = self.machine.in_flight().iter().flat_map(|message| &message.calls);
-            calls.filter(|call| call.id == *id).any(|call| STARTS_AGENTS.contains(&call.name.as_str()))
-        };
-        let is_of_agent = matches!(&event, Event::ToolDone { id, .. } if starts_agents(id));
         let (id, result) = match &event {
             Event::ToolDone { id, outcome } => {
                 clean_first::note(self, id, outcome);
@@ -111,9 +105,7 @@ impl RunningTurn {
         let shown = (!shown.is_empty()).then_some(TurnWrite::Shown(shown));
         let writes = shown.into_iter().chain(self.found_tools().await?).collect();
         self.apply(event, None, writes).await?;
-        // Only a tool of agents tells of their ends; the same words in a page are a page's.
-        let result = if is_of_agent { agents::seen(&result).to_owned() } else { result };
-        self.listeners.send(&TurnEvent::ToolDone { id, result });
+        self.listeners.send(&TurnEvent::ToolDone { id, result: agents::seen(&result).to_owned() });
         if let Some(notice) = self.deps.memory.take_search_notice() {
             self.listeners.send(&TurnEvent::Notice(notice));
         }

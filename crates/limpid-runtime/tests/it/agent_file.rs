@@ -64,7 +64,7 @@ async fn what_is_wrong_with_it_is_reported_once_and_the_body_is_used() {
         ("---\nmodel: nobody/x\n---\nBe brief.\n", "AGENT.md: the model cannot be used"),
         ("---\ntools: [list_dir, fly]\n---\nBe brief.\n", "AGENT.md: there is no tool `fly`"),
         ("---\nskills: [coffee]\n---\nBe brief.\n", "AGENT.md: there is no skill `coffee`"),
-        ("---\nmcpServers: [home]\n---\nBe brief.\n", "AGENT.md: mcpServers (home) are not connected"),
+        ("---\nmcpServers: [home]\n---\nBe brief.\n", "AGENT.md: `mcpServers` (home) is not read"),
     ] {
         let bench = bench("picoclaw", file).await;
         let agent = bench.agent();

@@ -321,7 +321,8 @@ async fn tasks_that_a_worker_planned_run_when_those_that_they_need_are_done() {
             } else if is_child(request) && newest.starts_with("Brew.") {
                 says("Tea.")
             } else if is_child(request) {
-                says(&format!("Did: {newest}"))
+                // So that whoever started it is asked again while it works.
+                serde_json::from_value(json!({ "text": format!("Did: {newest}"), "delay_ms": 300 })).unwrap()
             } else if newest.contains("Begin.") {
                 calls(&[("spawn_agent", json!({ "task": "Plan it." }))])
             } else if text.contains("Three tasks.") && !text.contains("task 3 (brew)") {

@@ -146,7 +146,9 @@ async fn a_research_worker_has_ten_minutes_and_what_it_said_by_then_is_no_answer
     let worker = agents(&agent).await.remove(0);
     assert_eq!((worker.state, worker.reason.as_str()), (AgentState::Timeout, "it took longer than 600 s"));
     let (told, trust) = results(&agent).await.remove(0);
-    assert!(told.contains("[agent_result:1] timeout"), "{told}");
+    // What it had said by then, if that had come, or that there is nothing.
+    let nothing = "the research worker has no answer: it took longer than 600 s";
+    assert!(told.contains("[agent_result:1] timeout") || told.contains(nothing), "{told}");
     assert_eq!(trust, Trust::Outside);
     let seen = events.iter().filter(|event| matches!(event, TurnEvent::ToolDone { .. }));
     assert!(!format!("{:?}", seen.collect::<Vec<_>>()).contains("RAW WORDS"));
