@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limpid_config::Home;
 use limpid_core::Tier;
+use limpid_core::agent::RESEARCH;
 use limpid_model::ModelCard;
 use limpid_prompt::Profile;
 use limpid_prompt::inputs::{
@@ -30,8 +31,7 @@ use crate::tool_selection::{Choice, FindTools, select_tools};
 use crate::window_state::WindowState;
 use crate::{convert, sources};
 
-/// The tool that sends out a research worker, and those that it takes the place of.
-const RESEARCH: &str = "research";
+/// The tools that a research worker takes the place of.
 const BARE: [&str; 2] = ["web_search", "web_fetch"];
 
 /// Messages, the newest of all, whose calls say which tools are used.

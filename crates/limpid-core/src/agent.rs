@@ -44,6 +44,11 @@ pub fn is_notice(text: &str) -> bool {
 /// The tools that start an agent.
 pub const STARTS_AGENTS: [&str; 4] = ["spawn_agent", "spawn", "subagent", "tell_agent"];
 
+/// Whether the results of a tool tell of the end of an agent.
+pub fn tells_of_agents(tool: &str) -> bool {
+    tool == RESEARCH || STARTS_AGENTS.contains(&tool)
+}
+
 impl AgentId {
     /// The key of its run, by which the run's hidden conversation is found.
     pub fn run_key(self) -> String {

@@ -292,10 +292,15 @@ impl Turn {
         outcome.text().chars().count() > self.start.cap(self.tool_of(id)).chars
     }
 
+    /// The name of the tool that a call under way asks for.
+    pub fn name_of(&self, id: &CallId) -> Option<&str> {
+        let State::Running { assistant, .. } = &self.state else { return None };
+        assistant.calls.iter().find(|call| call.id == *id).map(|call| call.name.as_str())
+    }
+
     /// The tool of a call that is under way.
     fn tool_of(&self, id: &CallId) -> Option<&OfferedTool> {
-        let State::Running { assistant, .. } = &self.state else { return None };
-        let call = assistant.calls.iter().find(|call| call.id == *id)?;
-        self.start.tools.iter().find(|tool| tool.name == call.name)
+        let name = self.name_of(id)?;
+        self.start.tools.iter().find(|tool| tool.name == name)
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use limpid_context::PrefixCache;
 use limpid_core::CallId;
+use limpid_core::agent::tells_of_agents;
 use limpid_services::error::AgentError;
 use limpid_services::tools::{CallContext, Decision, ShownItems, ToolContext, ToolFinder};
 use limpid_store::{Kept, TurnWrite};
@@ -94,6 +95,9 @@ impl RunningTurn {
     pub(super) async fn tool_done(&mut self, call: FinishedCall) -> Result<(), AgentError> {
         let FinishedCall { event, shown } = call;
         let event = self.without_secrets(event);
+        // Only a tool of agents tells of their ends: the same words in a page are the page's, and are shown whole.
+        let is_of_agent = |id: &CallId| self.machine.name_of(id).is_some_and(tells_of_agents);
+        let is_of_agent = matches!(&event, Event::ToolDone { id, .. } if is_of_agent(id));
         let (id, result) = match &event {
             Event::ToolDone { id, outcome } => {
                 clean_first::note(self, id, outcome);
@@ -105,7 +109,8 @@ impl RunningTurn {
         let shown = (!shown.is_empty()).then_some(TurnWrite::Shown(shown));
         let writes = shown.into_iter().chain(self.found_tools().await?).collect();
         self.apply(event, None, writes).await?;
-        self.listeners.send(&TurnEvent::ToolDone { id, result: agents::seen(&result).to_owned() });
+        let result = if is_of_agent { agents::seen(&result).to_owned() } else { result };
+        self.listeners.send(&TurnEvent::ToolDone { id, result });
         if let Some(notice) = self.deps.memory.take_search_notice() {
             self.listeners.send(&TurnEvent::Notice(notice));
         }
