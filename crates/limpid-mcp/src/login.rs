@@ -330,3 +330,34 @@ fn of_login(error: AuthError) -> McpError {
         other => McpError::NoLogin(other.to_string()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use serde_json::json;
+
+    use super::*;
+
+    // SEC-067 SUR-034
+    #[tokio::test]
+    async fn a_login_goes_to_the_server_that_gave_it_and_its_tokens_are_heard_of() {
+        let folder = tempfile::tempdir().unwrap();
+        let heard = Arc::new(Mutex::new(Vec::<String>::new()));
+        let kept = |url: &str| {
+            let heard = Arc::clone(&heard);
+            KeptLogin::new(folder.path().join("login"), url, move |token| heard.lock().unwrap().push(token.to_owned()))
+        };
+        let token = json!({ "access_token": "first-token", "token_type": "bearer", "refresh_token": "second-token" });
+        let credentials = json!({ "client_id": "limpid", "token_response": token, "granted_scopes": [] });
+        let credentials: StoredCredentials = serde_json::from_value(credentials).unwrap();
+        kept("https://desk.example/mcp").save(credentials).await.unwrap();
+        assert_eq!(*heard.lock().unwrap(), ["first-token", "second-token"]);
+        assert!(kept("https://desk.example/other").load().await.unwrap().is_some(), "the same server");
+        assert_eq!(heard.lock().unwrap().len(), 4, "also when it is read");
+        for other in ["https://evil.example/mcp", "http://desk.example/mcp", "https://desk.example:8443/mcp"] {
+            assert!(kept(other).load().await.unwrap().is_none(), "{other}");
+        }
+        assert!(kept("https://desk.example/mcp").is_there(), "nothing is lost by asking");
+    }
+}

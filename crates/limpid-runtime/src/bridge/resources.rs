@@ -100,3 +100,18 @@ fn first_lines(all: usize, lines: impl Iterator<Item = String>) -> String {
 fn line(bridge: &Bridge, memory: Memory) -> String {
     format!("[id:{}] {}", memory.id.0, bridge.shown(Labelled::new(memory.content, memory.trust)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SEC-093 SUR-033
+    #[test]
+    fn an_answer_has_an_end_and_says_what_is_left_out() {
+        let lines = |count: usize| (0..count).map(|_| "x".repeat(1023));
+        assert_eq!(first_lines(2, ["a".to_owned(), "b".to_owned()].into_iter()), "a\nb");
+        assert_eq!(first_lines(256, lines(256)).len(), MOST_BYTES - 1);
+        let text = first_lines(300, lines(300));
+        assert!(text.len() < MOST_BYTES + 100 && text.ends_with("44 more; look for them with memory_query."));
+    }
+}
