@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use limpid_core::ConversationId;
 use limpid_model::Pause;
 use limpid_runtime::{Agent, Tool, TurnEvent};
 use limpid_store::{AgentFilter, SubAgent};
@@ -126,4 +127,19 @@ pub async fn notices(agent: &Agent, chat: &SubAgent) -> Vec<String> {
     let said = agent.store().messages(&chat.new.conversation, None).await.unwrap().rows;
     let texts = said.into_iter().map(|row| row.message.text);
     texts.filter(|text| text.starts_with("[agent_result:")).collect()
+}
+
+/// Waits until something holds.
+pub async fn wait(holds: impl AsyncFn() -> bool) {
+    let looked = async {
+        while !holds().await {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, looked).await.unwrap();
+}
+
+/// Waits until no agent of a chat works any more.
+pub async fn rested(agent: &Agent, chat: &ConversationId) {
+    tokio::time::timeout(PATIENCE, agent.conversations().wait_for_agents(chat)).await.unwrap().unwrap();
 }
