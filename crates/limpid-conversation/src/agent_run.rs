@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use limpid_core::agent::MOST_ROUNDS;
-use limpid_core::{AgentState, Labelled, Message, Role, Trust};
-use limpid_services::agents::RunsAgents;
+use limpid_core::{AgentState, Labelled, Trust};
+use limpid_services::agents::{RunsAgents, Unheard};
 use limpid_services::error::AgentError;
 use limpid_services::modes::{is_set, mode_of};
 use limpid_services::skills::SkillStatus;
 use limpid_services::spending::Spender;
-use limpid_store::{RequestFilter, SubAgent};
+use limpid_store::{AgentEnded, SubAgent};
 use limpid_turn::{Finish, Outcome};
 use tokio::sync::Notify;
 
@@ -23,11 +23,14 @@ use crate::conversations::{Conversations, WeakConversations};
 use crate::event::TurnEvent;
 use crate::listeners::Answerer;
 
-pub(crate) use self::left::told_to_report;
-use self::left::{Left, Time, has_agents, hear, is_told_more, most_rounds, rounds, tell_to_report};
+use self::left::{Left, Time, has_agents, hear, most_rounds, rounds, tell_to_report};
 
-/// Requests of an agent that are counted.
-const REQUESTS: u32 = 1000;
+/// How long is waited before an end that could not be written is written again: doubled each time, six times at most.
+const RETRY: Duration = Duration::from_secs(1);
+const MOST_DOUBLED: u32 = 6;
+
+/// How often it is tried to write an end with the agent's words and the report of it.
+const WHOLE_TRIES: u32 = 4;
 
 /// How often it is looked whether another process has stopped an agent.
 const LOOK: Duration = Duration::from_secs(1);
@@ -48,12 +51,12 @@ impl RunsAgents for AgentRunner {
         tokio::spawn(async move {
             let worked = AssertUnwindSafe(work(&conversations, &agent)).catch_unwind().await;
             let ended = match worked {
-                Ok(Ok(ended)) => ended,
+                Ok(Ok(None)) => return,
+                Ok(Ok(Some(ended))) => ended,
                 Ok(Err(error)) => Ended::without(AgentState::Failed, error.to_string()),
                 Err(_) => Ended::without(AgentState::Failed, "internal error".to_owned()),
             };
-            // What cannot be written now is written when the store is opened again: then it was interrupted.
-            let _ = end(&conversations, &agent, ended).await;
+            end(&conversations, &agent, &ended, &Unheard::IsTold).await;
         });
     }
 
@@ -89,12 +92,12 @@ impl Ended {
     }
 }
 
-/// Does an agent's work, within its time.
-async fn work(conversations: &Conversations, agent: &SubAgent) -> Result<Ended, AgentError> {
+/// Does an agent's work, within its time. None: its end is written.
+async fn work(conversations: &Conversations, agent: &SubAgent) -> Result<Option<Ended>, AgentError> {
     let deps = conversations.deps();
     let (run, own) = (run_of(conversations, agent).await?, agent.works_in());
     if !deps.store().begin_agent(agent.id, deps.host().now_ms()).await? {
-        return Ok(Ended::without(AgentState::Cancelled, "it was stopped".to_owned()));
+        return Ok(Some(Ended::without(AgentState::Cancelled, "it was stopped".to_owned())));
     }
     let (activity, results) = (Notify::new(), AtomicU32::new(0));
     let seen = |event: &TurnEvent| {
@@ -120,13 +123,17 @@ async fn work(conversations: &Conversations, agent: &SubAgent) -> Result<Ended, 
     loop {
         tokio::select! {
             report = &mut running => {
-                if told_late < MOST_ROUNDS && is_told_more(conversations, agent).await? {
-                    told_late += 1;
-                    conversations.wake(&own);
-                    running = watched();
-                    continue;
+                let report = report?;
+                let may_go_on = told_late < MOST_ROUNDS;
+                let unheard = if may_go_on { Unheard::GoesOn(report.turn.clone()) } else { Unheard::IsTold };
+                let ended = of_report(conversations, agent, report).await?;
+                match end(conversations, agent, &ended, &unheard).await {
+                    AgentEnded::IsTold(_) | AgentEnded::WorksOn => {}
+                    AgentEnded::Now | AgentEnded::Before => return Ok(None),
                 }
-                return of_report(conversations, agent, report?).await;
+                told_late += 1;
+                conversations.wake(&own);
+                running = watched();
             }
             () = activity.notified() => {
                 time.is_active();
@@ -146,7 +153,7 @@ async fn work(conversations: &Conversations, agent: &SubAgent) -> Result<Ended, 
                 if found.is_none_or(|found| found.state.is_over()) {
                     conversations.cancel(&own);
                     deps.agents.wake(agent);
-                    return Ok(Ended::without(AgentState::Cancelled, "it was stopped".to_owned()));
+                    return Ok(Some(Ended::without(AgentState::Cancelled, "it was stopped".to_owned())));
                 }
                 hear(conversations, agent).await?;
             }
@@ -163,7 +170,7 @@ async fn work(conversations: &Conversations, agent: &SubAgent) -> Result<Ended, 
                 // What it said so far is kept while it stops.
                 let _ = tokio::time::timeout(Duration::from_secs(5), &mut running).await;
                 let reason = format!("it took longer than {} s", time.limit.as_secs());
-                return Ok(Ended::without(AgentState::Timeout, reason));
+                return Ok(Some(Ended::without(AgentState::Timeout, reason)));
             }
         }
     }
@@ -236,20 +243,34 @@ async fn of_report(conversations: &Conversations, agent: &SubAgent, report: RunR
     Ok(Ended { state, answer, trust, reason })
 }
 
-/// Writes down that an agent has ended.
-async fn end(conversations: &Conversations, agent: &SubAgent, ended: Ended) -> Result<bool, AgentError> {
+/// Writes down that an agent has ended. What cannot be written is tried again as long as this process lives; after that its end
+/// is found to be missing at the next start.
+async fn end(conversations: &Conversations, agent: &SubAgent, ended: &Ended, unheard: &Unheard) -> AgentEnded {
     let deps = conversations.deps();
-    let own = agent.works_in();
-    let messages: Vec<Message> =
-        deps.store().messages(&own, None).await?.rows.into_iter().map(|row| row.message).collect();
-    let filter = RequestFilter { conversation: Some(own), limit: REQUESTS, ..RequestFilter::default() };
-    let requests = deps.store().requests(filter).await?.rows;
-    let ends = requests.iter().filter_map(|request| request.end.as_ref());
-    let read = ends.map(|end| end.trust).fold(ended.trust, Trust::join);
-    let trust = messages.iter().map(|message| message.trust).fold(read.join(agent.trust), Trust::join);
+    let mut tries = 0;
+    loop {
+        let tried = if tries < WHOLE_TRIES {
+            end_whole(conversations, agent, ended, unheard).await
+        } else {
+            deps.agents.end_without_words(agent, "its end could not be written whole".to_owned()).await
+        };
+        match tried {
+            Ok(ended) => return ended,
+            Err(_) => deps.pause.pause(RETRY * (1 << tries.min(MOST_DOUBLED))).await,
+        }
+        tries += 1;
+    }
+}
+
+async fn end_whole(
+    conversations: &Conversations,
+    agent: &SubAgent,
+    ended: &Ended,
+    unheard: &Unheard,
+) -> Result<AgentEnded, AgentError> {
+    let agents = &conversations.deps().agents;
     // What was said before it was cut off.
-    let said = messages.iter().rev().filter(|message| message.role == Role::Assistant).map(|message| &message.text);
-    let said = || said.clone().find(|text| !text.trim().is_empty()).cloned().unwrap_or_default();
-    let answer = ended.answer.unwrap_or_else(said);
-    deps.agents.end(agent, ended.state, Labelled::new(answer, trust), ended.reason).await
+    let (said, read) = agents.said_so_far(agent).await?.into_parts();
+    let answer = Labelled::new(ended.answer.clone().unwrap_or(said), read.join(ended.trust));
+    agents.end(agent, ended.state, answer, ended.reason.clone(), unheard.clone()).await
 }

@@ -1,7 +1,7 @@
 //! Turns that nobody waits for: a heartbeat, a task whose time has come. Each is a turn of a hidden conversation of its
 //! own, so its transcript stays readable, and a crash is carried on like that of any turn.
 
-use limpid_core::{ConversationId, Role, Trust, Usage};
+use limpid_core::{ConversationId, Role, Trust, TurnId, Usage};
 use limpid_prompt::Inputs;
 use limpid_services::deliveries::said_in_run;
 use limpid_services::directory::conversation_of_run;
@@ -52,6 +52,8 @@ pub struct BackgroundRun {
 pub struct RunReport {
     /// The hidden conversation that holds its transcript.
     pub conversation: ConversationId,
+    /// The turn that it ended with.
+    pub turn: TurnId,
     /// How it ended.
     pub outcome: Outcome,
     /// What it said at the end, when that is what ended it.
@@ -228,6 +230,7 @@ async fn report(store: &dyn Store, turn: Turn, end: &TurnEnd) -> Result<RunRepor
         requests: requests.len() as u64,
         usage: usage_of(&requests),
         conversation,
+        turn: id,
     })
 }
 

@@ -55,6 +55,11 @@ impl AgentId {
         format!("agent-{self}")
     }
 
+    /// The key of the message that tells it to come to its end.
+    pub fn report_key(self) -> String {
+        format!("agent/{self} report")
+    }
+
     /// The hidden conversation that it works in.
     pub fn conversation(self) -> ConversationId {
         ConversationId::new(format!("run-{}", self.run_key()))

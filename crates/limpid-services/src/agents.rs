@@ -18,5 +18,5 @@ pub use owner::Told;
 pub use plan::{Planned, planned};
 pub use report::AgentReport;
 pub use runs::{AgentRuns, RunsAgents};
-pub use service::{Agents, AgentsParts, Outstanding};
+pub use service::{Agents, AgentsParts, Outstanding, Unheard};
 pub use tools::{research, results, tools};

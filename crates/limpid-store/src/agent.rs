@@ -2,9 +2,9 @@
 
 use async_trait::async_trait;
 use limpid_core::agent::RESEARCH;
-use limpid_core::{AgentId, AgentLimits, AgentRefusal, AgentState, CallId, ConversationId, PlannedId, Trust, TurnId};
+use limpid_core::{AgentId, AgentLimits, AgentRefusal, AgentState, CallId, ConversationId, MessageId, PlannedId, Trust, TurnId};
 
-use crate::{InboundId, Listed, StoreError};
+use crate::{InboundId, Listed, NewInbound, StoreError};
 
 /// Agents that turns hand work to. Each is kept before its caller hears of it, ends once, and whoever started it is told of
 /// its end once.
@@ -28,11 +28,18 @@ pub trait Agents: Send + Sync {
     /// The agent begins. False: it had begun, or has ended.
     async fn begin_agent(&self, id: AgentId, now_ms: i64) -> Result<bool, StoreError>;
 
-    /// The agent ends, and whoever started it is told, in one transaction. False: it had ended before.
+    /// Keeps a message for the agent that works in the message's conversation. None: no agent works there, and nothing is kept.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when there is no such conversation yet.
+    async fn tell_agent(&self, new: NewInbound) -> Result<Option<AgentId>, StoreError>;
+
+    /// The agent ends, and whoever started it is told, in one transaction, unless it was told something that its end does not
+    /// know of.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when there is none of that number; [`StoreError::Invalid`] when the state is none of an end.
-    async fn end_agent(&self, end: AgentEnd) -> Result<bool, StoreError>;
+    async fn end_agent(&self, end: AgentEnd) -> Result<AgentEnded, StoreError>;
 
     /// Whether everything that a turn answers tells of the ends of agents.
     async fn answers_agents(&self, turn: &TurnId) -> Result<bool, StoreError>;
@@ -99,8 +106,8 @@ pub struct SubAgent {
     pub tokens: u64,
     /// The conversation that it works in, where another agent worked in it before.
     pub shared: Option<ConversationId>,
-    /// Replies that stand in that conversation from before.
-    pub rounds_before: u32,
+    /// The last message of that conversation from before.
+    pub message_before: Option<MessageId>,
     /// Where it stands.
     pub state: AgentState,
     /// When it began, in milliseconds since 1970.
@@ -155,11 +162,29 @@ pub struct AgentFilter {
     pub limit: u32,
 }
 
+/// What came of ending an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentEnded {
+    /// It has ended by this.
+    Now,
+    /// It had ended before, and that end stays.
+    Before,
+    /// It has not ended: a message waits for it that its end does not know of. This is the newest one.
+    IsTold(InboundId),
+    /// It has not ended: another turn has begun since the one that its end tells of.
+    WorksOn,
+}
+
 /// The end of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentEnd {
     /// Which.
     pub id: AgentId,
+    /// The newest message for it that its end knows of; 0: none.
+    pub told_until: InboundId,
+    /// The turn whose answer the result is: the last one of the conversation that it works in. None: it ends in the middle of
+    /// whatever it does.
+    pub answered_by: Option<TurnId>,
     /// How it ended.
     pub state: AgentState,
     /// What it said, as far as it came.

@@ -42,10 +42,10 @@ pub(crate) async fn fill(
     let made = if is_first {
         0
     } else {
-        let rows = deps.store.messages(&conversation.id, None).await?.rows;
+        let rows = deps.store.messages(&conversation.id, agent.message_before).await?.rows;
         rows.iter().filter(|row| row.message.role == Role::Assistant).count()
     };
-    let made = u32::try_from(made).unwrap_or(u32::MAX).saturating_sub(agent.rounds_before);
+    let made = u32::try_from(made).unwrap_or(u32::MAX);
     Ok(MOST_ROUNDS.saturating_sub(1).saturating_sub(made))
 }
 

@@ -9,7 +9,6 @@ use limpid_store::{Inbound, Lease};
 
 use crate::actor::{Actor, Phase};
 use crate::actors::Command;
-use crate::agent_run::told_to_report;
 use crate::compaction::{Compaction, CompactionDone};
 use crate::delivery::deliver_waiting;
 use crate::event::TurnEvent;
@@ -61,7 +60,7 @@ impl Actor {
             return Ok(false);
         }
         let Some(agent) = self.deps.store().agent_in(&self.conversation).await? else { return Ok(false) };
-        let told = told_to_report(agent.id);
+        let told = agent.id.report_key();
         Ok(agent.state.is_over() || waiting.iter().all(|inbound| inbound.key.as_ref() == Some(&told)))
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use limpid_core::agent::MOST_ROUNDS;
-use limpid_core::{AgentId, Role, Trust};
+use limpid_core::{Role, Trust};
 use limpid_model::Pause;
 use limpid_prompt::count::Estimate;
 use limpid_prompt::inputs::{DelegateInput, Inputs, TrustName};
@@ -52,13 +52,6 @@ pub(super) async fn has_agents(conversations: &Conversations, agent: &SubAgent) 
     Ok(!conversations.deps().store().agents(open).await?.rows.is_empty())
 }
 
-/// Whether an agent was told something that it has not answered, besides to come to its end.
-pub(super) async fn is_told_more(conversations: &Conversations, agent: &SubAgent) -> Result<bool, AgentError> {
-    let report = told_to_report(agent.id);
-    let waiting = conversations.deps().store().waiting(&agent.works_in()).await?.rows;
-    Ok(waiting.iter().any(|inbound| inbound.key.as_ref() != Some(&report)))
-}
-
 /// Has an agent hear what another process was given for it.
 pub(super) async fn hear(conversations: &Conversations, agent: &SubAgent) -> Result<(), AgentError> {
     let own = agent.works_in();
@@ -70,21 +63,16 @@ pub(super) async fn hear(conversations: &Conversations, agent: &SubAgent) -> Res
     Ok(())
 }
 
-/// Replies that an agent's models have given.
+/// Replies that an agent's models have given since it was given its task.
 pub(super) async fn rounds(conversations: &Conversations, agent: &SubAgent) -> Result<u32, AgentError> {
-    let messages = conversations.deps().store().messages(&agent.works_in(), None).await?.rows;
+    let messages = conversations.deps().store().messages(&agent.works_in(), agent.message_before).await?.rows;
     let replies = messages.iter().filter(|row| row.message.role == Role::Assistant).count();
-    Ok(u32::try_from(replies).unwrap_or(u32::MAX).saturating_sub(agent.rounds_before))
+    Ok(u32::try_from(replies).unwrap_or(u32::MAX))
 }
 
 /// Replies that an agent's models may give; a research worker has as many as any turn.
 pub(super) fn most_rounds(agent: &SubAgent) -> u32 {
     if agent.is_research() { u32::MAX } else { MOST_ROUNDS }
-}
-
-/// The key of the message that tells an agent to come to its end.
-pub(crate) fn told_to_report(id: AgentId) -> String {
-    format!("agent/{id} report")
 }
 
 /// What an agent has left.
@@ -113,7 +101,7 @@ pub(super) async fn tell_to_report(
     let prompt = profile.render(request).map_err(|error| AgentError::Prompt(error.to_string()))?;
     let new = NewInbound {
         conversation: agent.works_in(),
-        key: Some(told_to_report(agent.id)),
+        key: Some(agent.id.report_key()),
         text: prompt.messages().iter().map(PromptMessage::text).collect::<Vec<_>>().join("\n\n"),
         trust: Trust::File,
         typed: false,

@@ -11,7 +11,8 @@ use futures_util::future::BoxFuture;
 use limpid_core::{AgentId, AgentLimits, AgentState, CallId, ConversationId, Trust, TurnId};
 use limpid_model::{ModelCall, ModelCard, Pause};
 use limpid_runtime::{Agent, ChatRequest, Config, Notice, Notifier, Tool, TurnEvent};
-use limpid_store::{AcceptedAgent, AgentFilter, NewSubAgent, RequestFilter, SubAgent};
+use limpid_services::agents::Unheard;
+use limpid_store::{AcceptedAgent, AgentEnded, AgentFilter, NewSubAgent, RequestFilter, SubAgent};
 use limpid_testkit::{Reply, Said, Talker};
 use serde_json::json;
 use tokio::sync::watch;
@@ -334,7 +335,8 @@ async fn of_six_hundred_agents_whose_processes_die_each_ends_and_is_told_once() 
                 _ => {
                     first.store().begin_agent(one.id, 1).await.unwrap();
                     let words = limpid_core::Labelled::new("r".to_owned(), Trust::Owner);
-                    assert!(first.agents().end(one, AgentState::Done, words, String::new()).await.unwrap());
+                    let ended = first.agents().end(one, AgentState::Done, words, String::new(), Unheard::IsTold).await;
+                    assert_eq!(ended.unwrap(), AgentEnded::Now);
                 }
             }
         }

@@ -6,6 +6,7 @@
 mod agent_ends;
 mod agent_file;
 mod agent_rules;
+mod agent_told;
 mod agents;
 mod alone;
 mod answered;

@@ -2,7 +2,7 @@
 
 use limpid_config::process;
 use limpid_core::{AgentId, AgentState, CallId, Labelled, Sentence, Trust, sentence};
-use limpid_store::{AcceptedAgent, AgentFilter, Listed, NewInbound, NewSubAgent, SubAgent};
+use limpid_store::{AcceptedAgent, AgentEnded, AgentFilter, Listed, NewInbound, NewSubAgent, StoreError, SubAgent};
 use limpid_tools::ToolContext;
 
 use crate::agents::refusal::words;
@@ -70,7 +70,7 @@ impl Agents {
                 continue;
             }
             tree.push(agent.id);
-            if self.end_early(&agent, AgentState::Cancelled, "it was stopped".to_owned()).await? {
+            if self.end_early(&agent, AgentState::Cancelled, "it was stopped".to_owned()).await? == AgentEnded::Now {
                 stopped.push(agent.id);
             }
             if let Some(runs) = self.runs().get() {
@@ -123,16 +123,22 @@ impl Agents {
         let mut newest = at_work().await?.unwrap_or_else(|| agent.clone());
         if !newest.state.is_over() && process::is_dead(&newest.new.holder) {
             self.interrupt(&newest).await.map_err(trouble)?;
-            newest = at_work().await?.unwrap_or(newest);
         }
-        if !newest.state.is_over() {
-            let key = Some(format!("{} {call}", newest.works_in()));
-            let new = NewInbound { conversation: newest.works_in(), key, text, trust, typed: false, now_ms };
-            self.store().accept(new).await.map_err(trouble)?;
-            if let Some(runs) = self.runs().get() {
-                runs.hear(&newest);
+        // The store says whether one works that hears it; it writes the end of that one only if it has heard this.
+        let key = Some(format!("{} {call}", newest.works_in()));
+        let new = NewInbound { conversation: newest.works_in(), key, text: text.clone(), trust, typed: false, now_ms };
+        match self.store().tell_agent(new).await {
+            Ok(Some(id)) => {
+                if let Some(runs) = self.runs().get() {
+                    runs.hear(&newest);
+                }
+                return Ok(Told::Hears(id));
             }
-            return Ok(Told::Hears(newest.id));
+            Ok(None) => newest = at_work().await?.unwrap_or(newest),
+            Err(StoreError::NotFound { .. }) => {
+                return Err(sentence!("agent {} begins at this moment; say it again", newest.id.0));
+            }
+            Err(error) => return Err(trouble(error)),
         }
         let new = NewSubAgent {
             conversation,

@@ -1,6 +1,6 @@
 //! What an agent did, by its journal and not by its own words.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use limpid_core::agent::notice_of;
@@ -10,10 +10,8 @@ use limpid_store::{AgentFilter, RequestFilter, Store, SubAgent};
 use serde::{Deserialize, Serialize};
 
 use crate::agents::runs::AgentRuns;
+use crate::agents::service::REQUESTS;
 use crate::error::AgentError;
-
-/// Requests of an agent that are counted.
-const REQUESTS: u32 = 1000;
 
 /// What is said of an agent's own words.
 const CLAIMS: &str = "; its own words are claims";
@@ -39,6 +37,13 @@ pub struct AgentReport {
     pub tokens: u64,
     /// Agents of its own that had not ended when it did.
     pub unanswered: Vec<i64>,
+    /// Messages that it was told and has not heard.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unheard: u32,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl AgentReport {
@@ -96,6 +101,9 @@ impl AgentReport {
             let _ = write!(text, "{separator}{id}");
             separator = ", ";
         }
+        if self.unheard > 0 {
+            let _ = write!(text, "; messages that it has not heard: {}", self.unheard);
+        }
         text.push_str(CLAIMS);
         text
     }
@@ -118,17 +126,19 @@ impl AgentReport {
     }
 }
 
-/// What the journals say that an agent did: its messages, its requests, the history of files.
+/// What the journals say that an agent did since it was given its task: its messages, its requests, the history of files.
 pub(super) async fn report_of(
     store: &dyn Store,
     runs: &AgentRuns,
     agent: &SubAgent,
 ) -> Result<AgentReport, AgentError> {
     let own = agent.works_in();
-    let messages = store.messages(&own, None).await?.rows;
+    let messages = store.messages(&own, agent.message_before).await?.rows;
+    let turns: BTreeSet<&str> = messages.iter().map(|row| row.turn.as_str()).collect();
     let filter = RequestFilter { conversation: Some(own.clone()), limit: REQUESTS, ..RequestFilter::default() };
     let requests = store.requests(filter).await?.rows;
-    let usage = requests.iter().filter_map(|request| request.end.as_ref()?.usage);
+    let own_requests = requests.iter().filter(|request| request.turn.as_ref().is_some_and(|id| turns.contains(id.as_str())));
+    let usage = own_requests.filter_map(|request| request.end.as_ref()?.usage);
     let open = AgentFilter { conversation: Some(own.clone()), open: true, ..AgentFilter::default() };
     let is_tool = |name: &str| runs.get().is_some_and(|runs| runs.is_tool(name));
     Ok(AgentReport {

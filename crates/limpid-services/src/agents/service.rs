@@ -7,15 +7,19 @@ use std::time::Duration;
 use limpid_config::{Config, Live, Redactor, process};
 use limpid_core::agent::plan::PlannedState;
 use limpid_core::agent::{MOST_OF_CLIENTS_A_DAY, RESEARCH_SECONDS};
-use limpid_core::{AgentId, AgentLimits, AgentRefusal, AgentState, ConversationId, Labelled, Sentence, sentence};
+use limpid_core::{
+    AgentId, AgentLimits, AgentRefusal, AgentState, ConversationId, Labelled, Role, Sentence, Trust, TurnId, sentence,
+};
 use limpid_model::Pause;
-use limpid_store::{AcceptedAgent, AgentEnd, AgentFilter, NewSubAgent, Store, StoreError, SubAgent};
+use limpid_store::{
+    AcceptedAgent, AgentEnd, AgentEnded, AgentFilter, InboundId, NewSubAgent, RequestFilter, Store, StoreError, SubAgent,
+};
 use limpid_tools::ToolContext;
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
 use crate::agents::refusal::words;
-use crate::agents::report::report_of;
+use crate::agents::report::{AgentReport, report_of};
 use crate::agents::request::AgentRequest;
 use crate::agents::research::with_sources;
 use crate::agents::runs::AgentRuns;
@@ -26,6 +30,9 @@ use crate::events::{EventBus, EventKind};
 use crate::host::Host;
 use crate::skills::Skills;
 use crate::tools::trouble;
+
+/// Requests of an agent that are counted.
+pub(super) const REQUESTS: u32 = 1000;
 
 /// How long a call waits until fewer agents work.
 const WAIT: Duration = Duration::from_secs(30);
@@ -59,6 +66,15 @@ pub struct Outstanding {
     pub working: usize,
     /// Messages that tell of ends and that no turn has taken.
     pub waiting: usize,
+}
+
+/// What becomes of an end when the agent was told something that it has not heard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unheard {
+    /// The agent goes on instead. The result is the answer of this turn.
+    GoesOn(TurnId),
+    /// It ends all the same, and its report says so. Whoever goes on with its work hears it.
+    IsTold,
 }
 
 /// Agents that turns hand work to. Clones share them.
@@ -186,8 +202,8 @@ impl Agents {
         }
     }
 
-    /// Ends an agent: its end and the message that tells of it are written together, then whoever started it is woken. False:
-    /// it had ended before.
+    /// Ends an agent: its end and the message that tells of it are written together, then whoever started it is woken. What it
+    /// was told and has not heard keeps it from its end, or is counted in the report of it: no message is lost without a word.
     ///
     /// # Errors
     /// When the store fails.
@@ -197,24 +213,75 @@ impl Agents {
         state: AgentState,
         result: Labelled<String>,
         reason: String,
-    ) -> Result<bool, AgentError> {
+        unheard: Unheard,
+    ) -> Result<AgentEnded, AgentError> {
         let result = if agent.is_research() { with_sources(self.store(), agent, result).await? } else { result };
         let (result, trust) = result.into_parts();
         let trust = trust.join(agent.trust).of_strangers();
-        let report = report_of(self.store(), self.runs(), agent).await?;
+        let mut report = report_of(self.store(), self.runs(), agent).await?;
+        let (result, reason) = (self.redactor().clean(result), self.redactor().clean(reason));
+        let mut told_until = InboundId(0);
+        let ended = loop {
+            let waiting = self.store().waiting(&agent.works_in()).await?.rows;
+            let told = waiting.iter().filter(|inbound| inbound.key != Some(agent.id.report_key()));
+            report.unheard = u32::try_from(told.count()).unwrap_or(u32::MAX);
+            let newest = waiting.last().map_or(InboundId(0), |inbound| inbound.id);
+            if matches!(unheard, Unheard::GoesOn(_)) && report.unheard > 0 {
+                return Ok(AgentEnded::IsTold(newest));
+            }
+            let end = AgentEnd {
+                id: agent.id,
+                told_until: told_until.max(newest),
+                answered_by: match &unheard {
+                    Unheard::GoesOn(turn) => Some(turn.clone()),
+                    Unheard::IsTold => None,
+                },
+                state,
+                result: result.clone(),
+                trust,
+                reason: reason.clone(),
+                above: report.above_words(agent.id, trust),
+                report: report.to_text(),
+                notice: report.notice(agent.id, state, trust),
+                now_ms: self.host().now_ms(),
+            };
+            match self.store().end_agent(end).await? {
+                // Told between the look and the write.
+                AgentEnded::IsTold(newest) => told_until = newest,
+                ended => break ended,
+            }
+        };
+        self.tell_of_end(agent, state, ended).await;
+        Ok(ended)
+    }
+
+    /// Ends an agent whose end cannot be written as it was, as where its journal cannot be read: without its words and its report.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn end_without_words(&self, agent: &SubAgent, reason: String) -> Result<AgentEnded, AgentError> {
+        let (state, trust, report) = (AgentState::Failed, Trust::Outside, AgentReport::default());
         let end = AgentEnd {
             id: agent.id,
+            told_until: InboundId(i64::MAX),
+            answered_by: None,
             state,
-            result: self.redactor().clean(result),
+            result: String::new(),
             trust,
             reason: self.redactor().clean(reason),
-            above: report.above_words(agent.id, trust),
+            above: String::new(),
             report: report.to_text(),
             notice: report.notice(agent.id, state, trust),
             now_ms: self.host().now_ms(),
         };
-        let is_news = self.store().end_agent(end).await?;
-        if is_news {
+        let ended = self.store().end_agent(end).await?;
+        self.tell_of_end(agent, state, ended).await;
+        Ok(ended)
+    }
+
+    /// Whoever waits for the end of an agent, or listens, hears of it.
+    async fn tell_of_end(&self, agent: &SubAgent, state: AgentState, ended: AgentEnded) {
+        if ended == AgentEnded::Now {
             // The process that runs the agent sees its end and wakes the conversation itself; this one may end at once.
             if agent.new.holder == self.host().holder() {
                 self.wake(agent);
@@ -227,7 +294,6 @@ impl Agents {
         // ended all the same, and whoever stops it has more to do.
         let _ = self.start_queued(&agent.chat).await;
         self.0.ended.notify_waiters();
-        Ok(is_news)
     }
 
     /// Has the conversation that started an agent look at what it was told.
@@ -298,7 +364,7 @@ impl Agents {
     }
 
     /// The process that had an agent is gone. What it said so far is kept.
-    pub(super) async fn interrupt(&self, agent: &SubAgent) -> Result<bool, AgentError> {
+    pub(super) async fn interrupt(&self, agent: &SubAgent) -> Result<AgentEnded, AgentError> {
         let reason = "the program stopped while it worked".to_owned();
         self.end_early(agent, AgentState::Interrupted, reason).await
     }
@@ -309,12 +375,25 @@ impl Agents {
         agent: &SubAgent,
         state: AgentState,
         reason: String,
-    ) -> Result<bool, AgentError> {
-        let messages = self.store().messages(&agent.works_in(), None).await?.rows;
-        let said = messages.iter().rev().map(|row| &row.message);
-        let said = said.filter(|message| message.role == limpid_core::Role::Assistant);
-        let said = said.map(|message| message.text.clone()).find(|text| !text.trim().is_empty()).unwrap_or_default();
-        let trust = messages.iter().fold(agent.trust, |trust, row| trust.join(row.message.trust));
-        self.end(agent, state, Labelled::new(said, trust), reason).await
+    ) -> Result<AgentEnded, AgentError> {
+        let said = self.said_so_far(agent).await?;
+        self.end(agent, state, said, reason, Unheard::IsTold).await
+    }
+
+    /// The last words of an agent since it was given its task, with the label of all that it has read, also before that.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn said_so_far(&self, agent: &SubAgent) -> Result<Labelled<String>, AgentError> {
+        let own = agent.works_in();
+        let messages = self.store().messages(&own, None).await?.rows;
+        let since = messages.iter().rev().take_while(|row| Some(row.id) > agent.message_before);
+        let said = since.map(|row| &row.message).filter(|message| message.role == Role::Assistant);
+        let said = said.map(|message| &message.text).find(|text| !text.trim().is_empty()).cloned().unwrap_or_default();
+        let filter = RequestFilter { conversation: Some(own), limit: REQUESTS, ..RequestFilter::default() };
+        let requests = self.store().requests(filter).await?.rows;
+        let read = requests.iter().filter_map(|request| Some(request.end.as_ref()?.trust));
+        let read = read.chain(messages.iter().map(|row| row.message.trust)).fold(agent.trust, Trust::join);
+        Ok(Labelled::new(said, read))
     }
 }

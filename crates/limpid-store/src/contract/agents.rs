@@ -7,7 +7,7 @@ use limpid_core::{AgentId, AgentLimits, AgentRefusal, AgentState, CallId, Conver
 use super::Bench;
 use super::sample::{ODD, begin, begun, conversation, inbound, lease, request};
 use crate::{
-    AcceptedAgent, AgentEnd, AgentFilter, ConversationKind, CostBy, CostQuery, InboundId, Lease, NewConversation,
+    AcceptedAgent, AgentEnd, AgentEnded, AgentFilter, ConversationKind, CostBy, CostQuery, InboundId, Lease, NewConversation,
     NewRequest, NewSubAgent, Store, StoreError, SubAgent,
 };
 
@@ -49,8 +49,8 @@ pub async fn an_agent_ends_once_and_is_told_once(bench: &Bench) {
     let running = AgentEnd { state: AgentState::Running, ..end(agent.id, AgentState::Done) };
     assert!(matches!(store.end_agent(running).await, Err(StoreError::Invalid(_))));
     let done = AgentEnd { result: "tea".to_owned(), trust: Trust::Guest, ..end(agent.id, AgentState::Done) };
-    assert!(store.end_agent(done).await.unwrap());
-    assert!(!store.end_agent(end(agent.id, AgentState::Cancelled)).await.unwrap());
+    assert_eq!(store.end_agent(done).await.unwrap(), AgentEnded::Now);
+    assert_eq!(store.end_agent(end(agent.id, AgentState::Cancelled)).await.unwrap(), AgentEnded::Before);
     let ended = store.agent(agent.id).await.unwrap().unwrap();
     assert_eq!((ended.state, ended.result.as_str(), ended.trust), (AgentState::Done, "tea", Trust::Guest));
     let waiting = store.waiting(&ConversationId::new("a")).await.unwrap().rows;
@@ -62,6 +62,37 @@ pub async fn an_agent_ends_once_and_is_told_once(bench: &Bench) {
     assert!(matches!(missing, Err(StoreError::NotFound { .. })), "{missing:?}");
 }
 
+/// What an agent is told reaches it before its end, or finds that it has ended: its end is written only where it knows of it.
+// LES-120 LES-129
+pub async fn a_message_to_an_agent_comes_before_its_end_or_finds_it_ended(bench: &Bench) {
+    let store = bench.store.as_ref();
+    begun(store, "a", "t").await;
+    let agent = fresh(store.accept_agent(new("a", "t", "1"), LIMITS).await.unwrap());
+    let place = agent.works_in();
+    let missing = store.tell_agent(inbound(place.as_str(), None, "too early")).await;
+    assert!(matches!(missing, Err(StoreError::NotFound { .. })), "{missing:?}");
+    begun_in(store, &place, "in").await;
+    let tell = async |text: &str| store.tell_agent(inbound(place.as_str(), Some(text), text)).await.unwrap();
+    assert_eq!(tell("only the green ones").await, Some(agent.id));
+    let waiting = store.waiting(&place).await.unwrap().rows;
+    let first = waiting[0].id;
+    assert_eq!(store.end_agent(end(agent.id, AgentState::Done)).await.unwrap(), AgentEnded::IsTold(first));
+    // It is stopped, by somebody who knows of the one and not of the other.
+    assert_eq!(tell("and quickly").await, Some(agent.id));
+    let stopped = AgentEnd { told_until: first, ..end(agent.id, AgentState::Cancelled) };
+    let AgentEnded::IsTold(second) = store.end_agent(stopped.clone()).await.unwrap() else { panic!("it has ended") };
+    assert!(second > first);
+    assert_eq!(store.agent(agent.id).await.unwrap().unwrap().state, AgentState::Queued, "nothing is written");
+    // A turn that has taken what it was told is none that its end tells of.
+    let answered_by = Some(TurnId::new("earlier"));
+    let done = AgentEnd { told_until: second, answered_by, ..end(agent.id, AgentState::Done) };
+    assert_eq!(store.end_agent(done).await.unwrap(), AgentEnded::WorksOn);
+    let stopped = AgentEnd { told_until: second, ..stopped };
+    assert_eq!(store.end_agent(stopped).await.unwrap(), AgentEnded::Now);
+    assert_eq!(tell("too late").await, None);
+    assert_eq!(store.waiting(&place).await.unwrap().rows.len(), 2, "nothing is kept for one that has ended");
+}
+
 /// Whoever waits for an agent is told by the result of the call alone.
 // PICO-060
 pub async fn an_agent_that_is_waited_for_sends_no_message(bench: &Bench) {
@@ -69,7 +100,7 @@ pub async fn an_agent_that_is_waited_for_sends_no_message(bench: &Bench) {
     begun(store, "a", "t").await;
     let new = NewSubAgent { waited_for: true, ..new("a", "t", "1") };
     let agent = fresh(store.accept_agent(new, LIMITS).await.unwrap());
-    assert!(store.end_agent(end(agent.id, AgentState::Failed)).await.unwrap());
+    assert_eq!(store.end_agent(end(agent.id, AgentState::Failed)).await.unwrap(), AgentEnded::Now);
     assert_eq!(store.agent(agent.id).await.unwrap().unwrap().told, None);
     assert!(store.waiting(&ConversationId::new("a")).await.unwrap().rows.is_empty());
 }
@@ -222,23 +253,25 @@ pub async fn whatever_happens_each_agent_ends_once_and_is_told_once(bench: &Benc
                     let id = open[next(open.len() as u64) as usize].id;
                     let states = AgentState::ALL.into_iter().filter(|state| state.is_over());
                     let state = states.clone().nth(next(5) as usize).unwrap();
-                    assert!(store.end_agent(AgentEnd { result: "r".to_owned(), ..end(id, state) }).await.unwrap());
+                    let ended = ends(store, AgentEnd { result: "r".to_owned(), ..end(id, state) }).await;
+                    assert_eq!(ended, AgentEnded::Now);
                     for state in states {
-                        assert!(!store.end_agent(end(id, state)).await.unwrap());
+                        assert_eq!(store.end_agent(end(id, state)).await.unwrap(), AgentEnded::Before);
                     }
                     assert_eq!(store.agent(id).await.unwrap().unwrap().state, state);
                 }
                 // The process dies, and another one looks at what it left.
                 _ => {
                     for agent in open {
-                        assert!(store.end_agent(end(agent.id, AgentState::Interrupted)).await.unwrap());
+                        let ended = ends(store, end(agent.id, AgentState::Interrupted)).await;
+                        assert_eq!(ended, AgentEnded::Now);
                     }
                 }
             }
         }
     }
     for agent in store.agents(AgentFilter { open: true, ..AgentFilter::default() }).await.unwrap().rows {
-        store.end_agent(end(agent.id, AgentState::Interrupted)).await.unwrap();
+        ends(store, end(agent.id, AgentState::Interrupted)).await;
     }
     let all = store.agents(AgentFilter::default()).await.unwrap();
     assert!(all.broken.is_empty());
@@ -253,6 +286,11 @@ pub async fn whatever_happens_each_agent_ends_once_and_is_told_once(bench: &Benc
         assert_eq!(notices.iter().map(|row| row.id).collect::<Vec<_>>(), expected);
         assert!(notices.iter().all(|row| told.insert(row.id)));
     }
+}
+
+/// Ends an agent whatever it was told.
+async fn ends(store: &dyn Store, end: AgentEnd) -> AgentEnded {
+    store.end_agent(AgentEnd { told_until: InboundId(i64::MAX), ..end }).await.unwrap()
 }
 
 fn new(conversation: &str, turn: &str, call: &str) -> NewSubAgent {
@@ -279,6 +317,8 @@ fn new(conversation: &str, turn: &str, call: &str) -> NewSubAgent {
 fn end(id: AgentId, state: AgentState) -> AgentEnd {
     AgentEnd {
         id,
+        told_until: InboundId(0),
+        answered_by: None,
         state,
         result: String::new(),
         trust: Trust::Owner,

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use limpid_core::agent::{MOST_DEPTH, MOST_IN_TREE, same_task};
-use limpid_core::{AgentId, AgentLimits, AgentRefusal, AgentState, CallId, ConversationId, PlannedId, Trust, TurnId};
+use limpid_core::{AgentId, AgentLimits, AgentRefusal, AgentState, CallId, ConversationId, MessageId, PlannedId, Trust, TurnId};
 use rusqlite::{OptionalExtension, Row, ToSql, named_params};
 
 use super::conversation_row::{self, missing};
@@ -10,7 +10,7 @@ use super::failure::{Outcome, is_orphan};
 use super::row::{self, Read, Unreadable, count, get, parsed, sha256, stored, word};
 use super::{SqliteStore, Tx, inbound};
 use crate::{
-    AcceptedAgent, AgentEnd, AgentFilter, Agents, ConversationKind, InboundId, Listed, NewInbound, NewSubAgent,
+    AcceptedAgent, AgentEnd, AgentEnded, AgentFilter, Agents, ConversationKind, InboundId, Listed, NewInbound, NewSubAgent,
     StoreError, SubAgent,
 };
 
@@ -66,7 +66,17 @@ impl Agents for SqliteStore {
         .await
     }
 
-    async fn end_agent(&self, end: AgentEnd) -> Result<bool, StoreError> {
+    async fn tell_agent(&self, new: NewInbound) -> Result<Option<AgentId>, StoreError> {
+        self.write(move |tx| {
+            let found = find(tx, PLACE, &new.conversation.as_str())?.filter(|agent| !agent.state.is_over());
+            let Some(agent) = found else { return Ok(None) };
+            inbound::accept(tx, &new)?;
+            Ok(Some(agent.id))
+        })
+        .await
+    }
+
+    async fn end_agent(&self, end: AgentEnd) -> Result<AgentEnded, StoreError> {
         self.write(move |tx| self::end(tx, &end)).await
     }
 
@@ -194,12 +204,12 @@ fn insert(
         .prepare_cached(
             "INSERT INTO agent (id, owner, own, conversation, turn, call, parent, root, chat, depth, in_background, path,
                                 waited_for, label, task, task_hash, skill, context, tools, tokens, trust, state, holder,
-                                made_ms, planned, continues, works_in, named, rounds_before)
+                                made_ms, planned, continues, works_in, named, message_before, request_before)
              VALUES (:id, :owner, :own, :conversation, :turn, :call, :parent, :root, :chat, :depth, :in_background, :path,
                      :waited_for, :label, :task, :hash, :skill, :context, :tools, :tokens, :trust, 'queued', :holder,
                      :now, :planned, :continues, :shared, :named,
-                     (SELECT count(*) FROM message
-                      WHERE owner = :owner AND conversation = :shared AND role = 'assistant'))",
+                     (SELECT max(id) FROM message WHERE owner = :owner AND conversation = :shared),
+                     (SELECT max(seq) FROM request WHERE owner = :owner AND conversation = :shared))",
         )?
         .execute(named_params! {
             ":id": next_id(tx)?.0, ":owner": tx.owner, ":own": next_id(tx)?.conversation().as_str(),
@@ -229,13 +239,19 @@ fn next_id(tx: &Tx<'_>) -> Outcome<AgentId> {
     Ok(AgentId(statement.query_row([], |row| row.get(0))?))
 }
 
-fn end(tx: &Tx<'_>, end: &AgentEnd) -> Outcome<bool> {
+fn end(tx: &Tx<'_>, end: &AgentEnd) -> Outcome<AgentEnded> {
     if !end.state.is_over() {
         return Err(StoreError::Invalid(format!("an agent does not end {}", end.state)).into());
     }
     let found = find(tx, "id", &end.id.0)?.ok_or_else(|| unknown(end.id))?;
     if found.state.is_over() {
-        return Ok(false);
+        return Ok(AgentEnded::Before);
+    }
+    if let Some(newest) = newest_waiting(tx, &found.works_in())?.filter(|newest| *newest > end.told_until) {
+        return Ok(AgentEnded::IsTold(newest));
+    }
+    if end.answered_by.is_some() && newest_turn(tx, &found.works_in())? != end.answered_by {
+        return Ok(AgentEnded::WorksOn);
     }
     let trust = found.trust.join(end.trust);
     let told = if found.new.waited_for { None } else { Some(tell(tx, &found, end, trust)?) };
@@ -250,7 +266,25 @@ fn end(tx: &Tx<'_>, end: &AgentEnd) -> Outcome<bool> {
             ":result": end.result, ":trust": trust.as_str(), ":reason": end.reason, ":report": end.report,
             ":told": told.map(|told| told.0),
         })?;
-    Ok(true)
+    Ok(AgentEnded::Now)
+}
+
+/// The newest turn of a conversation.
+fn newest_turn(tx: &Tx<'_>, conversation: &ConversationId) -> Outcome<Option<TurnId>> {
+    let mut statement = tx.sql.prepare_cached(
+        "SELECT id FROM turn WHERE owner = :owner AND conversation = :conversation ORDER BY seq DESC LIMIT 1",
+    )?;
+    let params = named_params! { ":owner": tx.owner, ":conversation": conversation.as_str() };
+    Ok(statement.query_row(params, |row| row.get::<_, String>(0)).optional()?.map(TurnId::new))
+}
+
+/// The newest message of a conversation that no turn has taken.
+fn newest_waiting(tx: &Tx<'_>, conversation: &ConversationId) -> Outcome<Option<InboundId>> {
+    let mut statement = tx.sql.prepare_cached(
+        "SELECT max(id) FROM inbound WHERE owner = :owner AND conversation = :conversation AND turn IS NULL",
+    )?;
+    let params = named_params! { ":owner": tx.owner, ":conversation": conversation.as_str() };
+    Ok(statement.query_row(params, |row| row.get::<_, Option<i64>>(0))?.map(InboundId))
 }
 
 /// Accepts, for the conversation that started an agent, what the agent said and what is known of its end.
@@ -284,8 +318,12 @@ fn of_agent(tx: &Tx<'_>, inbound: InboundId, agent: AgentId) -> Outcome<()> {
 fn tokens(tx: &Tx<'_>, root: &TurnId) -> Outcome<u64> {
     let mut statement = tx.sql.prepare_cached(
         "SELECT total(coalesce(r.input, r.estimate, 0)) + total(coalesce(r.output, 0))
-         FROM request r WHERE r.owner = :owner AND r.conversation IN
-           (SELECT coalesce(works_in, own) FROM agent WHERE owner = :owner AND root = :root)",
+         FROM agent a JOIN request r ON r.owner = a.owner AND r.conversation = coalesce(a.works_in, a.own)
+         WHERE a.owner = :owner AND a.root = :root AND r.seq > coalesce(a.request_before, 0)
+           -- What whoever went on with its work used is counted there.
+           AND r.seq <= coalesce((SELECT min(coalesce(b.request_before, 0)) FROM agent b
+                                  WHERE b.owner = a.owner AND coalesce(b.works_in, b.own) = coalesce(a.works_in, a.own)
+                                    AND b.id > a.id), r.seq)",
     )?;
     let params = named_params! { ":owner": tx.owner, ":root": root.as_str() };
     Ok(statement.query_row(params, |row| row.get::<_, f64>(0))? as u64)
@@ -358,7 +396,7 @@ fn agent(row: &Row<'_>) -> Read<SubAgent> {
         in_background: get(row, "in_background")?,
         tokens: count(row, "tokens")?,
         shared: get::<Option<String>>(row, "works_in")?.map(ConversationId::new),
-        rounds_before: get(row, "rounds_before")?,
+        message_before: get::<Option<i64>>(row, "message_before")?.map(MessageId),
         state: parsed(row, "state", AgentState::parse)?,
         began_ms: get(row, "began_ms")?,
         ended_ms: get(row, "ended_ms")?,

@@ -50,6 +50,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0034_agents.sql"),
     include_str!("../../migrations/0036_files_are_accepted_as_they_were_seen.sql"),
     include_str!("../../migrations/0037_agent_plans.sql"),
+    include_str!("../../migrations/0038_agents_go_on.sql"),
 ];
 
 /// A file and how long to wait for it.

@@ -1,0 +1,105 @@
+//! What agents are told at the moment of their end: whenever it is said, somebody hears it.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use jiff::Timestamp;
+use limpid_config::Clock;
+use limpid_core::{AgentId, AgentState};
+use limpid_runtime::{Agent, Told};
+use serde_json::json;
+
+use crate::kit::agents::{agents, bench, calls, is_child, newest, notices, says};
+use crate::kit::{FixedClock, PATIENCE, all, last};
+
+type Act = Box<dyn FnOnce() + Send>;
+
+/// A clock that stands still, and at one of the times that it is read something happens before the reader goes on.
+#[derive(Default)]
+struct Moment {
+    /// How often it is read until then.
+    left: AtomicI64,
+    act: Mutex<Option<Act>>,
+}
+
+impl std::fmt::Debug for Moment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?}", self.left)
+    }
+}
+
+impl Clock for Moment {
+    fn now(&self) -> Timestamp {
+        if self.left.fetch_sub(1, Ordering::SeqCst) == 1
+            && let Some(act) = self.act.lock().unwrap().take()
+        {
+            // A thread of the runtime must not wait for the runtime.
+            std::thread::spawn(act).join().unwrap();
+        }
+        FixedClock::at("2026-03-28T12:00:00Z").now()
+    }
+}
+
+/// Tells an agent something at the n-th time that the clock is read after its last reply. None: it is not read so often.
+async fn told_at(moment: i64) -> Option<Told> {
+    let clock = Arc::new(Moment::default());
+    let armed = Arc::clone(&clock);
+    let (bench, sent) = bench("koshi", move |request| {
+        let newest = newest(request);
+        if is_child(request) && newest.contains("Only the green ones.") {
+            says("Six green ones.")
+        } else if is_child(request) {
+            armed.left.store(moment, Ordering::SeqCst);
+            says("Nine.")
+        } else if newest.contains("Begin.") {
+            calls(&[("spawn_agent", json!({ "task": "Count." }))])
+        } else {
+            says("Well.")
+        }
+    })
+    .await;
+    let mut options = bench.options();
+    options.clock = Arc::clone(&clock) as Arc<dyn Clock>;
+    let agent = Arc::new(Agent::open(options).unwrap());
+    let told = Arc::new(OnceLock::new());
+    let (runtime, teller, kept) = (tokio::runtime::Handle::current(), Arc::clone(&agent), Arc::clone(&told));
+    *clock.act.lock().unwrap() = Some(Box::new(move || {
+        let said = runtime.block_on(teller.agents().tell(AgentId(1), "Only the green ones."));
+        kept.set(said.unwrap()).unwrap();
+    }));
+    let handle = agent.chat(last("Begin.")).await.unwrap();
+    let chat = handle.conversation().clone();
+    all(handle).await;
+    for _ in 0..2 {
+        tokio::time::timeout(PATIENCE, agent.conversations().wait_for_agents(&chat)).await.unwrap().unwrap();
+        agent.conversations().wait_idle(&chat).await;
+    }
+    clock.act.lock().unwrap().take();
+    let told = *told.get()?;
+    let all = agents(&agent).await;
+    let ends: Vec<_> = all.iter().map(|agent| (agent.state, agent.result.as_str())).collect();
+    let expected: &[_] = match told {
+        Told::Hears(_) => &[(AgentState::Done, "Six green ones.")],
+        Told::GoesOn { .. } => &[(AgentState::Done, "Nine."), (AgentState::Done, "Six green ones.")],
+    };
+    assert_eq!(ends, expected, "at {moment}: {told:?}");
+    assert!(agent.store().waiting(&all[0].works_in()).await.unwrap().rows.is_empty(), "at {moment}: {told:?}");
+    let heard = sent.lock().unwrap().iter().filter(|one| newest(one).contains("Only the green ones.")).count();
+    assert_eq!(heard, 1, "at {moment}: {told:?}");
+    assert_eq!(notices(&agent, &all[0]).await.len(), ends.len(), "at {moment}: each end is told once");
+    Some(told)
+}
+
+// LES-120 LES-129
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn whenever_an_agent_is_told_something_around_its_end_it_hears_it_or_another_one_goes_on() {
+    let (mut hear, mut go_on) = (0, 0);
+    for moment in 1..=40 {
+        match told_at(moment).await {
+            Some(Told::Hears(_)) => hear += 1,
+            Some(Told::GoesOn { .. }) => go_on += 1,
+            None => break,
+        }
+    }
+    assert!(hear > 2 && go_on > 0, "{hear} heard it, {go_on} went on");
+}
