@@ -8,7 +8,7 @@ mod send_state;
 use std::sync::Arc;
 
 use limpid_config::{Config, Live, Redactor};
-use limpid_core::{ConversationId, DraftState, Tier, ToolCall, Trust, TurnId};
+use limpid_core::{ConversationId, DraftState, Labelled, Tier, ToolCall, Trust, TurnId};
 use limpid_store::{
     ConversationKind, Draft, DraftEdit, DraftEvent, DraftId, DraftRoom, ItemId, Listed, NewDraft, Store, StoreError,
 };
@@ -199,7 +199,9 @@ impl Drafts {
     /// When there is none, or it does not wait any more.
     pub async fn refuse(&self, id: DraftId) -> Result<Draft, AgentError> {
         self.expire_and_recover().await?;
-        Ok(self.move_draft(id, DraftState::Refused, "").await?)
+        let refused = self.move_draft(id, DraftState::Refused, "").await?;
+        self.tell_outcome(&refused, Labelled::new(String::new(), Trust::Owner)).await;
+        Ok(refused)
     }
 
     /// Keeps a call for the owner, and has it expire in time; none when too many wait already.

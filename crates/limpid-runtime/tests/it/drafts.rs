@@ -239,6 +239,31 @@ async fn a_run_in_the_background_makes_five_drafts_at_most() {
     assert_eq!(told[0].new.title, "send_mail to eve0@example.com");
 }
 
+/// The next request of the chat that a draft came from says in one line what the owner has made of it, with the draft's label.
+// SEC-010
+#[tokio::test]
+async fn the_chat_learns_what_the_owner_made_of_a_draft() {
+    for (is_yes, line) in [
+        (true, "Draft 1 was sent (send_mail to eve@example.com): send_mail done"),
+        (false, "Draft 1 was refused (send_mail to eve@example.com)"),
+    ] {
+        let (bench, tools, agent) = drafted().await;
+        let ended = match is_yes {
+            true => agent.drafts().approve(DraftId(1), None).await,
+            false => agent.drafts().refuse(DraftId(1)).await,
+        };
+        let chat = ended.unwrap().new.conversation;
+        drop(agent);
+        let agent = tools.agent(&bench);
+        all(agent.chat(last("And now?")).await.unwrap()).await;
+        let request = bench.server.calls().last().unwrap().text();
+        assert_eq!(request.matches(line).count(), 1, "{request}");
+        let told = agent.store().messages(&chat, None).await.unwrap().rows;
+        let told: Vec<_> = told.iter().filter(|row| row.message.text == line).map(|row| row.message.trust).collect();
+        assert_eq!(told, [Trust::Outside]);
+    }
+}
+
 /// What nobody answered in time is told in the chat that it came from.
 // SEC-010
 #[tokio::test]

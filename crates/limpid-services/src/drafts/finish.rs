@@ -1,6 +1,7 @@
 //! How drafts come to their end: carried out, too old, or cut off by a crash.
 
 use limpid_config::process;
+use limpid_core::line::one_line;
 use limpid_core::{DraftState, Labelled, Trust};
 use limpid_store::{Draft, DraftEdit, DraftId};
 use limpid_turn::ToolOutcome;
@@ -8,6 +9,9 @@ use limpid_turn::ToolOutcome;
 use crate::drafts::{Drafts, UNDER_WAY, in_short, is_chat, missing};
 use crate::error::AgentError;
 use crate::tools::{OUTCOME_UNKNOWN, changes};
+
+/// Characters of a result that the chat is told; the draft holds it whole.
+const SAID: usize = 300;
 
 impl Drafts {
     /// Ends the drafts that waited too long, and those that a dead process was carrying out; the chat that they came
@@ -58,16 +62,25 @@ impl Drafts {
     /// Writes down what came of a draft that was carried out; none: it gave no result in time and was stopped.
     pub(super) async fn end(&self, id: DraftId, ended: Option<ToolOutcome>) -> Result<Draft, AgentError> {
         let draft = self.0.store.draft(id).await?.ok_or_else(|| missing(id))?;
+        let own = |words: &str| (false, Labelled::new(words.to_owned(), Trust::Owner));
         let (done, detail) = match (ended, draft.state) {
-            (Some(ToolOutcome { said, failed, .. }), _) => (!failed, said.into_parts().0),
-            (None, DraftState::Approved) => (false, "no result in time; nothing was sent".to_owned()),
-            (None, _) => (false, "no result in time; its outcome is unknown".to_owned()),
+            (Some(ToolOutcome { said, failed, .. }), _) => (!failed, said),
+            (None, DraftState::Approved) => own("no result in time; nothing was sent"),
+            (None, _) => own("no result in time; its outcome is unknown"),
         };
+        let (detail, trust) = detail.into_parts();
         let detail = self.0.redactor.clean(detail);
+        let ended = self.write_end(draft, done, &detail).await?;
+        self.tell_outcome(&ended, Labelled::new(detail, trust)).await;
+        Ok(ended)
+    }
+
+    async fn write_end(&self, draft: Draft, done: bool, detail: &str) -> Result<Draft, AgentError> {
+        let id = draft.id;
         let next = match (draft.state, done) {
             // Whatever came after it arrived changes nothing about that.
             (DraftState::Sent, true) => {
-                return Ok(self.0.store.annotate_draft(id, &detail, self.0.host.now_ms()).await?);
+                return Ok(self.0.store.annotate_draft(id, detail, self.0.host.now_ms()).await?);
             }
             (DraftState::Sent, false) => return Ok(draft),
             (DraftState::Approved, true) => {
@@ -77,11 +90,28 @@ impl Drafts {
             (_, true) => DraftState::Sent,
             (_, false) => DraftState::Failed,
         };
-        Ok(self.move_draft(id, next, &detail).await?)
+        Ok(self.move_draft(id, next, detail).await?)
     }
 
     pub(super) async fn fail(&self, id: DraftId, why: &str) -> Result<Draft, AgentError> {
-        Ok(self.move_draft(id, DraftState::Failed, why).await?)
+        let failed = self.move_draft(id, DraftState::Failed, why).await?;
+        self.tell_outcome(&failed, Labelled::new(why.to_owned(), Trust::Owner)).await;
+        Ok(failed)
+    }
+
+    /// Tells the chat that a draft came from in one line what the owner has made of it, and what it came to. The draft has ended
+    /// also where that cannot be written.
+    pub(super) async fn tell_outcome(&self, draft: &Draft, said: Labelled<String>) {
+        let (said, trust) = said.into_parts();
+        let line = one_line(&said);
+        let mut text = format!("Draft {} {} ({})", draft.id.0, draft.state.in_words(), in_short(&draft.new));
+        if !line.is_empty() {
+            let more = if line.chars().count() > SAID { "…" } else { "" };
+            text.push_str(": ");
+            text.extend(line.chars().take(SAID));
+            text.push_str(more);
+        }
+        let _ = self.tell(draft, draft.state, Labelled::new(text, trust)).await;
     }
 
     /// Binds a draft to what is there now: it waits again, and says what has changed.
