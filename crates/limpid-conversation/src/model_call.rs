@@ -207,9 +207,22 @@ impl ModelCall {
     fn take(&mut self, event: Option<Result<ChainEvent, ModelError>>) {
         match event {
             Some(Ok(ChainEvent::Request { service, prepared, .. })) => self.request(service, *prepared),
-            Some(Ok(ChainEvent::Retry { service, error, .. } | ChainEvent::Fallback { service, error })) => {
+            Some(Ok(ChainEvent::Retry { service, error, wait })) => {
+                self.give_up(&error);
+                let reason = match wait.as_secs() {
+                    0 => error.message,
+                    seconds => format!("{} Waiting {seconds} s.", error.message.trim_end()),
+                };
+                self.see(TurnEvent::Retrying { reason, model: service });
+            }
+            Some(Ok(ChainEvent::Fallback { service, error })) => {
                 self.give_up(&error);
                 self.see(TurnEvent::Retrying { reason: error.message, model: service });
+            }
+            Some(Ok(ChainEvent::LeftAlone { service, wait })) => {
+                let seconds = wait.as_secs().max(1);
+                let text = format!("{service} has asked another chat to wait. This one waits with it, {seconds} s at most.");
+                self.see(TurnEvent::Notice(text));
             }
             Some(Ok(ChainEvent::Remedied { error, notice, .. })) => {
                 self.give_up(&error);

@@ -60,6 +60,13 @@ pub enum ChainEvent {
         /// How long the wait is.
         wait: Duration,
     },
+    /// This service has had another call wait, which shares the [`BackOffs`]: it is asked when that wait is over.
+    LeftAlone {
+        /// `provider/model`.
+        service: String,
+        /// How long that wait is; part of it may have passed.
+        wait: Duration,
+    },
     /// The last request was refused for something that it can do without, and the same service will be asked without it.
     Remedied {
         /// `provider/model`.
@@ -147,6 +154,8 @@ struct Run {
 enum Phase {
     Prepare,
     Wait(Duration, LeftAlone),
+    /// Another call waits, and this one with it.
+    WaitForOthers(String),
     Send(Box<Prepared>),
     Listen(BoxStream<'static, Result<ModelEvent, ModelError>>),
     Over,
@@ -163,14 +172,24 @@ impl Run {
                     }
                     self.phase = Phase::Prepare;
                 }
+                Phase::WaitForOthers(service) => {
+                    let over = self.chain.back_offs.over(&service);
+                    if self.cancel.run_until_cancelled(over).await.is_none() {
+                        return Some(Err(ModelError::new(FailureClass::Cancelled, "the call was cancelled")));
+                    }
+                    self.phase = Phase::Prepare;
+                }
                 Phase::Prepare => {
                     let Some(model) = self.chain.services.get(self.at).cloned() else {
                         let message = "there is no model to ask; set one with --model or LIMPID_MODEL";
                         return Some(Err(ModelError::new(FailureClass::UnknownModel, message)));
                     };
                     let service = model.info().name();
-                    let over = self.chain.back_offs.over(&service);
-                    if self.cancel.run_until_cancelled(over).await.is_none() {
+                    if let Some(wait) = self.chain.back_offs.longest(&service) {
+                        self.phase = Phase::WaitForOthers(service.clone());
+                        return Some(Ok(ChainEvent::LeftAlone { service, wait }));
+                    }
+                    if self.cancel.is_cancelled() {
                         return Some(Err(ModelError::new(FailureClass::Cancelled, "the call was cancelled")));
                     }
                     return Some(match self.prepare(&*model) {
@@ -229,7 +248,7 @@ impl Run {
             self.chain.retry.wait_after(self.attempt, error.class, error.retry_after, self.chain.pause.spread())
         {
             self.attempt += 1;
-            self.phase = Phase::Wait(wait, self.chain.back_offs.leave_alone(&service));
+            self.phase = Phase::Wait(wait, self.chain.back_offs.leave_alone(&service, wait));
             return Ok(ChainEvent::Retry { service, error, wait });
         }
         if self.at + 1 == self.chain.services.len() {

@@ -6,7 +6,7 @@ use crate::support::{ForEver, NoPause, call, card, collect, inputs, prompt};
 use futures_util::StreamExt;
 use limpid_core::{FailureClass, RetryPlan, ToolProtocol, UsableWindow, Usage};
 use limpid_model::script::Script;
-use limpid_model::{Ask, Chain, ChainEvent, Model, ModelCard, ModelError, ModelEvent, ScriptedModel};
+use limpid_model::{Ask, BackOffs, Chain, ChainEvent, Model, ModelCard, ModelError, ModelEvent, ScriptedModel};
 use tokio_util::sync::CancellationToken;
 
 /// A service with a name, a window and a script.
@@ -41,6 +41,7 @@ fn line(event: &ChainEvent) -> String {
             format!("request {service} try {attempt}")
         }
         ChainEvent::Retry { service, error, wait } => format!("retry {service} {} in {wait:?}", error.class),
+        ChainEvent::LeftAlone { service, wait } => format!("{service} is left alone for {wait:?}"),
         ChainEvent::Remedied { service, notice, .. } => format!("remedied {service}: {notice:?}"),
         ChainEvent::Fallback { service, error } => format!("fallback from {service}: {}: {error}", error.class),
         ChainEvent::Reply(event) => format!("{event:?}"),
@@ -142,6 +143,33 @@ async fn a_cancel_ends_a_wait() {
     cancel.cancel();
     assert_eq!(stream.next().await.unwrap().unwrap_err().class, FailureClass::Cancelled);
     assert!(stream.next().await.is_none());
+}
+
+// LES-126
+#[tokio::test]
+async fn a_call_says_that_it_waits_with_another_one_and_for_how_long_and_can_be_cancelled() {
+    let back_offs = Arc::<BackOffs>::default();
+    let model = plain("a", &format!("{RATE}retry_after = 30\n{GOOD}"));
+    let chain = || {
+        let chain =
+            Chain::new(vec![Arc::clone(&model) as Arc<dyn Model>], RetryPlan::default(), Arc::new(ForEver));
+        chain.sharing(Arc::clone(&back_offs))
+    };
+    let ask = |cancel| {
+        let call = call(prompt(&inputs()));
+        chain().ask(Arc::new(move |_: &ModelCard| Ok(Ask { call: call.clone(), tokens: 1 })), cancel)
+    };
+    let mut first = ask(CancellationToken::new());
+    while !matches!(first.next().await, Some(Ok(ChainEvent::Retry { .. }))) {}
+    let cancel = CancellationToken::new();
+    let mut second = ask(cancel.clone());
+    assert_eq!(line(&second.next().await.unwrap().unwrap()), "s/a is left alone for 30s");
+    cancel.cancel();
+    assert_eq!(second.next().await.unwrap().unwrap_err().class, FailureClass::Cancelled);
+    let mut third = ask(CancellationToken::new());
+    assert_eq!(line(&third.next().await.unwrap().unwrap()), "s/a is left alone for 30s");
+    drop(first);
+    assert_eq!(line(&third.next().await.unwrap().unwrap()), "request s/a try 1");
 }
 
 #[tokio::test]

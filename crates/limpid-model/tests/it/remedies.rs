@@ -43,6 +43,7 @@ async fn ask(model: &Arc<dyn Model>, call: &ModelCall) -> Vec<String> {
         ChainEvent::Request { .. } => Some("request".to_owned()),
         ChainEvent::Remedied { notice: Some(notice), .. } => Some(notice.clone()),
         ChainEvent::Remedied { notice: None, .. } => Some("known".to_owned()),
+        ChainEvent::LeftAlone { .. } => Some("left alone".to_owned()),
         ChainEvent::Retry { .. } => Some("retry".to_owned()),
         ChainEvent::Fallback { .. } => Some("fallback".to_owned()),
         ChainEvent::Reply(ModelEvent::Text(text)) => Some(text.clone()),

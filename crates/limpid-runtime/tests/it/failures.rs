@@ -1,6 +1,6 @@
 //! What goes wrong ends in a clear error, and the message is kept.
 
-use crate::kit::{Bench, PROTOCOLS, all, last, remote, say, text};
+use crate::kit::{Bench, PROTOCOLS, all, last, new_chat, remote, say, text};
 use limpid_core::FailureClass;
 use limpid_runtime::{Agent, AgentError, ChatRequest, ConversationChoice, TurnEvent};
 use limpid_store::{RequestFilter, TurnOutcome};
@@ -205,4 +205,36 @@ data: {"type":"message_delta","delta":{"stop_reason":"refusal","stop_details":{"
     assert!(message.contains("refused to answer (bio)"), "{message}");
     let rows = agent.store().messages(&conversation, None).await.unwrap().rows;
     assert!(rows.iter().all(|row| !row.message.text.contains("First you take")));
+}
+
+/// What one chat is asked to wait for, another one sees too: why nothing comes, for how long, and that it can be stopped.
+// MOD-100 LES-126
+#[tokio::test]
+async fn a_chat_that_waits_with_another_one_says_so_and_can_be_stopped() {
+    let limited = "[[reply]]\nstatus = 429\nretry_after = 30\nbody = '{\"error\":{\"message\":\"slow down\"}}'\n";
+    let bench = Bench::new(&format!("{limited}[[reply]]\ntext = \"Here again.\"\n")).await;
+    let pause = crate::kit::agents::Passed::new();
+    let agent = crate::kit::agents::open(&bench, &pause, &[]);
+    let mut first = agent.chat(new_chat("hello?")).await.unwrap();
+    let reason = loop {
+        match first.next().await.unwrap() {
+            TurnEvent::Retrying { reason, .. } => break reason,
+            event => assert!(!event.is_last(), "{event:?}"),
+        }
+    };
+    assert!(reason.ends_with(" Waiting 30 s."), "{reason}");
+    let mut second = agent.chat(new_chat("and here?")).await.unwrap();
+    let notice = loop {
+        match second.next().await.unwrap() {
+            TurnEvent::Notice(text) => break text,
+            event => assert!(!event.is_last(), "{event:?}"),
+        }
+    };
+    assert_eq!(notice, "openai/scripted has asked another chat to wait. This one waits with it, 30 s at most.");
+    assert!(agent.conversations().cancel(second.conversation()));
+    let ended = all(second).await;
+    assert!(matches!(ended.last(), Some(TurnEvent::Done { outcome: Outcome::Cancelled, .. })), "{ended:?}");
+    pause.seconds(30);
+    assert_eq!(text(&all(first).await), "Here again.");
+    assert_eq!(bench.server.calls().len(), 2, "the second chat asked for nothing");
 }
