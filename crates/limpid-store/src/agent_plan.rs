@@ -15,7 +15,7 @@ pub trait AgentPlans: Send + Sync {
     /// that does not stand before it.
     async fn keep_plan(&self, plan: NewPlan) -> Result<Vec<PlannedTask>, StoreError>;
 
-    /// Planned tasks by their numbers: those of a conversation, or all.
+    /// The tasks of the newest plans by their numbers: of a conversation, or of all.
     async fn planned_tasks(&self, chat: Option<&ConversationId>) -> Result<Listed<PlannedTask>, StoreError>;
 
     /// These tasks are to be started, once more where they were; the turn is the one that wants it. What led to that is a part of

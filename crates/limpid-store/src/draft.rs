@@ -18,6 +18,9 @@ pub trait Drafts: Send + Sync {
     /// Drafts in one of these states, oldest first.
     async fn drafts(&self, states: &[DraftState]) -> Result<Listed<Draft>, StoreError>;
 
+    /// Whether the owner has refused a draft of a conversation that calls this tool.
+    async fn has_refused_draft(&self, conversation: &ConversationId, tool: &str) -> Result<bool, StoreError>;
+
     /// Puts other arguments into a draft. Whatever approval it had is void: it is open again.
     ///
     /// # Errors

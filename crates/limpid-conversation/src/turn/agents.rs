@@ -2,7 +2,7 @@
 
 use limpid_core::agent::is_notice;
 use limpid_core::message::{FAILED, OWNER_SAID_NO};
-use limpid_core::{ConversationId, DraftState, FailureClass, Message, Role};
+use limpid_core::{ConversationId, FailureClass, Role};
 use limpid_model::ModelError;
 use limpid_services::deliveries::visible_text;
 use limpid_services::directory::is_run;
@@ -47,21 +47,15 @@ pub(super) fn named(agent: Option<&SubAgent>, held: HeldCall) -> HeldCall {
 pub(super) async fn was_refused(turn: &mut RunningTurn, tool: &str) -> Result<bool, AgentError> {
     let Some(agent) = agent_of(turn).await? else { return Ok(false) };
     let own = agent.works_in();
-    let before = turn.deps.store().messages(&own, None).await?.rows.into_iter().map(|row| row.message);
-    let messages: Vec<Message> = before.chain(turn.machine.in_flight().iter().cloned()).collect();
-    let refused = messages.iter().filter(|message| message.role == Role::Tool && is_no(&message.text));
-    let refused: Vec<_> = refused.filter_map(|message| message.call_id.as_ref()).collect();
-    let calls = messages.iter().flat_map(|message| &message.calls);
-    if calls.filter(|call| call.name == tool).any(|call| refused.contains(&&call.id)) {
+    let (store, no) = (turn.deps.store(), format!("{FAILED}\"{OWNER_SAID_NO}"));
+    if store.has_result(&own, tool, &no).await? || store.has_refused_draft(&own, tool).await? {
         return Ok(true);
     }
-    let drafts = turn.deps.store().drafts(&[DraftState::Refused]).await?.rows;
-    Ok(drafts.iter().any(|draft| draft.new.conversation == own && draft.new.tool == tool))
-}
-
-/// Whether a result says that the owner said no.
-fn is_no(result: &str) -> bool {
-    result.strip_prefix(FAILED).is_some_and(|why| why.trim_start_matches('"').starts_with(OWNER_SAID_NO))
+    let now = turn.machine.in_flight();
+    let refused = now.iter().filter(|message| message.role == Role::Tool && message.text.starts_with(&no));
+    let refused: Vec<_> = refused.filter_map(|message| message.call_id.as_ref()).collect();
+    let mut calls = now.iter().flat_map(|message| &message.calls);
+    Ok(calls.any(|call| call.name == tool && refused.contains(&&call.id)))
 }
 
 /// What people see of a result: of an agent that did not come to its end only that, and no word of its own.

@@ -1,15 +1,21 @@
 //! What agents are told at the moment of their end: whenever it is said, somebody hears it.
 
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use limpid_config::Clock;
 use limpid_core::{AgentId, AgentState};
-use limpid_runtime::{Agent, Told};
+use limpid_model::Pause;
+use limpid_runtime::{Agent, AgentReport, Told};
+use limpid_testkit::Reply;
 use serde_json::json;
 
-use crate::kit::agents::{agents, bench, calls, is_child, newest, notices, says};
+use crate::kit::agents::{agents, bench, calls, is_child, newest, notices, open, says, Passed};
 use crate::kit::{FixedClock, PATIENCE, all, last};
 
 type Act = Box<dyn FnOnce() + Send>;
@@ -102,4 +108,80 @@ async fn whenever_an_agent_is_told_something_around_its_end_it_hears_it_or_anoth
         }
     }
     assert!(hear > 2 && go_on > 0, "{hear} heard it, {go_on} went on");
+}
+
+// LES-120 LES-123 LES-129
+#[tokio::test]
+async fn one_that_goes_on_answers_for_what_was_said_since_and_not_for_the_one_before() {
+    let (bench, _) = bench("koshi", |request| {
+        let newest = newest(request);
+        if is_child(request) && newest.contains("Go on.") {
+            serde_json::from_value::<Reply>(json!({ "status": 400, "body": "{\"error\":{\"message\":\"no\"}}" })).unwrap()
+        } else if is_child(request) && newest.contains("Count.") {
+            calls(&[("list_dir", json!({ "path": "." }))])
+        } else if is_child(request) {
+            says("Nine.")
+        } else if newest.contains("Begin.") {
+            calls(&[("spawn_agent", json!({ "task": "Count." }))])
+        } else {
+            says("Well.")
+        }
+    })
+    .await;
+    let agent = open(&bench, &Passed::new(), &[]);
+    crate::kit::agents::talk(&agent, "Begin.").await;
+    let told = agent.agents().tell(AgentId(1), "Go on.").await.unwrap();
+    assert_eq!(told, Told::GoesOn { before: AgentId(1), now: AgentId(2) });
+    let chat = agents(&agent).await[0].chat.clone();
+    tokio::time::timeout(PATIENCE, agent.conversations().wait_for_agents(&chat)).await.unwrap().unwrap();
+    let all = agents(&agent).await;
+    let ends: Vec<_> = all.iter().map(|agent| (agent.state, agent.result.as_str())).collect();
+    assert_eq!(ends, [(AgentState::Done, "Nine."), (AgentState::Failed, "")]);
+    let [first, second] = [&all[0], &all[1]].map(AgentReport::of_row);
+    assert_eq!((first.rounds, first.calls.len()), (2, 1));
+    assert_eq!((second.rounds, second.calls.len(), second.tokens), (0, 0, 0));
+}
+
+/// At the first wait for another try the database is as it was. The time of agents does not pass.
+struct Mended(PathBuf, Option<&'static str>);
+
+impl Pause for Mended {
+    fn pause(&self, time: Duration) -> BoxFuture<'static, ()> {
+        if time >= Duration::from_secs(30) {
+            return std::future::pending().boxed();
+        }
+        if let Some(mend) = self.1 {
+            rusqlite::Connection::open(&self.0).unwrap().execute_batch(mend).unwrap();
+        }
+        std::future::ready(()).boxed()
+    }
+}
+
+// LES-110 LES-113
+#[tokio::test]
+async fn an_end_that_cannot_be_written_is_written_later_or_without_its_words() {
+    let whole = (AgentState::Done, "Nine.", "");
+    let bare = (AgentState::Failed, "", "its end could not be written whole");
+    for (mend, expected) in [(Some("DROP TRIGGER IF EXISTS full"), whole), (None, bare)] {
+        let (bench, _) = bench("koshi", |request| {
+            if is_child(request) {
+                says("Nine.")
+            } else if newest(request).contains("Begin.") {
+                calls(&[("spawn_agent", json!({ "task": "Count." }))])
+            } else {
+                says("Well.")
+            }
+        })
+        .await;
+        let file = bench.home.path().join("data/limpid.db");
+        let mut options = bench.options();
+        options.pause = Arc::new(Mended(file.clone(), mend));
+        let agent = Agent::open(options).unwrap();
+        let full = "CREATE TRIGGER full BEFORE UPDATE ON agent WHEN NEW.result <> '' BEGIN SELECT RAISE(ABORT, 'full'); END";
+        rusqlite::Connection::open(&file).unwrap().execute_batch(full).unwrap();
+        crate::kit::agents::talk(&agent, "Begin.").await;
+        let ended = agents(&agent).await.remove(0);
+        assert_eq!((ended.state, ended.result.as_str(), ended.reason.as_str()), expected);
+        assert_eq!(notices(&agent, &ended).await.len(), 1);
+    }
 }

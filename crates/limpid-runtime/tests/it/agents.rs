@@ -391,25 +391,27 @@ async fn a_planned_task_that_a_strangers_text_had_started_is_done_with_its_label
 
 // KOSHI-044
 #[tokio::test]
-async fn tasks_that_wait_for_each_other_are_not_planned() {
-    let (bench, sent) = bench("koshi", |request| {
-        let newest = newest(request);
-        if is_child(request) && newest.contains("Plan it.") {
-            let tasks = json!([
-                { "name": "a", "task": "A.", "after": ["b"] }, { "name": "b", "task": "B.", "after": ["a"] },
-            ]);
-            calls(&[("plan_tasks", json!({ "tasks": tasks }))])
-        } else if newest.contains("Begin.") {
-            calls(&[("spawn_agent", json!({ "task": "Plan it." }))])
-        } else {
-            says("Noted.")
-        }
-    })
-    .await;
-    let agent = open(&bench, &Passed::new(), &[]);
-    talk(&agent, "Begin.").await;
-    assert!(sent.lock().unwrap().iter().any(|one| newest(one).contains("wait for each other")));
-    assert!(agent.agents().planned(None).await.unwrap().is_empty());
+async fn tasks_that_wait_for_each_other_or_have_no_short_name_are_not_planned() {
+    let circle =
+        json!([{ "name": "a", "task": "A.", "after": ["b"] }, { "name": "b", "task": "B.", "after": ["a"] }]);
+    let long = json!([{ "name": "é".repeat(61), "task": "A." }]);
+    for (tasks, why) in [(circle, "wait for each other"), (long, "has more than 60 characters")] {
+        let (bench, sent) = bench("koshi", move |request| {
+            let newest = newest(request);
+            if is_child(request) && newest.contains("Plan it.") {
+                calls(&[("plan_tasks", json!({ "tasks": tasks }))])
+            } else if newest.contains("Begin.") {
+                calls(&[("spawn_agent", json!({ "task": "Plan it." }))])
+            } else {
+                says("Noted.")
+            }
+        })
+        .await;
+        let agent = open(&bench, &Passed::new(), &[]);
+        talk(&agent, "Begin.").await;
+        assert!(sent.lock().unwrap().iter().any(|one| newest(one).contains(why)), "{why}");
+        assert!(agent.agents().planned(None).await.unwrap().is_empty());
+    }
 }
 
 /// Random trees: whatever agents start and however they end, each ends in one state, is told of once to whoever started it, has

@@ -10,10 +10,13 @@ use limpid_store::{AcceptedAgent, NewPlan, NewPlannedTask, NewSubAgent, PlannedT
 use limpid_tools::{ToolContext, echoed};
 
 use crate::agents::refusal::words;
-use crate::agents::request::{found, given, tools_of};
+use crate::agents::request::{found, given, short, tools_of};
 use crate::agents::service::Agents;
 use crate::error::AgentError;
 use crate::tools::trouble;
+
+/// Characters of the name of a planned task.
+const LONGEST_NAME: usize = 60;
 
 /// The prompt path of agents that do planned tasks.
 const PATH: &str = "worker";
@@ -61,7 +64,7 @@ pub async fn planned(store: &dyn Store, chat: Option<&ConversationId>) -> Result
 }
 
 impl Agents {
-    /// Planned tasks by their numbers, those of a conversation or all, each with how it stands.
+    /// The tasks of the newest plans by their numbers, of a conversation or of all, each with how it stands.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -81,6 +84,13 @@ impl Agents {
         }
         let mut needs = Vec::new();
         for task in &tasks {
+            if task.name.chars().count() > LONGEST_NAME {
+                return Err(sentence!(
+                    "the name `{}` has more than {} characters; put what is to be done into `task`",
+                    echoed(short(&task.name)),
+                    LONGEST_NAME
+                ));
+            }
             if task.task.trim().is_empty() {
                 return Err(sentence!("the task `{}` is empty; say what is to be done", echoed(task.name.clone())));
             }

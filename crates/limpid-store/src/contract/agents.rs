@@ -8,7 +8,7 @@ use super::Bench;
 use super::sample::{ODD, begin, begun, conversation, inbound, lease, request};
 use crate::{
     AcceptedAgent, AgentEnd, AgentEnded, AgentFilter, ConversationKind, CostBy, CostQuery, InboundId, Lease, NewConversation,
-    NewRequest, NewSubAgent, Store, StoreError, SubAgent,
+    NewPlan, NewPlannedTask, NewRequest, NewSubAgent, Store, StoreError, SubAgent,
 };
 
 const LIMITS: AgentLimits = AgentLimits { live: 3, tokens: 1000, a_day: None };
@@ -190,7 +190,7 @@ pub async fn a_tree_of_agents_comes_to_an_end(bench: &Bench) {
 // LES-119 PICO-064
 pub async fn what_an_agent_costs_is_its_chats(bench: &Bench) {
     let store = bench.store.as_ref();
-    begun(store, "a", "t").await;
+    let (lease, _) = begun(store, "a", "t").await;
     let agent = fresh(store.accept_agent(new("a", "t", "1"), LIMITS).await.unwrap());
     let run = NewConversation { kind: ConversationKind::Run, id: agent.id.conversation(), ..conversation("", 0) };
     store.create_conversation(run).await.unwrap();
@@ -199,9 +199,21 @@ pub async fn what_an_agent_costs_is_its_chats(bench: &Bench) {
         store.record_request(request).await.unwrap();
     }
     assert_eq!(store.tokens_of_tree(&TurnId::new("t")).await.unwrap(), 20);
+    // One that goes on with its work, for another message, has a budget of its own.
+    store.end_agent(end(agent.id, AgentState::Done)).await.unwrap();
+    begin(store, &lease, "v", &[]).await;
+    let goes_on = NewSubAgent { continues: Some(agent.id), ..new("a", "v", "1") };
+    let goes_on = fresh(store.accept_agent(goes_on, LIMITS).await.unwrap());
+    assert_eq!((goes_on.works_in(), goes_on.message_before), (agent.works_in(), None));
+    assert_eq!(store.tokens_of_tree(&TurnId::new("v")).await.unwrap(), 0);
+    let later = NewRequest { conversation: Some(agent.works_in()), ..request("q2", 1, Vec::new()) };
+    store.record_request(later).await.unwrap();
+    for tree in ["t", "v"] {
+        assert_eq!(store.tokens_of_tree(&TurnId::new(tree)).await.unwrap(), 20, "{tree}");
+    }
     let query = CostQuery { by: CostBy::Conversation, ..CostQuery::default() };
     let costs = store.costs(query).await.unwrap();
-    assert_eq!(costs.iter().map(|row| (row.group.as_str(), row.requests)).collect::<Vec<_>>(), [("a", 2)]);
+    assert_eq!(costs.iter().map(|row| (row.group.as_str(), row.requests)).collect::<Vec<_>>(), [("a", 3)]);
     let spent = store.spent(0, None).await.unwrap();
     assert!(spent.iter().all(|row| !row.in_background), "the owner asked for it: {spent:?}");
     let few = AgentLimits { tokens: 20, ..LIMITS };
@@ -291,6 +303,45 @@ pub async fn whatever_happens_each_agent_ends_once_and_is_told_once(bench: &Benc
 /// Ends an agent whatever it was told.
 async fn ends(store: &dyn Store, end: AgentEnd) -> AgentEnded {
     store.end_agent(AgentEnd { told_until: InboundId(i64::MAX), ..end }).await.unwrap()
+}
+
+/// Whole plans are read, the newest of a conversation, and older ones of which nothing was ever started are deleted.
+// KOSHI-044
+pub async fn the_newest_plans_are_kept_and_those_that_were_started(bench: &Bench) {
+    let store = bench.store.as_ref();
+    begun(store, "a", "t").await;
+    let chat = ConversationId::new("a");
+    let plan = async |call: u32| {
+        let task = |at: usize| NewPlannedTask {
+            name: format!("{call}-{at}"),
+            task: "tea".to_owned(),
+            skill: None,
+            context: None,
+            needs: (0..at).collect(),
+        };
+        let plan = NewPlan {
+            chat: chat.clone(),
+            turn: TurnId::new("t"),
+            call: CallId::new(call.to_string()),
+            tasks: (0..16).map(task).collect(),
+            trust: Trust::Owner,
+            now_ms: 1,
+        };
+        store.keep_plan(plan).await.unwrap()
+    };
+    let first = plan(0).await;
+    assert_eq!(first.len(), 16);
+    store.want_planned(&[first[0].id], &TurnId::new("t"), Trust::Owner).await.unwrap();
+    for call in 1..=30 {
+        assert_eq!(plan(call).await.len(), 16);
+        let read = store.planned_tasks(Some(&chat)).await.unwrap().rows;
+        assert!(read.len() <= 176 && read.len() >= 160.min(16 * (call as usize + 1)), "{}", read.len());
+        let ids: HashSet<_> = read.iter().map(|task| task.id).collect();
+        assert!(read.iter().flat_map(|task| &task.needs).all(|need| ids.contains(need)), "plans are whole");
+    }
+    let all = store.planned_tasks(None).await.unwrap().rows;
+    assert_eq!(all.iter().filter(|task| task.name.starts_with("0-")).count(), 16, "it was started");
+    assert!(all.len() <= 16 + 176 && all.iter().all(|task| !task.name.starts_with("1-")), "{}", all.len());
 }
 
 fn new(conversation: &str, turn: &str, call: &str) -> NewSubAgent {

@@ -15,7 +15,27 @@ const SELECT: &str = "SELECT p.*, a.id AS agent, a.state AS agent_state,
   FROM planned_task p
   LEFT JOIN agent a ON a.planned = p.id AND a.call = 'planned ' || p.id || ' ' || p.tries
   WHERE p.owner = :owner AND (:chat IS NULL OR p.chat = :chat) AND (:turn IS NULL OR (p.turn = :turn AND p.call = :call))
+    -- Whole plans: from the first task of the one in which the last of the newest tasks lies.
+    AND p.id >= coalesce((SELECT min(q.id) FROM planned_task q JOIN (
+      SELECT turn, call FROM planned_task WHERE owner = :owner AND (:chat IS NULL OR chat = :chat)
+      ORDER BY id DESC LIMIT 1 OFFSET :newest) oldest
+      ON q.owner = :owner AND q.turn = oldest.turn AND q.call = oldest.call), 0)
   ORDER BY p.id";
+
+/// So many of the newest planned tasks of a conversation are read, and the others of their plans.
+const NEWEST_OF_CHAT: i64 = 160;
+
+/// The same, of all conversations together.
+const NEWEST: i64 = 2000;
+
+/// Plans of a conversation of which nothing was ever started, and that are no longer read.
+const NEVER_STARTED: &str = "SELECT p.id FROM planned_task p WHERE p.owner = :owner AND p.chat = :chat
+  AND NOT EXISTS (SELECT 1 FROM planned_task q WHERE q.owner = p.owner AND q.turn = p.turn AND q.call = p.call
+                  AND (q.tries > 0 OR EXISTS (SELECT 1 FROM agent a WHERE a.planned = q.id)))
+  AND p.id < coalesce((SELECT min(q.id) FROM planned_task q JOIN (
+      SELECT turn, call FROM planned_task WHERE owner = :owner AND chat = :chat
+      ORDER BY id DESC LIMIT 1 OFFSET :newest) oldest
+      ON q.owner = :owner AND q.turn = oldest.turn AND q.call = oldest.call), 0)";
 
 /// The labels, the most trusted first, as migrations compare them.
 const LABELS: &str = "owner file guest outside";
@@ -99,6 +119,13 @@ fn keep(tx: &Tx<'_>, plan: &NewPlan) -> Outcome<Vec<PlannedTask>> {
         }
         ids.push(id);
     }
+    for forget in [
+        format!("DELETE FROM planned_need WHERE task IN ({NEVER_STARTED})"),
+        format!("DELETE FROM planned_task WHERE id IN ({NEVER_STARTED})"),
+    ] {
+        let params = named_params! { ":owner": tx.owner, ":chat": plan.chat.as_str(), ":newest": NEWEST_OF_CHAT };
+        tx.sql.prepare_cached(&forget)?.execute(params)?;
+    }
     Ok(of_call()?.rows)
 }
 
@@ -106,6 +133,7 @@ fn select(tx: &Tx<'_>, chat: Option<&str>, call: Option<(&str, &str)>) -> Outcom
     let mut statement = tx.sql.prepare_cached(SELECT)?;
     let params = named_params! {
         ":owner": tx.owner, ":chat": chat, ":turn": call.map(|(turn, _)| turn), ":call": call.map(|(_, call)| call),
+        ":newest": if chat.is_some() { NEWEST_OF_CHAT } else { NEWEST },
     };
     row::list(&mut statement, params, "planned task", "id", planned_task)
 }

@@ -83,6 +83,11 @@ impl Conversations for SqliteStore {
         }
     }
 
+    async fn has_result(&self, id: &ConversationId, tool: &str, begins: &str) -> Result<bool, StoreError> {
+        let (id, tool, begins) = (id.clone(), tool.to_owned(), begins.to_owned());
+        self.read(move |tx| messages::has_result(tx, &id, &tool, &begins)).await
+    }
+
     async fn accept(&self, new: NewInbound) -> Result<Accepted, StoreError> {
         self.write(move |tx| inbound::accept(tx, &new)).await
     }

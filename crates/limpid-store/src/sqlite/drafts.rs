@@ -54,6 +54,22 @@ impl Drafts for SqliteStore {
         .await
     }
 
+    async fn has_refused_draft(&self, conversation: &ConversationId, tool: &str) -> Result<bool, StoreError> {
+        let (conversation, tool) = (conversation.clone(), tool.to_owned());
+        self.read(move |tx| {
+            let mut statement = tx.sql.prepare_cached(
+                "SELECT 1 FROM draft d JOIN draft_event e ON e.owner = d.owner AND e.draft = d.id AND e.state = :refused
+                 WHERE d.owner = :owner AND d.conversation = :conversation AND d.tool = :tool",
+            )?;
+            let refused = DraftState::Refused.as_str();
+            let params = named_params! {
+                ":owner": tx.owner, ":conversation": conversation.as_str(), ":tool": tool, ":refused": refused,
+            };
+            Ok(statement.exists(params)?)
+        })
+        .await
+    }
+
     async fn move_draft(&self, id: DraftId, next: DraftState, detail: &str, now_ms: i64) -> Result<Draft, StoreError> {
         let detail = detail.to_owned();
         self.write(move |tx| advance(tx, id, next, &detail, now_ms)).await

@@ -206,3 +206,24 @@ pub(super) fn message(row: &Row<'_>) -> Read<StoredMessage> {
         at_ms: get(row, "at_ms")?,
     })
 }
+
+/// Whether a result of this tool in a conversation begins so.
+pub(super) fn has_result(tx: &Tx<'_>, id: &ConversationId, tool: &str, begins: &str) -> Outcome<bool> {
+    let mut statement = tx.sql.prepare_cached(
+        "SELECT r.call_id, m.calls FROM message r
+         JOIN call c ON c.owner = r.owner AND c.conversation = r.conversation AND c.id = r.call_id
+         JOIN message m ON m.id = c.message
+         WHERE r.owner = :owner AND r.conversation = :conversation AND r.role = 'tool'
+           AND substr(r.text, 1, length(:begins)) = :begins",
+    )?;
+    let params = named_params! { ":owner": tx.owner, ":conversation": id.as_str(), ":begins": begins };
+    let mut rows = statement.query(params)?;
+    while let Some(row) = rows.next()? {
+        let call: String = row.get("call_id")?;
+        let calls = calls(row, "calls").unwrap_or_default();
+        if calls.iter().any(|one| one.name == tool && one.id.as_str() == call) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

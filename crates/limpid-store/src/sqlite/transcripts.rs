@@ -6,7 +6,13 @@ use super::Tx;
 use super::failure::{Outcome, is_orphan};
 
 /// What a transcript consists of, in an order in which nothing refers to a row that is gone.
-const PARTS: [&str; 9] = [
+const PARTS: [&str; 11] = [
+    "DELETE FROM planned_need WHERE task IN (SELECT p.id FROM planned_task p WHERE p.owner = :owner AND p.chat = :conversation
+       AND NOT EXISTS (SELECT 1 FROM planned_task q JOIN agent a ON a.planned = q.id
+                       WHERE q.owner = p.owner AND q.turn = p.turn AND q.call = p.call))",
+    "DELETE FROM planned_task WHERE owner = :owner AND chat = :conversation
+       AND NOT EXISTS (SELECT 1 FROM planned_task q JOIN agent a ON a.planned = q.id
+                       WHERE q.owner = planned_task.owner AND q.turn = planned_task.turn AND q.call = planned_task.call)",
     "DELETE FROM inbound WHERE owner = :owner AND conversation = :conversation",
     "DELETE FROM call WHERE owner = :owner AND conversation = :conversation",
     "DELETE FROM message_state WHERE owner = :owner AND conversation = :conversation",

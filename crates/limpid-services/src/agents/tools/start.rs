@@ -61,17 +61,8 @@ pub(super) async fn start(
 ) -> Result<Labelled<String>, Sentence> {
     let waits = request.waited_for;
     let agent = agents.start(by, request).await?;
-    if !waits && is_of_clients(&by.conversation) {
-        let (id, path) = (agent.id.0, agent.id.0);
-        let told = sentence!(
-            "agent {} works in the background; `list_agents` says when it has ended, `read_file` with the path `agent:{}` gives its result",
-            id,
-            path
-        );
-        return Ok(told.into());
-    }
     if !waits {
-        return Ok(in_background(&agent));
+        return Ok(sentence!("agent {} works in the background; {}", agent.id.0, where_its_result_is(by, agent.id)).into());
     }
     let ended = waited(agents, agent).await?;
     Ok(match ended.state {
@@ -82,6 +73,18 @@ pub(super) async fn start(
         }
         _ => came_to_nothing(&ended),
     })
+}
+
+/// How whoever started an agent gets its result: no message reaches a client, which asks for it.
+pub(super) fn where_its_result_is(by: &ToolContext, agent: AgentId) -> Sentence {
+    if is_of_clients(&by.conversation) {
+        sentence!(
+            "`list_agents` says when it has ended, `read_file` with the path `agent:{}` gives its result",
+            agent.0
+        )
+    } else {
+        sentence!("its result comes by itself, as [agent_result:{}]", agent.0)
+    }
 }
 
 /// What is told of an agent whose end comes by itself.

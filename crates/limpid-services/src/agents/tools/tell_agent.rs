@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::start::{AT_ONCE, starts_agents};
+use super::start::{AT_ONCE, starts_agents, where_its_result_is};
 use crate::agents::owner::Told;
 use crate::agents::service::Agents;
 
@@ -36,10 +36,10 @@ impl Tool for TellAgent {
         Ok(match self.0.tell_by(context, AgentId(id), message).await? {
             Told::Hears(id) => sentence!("agent {} hears it when its present step is over", id.0).into(),
             Told::GoesOn { before, now } => sentence!(
-                "agent {} had ended; agent {} goes on with its work, and its result comes by itself, as [agent_result:{}]",
+                "agent {} had ended; agent {} goes on with its work; {}",
                 before.0,
                 now.0,
-                now.0
+                where_its_result_is(context, now)
             )
             .into(),
         })
