@@ -90,6 +90,10 @@ impl Ended {
     fn without(state: AgentState, reason: String) -> Self {
         Self { state, answer: None, trust: Trust::Owner, reason }
     }
+
+    fn stopped() -> Self {
+        Self::without(AgentState::Cancelled, "it was stopped".to_owned())
+    }
 }
 
 /// Does an agent's work, within its time. None: its end is written.
@@ -97,7 +101,7 @@ async fn work(conversations: &Conversations, agent: &SubAgent) -> Result<Option<
     let deps = conversations.deps();
     let (run, own) = (run_of(conversations, agent).await?, agent.works_in());
     if !deps.store().begin_agent(agent.id, deps.host().now_ms()).await? {
-        return Ok(Some(Ended::without(AgentState::Cancelled, "it was stopped".to_owned())));
+        return Ok(Some(Ended::stopped()));
     }
     let (activity, results) = (Notify::new(), AtomicU32::new(0));
     let seen = |event: &TurnEvent| {
@@ -123,13 +127,8 @@ async fn work(conversations: &Conversations, agent: &SubAgent) -> Result<Option<
     loop {
         tokio::select! {
             report = &mut running => {
-                let report = report?;
-                let may_go_on = told_late < MOST_ROUNDS;
-                let unheard = if may_go_on { Unheard::GoesOn(report.turn.clone()) } else { Unheard::IsTold };
-                let ended = of_report(conversations, agent, report).await?;
-                match end(conversations, agent, &ended, &unheard).await {
-                    AgentEnded::IsTold(_) | AgentEnded::WorksOn => {}
-                    AgentEnded::Now | AgentEnded::Before => return Ok(None),
+                if has_ended(conversations, agent, report?, told_late < MOST_ROUNDS).await? {
+                    return Ok(None);
                 }
                 told_late += 1;
                 conversations.wake(&own);
@@ -153,7 +152,7 @@ async fn work(conversations: &Conversations, agent: &SubAgent) -> Result<Option<
                 if found.is_none_or(|found| found.state.is_over()) {
                     conversations.cancel(&own);
                     deps.agents.wake(agent);
-                    return Ok(Some(Ended::without(AgentState::Cancelled, "it was stopped".to_owned())));
+                    return Ok(Some(Ended::stopped()));
                 }
                 hear(conversations, agent).await?;
             }
@@ -223,6 +222,21 @@ async fn run_of(conversations: &Conversations, agent: &SubAgent) -> Result<Backg
 fn first_run_key(agent: &SubAgent) -> String {
     let place = agent.works_in();
     place.as_str().strip_prefix("run-").unwrap_or(place.as_str()).to_owned()
+}
+
+/// Ends an agent by a run that is over. False: it goes on, as it may where it was told something since.
+async fn has_ended(
+    conversations: &Conversations,
+    agent: &SubAgent,
+    report: RunReport,
+    may_go_on: bool,
+) -> Result<bool, AgentError> {
+    let unheard = if may_go_on { Unheard::GoesOn(report.turn.clone()) } else { Unheard::IsTold };
+    let ended = of_report(conversations, agent, report).await?;
+    Ok(match end(conversations, agent, &ended, &unheard).await {
+        AgentEnded::Now | AgentEnded::Before => true,
+        AgentEnded::IsTold(_) | AgentEnded::WorksOn => false,
+    })
 }
 
 /// What a run that is over means for its agent: only a whole answer within its rounds is a result.

@@ -221,7 +221,8 @@ impl ModelCall {
             }
             Some(Ok(ChainEvent::LeftAlone { service, wait })) => {
                 let seconds = wait.as_secs().max(1);
-                let text = format!("{service} has asked another chat to wait. This one waits with it, {seconds} s at most.");
+                let text =
+                    format!("{service} has asked another chat to wait. This one waits with it, {seconds} s at most.");
                 self.see(TurnEvent::Notice(text));
             }
             Some(Ok(ChainEvent::Remedied { error, notice, .. })) => {

@@ -2,7 +2,9 @@
 
 use async_trait::async_trait;
 use limpid_core::agent::RESEARCH;
-use limpid_core::{AgentId, AgentLimits, AgentRefusal, AgentState, CallId, ConversationId, MessageId, PlannedId, Trust, TurnId};
+use limpid_core::{
+    AgentId, AgentLimits, AgentRefusal, AgentState, CallId, ConversationId, MessageId, PlannedId, Trust, TurnId,
+};
 
 use crate::{InboundId, Listed, NewInbound, StoreError};
 

@@ -151,8 +151,7 @@ async fn a_call_says_that_it_waits_with_another_one_and_for_how_long_and_can_be_
     let back_offs = Arc::<BackOffs>::default();
     let model = plain("a", &format!("{RATE}retry_after = 30\n{GOOD}"));
     let chain = || {
-        let chain =
-            Chain::new(vec![Arc::clone(&model) as Arc<dyn Model>], RetryPlan::default(), Arc::new(ForEver));
+        let chain = Chain::new(vec![Arc::clone(&model) as Arc<dyn Model>], RetryPlan::default(), Arc::new(ForEver));
         chain.sharing(Arc::clone(&back_offs))
     };
     let ask = |cancel| {

@@ -1,7 +1,7 @@
 //! What agents are told at the moment of their end: whenever it is said, somebody hears it.
 
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use limpid_runtime::{Agent, AgentReport, Told};
 use limpid_testkit::Reply;
 use serde_json::json;
 
-use crate::kit::agents::{agents, bench, calls, is_child, newest, notices, open, says, Passed};
+use crate::kit::agents::{Passed, agents, bench, calls, is_child, newest, notices, open, says};
 use crate::kit::{FixedClock, PATIENCE, all, last};
 
 type Act = Box<dyn FnOnce() + Send>;
@@ -116,7 +116,8 @@ async fn one_that_goes_on_answers_for_what_was_said_since_and_not_for_the_one_be
     let (bench, _) = bench("koshi", |request| {
         let newest = newest(request);
         if is_child(request) && newest.contains("Go on.") {
-            serde_json::from_value::<Reply>(json!({ "status": 400, "body": "{\"error\":{\"message\":\"no\"}}" })).unwrap()
+            serde_json::from_value::<Reply>(json!({ "status": 400, "body": "{\"error\":{\"message\":\"no\"}}" }))
+                .unwrap()
         } else if is_child(request) && newest.contains("Count.") {
             calls(&[("list_dir", json!({ "path": "." }))])
         } else if is_child(request) {
@@ -177,7 +178,8 @@ async fn an_end_that_cannot_be_written_is_written_later_or_without_its_words() {
         let mut options = bench.options();
         options.pause = Arc::new(Mended(file.clone(), mend));
         let agent = Agent::open(options).unwrap();
-        let full = "CREATE TRIGGER full BEFORE UPDATE ON agent WHEN NEW.result <> '' BEGIN SELECT RAISE(ABORT, 'full'); END";
+        let full =
+            "CREATE TRIGGER full BEFORE UPDATE ON agent WHEN NEW.result <> '' BEGIN SELECT RAISE(ABORT, 'full'); END";
         rusqlite::Connection::open(&file).unwrap().execute_batch(full).unwrap();
         crate::kit::agents::talk(&agent, "Begin.").await;
         let ended = agents(&agent).await.remove(0);

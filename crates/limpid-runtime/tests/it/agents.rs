@@ -392,8 +392,7 @@ async fn a_planned_task_that_a_strangers_text_had_started_is_done_with_its_label
 // KOSHI-044
 #[tokio::test]
 async fn tasks_that_wait_for_each_other_or_have_no_short_name_are_not_planned() {
-    let circle =
-        json!([{ "name": "a", "task": "A.", "after": ["b"] }, { "name": "b", "task": "B.", "after": ["a"] }]);
+    let circle = json!([{ "name": "a", "task": "A.", "after": ["b"] }, { "name": "b", "task": "B.", "after": ["a"] }]);
     let long = json!([{ "name": "é".repeat(61), "task": "A." }]);
     for (tasks, why) in [(circle, "wait for each other"), (long, "has more than 60 characters")] {
         let (bench, sent) = bench("koshi", move |request| {

@@ -137,7 +137,8 @@ pub(super) async fn report_of(
     let turns: BTreeSet<&str> = messages.iter().map(|row| row.turn.as_str()).collect();
     let filter = RequestFilter { conversation: Some(own.clone()), limit: REQUESTS, ..RequestFilter::default() };
     let requests = store.requests(filter).await?.rows;
-    let own_requests = requests.iter().filter(|request| request.turn.as_ref().is_some_and(|id| turns.contains(id.as_str())));
+    let own_requests =
+        requests.iter().filter(|request| request.turn.as_ref().is_some_and(|id| turns.contains(id.as_str())));
     let usage = own_requests.filter_map(|request| request.end.as_ref()?.usage);
     let open = AgentFilter { conversation: Some(own.clone()), open: true, ..AgentFilter::default() };
     let is_tool = |name: &str| runs.get().is_some_and(|runs| runs.is_tool(name));

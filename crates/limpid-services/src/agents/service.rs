@@ -12,7 +12,8 @@ use limpid_core::{
 };
 use limpid_model::Pause;
 use limpid_store::{
-    AcceptedAgent, AgentEnd, AgentEnded, AgentFilter, InboundId, NewSubAgent, RequestFilter, Store, StoreError, SubAgent,
+    AcceptedAgent, AgentEnd, AgentEnded, AgentFilter, InboundId, NewSubAgent, RequestFilter, Store, StoreError,
+    SubAgent,
 };
 use limpid_tools::ToolContext;
 use tokio::sync::Notify;

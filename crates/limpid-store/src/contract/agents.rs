@@ -7,8 +7,8 @@ use limpid_core::{AgentId, AgentLimits, AgentRefusal, AgentState, CallId, Conver
 use super::Bench;
 use super::sample::{ODD, begin, begun, conversation, inbound, lease, request};
 use crate::{
-    AcceptedAgent, AgentEnd, AgentEnded, AgentFilter, ConversationKind, CostBy, CostQuery, InboundId, Lease, NewConversation,
-    NewPlan, NewPlannedTask, NewRequest, NewSubAgent, Store, StoreError, SubAgent,
+    AcceptedAgent, AgentEnd, AgentEnded, AgentFilter, ConversationKind, CostBy, CostQuery, InboundId, Lease,
+    NewConversation, NewPlan, NewPlannedTask, NewRequest, NewSubAgent, Store, StoreError, SubAgent,
 };
 
 const LIMITS: AgentLimits = AgentLimits { live: 3, tokens: 1000, a_day: None };

@@ -2,7 +2,9 @@
 
 use async_trait::async_trait;
 use limpid_core::agent::{MOST_DEPTH, MOST_IN_TREE, same_task};
-use limpid_core::{AgentId, AgentLimits, AgentRefusal, AgentState, CallId, ConversationId, MessageId, PlannedId, Trust, TurnId};
+use limpid_core::{
+    AgentId, AgentLimits, AgentRefusal, AgentState, CallId, ConversationId, MessageId, PlannedId, Trust, TurnId,
+};
 use rusqlite::{OptionalExtension, Row, ToSql, named_params};
 
 use super::conversation_row::{self, missing};
@@ -10,8 +12,8 @@ use super::failure::{Outcome, is_orphan};
 use super::row::{self, Read, Unreadable, count, get, parsed, sha256, stored, word};
 use super::{SqliteStore, Tx, inbound};
 use crate::{
-    AcceptedAgent, AgentEnd, AgentEnded, AgentFilter, Agents, ConversationKind, InboundId, Listed, NewInbound, NewSubAgent,
-    StoreError, SubAgent,
+    AcceptedAgent, AgentEnd, AgentEnded, AgentFilter, Agents, ConversationKind, InboundId, Listed, NewInbound,
+    NewSubAgent, StoreError, SubAgent,
 };
 
 /// The conversation that an agent works in.

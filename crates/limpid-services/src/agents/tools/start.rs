@@ -62,7 +62,9 @@ pub(super) async fn start(
     let waits = request.waited_for;
     let agent = agents.start(by, request).await?;
     if !waits {
-        return Ok(sentence!("agent {} works in the background; {}", agent.id.0, where_its_result_is(by, agent.id)).into());
+        return Ok(
+            sentence!("agent {} works in the background; {}", agent.id.0, where_its_result_is(by, agent.id)).into()
+        );
     }
     let ended = waited(agents, agent).await?;
     Ok(match ended.state {
