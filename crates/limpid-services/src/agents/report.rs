@@ -10,8 +10,10 @@ use limpid_store::{AgentFilter, RequestFilter, Store, SubAgent};
 use serde::{Deserialize, Serialize};
 
 use crate::agents::runs::AgentRuns;
-use crate::agents::service::REQUESTS;
 use crate::error::AgentError;
+
+/// Requests of an agent that are counted.
+pub(super) const REQUESTS: u32 = 1000;
 
 /// What is said of an agent's own words.
 const CLAIMS: &str = "; its own words are claims";

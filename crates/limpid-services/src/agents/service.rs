@@ -20,7 +20,7 @@ use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
 use crate::agents::refusal::words;
-use crate::agents::report::{AgentReport, report_of};
+use crate::agents::report::{AgentReport, REQUESTS, report_of};
 use crate::agents::request::AgentRequest;
 use crate::agents::research::with_sources;
 use crate::agents::runs::AgentRuns;
@@ -31,9 +31,6 @@ use crate::events::{EventBus, EventKind};
 use crate::host::Host;
 use crate::skills::Skills;
 use crate::tools::trouble;
-
-/// Requests of an agent that are counted.
-pub(super) const REQUESTS: u32 = 1000;
 
 /// How long a call waits until fewer agents work.
 const WAIT: Duration = Duration::from_secs(30);
