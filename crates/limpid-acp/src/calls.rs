@@ -182,10 +182,10 @@ fn kind(tool: &dyn Tool, arguments: &Value) -> ToolKind {
 
 /// Where a path of a call leads, by its words.
 fn place(session: &Session, path: &str) -> PathBuf {
-    let home = session.agent.home();
+    let (home, base) = (session.agent.home(), &session.agent.config().files.base);
     match Path::new(path).strip_prefix("outside") {
         Ok(way) => home.outside().join(way),
-        Err(_) => home.workspace().join(path),
+        Err(_) => base.clone().unwrap_or_else(|| home.workspace()).join(path),
     }
 }
 

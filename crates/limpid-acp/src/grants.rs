@@ -60,6 +60,9 @@ pub(crate) fn grant(owner: &Config, home: &Home, named: &Named) -> Result<Grante
     let mut folders = Vec::new();
     for folder in std::iter::once(&named.cwd).chain(&named.folders) {
         let real = real_folder(folder)?;
+        if folders.is_empty() && real != real_or_same(home.workspace()) {
+            config.files.base = Some(real.clone());
+        }
         if folders.contains(&real) {
             continue;
         }
@@ -92,7 +95,12 @@ fn real_folder(folder: &Path) -> Result<PathBuf, String> {
 
 /// Whether a folder lies where every agent of the home works.
 fn is_own(home: &Home, folder: &Path) -> bool {
-    [home.workspace(), home.outside()].iter().any(|own| folder.starts_with(own.canonicalize().unwrap_or(own.clone())))
+    [home.workspace(), home.outside()].into_iter().any(|own| folder.starts_with(real_or_same(own)))
+}
+
+/// A folder without links, or as it is called when it is not there yet.
+fn real_or_same(folder: PathBuf) -> PathBuf {
+    folder.canonicalize().unwrap_or(folder)
 }
 
 /// Refuses the home and what holds it: settings, keys and the store are in there.

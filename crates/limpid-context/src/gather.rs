@@ -163,6 +163,7 @@ async fn owners_inputs(
     let is_held_back = |path: &Path, bytes: &[u8]| unaccepted.contains(path, bytes);
     inputs.workspace = sources::workspace_files::read(&deps.home.workspace(), &time, &is_held_back, standing_notices)?;
     inputs.workspace.folders = sources::workspace_files::granted(&deps.config.files);
+    inputs.workspace.base = deps.config.files.base.as_deref().map(sources::workspace_files::name);
     let agent_file = sources::agent_file::apply(deps, profile, inputs, standing_notices);
     sources::memory::fill(deps, inputs, profile, notices).await?;
     sources::tasks::fill(deps, inputs).await?;
@@ -180,7 +181,7 @@ async fn owners_inputs(
 /// Leaves out the workspace's texts where no prompt quotes them: what is not in the window is not private in it.
 fn keep_quoted(profile: &Profile, path: &str, inputs: &mut Inputs) {
     let Ok(path) = profile.path(path) else { return };
-    let WorkspaceInput { files, long_term, daily_notes, path: _, unread: _, folders } = &mut inputs.workspace;
+    let WorkspaceInput { files, long_term, daily_notes, path: _, unread: _, base: _, folders } = &mut inputs.workspace;
     if !profile.quotes_workspace(path) {
         files.clear();
         *long_term = None;

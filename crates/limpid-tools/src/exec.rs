@@ -103,7 +103,8 @@ impl Tool for Exec {
 
     fn paths(&self, arguments: &Value) -> Vec<PathArgument> {
         let folder = arguments.get("working_dir").and_then(Value::as_str).unwrap_or(".");
-        vec![PathArgument { path: folder.to_owned(), write: true, adds: false }]
+        let folder = self.programs.grants.written_out(folder).unwrap_or_else(|| folder.to_owned());
+        vec![PathArgument { path: folder, write: true, adds: false }]
     }
 
     /// The program that would run, or the script of a skill that a shell would, for whoever is asked.

@@ -19,6 +19,9 @@ pub struct FilesConfig {
     /// anybody may have written it.
     #[serde(deserialize_with = "absolute")]
     pub trusted: Vec<PathBuf>,
+    /// The folder where relative paths begin, if it is not the workspace. No file sets it: it is that of an editor's session.
+    #[serde(skip)]
+    pub base: Option<PathBuf>,
 }
 
 /// Folders by their whole path: nothing here knows where the owner's home folder is.

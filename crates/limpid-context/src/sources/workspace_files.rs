@@ -43,15 +43,20 @@ pub(crate) fn read(
         long_term,
         daily_notes,
         unread,
+        base: None,
         folders: Vec::new(),
     })
 }
 
 /// The folders that file tools may touch besides the workspace, each on a line of its own.
 pub(crate) fn granted(config: &FilesConfig) -> Vec<String> {
+    config.grants.iter().chain(&config.read).map(|folder| name(folder)).collect()
+}
+
+/// A folder's path on one line.
+pub(crate) fn name(folder: &Path) -> String {
     let plain = |letter: char| if letter.is_control() { char::REPLACEMENT_CHARACTER } else { letter };
-    let folders = config.grants.iter().chain(&config.read);
-    folders.map(|folder| folder.display().to_string().chars().map(plain).collect()).collect()
+    folder.display().to_string().chars().map(plain).collect()
 }
 
 /// The Markdown files at the top, by name.

@@ -19,6 +19,8 @@ pub struct WorkspaceInput {
     pub daily_notes: Vec<DailyNote>,
     /// Files that are there and were not read, with the reason.
     pub unread: Vec<UnreadFile>,
+    /// The folder where relative paths begin, if it is another one.
+    pub base: Option<String>,
     /// Folders that file tools may touch besides, by their absolute paths.
     pub folders: Vec<String>,
 }

@@ -151,7 +151,7 @@ impl Profile {
 
     /// Whether prompts of a path quote what the workspace holds, besides naming its folder.
     pub fn quotes_workspace(&self, path: &Path) -> bool {
-        self.shows_workspace(path, |field| field.is_none_or(|field| field != "path" && field != "folders"))
+        self.shows_workspace(path, |field| field.is_none_or(|field| !["path", "base", "folders"].contains(&field)))
     }
 
     /// Whether prompts of a path name the folders that files may be in besides.

@@ -18,6 +18,7 @@ pub(super) fn workspace<'a>(workspace: &'a WorkspaceInput, order: &[String], fie
         }
         "daily_notes" => View::records(workspace.daily_notes.iter().map(Record::Note)),
         "unread" => View::records(workspace.unread.iter().map(|file| why(&file.name, &file.reason))),
+        "base" => View::optional_file(workspace.base.as_deref()),
         "folders" => View::texts(&workspace.folders, TrustName::File),
         "notes" => View::records(newest_first(&workspace.daily_notes).into_iter().map(Record::Note)),
         _ => View::Absent,

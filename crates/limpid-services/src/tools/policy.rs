@@ -195,7 +195,8 @@ impl PolicyRules {
     }
 
     fn paths(&self, prompt_files: Vec<PathBuf>) -> PathResolver {
-        PathResolver::new(&self.home, prompt_files, &self.config.files.grants)
+        let files = &self.config.files;
+        PathResolver::new(&self.home, prompt_files, &files.grants).with_base(files.base.as_deref())
     }
 }
 

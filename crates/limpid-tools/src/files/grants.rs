@@ -6,11 +6,13 @@ use limpid_core::{Sentence, Trust, sentence};
 
 use crate::tool::echoed;
 
-/// The folders that tools may touch; the first one is the workspace, where relative paths begin.
+/// The folders that tools may touch; the first one is the workspace. Relative paths begin there, or at a folder that was named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grants {
     workspace: Root,
     others: Vec<Root>,
+    /// Where relative paths begin, if not at the workspace.
+    base: Option<PathBuf>,
     /// Names that stand for the first of some folders that has what is asked for.
     short: Vec<(String, Vec<PathBuf>)>,
     /// Where the locks of folders are.
@@ -45,6 +47,7 @@ impl Grants {
         Self {
             workspace: Root { folder: workspace.into(), write: true, trust: Trust::File },
             others: Vec::new(),
+            base: None,
             short: Vec::new(),
             locks: locks.into(),
         }
@@ -61,6 +64,13 @@ impl Grants {
     #[must_use]
     pub fn with_short(mut self, name: impl Into<String>, folders: impl IntoIterator<Item = PathBuf>) -> Self {
         self.short.push((name.into(), folders.into_iter().collect()));
+        self
+    }
+
+    /// Has relative paths begin at a folder; whether it is granted is another matter.
+    #[must_use]
+    pub fn with_base(mut self, folder: Option<PathBuf>) -> Self {
+        self.base = folder;
         self
     }
 
@@ -88,7 +98,7 @@ impl Grants {
         std::iter::once(&self.workspace).chain(&self.others)
     }
 
-    /// The place that a path means: an absolute path within a granted folder, or one from the workspace.
+    /// The place that a path means: an absolute path within a granted folder, or one from where relative paths begin.
     ///
     /// Only words are looked at; that no link leads out is seen to when the place is opened.
     ///
@@ -120,10 +130,14 @@ impl Grants {
         Ok(Place { root, path: way, asked: path.to_owned() })
     }
 
-    /// A path that begins with a short name, as it is without; none when it begins with no such name.
-    pub(super) fn written_out(&self, path: &str) -> Option<String> {
+    /// The absolute path that stands behind one that begins with a short name, or that begins at a folder which is not the
+    /// workspace; none for every other.
+    pub(crate) fn written_out(&self, path: &str) -> Option<String> {
         let inside = |name: &str| path.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with('/'));
-        let (rest, folders) = self.short.iter().find_map(|(name, folders)| Some((inside(name)?, folders)))?;
+        let Some((rest, folders)) = self.short.iter().find_map(|(name, folders)| Some((inside(name)?, folders))) else {
+            let is_relative = !Path::new(path).is_absolute() && !path.starts_with('~');
+            return Some(self.base.as_ref().filter(|_| is_relative)?.join(path).display().to_string());
+        };
         let mut long = folders.iter().map(|folder| folder.join(rest.trim_start_matches('/')));
         let found = long.clone().find(|path| path.exists()).or_else(|| long.next());
         found.map(|path| path.display().to_string())

@@ -23,6 +23,8 @@ const NAMES: u32 = 1000;
 #[derive(Clone, Debug)]
 pub(crate) struct PathResolver {
     workspace: PathBuf,
+    /// The folder that relative paths begin at.
+    base: PathBuf,
     /// The folder for what strangers wrote.
     outside: PathBuf,
     instructing: Instructing,
@@ -36,7 +38,12 @@ impl PathResolver {
         let [home, workspace, outside] = places(home, real);
         let writable = std::iter::once(workspace.clone()).chain(granted.iter().map(|folder| real(folder))).collect();
         let instructing = Instructing::new([home, workspace.clone(), outside.clone()], prompt_files);
-        Self { workspace, outside, instructing, writable }
+        Self { base: workspace.clone(), workspace, outside, instructing, writable }
+    }
+
+    /// Has relative paths begin at a folder, if one is named.
+    pub(crate) fn with_base(self, folder: Option<&Path>) -> Self {
+        Self { base: folder.map_or_else(|| self.workspace.clone(), real), ..self }
     }
 
     /// Makes the workspace and the folder for what strangers wrote when there is none yet: what is bound to a folder is
@@ -53,9 +60,9 @@ impl PathResolver {
         format!("{}{}", self.workspace.display(), identity(&self.workspace))
     }
 
-    /// The workspace's folder.
+    /// The folder that relative paths begin at.
     pub(crate) fn folder(&self) -> &Path {
-        &self.workspace
+        &self.base
     }
 
     /// The folders that programs may write.
@@ -70,7 +77,7 @@ impl PathResolver {
 
     /// Where a path leads.
     pub(crate) fn resolve(&self, argument: PathArgument) -> PathFacts {
-        let real = real(&self.workspace.join(&argument.path));
+        let real = real(&self.base.join(&argument.path));
         let change = self.change(&real, argument.adds);
         PathFacts {
             in_workspace: real.starts_with(&self.workspace),
