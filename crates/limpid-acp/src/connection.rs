@@ -121,16 +121,24 @@ async fn talk(
         .on_receive_request(
             async move |request: PromptRequest, responder: Responder<_>, _| {
                 // Here and now it becomes something that the next message can cancel.
-                match prompted.get(&request.session_id) {
-                    Ok(session) => prompt::begin(session, request.prompt, responder),
-                    Err(error) => responder.respond_with_error(error),
+                if let Some(session) = prompted.held(&request.session_id) {
+                    return prompt::begin(session, request.prompt, responder);
                 }
+                let sessions = Arc::clone(&prompted);
+                tokio::spawn(async move {
+                    // An editor that is gone gets no answer.
+                    let _ = match sessions.get(&request.session_id).await {
+                        Ok(session) => prompt::begin(session, request.prompt, responder),
+                        Err(error) => responder.respond_with_error(error),
+                    };
+                });
+                Ok(())
             },
             on_receive_request!(),
         )
         .on_receive_notification(
             async move |request: CancelNotification, _| {
-                if let Ok(session) = cancelled.get(&request.session_id) {
+                if let Some(session) = cancelled.held(&request.session_id) {
                     session.cancel();
                 }
                 Ok(())
@@ -156,13 +164,13 @@ async fn talk(
         )
         .on_receive_request(
             handled!(sessions, |request: SetSessionModeRequest| {
-                sessions.get(&request.session_id)?.set_mode(&request.mode_id.0).await
+                sessions.get(&request.session_id).await?.set_mode(&request.mode_id.0).await
             }),
             on_receive_request!(),
         )
         .on_receive_request(
             handled!(sessions, |request: SetSessionConfigOptionRequest| {
-                sessions.get(&request.session_id)?.set_option(&request.config_id.0, &request.value).await
+                sessions.get(&request.session_id).await?.set_option(&request.config_id.0, &request.value).await
             }),
             on_receive_request!(),
         );

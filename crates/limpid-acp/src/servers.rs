@@ -38,8 +38,9 @@ pub(crate) fn start_known(session: &Arc<Session>) {
     }
 }
 
-/// Connects to a server in the background.
+/// Connects to a server that the owner has said yes to, in the background.
 fn connect(session: &Arc<Session>, at: usize, failures: u32) {
+    session.agent.mcp().let_go(&session.servers[at].name);
     session.servers[at].stage.send_replace(Stage::Connecting);
     let session = Arc::clone(session);
     let tasks = session.tasks.clone();

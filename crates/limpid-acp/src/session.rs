@@ -168,6 +168,11 @@ impl Session {
         &self.closed
     }
 
+    /// Whether it is answering nothing.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.running().iter().all(CancellationToken::is_cancelled)
+    }
+
     /// Stops every prompt.
     pub(crate) fn cancel(&self) {
         for stop in std::mem::take(&mut *self.running()) {

@@ -1,7 +1,7 @@
 //! The sessions that an editor has open.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -14,11 +14,16 @@ use limpid_runtime::{Agent, AgentOptions};
 use crate::editor_server::forget_unused;
 use crate::grants::{Granted, Named, grant};
 use crate::known::{self, Known};
+use crate::servers;
 use crate::session::Session;
 use crate::trouble::{failed, of_agent, refused};
 
 /// How long work may take to end once the editor is gone.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Sessions that are held open. Each has an agent of its own; of more, the one that was used the longest ago is opened again when it
+/// is used.
+const HELD: usize = 16;
 
 /// What sessions are made from.
 pub struct Host {
@@ -48,15 +53,53 @@ pub struct Talk {
 /// The sessions that an editor has open.
 pub(crate) struct Sessions {
     pub(crate) host: Host,
-    open: Mutex<HashMap<SessionId, Arc<Session>>>,
+    open: Mutex<HashMap<SessionId, Held>>,
+    /// Sessions that the editor has open and that are not held.
+    parked: Mutex<HashMap<SessionId, Parked>>,
+    /// Held while a session is opened again, so that it is opened once.
+    reopening: tokio::sync::Mutex<()>,
+    /// How often a session was used: the larger number is the later use.
+    uses: AtomicU64,
     takes_notices: AtomicBool,
     is_ended: AtomicBool,
+}
+
+/// A session that is held open.
+struct Held {
+    session: Arc<Session>,
+    named: Named,
+    used: u64,
+}
+
+/// What opens a session again.
+#[derive(Clone)]
+struct Parked {
+    named: Named,
+    connection: ConnectionTo<Client>,
+    is_stored: bool,
+}
+
+/// Which session is opened.
+enum Which<'a> {
+    New,
+    /// That of a conversation.
+    Known(&'a SessionId),
+    /// One that was open; something may have been said in it.
+    Parked(&'a SessionId, bool),
 }
 
 impl Sessions {
     pub(crate) fn new(host: Host) -> Self {
         let (takes_notices, is_ended) = (AtomicBool::new(false), AtomicBool::new(false));
-        Self { host, open: Mutex::default(), takes_notices, is_ended }
+        Self {
+            host,
+            open: Mutex::default(),
+            parked: Mutex::default(),
+            reopening: tokio::sync::Mutex::default(),
+            uses: AtomicU64::new(0),
+            takes_notices,
+            is_ended,
+        }
     }
 
     /// Notes whether the editor has a place for notices.
@@ -74,10 +117,19 @@ impl Sessions {
         named: Named,
         connection: ConnectionTo<Client>,
     ) -> Result<Arc<Session>, Error> {
+        self.open_one(id.map_or(Which::New, Which::Known), named, connection).await
+    }
+
+    async fn open_one(
+        &self,
+        which: Which<'_>,
+        named: Named,
+        connection: ConnectionTo<Client>,
+    ) -> Result<Arc<Session>, Error> {
         let base = &self.host.agent;
-        let known = match id {
-            Some(id) => Some(known::find(base, id).await?),
-            None => None,
+        let known = match which {
+            Which::Known(id) | Which::Parked(id, true) => Some(known::find(base, id).await?),
+            Which::New | Which::Parked(_, false) => None,
         };
         let Granted { mut config, folders, servers } =
             grant(base.config(), base.home(), &named).map_err(|why| refused(&why))?;
@@ -98,12 +150,19 @@ impl Sessions {
         });
         let opened = opened.await;
         let agent = opened.map_err(|error| failed(&error.to_string()))?.map_err(|error| of_agent(&error))?;
-        let id = known.as_ref().map_or_else(|| agent.directory().new_id(), |known| known.id.clone());
+        for server in &servers {
+            agent.mcp().hold(&server.name);
+        }
+        let id = match (&known, which) {
+            (Some(known), _) => known.id.clone(),
+            (None, Which::Parked(id, _)) => ConversationId::new(id.to_string()),
+            (None, _) => agent.directory().new_id(),
+        };
         let session = Session::new(
             (id, known.is_some()),
             agent,
             connection,
-            Known { cwd: named.cwd, folders: named.folders },
+            Known { cwd: named.cwd.clone(), folders: named.folders.clone() },
             (folders, servers),
             (self.host.talk.clone(), self.takes_notices.load(Ordering::Relaxed)),
         );
@@ -112,10 +171,13 @@ impl Sessions {
             session.close().await;
             return Err(error);
         }
-        let former = self.lock().insert(session.session_id(), Arc::clone(&session));
+        let held = Held { session: Arc::clone(&session), named, used: self.uses.fetch_add(1, Ordering::Relaxed) };
+        self.parked().remove(&session.session_id());
+        let former = self.lock().insert(session.session_id(), held);
         if let Some(former) = former {
-            former.close().await;
+            former.session.close().await;
         }
+        self.park_one(&session).await;
         if self.is_ended.load(Ordering::SeqCst) {
             // The editor went away meanwhile.
             session.close().await;
@@ -123,13 +185,47 @@ impl Sessions {
         Ok(session)
     }
 
-    /// A session that is open.
+    /// Lets the session go that was used the longest ago, when too many are held. One that works is kept.
+    async fn park_one(&self, newest: &Arc<Session>) {
+        let oldest = {
+            let mut open = self.lock();
+            let idle = open.iter().filter(|(_, held)| held.session.is_idle() && !Arc::ptr_eq(&held.session, newest));
+            let oldest = idle.min_by_key(|(_, held)| held.used).map(|(id, _)| id.clone());
+            let Some(id) = oldest.filter(|_| open.len() > HELD) else { return };
+            let Some(Held { session, named, .. }) = open.remove(&id) else { return };
+            let (connection, is_stored) = (session.connection.clone(), session.is_stored());
+            self.parked().insert(id, Parked { named, connection, is_stored });
+            session
+        };
+        oldest.close().await;
+    }
+
+    /// A session that is held open.
+    pub(crate) fn held(&self, id: &SessionId) -> Option<Arc<Session>> {
+        let mut open = self.lock();
+        let held = open.get_mut(id)?;
+        held.used = self.uses.fetch_add(1, Ordering::Relaxed);
+        Some(Arc::clone(&held.session))
+    }
+
+    /// A session that the editor has open.
     ///
     /// # Errors
-    /// When none of that id is.
-    pub(crate) fn get(&self, id: &SessionId) -> Result<Arc<Session>, Error> {
-        let found = self.lock().get(id).cloned();
-        found.ok_or_else(|| refused(&format!("no session `{id}` is open; open one by session/new or session/load")))
+    /// When none of that id is, or it cannot be opened again.
+    pub(crate) async fn get(&self, id: &SessionId) -> Result<Arc<Session>, Error> {
+        if let Some(session) = self.held(id) {
+            return Ok(session);
+        }
+        let _alone = self.reopening.lock().await;
+        if let Some(session) = self.held(id) {
+            return Ok(session);
+        }
+        let parked = self.parked().get(id).cloned();
+        let none = || refused(&format!("no session `{id}` is open; open one by session/new or session/load"));
+        let Parked { named, connection, is_stored } = parked.ok_or_else(none)?;
+        let session = self.open_one(Which::Parked(id, is_stored), named, connection).await?;
+        servers::start_known(&session);
+        Ok(session)
     }
 
     /// Closes a session: what it does is stopped. Nothing is lost.
@@ -137,9 +233,12 @@ impl Sessions {
     /// # Errors
     /// When none of that id is open.
     pub(crate) async fn close(&self, id: &SessionId) -> Result<(), Error> {
-        let session = self.get(id)?;
-        self.lock().remove(id);
-        session.close().await;
+        let (parked, held) = (self.parked().remove(id), self.lock().remove(id));
+        match held {
+            Some(Held { session, .. }) => session.close().await,
+            None if parked.is_some() => {}
+            None => return Err(refused(&format!("no session `{id}` is open"))),
+        }
         Ok(())
     }
 
@@ -148,7 +247,7 @@ impl Sessions {
         let id = session.session_id();
         {
             let mut open = self.lock();
-            if open.get(&id).is_some_and(|there| Arc::ptr_eq(there, session)) {
+            if open.get(&id).is_some_and(|there| Arc::ptr_eq(&there.session, session)) {
                 open.remove(&id);
             }
         }
@@ -160,13 +259,13 @@ impl Sessions {
     /// # Errors
     /// When there is no such conversation, or the store cannot be written.
     pub(crate) async fn delete(&self, id: &SessionId) -> Result<(), Error> {
-        let open = self.lock().remove(id);
-        let is_stored = match &open {
-            Some(session) => {
+        let (parked, held) = (self.parked().remove(id), self.lock().remove(id));
+        let is_stored = match held {
+            Some(Held { session, .. }) => {
                 session.close().await;
                 session.is_stored()
             }
-            None => true,
+            None => parked.is_none_or(|parked| parked.is_stored),
         };
         if is_stored { known::delete(&self.host.agent, &ConversationId::new(id.to_string())).await } else { Ok(()) }
     }
@@ -174,12 +273,16 @@ impl Sessions {
     /// The editor is gone: every question is answered no, every turn is stopped, and what can end in time ends.
     pub(crate) async fn end(&self) {
         self.is_ended.store(true, Ordering::SeqCst);
-        let open: Vec<Arc<Session>> = std::mem::take(&mut *self.lock()).into_values().collect();
-        let closing = open.iter().map(|session| session.close());
+        let open: Vec<Held> = std::mem::take(&mut *self.lock()).into_values().collect();
+        let closing = open.iter().map(|held| held.session.close());
         let _ = tokio::time::timeout(PATIENCE, futures_util::future::join_all(closing)).await;
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Session>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Held>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn parked(&self) -> MutexGuard<'_, HashMap<SessionId, Parked>> {
+        self.parked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -368,3 +368,76 @@ async fn servers_of_editors_that_were_not_used_for_a_month_are_forgotten() {
     let there = ["editor-old-1.json", "editor-new-2.json", "mine.json"].map(|name| records.join(name).exists());
     assert_eq!(there, [false, true, true]);
 }
+
+// SUR-034
+#[tokio::test]
+async fn a_relative_path_begins_at_the_folder_of_the_session() {
+    let note = call("write_file", &json!({ "path": "sub/new.txt", "content": "new\n" }));
+    let script = note + &call("read_file", &json!({ "path": "a.txt" })) + &call("list_dir", &json!({})) + &text("Done.");
+    let mut bench = Bench::new(&script).await;
+    let path = bench.write("a.txt", "here\n");
+    bench.config += &format!("[files]\ntrusted = [{:?}]\ngrants = [{0:?}]\n", bench.folder());
+    std::fs::create_dir(bench.work.path().join("sub")).unwrap();
+    let mut editor = bench.editor().await;
+    let session = bench.session(&mut editor).await;
+    editor.prompt(&session, "Write it.").await;
+    assert_eq!(bench.read("sub/new.txt"), "new\n");
+    let calls = editor.of("tool_call");
+    assert_eq!(calls[0]["content"][0]["path"], json!(format!("{}/sub/new.txt", bench.folder())));
+    assert_eq!(calls[1]["locations"][0]["path"], json!(path));
+    let sent = bench.server.calls().last().unwrap().json()["messages"].to_string();
+    assert!(sent.contains("here") && sent.contains("new.txt"), "{sent}");
+    let told = format!("Relative paths and commands start in: `{}`", bench.folder());
+    assert!(sent.contains(&told), "{sent}");
+    assert!(!bench.home.path().join("workspace/sub").exists());
+}
+
+// SUR-034 SEC-023
+#[tokio::test]
+async fn a_server_that_was_refused_is_started_by_no_tool() {
+    let folder = tempfile::tempdir().unwrap();
+    let mark = folder.path().join("started");
+    let listed = json!([{ "name": "desk", "command": "touch", "args": [mark], "env": [] }]);
+    // Its name is told with the question.
+    let mut script = text("Hello.");
+    for round in 0..2 {
+        let bench = Bench::new(&script).await;
+        let mut editor = bench.editor().await;
+        let new = json!({ "cwd": bench.folder(), "mcpServers": listed });
+        let session = editor.ask("session/new", new).await.unwrap()["sessionId"].as_str().unwrap().to_owned();
+        editor.answers.extend(["no", "yes"]);
+        editor.prompt(&session, "Hello.").await;
+        assert!(!mark.exists());
+        let name = editor.questions[0]["toolCall"]["toolCallId"].as_str().unwrap().to_owned();
+        if round == 1 {
+            let sent = bench.server.calls().last().unwrap().json()["messages"].to_string();
+            assert!(sent.contains("the owner has not said yes to the MCP server"), "{sent}");
+        }
+        script = call("read_mcp_resource", &json!({ "server": name })) + &text("Done.");
+    }
+}
+
+// SUR-034
+#[tokio::test]
+async fn of_many_sessions_some_are_held_and_each_goes_on() {
+    let bench = Bench::new(&text("Hi.").repeat(3)).await;
+    let mut editor = bench.editor().await;
+    let first = bench.session(&mut editor).await;
+    assert_eq!(editor.prompt(&first, "Hello.").await, "end_turn");
+    let silent = bench.session(&mut editor).await;
+    for _ in 0..20 {
+        bench.session(&mut editor).await;
+    }
+    assert_eq!(editor.prompt(&first, "And now?").await, "end_turn");
+    let sent = bench.server.calls().last().unwrap().json()["messages"].to_string();
+    assert!(sent.contains("Hello."), "it is the same conversation: {sent}");
+    assert_eq!(editor.prompt(&silent, "Now I speak.").await, "end_turn");
+    for _ in 0..20 {
+        bench.session(&mut editor).await;
+    }
+    for session in [&first, &silent] {
+        editor.ask("session/close", json!({ "sessionId": session })).await.unwrap();
+        assert!(editor.ask("session/close", json!({ "sessionId": session })).await.is_err());
+    }
+    editor.leave().await.unwrap();
+}

@@ -56,12 +56,14 @@ struct Inner {
     links: Mutex<BTreeMap<String, Arc<Link>>>,
     /// Tools, by server and the server's own name, of which the server says something else than what was looked at.
     withdrawn: Mutex<BTreeSet<(String, String)>>,
+    /// Servers that the owner has not said yes to: nothing starts or reaches them.
+    held: Mutex<BTreeSet<String>>,
 }
 
 impl McpServers {
     /// The servers of a home. None is started by this.
     pub fn new(options: McpOptions) -> Self {
-        Self(Arc::new(Inner { options, links: Mutex::default(), withdrawn: Mutex::default() }))
+        Self(Arc::new(Inner { options, links: Mutex::default(), withdrawn: Mutex::default(), held: Mutex::default() }))
     }
 
     pub(super) fn options(&self) -> &McpOptions {
@@ -224,8 +226,22 @@ impl McpServers {
         Ok(link)
     }
 
-    /// A link to a server that nobody else uses.
+    /// Keeps a server from being started or reached in any way until it is let go: the owner has not said yes to it.
+    pub fn hold(&self, server: &str) {
+        self.held().insert(server.to_owned());
+    }
+
+    /// The owner has said yes to a server that was held.
+    pub fn let_go(&self, server: &str) {
+        self.held().remove(server);
+    }
+
+    /// A link to a server that nobody else uses. Every connection is made from one.
     pub(super) fn new_link(&self, server: &str, config: &McpServerConfig) -> Result<Link, Sentence> {
+        if self.held().contains(server) {
+            let name = Labelled::new(server.to_owned(), Trust::Owner);
+            return Err(sentence!("the owner has not said yes to the MCP server `{}`, so it is not used", name));
+        }
         // A token of the settings counts before a login.
         let login = config.url.as_ref().filter(|_| config.token_env.is_none()).map(|url| self.kept_login(server, url));
         Ok(Link::new((server, config), self.server(server, config)?, self.options().helper.clone(), login))
@@ -275,6 +291,10 @@ impl McpServers {
 
     fn links(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Link>>> {
         self.0.links.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn held(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.0.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn withdrawn(&self) -> MutexGuard<'_, BTreeSet<(String, String)>> {
