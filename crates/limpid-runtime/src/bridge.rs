@@ -179,7 +179,7 @@ impl Lends for Bridge {
     }
 
     async fn templates(&self) -> Result<Vec<LentResource>, Refusal> {
-        Ok(resources::templates())
+        resources::templates(self).await.map_err(trouble)
     }
 
     async fn resource(&self, uri: &str) -> Result<(String, &'static str), Refusal> {

@@ -3,12 +3,12 @@
 use limpid_core::Labelled;
 use limpid_core::MemoryId;
 use limpid_core::memory::Memory;
-use limpid_mcp::serving::{LentResource, Refusal};
+use limpid_mcp::serving::{LentPrompt, LentResource, Refusal};
 use limpid_services::error::AgentError;
 use limpid_services::goals::goals_text;
 use limpid_store::MemoryRef;
 
-use super::{Bridge, prompts, trouble};
+use super::{Bridge, PATH, prompts, text_of, trouble};
 
 /// Bytes of one answer.
 const MOST_BYTES: usize = 256 * 1024;
@@ -22,30 +22,21 @@ const PROMPT: &str = "limpid://prompt/";
 const KIND: &str = "text/markdown";
 
 /// Texts of which there are too many for a list.
-pub(super) fn templates() -> Vec<LentResource> {
-    let of = |uri: String, name: &str, description: &str| LentResource {
-        uri,
-        name: name.to_owned(),
-        description: description.to_owned(),
-        kind: KIND,
-    };
-    vec![of(format!("{MEMORY}{{id}}"), "memory", "One memory by its number.")]
+pub(super) async fn templates(bridge: &Bridge) -> Result<Vec<LentResource>, AgentError> {
+    Ok(vec![described(bridge, &format!("{MEMORY}{{id}}"), "memory").await?])
+}
+
+/// A text with what the profile says of it, in a path that has its name.
+async fn described(bridge: &Bridge, uri: &str, name: &str) -> Result<LentResource, AgentError> {
+    let built = bridge.built(&bridge.agent.config().agent.profile, &format!("{PATH}-{name}")).await?;
+    Ok(LentResource { uri: uri.to_owned(), name: name.to_owned(), description: text_of(&built), kind: KIND })
 }
 
 /// Texts that are always there, and prompts.
 pub(super) async fn list(bridge: &Bridge) -> Result<Vec<LentResource>, AgentError> {
-    let of = |uri: &str, name: &str, description: String| LentResource {
-        uri: uri.to_owned(),
-        name: name.to_owned(),
-        description,
-        kind: KIND,
-    };
-    let mut resources = vec![
-        of(MEMORIES, "memories", "Everything that is remembered, a line each.".to_owned()),
-        of(GOALS, "goals", "The goals of MCP clients, with their steps and decisions.".to_owned()),
-    ];
-    for prompt in prompts::list(bridge).await? {
-        resources.push(of(&format!("{PROMPT}{}", prompt.name), &prompt.name, prompt.description));
+    let mut resources = vec![described(bridge, MEMORIES, "memories").await?, described(bridge, GOALS, "goals").await?];
+    for LentPrompt { name, description } in prompts::list(bridge).await? {
+        resources.push(LentResource { uri: format!("{PROMPT}{name}"), name, description, kind: KIND });
     }
     Ok(resources)
 }

@@ -216,6 +216,39 @@ mod tests {
         insta::assert_snapshot!(told.join("\n"));
     }
 
+    // SUR-034
+    #[test]
+    fn relative_paths_begin_at_the_folder_that_is_named_and_others_stay_where_they_are() {
+        let grants =
+            grants().with_base(Some("/none/notes".into())).with_short("outside", ["/none/home/outside".into()]);
+        let told = [
+            "a.md",
+            ".",
+            "../home/workspace/a.md",
+            "/none/home/workspace/a.md",
+            "old/a.md",
+            "../secret",
+            "~/a.md",
+            "outside/a.md",
+        ]
+        .map(|path| match grants.place(path) {
+            Ok(place) => format!("{} of {}", place.path.display(), place.root.folder.display()),
+            Err(_) => "nowhere".to_owned(),
+        });
+        let (workspace, notes) = ("a.md of /none/home/workspace", "a.md of /none/notes");
+        let expected = [
+            notes,
+            ". of /none/notes",
+            workspace,
+            workspace,
+            "a.md of /none/notes/old",
+            "nowhere",
+            "nowhere",
+            "nowhere",
+        ];
+        assert_eq!(told, expected);
+    }
+
     // KAI-024
     #[test]
     fn a_short_name_stands_for_the_first_folder_that_has_the_file() {
