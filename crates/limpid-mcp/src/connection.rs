@@ -1,6 +1,7 @@
 //! An open connection to a server.
 
 use std::collections::HashMap;
+use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Once;
 use std::time::Duration;
@@ -17,7 +18,7 @@ use rmcp::service::{
 };
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::streamable_http_client::{InsufficientScopeError, StreamableHttpClientTransportConfig};
 use rmcp::transport::{AuthClient, StreamableHttpClientTransport};
 use serde_json::{Map, Value};
 
@@ -272,7 +273,10 @@ impl Connection {
         match error {
             ServiceError::McpError(error) => McpError::Refused(error.message.into_owned()),
             ServiceError::TransportClosed | ServiceError::Cancelled { .. } => McpError::Gone(self.said()),
-            ServiceError::TransportSend(error) => McpError::Unreachable(causes(&error)),
+            error if error.is_authorization_required() => McpError::NeedsLogin,
+            ServiceError::TransportSend(error) => {
+                lacks_scopes(&error).unwrap_or_else(|| McpError::Unreachable(causes(&error)))
+            }
             ServiceError::Timeout { timeout } => McpError::Silent(timeout),
             ServiceError::InputRequiredRoundsExceeded { .. } => McpError::WantsInput("it does not say what".to_owned()),
             _ => McpError::Unreadable,
@@ -317,10 +321,20 @@ fn of_beginning(error: &ClientInitializeError) -> McpError {
         }
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => of_beginning(fallback),
         // Without the name that the library gives its transport.
-        ClientInitializeError::TransportError { error, .. } => McpError::NoConnection(causes(error.error.as_ref())),
+        ClientInitializeError::TransportError { error, .. } => {
+            lacks_scopes(error).unwrap_or_else(|| McpError::NoConnection(causes(error.error.as_ref())))
+        }
         ClientInitializeError::ConnectionClosed(_) => McpError::NoConnection("it closed the connection".to_owned()),
         _ => McpError::NoConnection("it gave an answer that cannot be read".to_owned()),
     }
+}
+
+/// Whether something came to nothing because the login lacks rights, and which.
+fn lacks_scopes(error: &(dyn Error + 'static)) -> Option<McpError> {
+    let mut all = std::iter::successors(Some(error), |&error| error.source());
+    let lacks = all.find_map(|error| error.downcast_ref::<InsufficientScopeError>())?;
+    let scopes = lacks.get_required_scope().unwrap_or_default().split_whitespace();
+    Some(McpError::NeedsScopes(scopes.map(str::to_owned).collect()))
 }
 
 /// Asks a server of the newer revision to tell of its changes; one of an older revision does so unasked.

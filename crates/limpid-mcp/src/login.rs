@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use limpid_config::private_file;
-use reqwest::StatusCode;
-use reqwest::header::{ACCEPT, WWW_AUTHENTICATE};
+use reqwest::header::{ACCEPT, HeaderValue, WWW_AUTHENTICATE};
+use reqwest::{Response, StatusCode};
 use rmcp::model::ProtocolVersion;
 use rmcp::transport::auth::{
     AuthError, AuthorizationCallback, AuthorizationManager, AuthorizationRequest, AuthorizationSession,
@@ -37,6 +37,11 @@ const CONNECTIONS: usize = 64;
 
 /// How long a server may take to say who grants access.
 const CHALLENGE: Duration = Duration::from_secs(30);
+
+/// The request that begins a connection, and the headers of those after it.
+const HELLO: &str = "initialize";
+const REVISION: &str = "mcp-protocol-version";
+const SESSION: &str = "mcp-session-id";
 
 /// What a login at a server gave: in a file that only the owner may read.
 #[derive(Clone)]
@@ -71,6 +76,11 @@ impl KeptLogin {
     /// Whether there is one.
     pub fn is_there(&self) -> bool {
         self.file.exists()
+    }
+
+    /// The rights that it has.
+    async fn granted(&self) -> Vec<String> {
+        self.load().await.ok().flatten().map(|kept| kept.granted_scopes).unwrap_or_default()
     }
 
     fn text(&self) -> Option<String> {
@@ -128,7 +138,7 @@ impl CredentialStore for KeptLogin {
 /// What the owner asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoginWish {
-    /// The rights; none: those that the server names.
+    /// The rights, besides those that a login before this one got; none: those that the server names.
     pub scopes: Vec<String>,
     /// As whom this program is known to whoever grants access; none: it introduces itself.
     pub client: Option<LoginClient>,
@@ -174,7 +184,10 @@ impl Login {
         let found = manager.resolve_metadata_from_challenge(challenge.as_deref()).await.map_err(of_login)?;
         let redeems = found.metadata.token_endpoint.clone();
         manager.set_metadata(found.metadata);
-        let LoginWish { scopes, client } = wish;
+        let LoginWish { mut scopes, client } = wish;
+        if !scopes.is_empty() {
+            scopes.extend(kept.granted().await);
+        }
         let mut request = AuthorizationRequest::new(format!("{back}{CALLBACK}")).with_client_name("Limpid");
         request = if scopes.is_empty() { request.with_initial_scope_selection() } else { request.with_scopes(scopes) };
         if let Some(LoginClient { id, secret }) = client {
@@ -268,19 +281,34 @@ async fn manager(url: &str) -> Result<AuthorizationManager, McpError> {
     AuthorizationManager::new(url).await.map_err(of_login)
 }
 
-/// What the server says to whoever asks without a login: who grants access, and which rights it wants to see.
+/// What the server says to whoever asks without a login: who grants access, and which rights it wants to see. Some let anybody begin,
+/// and say it to whoever asks for something then.
 async fn challenge(url: &str) -> Option<String> {
-    let hello = serde_json::json!({
-        "jsonrpc": "2.0", "id": 1, "method": "initialize",
-        "params": {
-            "protocolVersion": ProtocolVersion::LATEST_WITH_INITIALIZE, "capabilities": {},
-            "clientInfo": { "name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION") },
-        },
-    });
-    let asked = client().ok()?.post(url).header(ACCEPT, "application/json, text/event-stream").json(&hello).send();
-    let answer = tokio::time::timeout(CHALLENGE, asked).await.ok()?.ok()?;
-    let says = answer.headers().get(WWW_AUTHENTICATE).filter(|_| answer.status() == StatusCode::UNAUTHORIZED)?;
-    says.to_str().ok().map(str::to_owned)
+    let own = serde_json::json!({ "name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION") });
+    let revision = ProtocolVersion::LATEST_WITH_INITIALIZE;
+    let hello = serde_json::json!({ "protocolVersion": revision, "capabilities": {}, "clientInfo": own });
+    let client = client().ok()?;
+    let ask = async |method: &str, params: serde_json::Value, session: Option<HeaderValue>| {
+        let body = serde_json::json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        let mut request = client.post(url).header(ACCEPT, "application/json, text/event-stream").json(&body);
+        if method != HELLO {
+            request = request.header(REVISION, revision.as_str());
+        }
+        if let Some(session) = session {
+            request = request.header(SESSION, session);
+        }
+        tokio::time::timeout(CHALLENGE, request.send()).await.ok()?.ok()
+    };
+    let says = |answer: &Response| {
+        let says = answer.headers().get(WWW_AUTHENTICATE).filter(|_| answer.status() == StatusCode::UNAUTHORIZED)?;
+        says.to_str().ok().map(str::to_owned)
+    };
+    let greeted = ask(HELLO, hello, None).await?;
+    if let Some(said) = says(&greeted) {
+        return Some(said);
+    }
+    let session = greeted.headers().get(SESSION).cloned();
+    says(&ask("tools/list", serde_json::json!({}), session).await?)
 }
 
 /// What a browser asks for: the target of its first line.

@@ -7,6 +7,9 @@ use limpid_core::{Labelled, Sentence, Trust, sentence};
 /// Characters of a server's words that an error repeats.
 const SAID: usize = 500;
 
+/// Bytes of a right that a command repeats.
+const SCOPE: usize = 200;
+
 /// Why something failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum McpError {
@@ -16,6 +19,8 @@ pub enum McpError {
     NoConnection(String),
     /// It wants to know who is there.
     NeedsLogin,
+    /// The login lacks rights that it wants to see; the words are its own.
+    NeedsScopes(Vec<String>),
     /// A login came to nothing; the words are of whoever grants access.
     NoLogin(String),
     /// There was no answer in time.
@@ -33,7 +38,7 @@ pub enum McpError {
 impl McpError {
     /// Whether the connection is of no more use.
     pub fn is_of_connection(&self) -> bool {
-        !matches!(self, Self::Silent(_) | Self::Refused(_) | Self::WantsInput(_))
+        !matches!(self, Self::Silent(_) | Self::Refused(_) | Self::NeedsScopes(_) | Self::WantsInput(_))
     }
 
     /// The sentence for the model and the owner. `server` is the owner's name for the server.
@@ -49,6 +54,20 @@ impl McpError {
                 "the MCP server `{}` refuses access; log in with `limpid mcp login {}`, or set token_env",
                 name(),
                 name()
+            ),
+            Self::NeedsScopes(scopes) if scopes.iter().all(|scope| is_plain_scope(scope)) => {
+                let words: String = scopes.iter().map(|scope| format!(" --scope {scope}")).collect();
+                sentence!(
+                    "the login at the MCP server `{}` lacks rights for this; to grant them: limpid mcp login {}{}",
+                    name(),
+                    name(),
+                    Labelled::outside(words)
+                )
+            }
+            Self::NeedsScopes(scopes) => sentence!(
+                "the login at the MCP server `{}` lacks rights for this: {}",
+                name(),
+                theirs(&scopes.join(" "))
             ),
             Self::NoLogin(why) => sentence!("the login at the MCP server `{}` failed: {}", name(), theirs(why)),
             Self::Silent(time) => {
@@ -69,6 +88,12 @@ impl McpError {
     }
 }
 
+/// Whether a right may stand in a command that the owner copies: their shell reads nothing else in it.
+fn is_plain_scope(scope: &str) -> bool {
+    let starts_plain = scope.starts_with(|c: char| c.is_ascii_alphanumeric());
+    starts_plain && scope.len() <= SCOPE && scope.chars().all(|c| c.is_ascii_alphanumeric() || "._:/+-".contains(c))
+}
+
 /// Words on one line, without what would steer a terminal, and not longer than so many characters.
 pub(crate) fn plain(words: &str, most: usize) -> String {
     let mut text = String::new();
@@ -85,5 +110,28 @@ pub(crate) fn plain(words: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SUR-034
+    #[test]
+    fn rights_that_a_server_asks_for_stand_in_a_command_only_when_a_shell_reads_nothing_in_them() {
+        let said = |scopes: &[&str]| {
+            let scopes = scopes.iter().map(|scope| (*scope).to_owned()).collect();
+            McpError::NeedsScopes(scopes).sentence("desk").text().to_owned()
+        };
+        let grant = "the login at the MCP server `desk` lacks rights for this; to grant them: limpid mcp login desk";
+        assert_eq!(
+            said(&["mcp:read", "https://desk.example/write"]),
+            format!("{grant} --scope mcp:read --scope https://desk.example/write")
+        );
+        for hostile in ["a;reboot", "$(reboot)", "`reboot`", "a|b", "--client-id", "a\nb", "", "ä"] {
+            let said = said(&["mcp:read", hostile]);
+            assert!(!said.contains("limpid mcp login"), "{said}");
+        }
     }
 }

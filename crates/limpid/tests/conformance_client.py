@@ -9,6 +9,7 @@ import http.server
 import json
 import os
 import pty
+import re
 import struct
 import subprocess
 import sys
@@ -19,6 +20,8 @@ import urllib.request
 
 LIMPID, URL = sys.argv[1], sys.argv[2]
 SCENARIO = os.environ.get("MCP_CONFORMANCE_SCENARIO", "")
+# The document that the scenario about such documents knows; nobody fetches it.
+METADATA = "https://conformance-test.local/client-metadata.json"
 CONTEXT = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
 
 
@@ -26,10 +29,13 @@ class Model(http.server.BaseHTTPRequestHandler):
     """A model that calls every tool of the server once, with what its schema asks for."""
 
     tools = []
+    told = ""
 
     def do_POST(self):
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        answered = any(message["role"] == "tool" for message in asked["messages"])
+        answered = asked["messages"][-1]["role"] == "tool"
+        if answered:
+            Model.told = str(asked["messages"][-1]["content"])
         declared = {tool["function"]["name"]: tool["function"]["parameters"] for tool in asked.get("tools", [])}
         wanted = [name for name in self.tools if name in declared]
         delta = {"role": "assistant", "content": "Done."}
@@ -115,10 +121,15 @@ def main():
         words = ["mcp", "login", "s"]
         if "client_id" in CONTEXT:
             words += ["--client-id", CONTEXT["client_id"], "--client-secret-env", "CLIENT_SECRET"]
+        if SCENARIO == "auth/basic-cimd":
+            words += ["--client-id", METADATA]
         if log_in(words) != 0:
             return 1
     enabled = limpid("mcp", "enable", "s", "--yes")
     sys.stderr.write(enabled.stderr)
+    if "log in with `limpid mcp login s`" in enabled.stderr and log_in(["mcp", "login", "s"]) == 0:
+        enabled = limpid("mcp", "enable", "s", "--yes")
+        sys.stderr.write(enabled.stderr)
     if enabled.returncode != 0:
         return 1
     listed = json.loads(limpid("mcp", "list", "--json").stdout)
@@ -130,6 +141,11 @@ def main():
         return chat_at_a_terminal()
     chat = limpid("chat", "Call every tool.")
     sys.stderr.write(chat.stdout + chat.stderr)
+    # The model is told which command grants what the login lacks; here it tells it the owner word for word.
+    grant = re.search(r"to grant them: limpid ([^\n\"\\]+)", Model.told)
+    if SCENARIO == "auth/scope-step-up" and grant and log_in(grant.group(1).split()) == 0:
+        chat = limpid("chat", "Call every tool again.")
+        sys.stderr.write(chat.stdout + chat.stderr)
     return chat.returncode
 
 

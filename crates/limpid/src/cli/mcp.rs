@@ -59,10 +59,10 @@ pub enum McpCommand {
     Login {
         /// The name of the server
         server: String,
-        /// A right to ask for [default: what the server says]
+        /// A right to ask for, besides those of the login before [default: what the server says]
         #[arg(long, value_name = "SCOPE")]
         scope: Vec<String>,
-        /// The client id that the server's operator gave you, if they did
+        /// The client id that the server's operator gave you, or the address of a client metadata document of yours
         #[arg(long, value_name = "ID")]
         client_id: Option<String>,
         /// The variable that holds the secret of that client id

@@ -1,5 +1,9 @@
 //! A server with the tools, prompts and texts that the protocol's conformance suite asks for, on the endpoint of the program's own.
 
+#![expect(deprecated, reason = "the older revision has what the newer one took away, and both are played")]
+
+mod asking;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -9,10 +13,11 @@ use rmcp::model::{
     ContentBlock, GetPromptRequestParams, GetPromptResponse, GetPromptResult, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams, Prompt, PromptArgument,
     PromptMessage, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource, ResourceContents,
-    ResourceTemplate, Role, ServerCapabilities, ServerConfig, Tool,
+    ResourceTemplate, Role, ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams,
+    SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
 use rmcp::service::RequestContext;
-use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -31,20 +36,23 @@ const TOOLS: [&str; 6] = [
     "test_error_handling",
 ];
 
-const PROMPTS: [(&str, &[&str]); 4] = [
+const PROMPTS: [(&str, &[&str]); 5] = [
+    (ASKING_PROMPT, &[]),
     ("test_simple_prompt", &[]),
     ("test_prompt_with_arguments", &["arg1", "arg2"]),
     ("test_prompt_with_embedded_resource", &["resourceUri"]),
     ("test_prompt_with_image", &[]),
 ];
 
-/// Starts the server. Returns its address.
+/// A prompt that asks something before it is told.
+const ASKING_PROMPT: &str = "test_input_required_result_prompt";
+
+/// Starts the server: with sessions, in which it can ask its client something. Returns its address.
 pub(crate) async fn fixtures() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address: SocketAddr = listener.local_addr().unwrap();
     let options = HttpOptions { address, names: Vec::new(), stop: CancellationToken::new() };
-    let settings = settings(options).with_legacy_session_mode(false).with_json_response(true);
-    let endpoint = service(Fixtures, NeverSessionManager::default(), settings);
+    let endpoint = service(Fixtures, LocalSessionManager::default(), settings(options));
     let router = axum::Router::new().route_service("/mcp", endpoint);
     tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
     format!("http://{address}/mcp")
@@ -59,8 +67,8 @@ fn embedded(uri: &str) -> ContentBlock {
 
 impl ServerHandler for Fixtures {
     fn get_info(&self) -> ServerConfig {
-        let can = ServerCapabilities::builder();
-        ServerConfig::new(can.enable_tools().enable_prompts().enable_resources().enable_completions().build())
+        let can = ServerCapabilities::builder().enable_tools().enable_prompts().enable_completions().enable_logging();
+        ServerConfig::new(can.enable_resources().enable_resources_subscribe().build())
     }
 
     async fn list_tools(
@@ -70,14 +78,17 @@ impl ServerHandler for Fixtures {
     ) -> Result<ListToolsResult, ErrorData> {
         let schema = serde_json::json!({ "type": "object", "properties": {} }).as_object().unwrap().clone();
         let tool = |name: &'static str| Tool::new(name, "A fixture.", Arc::new(schema.clone()));
-        Ok(ListToolsResult::with_all_items(TOOLS.map(tool).into()))
+        Ok(ListToolsResult::with_all_items(TOOLS.into_iter().chain(asking::names()).map(tool).collect()))
     }
 
     async fn call_tool(
         &self,
         call: CallToolRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        if asking::names().any(|name| name == call.name) {
+            return asking::call(call, context).await;
+        }
         let text = |text: &str| ContentBlock::text(text);
         let picture = ContentBlock::image(PICTURE, "image/png");
         let result = match &*call.name {
@@ -115,10 +126,18 @@ impl ServerHandler for Fixtures {
         asked: GetPromptRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
+        if asked.name == ASKING_PROMPT {
+            let user = asking::question("What context should the prompt use?", "context", "string");
+            let rounds = [serde_json::json!({ "user_context": user })];
+            let (responses, state) = (asked.input_responses.as_ref(), asked.request_state.as_deref());
+            if let Some(open) = asking::next(ASKING_PROMPT, &rounds, responses, state)? {
+                return Ok(open.into());
+            }
+        }
         let given = asked.arguments.unwrap_or_default();
         let given = |name: &str| given.get(name).and_then(|value| value.as_str()).unwrap_or_default().to_owned();
         let contents = match &*asked.name {
-            "test_simple_prompt" => vec![ContentBlock::text("This is a simple prompt for testing.")],
+            "test_simple_prompt" | ASKING_PROMPT => vec![ContentBlock::text("This is a simple prompt for testing.")],
             "test_prompt_with_arguments" => {
                 let text = format!("Prompt with arguments: arg1='{}', arg2='{}'", given("arg1"), given("arg2"));
                 vec![ContentBlock::text(text)]
@@ -165,7 +184,10 @@ impl ServerHandler for Fixtures {
                 let text = serde_json::json!({ "id": id, "data": format!("Data for ID: {id}") }).to_string();
                 ResourceContents::text(text, asked.uri).with_mime_type("application/json")
             }
-            _ => return Err(ErrorData::resource_not_found("no such text", None)),
+            _ => {
+                let data = serde_json::json!({ "uri": asked.uri });
+                return Err(ErrorData::resource_not_found("no such text", Some(data)));
+            }
         };
         Ok(ReadResourceResult::new(vec![contents]).into())
     }
@@ -176,5 +198,21 @@ impl ServerHandler for Fixtures {
         _: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         Ok(CompleteResult::new(CompletionInfo::new(vec!["test".to_owned()]).unwrap()))
+    }
+
+    async fn set_level(&self, _: SetLevelRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        Ok(())
+    }
+
+    async fn subscribe(&self, _: SubscribeRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        Ok(())
+    }
+
+    async fn unsubscribe(&self, _: UnsubscribeRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, wanted: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(wanted.clone())
     }
 }
