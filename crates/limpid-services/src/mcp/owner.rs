@@ -2,6 +2,7 @@
 
 use limpid_config::McpServerConfig;
 use limpid_core::Sentence;
+use limpid_mcp::LoginWish;
 use serde_json::Value;
 
 use crate::error::AgentError;
@@ -178,16 +179,37 @@ impl McpServers {
     /// # Errors
     /// When one of that name is there, it cannot be connected to, or the settings cannot be written.
     pub async fn add(&self, new: &NewServer) -> Result<Probed, AgentError> {
+        self.can_add(new)?;
         let NewServer { name, config } = new;
-        if self.options().config.mcp.servers.contains_key(name) {
-            let advice = format!("take it out first: limpid mcp remove {name}");
-            return Err(AgentError::Invalid(format!("there is an MCP server `{name}`; {advice}")));
-        }
-        settings::check(name, config)?;
         ServerRecord::forget(&self.options().home, name)?;
         let probed = self.probe_by(name, config).await.map_err(told)?;
         settings::put(&self.options().config_file, name, config)?;
         Ok(probed)
+    }
+
+    /// Puts a server on the web into `limpid.toml` that its owner has to log in at first. Where it cannot be added, its login is
+    /// forgotten: no later server of that name inherits one.
+    ///
+    /// # Errors
+    /// When the login comes to nothing, or the server cannot be added.
+    pub async fn add_with_login(&self, new: &NewServer, tell: impl FnOnce(&str, &str)) -> Result<Probed, AgentError> {
+        self.can_add(new)?;
+        let added = match self.login((&new.name, new.config.url.as_deref()), LoginWish::default(), tell).await {
+            Ok(()) => self.add(new).await,
+            Err(error) => Err(error),
+        };
+        if added.is_err() {
+            self.forget_login(&new.name)?;
+        }
+        added
+    }
+
+    fn can_add(&self, NewServer { name, config }: &NewServer) -> Result<(), AgentError> {
+        if self.options().config.mcp.servers.contains_key(name) {
+            let advice = format!("take it out first: limpid mcp remove {name}");
+            return Err(AgentError::Invalid(format!("there is an MCP server `{name}`; {advice}")));
+        }
+        settings::check(name, config)
     }
 
     /// What waits for the owner to look at: of one tool, or of all.

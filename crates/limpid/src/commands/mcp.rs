@@ -56,7 +56,10 @@ pub async fn run(context: &Context, command: &McpCommand) -> Result<(), Failure>
                 Some((id, secret)) => Some(LoginClient { id, secret: secret.transpose()? }),
                 None => None,
             };
-            login(&agent, (server, None), LoginWish { scopes: scope.clone(), client }).await
+            let wish = LoginWish { scopes: scope.clone(), client };
+            agent.mcp().login((server, None), wish, |host, address| tell_login(server, host, address)).await?;
+            output::tell("Logged in.");
+            Ok(())
         }
         McpCommand::Logout { server } => {
             agent.mcp().logout(server)?;
@@ -174,24 +177,20 @@ async fn add(context: &Context, agent: &Agent, args: &McpAddArgs) -> Result<(), 
         seconds: args.seconds.unwrap_or(default.seconds),
         ..default
     };
-    if args.login {
-        login(agent, (&args.server, args.url.as_deref()), LoginWish::default()).await?;
-    }
     let new = NewServer { name: args.server.clone(), config };
-    let probed = agent.mcp().add(&new).await?;
+    let probed = if args.login {
+        agent.mcp().add_with_login(&new, |host, address| tell_login(&new.name, host, address)).await?
+    } else {
+        agent.mcp().add(&new).await?
+    };
     output::tell(&answers(&new.name, &probed));
     tell_left_out(&probed);
     enable(context, agent, (&new.name, None), args.yes)
 }
 
-/// Has the owner log in at a server in their browser; nothing opens it for them.
-async fn login(agent: &Agent, (server, url): (&str, Option<&str>), wish: LoginWish) -> Result<(), Failure> {
-    let tell = |host: &str, address: &str| {
-        output::tell(&format!("{server} has you log in at {host}. Open this address in your browser:\n{address}"));
-    };
-    agent.mcp().login((server, url), wish, tell).await?;
-    output::tell("Logged in.");
-    Ok(())
+/// Where the owner logs in; nothing opens it for them.
+fn tell_login(server: &str, host: &str, address: &str) {
+    output::tell(&format!("{server} has you log in at {host}. Open this address in your browser:\n{address}"));
 }
 
 fn pairs(words: &[String]) -> Result<BTreeMap<String, String>, Failure> {

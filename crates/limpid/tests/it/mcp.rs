@@ -268,3 +268,20 @@ async fn a_resource_is_read_on_request_and_waits_unless_it_is_declared() {
     world.done(&["chat", "what is there?", "--conversation", "new"]).await;
     assert!(results(&world)[0].contains("note://1"), "{:?}", results(&world));
 }
+
+// SUR-034 SEC-067
+#[tokio::test]
+async fn a_server_that_cannot_be_added_leaves_no_login_behind() {
+    let world = world(&calls("echo", 1)).await;
+    let file = world.home.path().join("data/mcp/login/desk.json");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let add = async || {
+        std::fs::write(&file, "{}").unwrap();
+        world.run(&["mcp", "add", "desk", "--url", "http://127.0.0.1:1/mcp", "--login", "--yes"]).await
+    };
+    assert_ne!(add().await.code, 0);
+    assert!(!file.exists(), "whatever a login gave is forgotten");
+    declare(&world, "[mcp.servers.desk]\nurl = \"http://127.0.0.1:1/mcp\"");
+    assert_ne!(add().await.code, 0);
+    assert!(file.exists(), "the login of a server that is there already is its own");
+}
