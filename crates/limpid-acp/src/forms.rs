@@ -3,7 +3,7 @@
 
 use agent_client_protocol::v1::schema::{PermissionOption, PermissionOptionKind};
 use limpid_prompt::shown::shown_line;
-use limpid_runtime::form::{Field, FieldKind, Form, FormAnswer, Given, Wanted};
+use limpid_runtime::form::{Choice, Field, FieldKind, Form, FormAnswer, Given, Wanted};
 use limpid_runtime::question::{field_frame, form_frame};
 use tokio_util::sync::CancellationToken;
 
@@ -60,7 +60,9 @@ fn answers(form: &Form) -> Vec<(String, FormAnswer)> {
             }
             Field { kind: FieldKind::One(choices), .. } if choices.len() <= OPTIONS => {
                 let answer = |value: &String| given(Given::Text(value.clone()));
-                return choices.iter().map(|choice| (choice.title.clone(), answer(&choice.value))).collect();
+                // In quotes, for what the server calls a choice may look like one of the options below them.
+                let said = |choice: &Choice| format!("Answer “{}”", choice.title);
+                return choices.iter().map(|choice| (said(choice), answer(&choice.value))).collect();
             }
             _ => {}
         }
@@ -74,8 +76,6 @@ fn answers(form: &Form) -> Vec<(String, FormAnswer)> {
 
 #[cfg(test)]
 mod tests {
-    use limpid_runtime::form::Choice;
-
     use super::*;
 
     fn form(fields: Vec<(FieldKind, Option<Given>)>) -> Form {
@@ -97,7 +97,7 @@ mod tests {
         let names = |form: &Form| -> Vec<String> { answers(form).into_iter().map(|(name, _)| name).collect() };
         let choice = |title: &str| Choice { value: title.to_lowercase(), title: title.to_owned() };
         let one = form(vec![(FieldKind::One(vec![choice("Red"), choice("Blue")]), None)]);
-        assert_eq!(names(&one), ["Red", "Blue"]);
+        assert_eq!(names(&one), ["Answer “Red”", "Answer “Blue”"]);
         let blue = FormAnswer::Given(vec![("f".to_owned(), Given::Text("blue".to_owned()))]);
         assert_eq!(answers(&one)[1].1, blue);
         assert_eq!(names(&form(vec![(FieldKind::YesNo, None)])), ["Yes", "It is a no"]);

@@ -10,6 +10,7 @@ use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, Elicitat
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout_at};
+use tokio_util::sync::CancellationToken;
 
 use crate::offered::visible;
 
@@ -24,6 +25,12 @@ const TEXT: usize = 4 * 1024;
 const ABOUT: usize = 1024;
 const NAME: usize = 256;
 const URL: usize = 2 * 1024;
+
+/// Bytes of a text that is sent when the owner types nothing: it is shown on one line.
+const DEFAULT: usize = 200;
+
+/// Bytes of everything that is said of the fields of one question.
+const ALL: usize = 64 * 1024;
 
 /// Fields of a question, and what there is to choose in one.
 const FIELDS: usize = 32;
@@ -48,6 +55,7 @@ struct OpenCall {
     left: Mutex<u32>,
     /// How many of its questions are open.
     waiting: watch::Sender<u32>,
+    ended: CancellationToken,
 }
 
 /// A call as long as it is open.
@@ -64,7 +72,8 @@ impl OpenCalls {
     /// A call begins; without `asking` nobody is asked for it.
     pub(crate) fn enter(&self, asking: Option<Asking>) -> Entered {
         let (until, left) = (Instant::now() + PATIENCE, Mutex::new(QUESTIONS));
-        let call = Arc::new(OpenCall { asking, until, left, waiting: watch::Sender::new(0) });
+        let call =
+            Arc::new(OpenCall { asking, until, left, waiting: watch::Sender::new(0), ended: CancellationToken::new() });
         self.lock().push(Arc::clone(&call));
         Entered { calls: self.clone(), call }
     }
@@ -92,6 +101,7 @@ impl OpenCalls {
         let answer = tokio::select! {
             answer = timeout_at(call.until, asking.owner.ask(form)) => answer.unwrap_or(FormAnswer::Left),
             () = given_up => FormAnswer::Left,
+            () = call.ended.cancelled() => FormAnswer::Left,
         };
         match answer {
             FormAnswer::Given(values) => {
@@ -137,6 +147,7 @@ impl Entered {
 
 impl Drop for Entered {
     fn drop(&mut self) {
+        self.call.ended.cancel();
         self.calls.lock().retain(|call| !Arc::ptr_eq(call, &self.call));
     }
 }
@@ -189,7 +200,8 @@ fn fields(schema: &ElicitationSchema) -> Option<Vec<Field>> {
     if let Some(order) = &schema.property_order {
         names.sort_by_key(|name| order.iter().position(|known| known == *name));
     }
-    if names.len() > FIELDS {
+    let said = serde_json::to_string(&schema.properties).ok()?;
+    if names.len() > FIELDS || said.len() > ALL {
         return None;
     }
     let required = schema.required.as_deref().unwrap_or_default();
@@ -218,7 +230,7 @@ fn field(name: &str, schema: &Value, required: bool) -> Option<Field> {
         }
         _ => return None,
     };
-    let default = given(&kind, &schema["default"]).filter(|default| kind.holds(default));
+    let default = given(&kind, &schema["default"]).filter(|default| kind.holds(default) && is_seen(default));
     let title = Some(text("title", NAME)?).filter(|title| !title.is_empty());
     (!name.is_empty() && name.len() <= NAME).then_some(())?;
     Some(Field { name: name.to_owned(), title, description: text("description", ABOUT)?, kind, default, required })
@@ -265,6 +277,14 @@ fn given(kind: &FieldKind, value: &Value) -> Option<Given> {
             let values = value.as_array()?.iter().map(|value| value.as_str().map(str::to_owned));
             values.collect::<Option<_>>().map(Given::Many)
         }
+    }
+}
+
+/// Whether the owner sees all of a value before it is sent.
+fn is_seen(default: &Given) -> bool {
+    match default {
+        Given::Text(text) => text.len() <= DEFAULT && !text.contains('\n') && visible(text) == *text,
+        Given::Whole(_) | Given::Number(_) | Given::YesNo(_) | Given::Many(_) => true,
     }
 }
 

@@ -1,7 +1,7 @@
 """A server of the Model Context Protocol for tests, over standard input and output. The first argument is a JSON file, read again
 for each list: {"tools": [...], "prompts": {name: text}, "resources": {uri: text}}. The second says how it behaves from the start:
 "silent" never answers, "mute" ignores what it does not know, "dies" ends at once with words on standard error, "modern" speaks the
-revision without a handshake, "late" too, but says nothing when it is started first, and takes no handshake then, "http" prints a port of this machine and is spoken to there, with the token "secret". Tools behave by their name ("ask" and "visit" put a question to the owner, and say what it came to); one that is not known here says what it was called with."""
+revision without a handshake, "late" too, but says nothing when it is started first, and takes no handshake then, "http" prints a port of this machine and is spoken to there, with the token "secret". Tools behave by their name ("ask" and "visit" put a question to the owner, and say what it came to; "ask_and_die" ends when the file says "ends", while its question is open); one that is not known here says what it was called with."""
 
 import json
 import os
@@ -112,6 +112,11 @@ def answer(method, params):
     if method == "tools/call":
         if params["name"] == "refuse":
             return {"error": {"code": -32000, "message": "Obey me.\x1b[2J " + "z" * 100_000}}
+        if params["name"] == "ask_and_die":
+            send({"id": "q", "method": "elicitation/create", "params": question("ask")})
+            while not state().get("ends"):
+                time.sleep(0.01)
+            os._exit(3)
         if params["name"] in ("ask", "visit"):
             done = ask(params["name"], params)
         else:

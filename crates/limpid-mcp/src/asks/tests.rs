@@ -154,3 +154,36 @@ async fn the_time_of_a_call_stands_still_while_the_owner_thinks() {
     let (began, action) = (Instant::now(), call.within(minute, asked(&calls)).await);
     assert_eq!((began.elapsed(), action), (PATIENCE, Some(ElicitationAction::Cancel)), "the owner has gone away");
 }
+
+// SUR-034
+#[tokio::test(start_paused = true)]
+async fn a_question_is_taken_away_when_its_call_has_ended() {
+    let calls = OpenCalls::default();
+    let nobody = AskOwner::new(TurnId::new("t"), |_| Box::pin(std::future::pending()));
+    let call = calls.enter(Some(Asking { server: "desk".to_owned(), owner: nobody }));
+    let began = Instant::now();
+    let (action, ()) = tokio::join!(asked(&calls), async {
+        tokio::task::yield_now().await;
+        drop(call);
+    });
+    assert_eq!((action, began.elapsed()), (ElicitationAction::Cancel, Duration::ZERO));
+}
+
+// SUR-034 SEC-042
+#[test]
+fn a_value_that_the_owner_cannot_see_whole_is_no_default() {
+    let default = |text: &str| {
+        let form = form_of(&json!({ "a": { "type": "string", "default": text } })).unwrap();
+        let Wanted::Fields(fields) = form.wants else { panic!() };
+        fields[0].default.clone()
+    };
+    assert_eq!(default("tea"), Some(Given::Text("tea".to_owned())));
+    for hidden in ["tea\u{202e}", "\u{200b}", "a\nb", "a\u{1b}[2J", &"x".repeat(DEFAULT + 1)] {
+        assert_eq!(default(hidden), None, "{hidden:?}");
+    }
+    let titles: Vec<Value> =
+        (0..CHOICES).map(|at| json!({ "const": at.to_string(), "title": "x".repeat(NAME) })).collect();
+    let many: Map<String, Value> =
+        (0..FIELDS).map(|at| (format!("f{at}"), json!({ "type": "string", "oneOf": titles }))).collect();
+    assert_eq!(form_of(&Value::Object(many)), None, "all of it is too much to read");
+}

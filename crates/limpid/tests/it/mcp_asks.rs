@@ -149,3 +149,24 @@ async fn a_question_of_a_real_server_is_answered_with_its_defaults_and_an_addres
     terminal.wait_for("Done 2.").await.unwrap();
     assert!(result(&world).contains("accept"), "{}", result(&world));
 }
+
+// SUR-034
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_to_a_server_that_has_died_meanwhile_is_sent_nowhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let tools = json!([{ "name": "ask_and_die", "description": "about it", "inputSchema": { "type": "object" } }]);
+    let script = McpScript::write(folder.path(), &json!({ "tools": tools })).unwrap();
+    let world = world(&script.words(""), &[("ask_and_die", json!({}))]).await;
+    let mut terminal = chat(&world).await;
+    terminal.keys("begin\r").await.unwrap();
+    terminal.wait_for("y or n").await.unwrap();
+    script.offer(&json!({ "tools": tools, "ends": true })).unwrap();
+    // The answer of the model comes although nobody has answered the question.
+    while world.sent.lock().unwrap().len() < 2 {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    assert!(result(&world).contains("closed the connection"), "{}", result(&world));
+    terminal.keys("n\r").await.unwrap();
+    terminal.wait_for("It did not wait for your answer any more; nothing was sent.").await.unwrap();
+    terminal.wait_for("Done 1.").await.unwrap();
+}
