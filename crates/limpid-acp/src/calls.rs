@@ -25,7 +25,7 @@ const LARGEST: u64 = 1024 * 1024;
 const TITLE: usize = 80;
 
 /// Arguments that a title shows rather than others.
-const TOLD: [&str; 4] = ["path", "command", "url", "query"];
+const TITLE_ARGUMENTS: [&str; 4] = ["path", "command", "url", "query"];
 
 /// The calls of a turn.
 pub(crate) struct Calls<'a> {
@@ -35,7 +35,7 @@ pub(crate) struct Calls<'a> {
 }
 
 /// What a call is.
-pub(crate) struct Look {
+pub(crate) struct CallView {
     title: String,
     kind: ToolKind,
     locations: Vec<ToolCallLocation>,
@@ -49,7 +49,7 @@ impl<'a> Calls<'a> {
 
     /// A call waits for the owner.
     pub(crate) fn waits(&mut self, part: &QuestionPart) {
-        self.begin(&part.id, Look::new(self.session, &part.name, &part.arguments, true), ToolCallStatus::Pending);
+        self.begin(&part.id, CallView::new(self.session, &part.name, &part.arguments, true), ToolCallStatus::Pending);
     }
 
     /// A call runs.
@@ -58,7 +58,7 @@ impl<'a> Calls<'a> {
             self.update(id, ToolCallUpdateFields::new().status(ToolCallStatus::InProgress));
         } else {
             // Where the call is quicker than this look, the difference is that of what it has left.
-            self.begin(id, Look::new(self.session, name, arguments, true), ToolCallStatus::InProgress);
+            self.begin(id, CallView::new(self.session, name, arguments, true), ToolCallStatus::InProgress);
         }
     }
 
@@ -96,7 +96,7 @@ impl<'a> Calls<'a> {
         self.open.get(id).cloned().unwrap_or_default()
     }
 
-    fn begin(&mut self, id: &CallId, look: Look, status: ToolCallStatus) {
+    fn begin(&mut self, id: &CallId, look: CallView, status: ToolCallStatus) {
         self.open.insert(id.clone(), look.changes.clone());
         self.session.send(SessionUpdate::ToolCall(look.call(id, status)));
     }
@@ -106,7 +106,7 @@ impl<'a> Calls<'a> {
     }
 }
 
-impl Look {
+impl CallView {
     /// What a call is. `now` says whether it is about to run, so that the files are as it finds them.
     pub(crate) fn new(session: &Session, name: &str, arguments: &str, now: bool) -> Self {
         let tool = session.agent.tool(name);
@@ -157,7 +157,7 @@ pub(crate) fn said(words: &str) -> ToolCallContent {
 
 /// The tool's name, and the argument that says most.
 fn title(name: &str, arguments: &Value) -> String {
-    let told = TOLD.iter().find_map(|field| arguments.get(field)?.as_str());
+    let told = TITLE_ARGUMENTS.iter().find_map(|field| arguments.get(field)?.as_str());
     let first = told.or_else(|| arguments.as_object()?.values().find_map(Value::as_str));
     let words = match first {
         Some(first) => format!("{name} {}", first.split_whitespace().collect::<Vec<_>>().join(" ")),

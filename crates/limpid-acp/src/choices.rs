@@ -11,12 +11,12 @@ use limpid_prompt::shown::shown_line;
 use limpid_runtime::commands::commands;
 use limpid_runtime::{ChatRequest, ModeState};
 
+use crate::errors::{of_agent, refused};
 use crate::plan;
 use crate::session::Session;
-use crate::trouble::{of_agent, refused};
 
 /// Commands that begin or end a conversation, which an editor does itself.
-const ELSEWHERE: [&str; 2] = ["new", "exit"];
+const EDITOR_COMMANDS: [&str; 2] = ["new", "exit"];
 
 const MODE: &str = "mode";
 const MODEL: &str = "model";
@@ -29,7 +29,9 @@ pub(crate) fn is_elsewhere(text: &str) -> bool {
 }
 
 fn elsewhere() -> impl Iterator<Item = &'static str> {
-    commands().filter(|command| ELSEWHERE.contains(&command.name)).flat_map(limpid_runtime::commands::SlashInfo::names)
+    commands()
+        .filter(|command| EDITOR_COMMANDS.contains(&command.name))
+        .flat_map(limpid_runtime::commands::SlashInfo::names)
 }
 
 impl Session {
@@ -42,7 +44,7 @@ impl Session {
         if !modes.contains(&mode) {
             return Err(refused(&format!("Unknown mode `{mode}`. Modes: {}.", modes.join(", "))));
         }
-        if let Some(model) = self.talk().model.as_deref().filter(|_| !self.is_stored()) {
+        if let Some(model) = self.new_chat().model.as_deref().filter(|_| !self.is_stored()) {
             self.agent.models().choose(Some(model)).await.map_err(|error| of_agent(&error))?;
         }
         let modes: Vec<SessionMode> = modes.iter().map(|mode| SessionMode::new(mode.clone(), mode.clone())).collect();
@@ -52,7 +54,7 @@ impl Session {
     async fn mode(&self) -> Result<ModeState, Error> {
         let mut state = self.agent.modes().state(&self.choice()).await.map_err(|error| of_agent(&error))?;
         if !self.is_stored()
-            && let Some(mode) = &self.talk().mode
+            && let Some(mode) = &self.new_chat().mode
         {
             state.mode.clone_from(mode);
         }
@@ -62,10 +64,10 @@ impl Session {
     async fn options(&self) -> Result<Vec<SessionConfigOption>, Error> {
         let ModeState { mode, modes, .. } = self.mode().await?;
         let found = self.agent.directory().find(&self.choice()).await.map_err(|error| of_agent(&error))?;
-        let (of_talk, config) = (self.talk(), self.agent.config());
+        let (of_chat, config) = (self.new_chat(), self.agent.config());
         let (model, effort) = match &found {
             Some(found) => (found.model.clone(), found.effort),
-            None => (of_talk.model.clone(), of_talk.effort),
+            None => (of_chat.model.clone(), of_chat.effort),
         };
         let mut models: Vec<String> = Vec::new();
         let current = match model.or_else(|| config.model.clone()) {

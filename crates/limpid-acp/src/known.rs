@@ -11,7 +11,7 @@ use limpid_runtime::{Agent, AgentError};
 use limpid_store::{Conversation, ConversationKind, NewSetting, StoreError};
 use serde::{Deserialize, Serialize};
 
-use crate::trouble::{of_agent, refused};
+use crate::errors::{of_agent, refused};
 
 /// The setting of a conversation that holds it.
 const SETTING: &str = "editor";
@@ -25,7 +25,7 @@ const LISTED: u32 = 2000;
 /// What is kept of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Known {
+pub(crate) struct SessionRecord {
     /// The folder that is worked in.
     pub(crate) cwd: PathBuf,
     /// Other folders.
@@ -33,7 +33,7 @@ pub(crate) struct Known {
 }
 
 /// What the setting says; `null` once the session was deleted.
-type Kept = Option<Known>;
+type KeptRecord = Option<SessionRecord>;
 
 /// The chat of an id, when it was not deleted as a session.
 ///
@@ -54,7 +54,7 @@ pub(crate) async fn find(agent: &Agent, id: &SessionId) -> Result<Conversation, 
 ///
 /// # Errors
 /// When the store cannot be written.
-pub(crate) async fn keep(agent: &Agent, id: &ConversationId, known: &Known) -> Result<(), Error> {
+pub(crate) async fn keep(agent: &Agent, id: &ConversationId, known: &SessionRecord) -> Result<(), Error> {
     if kept(agent, id).await? == Some(Some(known.clone())) { Ok(()) } else { write(agent, id, Some(known)).await }
 }
 
@@ -67,7 +67,7 @@ pub(crate) async fn delete(agent: &Agent, id: &ConversationId) -> Result<(), Err
     write(agent, id, None).await
 }
 
-async fn write(agent: &Agent, id: &ConversationId, known: Option<&Known>) -> Result<(), Error> {
+async fn write(agent: &Agent, id: &ConversationId, known: Option<&SessionRecord>) -> Result<(), Error> {
     // Plain data always serialises.
     let value = serde_json::to_string(&known).unwrap_or_default();
     let event = NewSetting { name: SETTING.to_owned(), value: Some(value), trigger: "manual".to_owned() };
@@ -75,7 +75,7 @@ async fn write(agent: &Agent, id: &ConversationId, known: Option<&Known>) -> Res
     written.map(drop).map_err(of_store)
 }
 
-async fn kept(agent: &Agent, id: &ConversationId) -> Result<Option<Kept>, Error> {
+async fn kept(agent: &Agent, id: &ConversationId) -> Result<Option<KeptRecord>, Error> {
     let newest = agent.store().setting_events(Some(id), SETTING, 1).await.map_err(of_store)?.rows;
     let value = newest.into_iter().next().and_then(|event| event.value);
     // What cannot be read is as if nothing was kept: the conversation is there all the same.
@@ -98,10 +98,10 @@ pub(crate) async fn list(agent: &Agent, request: &ListSessionsRequest) -> Result
         if found.kind != ConversationKind::Chat || found.messages == 0 {
             continue;
         }
-        let Known { cwd, folders } = match kept(agent, &found.id).await? {
+        let SessionRecord { cwd, folders } = match kept(agent, &found.id).await? {
             Some(Some(known)) => known,
             Some(None) => continue,
-            None => Known { cwd: agent.home().workspace(), folders: Vec::new() },
+            None => SessionRecord { cwd: agent.home().workspace(), folders: Vec::new() },
         };
         if request.cwd.as_ref().is_some_and(|wanted| *wanted != cwd) {
             continue;

@@ -9,7 +9,7 @@
 //! - `connection`: requests of the editor, and who answers them. Nothing there waits, so a cancel is always read.
 //! - `lines`: the streams as lines, none of which is too long.
 //! - `sessions`, `session`: what is open; `grants`: what it may touch; `known`: what is kept of it, and lists.
-//! - `said`: what a prompt says, and who wrote it. `prompt`: one prompt, from its text to its end.
+//! - `prompt_text`: what a prompt says, and who wrote it. `prompt`: one prompt, from its text to its end.
 //! - `turn`: the events of a turn as updates; `calls`: those of tools; `permission`: questions; `replay`: what was said before.
 //! - `choices`: modes, settings, commands; `plan`: the steps of goals.
 //! - `editor_server`: a server that the editor named; `servers`: what the owner is asked about it before it is used.
@@ -18,21 +18,23 @@ mod calls;
 mod choices;
 mod connection;
 mod editor_server;
+mod errors;
 mod forms;
 mod grants;
 mod known;
 mod lines;
+mod new_chat;
 mod permission;
 mod plan;
 mod prompt;
+mod prompt_text;
 mod replay;
-mod said;
 mod servers;
 mod session;
 mod sessions;
-mod trouble;
 mod turn;
 mod updates;
 
 pub use connection::serve;
-pub use sessions::{Host, Talk};
+pub use new_chat::NewChat;
+pub use sessions::Host;

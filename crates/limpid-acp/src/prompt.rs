@@ -11,10 +11,10 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::choices::is_elsewhere;
-use crate::said::Said;
+use crate::errors::{of_agent, refused};
+use crate::prompt_text::PromptText;
 use crate::servers;
 use crate::session::Session;
-use crate::trouble::{of_agent, refused};
 use crate::turn::follow;
 
 /// Begins to answer a prompt. From here on a cancel stops it.
@@ -68,7 +68,7 @@ async fn answer(
     stop: &CancellationToken,
 ) -> Result<StopReason, Error> {
     let Some(place) = turn_of(session, place, stop).await else { return Ok(StopReason::Cancelled) };
-    let Said { text, attached } = Said::read(blocks).map_err(|why| refused(&why))?;
+    let PromptText { text, attached } = PromptText::read(blocks).map_err(|why| refused(&why))?;
     if text.trim().is_empty() {
         return Err(refused("The message is empty."));
     }

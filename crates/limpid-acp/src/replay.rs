@@ -11,9 +11,9 @@ use limpid_core::{CallId, Role, Trust};
 use limpid_runtime::AgentError;
 use limpid_store::{DeliveryOrigin, StoredMessage};
 
-use crate::calls::Look;
+use crate::calls::CallView;
+use crate::errors::of_agent;
 use crate::session::Session;
-use crate::trouble::of_agent;
 
 /// Tells every message and every call, oldest first.
 ///
@@ -77,7 +77,7 @@ fn tell_again(session: &Session, stored: &StoredMessage, results: &HashMap<&Call
         Role::Assistant => {
             session.answer(&answer(session, &message.text));
             for call in &message.calls {
-                let mut look = Look::new(session, &call.name, &call.arguments, false);
+                let mut look = CallView::new(session, &call.name, &call.arguments, false);
                 if message.trust.is_foreign() {
                     look = look.without_files();
                 }

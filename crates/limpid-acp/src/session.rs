@@ -18,10 +18,10 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::editor_server::EditorServer;
-use crate::known::{self, Known};
+use crate::errors::of_agent;
+use crate::known::{self, SessionRecord};
+use crate::new_chat::NewChat;
 use crate::plan;
-use crate::sessions::Talk;
-use crate::trouble::of_agent;
 
 /// One session.
 pub(crate) struct Session {
@@ -33,8 +33,8 @@ pub(crate) struct Session {
     pub(crate) servers: Vec<EditorServer>,
     /// Folders that its tools may touch, without links.
     roots: Vec<PathBuf>,
-    named: Known,
-    talk: Talk,
+    named: SessionRecord,
+    new_chat: NewChat,
     /// Whether the conversation is in the store: one in which nothing was said is not.
     stored: OnceCell<()>,
     /// Prompts that are being answered, by what stops each.
@@ -56,9 +56,9 @@ impl Session {
         (id, is_stored): (ConversationId, bool),
         agent: Agent,
         connection: ConnectionTo<Client>,
-        named: Known,
+        named: SessionRecord,
         (folders, servers): (Vec<PathBuf>, Vec<EditorServer>),
-        (talk, takes_notices): (Talk, bool),
+        (new_chat, takes_notices): (NewChat, bool),
     ) -> Self {
         let own = [agent.home().workspace(), agent.home().outside()];
         let roots = own.into_iter().map(|own| own.canonicalize().unwrap_or(own)).chain(folders).collect();
@@ -70,7 +70,7 @@ impl Session {
             servers,
             roots,
             named,
-            talk,
+            new_chat,
             stored: OnceCell::new_with(is_stored.then_some(())),
             running: Mutex::default(),
             newest: Mutex::default(),
@@ -125,7 +125,7 @@ impl Session {
 
     /// Makes the conversation. It can be repeated when a part of it has failed.
     async fn create(&self) -> Result<(), Error> {
-        let Talk { profile, mode, model, effort } = self.talk.clone();
+        let NewChat { profile, mode, model, effort } = self.new_chat.clone();
         let profile = profile.unwrap_or_else(|| self.agent.config().agent.profile.clone());
         // Most often this fails, when no model is there, and then nothing is to be written.
         self.agent.models().choose(model.as_deref()).await.map_err(|error| of_agent(&error))?;
@@ -143,8 +143,8 @@ impl Session {
     }
 
     /// What a new conversation begins with.
-    pub(crate) fn talk(&self) -> &Talk {
-        &self.talk
+    pub(crate) fn new_chat(&self) -> &NewChat {
+        &self.new_chat
     }
 
     /// A prompt begins; what is returned is cancelled when it is to stop. Cancels that come from here on stop it.

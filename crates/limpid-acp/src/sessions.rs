@@ -8,15 +8,16 @@ use std::time::Duration;
 use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::SessionId;
 use agent_client_protocol::{Client, Error};
-use limpid_core::{ConversationId, Effort};
+use limpid_core::ConversationId;
 use limpid_runtime::{Agent, AgentOptions};
 
 use crate::editor_server::forget_unused;
+use crate::errors::{failed, of_agent, refused};
 use crate::grants::{Granted, Named, grant};
-use crate::known::{self, Known};
+use crate::known::{self, SessionRecord};
+use crate::new_chat::NewChat;
 use crate::servers;
 use crate::session::Session;
-use crate::trouble::{failed, of_agent, refused};
 
 /// How long work may take to end once the editor is gone.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -34,20 +35,7 @@ pub struct Host {
     /// The name of the program, as editors show it.
     pub program: &'static str,
     /// What a new conversation begins with.
-    pub talk: Talk,
-}
-
-/// What a new conversation begins with; absent: what the owner has set.
-#[derive(Clone, Debug, Default)]
-pub struct Talk {
-    /// The profile.
-    pub profile: Option<String>,
-    /// The mode.
-    pub mode: Option<String>,
-    /// The model: `provider/id`.
-    pub model: Option<String>,
-    /// How much models are to reason.
-    pub effort: Option<Effort>,
+    pub new_chat: NewChat,
 }
 
 /// The sessions that an editor has open.
@@ -133,7 +121,7 @@ impl Sessions {
         };
         let Granted { mut config, folders, servers } =
             grant(base.config(), base.home(), &named).map_err(|why| refused(&why))?;
-        if let Some(profile) = self.host.talk.profile.clone().filter(|_| known.is_none()) {
+        if let Some(profile) = self.host.new_chat.profile.clone().filter(|_| known.is_none()) {
             config.agent.profile = profile;
         }
         let options = AgentOptions {
@@ -162,9 +150,9 @@ impl Sessions {
             (id, known.is_some()),
             agent,
             connection,
-            Known { cwd: named.cwd.clone(), folders: named.folders.clone() },
+            SessionRecord { cwd: named.cwd.clone(), folders: named.folders.clone() },
             (folders, servers),
-            (self.host.talk.clone(), self.takes_notices.load(Ordering::Relaxed)),
+            (self.host.new_chat.clone(), self.takes_notices.load(Ordering::Relaxed)),
         );
         let session = Arc::new(session);
         if let Err(error) = session.begin().await {

@@ -9,10 +9,10 @@ use limpid_runtime::{ApprovalAnswer, ConversationChoice, Outcome, QuestionPart, 
 use tokio_util::sync::CancellationToken;
 
 use crate::calls::Calls;
+use crate::errors::failed;
 use crate::forms::ask_form;
 use crate::permission::{Asked, ask};
 use crate::session::Session;
-use crate::trouble::failed;
 
 /// What is shown of a turn.
 struct Shown<'a> {

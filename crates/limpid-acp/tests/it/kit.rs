@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use limpid_acp::{Host, Talk, serve};
+use limpid_acp::{Host, NewChat, serve};
 use limpid_core::policy::{Destination, Effect};
 use limpid_core::{Labelled, RetryPlan, Sentence, ToolClass};
 use limpid_runtime::{Agent, AgentOptions, Config, Environment, Home, Parsing, Tool, ToolContext};
@@ -27,7 +27,7 @@ pub(crate) struct Bench {
     pub(crate) work: TempDir,
     pub(crate) server: Recorder,
     pub(crate) config: String,
-    pub(crate) talk: Talk,
+    pub(crate) new_chat: NewChat,
     pub(crate) slow: Arc<Slow>,
     pub(crate) post: Arc<Post>,
 }
@@ -42,7 +42,7 @@ impl Bench {
             work,
             server: Recorder::start(Script::parse(&script).unwrap()).await.unwrap(),
             config: "model = \"openai/scripted\"\n[tools]\ndefer = false\n".to_owned(),
-            talk: Talk::default(),
+            new_chat: NewChat::default(),
             slow: Arc::default(),
             post: Arc::default(),
         }
@@ -94,7 +94,7 @@ impl Bench {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (input, output) = tokio::io::split(theirs);
         let options = self.options();
-        let host = Host { agent: self.agent(), options, program: "test", talk: self.talk.clone() };
+        let host = Host { agent: self.agent(), options, program: "test", new_chat: self.new_chat.clone() };
         let serving = tokio::spawn(async move {
             serve(host, input, output, CancellationToken::new()).await.map_err(|error| error.to_string())
         });

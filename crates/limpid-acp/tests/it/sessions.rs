@@ -201,16 +201,16 @@ async fn two_programs_on_one_conversation_answer_one_after_the_other() {
 #[tokio::test]
 async fn a_mode_that_is_not_there_is_told_when_a_session_is_opened() {
     let mut bench = Bench::new(&text("Hi.")).await;
-    bench.talk.mode = Some("flying".to_owned());
+    bench.new_chat.mode = Some("flying".to_owned());
     let mut editor = bench.editor().await;
     let new = json!({ "cwd": bench.folder(), "mcpServers": [] });
     let error = editor.ask("session/new", new.clone()).await.unwrap_err();
     assert!(error["message"].as_str().unwrap().starts_with("Unknown mode `flying`. Modes: "), "{error}");
     for talk in [
-        limpid_acp::Talk { profile: Some("nobody".to_owned()), ..limpid_acp::Talk::default() },
-        limpid_acp::Talk { model: Some("nobody/none".to_owned()), ..limpid_acp::Talk::default() },
+        limpid_acp::NewChat { profile: Some("nobody".to_owned()), ..limpid_acp::NewChat::default() },
+        limpid_acp::NewChat { model: Some("nobody/none".to_owned()), ..limpid_acp::NewChat::default() },
     ] {
-        bench.talk = talk;
+        bench.new_chat = talk;
         let mut editor = bench.editor().await;
         assert!(editor.ask("session/new", new.clone()).await.is_err());
     }
@@ -373,7 +373,8 @@ async fn servers_of_editors_that_were_not_used_for_a_month_are_forgotten() {
 #[tokio::test]
 async fn a_relative_path_begins_at_the_folder_of_the_session() {
     let note = call("write_file", &json!({ "path": "sub/new.txt", "content": "new\n" }));
-    let script = note + &call("read_file", &json!({ "path": "a.txt" })) + &call("list_dir", &json!({})) + &text("Done.");
+    let script =
+        note + &call("read_file", &json!({ "path": "a.txt" })) + &call("list_dir", &json!({})) + &text("Done.");
     let mut bench = Bench::new(&script).await;
     let path = bench.write("a.txt", "here\n");
     bench.config += &format!("[files]\ntrusted = [{:?}]\ngrants = [{0:?}]\n", bench.folder());

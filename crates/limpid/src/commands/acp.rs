@@ -1,6 +1,6 @@
 //! `acp`: the agent for editors, over standard input and output.
 
-use limpid_acp::{Host, Talk, serve};
+use limpid_acp::{Host, NewChat, serve};
 use tokio_util::sync::CancellationToken;
 
 use super::context::Context;
@@ -20,7 +20,7 @@ pub async fn run(context: &Context, args: &AcpArgs) -> Result<(), Failure> {
         agent,
         options: context.options(),
         program: env!("CARGO_PKG_NAME"),
-        talk: Talk { profile, mode, model, effort },
+        new_chat: NewChat { profile, mode, model, effort },
     };
     let stop = CancellationToken::new();
     let stopping = stop.clone();
