@@ -107,6 +107,10 @@ impl Tool for Exec {
         vec![PathArgument { path: folder, write: true, adds: false }]
     }
 
+    fn with_whole_path(&self, arguments: &Value) -> Option<Value> {
+        self.programs.grants.with_whole_path(arguments, "working_dir", Some("."))
+    }
+
     /// The program that would run, or the script of a skill that a shell would, for whoever is asked.
     fn destination(&self, arguments: &Value) -> Option<Destination> {
         let Command { program, script, .. } = self.parsed(arguments).ok()?;

@@ -54,6 +54,12 @@ pub trait Tool: Send + Sync {
         None
     }
 
+    /// The same call with the path absolute that begins at a folder which is not the workspace, so that it means the same wherever it
+    /// runs, as a draft for one; none for every other call.
+    fn with_whole_path(&self, _arguments: &Value) -> Option<Value> {
+        None
+    }
+
     /// Where a call would send or fetch something, made of the very values that the call uses. Rules and approvals name it.
     fn destination(&self, _arguments: &Value) -> Option<Destination> {
         None

@@ -442,3 +442,20 @@ async fn of_many_sessions_some_are_held_and_each_goes_on() {
     }
     editor.leave().await.unwrap();
 }
+
+// SUR-034
+#[tokio::test]
+async fn a_relative_path_that_is_asked_about_is_shown_whole() {
+    let script = call("read_file", &json!({ "path": "a.txt" }))
+        + &call("edit_file", &json!({ "path": "a.txt", "old_text": "one", "new_text": "1" }))
+        + &text("Done.");
+    let bench = Bench::new(&script).await;
+    let path = bench.write("a.txt", "one two\n");
+    let mut editor = bench.editor().await;
+    let session = bench.session(&mut editor).await;
+    editor.answers.push_back("yes");
+    editor.prompt(&session, "Write 1 for one.").await;
+    assert_eq!(bench.read("a.txt"), "1 two\n");
+    let shown = editor.questions[0]["toolCall"]["content"][0]["content"]["text"].as_str().unwrap().replace("\n│ ", "");
+    assert!(shown.contains(&format!("\"path\":\"{path}\"")), "{shown}");
+}

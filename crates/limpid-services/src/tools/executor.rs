@@ -215,13 +215,15 @@ impl TurnToolExecutor {
         }
     }
 
-    /// A call as it runs, and as whoever is asked about it is shown it: a new file of a turn that has read a stranger's text
-    /// goes where strangers' text is kept.
+    /// A call as it runs, and as whoever is asked about it is shown it: its path means the same everywhere, and a new file of a turn
+    /// that has read a stranger's text goes where strangers' text is kept.
     pub fn as_run(&self, call: &ToolCall, trust: Trust) -> ToolCall {
         let moved = || {
             let tool = self.tool(&call.name)?;
             let arguments = serde_json::from_str(&call.arguments).ok()?;
-            Some(self.policy.keep_low(&*tool, &arguments, trust)?.to_string())
+            let whole = tool.with_whole_path(&arguments);
+            let low = self.policy.keep_low(&*tool, whole.as_ref().unwrap_or(&arguments), trust);
+            Some(low.or(whole)?.to_string())
         };
         ToolCall { arguments: moved().unwrap_or_else(|| call.arguments.clone()), ..call.clone() }
     }

@@ -69,6 +69,10 @@ impl Tool for EditFile {
         path_argument(&self.grants, arguments, true, None)
     }
 
+    fn with_whole_path(&self, arguments: &Value) -> Option<Value> {
+        self.grants.with_whole_path(arguments, "path", None)
+    }
+
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { path, old_text, new_text } = read_arguments(arguments)?;
         if old_text.is_empty() {

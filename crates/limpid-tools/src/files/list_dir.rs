@@ -67,6 +67,10 @@ impl Tool for ListDir {
         path_argument(&self.grants, arguments, false, Some(HERE))
     }
 
+    fn with_whole_path(&self, arguments: &Value) -> Option<Value> {
+        self.grants.with_whole_path(arguments, "path", Some(HERE))
+    }
+
     async fn run(&self, _: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { path } = read_arguments(arguments)?;
         let path = path.filter(|path| !path.trim().is_empty()).unwrap_or_else(|| HERE.to_owned());

@@ -88,6 +88,11 @@ impl Tool for ReadFile {
         path_argument(&self.grants, arguments, false, None)
     }
 
+    fn with_whole_path(&self, arguments: &Value) -> Option<Value> {
+        let path = arguments.get("path").and_then(Value::as_str)?;
+        self.name(path).is_none().then(|| self.grants.with_whole_path(arguments, "path", None))?
+    }
+
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { path, offset, limit } = read_arguments(arguments)?;
         if let Some((named, name)) = self.name(&path) {

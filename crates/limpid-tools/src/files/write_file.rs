@@ -72,6 +72,10 @@ impl Tool for WriteFile {
         with_path(arguments, path)
     }
 
+    fn with_whole_path(&self, arguments: &Value) -> Option<Value> {
+        self.grants.with_whole_path(arguments, "path", None)
+    }
+
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { path, content } = read_arguments(arguments)?;
         let (grants, named) = (Arc::clone(&self.grants), context.words(path.clone()));

@@ -54,7 +54,7 @@ pub(super) async fn call(
             for progress in [0.0, 50.0, 100.0] {
                 if let Some(token) = context.meta.get_progress_token() {
                     let told = ProgressNotificationParam::new(token, progress).with_total(100.0);
-                    context.peer.notify_progress(told).await.map_err(lost)?;
+                    context.peer.notify_progress(told).await.map_err(|error| lost(&error))?;
                 }
             }
             Ok("Done.".to_owned())
@@ -62,7 +62,7 @@ pub(super) async fn call(
         "test_sampling" => {
             let asked = vec![SamplingMessage::user_text(given("prompt").unwrap_or_default())];
             let said = context.peer.create_message(CreateMessageRequestParams::new(asked, 100)).await;
-            said.map(|said| format!("LLM response: {:?}", said.message.content)).map_err(lost)
+            said.map(|said| format!("LLM response: {:?}", said.message.content)).map_err(|error| lost(&error))
         }
         "test_elicitation" => asks(&context, given("message").unwrap_or_default(), user()).await,
         "test_elicitation_sep1034_defaults" => asks(&context, "Who?", defaults()).await,
@@ -191,7 +191,7 @@ async fn logs(context: &RequestContext<RoleServer>, level: Option<LoggingLevel>)
     let Some(level) = level else { return Ok("Done.".to_owned()) };
     for text in ["Tool execution started", "Tool processing data", "Tool execution completed"] {
         let told = LoggingMessageNotificationParam::new(level, json!(text));
-        context.peer.notify_logging_message(told).await.map_err(lost)?;
+        context.peer.notify_logging_message(told).await.map_err(|error| lost(&error))?;
     }
     Ok("Done.".to_owned())
 }
@@ -200,9 +200,9 @@ async fn asks(context: &RequestContext<RoleServer>, message: &str, schema: Value
     let requested_schema: ElicitationSchema = serde_json::from_value(schema).unwrap();
     let form = ElicitRequestParams::FormElicitationParams { meta: None, message: message.to_owned(), requested_schema };
     let asked = context.peer.send_request(ServerRequest::ElicitRequest(ElicitRequest::new(form)));
-    Ok(format!("Elicitation completed: {:?}", asked.await.map_err(lost)?))
+    Ok(format!("Elicitation completed: {:?}", asked.await.map_err(|error| lost(&error))?))
 }
 
-fn lost(error: ServiceError) -> ErrorData {
+fn lost(error: &ServiceError) -> ErrorData {
     ErrorData::internal_error(error.to_string(), None)
 }
