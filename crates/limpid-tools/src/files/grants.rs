@@ -136,7 +136,7 @@ impl Grants {
     pub(crate) fn written_out(&self, path: &str) -> Option<String> {
         let inside = |name: &str| path.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with('/'));
         let Some((rest, folders)) = self.short.iter().find_map(|(name, folders)| Some((inside(name)?, folders))) else {
-            return self.from_base(path);
+            return self.based(path);
         };
         let mut long = folders.iter().map(|folder| folder.join(rest.trim_start_matches('/')));
         let found = long.clone().find(|path| path.exists()).or_else(|| long.next());
@@ -144,7 +144,7 @@ impl Grants {
     }
 
     /// A relative path that does not begin at the workspace, with the folder that it begins at.
-    fn from_base(&self, path: &str) -> Option<String> {
+    fn based(&self, path: &str) -> Option<String> {
         let is_relative = !Path::new(path).is_absolute() && !path.starts_with('~');
         Some(self.base.as_ref().filter(|_| is_relative)?.join(path).display().to_string())
     }
@@ -153,7 +153,7 @@ impl Grants {
     pub(crate) fn with_whole_path(&self, arguments: &Value, name: &str, absent: Option<&str>) -> Option<Value> {
         let path = arguments.get(name).and_then(Value::as_str).filter(|path| !path.trim().is_empty()).or(absent)?;
         let is_short = self.short.iter().any(|(short, _)| Path::new(path).starts_with(short));
-        let whole = self.from_base(path).filter(|_| !is_short)?;
+        let whole = self.based(path).filter(|_| !is_short)?;
         let mut call = arguments.as_object()?.clone();
         call.insert(name.to_owned(), Value::from(whole));
         Some(Value::Object(call))
