@@ -285,29 +285,3 @@ async fn a_server_that_cannot_be_added_leaves_no_login_behind() {
     assert_ne!(add().await.code, 0);
     assert!(file.exists(), "the login of a server that is there already is its own");
 }
-
-// SUR-034 PRO-046
-#[tokio::test]
-async fn of_a_server_with_many_tools_none_is_declared_before_it_was_found() {
-    let call = |name: &str, arguments: &str| {
-        format!("[[reply]]\ncalls = [{{ id = \"{name}\", name = \"{name}\", arguments = {arguments} }}]\n")
-    };
-    let script = call("find_tools", "{ query = \"weigh apples\" }") + &call("weigh", "{ a = \"tea\" }");
-    let world = world(&(script + "[[reply]]\ntext = \"Done.\"\n")).await;
-    world.write("limpid.toml", "[mcp.servers.desk.tools.weigh]\neffect = \"look\"\n");
-    let mut tools: Vec<Value> = (0..90).map(|at| tool(&format!("paint_{at}"), &"Paints a wall. ".repeat(20))).collect();
-    tools.push(tool("weigh", "Weighs apples."));
-    let server = McpScript::write(world.home.path(), &json!({ "tools": tools })).unwrap();
-    let file = world.home.path().join("limpid.toml");
-    let words = server.words("");
-    let (command, arguments) = (json!(words[0]), json!(words[1..]));
-    let settings = format!("[mcp.servers.desk]\ncommand = {command}\nargs = {arguments}\n");
-    std::fs::write(&file, settings + &std::fs::read_to_string(&file).unwrap()).unwrap();
-    world.done(&["mcp", "enable", "desk", "--yes"]).await;
-    world.done(&["chat", "weigh the tea"]).await;
-    let calls = world.recorder.calls();
-    let sent = |at: usize| calls[at].json()["tools"].to_string();
-    assert!(!sent(0).contains("paint_") && !sent(0).contains("\"weigh\"") && sent(0).contains("desk"), "{}", sent(0));
-    assert!(sent(1).contains("\"weigh\"") && !sent(1).contains("paint_7"), "{}", sent(1));
-    assert!(results(&world)[1].contains("weigh {\"a\": \"tea\"}"), "{:?}", results(&world));
-}
