@@ -15,6 +15,7 @@ mod mcp;
 mod memory;
 mod modes;
 mod notify;
+mod page;
 mod path;
 mod policy;
 mod prompts;
@@ -46,6 +47,7 @@ pub use mcp::{McpConfig, McpEffect, McpServerConfig, McpToolConfig};
 pub use memory::{MemoryConfig, SemanticConfig};
 pub use modes::ModesConfig;
 pub use notify::NotifyConfig;
+pub use page::PageConfig;
 pub use path::{CacheSetting, PathConfig};
 pub use policy::{PolicyConfig, RuleConfig};
 pub use prompts::PromptEntry;
@@ -117,6 +119,8 @@ pub struct Config {
     pub modes: ModesConfig,
     /// What may be handed in from elsewhere, and how text messages are sent.
     pub inbox: InboxConfig,
+    /// The page in the browser.
+    pub page: PageConfig,
     /// Where the owner is told that something reached a conversation.
     pub notify: NotifyConfig,
     /// The look at what came in, unasked.

@@ -122,6 +122,16 @@ impl Home {
         self.0.join("data").join("mcp.token")
     }
 
+    /// The code that logs a browser in at the page, once.
+    pub fn page_code(&self) -> PathBuf {
+        self.0.join("data").join("page.code")
+    }
+
+    /// Which browsers are logged in at the page.
+    pub fn page_sessions(&self) -> PathBuf {
+        self.0.join("data").join("page.sessions")
+    }
+
     /// The token of whoever hands something in.
     pub fn ingest_token(&self) -> PathBuf {
         self.0.join("data").join("ingest.token")

@@ -95,6 +95,11 @@ impl Agent {
         self.services.context.host.now_ms()
     }
 
+    /// A secret that nobody can guess: 64 hexadecimal digits.
+    pub fn new_secret(&self) -> String {
+        (0..4).map(|_| self.services.context.host.tag()).collect()
+    }
+
     /// What changes in the agent from here on: modes, prompts, goals, skills, windows.
     pub fn subscribe(&self) -> broadcast::Receiver<Event> {
         self.services.events.listen()

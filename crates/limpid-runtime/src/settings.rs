@@ -63,6 +63,7 @@ fn compare(old: &Config, new: Config) -> (Config, Vec<(&'static str, Effect)>) {
         scheduling,
         modes,
         inbox,
+        page,
         notify,
         heartbeat,
         mail,
@@ -98,13 +99,15 @@ fn compare(old: &Config, new: Config) -> (Config, Vec<(&'static str, Effect)>) {
         ("scheduling", old.scheduling == *scheduling, Effect::Now),
         ("modes", old.modes == *modes, Effect::Now),
         ("inbox", old.inbox == *inbox, Effect::Now),
+        // Browsers that look at it would lose it.
+        ("page", old.page == *page, Effect::Restart),
         ("notify", old.notify == *notify, Effect::Now),
         ("heartbeat", old.heartbeat == *heartbeat, Effect::Now),
         ("mail", old.mail == *mail, Effect::Now),
         ("mcp", old.mcp == *mcp, Effect::Now),
     ];
     let changed = sections.into_iter().filter(|(_, same, _)| !same).map(|(name, _, effect)| (name, effect)).collect();
-    (Config { local: old.local.clone(), ..new }, changed)
+    (Config { local: old.local.clone(), page: old.page.clone(), ..new }, changed)
 }
 
 /// The settings of an agent that runs. limpid.toml may change while it does.

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
 use limpid_runtime::AccessToken;
 
 /// Wrong tokens that one address may present within [`WINDOW`].
@@ -64,14 +64,8 @@ impl Door {
         (from, now): (IpAddr, Instant),
         headers: &HeaderMap,
     ) -> Result<(), Refused> {
-        let said = |name| headers.get(name).map(|value| value.to_str().unwrap_or_default());
-        if !said(HOST).is_some_and(|host| hosts.admit(host)) {
-            return Err(Refused::Host);
-        }
-        if said(ORIGIN).is_some_and(|origin| !hosts.admit(origin.split_once("://").map_or("", |(_, host)| host))) {
-            return Err(Refused::Host);
-        }
-        let presented = said(AUTHORIZATION).and_then(|value| value.split_once(' '));
+        self.admit_host(hosts, headers)?;
+        let presented = said(headers, AUTHORIZATION).and_then(|value| value.split_once(' '));
         let presented = presented.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
         if let Some((_, presented)) = presented
             && let Some(token) = token()
@@ -88,6 +82,29 @@ impl Door {
         }
         Err(Refused::Token)
     }
+
+    /// Whether a request was meant for this server and comes from no page of another one.
+    pub(crate) fn admit_host(&self, hosts: &Hosts, headers: &HeaderMap) -> Result<(), Refused> {
+        let is_own = |origin: &str| hosts.admit(origin.split_once("://").map_or("", |(_, host)| host));
+        if said(headers, HOST).is_some_and(|host| hosts.admit(host)) && said(headers, ORIGIN).is_none_or(is_own) {
+            return Ok(());
+        }
+        Err(Refused::Host)
+    }
+
+    /// Somebody was wrong. Says for how many seconds they are not listened to, if they were wrong too often before.
+    pub(crate) fn wrong(&self, from: IpAddr, now: Instant) -> Option<u64> {
+        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        let waits = failures.wait(from, now);
+        if waits.is_none() {
+            failures.count(from, now);
+        }
+        waits
+    }
+}
+
+fn said(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+    headers.get(name).map(|value| value.to_str().unwrap_or_default())
 }
 
 /// The names under which the server may be asked. A page of a stranger's that got its own name to lead here is refused.

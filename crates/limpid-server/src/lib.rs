@@ -4,6 +4,7 @@
 //! # Layout
 //! - [`server`]: where it listens, and its life.
 //! - `listener`: connections, how long each may take, and how many wait.
+//! - [`page`]: the page in a browser.
 //! - `ingest`: what other machines hand in.
 //! - [`mcp`]: what is lent to clients of the Model Context Protocol.
 //! - `door`: who may ask: hosts, tokens, and how often somebody may be wrong.
@@ -14,7 +15,9 @@ mod door;
 mod ingest;
 mod listener;
 pub mod mcp;
+pub mod page;
 pub mod server;
 
 pub use mcp::{McpOptions, McpServer};
+pub use page::{PageServer, login_link};
 pub use server::{Server, ServerError, keep_open};

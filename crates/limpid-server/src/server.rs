@@ -70,6 +70,20 @@ pub enum ServerError {
         /// Why.
         error: io::Error,
     },
+    /// Other machines would reach the page unencrypted, and nobody said that they may.
+    #[error(
+        "{0} can be reached by other machines, and what is read and typed would not be encrypted; put a server with TLS \
+         before a loopback address, or set `public = true` under [page] in limpid.toml"
+    )]
+    PublicPage(SocketAddr),
+    /// The address of the page cannot be listened on.
+    #[error("cannot listen on {address}: {error}; set another address as `listen` under [page] in limpid.toml")]
+    PageAddress {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        error: io::Error,
+    },
     /// The agent cannot say what it needs to know.
     #[error(transparent)]
     Agent(#[from] AgentError),

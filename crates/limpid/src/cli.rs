@@ -115,7 +115,7 @@ pub enum Command {
     /// List and undo what the agent changed in files; make a stranger's file your own
     #[command(subcommand)]
     File(FileCommand),
-    /// Work until interrupted: do what is due, carry on what was cut off; the log goes to standard error
+    /// Work until interrupted: show the page, do what is due, carry on what was cut off; the log goes to standard error
     Serve(ServeArgs),
     /// Make, list, change and run what is to be done later
     #[command(subcommand)]
@@ -162,6 +162,11 @@ pub struct ServeArgs {
     /// Do what is due now, and end
     #[arg(long)]
     pub once: bool,
+    /// Print a link that logs a browser in at the page of the `limpid serve` that runs, and end
+    ///
+    /// The link is good once, for an hour. A link that was printed before is good no more.
+    #[arg(long, conflicts_with = "once")]
+    pub link: bool,
 }
 
 /// Options of `completions`.

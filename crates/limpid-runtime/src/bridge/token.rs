@@ -31,7 +31,7 @@ impl Bridge {
         let token = match private_file::read(&path)? {
             Some(token) => token,
             None => {
-                let token: String = (0..4).map(|_| context.host.tag()).collect();
+                let token = self.agent.new_secret();
                 private_file::write(&path, &token)?;
                 token
             }

@@ -1,8 +1,10 @@
-//! What `serve` has beside the agent: the door for what other machines hand in, and lines about what went wrong.
+//! What `serve` has beside the agent: the page, the door for what other machines hand in, and lines about what went wrong.
 
 use std::sync::Arc;
 
+use limpid_model::RealPause;
 use limpid_runtime::{Agent, Event};
+use limpid_server::PageServer;
 use tokio::sync::broadcast::Receiver;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -20,9 +22,10 @@ pub(super) struct Beside {
 }
 
 impl Beside {
-    /// Starts it. A door that cannot be opened is told, and the agent serves without it.
+    /// Starts it. What cannot be opened is told, and the agent serves without it.
     pub(super) fn start(agent: &Agent, say: &Say) -> Self {
         let mut beside = Self::telling(agent, say);
+        beside.running.push(tokio::spawn(show_page(agent.clone(), Arc::clone(say), beside.stop.clone())));
         let (agent, say, stop) = (agent.clone(), Arc::clone(say), beside.stop.clone());
         beside.running.push(tokio::spawn(async move {
             limpid_server::keep_open(&agent, move |words| say(&words), stop.cancelled_owned()).await;
@@ -44,6 +47,21 @@ impl Beside {
             // A task that broke off has nothing left to end.
             let _ = task.await;
         }
+    }
+}
+
+/// Shows the page until it is stopped, and tells how to get in.
+async fn show_page(agent: Agent, say: Say, stop: CancellationToken) {
+    match PageServer::bind(&agent, Arc::new(RealPause)).await {
+        Ok(None) => {}
+        Ok(Some(page)) => {
+            match page.login_link() {
+                Ok(link) => say(&format!("page: open {link} (good once, for an hour)")),
+                Err(why) => say(&format!("page: at http://{}, but nobody can log in: {why}", page.address())),
+            }
+            page.run(stop.cancelled_owned()).await;
+        }
+        Err(why) => say(&format!("page: not shown: {why}")),
     }
 }
 

@@ -10,7 +10,7 @@ use limpid_runtime::{Agent, ServeEvent};
 use super::context::Context;
 use super::listen::{Beside, Say};
 use super::listing::in_zone;
-use crate::failure::Failure;
+use crate::failure::{ExitStatus, Failure};
 use crate::output;
 
 /// Carries out `serve`: what is due now, or until an interrupt or a request to end what is due then.
@@ -32,6 +32,24 @@ pub async fn run(context: &Context, once: bool) -> Result<(), Failure> {
     let served = agent.jobs().serve(move |event| say(&words(event, &zone)), stop).await;
     beside.stop().await;
     Ok(served?)
+}
+
+/// Prints a link that logs a browser in.
+///
+/// # Errors
+/// When there is no page, or the link cannot be written down.
+pub fn print_link(context: &Context) -> Result<(), Failure> {
+    let agent = context.agent()?;
+    let page = agent.config().page.clone();
+    if !page.on {
+        let off = Failure::new(ExitStatus::Usage, "the page is off");
+        return Err(off.advise("Set `on = true` under [page] in limpid.toml, and start `limpid serve`"));
+    }
+    output::line(&limpid_server::login_link(&agent, page.listen)?)?;
+    if !agent.jobs().is_served() {
+        output::tell("Nothing serves it now. Start it: limpid serve");
+    }
+    Ok(())
 }
 
 /// Does what is due, tells what came of it, and says what is due next.

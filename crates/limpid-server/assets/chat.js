@@ -1,0 +1,223 @@
+// A conversation: what happens in it comes as pieces, each with a place and a name.
+import { get, post } from "./shell.js";
+
+const form = document.querySelector("#composer");
+const say = document.querySelector("#say");
+const menu = document.querySelector("#slash");
+const scroller = document.querySelector(".scroller");
+const thread = document.querySelector("#thread");
+const live = document.querySelector("#live");
+const status = document.querySelector("#rate");
+const stopper = document.querySelector("#stop");
+const offline = document.querySelector("#offline");
+const id = form.dataset.id;
+const fresh = id === "new";
+
+const atEnd = () => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 80;
+const toEnd = () => { scroller.scrollTop = scroller.scrollHeight; };
+const html = (text) => document.createRange().createContextualFragment(text);
+const element = (name, props) => Object.assign(document.createElement(name), props);
+
+function notice(text) {
+  const item = element("li", { className: "msg" });
+  item.append(element("p", { className: "notice error", role: "alert", textContent: text }));
+  (live ?? form).append(item);
+  if (live) toEnd();
+}
+
+// Pieces
+
+function place(parent, key, text) {
+  let holder = [...parent.children].find((child) => child.dataset.key === key);
+  if (!text) return holder?.remove();
+  if (!holder) {
+    holder = element("div", { className: key.includes("block-") ? "md" : "" });
+    holder.dataset.key = key;
+    parent.append(holder);
+  }
+  const open = holder.querySelector("details")?.open;
+  holder.replaceChildren(html(text));
+  if (open) holder.querySelector("details").open = true;
+}
+
+function take(piece) {
+  const follow = atEnd();
+  if (piece.of === "reload") return load();
+  if (piece.of === "status") {
+    status.textContent = piece.html;
+    stopper.hidden = !piece.html;
+  } else if (piece.of === "thread") {
+    let item = [...live.children].find((child) => child.dataset.key === piece.key);
+    if (!item) {
+      item = html(piece.html).firstElementChild;
+      item.dataset.key = piece.key;
+      live.append(item);
+    }
+  } else {
+    const own = piece.key.slice(0, 16);
+    let answer = [...live.children].find((child) => child.dataset.answer === own);
+    if (!answer) {
+      answer = element("li", { className: "msg" });
+      answer.dataset.answer = own;
+      live.append(answer);
+    }
+    place(answer, piece.key, piece.html);
+  }
+  if (follow) toEnd();
+}
+
+let loading = null;
+let again = false;
+async function load() {
+  if (loading) { again = true; return; }
+  loading = get(`/c/${id}/thread${location.search}`);
+  try {
+    const whole = await loading;
+    const follow = atEnd();
+    thread.replaceChildren(html(whole.html));
+    live.replaceChildren();
+    document.querySelector("#title").textContent = whole.title;
+    if (whole.meter) document.querySelector("#meter").replaceChildren(html(whole.meter));
+    if (!whole.running) { status.textContent = ""; stopper.hidden = true; }
+    if (follow) toEnd();
+    connect(whole.after);
+  } catch (error) { notice(error.message); }
+  loading = null;
+  if (again) { again = false; load(); }
+}
+
+let events;
+function connect(after) {
+  events?.close();
+  events = new EventSource(`/c/${id}/events?after=${after}`);
+  events.addEventListener("message", (event) => take(JSON.parse(event.data)));
+  events.addEventListener("open", () => { offline.hidden = true; });
+  events.addEventListener("error", () => { offline.hidden = false; });
+}
+
+if (!fresh) {
+  toEnd();
+  connect(thread.dataset.after);
+}
+
+// Saying something
+
+let key = crypto.randomUUID();
+const field = (name) => document.querySelector(`#${name}`);
+async function send() {
+  const text = say.value;
+  if (!text.trim()) return;
+  say.disabled = true;
+  try {
+    const values = { text, key };
+    if (fresh) Object.assign(values, { mode: field("mode").value, model: field("model").value });
+    const told = await post(`/c/${id}/send`, values);
+    key = crypto.randomUUID();
+    say.value = "";
+    if (told.reply !== undefined) {
+      const item = element("li", { className: "msg" });
+      item.append(html(told.reply));
+      if (fresh) form.before(item);
+      else { live.append(item); toEnd(); }
+      if (told.to && told.to !== id) location.href = `/c/${told.to}`;
+    } else if (told.conversation !== id) location.href = `/c/${told.conversation}`;
+    else toEnd();
+  } catch (error) {
+    notice(error instanceof TypeError ? "Limpid cannot be reached. Your message is kept in the field." : error.message);
+  }
+  say.disabled = false;
+  say.focus();
+}
+
+form.addEventListener("submit", (event) => { event.preventDefault(); send(); });
+const stop = () => post(`/c/${id}/stop`).catch((error) => notice(error.message));
+stopper.addEventListener("click", stop);
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-answer]");
+  if (!button || button.tagName !== "BUTTON") return;
+  const card = button.closest("[data-call]");
+  for (const each of card.querySelectorAll("button")) each.disabled = true;
+  try { await post(`/c/${id}/answer`, { call: card.dataset.call, answer: button.dataset.answer }); } catch (error) {
+    notice(error.message);
+  }
+});
+
+for (const name of ["model", "mode"]) {
+  field(name).addEventListener("change", async ({ target }) => {
+    if (fresh) return;
+    try { await post(`/c/${id}/choose`, { [name]: target.value }); await load(); } catch (error) { notice(error.message); }
+  });
+}
+
+document.querySelector("#dismiss")?.addEventListener("click", async (event) => {
+  const banner = event.currentTarget.closest(".banner");
+  try { await post("/banner/dismiss"); banner.remove(); say.focus(); } catch (error) { notice(error.message); }
+});
+
+// Commands
+
+let offered = [];
+let at = 0;
+function draw() {
+  menu.replaceChildren(...offered.map(({ word, help }, n) => {
+    const item = element("li", { role: "option", id: `slash-${n}`, ariaSelected: String(n === at) });
+    item.append(element("b", { textContent: word }), help);
+    item.addEventListener("pointerdown", (event) => { event.preventDefault(); choose(word); });
+    return item;
+  }));
+  menu.hidden = !offered.length;
+  if (offered.length) {
+    say.setAttribute("aria-activedescendant", `slash-${at}`);
+    menu.children[at].scrollIntoView({ block: "nearest" });
+  } else say.removeAttribute("aria-activedescendant");
+}
+function choose(word) {
+  say.value = `${say.value.replace(/\S*$/, "")}${word} `;
+  offered = [];
+  draw();
+  say.focus();
+}
+async function offer() {
+  const line = say.value;
+  const words = line.startsWith("/") && !line.includes("\n") ? await get(`/c/${id}/complete?line=${encodeURIComponent(line)}`) : [];
+  if (line !== say.value) return;
+  offered = words.slice(0, 40);
+  at = 0;
+  draw();
+}
+say.addEventListener("input", offer);
+say.addEventListener("keydown", (event) => {
+  if (offered.length && ["ArrowDown", "ArrowUp"].includes(event.key)) {
+    event.preventDefault();
+    at = (at + (event.key === "ArrowDown" ? 1 : offered.length - 1)) % offered.length;
+    draw();
+  } else if (offered.length && (event.key === "Tab" || (event.key === "Enter" && offered[at].word !== say.value.trim()))) {
+    event.preventDefault();
+    choose(offered[at].word);
+  } else if (event.key === "Escape" && offered.length) { offered = []; draw(); }
+  else if (event.key === "Escape" && !stopper.hidden) stop();
+  else if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); form.requestSubmit(); }
+});
+
+// The list
+
+const find = document.querySelector("#find");
+const kind = document.querySelector("#kind");
+function sift() {
+  const words = find.value.toLocaleLowerCase();
+  let some = false;
+  for (const list of document.querySelectorAll(".talks .list")) {
+    let any = false;
+    for (const row of list.children) {
+      row.hidden = !row.textContent.toLocaleLowerCase().includes(words) || (kind.value && row.dataset.kind !== kind.value);
+      any ||= !row.hidden;
+    }
+    list.hidden = list.previousElementSibling.hidden = !any;
+    some ||= any;
+  }
+  document.querySelector("#unfound").hidden = some || !document.querySelector(".talks .list");
+}
+find.addEventListener("input", sift);
+kind.addEventListener("change", sift);
+document.querySelector("#unfind").addEventListener("click", () => { find.value = ""; kind.value = ""; sift(); find.focus(); });

@@ -1,0 +1,159 @@
+//! The page: what the agent knows, sends, plans and costs, in a browser.
+//!
+//! # Layout
+//! - `logins`: who is logged in; `door`: who is let in; `headers`: what a browser may do with what it gets.
+//! - `assets`: style sheets and scripts.
+//! - `shell`: what stands on every screen; `markdown`, `parts`: what stands on several.
+//! - `talks`: turns while they run; `events`: how a browser is told of them.
+//! - `chat`, `thread`, `send`: conversations.
+
+mod assets;
+mod chat;
+mod door;
+mod events;
+mod headers;
+mod logins;
+mod markdown;
+mod meter;
+mod parts;
+mod send;
+mod shell;
+mod talks;
+mod thread;
+mod trouble;
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::routing::{get, post};
+use axum::{Router, middleware};
+use limpid_model::Pause;
+use limpid_runtime::{Agent, AgentError};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+pub use self::logins::Logins;
+use self::talks::Talks;
+use crate::door::{Door, Hosts};
+use crate::listener;
+use crate::server::{CLOSE, ServerError, first_free};
+
+/// What every screen is made from.
+pub(crate) struct Page {
+    pub(crate) agent: Agent,
+    pub(crate) talks: Talks,
+    pub(crate) pause: Arc<dyn Pause>,
+    address: SocketAddr,
+    hosts: Hosts,
+    door: Door,
+    logins: Logins,
+    /// Ends what would be told for ever.
+    ending: CancellationToken,
+}
+
+/// The page while it is served.
+pub struct PageServer {
+    listener: TcpListener,
+    page: Arc<Page>,
+}
+
+impl PageServer {
+    /// Listens where the owner's settings say; none where they want no page. Connections and messages are waited for by `pause`.
+    ///
+    /// # Errors
+    /// When the address is public and not meant to be, or it cannot be listened on.
+    pub async fn bind(agent: &Agent, pause: Arc<dyn Pause>) -> Result<Option<Self>, ServerError> {
+        let config = agent.config().page.clone();
+        if !config.on {
+            return Ok(None);
+        }
+        if !config.listen.ip().is_loopback() && !config.public {
+            return Err(ServerError::PublicPage(config.listen));
+        }
+        let unreachable = |error| ServerError::PageAddress { address: config.listen, error };
+        let listener = first_free(config.listen, &*pause).await.map_err(unreachable)?;
+        let address = listener.local_addr().map_err(unreachable)?;
+        let page = Page {
+            agent: agent.clone(),
+            talks: Talks::default(),
+            pause,
+            address,
+            hosts: Hosts::new(address, &config.hosts),
+            door: Door::default(),
+            logins: Logins::new(agent.home()),
+            ending: CancellationToken::new(),
+        };
+        Ok(Some(Self { listener, page: Arc::new(page) }))
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.page.address
+    }
+
+    /// An address that logs a browser in, once.
+    ///
+    /// # Errors
+    /// When it cannot be written down.
+    pub fn login_link(&self) -> Result<String, AgentError> {
+        login_link(&self.page.agent, self.page.address)
+    }
+
+    /// Answers until `stop` comes; requests that came before get a moment to be answered.
+    pub async fn run(self, stop: impl Future<Output = ()>) {
+        let Self { listener, page } = self;
+        let (ending, pause) = (page.ending.clone(), Arc::clone(&page.pause));
+        let stopped = CancellationToken::new();
+        let tell = stopped.clone();
+        let serving = listener::serve(listener, router(&page), Arc::clone(&pause), async move {
+            stop.await;
+            ending.cancel();
+            tell.cancel();
+        });
+        let late = async {
+            stopped.cancelled().await;
+            pause.pause(CLOSE).await;
+        };
+        tokio::select! {
+            () = serving => {}
+            () = late => {}
+        }
+    }
+}
+
+/// An address that logs a browser in, once, at the page of whichever process serves this home there.
+///
+/// # Errors
+/// When it cannot be written down.
+pub fn login_link(agent: &Agent, address: SocketAddr) -> Result<String, AgentError> {
+    let code = agent.new_secret();
+    Logins::new(agent.home()).keep_code(&code, agent.now_ms())?;
+    Ok(format!("http://{address}/login?code={code}"))
+}
+
+fn router(page: &Arc<Page>) -> Router {
+    let inside = Router::new()
+        .route("/", get(chat::first))
+        .route("/c/new", get(chat::new))
+        .route("/c/{id}", get(chat::show))
+        .route("/c/{id}/thread", get(chat::thread))
+        .route("/c/{id}/events", get(events::stream))
+        .route("/c/{id}/send", post(send::send))
+        .route("/c/{id}/answer", post(send::answer))
+        .route("/c/{id}/stop", post(send::stop))
+        .route("/c/{id}/choose", post(send::choose))
+        .route("/c/{id}/complete", get(send::complete))
+        .route("/banner/dismiss", post(send::dismiss))
+        .route("/theme", post(door::theme))
+        .route("/logout", post(door::log_out))
+        .fallback(trouble::missing)
+        .layer(middleware::from_fn_with_state(Arc::clone(page), door::admit));
+    Router::new()
+        .route("/health", get(|| async { "ok\n" }))
+        .route("/assets/{version}/{name}", get(assets::file))
+        .route("/login", get(door::log_in))
+        .merge(inside)
+        .layer(middleware::from_fn_with_state(Arc::clone(page), headers::add))
+        .with_state(Arc::clone(page))
+}

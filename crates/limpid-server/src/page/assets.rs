@@ -1,0 +1,47 @@
+//! Style sheets and scripts of the page. They are in the binary, and their addresses hold a hash of them, so that a browser keeps
+//! them and a new version is fetched at once.
+
+use std::sync::LazyLock;
+
+use axum::body::Body;
+use axum::extract::Path;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use sha2::{Digest, Sha256};
+
+const FILES: [(&str, &str, &str); 5] = [
+    ("tokens.css", CSS, include_str!("../../assets/tokens.css")),
+    ("page.css", CSS, include_str!("../../assets/page.css")),
+    ("own.css", CSS, include_str!("../../assets/own.css")),
+    ("shell.js", SCRIPT, include_str!("../../assets/shell.js")),
+    ("chat.js", SCRIPT, include_str!("../../assets/chat.js")),
+];
+
+const CSS: &str = "text/css; charset=utf-8";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    let mut hash = Sha256::new();
+    FILES.iter().for_each(|(_, _, text)| hash.update(text));
+    hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+});
+
+/// What stands in the addresses of these files.
+pub(crate) fn version() -> &'static str {
+    &VERSION
+}
+
+/// `GET /assets/{version}/{name}`
+pub(crate) async fn file(Path((asked, name)): Path<(String, String)>) -> Response {
+    let Some((_, kind, text)) = FILES.iter().find(|(known, ..)| *known == name) else {
+        return StatusCode::NOT_FOUND.into_response();
+    };
+    let mut response = Response::new(Body::from(*text));
+    // An address of another version may be asked for by a page that was open while the program changed.
+    let kept = if asked == version() { "public, max-age=31536000, immutable" } else { "no-store" };
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static(kept));
+    response
+}

@@ -1,0 +1,236 @@
+//! The screen of a conversation.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::http::HeaderMap;
+use axum::response::{Html, IntoResponse as _, Redirect, Response};
+use jiff::civil::Date;
+use limpid_core::ConversationId;
+use limpid_prompt::shown::shown_line;
+use limpid_runtime::{ConversationChoice, PreviewRequest};
+use limpid_store::{Conversation, ConversationKind};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::Page;
+use super::meter::Meter;
+use super::shell::Shell;
+use super::thread::{Block, Entry, Thread};
+use super::trouble::Trouble;
+
+/// Conversations that are listed.
+const LISTED: u32 = 300;
+
+/// What of a conversation is asked for.
+#[derive(Deserialize)]
+pub(super) struct Asked {
+    #[serde(default)]
+    all: bool,
+}
+
+/// A conversation in the list.
+struct Row {
+    id: String,
+    title: String,
+    kind: &'static str,
+    badge: &'static str,
+    time: String,
+    is_unread: bool,
+    is_here: bool,
+}
+
+/// Conversations of a time.
+struct Group {
+    title: &'static str,
+    rows: Vec<Row>,
+}
+
+/// What can be chosen for a conversation.
+struct Choices {
+    modes: Vec<String>,
+    mode: String,
+    models: Vec<String>,
+    model: String,
+}
+
+/// A report of the heartbeat that was not read yet.
+struct Banner {
+    conversation: String,
+    text: String,
+}
+
+#[derive(Template)]
+#[template(path = "chat.html")]
+struct ChatScreen {
+    shell: Shell,
+    id: String,
+    title: String,
+    groups: Vec<Group>,
+    banner: Option<Banner>,
+    thread: Thread,
+    choices: Choices,
+    meter: Option<Meter>,
+}
+
+#[derive(Template)]
+#[template(path = "first.html")]
+struct FirstScreen {
+    shell: Shell,
+    id: &'static str,
+    owner: Option<String>,
+    groups: Vec<Group>,
+    choices: Choices,
+    meter: Option<Meter>,
+}
+
+#[derive(Template)]
+#[template(path = "parts/thread.html")]
+struct ThreadPart {
+    id: String,
+    thread: Thread,
+}
+
+/// `GET /`: the conversation that was written to last, or the first screen.
+pub(super) async fn first(State(page): State<Arc<Page>>, headers: HeaderMap) -> Result<Response, Trouble> {
+    match page.agent.store().last_conversation(ConversationKind::Chat).await? {
+        Some(last) => Ok(Redirect::to(&format!("/c/{}", last.id)).into_response()),
+        None => new(State(page), headers).await,
+    }
+}
+
+/// `GET /c/new`
+pub(super) async fn new(State(page): State<Arc<Page>>, headers: HeaderMap) -> Result<Response, Trouble> {
+    let screen = FirstScreen {
+        shell: Shell::new(&page, &headers, "Limpid", "chat").await?,
+        id: "new",
+        owner: page.agent.config().owner.name.as_deref().map(shown_line),
+        groups: page.groups(None).await?,
+        choices: page.choices(&ConversationChoice::New, None).await?,
+        meter: page.meter(ConversationChoice::New).await,
+    };
+    Ok(Html(screen.render()?).into_response())
+}
+
+/// `GET /c/{id}`
+pub(super) async fn show(
+    State(page): State<Arc<Page>>,
+    Path(id): Path<String>,
+    Query(Asked { all }): Query<Asked>,
+    headers: HeaderMap,
+) -> Result<Response, Trouble> {
+    let choice = ConversationChoice::Id(ConversationId::new(id));
+    let Some(own) = page.agent.directory().find(&choice).await? else { return Err(Trouble::invalid("There is none.")) };
+    let thread = page.thread(&own.id, all).await?;
+    let banner = page.banner().await?;
+    page.agent.deliveries().mark_read(&own.id).await?;
+    let title = title(&own);
+    let screen = ChatScreen {
+        shell: Shell::new(&page, &headers, &format!("{title} · Limpid"), "chat").await?,
+        id: own.id.to_string(),
+        groups: page.groups(Some(&own.id)).await?,
+        banner,
+        thread,
+        choices: page.choices(&choice, Some(&own)).await?,
+        meter: page.meter(choice).await,
+        title,
+    };
+    Ok(Html(screen.render()?).into_response())
+}
+
+/// `GET /c/{id}/thread`: the messages, for a screen that is open.
+pub(super) async fn thread(
+    State(page): State<Arc<Page>>,
+    Path(id): Path<String>,
+    Query(Asked { all }): Query<Asked>,
+) -> Result<Response, Trouble> {
+    let own = page.agent.directory().existing(&ConversationId::new(id)).await?;
+    let thread = page.thread(&own.id, all).await?;
+    page.agent.deliveries().mark_read(&own.id).await?;
+    let after = thread.after;
+    let html = ThreadPart { id: own.id.to_string(), thread }.render()?;
+    let meter = page.meter(ConversationChoice::Id(own.id.clone())).await.map(|meter| meter.render()).transpose()?;
+    Ok(Json(json!({ "html": html, "after": after, "title": title(&own), "meter": meter })).into_response())
+}
+
+fn title(own: &Conversation) -> String {
+    match own.title.trim() {
+        "" => "New conversation".to_owned(),
+        title => shown_line(title),
+    }
+}
+
+impl Page {
+    /// The conversations, newest first, by their time.
+    async fn groups(&self, here: Option<&ConversationId>) -> Result<Vec<Group>, Trouble> {
+        let zone = self.agent.zone();
+        let day = |at_ms: i64| {
+            let at = jiff::Timestamp::from_millisecond(at_ms).unwrap_or_default();
+            at.to_zoned(zone.clone()).date()
+        };
+        let today = self.agent.now().to_zoned(zone.clone()).date();
+        let mut groups: Vec<Group> = Vec::new();
+        for own in self.agent.store().conversations(LISTED).await?.rows {
+            let row = Row {
+                title: title(&own),
+                badge: own.kind.badge(),
+                kind: own.kind.as_str(),
+                time: self.clock(own.updated_ms),
+                is_unread: own.unread > 0,
+                is_here: here == Some(&own.id),
+                id: own.id.to_string(),
+            };
+            let title = group(day(own.updated_ms), today);
+            match groups.last_mut() {
+                Some(last) if last.title == title => last.rows.push(row),
+                _ => groups.push(Group { title, rows: vec![row] }),
+            }
+        }
+        Ok(groups)
+    }
+
+    async fn choices(&self, choice: &ConversationChoice, own: Option<&Conversation>) -> Result<Choices, Trouble> {
+        let config = self.agent.config();
+        let state = self.agent.modes().state(choice).await?;
+        let model = match own.and_then(|own| own.model.clone()).or_else(|| config.model.clone()) {
+            Some(model) => model,
+            None => self.agent.models().choose(None).await.map(|model| model.info().name()).unwrap_or_default(),
+        };
+        let known = self.agent.complete(choice, "/model ").await.into_iter().map(|known| known.word);
+        let mut models = vec![model.clone()];
+        models.extend(known.filter(|known| *known != model));
+        models.retain(|model| !model.is_empty());
+        Ok(Choices { modes: state.modes, mode: state.mode, models, model })
+    }
+
+    /// The newest report of the heartbeat that was not read.
+    async fn banner(&self) -> Result<Option<Banner>, Trouble> {
+        let unread = self.agent.deliveries().unread().await?.rows;
+        let report =
+            unread.into_iter().rev().find(|delivery| delivery.new.origin == limpid_store::DeliveryOrigin::Heartbeat);
+        Ok(report.map(|report| Banner {
+            conversation: report.new.conversation.to_string(),
+            text: shown_line(&report.new.text.split_whitespace().collect::<Vec<_>>().join(" ")),
+        }))
+    }
+
+    /// The prompt of the next turn, to scale; none where it cannot be made.
+    async fn meter(&self, conversation: ConversationChoice) -> Option<Meter> {
+        let id = match &conversation {
+            ConversationChoice::Id(id) => Some(id.to_string()),
+            _ => None,
+        };
+        let preview = self.agent.preview(PreviewRequest { conversation, ..PreviewRequest::default() }).await.ok()?;
+        Some(Meter::new(&preview, id))
+    }
+}
+
+fn group(day: Date, today: Date) -> &'static str {
+    match today.since(day).map(|span| span.get_days()) {
+        Ok(..=0) => "Today",
+        Ok(1) => "Yesterday",
+        _ => "Earlier",
+    }
+}

@@ -1,0 +1,61 @@
+//! `GET /c/{id}/events`: what happens in a conversation, as server-sent events. Each has a number; a browser that comes back says
+//! the last one that it has seen.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::extract::{Path, Query, State};
+use axum::http::HeaderMap;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use futures_util::Stream;
+use futures_util::stream::unfold;
+use limpid_core::ConversationId;
+use serde::Deserialize;
+
+use super::Page;
+
+/// Where a browser goes on.
+#[derive(Deserialize)]
+pub(super) struct After {
+    after: Option<u64>,
+}
+
+pub(super) async fn stream(
+    State(page): State<Arc<Page>>,
+    Path(id): Path<String>,
+    Query(After { after }): Query<After>,
+    headers: HeaderMap,
+) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    let last = headers.get("last-event-id").and_then(|last| last.to_str().ok()?.parse().ok());
+    let talk = page.talks.of(&ConversationId::new(id));
+    let newest = *talk.listen().borrow();
+    let mut seen = last.or(after).unwrap_or_default();
+    if seen > newest {
+        // It was told by a process that is gone.
+        seen = 0;
+        talk.reload();
+    }
+    let listening = talk.listen();
+    let state = (page, talk, listening, seen, Vec::new().into_iter());
+    Sse::new(unfold(state, |(page, talk, mut listening, mut seen, mut waiting)| async move {
+        loop {
+            if let Some(piece) = waiting.next() {
+                let piece: super::talks::Piece = piece;
+                seen = seen.max(piece.number);
+                let event = Event::default().id(piece.number.to_string()).json_data(&piece).unwrap_or_default();
+                return Some((Ok(event), (page, talk, listening, seen, waiting)));
+            }
+            listening.mark_unchanged();
+            let pieces = talk.after(seen);
+            if !pieces.is_empty() {
+                waiting = pieces.into_iter();
+                continue;
+            }
+            tokio::select! {
+                changed = listening.changed() => changed.ok()?,
+                () = page.ending.cancelled() => return None,
+            }
+        }
+    }))
+    .keep_alive(KeepAlive::default())
+}

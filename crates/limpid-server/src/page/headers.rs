@@ -1,0 +1,42 @@
+//! What a browser may do with what it gets: nothing comes from elsewhere, nothing runs that is not a file of ours, and nobody
+//! else may frame or keep it.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+};
+use axum::middleware::Next;
+use axum::response::Response;
+
+use super::Page;
+use crate::ingest::refuse;
+
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+                      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// How this server gets another name.
+const HOSTS: &str = "add the name to `hosts` under [page] in limpid.toml";
+
+/// Looks at the name by which the page is asked, and adds the headers to every answer.
+pub(super) async fn add(State(page): State<Arc<Page>>, request: Request, next: Next) -> Response {
+    let mut response = match page.door.admit_host(&page.hosts, request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err(refused) => refuse(refused, HOSTS),
+    };
+    let headers = response.headers_mut();
+    let own = [
+        (CONTENT_SECURITY_POLICY, POLICY),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (REFERRER_POLICY, "same-origin"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+        (HeaderName::from_static("permissions-policy"), "camera=(), geolocation=(), microphone=()"),
+    ];
+    for (name, value) in own {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+}

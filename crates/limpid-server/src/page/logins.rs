@@ -1,0 +1,134 @@
+//! Who is logged in. A browser gets in by a code that `limpid serve` prints and that is good once, for an hour; a cookie keeps it
+//! there for thirty days after it was last used. Files of the home hold hashes only.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use limpid_config::{FileError, Home, private_file};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// How long a code is good.
+const CODE_MS: i64 = 60 * 60 * 1_000;
+
+/// How long a browser that does not come stays logged in.
+pub(crate) const SESSION_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
+
+/// How old the time of the last use may get before it is written again.
+const NOTED_MS: i64 = 60 * 60 * 1_000;
+
+/// Browsers that are logged in at once; beyond it the one that was not used for longest is logged out.
+const SESSIONS: usize = 32;
+
+/// The logins of a page.
+pub struct Logins {
+    code: PathBuf,
+    sessions: PathBuf,
+    known: Mutex<Option<Vec<Session>>>,
+}
+
+/// A secret, of which only the hash is kept, and when it was made or last used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Session {
+    hash: String,
+    used_ms: i64,
+}
+
+impl Logins {
+    /// Those of a home.
+    pub fn new(home: &Home) -> Self {
+        Self { code: home.page_code(), sessions: home.page_sessions(), known: Mutex::default() }
+    }
+
+    /// Keeps a code that was drawn. The one before is good no more.
+    ///
+    /// # Errors
+    /// When it cannot be written down.
+    pub fn keep_code(&self, code: &str, now_ms: i64) -> Result<(), FileError> {
+        let kept = Session { hash: hash(code), used_ms: now_ms };
+        private_file::write(&self.code, &serde_json::to_string(&kept).unwrap_or_default())
+    }
+
+    /// Logs a browser in that shows the code; `secret` is what was drawn for its cookie. A code opens once, also when two come at once.
+    ///
+    /// # Errors
+    /// When a file cannot be read or written.
+    pub(crate) fn log_in(&self, code: &str, secret: &str, now_ms: i64) -> Result<bool, FileError> {
+        let mut known = self.lock();
+        let Some(kept) = private_file::read(&self.code)? else { return Ok(false) };
+        let Ok(kept) = serde_json::from_str::<Session>(&kept) else { return Ok(false) };
+        if kept.hash != hash(code) || !(0..CODE_MS).contains(&(now_ms - kept.used_ms)) {
+            return Ok(false);
+        }
+        match fs::remove_file(&self.code) {
+            // Another one was quicker.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            removed => removed.map_err(FileError::io(&self.code))?,
+        }
+        let sessions = self.load(&mut known)?;
+        sessions.retain(|session| is_good(session, now_ms));
+        sessions.sort_by_key(|session| session.used_ms);
+        sessions.drain(..(sessions.len() + 1).saturating_sub(SESSIONS));
+        sessions.push(Session { hash: hash(secret), used_ms: now_ms });
+        self.keep(sessions)?;
+        Ok(true)
+    }
+
+    /// Whether a browser with this secret is logged in.
+    pub(crate) fn knows(&self, secret: &str, now_ms: i64) -> bool {
+        let hash = hash(secret);
+        let mut known = self.lock();
+        // Sessions that cannot be read open nothing.
+        let Ok(sessions) = self.load(&mut known) else { return false };
+        let Some(session) = sessions.iter_mut().find(|session| session.hash == hash && is_good(session, now_ms)) else {
+            return false;
+        };
+        if now_ms - session.used_ms > NOTED_MS {
+            session.used_ms = now_ms;
+            // It is written the next time.
+            let _ = self.keep(sessions);
+        }
+        true
+    }
+
+    /// Logs a browser out.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written.
+    pub(crate) fn log_out(&self, secret: &str) -> Result<(), FileError> {
+        let mut known = self.lock();
+        let sessions = self.load(&mut known)?;
+        sessions.retain(|session| session.hash != hash(secret));
+        self.keep(sessions)
+    }
+
+    fn load<'a>(&self, known: &'a mut Option<Vec<Session>>) -> Result<&'a mut Vec<Session>, FileError> {
+        if known.is_none() {
+            let text = private_file::read(&self.sessions)?.unwrap_or_default();
+            // A file that says nothing knows nobody: everyone logs in again.
+            *known = Some(serde_json::from_str(&text).unwrap_or_default());
+        }
+        Ok(known.get_or_insert_default())
+    }
+
+    fn keep(&self, sessions: &[Session]) -> Result<(), FileError> {
+        private_file::write(&self.sessions, &serde_json::to_string(sessions).unwrap_or_default())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Vec<Session>>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn is_good(session: &Session, now_ms: i64) -> bool {
+    now_ms - session.used_ms < SESSION_MS
+}
+
+/// Only hashes are compared, so the time that it takes tells nothing of the secret.
+fn hash(secret: &str) -> String {
+    URL_SAFE_NO_PAD.encode(Sha256::digest(secret))
+}

@@ -1,0 +1,129 @@
+//! What a model wrote, as HTML. Nothing of it is markup but what Markdown makes: HTML stands there as text, a picture is a link to
+//! it, and a link leads to the web or to a mail program, or is no link.
+
+use limpid_prompt::shown::shown;
+use pulldown_cmark::{CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, html};
+
+/// The HTML of a text.
+pub(crate) fn to_html(text: &str) -> String {
+    let text = shown(text);
+    let mut page = String::with_capacity(text.len() * 3 / 2);
+    html::push_html(&mut page, Safe::new(parser(&text)));
+    page
+}
+
+/// Where the last block of a text begins. What stands before it stays as it is when the text grows.
+pub(crate) fn last_block(text: &str) -> usize {
+    let mut depth = 0_usize;
+    let mut last = 0;
+    for (event, place) in parser(text).into_offset_iter() {
+        match event {
+            Event::Start(_) => {
+                if depth == 0 {
+                    last = place.start;
+                }
+                depth += 1;
+            }
+            Event::End(_) => depth = depth.saturating_sub(1),
+            _ if depth == 0 => last = place.start,
+            _ => {}
+        }
+    }
+    last
+}
+
+fn parser(text: &str) -> Parser<'_> {
+    Parser::new_ext(text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS)
+}
+
+/// Events of Markdown without what could be anything but text.
+struct Safe<'a, I> {
+    events: I,
+    /// For each link that is open, whether it is one.
+    links: Vec<bool>,
+    waiting: Option<Event<'a>>,
+}
+
+impl<'a, I: Iterator<Item = Event<'a>>> Safe<'a, I> {
+    fn new(events: I) -> Self {
+        Self { events, links: Vec::new(), waiting: None }
+    }
+
+    fn open(&mut self, address: CowStr<'a>, title: CowStr<'a>) -> Event<'a> {
+        let leads = leads_somewhere(&address);
+        self.links.push(leads);
+        match leads {
+            true => Event::Start(Tag::Link { link_type: LinkType::Inline, dest_url: address, title, id: "".into() }),
+            false => Event::Text("".into()),
+        }
+    }
+
+    fn close(&mut self) -> Event<'a> {
+        match self.links.pop() {
+            Some(true) => Event::End(TagEnd::Link),
+            _ => Event::Text("".into()),
+        }
+    }
+}
+
+impl<'a, I: Iterator<Item = Event<'a>>> Iterator for Safe<'a, I> {
+    type Item = Event<'a>;
+
+    fn next(&mut self) -> Option<Event<'a>> {
+        if let Some(event) = self.waiting.take() {
+            return Some(event);
+        }
+        Some(match self.events.next()? {
+            Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
+            Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
+            Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
+            Event::Start(Tag::Link { dest_url, title, .. }) => self.open(dest_url, title),
+            Event::End(TagEnd::Link) => self.close(),
+            Event::Start(Tag::Image { dest_url, title, .. }) => {
+                let opened = self.open(dest_url, title);
+                self.waiting = Some(Event::Text("picture: ".into()));
+                opened
+            }
+            Event::End(TagEnd::Image) => self.close(),
+            event => event,
+        })
+    }
+}
+
+/// Whether an address is one of the web or of a mail program. One that is relative would lead into this page.
+fn leads_somewhere(address: &str) -> bool {
+    let Some((scheme, _)) = address.split_once(':') else { return false };
+    ["http", "https", "mailto"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SEC-005 SUR-020
+    #[test]
+    fn what_a_model_writes_is_text_but_for_what_markdown_makes() {
+        let text = "# A\n\n<script>alert(1)</script>\n\n**b** <img src=x onerror=y> ![seen](https://evil.example/p.png)\n\n\
+                    [in](/settings) [go](javascript:alert(1)) [out](https://example.com \"t\")\n\n| a | b |\n|---|---|\n| 1 | `<b>` |\n";
+        insta::assert_snapshot!(to_html(text), @r#"
+        <h1>A</h1>
+        <p>&lt;script&gt;alert(1)&lt;/script&gt;
+        </p>
+        <p><strong>b</strong> &lt;img src=x onerror=y&gt; <a href="https://evil.example/p.png">picture: seen</a></p>
+        <p>in go <a href="https://example.com" title="t">out</a></p>
+        <table><thead><tr><th>a</th><th>b</th></tr></thead><tbody>
+        <tr><td>1</td><td><code>&lt;b&gt;</code></td></tr>
+        </tbody></table>
+        "#);
+    }
+
+    // SUR-020
+    #[test]
+    fn blocks_that_are_whole_stay_as_they_are() {
+        let text = "First.\n\n- a\n- b\n\n```rust\nfn x() {}\n\nlet y";
+        let at = last_block(text);
+        assert_eq!(&text[at..], "```rust\nfn x() {}\n\nlet y");
+        assert_eq!(to_html(&text[..at]) + &to_html(&text[at..]), to_html(text));
+        assert_eq!(last_block("one line"), 0);
+    }
+}

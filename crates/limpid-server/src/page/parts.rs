@@ -1,0 +1,197 @@
+//! Parts of a conversation that stand on several screens. What others wrote stands behind a margin or in a field of its own, and no
+//! text becomes markup.
+
+use askama::Template;
+use limpid_core::message::is_failure;
+use limpid_prompt::shown::{shown, shown_line};
+use limpid_runtime::{ApprovalAnswer, QuestionPart};
+use serde_json::Value;
+
+use super::Page;
+use super::markdown::to_html;
+
+/// Characters of a call or a result in its line.
+const LINE: usize = 80;
+
+/// Characters of a result that are shown when it is opened.
+const RESULT: usize = 20_000;
+
+/// Arguments that a line shows rather than others.
+const TOLD: [&str; 4] = ["path", "command", "url", "query"];
+
+/// A message of the owner's that waits or is being answered.
+#[derive(Template)]
+#[template(path = "parts/mine.html")]
+struct Mine<'a> {
+    text: &'a str,
+    time: String,
+}
+
+/// Who answers.
+#[derive(Template)]
+#[template(path = "parts/head.html")]
+struct Head {
+    model: String,
+    time: String,
+}
+
+/// A call of a tool.
+#[derive(Template)]
+#[template(path = "parts/call.html")]
+pub(super) struct Call {
+    name: String,
+    /// What says most of it.
+    told: String,
+    arguments: String,
+    /// What came of it; none while it runs.
+    result: Option<CallResult>,
+}
+
+/// What came of a call.
+pub(super) struct CallResult {
+    line: String,
+    text: String,
+    is_failure: bool,
+    trust: &'static str,
+}
+
+/// What came of a call whose beginning stands above.
+#[derive(Template)]
+#[template(path = "parts/result.html")]
+struct Result<'a> {
+    result: &'a CallResult,
+}
+
+/// A call that waits for the owner.
+#[derive(Template)]
+#[template(path = "parts/ask.html")]
+struct Ask {
+    id: String,
+    name: String,
+    fields: Vec<(String, String)>,
+    arguments: String,
+    folder: String,
+    destination: Option<String>,
+    reason: String,
+    pattern: Option<String>,
+    can_clean: bool,
+}
+
+/// A line in an answer that the model did not write.
+#[derive(Template)]
+#[template(path = "parts/notice.html")]
+struct Notice<'a> {
+    text: &'a str,
+}
+
+/// What the model thought.
+#[derive(Template)]
+#[template(path = "parts/thought.html")]
+struct Thought<'a> {
+    text: &'a str,
+}
+
+impl CallResult {
+    /// What came of a call, and who wrote it where that is known.
+    pub(super) fn new(result: &str, trust: &'static str) -> Self {
+        let lines = result.lines().filter(|line| !line.trim().is_empty()).count();
+        let first = result.lines().find(|line| !line.trim().is_empty()).unwrap_or("nothing");
+        let line = if lines > 1 { format!("{lines} lines") } else { cut(&shown_line(first), LINE) };
+        Self { line, text: cut(&shown(result), RESULT), is_failure: is_failure(result), trust }
+    }
+}
+
+impl Call {
+    /// A call as it is shown.
+    pub(super) fn new(name: &str, arguments: &str, result: Option<CallResult>) -> Self {
+        let value: Value = serde_json::from_str(arguments).unwrap_or_default();
+        let told = TOLD.iter().find_map(|field| value.get(field)?.as_str());
+        let told = told.or_else(|| value.as_object()?.values().find_map(Value::as_str)).unwrap_or_default();
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        let arguments = serde_json::to_string_pretty(&value).unwrap_or_default();
+        Self {
+            name: shown_line(name),
+            told: cut(&shown_line(&told), LINE),
+            arguments: shown(&arguments).into_owned(),
+            result,
+        }
+    }
+}
+
+/// A message of the owner's that waits or is being answered.
+pub(super) fn mine(page: &Page, text: &str) -> String {
+    drawn(&Mine { text: &shown(text), time: page.clock(page.agent.now_ms()) })
+}
+
+/// Who answers.
+pub(super) fn head(page: &Page, model: &str) -> String {
+    drawn(&Head { model: shown_line(model), time: page.clock(page.agent.now_ms()) })
+}
+
+/// A call that begins.
+pub(super) fn call(name: &str, arguments: &str, result: Option<CallResult>) -> String {
+    drawn(&Call::new(name, arguments, result))
+}
+
+/// What came of a call.
+pub(super) fn result(result: &str) -> String {
+    drawn(&Result { result: &CallResult::new(result, "") })
+}
+
+/// A call that waits for the owner, with every word of what would run.
+pub(super) fn ask(part: &QuestionPart, can_clean: bool) -> String {
+    let value: Value = serde_json::from_str(&part.arguments).unwrap_or_default();
+    let fields = value.as_object().into_iter().flatten();
+    let fields = fields.map(|(name, value)| {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        (shown_line(name), shown(&value).into_owned())
+    });
+    drawn(&Ask {
+        id: part.id.to_string(),
+        name: shown_line(&part.name),
+        fields: fields.collect(),
+        arguments: shown(&part.arguments).into_owned(),
+        folder: shown_line(&part.folder),
+        destination: part.destination.as_deref().map(shown_line),
+        reason: shown_line(&part.reason),
+        pattern: part.pattern.as_deref().map(shown_line),
+        can_clean,
+    })
+}
+
+/// That a question was answered.
+pub(super) fn answered(answer: ApprovalAnswer) -> String {
+    note(match answer {
+        ApprovalAnswer::Once => "You said yes, once.",
+        ApprovalAnswer::Always => "You said yes, for this conversation.",
+        ApprovalAnswer::CleanFirst => "You said yes, after the window is cleaned.",
+        ApprovalAnswer::No => "You said no.",
+    })
+}
+
+/// Something to know.
+pub(super) fn note(text: &str) -> String {
+    drawn(&Notice { text: &shown(text) })
+}
+
+/// What the model thought.
+pub(super) fn thought(text: &str) -> String {
+    drawn(&Thought { text: &shown(text) })
+}
+
+/// What the model said.
+pub(super) fn said(text: &str) -> String {
+    to_html(text)
+}
+
+fn drawn(part: &impl Template) -> String {
+    // Writing to memory does not fail.
+    part.render().unwrap_or_default()
+}
+
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}

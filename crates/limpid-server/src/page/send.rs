@@ -1,0 +1,158 @@
+//! What a person does in a conversation: says something, answers, stops, chooses.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, Query, State};
+use axum::response::{IntoResponse as _, Response};
+use axum::{Form, Json};
+use limpid_core::{CallId, ConversationId, Effort};
+use limpid_runtime::{ApprovalAnswer, ChatRequest, ConversationChoice, Input};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::talks::Talks;
+use super::trouble::Trouble;
+use super::{Page, markdown};
+
+/// A message.
+#[derive(Deserialize)]
+pub(super) struct Said {
+    text: String,
+    /// What makes it the same message when it is sent again.
+    key: Option<String>,
+    mode: Option<String>,
+    model: Option<String>,
+}
+
+/// An answer to a call that waits.
+#[derive(Deserialize)]
+pub(super) struct Answered {
+    call: String,
+    answer: String,
+}
+
+/// Something that is chosen for a conversation.
+#[derive(Deserialize)]
+pub(super) struct Chosen {
+    mode: Option<String>,
+    model: Option<String>,
+    effort: Option<String>,
+}
+
+/// A line that is being typed.
+#[derive(Deserialize)]
+pub(super) struct Line {
+    line: String,
+}
+
+fn choice(id: &str) -> ConversationChoice {
+    match id {
+        "new" => ConversationChoice::New,
+        id => ConversationChoice::Id(ConversationId::new(id)),
+    }
+}
+
+/// `POST /c/{id}/send`: says something, or carries a command out. The answer says in which conversation.
+pub(super) async fn send(
+    State(page): State<Arc<Page>>,
+    Path(id): Path<String>,
+    Form(said): Form<Said>,
+) -> Result<Response, Trouble> {
+    let Said { text, key, mode, model } = said;
+    if text.trim().is_empty() {
+        return Err(Trouble::invalid("There is nothing to send."));
+    }
+    let conversation = choice(&id);
+    let text = match page.agent.command(&conversation, &text).await? {
+        Input::Message(text) => text,
+        Input::Reply(reply) => {
+            let to = reply.conversation.as_ref().map(ToString::to_string);
+            return Ok(Json(json!({ "reply": markdown::to_html(&fenced(&reply.text)), "to": to })).into_response());
+        }
+    };
+    let set = |value: Option<String>| value.filter(|value| id == "new" && !value.is_empty());
+    let request = ChatRequest {
+        conversation,
+        text: text.clone(),
+        key,
+        mode: set(mode),
+        model: set(model),
+        can_answer: true,
+        ..ChatRequest::default()
+    };
+    let handle = page.agent.chat(request).await?;
+    let id = handle.conversation().to_string();
+    Talks::follow(&page, handle, text);
+    Ok(Json(json!({ "conversation": id })).into_response())
+}
+
+/// What a command says is laid out for a terminal.
+fn fenced(text: &str) -> String {
+    let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}\n{text}\n{fence}")
+}
+
+/// `POST /c/{id}/answer`
+pub(super) async fn answer(
+    State(page): State<Arc<Page>>,
+    Path(id): Path<String>,
+    Form(Answered { call, answer }): Form<Answered>,
+) -> Result<Response, Trouble> {
+    let answer = match answer.as_str() {
+        "once" => ApprovalAnswer::Once,
+        "always" => ApprovalAnswer::Always,
+        "clean" => ApprovalAnswer::CleanFirst,
+        "no" => ApprovalAnswer::No,
+        _ => return Err(Trouble::invalid("The answers are once, always, clean and no.")),
+    };
+    match page.talks.of(&ConversationId::new(id)).answer(&CallId::new(call), answer) {
+        true => Ok(Json(json!({})).into_response()),
+        false => Err(Trouble::invalid("This question does not wait any more. It may be a draft by now: see Activity.")),
+    }
+}
+
+/// `POST /c/{id}/stop`
+pub(super) async fn stop(State(page): State<Arc<Page>>, Path(id): Path<String>) -> Response {
+    let stopped = page.agent.conversations().cancel(&ConversationId::new(id));
+    Json(json!({ "stopped": stopped })).into_response()
+}
+
+/// `POST /c/{id}/choose`
+pub(super) async fn choose(
+    State(page): State<Arc<Page>>,
+    Path(id): Path<String>,
+    Form(chosen): Form<Chosen>,
+) -> Result<Response, Trouble> {
+    let conversation = page.agent.directory().existing(&ConversationId::new(id)).await?.id;
+    if let Some(mode) = chosen.mode {
+        page.agent.conversations().set_mode(&conversation, &mode).await?;
+    }
+    let effort = match chosen.effort.as_deref() {
+        Some(word) => Some(Effort::parse(word).ok_or_else(|| Trouble::invalid(format!("Unknown effort `{word}`.")))?),
+        None => None,
+    };
+    if chosen.model.is_some() || effort.is_some() {
+        let conversation = ConversationChoice::Id(conversation);
+        let request = ChatRequest { conversation, model: chosen.model, effort, ..ChatRequest::default() };
+        page.agent.conversations().conversation_for(&request).await?;
+    }
+    Ok(Json(json!({})).into_response())
+}
+
+/// `GET /c/{id}/complete?line=/mo`
+pub(super) async fn complete(
+    State(page): State<Arc<Page>>,
+    Path(id): Path<String>,
+    Query(Line { line }): Query<Line>,
+) -> Response {
+    let found = page.agent.complete(&choice(&id), &line).await;
+    let words: Vec<_> = found.into_iter().map(|found| json!({ "word": found.word, "help": found.help })).collect();
+    Json(words).into_response()
+}
+
+/// `POST /banner/dismiss`
+pub(super) async fn dismiss(State(page): State<Arc<Page>>) -> Result<Response, Trouble> {
+    let dismissed = page.agent.deliveries().dismiss_reports().await?;
+    Ok(Json(json!({ "dismissed": dismissed })).into_response())
+}

@@ -1,0 +1,236 @@
+//! What happens in conversations while browsers look on. A turn that was begun at the page is followed here, not in a request, so
+//! that a browser may leave, come back and be two. What a turn shows is a list of pieces; one that is shown anew replaces its
+//! elder, so the list holds what stands on the screen, and whoever comes late is told the same.
+
+mod answer;
+mod follow;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use limpid_core::{CallId, ConversationId, TurnId};
+use limpid_runtime::{ApprovalAnswer, QuestionPart, TurnHandle};
+use serde::Serialize;
+use tokio::sync::{mpsc, watch};
+
+use self::follow::follow;
+use crate::page::Page;
+
+/// Conversations that were followed; beyond it one is forgotten that nothing is shown of.
+const REMEMBERED: usize = 256;
+
+/// The conversations that something is or was shown of.
+#[derive(Default)]
+pub(crate) struct Talks(Mutex<HashMap<ConversationId, Arc<Talk>>>);
+
+/// One conversation, as browsers see it.
+pub(crate) struct Talk {
+    shown: Mutex<Shown>,
+    /// The number of the newest piece.
+    newest: watch::Sender<u64>,
+}
+
+/// A part of the screen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Piece {
+    /// Its number, which grows.
+    #[serde(skip)]
+    pub(crate) number: u64,
+    /// Its name; a later piece of that name stands in its place.
+    pub(crate) key: String,
+    /// Where it belongs.
+    pub(crate) of: Of,
+    /// What it looks like; empty: it goes away.
+    pub(crate) html: String,
+}
+
+/// Where a piece belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Of {
+    /// The thread of messages.
+    Thread,
+    /// The answer that is being given.
+    Answer,
+    /// The line that tells how it stands.
+    Status,
+    /// Nothing: the thread is to be loaded again.
+    Reload,
+}
+
+struct Shown {
+    pieces: Vec<Piece>,
+    /// The number of the newest piece.
+    number: u64,
+    /// Turns that are under way and shown here.
+    turns: Vec<TurnId>,
+    /// Calls that wait for an answer, and who is to be told it.
+    questions: BTreeMap<CallId, Question>,
+    /// How many turns are followed.
+    followed: usize,
+    /// Why the last turn failed.
+    failed: Option<String>,
+}
+
+/// The number before the first piece. 0 means that nothing was seen.
+const FIRST: u64 = 1;
+
+impl Shown {
+    const fn new() -> Self {
+        Self {
+            pieces: Vec::new(),
+            number: FIRST,
+            turns: Vec::new(),
+            questions: BTreeMap::new(),
+            followed: 0,
+            failed: None,
+        }
+    }
+}
+
+struct Question {
+    part: QuestionPart,
+    can_clean: bool,
+    told: mpsc::UnboundedSender<(CallId, ApprovalAnswer)>,
+}
+
+/// Where a conversation stood when it was looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Position {
+    /// The piece after which a browser goes on; 0: from the start.
+    pub(crate) after: u64,
+    /// Turns whose messages come as pieces.
+    pub(crate) turns: Vec<TurnId>,
+}
+
+impl Talks {
+    /// The talk of a conversation.
+    pub(crate) fn of(&self, id: &ConversationId) -> Arc<Talk> {
+        let mut talks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if talks.len() >= REMEMBERED && !talks.contains_key(id) {
+            talks.retain(|_, talk| Arc::strong_count(talk) > 1 || talk.lock().followed > 0);
+        }
+        Arc::clone(talks.entry(id.clone()).or_default())
+    }
+
+    /// Shows a turn until it ends.
+    pub(crate) fn follow(page: &Arc<Page>, handle: TurnHandle, said: String) {
+        let talk = page.talks.of(handle.conversation());
+        talk.lock().followed += 1;
+        let page = Arc::clone(page);
+        tokio::spawn(async move {
+            follow(page, Arc::clone(&talk), handle, &said).await;
+            talk.ended();
+        });
+    }
+}
+
+impl Default for Talk {
+    fn default() -> Self {
+        Self { shown: Mutex::new(Shown::new()), newest: watch::Sender::new(FIRST) }
+    }
+}
+
+impl Talk {
+    /// Where it stands now.
+    pub(crate) fn position(&self) -> Position {
+        let shown = self.lock();
+        let after = match shown.followed {
+            0 => shown.number,
+            _ => 0,
+        };
+        Position { after, turns: shown.turns.clone() }
+    }
+
+    /// What a browser is told that has seen pieces up to a number.
+    pub(crate) fn after(&self, seen: u64) -> Vec<Piece> {
+        let shown = self.lock();
+        // Who has seen nothing yet has just loaded the thread.
+        let is_news = |piece: &&Piece| piece.number > seen && (seen > 0 || piece.of != Of::Reload);
+        shown.pieces.iter().filter(is_news).cloned().collect()
+    }
+
+    /// Hears of new pieces.
+    pub(crate) fn listen(&self) -> watch::Receiver<u64> {
+        self.newest.subscribe()
+    }
+
+    /// Answers a call that waits. Says whether it waited and the answer was one that was offered.
+    pub(crate) fn answer(&self, call: &CallId, answer: ApprovalAnswer) -> bool {
+        let mut shown = self.lock();
+        let Some(question) = shown.questions.get(call) else { return false };
+        let offered = match answer {
+            ApprovalAnswer::Once | ApprovalAnswer::No => true,
+            ApprovalAnswer::Always => question.part.pattern.is_some(),
+            ApprovalAnswer::CleanFirst => question.can_clean,
+        };
+        if !offered {
+            return false;
+        }
+        let told = question.told.send((call.clone(), answer)).is_ok();
+        shown.questions.remove(call);
+        told
+    }
+
+    /// Shows a piece.
+    fn show(&self, of: Of, key: impl Into<String>, html: impl Into<String>) {
+        let (key, html) = (key.into(), html.into());
+        let mut shown = self.lock();
+        shown.number += 1;
+        let number = shown.number;
+        shown.pieces.retain(|piece| piece.key != key || piece.of != of);
+        shown.pieces.push(Piece { number, key, of, html });
+        drop(shown);
+        self.newest.send_replace(number);
+    }
+
+    /// Has browsers load the thread again.
+    pub(crate) fn reload(&self) {
+        self.show(Of::Reload, "thread", "");
+    }
+
+    fn ask(&self, question: Question) {
+        self.lock().questions.insert(question.part.id.clone(), question);
+    }
+
+    /// Begins to show a turn; false when it is shown already.
+    fn begin(&self, turn: Option<&TurnId>) -> bool {
+        let Some(turn) = turn else { return true };
+        let mut shown = self.lock();
+        let is_new = !shown.turns.contains(turn);
+        if is_new {
+            shown.turns.push(turn.clone());
+        }
+        is_new
+    }
+
+    /// Why the last turn failed that was shown here.
+    pub(crate) fn failed(&self) -> Option<String> {
+        self.lock().failed.clone()
+    }
+
+    fn fail(&self, why: Option<String>) {
+        self.lock().failed = why;
+    }
+
+    /// A turn has ended: its messages are in the store.
+    fn end(&self, turn: Option<&TurnId>) {
+        self.lock().turns.retain(|shown| Some(shown) != turn);
+    }
+
+    /// A follower has ended. After the last one, what was shown stands in the store.
+    fn ended(&self) {
+        let mut shown = self.lock();
+        shown.followed -= 1;
+        if shown.followed == 0 {
+            shown.questions.clear();
+            shown.pieces.clear();
+        }
+        drop(shown);
+        self.reload();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shown> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,184 @@
+//! Follows a turn and shows what happens in it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use limpid_core::goal::WithoutMarkers;
+use limpid_core::{CallId, TurnId};
+use limpid_runtime::{ApprovalAnswer, Outcome, TurnEvent, TurnHandle};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use super::answer::GrowingAnswer;
+use super::{Of, Question, Talk};
+use crate::page::{Page, parts};
+
+/// How long words are gathered before they are shown.
+const GATHER: Duration = Duration::from_millis(40);
+
+/// Who follows a turn.
+pub(super) struct Follower {
+    page: Arc<Page>,
+    talk: Arc<Talk>,
+    /// The name of what is shown of this message and its turn.
+    name: String,
+    turn: Option<TurnId>,
+    /// Whether another follower shows the turn.
+    is_elsewhere: bool,
+    answer: GrowingAnswer,
+    markers: Option<WithoutMarkers>,
+    thought: String,
+    notes: usize,
+    told: UnboundedSender<(CallId, ApprovalAnswer)>,
+}
+
+/// Shows a turn until it ends; `said` is the message that it answers.
+pub(super) async fn follow(page: Arc<Page>, talk: Arc<Talk>, mut handle: TurnHandle, said: &str) {
+    let (told, mut answers): (_, UnboundedReceiver<(CallId, ApprovalAnswer)>) = unbounded_channel();
+    let name = page.agent.new_secret().split_off(48);
+    let markers = page.agent.config().chat.hide_markers.then(WithoutMarkers::default);
+    talk.show(Of::Thread, format!("mine-{name}"), parts::mine(&page, said));
+    let mut follower = Follower {
+        page,
+        talk,
+        name,
+        turn: None,
+        is_elsewhere: false,
+        answer: GrowingAnswer::default(),
+        markers,
+        thought: String::new(),
+        notes: 0,
+        told,
+    };
+    follower.status("Waiting");
+    loop {
+        let (grows, pause) = (follower.answer.has_grown(), Arc::clone(&follower.page.pause));
+        let gathered = async {
+            match grows {
+                true => pause.pause(GATHER).await,
+                false => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            event = handle.next() => match event {
+                Some(event) if event.is_last() => {
+                    follower.end(event);
+                    break;
+                }
+                Some(event) => follower.event(event),
+                None => break,
+            },
+            Some((call, answer)) = answers.recv() => {
+                handle.answer(&call, answer);
+                follower.show(&format!("ask-{call}"), parts::answered(answer));
+            }
+            () = gathered => follower.flush(),
+        }
+    }
+    follower.talk.end(follower.turn.as_ref());
+}
+
+impl Follower {
+    fn event(&mut self, event: TurnEvent) {
+        match &event {
+            TurnEvent::Started { turn, .. } => {
+                self.is_elsewhere = !self.talk.begin(turn.as_ref());
+                if !self.is_elsewhere {
+                    self.turn.clone_from(turn);
+                }
+            }
+            // A turn that another follower shows has taken the message in.
+            TurnEvent::Steered { .. } if self.turn.is_none() => self.is_elsewhere = true,
+            _ => {}
+        }
+        if self.is_elsewhere {
+            return;
+        }
+        match event {
+            TurnEvent::Started { model, .. } => {
+                self.show("head", parts::head(&self.page, &model));
+                self.status("Answering");
+            }
+            TurnEvent::Text(text) => self.text(&text),
+            TurnEvent::Reasoning(text) => {
+                self.thought.push_str(&text);
+                self.show(&format!("thought-{}", self.answer.number()), parts::thought(&self.thought));
+            }
+            TurnEvent::Retrying { reason, model } => {
+                self.part_ends();
+                self.note(&format!("{} Asking {model} again.", reason.trim_end()));
+            }
+            TurnEvent::ToolStarted { id, name, arguments } => {
+                self.part_ends();
+                self.show(&format!("call-{id}"), parts::call(&name, &arguments, None));
+            }
+            TurnEvent::ToolDone { id, result } => self.show(&format!("result-{id}"), parts::result(&result)),
+            TurnEvent::ApprovalRequested { parts, can_clean } => {
+                self.part_ends();
+                for part in parts {
+                    self.show(&format!("ask-{}", part.id), parts::ask(&part, can_clean));
+                    self.talk.ask(Question { part, can_clean, told: self.told.clone() });
+                }
+                self.status("Waiting for you");
+            }
+            TurnEvent::Notice(text) => self.note(&text),
+            TurnEvent::Accepted { .. }
+            | TurnEvent::Steered { .. }
+            | TurnEvent::Usage { .. }
+            | TurnEvent::FormAsked(_)
+            | TurnEvent::Done { .. }
+            | TurnEvent::Interrupted(_) => {}
+        }
+    }
+
+    fn end(&mut self, event: TurnEvent) {
+        if self.is_elsewhere {
+            return;
+        }
+        self.part_ends();
+        match event {
+            TurnEvent::Done { outcome: Outcome::Failed { message, .. }, .. } => self.talk.fail(Some(message)),
+            TurnEvent::Interrupted(why) => self.talk.fail(Some(why)),
+            _ => self.talk.fail(None),
+        }
+        self.status("");
+    }
+
+    fn text(&mut self, text: &str) {
+        match &mut self.markers {
+            Some(markers) => self.answer.push(&markers.push(text)),
+            None => self.answer.push(text),
+        }
+    }
+
+    /// Shows what has been said.
+    fn flush(&mut self) {
+        for (number, html) in self.answer.blocks() {
+            self.show(&format!("block-{number}"), html);
+        }
+    }
+
+    /// What comes next stands below what was said.
+    fn part_ends(&mut self) {
+        if let Some(markers) = &mut self.markers {
+            self.answer.push(&std::mem::take(markers).finish());
+        }
+        self.flush();
+        self.answer.next_part();
+        self.thought.clear();
+    }
+
+    fn note(&mut self, text: &str) {
+        self.notes += 1;
+        self.show(&format!("note-{}", self.notes), parts::note(text));
+    }
+
+    fn status(&self, words: &str) {
+        if !self.is_elsewhere {
+            self.talk.show(Of::Status, "status", words);
+        }
+    }
+
+    fn show(&self, key: &str, html: String) {
+        self.talk.show(Of::Answer, format!("{}-{key}", self.name), html);
+    }
+}

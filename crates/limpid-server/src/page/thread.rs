@@ -1,0 +1,200 @@
+//! The messages of a conversation, as they are read.
+
+use std::collections::{BTreeMap, HashMap};
+
+use limpid_core::goal::WithoutMarkers;
+use limpid_core::quiet::without_quiet;
+use limpid_core::{CallId, ConversationId, MessageId, Money, Role, Trust, TurnId, Usage};
+use limpid_prompt::shown::shown;
+use limpid_store::{RequestFilter, RequestSummary, StoredMessage};
+
+use super::Page;
+use super::parts::{self, Call, CallResult};
+use super::talks::Position;
+use super::trouble::Trouble;
+
+/// Messages that are shown at once; those before are a link away.
+const SHOWN: usize = 200;
+
+/// Requests that are looked at for what answers have cost.
+const REQUESTS: u32 = 400;
+
+/// A message, or the messages of an answer.
+pub(super) enum Entry {
+    /// What the owner said.
+    Mine {
+        id: i64,
+        text: String,
+        time: String,
+        /// Who wrote it, where that was not the owner.
+        from: &'static str,
+    },
+    /// What was answered.
+    Answer { id: i64, time: String, blocks: Vec<Block>, read: Option<Read> },
+}
+
+/// A part of an answer.
+pub(super) enum Block {
+    Said(String),
+    Called(Call),
+    Note(String),
+}
+
+/// What an answer has read and cost.
+pub(super) struct Read {
+    pub(super) requests: usize,
+    pub(super) usage: Usage,
+    pub(super) cost: Option<Money>,
+    /// The last request.
+    pub(super) last: String,
+}
+
+/// What is shown of a conversation.
+pub(super) struct Thread {
+    pub(super) entries: Vec<Entry>,
+    /// Messages before those.
+    pub(super) earlier: usize,
+    /// Why the last turn failed.
+    pub(super) failed: Option<String>,
+    /// The piece after which a browser goes on.
+    pub(super) after: u64,
+}
+
+impl Page {
+    /// The messages of a conversation but for those of turns that are shown while they run.
+    pub(super) async fn thread(&self, id: &ConversationId, all: bool) -> Result<Thread, Trouble> {
+        let talk = self.talks.of(id);
+        // A turn that begins or ends between the look at it and at the store would be shown twice or not at all.
+        let mut position = talk.position();
+        for _ in 0..4 {
+            let thread = self.stored(id, all, &position).await?;
+            let now = talk.position();
+            if now.turns == position.turns {
+                return Ok(Thread { failed: talk.failed(), ..thread });
+            }
+            position = now;
+        }
+        self.stored(id, all, &position).await
+    }
+
+    async fn stored(&self, id: &ConversationId, all: bool, position: &Position) -> Result<Thread, Trouble> {
+        let mut rows = self.agent.store().messages(id, None).await?.rows;
+        rows.retain(|row| !position.turns.contains(&row.turn));
+        let broken = self.agent.conversations().incomplete(&rows).await?;
+        let filter = RequestFilter { conversation: Some(id.clone()), limit: REQUESTS, ..RequestFilter::default() };
+        let requests = self.agent.store().requests(filter).await?.rows;
+        let earlier = if all { 0 } else { rows.len().saturating_sub(SHOWN) };
+        let entries = Reader { page: self, broken: &broken, spent: spent(&requests) }.entries(&rows[earlier..], &rows);
+        Ok(Thread { entries, earlier, failed: None, after: position.after })
+    }
+}
+
+/// What the requests of each turn have read and cost.
+fn spent(requests: &[RequestSummary]) -> HashMap<TurnId, Read> {
+    let mut spent: HashMap<TurnId, Read> = HashMap::new();
+    for request in requests {
+        let Some(turn) = &request.turn else { continue };
+        let end = request.end.as_ref();
+        let usage = end.and_then(|end| end.usage).unwrap_or_default();
+        let read = spent.entry(turn.clone()).or_insert_with(|| Read {
+            requests: 0,
+            usage: Usage::default(),
+            cost: Some(Money(0)),
+            last: request.id.to_string(),
+        });
+        read.requests += 1;
+        read.usage.input += usage.input;
+        read.usage.cached += usage.cached;
+        read.usage.output += usage.output;
+        read.cost = read.cost.zip(end.and_then(|end| end.cost)).map(|(sum, cost)| Money(sum.0 + cost.0));
+    }
+    spent
+}
+
+struct Reader<'a> {
+    page: &'a Page,
+    broken: &'a BTreeMap<MessageId, String>,
+    spent: HashMap<TurnId, Read>,
+}
+
+impl Reader<'_> {
+    fn entries(mut self, rows: &[StoredMessage], all: &[StoredMessage]) -> Vec<Entry> {
+        let results: HashMap<(&TurnId, &CallId), &StoredMessage> =
+            all.iter().filter_map(|row| Some(((&row.turn, row.message.call_id.as_ref()?), row))).collect();
+        let mut entries: Vec<Entry> = Vec::new();
+        let mut open: Option<TurnId> = None;
+        for row in rows {
+            match row.message.role {
+                Role::User => {
+                    self.close(&mut entries, open.take());
+                    entries.extend(self.mine(row));
+                }
+                Role::Assistant => {
+                    if open.as_ref() != Some(&row.turn) {
+                        self.close(&mut entries, open.replace(row.turn.clone()));
+                        let time = self.page.clock(row.at_ms);
+                        entries.push(Entry::Answer { id: row.id.0, time, blocks: Vec::new(), read: None });
+                    }
+                    let mut said = self.answer(row, &results);
+                    if let Some(Entry::Answer { blocks, .. }) = entries.last_mut() {
+                        blocks.append(&mut said);
+                    }
+                }
+                Role::Tool | Role::System => {}
+            }
+        }
+        self.close(&mut entries, open);
+        entries
+    }
+
+    /// What an answer cost stands below it.
+    fn close(&mut self, entries: &mut [Entry], turn: Option<TurnId>) {
+        if let (Some(turn), Some(Entry::Answer { read, .. })) = (turn, entries.last_mut()) {
+            *read = self.spent.remove(&turn);
+        }
+    }
+
+    fn mine(&self, row: &StoredMessage) -> Option<Entry> {
+        let text = row.typed.as_deref().unwrap_or(&row.message.text);
+        // What was delivered stands behind a mark in place of a question.
+        if text.trim().is_empty() {
+            return None;
+        }
+        let from = match row.message.trust {
+            Trust::Owner => "",
+            Trust::File => "from a file of yours",
+            Trust::Guest => "from a guest",
+            Trust::Outside => "written by a stranger",
+        };
+        Some(Entry::Mine { id: row.id.0, text: shown(text).into_owned(), time: self.page.clock(row.at_ms), from })
+    }
+
+    fn answer(&self, row: &StoredMessage, results: &HashMap<(&TurnId, &CallId), &StoredMessage>) -> Vec<Block> {
+        let mut text = without_quiet(&row.message.text);
+        if self.page.agent.config().chat.hide_markers {
+            let mut markers = WithoutMarkers::default();
+            text = markers.push(&text) + &markers.finish();
+        }
+        let mut blocks = Vec::new();
+        if !text.trim().is_empty() {
+            blocks.push(Block::Said(parts::said(&text)));
+        }
+        for call in &row.message.calls {
+            let result = results.get(&(&row.turn, &call.id));
+            let result = result.map(|row| CallResult::new(&row.message.text, wrote(row.message.trust)));
+            blocks.push(Block::Called(Call::new(&call.name, &call.arguments, result)));
+        }
+        blocks.extend(self.broken.get(&row.id).map(|why| Block::Note(shown(why).into_owned())));
+        blocks
+    }
+}
+
+/// Who wrote a result.
+fn wrote(trust: Trust) -> &'static str {
+    match trust {
+        Trust::Owner => "yours",
+        Trust::File => "a file of yours, or Limpid itself",
+        Trust::Guest => "a guest",
+        Trust::Outside => "a stranger, or a program that read what strangers wrote",
+    }
+}
