@@ -6,17 +6,23 @@
 //! - `shell`: what stands on every screen; `markdown`, `parts`: what stands on several.
 //! - `talks`: turns while they run; `events`: how a browser is told of them.
 //! - `chat`, `thread`, `send`: conversations.
+//! - `inspector`, `activity`, `memory`, `cost`, `settings`: the other screens, each with its routes.
 
+mod activity;
 mod assets;
 mod chat;
+mod cost;
 mod door;
 mod events;
 mod headers;
+mod inspector;
 mod logins;
 mod markdown;
+mod memory;
 mod meter;
 mod parts;
 mod send;
+mod settings;
 mod shell;
 mod talks;
 mod thread;
@@ -147,6 +153,11 @@ fn router(page: &Arc<Page>) -> Router {
         .route("/banner/dismiss", post(send::dismiss))
         .route("/theme", post(door::theme))
         .route("/logout", post(door::log_out))
+        .merge(inspector::routes())
+        .merge(activity::routes())
+        .merge(memory::routes())
+        .merge(cost::routes())
+        .merge(settings::routes())
         .fallback(trouble::missing)
         .layer(middleware::from_fn_with_state(Arc::clone(page), door::admit));
     Router::new()

@@ -2,8 +2,8 @@
 
 use askama::Template;
 use limpid_core::Role;
-use limpid_prompt::Prompt;
 use limpid_prompt::shown::shown;
+use limpid_prompt::{Prompt, PromptMessage};
 use limpid_runtime::Preview;
 
 /// How wide the bar is, in its own units.
@@ -86,7 +86,7 @@ pub(super) fn kind_of(role: Role, section: &str, stability: &'static str) -> &'s
 
 fn system(prompt: &Prompt) -> Vec<SystemPart> {
     let messages = prompt.messages().iter().filter(|message| message.role() == Role::System);
-    let parts = messages.flat_map(|message| message.parts());
+    let parts = messages.flat_map(PromptMessage::parts);
     let part = parts.map(|part| SystemPart {
         section: part.section().to_owned(),
         kind: part.stability().as_str(),

@@ -67,8 +67,8 @@ impl Page {
         let query = CostQuery { by: CostBy::Day, since_ms: Some(since_ms), until_ms: None, utc_offset_min };
         let rows = self.agent.store().costs(query).await?;
         let cost = Money(rows.iter().map(|row| row.cost.0).sum());
-        let unknown: u64 = rows.iter().map(|row| u64::from(row.unknown_cost)).sum();
-        let all: u64 = rows.iter().map(|row| u64::from(row.requests)).sum();
+        let unknown: u64 = rows.iter().map(|row| row.unknown_cost).sum();
+        let all: u64 = rows.iter().map(|row| row.requests).sum();
         Ok(match (unknown, all) {
             (0, _) => cost.to_string(),
             (unknown, all) if unknown == all => "unknown".to_owned(),
