@@ -4,13 +4,15 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::{Body, Bytes};
 use axum::extract::ConnectInfo;
-use axum::http::Request;
+use axum::http::{Request, Response};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
@@ -98,17 +100,18 @@ impl Connection {
         let _leaves = Leaves(&place);
         // Whether a header is waited for; while a request is answered, whoever answers it keeps the time.
         let (reads_header, mut waits) = watch::channel(true);
+        let reads_header = Arc::new(reads_header);
         let router = TowerToHyperService::new(router);
         let service = service_fn(|mut request: Request<Incoming>| {
             reads_header.send_replace(false);
             request.extensions_mut().insert(ConnectInfo(from));
             request.extensions_mut().insert(Proof(Arc::clone(&place)));
             let answered = router.call(request);
-            let reads_header = &reads_header;
+            let until = Until(Arc::clone(&reads_header));
             async move {
-                let answered = answered.await;
-                reads_header.send_replace(true);
-                answered
+                // An answer may be told for hours.
+                let answered: Result<Response<Body>, _> = answered.await;
+                answered.map(|response| response.map(|body| Answer { body, _until: until }))
             }
         });
         let mut served =
@@ -133,6 +136,41 @@ impl Connection {
                 }
             }
         }
+    }
+}
+
+/// The body of an answer, and what is to be done at its end.
+struct Answer {
+    body: Body,
+    _until: Until,
+}
+
+/// From its end on a header is waited for.
+struct Until(Arc<watch::Sender<bool>>);
+
+impl Drop for Until {
+    fn drop(&mut self) {
+        self.0.send_replace(true);
+    }
+}
+
+impl http_body::Body for Answer {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<http_body::Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> http_body::SizeHint {
+        self.body.size_hint()
     }
 }
 

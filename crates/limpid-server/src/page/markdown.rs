@@ -12,24 +12,30 @@ pub(crate) fn to_html(text: &str) -> String {
     page
 }
 
-/// Where the last block of a text begins. What stands before it stays as it is when the text grows.
+/// Where the last block of a text begins, behind an empty line: a row of a table that has just begun looks like a paragraph. What stands
+/// before it stays as it is when the text grows, but for a list that goes on behind an empty line.
 pub(crate) fn last_block(text: &str) -> usize {
     let mut depth = 0_usize;
     let mut last = 0;
     for (event, place) in parser(text).into_offset_iter() {
         match event {
             Event::Start(_) => {
-                if depth == 0 {
+                if depth == 0 && is_apart(text, place.start) {
                     last = place.start;
                 }
                 depth += 1;
             }
             Event::End(_) => depth = depth.saturating_sub(1),
-            _ if depth == 0 => last = place.start,
+            _ if depth == 0 && is_apart(text, place.start) => last = place.start,
             _ => {}
         }
     }
     last
+}
+
+/// Whether an empty line stands before this place.
+fn is_apart(text: &str, at: usize) -> bool {
+    text[..at].trim_end_matches([' ', '\t']).ends_with("\n\n")
 }
 
 fn parser(text: &str) -> Parser<'_> {

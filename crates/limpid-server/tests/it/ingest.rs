@@ -1,8 +1,5 @@
 //! What other machines hand in, over HTTP on loopback.
 
-#![allow(clippy::disallowed_methods, reason = "the files of a test are its own")]
-#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
-
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -1,0 +1,152 @@
+//! An agent whose model is a script, its page, and a browser that is logged in.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use limpid_model::RealPause;
+use limpid_runtime::{Agent, AgentOptions, Clock, Config, Environment, Home};
+use limpid_server::PageServer;
+use limpid_testkit::{Recorder, Script};
+use reqwest::header::{ACCEPT, COOKIE, ORIGIN, SET_COOKIE};
+use reqwest::{Client, RequestBuilder, Response, StatusCode};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::sync::oneshot;
+
+/// Longer than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+pub(crate) struct Noon;
+
+impl Clock for Noon {
+    fn now(&self) -> jiff::Timestamp {
+        "2026-04-11T12:00:00Z".parse().unwrap()
+    }
+}
+
+/// A page that is served, and a client that may be logged in.
+pub(crate) struct PageBench {
+    pub(crate) home: TempDir,
+    pub(crate) agent: Agent,
+    pub(crate) url: String,
+    pub(crate) client: Client,
+    pub(crate) link: String,
+    cookie: String,
+    stop: Option<oneshot::Sender<()>>,
+    _recorder: Recorder,
+}
+
+impl PageBench {
+    /// A page whose agent's model answers by a script; `config` is more of limpid.toml. The client is logged in.
+    pub(crate) async fn new(script: &str, config: &str) -> Self {
+        let mut bench = Self::outside(script, config).await;
+        let response = bench.client.get(&bench.link).send().await.unwrap();
+        assert_eq!(response.status(), StatusCode::OK);
+        bench.cookie = cookie_of(&response);
+        bench
+    }
+
+    /// The same, with a client that is not logged in.
+    pub(crate) async fn outside(script: &str, config: &str) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let recorder = Recorder::start(Script::parse(script).unwrap()).await.unwrap();
+        let variables =
+            [("OPENAI_BASE_URL", format!("{}/v1", recorder.url())), ("OPENAI_API_KEY", "sk-12345678".to_owned())];
+        let variables = variables.map(|(name, value)| (name.to_owned(), value));
+        let config = format!("{config}\n[page]\nlisten = \"127.0.0.1:0\"\n");
+        let agent = Agent::open(AgentOptions {
+            config: Config::parse(&config, "limpid.toml").unwrap(),
+            environment: Environment::new(variables),
+            clock: Arc::new(Noon),
+            ..AgentOptions::new(Home::new(home.path()))
+        })
+        .unwrap();
+        let server = PageServer::bind(&agent, Arc::new(RealPause)).await.unwrap().unwrap();
+        let url = format!("http://{}", server.address());
+        let link = server.login_link().unwrap();
+        let (stop, stopped) = oneshot::channel();
+        tokio::spawn(server.run(async {
+            let _ = stopped.await;
+        }));
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+        Self { home, agent, url, client, link, cookie: String::new(), stop: Some(stop), _recorder: recorder }
+    }
+
+    /// A request for a screen.
+    pub(crate) fn get(&self, path: &str) -> RequestBuilder {
+        self.client.get(format!("{}{path}", self.url)).header(COOKIE, &self.cookie).header(ACCEPT, "text/html")
+    }
+
+    /// A form that the page itself sends.
+    pub(crate) fn post(&self, path: &str, fields: &[(&str, &str)]) -> RequestBuilder {
+        let body: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={}", escaped(value))).collect();
+        let request = self.client.post(format!("{}{path}", self.url)).header(COOKIE, &self.cookie);
+        let request = request.header(ORIGIN, &self.url).header("content-type", "application/x-www-form-urlencoded");
+        request.body(body.join("&"))
+    }
+
+    /// The HTML of a screen.
+    pub(crate) async fn html(&self, path: &str) -> String {
+        let response = self.get(path).send().await.unwrap();
+        let status = response.status();
+        let text = response.text().await.unwrap();
+        assert_eq!(status, StatusCode::OK, "{path}: {text}");
+        text
+    }
+
+    /// What a form is answered with.
+    pub(crate) async fn sent(&self, path: &str, fields: &[(&str, &str)]) -> Value {
+        let response = self.post(path, fields).send().await.unwrap();
+        let status = response.status();
+        let text = response.text().await.unwrap();
+        assert_eq!(status, StatusCode::OK, "{path}: {text}");
+        serde_json::from_str(&text).unwrap()
+    }
+
+    /// Pieces of a conversation after a number, until one is the last.
+    pub(crate) async fn pieces(&self, id: &str, after: u64, is_last: impl Fn(&Value) -> bool) -> Vec<Value> {
+        let response = self.get(&format!("/c/{id}/events?after={after}")).send().await.unwrap();
+        assert_eq!(response.status(), StatusCode::OK);
+        let mut stream = response.bytes_stream();
+        let (mut text, mut pieces) = (String::new(), Vec::new());
+        let reading = async {
+            loop {
+                text.push_str(std::str::from_utf8(&stream.next().await.unwrap().unwrap()).unwrap());
+                while let Some((event, rest)) = text.split_once("\n\n") {
+                    let data = event.lines().find_map(|line| line.strip_prefix("data: "));
+                    let number = event.lines().find_map(|line| line.strip_prefix("id: "));
+                    if let (Some(data), Some(number)) = (data, number) {
+                        let mut piece: Value = serde_json::from_str(data).unwrap();
+                        piece["number"] = number.parse::<u64>().unwrap().into();
+                        pieces.push(piece);
+                    }
+                    text = rest.to_owned();
+                    if pieces.last().is_some_and(&is_last) {
+                        return;
+                    }
+                }
+            }
+        };
+        tokio::time::timeout(PATIENCE, reading).await.expect("the last piece comes");
+        pieces
+    }
+}
+
+impl Drop for PageBench {
+    fn drop(&mut self) {
+        let _ = self.stop.take().map(|stop| stop.send(()));
+    }
+}
+
+/// The cookie that an answer sets, as a browser sends it back.
+pub(crate) fn cookie_of(response: &Response) -> String {
+    let set = response.headers()[SET_COOKIE].to_str().unwrap();
+    assert!(set.contains("HttpOnly; SameSite=Strict; Path=/"), "{set}");
+    set.split(';').next().unwrap().to_owned()
+}
+
+fn escaped(value: &str) -> String {
+    value.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}

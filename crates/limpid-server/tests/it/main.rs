@@ -1,0 +1,9 @@
+//! The agent over HTTP, on real sockets of the loopback.
+
+#![allow(clippy::disallowed_methods, reason = "the files of a test are its own")]
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+mod ingest;
+mod kit;
+mod page_chat;
+mod page_login;

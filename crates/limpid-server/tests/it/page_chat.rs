@@ -1,0 +1,100 @@
+//! A conversation at the page.
+
+use reqwest::StatusCode;
+use serde_json::Value;
+
+use crate::kit::PageBench;
+
+fn is_reload(piece: &Value) -> bool {
+    piece["of"] == "reload"
+}
+
+// SUR-020 SUR-005
+#[tokio::test]
+async fn a_message_is_answered_piece_by_piece_and_stands_in_the_thread() {
+    let script = "[[reply]]\ntext = [\"Hello **you**\", \".\\n\\nSecond \", \"<b>part</b>\"]\n";
+    let bench = PageBench::new(script, "").await;
+    let told = bench.sent("/c/new/send", &[("text", "hi <i>"), ("key", "k1")]).await;
+    let id = told["conversation"].as_str().unwrap();
+    let pieces = bench.pieces(id, 1, is_reload).await;
+    let html: String = pieces.iter().filter_map(|piece| piece["html"].as_str()).collect();
+    assert!(!html.contains("<b>") && !html.contains("<i>"), "{html}");
+    let thread = || async {
+        let whole: Value = serde_json::from_str(&bench.html(&format!("/c/{id}/thread")).await).unwrap();
+        whole["html"].as_str().unwrap().to_owned()
+    };
+    let thread_now = thread().await;
+    for part in [
+        "hi &#60;i&#62;",
+        "<p>Hello <strong>you</strong>.</p>",
+        "<p>Second &lt;b&gt;part&lt;/b&gt;</p>",
+        "See what it read",
+    ] {
+        assert_eq!(thread_now.matches(part).count(), 1, "{part}: {thread_now}");
+    }
+    // The same message that is sent again is no second one.
+    bench.sent(&format!("/c/{id}/send"), &[("text", "hi <i>"), ("key", "k1")]).await;
+    assert_eq!(thread().await.matches("hi &#60;i&#62;").count(), 1);
+}
+
+// SUR-020
+#[tokio::test]
+async fn whoever_comes_in_the_middle_sees_what_was_said_and_the_rest() {
+    let script = "[[reply]]\ntext = [\"One.\\n\\n\", \"Two.\"]\nhang = \"end\"\n[[reply]]\ntext = \"Again.\"\n";
+    let bench = PageBench::new(script, "").await;
+    let told = bench.sent("/c/new/send", &[("text", "count")]).await;
+    let id = told["conversation"].as_str().unwrap();
+    let shown = |piece: &Value| piece["html"].as_str().unwrap_or_default().contains("Two.");
+    let first = bench.pieces(id, 1, shown).await;
+    // The screen that is loaded now leaves the turn to the pieces, and they tell all of it from the start.
+    let screen = bench.html(&format!("/c/{id}")).await;
+    assert!(screen.contains("data-after=\"0\"") && !screen.contains("One."), "{screen}");
+    let second = bench.pieces(id, 0, shown).await;
+    let whole: String = second.iter().filter_map(|piece| piece["html"].as_str()).collect();
+    assert_eq!((whole.matches("One.").count(), whole.matches("count").count()), (1, 1), "{whole}");
+    // Who has seen some is told the rest only.
+    let seen = first.last().unwrap()["number"].as_u64().unwrap();
+    bench.sent(&format!("/c/{id}/stop"), &[]).await;
+    let rest = bench.pieces(id, seen, is_reload).await;
+    assert!(rest.iter().all(|piece| !piece["html"].as_str().unwrap_or_default().contains("One.")), "{rest:?}");
+    let after = bench.html(&format!("/c/{id}")).await;
+    assert_eq!(
+        (after.matches("<p>One.</p>").count(), after.matches("<p>Two.</p>").count()),
+        (1, 1),
+        "what was said is kept"
+    );
+}
+
+// SUR-020 SEC-077
+#[tokio::test]
+async fn a_call_waits_for_an_answer_that_was_offered() {
+    let script = "[[reply]]\ncalls = [{ name = \"write_file\", arguments = { path = \"notes.md\", content = \"<script>x</script>\" } }]\n\
+                  [[reply]]\ntext = \"Done.\"\n";
+    let bench = PageBench::new(script, "[tools]\ndefer = false\n[policy]\nask = [{ tool = \"write_file\" }]\n").await;
+    let told = bench.sent("/c/new/send", &[("text", "Write it down")]).await;
+    let id = told["conversation"].as_str().unwrap();
+    let asked = |piece: &Value| piece["html"].as_str().unwrap_or_default().contains("data-call");
+    let pieces = bench.pieces(id, 1, asked).await;
+    let card = pieces.last().unwrap()["html"].as_str().unwrap().to_owned();
+    assert!(card.contains("notes.md") && card.contains("&#60;script&#62;") && !card.contains("<script>"), "{card}");
+    let call = card.split("data-call=\"").nth(1).unwrap().split('"').next().unwrap();
+    let answer =
+        |answer: &'static str| bench.post(&format!("/c/{id}/answer"), &[("call", call), ("answer", answer)]).send();
+    assert_eq!(answer("clean").await.unwrap().status(), StatusCode::UNPROCESSABLE_ENTITY, "it was not offered");
+    assert_eq!(answer("yes").await.unwrap().status(), StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(answer("no").await.unwrap().status(), StatusCode::OK);
+    assert_eq!(answer("once").await.unwrap().status(), StatusCode::UNPROCESSABLE_ENTITY, "a question is answered once");
+    bench.pieces(id, 1, is_reload).await;
+    assert!(!bench.home.path().join("workspace/notes.md").exists());
+}
+
+// SUR-015
+#[tokio::test]
+async fn commands_are_offered_and_carried_out() {
+    let bench = PageBench::new("[[reply]]\ntext = \"ok\"\n", "").await;
+    let offered: Value = serde_json::from_str(&bench.html("/c/new/complete?line=%2Fhel").await).unwrap();
+    assert_eq!(offered[0]["word"], "/help");
+    let told = bench.sent("/c/new/send", &[("text", "/help")]).await;
+    assert!(told["reply"].as_str().unwrap().contains("/model"), "{told}");
+    assert_eq!(bench.agent.store().conversations(10).await.unwrap().rows.len(), 0);
+}

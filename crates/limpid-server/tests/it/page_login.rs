@@ -1,0 +1,106 @@
+//! Who is let in at the page.
+
+use limpid_runtime::{Config, Environment};
+use limpid_server::PageServer;
+use reqwest::StatusCode;
+use reqwest::header::{HOST, ORIGIN};
+
+use crate::kit::{PageBench, cookie_of};
+
+const OK: &str = "[[reply]]\ntext = \"ok\"\n";
+
+// SEC-030
+#[tokio::test]
+async fn a_link_logs_one_browser_in_and_once() {
+    let bench = PageBench::outside(OK, "").await;
+    assert_eq!(bench.get("/").send().await.unwrap().status(), StatusCode::UNAUTHORIZED);
+    let first = bench.client.get(&bench.link).send().await.unwrap();
+    assert_eq!(first.status(), StatusCode::OK);
+    let cookie = cookie_of(&first);
+    let again = bench.client.get(&bench.link).send().await.unwrap();
+    assert_eq!(again.status(), StatusCode::UNAUTHORIZED);
+    let inside = |cookie: String| {
+        let request = bench.client.get(format!("{}/c/new", bench.url)).header("cookie", cookie);
+        async move { request.send().await.unwrap().status() }
+    };
+    assert_eq!(inside(cookie.clone()).await, StatusCode::OK);
+    assert_eq!(inside(format!("{cookie}0")).await, StatusCode::UNAUTHORIZED);
+    // What is kept opens nothing by itself.
+    let kept = std::fs::read_to_string(bench.home.path().join("data/page.sessions")).unwrap();
+    assert!(!kept.contains(cookie.split_once('=').unwrap().1), "{kept}");
+}
+
+// SEC-030
+#[tokio::test]
+async fn a_new_link_takes_the_place_of_the_one_before_and_who_guesses_waits() {
+    let bench = PageBench::outside(OK, "").await;
+    let address = bench.url.strip_prefix("http://").unwrap().parse().unwrap();
+    let new = limpid_server::login_link(&bench.agent, address).unwrap();
+    for _ in 0..10 {
+        assert_eq!(bench.client.get(&bench.link).send().await.unwrap().status(), StatusCode::UNAUTHORIZED);
+    }
+    let late = bench.client.get(&bench.link).send().await.unwrap();
+    assert_eq!((late.status(), late.headers().contains_key("retry-after")), (StatusCode::TOO_MANY_REQUESTS, true));
+    assert_eq!(
+        bench.client.get(&new).send().await.unwrap().status(),
+        StatusCode::OK,
+        "the right link opens at any time"
+    );
+}
+
+// SEC-030
+#[tokio::test]
+async fn what_changes_something_comes_from_the_page_itself() {
+    let bench = PageBench::new(OK, "").await;
+    let post = |origin: Option<&str>| {
+        let request = bench.post("/c/new/send", &[("text", "hi")]).build().unwrap();
+        let mut request = request;
+        request.headers_mut().remove(ORIGIN);
+        if let Some(origin) = origin {
+            request.headers_mut().insert(ORIGIN, origin.parse().unwrap());
+        }
+        bench.client.execute(request)
+    };
+    assert_eq!(post(None).await.unwrap().status(), StatusCode::FORBIDDEN);
+    assert_eq!(post(Some("http://evil.example")).await.unwrap().status(), StatusCode::MISDIRECTED_REQUEST);
+    assert_eq!(post(Some("null")).await.unwrap().status(), StatusCode::MISDIRECTED_REQUEST);
+    let other = bench.get("/c/new").header(HOST, "evil.example").send().await.unwrap();
+    assert_eq!(other.status(), StatusCode::MISDIRECTED_REQUEST);
+    assert_eq!(bench.agent.store().conversations(10).await.unwrap().rows.len(), 0);
+    assert_eq!(post(Some(&bench.url)).await.unwrap().status(), StatusCode::OK);
+}
+
+// SEC-030 SUR-029
+#[tokio::test]
+async fn a_screen_takes_nothing_from_elsewhere_and_nobody_keeps_it() {
+    let bench = PageBench::new(OK, "").await;
+    let response = bench.get("/c/new").send().await.unwrap();
+    let header = |name: &str| response.headers()[name].to_str().unwrap().to_owned();
+    assert_eq!(
+        header("content-security-policy"),
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+         form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    );
+    assert_eq!(
+        (header("cache-control"), header("x-content-type-options")),
+        ("no-store".to_owned(), "nosniff".to_owned())
+    );
+    let html = response.text().await.unwrap();
+    assert!(!html.contains(" style=") && !html.contains(" onclick=") && !html.contains("//cdn"), "{html}");
+    assert!(html.len() < 50_000, "{} bytes", html.len());
+}
+
+// SEC-030
+#[tokio::test]
+async fn an_address_that_others_reach_is_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let agent = limpid_runtime::Agent::open(limpid_runtime::AgentOptions {
+        config: Config::parse("[page]\nlisten = \"0.0.0.0:0\"\n", "limpid.toml").unwrap(),
+        environment: Environment::new([]),
+        ..limpid_runtime::AgentOptions::new(limpid_runtime::Home::new(home.path()))
+    })
+    .unwrap();
+    let refused = PageServer::bind(&agent, std::sync::Arc::new(limpid_model::RealPause)).await;
+    let why = refused.err().unwrap().to_string();
+    assert!(why.contains("would not be encrypted") && why.contains("under [page]"), "{why}");
+}
