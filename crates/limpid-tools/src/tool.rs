@@ -71,6 +71,11 @@ pub trait Tool: Send + Sync {
         Vec::new()
     }
 
+    /// The same, of what takes a look into the database.
+    async fn looked_up(&self, _arguments: &Value) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The program that a call would start: an approval is bound to its bytes, to those of the files that its words name, and
     /// to the folder that it starts in with all that is in it.
     fn starts(&self, _arguments: &Value) -> Option<Started> {

@@ -12,6 +12,12 @@ use super::{Account, MailError};
 /// People that one letter goes to at most.
 const RECIPIENTS: usize = 50;
 
+/// Letters of a message's name at most.
+const LONGEST_NAME: usize = 250;
+
+/// Names of messages before it that an answer repeats at most, besides that of the first.
+const LAST_NAMES: usize = 20;
+
 /// A message to be sent. What its sender is stands in the account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Letter {
@@ -77,10 +83,21 @@ impl Letter {
 
 impl Answered {
     /// The lines that put an answer into its thread.
+    ///
+    /// Strangers chose the names: what is no name as it has to be, or so long that a server may refuse the line, is left out.
     fn lines(&self) -> Vec<String> {
-        let name = |name: &String| format!("<{}>", one_line(name).replace(['<', '>', ' '], ""));
-        let names: Vec<String> = self.references.iter().chain(&self.message_id).map(name).collect();
-        let mut lines: Vec<String> = self.message_id.iter().map(|id| format!("In-Reply-To: {}", name(id))).collect();
+        let name = |name: &String| {
+            let is_one = name.len() <= LONGEST_NAME
+                && name.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'<' | b'>'));
+            (is_one && !name.is_empty()).then(|| format!("<{name}>"))
+        };
+        let mut names: Vec<String> = self.references.iter().filter_map(name).collect();
+        let own = self.message_id.iter().find_map(name);
+        if names.len() > LAST_NAMES + 1 {
+            names.drain(1..names.len() - LAST_NAMES);
+        }
+        let mut lines: Vec<String> = own.iter().map(|id| format!("In-Reply-To: {id}")).collect();
+        names.extend(own);
         if !names.is_empty() {
             lines.push(folded("References:", &names, ""));
         }
@@ -88,7 +105,8 @@ impl Answered {
     }
 }
 
-/// The bare address of `Ada <ada@example.com>`, in lower case.
+/// The bare address of `Ada <ada@example.com>`, in lower case: that of ASCII, for a letter of another script whose lower case is
+/// ASCII (the sign for Kelvin) is another mailbox.
 ///
 /// # Errors
 /// When it is none, or holds a line break or another control character.
@@ -99,7 +117,7 @@ impl Answered {
 /// assert!(address("ada@example.com\r\nBcc: eve@example.com").is_err());
 /// ```
 pub fn address(text: &str) -> Result<String, MailError> {
-    Ok(Person::parse(text)?.address.to_string().to_lowercase())
+    Ok(Person::parse(text)?.address.to_string().to_ascii_lowercase())
 }
 
 /// Somebody who sends or gets a letter.
@@ -183,6 +201,26 @@ mod tests {
     fn a_letter_is_formed_whole() {
         let answers = Answered { message_id: Some("b@x".into()), references: vec!["a@x".into()] };
         insta::assert_snapshot!(headers(&Letter { answers: Some(answers), ..letter() }).replace("\r\n", "\n"));
+    }
+
+    // KAI-096 SEC-075
+    #[test]
+    fn an_answer_repeats_names_of_messages_and_nothing_else_that_a_stranger_wrote() {
+        let wrong = ["a b@x", "\u{fc}@x", "a\u{202e}@x", &"a".repeat(251), "<a@x>", ""].map(str::to_owned);
+        for message_id in wrong.clone() {
+            let answers = Answered { message_id: Some(message_id), references: wrong.to_vec() };
+            assert_eq!(answers.lines(), [""; 0], "{answers:?}");
+        }
+        let references = (0..3000).map(|number| format!("{number}@x")).collect();
+        let lines = Answered { message_id: Some("own@x".into()), references }.lines().join("\n");
+        let names: Vec<&str> = lines.split_whitespace().filter(|word| word.starts_with('<')).collect();
+        assert_eq!((names.len(), names[1], names[2], names[22]), (23, "<0@x>", "<2980@x>", "<own@x>"), "{lines}");
+    }
+
+    // SEC-071
+    #[test]
+    fn a_letter_of_another_script_is_not_one_of_ascii() {
+        assert_ne!(address("\u{212a}ate@example.com").unwrap(), address("kate@example.com").unwrap());
     }
 
     // KAI-096

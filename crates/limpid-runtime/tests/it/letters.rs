@@ -35,7 +35,7 @@ async fn a_letter_is_a_draft_in_every_turn_and_leaves_once() {
 // KAI-096 KAI-131
 #[tokio::test]
 async fn an_answer_is_a_draft_in_every_mode() {
-    let answer = "{ id = \"1\", to = [\"ada@example.com\"], text = \"Yes.\" }";
+    let answer = "{ id = \"1\", to = [\"ada@example.com\"], subject = \"Re: Lunch\", text = \"Yes.\" }";
     for mode in ["assistant", "developer"] {
         let post = Post::new(&[("reply_email", answer)]).await;
         let agent = post.ready().await;
@@ -54,7 +54,7 @@ async fn an_answer_is_a_draft_in_every_mode() {
 #[tokio::test]
 async fn a_letter_leaves_from_the_account_that_was_looked_at_or_not_at_all() {
     let letter = "{ to = [\"ada@example.com\"], subject = \"Hello\", text = \"Hi\" }";
-    let answer = "{ id = \"1\", to = [\"ada@example.com\"], text = \"Yes.\" }";
+    let answer = "{ id = \"1\", to = [\"ada@example.com\"], subject = \"Re: Lunch\", text = \"Yes.\" }";
     for (tool, arguments) in [("compose_email", letter), ("reply_email", answer)] {
         let post = Post::new(&[(tool, arguments)]).await;
         let agent = post.ready().await;
@@ -65,6 +65,22 @@ async fn a_letter_leaves_from_the_account_that_was_looked_at_or_not_at_all() {
         assert_eq!((draft.state, post.mailbox.letters.lock().unwrap().len()), (DraftState::Failed, 0), "{tool}");
         assert!(draft.detail.contains("not what they were"), "{tool}: {}", draft.detail);
     }
+}
+
+/// Once a server has numbered its letters anew, the number that was looked at is another letter.
+// KAI-096 SEC-011
+#[tokio::test]
+async fn an_answer_is_to_the_letter_that_was_looked_at_or_to_none() {
+    let answer = "{ id = \"1\", to = [\"ada@example.com\"], subject = \"Re: Lunch\", text = \"Yes.\" }";
+    let post = Post::new(&[("reply_email", answer)]).await;
+    let agent = post.ready().await;
+    post.mailbox.deliver(&mail(1));
+    say(&agent, "answer Ada").await;
+    *post.mailbox.validity.lock().unwrap() = 8;
+    agent.mail().fetch("me@example.com").await.unwrap();
+    let draft = agent.drafts().approve(DraftId(1), None).await.unwrap();
+    assert_eq!((draft.state, post.mailbox.letters.lock().unwrap().len()), (DraftState::Failed, 0));
+    assert!(draft.detail.contains("not what they were"), "{}", draft.detail);
 }
 
 /// A letter that was not taken leaves no copy, and one that was taken is sent, with or without a copy.
@@ -117,7 +133,7 @@ async fn the_owners_rule_lets_letters_to_one_person_go() {
 // KAI-096
 #[tokio::test]
 async fn an_answer_keeps_its_thread_and_goes_to_nobody_else() {
-    let answer = |to: &str| format!("{{ id = \"1\", to = [\"{to}\"], text = \"Yes.\" }}");
+    let answer = |to: &str| format!("{{ id = \"1\", to = [\"{to}\"], subject = \"Re: Lunch\", text = \"Yes.\" }}");
     let (ada, eve) = (answer("ada@example.com"), answer("eve@example.com"));
     let broken = answer("ada@example.com\\nBcc: eve@example.com");
     let post = Post::new(&[("reply_email", &ada), ("reply_email", &eve), ("reply_email", &broken)]).await;
@@ -133,7 +149,7 @@ async fn an_answer_keeps_its_thread_and_goes_to_nobody_else() {
         assert_eq!(draft.state, state, "{}", draft.detail);
     }
     let letters = post.mailbox.letters.lock().unwrap().clone();
-    assert_eq!((letters.len(), letters[0].subject.as_str()), (1, "Re: Letter 1"));
+    assert_eq!((letters.len(), letters[0].subject.as_str()), (1, "Re: Lunch"), "no word of the letter's own");
     let answers = letters[0].answers.clone().unwrap();
     assert_eq!(answers.message_id.as_deref(), Some("1@example.com"));
     assert_eq!(answers.references, ["0@example.com"]);

@@ -159,6 +159,7 @@ impl TurnToolExecutor {
             return Decision::Refused(why.join(context.trust));
         }
         let mut facts = self.policy.facts(&*tool, &arguments);
+        facts.bind(&tool.looked_up(&arguments).await);
         self.know_own_files(&mut facts, context).await;
         match self.policy.verdict(&*tool, &facts, context) {
             Verdict::Refused { reason } => Decision::Refused(context.words(reason).into()),

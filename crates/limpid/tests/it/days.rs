@@ -39,7 +39,7 @@ async fn twenty_letters_of_which_three_are_answered_ask_once() {
     let reply = |number: u32| {
         format!(
             "{{ id = \"r{number}\", name = \"reply_email\", arguments = {{ id = \"{number}\", \
-             to = [\"ada{number}@example.com\"], text = \"I will.\" }} }}"
+             to = [\"ada{number}@example.com\"], subject = \"Re: yours\", text = \"I will.\" }} }}"
         )
     };
     let script = format!(

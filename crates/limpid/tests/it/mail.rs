@@ -13,7 +13,7 @@ const SCRIPT: &str = r#"
 [[reply]]
 calls = [{ name = "check_email", arguments = {} }]
 [[reply]]
-calls = [{ name = "reply_email", arguments = { id = "1", to = ["ada@example.com"], text = "See you." } }]
+calls = [{ name = "reply_email", arguments = { id = "1", to = ["ada@example.com"], subject = "Re: Lunch?", text = "See you." } }]
 [[reply]]
 text = "The answer waits for you."
 "#;
@@ -23,7 +23,7 @@ const MAIL: &str = "From: Ada <ada@example.com>\nTo: me@example.com\nSubject: Lu
 
 const TRIAGE: &str = r#"
 [[reply]]
-calls = [{ id = "r", name = "reply_email", arguments = { id = "1", to = ["ada@example.com"], text = "At noon." } }]
+calls = [{ id = "r", name = "reply_email", arguments = { id = "1", to = ["ada@example.com"], subject = "Re: Lunch?", text = "At noon." } }]
 [[reply]]
 calls = [{ id = "d", name = "heartbeat_decision", arguments = { action = "report", key = "lunch", text = "Ada asks about lunch; an answer waits." } }]
 "#;

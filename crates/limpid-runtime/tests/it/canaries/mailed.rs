@@ -53,7 +53,7 @@ async fn whatever_a_mail_server_says_is_read_in_a_boundary() {
         ("check_email", json!({})),
         ("search_email", json!({ "subject": "x" })),
         ("read_email", json!({ "id": "1" })),
-        ("reply_email", json!({ "id": "1", "to": others, "text": "hi" })),
+        ("reply_email", json!({ "id": "1", "to": others, "subject": "Re: x", "text": "hi" })),
     ];
     let mut rows = Vec::new();
     for (tool, arguments) in &look {
@@ -66,7 +66,7 @@ async fn whatever_a_mail_server_says_is_read_in_a_boundary() {
     *mailbox.broken.lock().unwrap() = None;
     let write = [
         ("compose_email", json!({ "to": others, "subject": "hi", "text": "hi" })),
-        ("reply_email", json!({ "id": "1", "to": answered, "text": "hi" })),
+        ("reply_email", json!({ "id": "1", "to": answered, "subject": "Re: x", "text": "hi" })),
     ];
     for (name, refusal) in REFUSALS {
         for (tool, arguments) in &write {

@@ -45,7 +45,7 @@ impl Tool for ReadEmail {
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { id, account, mark_read } = read_arguments(arguments)?;
         let account = self.mail.only_account(account.as_deref()).await?;
-        let id = match named(&self.mail, &account, &id).await? {
+        let id = match named(&self.mail, &account.address, &id).await? {
             Named::OnServer(id) => id,
             Named::Kept(id) => return self.kept(id, context).await,
         };

@@ -1,7 +1,7 @@
 //! Messages as calls name them and results show them.
 
 use jiff::Timestamp;
-use limpid_channels::mail::{Account, MailId};
+use limpid_channels::mail::MailId;
 use limpid_core::inbox::Source;
 use limpid_core::{Sentence, sentence};
 use limpid_store::{ItemFilter, ItemId, MailUid};
@@ -16,16 +16,16 @@ pub(super) enum Named {
 }
 
 /// Finds the message that a call names.
-pub(super) async fn named(mail: &MailAccounts, account: &Account, id: &str) -> Result<Named, Sentence> {
+pub(super) async fn named(mail: &MailAccounts, account: &str, id: &str) -> Result<Named, Sentence> {
     let wrong = || sentence!("`{}` is no number of a mail; check_email and search_email show them", echoed(id));
     if let Some(number) = id.trim().strip_prefix('i') {
         return Ok(Named::Kept(ItemId(number.parse().map_err(|_| wrong())?)));
     }
     let uid: u32 = id.trim().parse().map_err(|_| wrong())?;
     let rows = mail.store.mail_accounts().await.map_err(trouble)?.rows;
-    let mark = rows.into_iter().find(|row| row.address == account.address).and_then(|row| row.mark);
+    let mark = rows.into_iter().find(|row| row.address == account).and_then(|row| row.mark);
     let Some(mark) = mark else {
-        return Err(sentence!("{} was never read; call check_email first", echoed(&account.address)));
+        return Err(sentence!("{} was never read; call check_email first", echoed(account)));
     };
     Ok(Named::OnServer(MailId { validity: mark.validity, uid }))
 }

@@ -29,6 +29,8 @@ struct Arguments {
     id: String,
     // Said by the call itself, so that the owner approves a recipient and not whatever the message turns out to say.
     to: Vec<String>,
+    // The letter's own subject is a stranger's words, which would leave unseen in the owner's name.
+    subject: String,
     text: String,
     account: Option<String>,
 }
@@ -76,6 +78,16 @@ impl Tool for ReplyEmail {
         self.mail.address(arguments["account"].as_str()).into_iter().collect()
     }
 
+    async fn looked_up(&self, arguments: &Value) -> Vec<String> {
+        // The same number is another letter once the server has numbered its letters anew.
+        let (account, id) = (arguments["account"].as_str(), arguments["id"].as_str().unwrap_or_default());
+        let Ok(account) = self.mail.address(account) else { return Vec::new() };
+        match named(&self.mail, &account, id).await {
+            Ok(Named::OnServer(id)) => vec![format!("letter {} of {}", id.uid, id.validity)],
+            Ok(Named::Kept(_)) | Err(_) => Vec::new(),
+        }
+    }
+
     fn marks_send_state(&self) -> bool {
         true
     }
@@ -85,9 +97,9 @@ impl Tool for ReplyEmail {
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
-        let Arguments { id, to, text, account } = read_arguments(arguments)?;
+        let Arguments { id, to, subject, text, account } = read_arguments(arguments)?;
         let account = self.mail.only_account(account.as_deref()).await?;
-        let Named::OnServer(id) = named(&self.mail, &account, &id).await? else {
+        let Named::OnServer(id) = named(&self.mail, &account.address, &id).await? else {
             return Err("that mail stands in no account, so it cannot be answered; use compose_email".into());
         };
         let mail = self.mail.mailbox.read(&account, id, false).await.map_err(trouble)?;
@@ -95,7 +107,7 @@ impl Tool for ReplyEmail {
         let letter = Letter {
             to,
             cc: Vec::new(),
-            subject: subject(&mail.head.subject),
+            subject,
             text,
             message_id: message_id(&self.mail, &account),
             at: context.now,
@@ -122,9 +134,4 @@ fn within(mail: &Mail, own: &str, to: &[String]) -> Result<(), Sentence> {
         }
     }
     Ok(())
-}
-
-fn subject(subject: &str) -> String {
-    let is_answer = subject.trim_start().get(..3).is_some_and(|start| start.eq_ignore_ascii_case("re:"));
-    if is_answer { subject.to_owned() } else { format!("Re: {subject}") }
 }

@@ -55,6 +55,14 @@ impl CallFacts {
             paths,
         }
     }
+
+    /// Binds an approval to more than the call itself says.
+    pub(crate) fn bind(&mut self, looked_up: &[String]) {
+        for text in looked_up {
+            let hash = Sha256::new().chain_update(&self.hash).chain_update(text).finalize();
+            self.hash = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        }
+    }
 }
 
 fn plain(value: &Value) -> Argument {
