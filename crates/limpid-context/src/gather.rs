@@ -163,7 +163,7 @@ async fn owners_inputs(
     let is_held_back = |path: &Path, bytes: &[u8]| unaccepted.contains(path, bytes);
     inputs.workspace = sources::workspace_files::read(&deps.home.workspace(), &time, &is_held_back, standing_notices)?;
     inputs.workspace.folders = sources::workspace_files::granted(&deps.config.files);
-    inputs.workspace.base = deps.config.files.base.as_deref().map(sources::workspace_files::name);
+    inputs.workspace.base = deps.config.files.base.as_deref().and_then(|base| deps.config.files.name_of(base));
     let agent_file = sources::agent_file::apply(deps, profile, inputs, standing_notices);
     sources::memory::fill(deps, inputs, profile, notices).await?;
     sources::tasks::fill(deps, inputs).await?;

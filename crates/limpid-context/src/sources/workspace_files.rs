@@ -50,13 +50,7 @@ pub(crate) fn read(
 
 /// The folders that file tools may touch besides the workspace, each on a line of its own.
 pub(crate) fn granted(config: &FilesConfig) -> Vec<String> {
-    config.grants.iter().chain(&config.read).map(|folder| name(folder)).collect()
-}
-
-/// A folder's path on one line.
-pub(crate) fn name(folder: &Path) -> String {
-    let plain = |letter: char| if letter.is_control() { char::REPLACEMENT_CHARACTER } else { letter };
-    folder.display().to_string().chars().map(plain).collect()
+    config.grants.iter().chain(&config.read).filter_map(|folder| config.name_of(folder)).collect()
 }
 
 /// The Markdown files at the top, by name.

@@ -132,6 +132,17 @@ impl TurnToolExecutor {
 
     /// Says whether a call may run now. A right to run comes from here alone, so nothing runs that the policy did not see.
     pub async fn decide(&self, planned: &PlannedCall, context: &CallContext, now_ms: i64) -> Decision {
+        match self.judge(planned, context, now_ms).await {
+            Decision::Refused(why) => Decision::Refused(self.in_own_words(why)),
+            decision => decision,
+        }
+    }
+
+    fn in_own_words(&self, why: Sentence) -> Sentence {
+        self.policy.in_own_words(why.into()).into()
+    }
+
+    async fn judge(&self, planned: &PlannedCall, context: &CallContext, now_ms: i64) -> Decision {
         let call = &self.as_run(&planned.call, context.trust);
         let Some(tool) = self.tool(&call.name) else {
             return Decision::Refused(sentence!("there is no tool `{}`", context.words(&call.name)));
@@ -269,8 +280,12 @@ impl TurnToolExecutor {
         // An error may repeat arguments, and these have the label of what the model had read.
         let written_by = context.trust;
         match self.try_run(context, permit).await {
+            // The text of a file is given as it is.
+            Ok(said) if said.trust() == Trust::Owner => {
+                ToolOutcome::done(self.policy.in_own_words(said), || self.new_tag())
+            }
             Ok(said) => ToolOutcome::done(said, || self.new_tag()),
-            Err(why) => ToolOutcome::failed(why.join(written_by), || self.new_tag()),
+            Err(why) => ToolOutcome::failed(self.in_own_words(why).join(written_by), || self.new_tag()),
         }
     }
 

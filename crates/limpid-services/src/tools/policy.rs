@@ -13,7 +13,7 @@ mod taint;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use limpid_config::{Config, Home, Live};
+use limpid_config::{Config, FilesConfig, Home, Live};
 use limpid_core::policy::{
     AddressOrigin, Bans, Call, Effect, FileChange, Grant, ModeRules, OwnerRules, PathFacts, Setting, ToolFacts,
     TypedAddresses, Verdict, Writes, allowed, judge, lasting_yes,
@@ -50,6 +50,8 @@ pub struct ToolPolicy {
     local_only: bool,
     rules: Arc<OwnerRules>,
     paths: PathResolver,
+    /// The folders, some of which have names of ours.
+    folders: FilesConfig,
     is_research: bool,
     /// What it is limited to, when the turn is one of an agent that another turn handed work to.
     scope: Option<AgentScope>,
@@ -173,6 +175,7 @@ impl PolicyRules {
             local_only: behaviour.small_model_tools.iter().any(|few| few == path),
             rules: Arc::clone(&self.rules),
             paths: self.paths(prompt_files(profile)),
+            folders: self.config.files.clone(),
             is_research: profile.path(path).is_ok_and(|path| path.public),
             scope,
             copies: self.home.approved_copies(),
@@ -188,6 +191,7 @@ impl PolicyRules {
             local_only: false,
             rules: Arc::clone(&self.rules),
             paths,
+            folders: self.config.files.clone(),
             is_research: false,
             scope: None,
             copies,
@@ -201,6 +205,11 @@ impl PolicyRules {
 }
 
 impl ToolPolicy {
+    /// What tools and rules say in our own words, without the path of a folder that isn't the owner's: that is a stranger's text.
+    pub(crate) fn in_own_words(&self, said: Labelled<String>) -> Labelled<String> {
+        if said.trust().is_foreign() { said } else { said.map(|text| self.folders.with_names(text)) }
+    }
+
     /// Whether a tool exists in this turn: what is not, is neither declared nor run.
     pub(crate) fn offers(&self, tool: &dyn Tool) -> bool {
         allowed(self.mode.as_ref(), &facts_of(tool)) && self.scope.as_ref().is_none_or(|scope| scope.has(tool))

@@ -36,6 +36,7 @@ pub(crate) fn grants(home: &Home, config: &FilesConfig) -> Grants {
         .chain(write)
         .chain(read)
         .fold(Grants::new(home.workspace(), home.folder_locks()), Grants::with);
+    let grants = config.named().fold(grants, |grants, (name, folder)| grants.with_name(name, folder.clone()));
     let grants = grants.with_base(config.base.clone());
     let outside = Root { folder: home.outside(), write: true, trust: Trust::Outside };
     grants.with(outside).with_short(SKILLS, all_skills).with_short(OUTSIDE, [home.outside()])
