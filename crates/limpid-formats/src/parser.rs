@@ -11,6 +11,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::Command;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 use crate::mail::{Mail, MailHead, MailId};
 use crate::question::{Answer, Layers, Question, answer, write};
@@ -31,6 +32,9 @@ const KIND: usize = 1024;
 
 /// Seconds that the beginning of a message may be computed on, so that many of them end soon.
 const HEAD_SECONDS: u64 = 1;
+
+/// How long the heads of one list are waited for in all: whatever they are, the list is there before its server is given up.
+const HEADS: Duration = Duration::from_secs(15);
 
 /// Where a program has strangers' formats parsed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -183,21 +187,29 @@ impl Parser {
 
     /// What a list shows of messages, in their order. Each is parsed alone; one that could not be says that and nothing else.
     pub async fn heads(&self, messages: Vec<(MailId, Option<i64>, Vec<u8>)>) -> Vec<MailHead> {
+        self.heads_within(messages, HEADS).await
+    }
+
+    async fn heads_within(&self, messages: Vec<(MailId, Option<i64>, Vec<u8>)>, limit: Duration) -> Vec<MailHead> {
         let mut asked = JoinSet::new();
+        let until = Instant::now() + limit;
         for (at, (id, at_ms, bytes)) in messages.into_iter().enumerate() {
             let parser = self.clone();
-            asked.spawn(async move { (at, parser.head(id, bytes, at_ms).await) });
+            asked.spawn(async move {
+                let head = tokio::time::timeout_at(until, parser.head(id, &bytes, at_ms)).await;
+                (at, head.unwrap_or_else(|_| MailHead::broken(id, &bytes, at_ms, Broken::Time.why())))
+            });
         }
         let mut heads = asked.join_all().await;
         heads.sort_by_key(|(at, _)| *at);
         heads.into_iter().map(|(_, head)| head).collect()
     }
 
-    async fn head(&self, id: MailId, bytes: Vec<u8>, at_ms: Option<i64>) -> MailHead {
-        match self.ask(Question::Head(id, at_ms), vec![bytes.clone()]).await {
+    async fn head(&self, id: MailId, bytes: &[u8], at_ms: Option<i64>) -> MailHead {
+        match self.ask(Question::Head(id, at_ms), vec![bytes.to_vec()]).await {
             Ok(Answer::Head(head)) => MailHead { id, ..head },
-            Ok(_) => MailHead::broken(id, &bytes, at_ms, Broken::Ended.why()),
-            Err(broken) => MailHead::broken(id, &bytes, at_ms, broken.why()),
+            Ok(_) => MailHead::broken(id, bytes, at_ms, Broken::Ended.why()),
+            Err(broken) => MailHead::broken(id, bytes, at_ms, broken.why()),
         }
     }
 
@@ -277,4 +289,25 @@ fn used_up_its_time(ended: std::process::ExitStatus) -> bool {
 #[cfg(not(unix))]
 fn used_up_its_time(_: std::process::ExitStatus) -> bool {
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SEC-093
+    #[tokio::test]
+    async fn a_list_of_heads_is_there_in_time_whatever_they_are() {
+        let parser = Parser::new(Parsing::ByHelper, Some(PathBuf::from("/none")));
+        let Way::Worker { turns, .. } = &parser.0 else { panic!() };
+        // Nobody gets a turn, as while others take long.
+        let _held = turns.acquire_many(AT_ONCE as u32).await.unwrap();
+        let message = |uid| (MailId { validity: 7, uid }, Some(5), b"Subject: x".to_vec());
+        let heads = parser.heads_within((1..=50).map(message).collect(), Duration::ZERO).await;
+        assert_eq!(heads.len(), 50);
+        let broken = |(uid, head): (u32, &MailHead)| {
+            *head == MailHead::broken(MailId { validity: 7, uid }, b"Subject: x", Some(5), Broken::Time.why())
+        };
+        assert!((1..).zip(&heads).all(broken), "{heads:?}");
+    }
 }
