@@ -11,6 +11,10 @@ pub const MOST_DRAFTS: u32 = 20;
 /// Drafts that one run in the background may make.
 pub const MOST_OF_BACKGROUND_RUN: u32 = 5;
 
+/// Drafts that may wait or be under way at one time of all that nobody typed for: heartbeats, tasks, clients and their agents. The
+/// rest is for the turns that the owner begins, whatever strangers send.
+pub const MOST_OF_BACKGROUND: u32 = MOST_DRAFTS / 2;
+
 /// Where a draft stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DraftState {

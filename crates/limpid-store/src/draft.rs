@@ -114,6 +114,8 @@ pub struct DraftRoom {
     pub of_turn: u32,
     /// That wait or are under way for one chat, those of its agents included; none: as many as there are in all.
     pub of_chat: Option<u32>,
+    /// That wait or are under way of what nobody typed for, in all and for one conversation. Only such a draft is held to it.
+    pub of_background: (u32, u32),
 }
 
 /// What a person makes of a draft.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use limpid_context::convert;
-use limpid_core::draft::{MOST_DRAFTS, MOST_OF_BACKGROUND_RUN};
+use limpid_core::draft::{MOST_DRAFTS, MOST_OF_BACKGROUND, MOST_OF_BACKGROUND_RUN};
 use limpid_core::policy::Grant;
 use limpid_core::{CallId, Labelled, Message, Role, ToolCall, Trust, sentence};
 use limpid_prompt::Inputs;
@@ -131,7 +131,7 @@ fn draft_room(turn: &RunningTurn, agent: Option<&SubAgent>) -> DraftRoom {
         Spender::Owner => MOST_DRAFTS,
     };
     let of_chat = agent.filter(|agent| agent.in_background).map(|_| MOST_OF_BACKGROUND_RUN);
-    DraftRoom { open: MOST_DRAFTS, of_turn, of_chat }
+    DraftRoom { open: MOST_DRAFTS, of_turn, of_chat, of_background: (MOST_OF_BACKGROUND, MOST_OF_BACKGROUND_RUN) }
 }
 
 /// Whoever listens in a chat is told at once; nobody else is lost sight of.

@@ -1,7 +1,7 @@
 //! One call of a client's: judged, run, or kept for the owner.
 
 use limpid_core::agent::DELEGATION;
-use limpid_core::draft::{MOST_DRAFTS, MOST_OF_BACKGROUND_RUN};
+use limpid_core::draft::{MOST_DRAFTS, MOST_OF_BACKGROUND, MOST_OF_BACKGROUND_RUN};
 use limpid_core::policy::Effect;
 use limpid_core::{CallId, ConversationId, Labelled, Sentence, Tier, ToolCall, Trust, TurnId, sentence};
 use limpid_mcp::serving::{LentAnswer, Refusal};
@@ -108,7 +108,12 @@ impl Bridge {
         let led_by = "A program that is connected over MCP asked for this.".to_owned();
         let new = new_draft((&conversation, &turn), &held, described, (led_by, CLIENTS), self.agent.now_ms());
         let most = MOST_OF_BACKGROUND_RUN;
-        let room = DraftRoom { open: MOST_DRAFTS, of_turn: most, of_chat: Some(most) };
+        let room = DraftRoom {
+            open: MOST_DRAFTS,
+            of_turn: most,
+            of_chat: Some(most),
+            of_background: (MOST_OF_BACKGROUND, most),
+        };
         // Whoever asked may stop waiting: what is kept is told of all the same.
         let agent = self.agent.clone();
         let kept = tokio::spawn(async move {

@@ -4,7 +4,8 @@ use limpid_core::{CallId, ConversationId, DraftState, Trust, TurnId};
 
 use super::Bench;
 use super::sample::{ODD, conversation};
-use crate::{Draft, DraftEdit, DraftId, DraftRoom, NewDraft, Store, StoreError};
+use crate::ConversationKind::{Chat, Heartbeat, Run, Task};
+use crate::{Draft, DraftEdit, DraftId, DraftRoom, NewConversation, NewDraft, Store, StoreError};
 
 /// A draft holds the exact action and comes back as it was kept; kept twice, it is one.
 // SEC-010
@@ -57,7 +58,7 @@ pub async fn a_draft_moves_as_it_was_seen_or_not_at_all(bench: &Bench) {
 pub async fn there_is_room_for_so_many_drafts(bench: &Bench) {
     let store = bench.store.as_ref();
     let first = keep(store, "c1").await;
-    let room = DraftRoom { open: 3, of_turn: 2, of_chat: None };
+    let room = DraftRoom { open: 3, of_turn: 2, of_chat: None, of_background: (20, 20) };
     assert!(store.keep_draft(new("c2"), room).await.unwrap().is_some());
     assert_eq!(store.keep_draft(new("c3"), room).await.unwrap(), None, "two of one turn");
     assert_eq!(store.keep_draft(new("c1"), room).await.unwrap(), Some(first.clone()), "it is kept already");
@@ -66,8 +67,24 @@ pub async fn there_is_room_for_so_many_drafts(bench: &Bench) {
     assert_eq!(store.keep_draft(of_other("c2"), room).await.unwrap(), None, "three in all");
     store.move_draft(first.id, DraftState::Refused, "", 6).await.unwrap();
     assert!(store.keep_draft(of_other("c2"), room).await.unwrap().is_some(), "what was answered makes room");
-    let chat = DraftRoom { open: 20, of_turn: 20, of_chat: Some(3) };
+    let chat = DraftRoom { open: 20, of_turn: 20, of_chat: Some(3), of_background: (20, 20) };
     assert_eq!(store.keep_draft(new("c9"), chat).await.unwrap(), None, "three of one chat wait");
+}
+
+/// What nobody typed for can't take the room of the owner's turns.
+// SEC-093
+pub async fn the_background_leaves_room_for_drafts_of_chats(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let room = DraftRoom { open: 6, of_turn: 6, of_chat: None, of_background: (3, 2) };
+    for (id, kind) in [("a", Chat), ("h", Heartbeat), ("t", Task), ("r", Run)] {
+        store.create_conversation(NewConversation { kind, ..conversation(id, 1) }).await.unwrap();
+    }
+    let mut kept = Vec::new();
+    for (at, id) in ["h", "h", "h", "t", "r", "a", "a", "a", "a"].into_iter().enumerate() {
+        let draft = NewDraft { conversation: ConversationId::new(id), ..new(&format!("c{at}")) };
+        kept.push(store.keep_draft(draft, room).await.unwrap().is_some());
+    }
+    assert_eq!(kept, [true, true, false, true, false, true, true, true, false]);
 }
 
 /// An edit is what the draft holds from then on, and no approval outlives it.
@@ -104,7 +121,11 @@ async fn keep(store: &dyn Store, call: &str) -> Draft {
 }
 
 async fn keep_more(store: &dyn Store, call: &str) -> Draft {
-    store.keep_draft(new(call), DraftRoom { open: 20, of_turn: 20, of_chat: None }).await.unwrap().unwrap()
+    store
+        .keep_draft(new(call), DraftRoom { open: 20, of_turn: 20, of_chat: None, of_background: (20, 20) })
+        .await
+        .unwrap()
+        .unwrap()
 }
 
 fn of(draft: &Draft) -> DraftEdit {

@@ -130,14 +130,24 @@ fn keep(tx: &Tx<'_>, new: &NewDraft, room: DraftRoom) -> Outcome<Option<Draft>> 
 }
 
 fn has_room(tx: &Tx<'_>, new: &NewDraft, room: DraftRoom) -> Outcome<bool> {
-    let (open, of_turn, of_chat): (i64, i64, i64) = tx
+    // A chat's draft is typed for, unless an agent made it that works on in the background.
+    let (open, of_turn, of_chat, of_background, is_background): (i64, i64, i64, i64, bool) = tx
         .sql
         .prepare_cached(
-            "WITH chat_of (own, chat) AS (SELECT own, chat FROM agent WHERE owner = :owner)
+            "WITH chat_of (own, chat) AS (SELECT own, chat FROM agent WHERE owner = :owner),
+             of_background (id) AS (
+                SELECT place.id FROM conversation place
+                LEFT JOIN agent ON agent.owner = :owner AND agent.own = place.id
+                LEFT JOIN conversation chat ON chat.owner = :owner AND chat.id = agent.chat
+                WHERE place.owner = :owner
+                  AND (coalesce(chat.kind, place.kind) <> 'chat' OR coalesce(agent.in_background, 0)))
              SELECT coalesce(sum(step.state IN ('open', 'approved', 'sending')), 0), coalesce(sum(draft.turn = :turn), 0),
                     coalesce(sum(step.state IN ('open', 'approved', 'sending')
                         AND coalesce((SELECT chat FROM chat_of WHERE own = draft.conversation), draft.conversation)
-                          = coalesce((SELECT chat FROM chat_of WHERE own = :conversation), :conversation)), 0)
+                          = coalesce((SELECT chat FROM chat_of WHERE own = :conversation), :conversation)), 0),
+                    coalesce(sum(step.state IN ('open', 'approved', 'sending')
+                        AND draft.conversation IN (SELECT id FROM of_background)), 0),
+                    :conversation IN (SELECT id FROM of_background)
              FROM draft
              JOIN draft_event AS step ON step.id = (SELECT max(id) FROM draft_event WHERE draft = draft.id)
              WHERE draft.owner = :owner",
@@ -146,9 +156,12 @@ fn has_room(tx: &Tx<'_>, new: &NewDraft, room: DraftRoom) -> Outcome<bool> {
             named_params! {
                 ":owner": tx.owner, ":turn": new.turn.as_str(), ":conversation": new.conversation.as_str(),
             },
-            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)),
         )?;
-    Ok(open < i64::from(room.open)
+    let (in_all, of_one) = room.of_background;
+    let has_background = of_background < i64::from(in_all) && of_chat < i64::from(of_one);
+    Ok((!is_background || has_background)
+        && open < i64::from(room.open)
         && of_turn < i64::from(room.of_turn)
         && room.of_chat.is_none_or(|most| of_chat < i64::from(most)))
 }
