@@ -165,9 +165,9 @@ impl Drafts {
         let call_context = CallContext::of(draft.new.trust);
         let (permit, bound_to) = match tools.decide(&planned, &call_context, now_ms).await {
             Decision::Run(permit) if permit.is_approved() => (Ok(permit), None),
-            Decision::Run(permit) => (Err(NOT_THE_SAME.to_owned()), Some(permit.bound_to().await)),
-            Decision::Ask(why) => (Err(NOT_THE_SAME.to_owned()), Some(why.bound_to)),
-            Decision::Refused(why) => (Err(why.into_text()), None),
+            Decision::Run(permit) => (Err(NOT_THE_SAME.into()), Some(permit.bound_to().await)),
+            Decision::Ask(why) => (Err(NOT_THE_SAME.into()), Some(why.bound_to)),
+            Decision::Refused(why) => (Err(why), None),
         };
         if let Some(now) = bound_to.filter(|now| is_same_call(&draft.new.hash, now)) {
             return self.put_again(&draft, now).await;
@@ -175,7 +175,7 @@ impl Drafts {
         self.announce(parts.store.keep_approval(id, &draft.new.hash, parts.host.holder(), now_ms).await?);
         let permit = match permit {
             Ok(permit) => permit,
-            Err(why) => return self.fail(id, &why).await,
+            Err(why) => return self.fail(id, why).await,
         };
         let marks = parts.tools.tool(&draft.new.tool).is_some_and(|tool| tool.marks_send_state());
         let send_state = DraftSendState::new(self, id);

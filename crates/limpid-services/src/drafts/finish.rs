@@ -2,7 +2,7 @@
 
 use limpid_config::process;
 use limpid_core::line::one_line;
-use limpid_core::{DraftState, Labelled, Trust};
+use limpid_core::{DraftState, Labelled, Sentence, Trust};
 use limpid_store::{Draft, DraftEdit, DraftId};
 use limpid_turn::ToolOutcome;
 
@@ -93,9 +93,9 @@ impl Drafts {
         Ok(self.move_draft(id, next, detail).await?)
     }
 
-    pub(super) async fn fail(&self, id: DraftId, why: &str) -> Result<Draft, AgentError> {
-        let failed = self.move_draft(id, DraftState::Failed, why).await?;
-        self.tell_outcome(&failed, Labelled::new(why.to_owned(), Trust::Owner)).await;
+    pub(super) async fn fail(&self, id: DraftId, why: Sentence) -> Result<Draft, AgentError> {
+        let failed = self.move_draft(id, DraftState::Failed, why.text()).await?;
+        self.tell_outcome(&failed, why.into()).await;
         Ok(failed)
     }
 

@@ -156,9 +156,9 @@ impl Grants {
 
     /// A path that begins with the name of a folder, or a relative one that does not begin at the workspace, with the folder.
     fn based(&self, path: &str) -> Option<String> {
-        if let Some((way, folder)) = self.named.iter().find_map(|(name, folder)| {
-            Some((Path::new(path).strip_prefix(name).ok()?, folder))
-        }) {
+        if let Some((way, folder)) =
+            self.named.iter().find_map(|(name, folder)| Some((Path::new(path).strip_prefix(name).ok()?, folder)))
+        {
             return Some(folder.join(way).display().to_string());
         }
         let is_relative = !Path::new(path).is_absolute() && !path.starts_with('~');
