@@ -8,7 +8,7 @@ use limpid_channels::mail::{Account, Letter, Login, MailError, MailServers, Mail
 use limpid_formats::Parser;
 use limpid_testkit::mail::{Authority, Dovecot, Like, Manner, PASSWORD, SmtpSink};
 
-const BOX: MailServers = MailServers::new(Parser::in_this_process());
+static BOX: MailServers = MailServers::new(Parser::in_this_process());
 
 const HERE: &str = "IP:127.0.0.1";
 

@@ -16,7 +16,7 @@ use limpid_testkit::mail::{Dovecot, Like, Manner, PASSWORD, SmtpSink};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-const BOX: MailServers = MailServers::new(Parser::in_this_process());
+static BOX: MailServers = MailServers::new(Parser::in_this_process());
 
 fn account(imap: u16, smtp: u16) -> Account {
     let here = |port| Server { host: "127.0.0.1".into(), port, security: Security::None };
