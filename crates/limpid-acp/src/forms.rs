@@ -3,7 +3,7 @@
 
 use agent_client_protocol::v1::schema::{PermissionOption, PermissionOptionKind};
 use limpid_prompt::shown::shown_line;
-use limpid_runtime::form::{Choice, Field, FieldKind, Form, FormAnswer, Given, Wanted};
+use limpid_runtime::form::{Field, FieldKind, Form, FormAnswer, Given, Wanted};
 use limpid_runtime::question::{field_frame, form_frame};
 use tokio_util::sync::CancellationToken;
 
@@ -31,10 +31,10 @@ pub(crate) async fn ask_form(session: &Session, form: &Form, stop: &Cancellation
     let mut options: Vec<PermissionOption> = (1..)
         .zip(&answers)
         .map(|(number, (name, _))| {
-            PermissionOption::new(format!("{number}"), shown_line(name), PermissionOptionKind::AllowOnce)
+            PermissionOption::new(format!("{number}"), name.as_str(), PermissionOptionKind::AllowOnce)
         })
         .collect();
-    options.push(PermissionOption::new("no", "No", PermissionOptionKind::RejectOnce));
+    options.push(PermissionOption::new("no", "Decline", PermissionOptionKind::RejectOnce));
     let title = format!("The MCP server {} wants you to say something", form.from);
     let chosen = choose(session, (&format!("form {}", form.from), &title), &pages, options, stop).await;
     match chosen.as_deref() {
@@ -60,9 +60,10 @@ fn answers(form: &Form) -> Vec<(String, FormAnswer)> {
             }
             Field { kind: FieldKind::One(choices), .. } if choices.len() <= OPTIONS => {
                 let answer = |value: &String| given(Given::Text(value.clone()));
-                // In quotes, for what the server calls a choice may look like one of the options below them.
-                let said = |choice: &Choice| format!("Answer “{}”", choice.title);
-                return choices.iter().map(|choice| (said(choice), answer(&choice.value))).collect();
+                // By its number in the text above, where it stands behind the margin: what a server calls a choice may look like one
+                // of our own.
+                let numbered = (1..).zip(choices);
+                return numbered.map(|(number, choice)| (format!("Answer {number}"), answer(&choice.value))).collect();
             }
             _ => {}
         }
@@ -76,6 +77,8 @@ fn answers(form: &Form) -> Vec<(String, FormAnswer)> {
 
 #[cfg(test)]
 mod tests {
+    use limpid_runtime::form::Choice;
+
     use super::*;
 
     fn form(fields: Vec<(FieldKind, Option<Given>)>) -> Form {
@@ -97,7 +100,7 @@ mod tests {
         let names = |form: &Form| -> Vec<String> { answers(form).into_iter().map(|(name, _)| name).collect() };
         let choice = |title: &str| Choice { value: title.to_lowercase(), title: title.to_owned() };
         let one = form(vec![(FieldKind::One(vec![choice("Red"), choice("Blue")]), None)]);
-        assert_eq!(names(&one), ["Answer “Red”", "Answer “Blue”"]);
+        assert_eq!(names(&one), ["Answer 1", "Answer 2"]);
         let blue = FormAnswer::Given(vec![("f".to_owned(), Given::Text("blue".to_owned()))]);
         assert_eq!(answers(&one)[1].1, blue);
         assert_eq!(names(&form(vec![(FieldKind::YesNo, None)])), ["Yes", "It is a no"]);

@@ -29,8 +29,7 @@ pub fn form_frame(form: &Form, width: usize) -> String {
 
 /// One field of a form, by its number from 1 and how many there are.
 pub fn field_frame(asked: &Field, (number, all): (usize, usize), width: usize) -> String {
-    let name = asked.title.as_deref().unwrap_or(&asked.name);
-    let mut lines = vec![field(&format!("{number} of {all}  "), name, width)];
+    let mut lines = vec![format!("{number} of {all}")];
     let mut about = |text: &str, most| {
         let (rows, more) = behind_margin(text, width, most);
         lines.extend(rows);
@@ -38,6 +37,7 @@ pub fn field_frame(asked: &Field, (number, all): (usize, usize), width: usize) -
             lines.push(format!("│ … and {more} more characters"));
         }
     };
+    about(asked.title.as_deref().unwrap_or(&asked.name), ABOUT);
     if !asked.description.is_empty() {
         about(&asked.description, ABOUT);
     }
@@ -47,12 +47,15 @@ pub fn field_frame(asked: &Field, (number, all): (usize, usize), width: usize) -
         }
     }
     let empty = match (&asked.default, asked.required) {
-        (Some(default), _) => default.to_string(),
-        (None, true) => "no answer".to_owned(),
-        (None, false) => "left out".to_owned(),
+        (Some(default), _) => {
+            about(&format!("value: {default}"), ABOUT);
+            "sends the value behind the margin"
+        }
+        (None, true) => "no answer",
+        (None, false) => "left out",
     };
     lines.push(field("  wants   ", &asked.kind.to_string(), width));
-    lines.push(field("  empty   ", &empty, width));
+    lines.push(field("  empty   ", empty, width));
     lines.join("\n")
 }
 
@@ -90,7 +93,7 @@ mod tests {
                         form_frame(&Form { wants: visit, ..asked.clone() }, width),
                         &["? the MCP server", "  host    a.example", "  visit", "  from", "  note", "  to"],
                     ),
-                    (field_frame(&fields[0], (1, 2), width), &["1 of 2  ", "  wants", "  empty"]),
+                    (field_frame(&fields[0], (1, 2), width), &["1 of 2", "  wants", "  empty   sends"]),
                 ];
                 for (frame, own) in frames {
                     let outside: Vec<&str> = frame.split('\n').filter(|line| !line.starts_with("│ ")).collect();
@@ -111,8 +114,8 @@ mod tests {
                     \x20 note    outside text: the server wrote what stands behind the margin\n\
                     \x20 to      your answer goes to this server alone";
         assert_eq!(form_frame(&asked, 80), form);
-        let field = "1 of 1  Which one?\n│ Which one?\n│ 1  Which one?\n  wants   one of 1 by its number\n\
-                     \x20 empty   Which one?";
+        let field = "1 of 1\n│ Which one?\n│ Which one?\n│ 1  Which one?\n│ value: Which one?\n\
+                     \x20 wants   one of 1 by its number\n  empty   sends the value behind the margin";
         assert_eq!(field_frame(&fields[0], (1, 1), 80), field);
     }
 }
