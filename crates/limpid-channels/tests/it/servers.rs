@@ -230,8 +230,7 @@ async fn a_wait_whose_connection_is_cut_fails_and_the_next_one_finds_what_came()
         }
     };
     let limit = Duration::from_secs(60);
-    let servers = BOX;
-    let (waited, ()) = tokio::join!(servers.wait(&through, mark, limit), cut);
+    let (waited, ()) = tokio::join!(BOX.wait(&through, mark, limit), cut);
     assert!(matches!(&waited, Err(MailError::Server { .. })), "{waited:?}");
     dovecot.deliver("a", &mail("a"));
     assert_eq!(BOX.wait(&me, mark, Duration::from_secs(60)).await.unwrap(), News::Some);
