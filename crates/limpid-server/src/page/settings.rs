@@ -2,11 +2,188 @@
 
 use std::sync::Arc;
 
-use axum::Router;
+use askama::Template;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::{Html, IntoResponse as _, Response};
+use axum::routing::{get, post};
+use axum::{Form, Json, Router};
+use limpid_core::heartbeat::settings::PRESETS;
+use limpid_prompt::shown::shown_line;
+use limpid_runtime::{ConversationChoice, HeartbeatChange, HeartbeatResult};
+use limpid_store::HeartbeatOutcome;
+use serde::Deserialize;
+use serde_json::json;
 
 use super::Page;
+use super::shell::Shell;
+use super::trouble::Trouble;
+
+/// Runs that are listed.
+const LISTED: u32 = 5;
+
+/// A run in the list.
+struct Run {
+    is_failure: bool,
+    time: String,
+    error: String,
+}
+
+/// What is set of the heartbeat.
+struct Beat {
+    enabled: bool,
+    /// The place of the interval among those that are offered.
+    step: usize,
+    every: String,
+    start: u8,
+    end: u8,
+    hours: String,
+    model: String,
+    models: Vec<String>,
+    /// The words that a run is sent; none where the profile has no place for them.
+    prompt: Option<String>,
+    is_custom: bool,
+    can_run: bool,
+    is_running: bool,
+}
+
+#[derive(Template)]
+#[template(path = "settings.html")]
+struct SettingsScreen {
+    shell: Shell,
+    beat: Beat,
+    log: String,
+    zone: String,
+}
+
+#[derive(Template)]
+#[template(path = "parts/beats.html")]
+struct Log {
+    runs: Vec<Run>,
+}
+
+/// What is to be different.
+#[derive(Deserialize)]
+struct Change {
+    enabled: Option<String>,
+    interval: Option<String>,
+    start: Option<String>,
+    end: Option<String>,
+    model: Option<String>,
+    prompt: Option<String>,
+}
 
 /// Its routes.
 pub(super) fn routes() -> Router<Arc<Page>> {
     Router::new()
+        .route("/settings", get(show))
+        .route("/settings/heartbeat", get(state).post(change))
+        .route("/settings/heartbeat/run", post(run))
+}
+
+async fn show(State(page): State<Arc<Page>>, headers: HeaderMap) -> Result<Response, Trouble> {
+    let screen = SettingsScreen {
+        shell: Shell::new(&page, &headers, "Settings · Limpid", "settings").await?,
+        beat: page.beat().await?,
+        log: page.beats().await?,
+        zone: page.agent.zone().iana_name().unwrap_or("that of this machine").to_owned(),
+    };
+    Ok(Html(screen.render()?).into_response())
+}
+
+/// `GET /settings/heartbeat`
+async fn state(State(page): State<Arc<Page>>) -> Result<Response, Trouble> {
+    let (beat, log) = (page.beat().await?, page.beats().await?);
+    Ok(Json(json!({
+        "enabled": beat.enabled, "step": beat.step, "every": beat.every, "hours": beat.hours, "model": beat.model,
+        "prompt": beat.prompt, "custom": beat.is_custom, "can_run": beat.can_run, "running": beat.is_running, "log": log,
+    }))
+    .into_response())
+}
+
+/// `POST /settings/heartbeat`
+async fn change(State(page): State<Arc<Page>>, Form(change): Form<Change>) -> Result<Response, Trouble> {
+    let enabled = match change.enabled.as_deref() {
+        None => None,
+        Some("true") => Some(true),
+        Some("false") => Some(false),
+        Some(_) => return Err(Trouble::invalid("The heartbeat is either true or false.")),
+    };
+    let change = HeartbeatChange {
+        enabled,
+        interval_minutes: number(change.interval, "The interval is a number of minutes.")?,
+        start_hour: number(change.start, "Hours are numbers from 0 to 23.")?,
+        end_hour: number(change.end, "Hours are numbers from 0 to 23; the end may be 24.")?,
+        model: change.model.map(|model| Some(model).filter(|model| !model.is_empty())),
+        prompt: change.prompt,
+    };
+    page.agent.heartbeat().change(change).await?;
+    state(State(page)).await
+}
+
+/// `POST /settings/heartbeat/run`: one run now. It goes on when the browser is closed.
+async fn run(State(page): State<Arc<Page>>) -> Result<Response, Trouble> {
+    let agent = page.agent.clone();
+    let running = tokio::spawn(async move {
+        let result = agent.jobs().run_heartbeat().await?;
+        agent.conversations().deliver_waiting().await?;
+        Ok::<_, limpid_runtime::AgentError>(result)
+    });
+    match running.await {
+        Ok(Ok(HeartbeatResult::Ran(_))) => state(State(page)).await,
+        Ok(Ok(HeartbeatResult::Waits(why))) => Err(Trouble::invalid(format!("The heartbeat was not run: {why}."))),
+        Ok(Err(error)) => Err(error.into()),
+        Err(_) => Err(Trouble::invalid("The run was cut off.")),
+    }
+}
+
+fn number<T: std::str::FromStr>(words: Option<String>, wrong: &str) -> Result<Option<T>, Trouble> {
+    words.map(|words| words.parse().map_err(|_| Trouble::invalid(wrong))).transpose()
+}
+
+/// `30m`, `2h`.
+fn short(minutes: u32) -> String {
+    if minutes >= 60 && minutes.is_multiple_of(60) { format!("{}h", minutes / 60) } else { format!("{minutes}m") }
+}
+
+impl Page {
+    async fn beat(&self) -> Result<Beat, Trouble> {
+        let agent = &self.agent;
+        let status = agent.jobs().heartbeat_status().await?;
+        let opening = agent.heartbeat().opening().await?;
+        let set = status.settings;
+        let known = agent.complete(&ConversationChoice::New, "/model ").await.into_iter().map(|known| known.word);
+        let mut models: Vec<String> = known.collect();
+        let model = set.model.unwrap_or_default();
+        if !model.is_empty() && !models.contains(&model) {
+            models.push(model.clone());
+        }
+        let nearest = PRESETS.iter().enumerate().min_by_key(|(_, preset)| preset.abs_diff(set.interval_minutes));
+        Ok(Beat {
+            enabled: set.enabled,
+            step: nearest.map_or(0, |(step, _)| step),
+            every: short(set.interval_minutes),
+            start: set.start_hour,
+            end: set.end_hour,
+            hours: format!("{}:00 – {}:00", set.start_hour, set.end_hour),
+            model,
+            models,
+            prompt: opening.text().map(ToOwned::to_owned),
+            is_custom: opening.custom.is_some(),
+            can_run: set.enabled && agent.config().scheduling.enabled,
+            is_running: status.running,
+        })
+    }
+
+    /// The newest runs.
+    async fn beats(&self) -> Result<String, Trouble> {
+        let runs = self.agent.heartbeat().log(LISTED).await?.rows.into_iter().map(|run| {
+            let is_failure = run.outcome == HeartbeatOutcome::Failed;
+            let error = if is_failure { shown_line(&run.detail) } else { String::new() };
+            let at = jiff::Timestamp::from_millisecond(run.ended_ms).unwrap_or_default();
+            let time = at.to_zoned(self.agent.zone()).strftime("%-d %b, %H:%M").to_string();
+            Run { is_failure, time, error }
+        });
+        Ok(Log { runs: runs.collect() }.render()?)
+    }
 }

@@ -1,0 +1,88 @@
+// The heartbeat's controls. Every value is shown in words while it moves, and kept when it is let go.
+import { post, get } from "./shell.js";
+const $ = (id) => document.getElementById(id);
+const minutes = [5, 10, 15, 30, 45, 60, 120, 240];
+const short = (m) => (m < 60 ? `${m}m` : `${m / 60}h`);
+const [iv, from, to, text, run] = ["hb-iv", "hb-from", "hb-to", "hb-prompt", "hb-run"].map($);
+const overNight = Number(from.value) > Number(to.value);
+const length = () => [...text.value].length;
+let saved = text?.value;
+
+function track() {
+  const pair = document.querySelector(".pair");
+  pair.style.setProperty("--a", `${(from.value / 23) * 100}%`);
+  pair.style.setProperty("--b", `${(to.value / 23) * 100}%`);
+}
+function hours() {
+  from.ariaValueText = `${from.value}:00`;
+  to.ariaValueText = `${to.value}:00`;
+  $("hb-h-out").value = `${from.value}:00 – ${to.value}:00`;
+  track();
+}
+function count() {
+  $("hb-len").value = `${length()}/4000`;
+  $("hb-len").classList.toggle("bad", length() > 4000);
+  $("hb-save").hidden = text.value === saved;
+  $("hb-save").disabled = length() > 4000;
+}
+function show(state) {
+  $("hb-on").checked = state.enabled;
+  $("hb-all").disabled = !state.enabled;
+  $("hb-iv-out").value = $("hb-min").textContent = iv.ariaValueText = state.every;
+  iv.value = state.step;
+  $("hb-h-out").value = state.hours;
+  $("hb-model").value = state.model;
+  $("hb-log").innerHTML = state.log;
+  run.disabled = !state.can_run || state.running;
+  run.classList.toggle("spin", state.running);
+  run.ariaBusy = String(state.running);
+  if (text) $("hb-reset").hidden = !state.custom;
+}
+
+let last = Promise.resolve();
+/** One after another, so that none overtakes the one before. */
+function send(path, values) {
+  last = last.then(() => post(path, values)).then(
+    (state) => { $("hb-error").hidden = true; show(state); return state; },
+    async (error) => {
+      $("hb-error").textContent = error.message;
+      $("hb-error").hidden = false;
+      await get("/settings/heartbeat").then(show, () => {});
+    });
+  return last;
+}
+const set = (values) => send("/settings/heartbeat", values);
+
+$("hb-on").addEventListener("change", ({ target }) => set({ enabled: target.checked }));
+iv.addEventListener("input", () => { $("hb-iv-out").value = iv.ariaValueText = short(minutes[iv.value]); });
+iv.addEventListener("change", () => set({ interval: minutes[iv.value] }));
+// The thumbs cannot pass each other.
+from.addEventListener("input", () => { if (!overNight) from.value = Math.min(from.value, to.value - 1); hours(); });
+to.addEventListener("input", () => { if (!overNight) to.value = Math.max(to.value, Number(from.value) + 1); hours(); });
+from.addEventListener("change", () => set({ start: from.value }));
+to.addEventListener("change", () => set({ end: to.value }));
+$("hb-model").addEventListener("change", ({ target }) => set({ model: target.value }));
+run.addEventListener("click", async () => {
+  run.classList.add("spin");
+  run.ariaBusy = "true";
+  run.disabled = true;
+  await send("/settings/heartbeat/run", {});
+});
+if (text) {
+  const keep = async (prompt) => {
+    const state = await set({ prompt });
+    if (!state) return;
+    text.value = saved = state.prompt;
+    count();
+  };
+  text.addEventListener("input", count);
+  $("hb-save").addEventListener("click", () => keep(text.value));
+  $("hb-reset").addEventListener("click", () => { $("reset-ask").returnValue = ""; $("reset-ask").showModal(); });
+  $("reset-ask").addEventListener("close", ({ target }) => { if (target.returnValue === "yes") keep(""); });
+}
+$("theme").addEventListener("change", async ({ target }) => {
+  await post("/theme", { theme: target.value });
+  if (target.value === "system") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = target.value;
+});
+track();
