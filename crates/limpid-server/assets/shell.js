@@ -1,5 +1,5 @@
 // What every screen needs: keys to go places, and asking the server.
-const places = { c: "/", p: "/prompt/next", a: "/activity", m: "/memory", k: "/cost", s: "/settings" };
+const places = { c: "/", p: "/prompt/next", a: "/activity", k: "/cost", s: "/settings" };
 let going = 0;
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select, dialog")) return;

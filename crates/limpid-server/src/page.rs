@@ -6,7 +6,7 @@
 //! - `shell`: what stands on every screen; `markdown`, `parts`: what stands on several.
 //! - `talks`: turns while they run; `events`: how a browser is told of them.
 //! - `chat`, `thread`, `send`: conversations.
-//! - `inspector`, `activity`, `memory`, `cost`, `settings`: the other screens, each with its routes.
+//! - `inspector`, `activity`, `cost`, `settings`: the other screens, each with its routes.
 
 mod activity;
 mod assets;
@@ -18,7 +18,6 @@ mod headers;
 mod inspector;
 mod logins;
 mod markdown;
-mod memory;
 mod meter;
 mod parts;
 mod send;
@@ -155,7 +154,6 @@ fn router(page: &Arc<Page>) -> Router {
         .route("/logout", post(door::log_out))
         .merge(inspector::routes())
         .merge(activity::routes())
-        .merge(memory::routes())
         .merge(cost::routes())
         .merge(settings::routes())
         .fallback(trouble::missing)

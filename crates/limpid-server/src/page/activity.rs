@@ -1,12 +1,97 @@
-//! The screen of what waits for the owner, what runs by itself, and what came in.
+//! The screen of what waits for the owner: calls that were kept as drafts.
 
 use std::sync::Arc;
 
-use axum::Router;
+use askama::Template;
+use axum::extract::{Path, State};
+use axum::http::HeaderMap;
+use axum::response::{Html, IntoResponse as _, Redirect, Response};
+use axum::routing::{get, post};
+use axum::{Form, Router};
+use limpid_prompt::shown::{shown, shown_line};
+use limpid_store::{Draft, DraftId};
+use serde::Deserialize;
 
 use super::Page;
+use super::shell::Shell;
+use super::trouble::Trouble;
+
+/// A draft as it is shown.
+struct DraftRow {
+    id: i64,
+    tool: String,
+    fields: Vec<(String, String)>,
+    destination: Option<String>,
+    folder: String,
+    why: String,
+    led_by: String,
+    is_foreign: bool,
+    until: String,
+    hash: String,
+}
+
+#[derive(Template)]
+#[template(path = "activity.html")]
+struct ActivityScreen {
+    shell: Shell,
+    drafts: Vec<DraftRow>,
+}
+
+/// The draft as it was seen.
+#[derive(Deserialize)]
+struct Seen {
+    hash: String,
+}
 
 /// Its routes.
 pub(super) fn routes() -> Router<Arc<Page>> {
     Router::new()
+        .route("/activity", get(screen))
+        .route("/drafts/{id}/approve", post(approve))
+        .route("/drafts/{id}/refuse", post(refuse))
+}
+
+async fn screen(State(page): State<Arc<Page>>, headers: HeaderMap) -> Result<Response, Trouble> {
+    let drafts = page.agent.drafts().list(false).await?.rows;
+    let screen = ActivityScreen {
+        shell: Shell::new(&page, &headers, "Activity · Limpid", "activity").await?,
+        drafts: drafts.iter().map(|draft| row(&page, draft)).collect(),
+    };
+    Ok(Html(screen.render()?).into_response())
+}
+
+/// Carries a draft out, if it is still what was seen.
+async fn approve(
+    State(page): State<Arc<Page>>,
+    Path(id): Path<i64>,
+    Form(seen): Form<Seen>,
+) -> Result<Response, Trouble> {
+    page.agent.drafts().approve(DraftId(id), Some(&seen.hash)).await?;
+    Ok(Redirect::to("/activity").into_response())
+}
+
+async fn refuse(State(page): State<Arc<Page>>, Path(id): Path<i64>) -> Result<Response, Trouble> {
+    page.agent.drafts().refuse(DraftId(id)).await?;
+    Ok(Redirect::to("/activity").into_response())
+}
+
+fn row(page: &Page, draft: &Draft) -> DraftRow {
+    let new = &draft.new;
+    let value: serde_json::Value = serde_json::from_str(&new.arguments).unwrap_or_default();
+    let fields = value.as_object().into_iter().flatten().map(|(name, value)| {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        (shown_line(name), shown(&value).into_owned())
+    });
+    DraftRow {
+        id: draft.id.0,
+        tool: shown_line(&new.tool),
+        fields: fields.collect(),
+        destination: new.destination.as_deref().map(shown_line),
+        folder: shown_line(&new.folder),
+        why: shown_line(&new.why),
+        led_by: shown_line(&new.led_by),
+        is_foreign: new.trust.is_foreign(),
+        until: page.clock(new.expires_ms),
+        hash: new.bound_hash().to_owned(),
+    }
 }

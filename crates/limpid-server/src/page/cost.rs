@@ -95,8 +95,9 @@ async fn show(
     let offset = zone.to_offset(now);
     let today = offset.to_datetime(now).date();
     let first = today.saturating_sub((days as i64 - 1).days());
-    let since_ms =
-        offset.to_timestamp(first.to_datetime(jiff::civil::Time::midnight())).map_or(0, |at| at.as_millisecond());
+    let since_ms = offset
+        .to_timestamp(first.to_datetime(jiff::civil::Time::midnight()))
+        .map_or(0, jiff::Timestamp::as_millisecond);
     let sums = async |by| {
         let query = CostQuery { by, since_ms: Some(since_ms), until_ms: None, utc_offset_min: offset.seconds() / 60 };
         agent.store().costs(query).await

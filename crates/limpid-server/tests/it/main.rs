@@ -7,3 +7,4 @@ mod ingest;
 mod kit;
 mod page_chat;
 mod page_login;
+mod page_settings;
