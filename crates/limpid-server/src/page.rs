@@ -3,8 +3,8 @@
 //! # Layout
 //! - `logins`: who is logged in; `door`: who is let in; `headers`: what a browser may do with what it gets.
 //! - `assets`: style sheets and scripts.
-//! - `shell`: what stands on every screen; `markdown`, `parts`: what stands on several.
-//! - `talks`: turns while they run; `events`: how a browser is told of them.
+//! - `state`: what all are made from; `shell`: what stands on every screen; `markdown`, `parts`: what stands on several.
+//! - `talks`: what is shown of turns while they run; `follow`, `growing`: who shows it; `events`: how a browser is told.
 //! - `chat`, `thread`, `send`: conversations.
 //! - `inspector`, `activity`, `cost`, `settings`: the other screens, each with its routes.
 
@@ -14,6 +14,8 @@ mod chat;
 mod cost;
 mod door;
 mod events;
+mod follow;
+mod growing;
 mod headers;
 mod inspector;
 mod logins;
@@ -23,6 +25,7 @@ mod parts;
 mod send;
 mod settings;
 mod shell;
+mod state;
 mod talks;
 mod thread;
 mod trouble;
@@ -39,23 +42,11 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 pub use self::logins::Logins;
+use self::state::Page;
 use self::talks::Talks;
 use crate::door::{Door, Hosts};
 use crate::listener;
 use crate::server::{CLOSE, ServerError, first_free};
-
-/// What every screen is made from.
-pub(crate) struct Page {
-    pub(crate) agent: Agent,
-    pub(crate) talks: Talks,
-    pub(crate) pause: Arc<dyn Pause>,
-    address: SocketAddr,
-    hosts: Hosts,
-    door: Door,
-    logins: Logins,
-    /// Ends what would be told for ever.
-    ending: CancellationToken,
-}
 
 /// The page while it is served.
 pub struct PageServer {

@@ -12,8 +12,8 @@ use limpid_prompt::shown::{shown, shown_line};
 use limpid_store::{Draft, DraftId};
 use serde::Deserialize;
 
-use super::Page;
 use super::shell::Shell;
+use super::state::Page;
 use super::trouble::Trouble;
 
 /// A draft as it is shown.

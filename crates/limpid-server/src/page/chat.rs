@@ -15,10 +15,10 @@ use limpid_store::{Conversation, ConversationKind};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::Page;
 use super::meter::Meter;
 use super::shell::Shell;
-use super::thread::{Block, Entry, Thread};
+use super::state::Page;
+use super::thread::{Block, Entry, Thread, read_thread};
 use super::trouble::Trouble;
 
 /// Conversations that are listed.
@@ -107,9 +107,9 @@ pub(super) async fn new(State(page): State<Arc<Page>>, headers: HeaderMap) -> Re
         shell: Shell::new(&page, &headers, "Limpid", "chat").await?,
         id: "new",
         owner: page.agent.config().owner.name.as_deref().map(shown_line),
-        groups: page.groups(None).await?,
-        choices: page.choices(&ConversationChoice::New, None).await?,
-        meter: page.meter(ConversationChoice::New).await,
+        groups: groups(&page, None).await?,
+        choices: choices(&page, &ConversationChoice::New, None).await?,
+        meter: meter(&page, ConversationChoice::New).await,
     };
     Ok(Html(screen.render()?).into_response())
 }
@@ -123,18 +123,18 @@ pub(super) async fn show(
 ) -> Result<Response, Trouble> {
     let choice = ConversationChoice::Id(ConversationId::new(id));
     let Some(own) = page.agent.directory().find(&choice).await? else { return Err(Trouble::invalid("There is none.")) };
-    let thread = page.thread(&own.id, all).await?;
-    let banner = page.banner().await?;
+    let thread = read_thread(&page, &own.id, all).await?;
+    let banner = banner(&page).await?;
     page.agent.deliveries().mark_read(&own.id).await?;
     let title = title(&own);
     let screen = ChatScreen {
         shell: Shell::new(&page, &headers, &format!("{title} · Limpid"), "chat").await?,
         id: own.id.to_string(),
-        groups: page.groups(Some(&own.id)).await?,
+        groups: groups(&page, Some(&own.id)).await?,
         banner,
         thread,
-        choices: page.choices(&choice, Some(&own)).await?,
-        meter: page.meter(choice).await,
+        choices: choices(&page, &choice, Some(&own)).await?,
+        meter: meter(&page, choice).await,
         title,
     };
     Ok(Html(screen.render()?).into_response())
@@ -147,11 +147,11 @@ pub(super) async fn thread(
     Query(Asked { all }): Query<Asked>,
 ) -> Result<Response, Trouble> {
     let own = page.agent.directory().existing(&ConversationId::new(id)).await?;
-    let thread = page.thread(&own.id, all).await?;
+    let thread = read_thread(&page, &own.id, all).await?;
     page.agent.deliveries().mark_read(&own.id).await?;
     let after = thread.after;
     let html = ThreadPart { id: own.id.to_string(), thread }.render()?;
-    let meter = page.meter(ConversationChoice::Id(own.id.clone())).await.map(|meter| meter.render()).transpose()?;
+    let meter = meter(&page, ConversationChoice::Id(own.id.clone())).await.map(|meter| meter.render()).transpose()?;
     Ok(Json(json!({ "html": html, "after": after, "title": title(&own), "meter": meter })).into_response())
 }
 
@@ -162,69 +162,67 @@ fn title(own: &Conversation) -> String {
     }
 }
 
-impl Page {
-    /// The conversations, newest first, by their time.
-    async fn groups(&self, here: Option<&ConversationId>) -> Result<Vec<Group>, Trouble> {
-        let zone = self.agent.zone();
-        let day = |at_ms: i64| {
-            let at = jiff::Timestamp::from_millisecond(at_ms).unwrap_or_default();
-            at.to_zoned(zone.clone()).date()
+/// The conversations, newest first, by their time.
+async fn groups(page: &Page, here: Option<&ConversationId>) -> Result<Vec<Group>, Trouble> {
+    let zone = page.agent.zone();
+    let day = |at_ms: i64| {
+        let at = jiff::Timestamp::from_millisecond(at_ms).unwrap_or_default();
+        at.to_zoned(zone.clone()).date()
+    };
+    let today = page.agent.now().to_zoned(zone.clone()).date();
+    let mut groups: Vec<Group> = Vec::new();
+    for own in page.agent.store().conversations(LISTED).await?.rows {
+        let row = Row {
+            title: title(&own),
+            badge: own.kind.badge(),
+            kind: own.kind.as_str(),
+            time: page.clock(own.updated_ms),
+            is_unread: own.unread > 0,
+            is_here: here == Some(&own.id),
+            id: own.id.to_string(),
         };
-        let today = self.agent.now().to_zoned(zone.clone()).date();
-        let mut groups: Vec<Group> = Vec::new();
-        for own in self.agent.store().conversations(LISTED).await?.rows {
-            let row = Row {
-                title: title(&own),
-                badge: own.kind.badge(),
-                kind: own.kind.as_str(),
-                time: self.clock(own.updated_ms),
-                is_unread: own.unread > 0,
-                is_here: here == Some(&own.id),
-                id: own.id.to_string(),
-            };
-            let title = group(day(own.updated_ms), today);
-            match groups.last_mut() {
-                Some(last) if last.title == title => last.rows.push(row),
-                _ => groups.push(Group { title, rows: vec![row] }),
-            }
+        let title = group(day(own.updated_ms), today);
+        match groups.last_mut() {
+            Some(last) if last.title == title => last.rows.push(row),
+            _ => groups.push(Group { title, rows: vec![row] }),
         }
-        Ok(groups)
     }
+    Ok(groups)
+}
 
-    async fn choices(&self, choice: &ConversationChoice, own: Option<&Conversation>) -> Result<Choices, Trouble> {
-        let config = self.agent.config();
-        let state = self.agent.modes().state(choice).await?;
-        let model = match own.and_then(|own| own.model.clone()).or_else(|| config.model.clone()) {
-            Some(model) => model,
-            None => self.agent.models().choose(None).await.map(|model| model.info().name()).unwrap_or_default(),
-        };
-        let known = self.agent.complete(choice, "/model ").await.into_iter().map(|known| known.word);
-        let mut models = vec![model.clone()];
-        models.extend(known.filter(|known| *known != model));
-        models.retain(|model| !model.is_empty());
-        Ok(Choices { modes: state.modes, mode: state.mode, models, model })
-    }
+async fn choices(page: &Page, choice: &ConversationChoice, own: Option<&Conversation>) -> Result<Choices, Trouble> {
+    let config = page.agent.config();
+    let state = page.agent.modes().state(choice).await?;
+    let model = match own.and_then(|own| own.model.clone()).or_else(|| config.model.clone()) {
+        Some(model) => model,
+        None => page.agent.models().choose(None).await.map(|model| model.info().name()).unwrap_or_default(),
+    };
+    let known = page.agent.complete(choice, "/model ").await.into_iter().map(|known| known.word);
+    let mut models = vec![model.clone()];
+    models.extend(known.filter(|known| *known != model));
+    models.retain(|model| !model.is_empty());
+    Ok(Choices { modes: state.modes, mode: state.mode, models, model })
+}
 
-    /// The newest report of the heartbeat that was not read.
-    async fn banner(&self) -> Result<Option<Banner>, Trouble> {
-        let unread = self.agent.deliveries().unread().await?.rows;
-        let report =
-            unread.into_iter().rev().find(|delivery| delivery.new.origin == limpid_store::DeliveryOrigin::Heartbeat);
-        Ok(report.map(|report| Banner {
-            conversation: report.new.conversation.to_string(),
-            text: shown_line(&report.new.text.split_whitespace().collect::<Vec<_>>().join(" ")),
-        }))
-    }
+/// The newest report of the heartbeat that was not read.
+async fn banner(page: &Page) -> Result<Option<Banner>, Trouble> {
+    let unread = page.agent.deliveries().unread().await?.rows;
+    let report =
+        unread.into_iter().rev().find(|delivery| delivery.new.origin == limpid_store::DeliveryOrigin::Heartbeat);
+    Ok(report.map(|report| Banner {
+        conversation: report.new.conversation.to_string(),
+        text: shown_line(&report.new.text.split_whitespace().collect::<Vec<_>>().join(" ")),
+    }))
+}
 
-    /// The prompt of the next turn, to scale; none where it cannot be made.
-    async fn meter(&self, conversation: ConversationChoice) -> Option<Meter> {
-        let id = match &conversation {
-            ConversationChoice::Id(id) => Some(id.to_string()),
-            _ => None,
-        };
-        let preview = self.agent.preview(PreviewRequest { conversation, ..PreviewRequest::default() }).await.ok()?;
-        Some(Meter::new(&preview, id))
-    }
+/// The prompt of the next turn, to scale; none where it cannot be made.
+async fn meter(page: &Page, conversation: ConversationChoice) -> Option<Meter> {
+    let id = match &conversation {
+        ConversationChoice::Id(id) => Some(id.to_string()),
+        _ => None,
+    };
+    let preview = page.agent.preview(PreviewRequest { conversation, ..PreviewRequest::default() }).await.ok()?;
+    Some(Meter::new(&preview, id))
 }
 
 fn group(day: Date, today: Date) -> &'static str {

@@ -14,9 +14,9 @@ use limpid_prompt::shown::shown_line;
 use limpid_store::{CostBy, CostQuery, CostRow};
 use serde::Deserialize;
 
-use super::Page;
 use super::meter::thousands;
 use super::shell::Shell;
+use super::state::Page;
 use super::trouble::Trouble;
 
 /// How wide a day is in the chart, in its own units.

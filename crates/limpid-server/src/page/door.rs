@@ -13,8 +13,9 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::{Extension, Form};
 use serde::Deserialize;
 
+use super::assets;
 use super::logins::SESSION_MS;
-use super::{Page, assets};
+use super::state::Page;
 use crate::ingest::error;
 use crate::listener::Proof;
 
@@ -138,13 +139,6 @@ pub(super) fn theme_of(headers: &HeaderMap) -> Option<&'static str> {
 impl LoginScreen {
     fn answer(&self, status: StatusCode) -> Response {
         (status, Html(self.render().unwrap_or_default())).into_response()
-    }
-}
-
-impl Page {
-    /// Cookies are those of a host, whatever the port; two pages on one machine must not log each other out.
-    fn cookie_name(&self) -> String {
-        format!("limpid-{}", self.address.port())
     }
 }
 

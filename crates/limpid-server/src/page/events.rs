@@ -12,7 +12,7 @@ use futures_util::stream::unfold;
 use limpid_core::ConversationId;
 use serde::Deserialize;
 
-use super::Page;
+use super::state::Page;
 
 /// Where a browser goes on.
 #[derive(Deserialize)]

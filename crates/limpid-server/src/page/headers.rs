@@ -10,7 +10,7 @@ use axum::http::header::{
 use axum::middleware::Next;
 use axum::response::Response;
 
-use super::Page;
+use super::state::Page;
 use crate::ingest::refuse;
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \

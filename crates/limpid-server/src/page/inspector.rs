@@ -15,9 +15,9 @@ use limpid_runtime::{ConversationChoice, PreviewRequest};
 use limpid_store::{Request, RequestFilter, RequestSummary};
 use serde::Deserialize;
 
-use super::Page;
 use super::meter::{kind_of, thousands};
 use super::shell::Shell;
+use super::state::Page;
 use super::trouble::Trouble;
 
 /// Past requests that are listed.
@@ -127,7 +127,7 @@ async fn next(
             .map(|tool| (shown_line(tool.name()), shown(&tool.declaration()).into_owned()))
             .collect(),
         answer: None,
-        past: page.past(id).await?,
+        past: sent_before(&page, id).await?,
     };
     Ok(Html(screen.render()?).into_response())
 }
@@ -149,25 +149,23 @@ async fn past(State(page): State<Arc<Page>>, Path(id): Path<String>, headers: He
         messages: sent_messages(&request),
         tools: vec![("tools".to_owned(), shown(&request.tools).into_owned())],
         answer: summary.end.as_ref().map(|end| shown(&end.text).into_owned()),
-        past: page.past(summary.conversation.clone()).await?,
+        past: sent_before(&page, summary.conversation.clone()).await?,
     };
     Ok(Html(screen.render()?).into_response())
 }
 
-impl Page {
-    /// The newest requests: those of a conversation, or all.
-    async fn past(&self, conversation: Option<ConversationId>) -> Result<Vec<Past>, Trouble> {
-        let filter = RequestFilter { conversation, limit: LISTED, ..RequestFilter::default() };
-        let rows = self.agent.store().requests(filter).await?.rows;
-        let past = rows.iter().map(|row| Past {
-            id: row.id.to_string(),
-            time: self.clock(row.sent_ms),
-            path: row.path.clone(),
-            model: shown_line(&format!("{}/{}", row.provider, row.model)),
-            size: format!("{} bytes", thousands(row.body_bytes as usize)),
-        });
-        Ok(past.collect())
-    }
+/// The newest requests: those of a conversation, or all.
+async fn sent_before(page: &Page, conversation: Option<ConversationId>) -> Result<Vec<Past>, Trouble> {
+    let filter = RequestFilter { conversation, limit: LISTED, ..RequestFilter::default() };
+    let rows = page.agent.store().requests(filter).await?.rows;
+    let past = rows.iter().map(|row| Past {
+        id: row.id.to_string(),
+        time: page.clock(row.sent_ms),
+        path: row.path.clone(),
+        model: shown_line(&format!("{}/{}", row.provider, row.model)),
+        size: format!("{} bytes", thousands(row.body_bytes as usize)),
+    });
+    Ok(past.collect())
 }
 
 fn figures(prompt: &Prompt) -> Vec<Figure> {

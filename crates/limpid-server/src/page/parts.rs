@@ -7,7 +7,6 @@ use limpid_prompt::shown::{shown, shown_line};
 use limpid_runtime::{ApprovalAnswer, QuestionPart};
 use serde_json::Value;
 
-use super::Page;
 use super::markdown::to_html;
 
 /// Characters of a call or a result in its line.
@@ -119,13 +118,13 @@ impl Call {
 }
 
 /// A message of the owner's that waits or is being answered.
-pub(super) fn mine(page: &Page, text: &str) -> String {
-    drawn(&Mine { text: &shown(text), time: page.clock(page.agent.now_ms()) })
+pub(super) fn mine(text: &str, time: String) -> String {
+    drawn(&Mine { text: &shown(text), time })
 }
 
 /// Who answers.
-pub(super) fn head(page: &Page, model: &str) -> String {
-    drawn(&Head { model: shown_line(model), time: page.clock(page.agent.now_ms()) })
+pub(super) fn head(model: &str, time: String) -> String {
+    drawn(&Head { model: shown_line(model), time })
 }
 
 /// A call that begins.

@@ -10,9 +10,10 @@ use limpid_runtime::{ApprovalAnswer, ChatRequest, ConversationChoice, Input};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::talks::Talks;
+use super::follow::follow;
+use super::markdown;
+use super::state::Page;
 use super::trouble::Trouble;
-use super::{Page, markdown};
 
 /// A message.
 #[derive(Deserialize)]
@@ -82,7 +83,7 @@ pub(super) async fn send(
     };
     let handle = page.agent.chat(request).await?;
     let id = handle.conversation().to_string();
-    Talks::follow(&page, handle, text);
+    follow(&page, handle, text);
     Ok(Json(json!({ "conversation": id })).into_response())
 }
 

@@ -15,8 +15,8 @@ use limpid_store::HeartbeatOutcome;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::Page;
 use super::shell::Shell;
+use super::state::Page;
 use super::trouble::Trouble;
 
 /// Runs that are listed.

@@ -5,8 +5,9 @@ use limpid_core::Money;
 use limpid_prompt::shown::shown_line;
 use limpid_store::{CostBy, CostQuery};
 
+use super::state::Page;
 use super::trouble::Trouble;
-use super::{Page, assets, door};
+use super::{assets, door};
 
 /// What stands on every screen.
 pub(super) struct Shell {
@@ -52,40 +53,25 @@ impl Shell {
             waiting,
             model,
             heartbeat,
-            today: page.spent_today().await?,
+            today: spent_today(page).await?,
         })
     }
 }
 
-impl Page {
-    /// What today has cost; a request whose price is not known is said to be so.
-    async fn spent_today(&self) -> Result<String, Trouble> {
-        let (now, zone) = (self.agent.now(), self.agent.zone());
-        let today = now.to_zoned(zone.clone()).start_of_day();
-        let since_ms = today.map_or(0, |today| today.timestamp().as_millisecond());
-        let utc_offset_min = zone.to_offset(now).seconds() / 60;
-        let query = CostQuery { by: CostBy::Day, since_ms: Some(since_ms), until_ms: None, utc_offset_min };
-        let rows = self.agent.store().costs(query).await?;
-        let cost = Money(rows.iter().map(|row| row.cost.0).sum());
-        let unknown: u64 = rows.iter().map(|row| row.unknown_cost).sum();
-        let all: u64 = rows.iter().map(|row| row.requests).sum();
-        Ok(match (unknown, all) {
-            (0, _) => cost.to_string(),
-            (unknown, all) if unknown == all => "unknown".to_owned(),
-            _ => format!("{cost} and more"),
-        })
-    }
-
-    /// A time of today as `10:10`, another as `24 Nov`.
-    pub(super) fn clock(&self, at_ms: i64) -> String {
-        let zone = self.agent.zone();
-        let Ok(at) = jiff::Timestamp::from_millisecond(at_ms) else { return String::new() };
-        let (at, now) = (at.to_zoned(zone.clone()), self.agent.now().to_zoned(zone));
-        let form = match (at.date() == now.date(), at.year() == now.year()) {
-            (true, _) => "%H:%M",
-            (false, true) => "%-d %b",
-            (false, false) => "%-d %b %Y",
-        };
-        at.strftime(form).to_string()
-    }
+/// What today has cost; a request whose price is not known is said to be so.
+async fn spent_today(page: &Page) -> Result<String, Trouble> {
+    let (now, zone) = (page.agent.now(), page.agent.zone());
+    let today = now.to_zoned(zone.clone()).start_of_day();
+    let since_ms = today.map_or(0, |today| today.timestamp().as_millisecond());
+    let utc_offset_min = zone.to_offset(now).seconds() / 60;
+    let query = CostQuery { by: CostBy::Day, since_ms: Some(since_ms), until_ms: None, utc_offset_min };
+    let rows = page.agent.store().costs(query).await?;
+    let cost = Money(rows.iter().map(|row| row.cost.0).sum());
+    let unknown: u64 = rows.iter().map(|row| row.unknown_cost).sum();
+    let all: u64 = rows.iter().map(|row| row.requests).sum();
+    Ok(match (unknown, all) {
+        (0, _) => cost.to_string(),
+        (unknown, all) if unknown == all => "unknown".to_owned(),
+        _ => format!("{cost} and more"),
+    })
 }

@@ -2,19 +2,13 @@
 //! that a browser may leave, come back and be two. What a turn shows is a list of pieces; one that is shown anew replaces its
 //! elder, so the list holds what stands on the screen, and whoever comes late is told the same.
 
-mod answer;
-mod follow;
-
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use limpid_core::{CallId, ConversationId, TurnId};
-use limpid_runtime::{ApprovalAnswer, QuestionPart, TurnHandle};
+use limpid_runtime::{ApprovalAnswer, QuestionPart};
 use serde::Serialize;
 use tokio::sync::{mpsc, watch};
-
-use self::follow::follow;
-use crate::page::Page;
 
 /// Conversations that were followed; beyond it one is forgotten that nothing is shown of.
 const REMEMBERED: usize = 256;
@@ -88,10 +82,10 @@ impl Shown {
     }
 }
 
-struct Question {
-    part: QuestionPart,
-    can_clean: bool,
-    told: mpsc::UnboundedSender<(CallId, ApprovalAnswer)>,
+pub(super) struct Question {
+    pub(super) part: QuestionPart,
+    pub(super) can_clean: bool,
+    pub(super) told: mpsc::UnboundedSender<(CallId, ApprovalAnswer)>,
 }
 
 /// Where a conversation stood when it was looked at.
@@ -111,17 +105,6 @@ impl Talks {
             talks.retain(|_, talk| Arc::strong_count(talk) > 1 || talk.lock().followed > 0);
         }
         Arc::clone(talks.entry(id.clone()).or_default())
-    }
-
-    /// Shows a turn until it ends.
-    pub(crate) fn follow(page: &Arc<Page>, handle: TurnHandle, said: String) {
-        let talk = page.talks.of(handle.conversation());
-        talk.lock().followed += 1;
-        let page = Arc::clone(page);
-        tokio::spawn(async move {
-            follow(page, Arc::clone(&talk), handle, &said).await;
-            talk.ended();
-        });
     }
 }
 
@@ -173,7 +156,7 @@ impl Talk {
     }
 
     /// Shows a piece.
-    fn show(&self, of: Of, key: impl Into<String>, html: impl Into<String>) {
+    pub(super) fn show(&self, of: Of, key: impl Into<String>, html: impl Into<String>) {
         let (key, html) = (key.into(), html.into());
         let mut shown = self.lock();
         shown.number += 1;
@@ -189,12 +172,12 @@ impl Talk {
         self.show(Of::Reload, "thread", "");
     }
 
-    fn ask(&self, question: Question) {
+    pub(super) fn ask(&self, question: Question) {
         self.lock().questions.insert(question.part.id.clone(), question);
     }
 
     /// Begins to show a turn; false when it is shown already.
-    fn begin(&self, turn: Option<&TurnId>) -> bool {
+    pub(super) fn begin(&self, turn: Option<&TurnId>) -> bool {
         let Some(turn) = turn else { return true };
         let mut shown = self.lock();
         let is_new = !shown.turns.contains(turn);
@@ -209,17 +192,22 @@ impl Talk {
         self.lock().failed.clone()
     }
 
-    fn fail(&self, why: Option<String>) {
+    pub(super) fn fail(&self, why: Option<String>) {
         self.lock().failed = why;
     }
 
     /// A turn has ended: its messages are in the store.
-    fn end(&self, turn: Option<&TurnId>) {
+    pub(super) fn end(&self, turn: Option<&TurnId>) {
         self.lock().turns.retain(|shown| Some(shown) != turn);
     }
 
+    /// Somebody begins to show a turn.
+    pub(super) fn begins(&self) {
+        self.lock().followed += 1;
+    }
+
     /// A follower has ended. After the last one, what was shown stands in the store.
-    fn ended(&self) {
+    pub(super) fn ended(&self) {
         let mut shown = self.lock();
         shown.followed -= 1;
         if shown.followed == 0 {

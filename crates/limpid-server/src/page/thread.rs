@@ -8,8 +8,8 @@ use limpid_core::{CallId, ConversationId, MessageId, Money, Role, Trust, TurnId,
 use limpid_prompt::shown::shown;
 use limpid_store::{RequestFilter, RequestSummary, StoredMessage};
 
-use super::Page;
 use super::parts::{self, Call, CallResult};
+use super::state::Page;
 use super::talks::Position;
 use super::trouble::Trouble;
 
@@ -60,33 +60,31 @@ pub(super) struct Thread {
     pub(super) after: u64,
 }
 
-impl Page {
-    /// The messages of a conversation but for those of turns that are shown while they run.
-    pub(super) async fn thread(&self, id: &ConversationId, all: bool) -> Result<Thread, Trouble> {
-        let talk = self.talks.of(id);
-        // A turn that begins or ends between the look at it and at the store would be shown twice or not at all.
-        let mut position = talk.position();
-        for _ in 0..4 {
-            let thread = self.stored(id, all, &position).await?;
-            let now = talk.position();
-            if now.turns == position.turns {
-                return Ok(Thread { failed: talk.failed(), ..thread });
-            }
-            position = now;
+/// The messages of a conversation but for those of turns that are shown while they run.
+pub(super) async fn read_thread(page: &Page, id: &ConversationId, all: bool) -> Result<Thread, Trouble> {
+    let talk = page.talks.of(id);
+    // A turn that begins or ends between the look at it and at the store would be shown twice or not at all.
+    let mut position = talk.position();
+    for _ in 0..4 {
+        let thread = stored(page, id, all, &position).await?;
+        let now = talk.position();
+        if now.turns == position.turns {
+            return Ok(Thread { failed: talk.failed(), ..thread });
         }
-        self.stored(id, all, &position).await
+        position = now;
     }
+    stored(page, id, all, &position).await
+}
 
-    async fn stored(&self, id: &ConversationId, all: bool, position: &Position) -> Result<Thread, Trouble> {
-        let mut rows = self.agent.store().messages(id, None).await?.rows;
-        rows.retain(|row| !position.turns.contains(&row.turn));
-        let broken = self.agent.conversations().incomplete(&rows).await?;
-        let filter = RequestFilter { conversation: Some(id.clone()), limit: REQUESTS, ..RequestFilter::default() };
-        let requests = self.agent.store().requests(filter).await?.rows;
-        let earlier = if all { 0 } else { rows.len().saturating_sub(SHOWN) };
-        let entries = Reader { page: self, broken: &broken, spent: spent(&requests) }.entries(&rows[earlier..], &rows);
-        Ok(Thread { entries, earlier, failed: None, after: position.after })
-    }
+async fn stored(page: &Page, id: &ConversationId, all: bool, position: &Position) -> Result<Thread, Trouble> {
+    let mut rows = page.agent.store().messages(id, None).await?.rows;
+    rows.retain(|row| !position.turns.contains(&row.turn));
+    let broken = page.agent.conversations().incomplete(&rows).await?;
+    let filter = RequestFilter { conversation: Some(id.clone()), limit: REQUESTS, ..RequestFilter::default() };
+    let requests = page.agent.store().requests(filter).await?.rows;
+    let earlier = if all { 0 } else { rows.len().saturating_sub(SHOWN) };
+    let entries = Reader { page, broken: &broken, spent: spent(&requests) }.entries(&rows[earlier..], &rows);
+    Ok(Thread { entries, earlier, failed: None, after: position.after })
 }
 
 /// What the requests of each turn have read and cost.

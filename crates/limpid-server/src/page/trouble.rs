@@ -7,9 +7,10 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{Html, IntoResponse, Response};
 use limpid_runtime::AgentError;
+use limpid_store::StoreError;
 
-use super::Page;
 use super::shell::Shell;
+use super::state::Page;
 
 /// What went wrong with a request of a script's: a status and a sentence.
 pub(super) struct Trouble(StatusCode, String);
@@ -30,16 +31,16 @@ impl Trouble {
 impl From<AgentError> for Trouble {
     fn from(error: AgentError) -> Self {
         let status = match &error {
-            AgentError::NotFound { .. } => StatusCode::NOT_FOUND,
-            AgentError::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            AgentError::NotFound { .. } | AgentError::Store(StoreError::NotFound { .. }) => StatusCode::NOT_FOUND,
+            AgentError::Invalid(_) | AgentError::Store(StoreError::Invalid(_)) => StatusCode::UNPROCESSABLE_ENTITY,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Self(status, error.to_string())
     }
 }
 
-impl From<limpid_store::StoreError> for Trouble {
-    fn from(error: limpid_store::StoreError) -> Self {
+impl From<StoreError> for Trouble {
+    fn from(error: StoreError) -> Self {
         AgentError::from(error).into()
     }
 }

@@ -6,5 +6,7 @@
 mod ingest;
 mod kit;
 mod page_chat;
+mod page_drafts;
 mod page_login;
+mod page_prompt;
 mod page_settings;

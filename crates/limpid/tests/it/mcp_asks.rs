@@ -87,10 +87,10 @@ async fn the_owner_answers_a_question_of_a_server_in_both_revisions() {
         assert!(shown.contains("│ Which one?   to      nobody\n"), "{shown}");
         assert!(shown.contains("outside text"), "{shown}");
         terminal.keys("y\r").await.unwrap();
-        type_after(&mut terminal, "1 of 3  Colour", "\r").await;
-        type_after(&mut terminal, "2 of 3  size", "10\r").await;
+        type_after(&mut terminal, "1 of 3\n│ Colour", "\r").await;
+        type_after(&mut terminal, "2 of 3\n│ size", "10\r").await;
         type_after(&mut terminal, "that is not what is wanted: a whole number, 1 to 9", "7\r").await;
-        type_after(&mut terminal, "3 of 3  note", "\r").await;
+        type_after(&mut terminal, "3 of 3\n│ note", "\r").await;
         terminal.wait_for("Done 1.").await.unwrap();
         let given: Value = json!({ "action": "accept", "content": { "colour": "blue", "size": 7 } });
         let said = result(&world);
@@ -135,9 +135,9 @@ async fn a_question_of_a_real_server_is_answered_with_its_defaults_and_an_addres
     let all = 13;
     for number in 1..=all {
         // The name is the one field that has to be said.
-        terminal.wait_for(&format!("{number} of {all}  ")).await.unwrap();
+        terminal.wait_for(&format!("{number} of {all}\n")).await.unwrap();
         let shown = terminal.shown();
-        let is_name = shown.contains(&format!("{number} of {all}  String\n"));
+        let is_name = shown.contains(&format!("{number} of {all}\n│ String\n"));
         type_after(&mut terminal, "answer>", if is_name { "Ada\r" } else { "\r" }).await;
     }
     terminal.wait_for("Done 1.").await.unwrap();

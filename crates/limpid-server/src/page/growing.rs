@@ -1,6 +1,6 @@
 //! An answer while it grows: blocks of Markdown that are whole, and one that is not yet.
 
-use crate::page::markdown::{last_block, to_html};
+use super::markdown::{last_block, to_html};
 
 /// What was said so far, beginning with the block that may still change.
 #[derive(Default)]

@@ -8,15 +8,16 @@ use limpid_core::{CallId, TurnId};
 use limpid_runtime::{ApprovalAnswer, Outcome, TurnEvent, TurnHandle};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::answer::GrowingAnswer;
-use super::{Of, Question, Talk};
-use crate::page::{Page, parts};
+use super::growing::GrowingAnswer;
+use super::parts;
+use super::state::Page;
+use super::talks::{Of, Question, Talk};
 
 /// How long words are gathered before they are shown.
 const GATHER: Duration = Duration::from_millis(40);
 
 /// Who follows a turn.
-pub(super) struct Follower {
+struct Follower {
     page: Arc<Page>,
     talk: Arc<Talk>,
     /// The name of what is shown of this message and its turn.
@@ -31,12 +32,22 @@ pub(super) struct Follower {
     told: UnboundedSender<(CallId, ApprovalAnswer)>,
 }
 
-/// Shows a turn until it ends; `said` is the message that it answers.
-pub(super) async fn follow(page: Arc<Page>, talk: Arc<Talk>, mut handle: TurnHandle, said: &str) {
+/// Shows a turn until it ends, also when no browser looks on; `said` is the message that it answers.
+pub(super) fn follow(page: &Arc<Page>, handle: TurnHandle, said: String) {
+    let talk = page.talks.of(handle.conversation());
+    talk.begins();
+    let page = Arc::clone(page);
+    tokio::spawn(async move {
+        show(page, Arc::clone(&talk), handle, &said).await;
+        talk.ended();
+    });
+}
+
+async fn show(page: Arc<Page>, talk: Arc<Talk>, mut handle: TurnHandle, said: &str) {
     let (told, mut answers): (_, UnboundedReceiver<(CallId, ApprovalAnswer)>) = unbounded_channel();
     let name = page.agent.new_secret().split_off(48);
     let markers = page.agent.config().chat.hide_markers.then(WithoutMarkers::default);
-    talk.show(Of::Thread, format!("mine-{name}"), parts::mine(&page, said));
+    talk.show(Of::Thread, format!("mine-{name}"), parts::mine(said, page.clock(page.agent.now_ms())));
     let mut follower = Follower {
         page,
         talk,
@@ -95,7 +106,7 @@ impl Follower {
         }
         match event {
             TurnEvent::Started { model, .. } => {
-                self.show("head", parts::head(&self.page, &model));
+                self.show("head", parts::head(&model, self.page.clock(self.page.agent.now_ms())));
                 self.status("Answering");
             }
             TurnEvent::Text(text) => self.text(&text),
