@@ -246,13 +246,14 @@ mod tests {
     }
 
     #[test]
-    fn every_section_is_compared_and_only_local_models_wait_for_a_restart() {
+    fn every_section_is_compared_and_only_local_models_and_the_page_wait_for_a_restart() {
         let full = config(include_str!("../../limpid-config/src/config/full.toml"));
         let (running, changed) = compare(&Config::default(), full.clone());
         let restart: Vec<&str> =
             changed.iter().filter(|(_, effect)| *effect == Effect::Restart).map(|(name, _)| *name).collect();
-        assert_eq!((changed.len(), restart), (32, vec!["local"]));
-        assert_eq!(running, Config { local: Config::default().local, ..full.clone() });
+        assert_eq!((changed.len(), restart), (33, vec!["local", "page"]));
+        let Config { local, page, .. } = Config::default();
+        assert_eq!(running, Config { local, page, ..full.clone() });
         assert!(compare(&full, full.clone()).1.is_empty());
     }
 

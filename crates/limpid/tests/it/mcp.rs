@@ -285,3 +285,22 @@ async fn a_server_that_cannot_be_added_leaves_no_login_behind() {
     assert_ne!(add().await.code, 0);
     assert!(file.exists(), "the login of a server that is there already is its own");
 }
+
+// SUR-034 PRO-046
+#[tokio::test]
+async fn one_of_ninety_one_tools_is_found_when_it_is_needed_and_the_others_are_not_sent() {
+    let script = "[[reply]]\ncalls = [{ name = \"find_tools\", arguments = { query = \"weigh parcel\" } }]\n\
+                  [[reply]]\ncalls = [{ name = \"weigh_parcel\", arguments = { a = \"7\" } }]\n[[reply]]\ntext = \"Done.\"\n";
+    let world = world(script).await;
+    world.write("limpid.toml", "");
+    let mut tools: Vec<Value> = (0..90).map(|n| tool(&format!("tool_{n}"), "One of a long list.")).collect();
+    tools.push(tool("weigh_parcel", "Weighs a parcel by its number."));
+    let server = McpScript::write(world.home.path(), &json!({ "tools": tools })).unwrap();
+    add(&world, "store", &server.words("")).await;
+    declare(&world, "[mcp.servers.store.tools.weigh_parcel]\neffect = \"look\"");
+    world.done(&["chat", "Weigh parcel 7"]).await;
+    let results = results(&world);
+    assert!(results[0].contains("weigh_parcel(") && !results[0].contains("tool_7"), "{results:?}");
+    assert!(results[1].contains("weigh_parcel") && results[1].contains('7'), "{results:?}");
+    assert!(declared(&world).iter().all(|(name, _)| !name.starts_with("tool_")), "{:?}", declared(&world));
+}
