@@ -4,12 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::SessionUpdate;
-use limpid_core::agent::is_notice;
 use limpid_core::goal::WithoutMarkers;
 use limpid_core::quiet::without_quiet;
-use limpid_core::{CallId, Role, Trust};
+use limpid_core::{CallId, Role};
 use limpid_runtime::AgentError;
-use limpid_store::{DeliveryOrigin, StoredMessage};
+use limpid_runtime::said::{Said, said};
+use limpid_store::StoredMessage;
 
 use crate::calls::CallView;
 use crate::errors::of_agent;
@@ -29,46 +29,21 @@ pub(crate) async fn tell_all(session: &Session) -> Result<(), Error> {
     let typed = session.agent.store().typed(&session.id).await;
     let typed: HashSet<String> = typed.map_err(|error| of_agent(&AgentError::from(error)))?.into_iter().collect();
     for (at, message) in stored.iter().enumerate() {
-        if message.message.role == Role::User {
-            let is_typed = |text: &str| typed.contains(text);
-            said_before(session, at.checked_sub(1).map(|at| &stored[at]), message, stored.get(at + 1), is_typed);
-        } else {
+        if message.message.role != Role::User {
             tell_again(session, message, &results);
+            continue;
+        }
+        match said(&stored, at, &typed) {
+            Said::Owner(text) => session.said(text),
+            Said::Agent { number, result, words } => {
+                session.thought(&format!("Result of agent {number}: {result}\n{words}\n"));
+            }
+            // What was attached is left out.
+            Said::HandedIn(..) | Said::Nothing => {}
         }
     }
     session.agent.deliveries().mark_read(&session.id).await.map_err(|error| of_agent(&error))?;
     Ok(())
-}
-
-/// Tells a message that stands where the owner's do: theirs as theirs, the end of an agent with its words, which come before it, as a
-/// thought. What was attached is left out.
-fn said_before(
-    session: &Session,
-    before: Option<&StoredMessage>,
-    stored: &StoredMessage,
-    after: Option<&StoredMessage>,
-    is_typed: impl Fn(&str) -> bool,
-) {
-    let text = raw(stored);
-    // What was delivered stands behind a mark in place of a question.
-    if DeliveryOrigin::of_marker(&stored.message.text).is_some() && text.is_empty() {
-        return;
-    }
-    let is_result = |text: &str| agent_result(text).is_some() && !is_typed(text);
-    let is_words = |stored: &StoredMessage| stored.message.role == Role::User && !is_typed(raw(stored));
-    if let Some((agent, result)) = agent_result(text).filter(|_| !is_typed(text)) {
-        let words = before.filter(|before| is_words(before) && !is_result(raw(before))).map_or("", raw);
-        session.thought(&format!("Result of agent {agent}: {result}\n{words}\n"));
-    } else if stored.message.trust == Trust::Owner
-        && (is_typed(text) || !after.is_some_and(|after| is_result(raw(after))))
-    {
-        session.said(text);
-    }
-}
-
-/// The text of a message without what was put around it for the model.
-fn raw(stored: &StoredMessage) -> &str {
-    stored.typed.as_deref().unwrap_or(&stored.message.text)
 }
 
 fn tell_again(session: &Session, stored: &StoredMessage, results: &HashMap<&CallId, &str>) {
@@ -98,10 +73,4 @@ fn answer(session: &Session, text: &str) -> String {
     let mut markers = WithoutMarkers::default();
     let shown = markers.push(&text);
     shown + &markers.finish()
-}
-
-/// The number of an agent and what came of it, where a message tells of its end.
-fn agent_result(text: &str) -> Option<(&str, &str)> {
-    let (mark, result) = text.split_once("] ").filter(|_| is_notice(text))?;
-    Some((mark.split_once(':')?.1, result))
 }

@@ -7,6 +7,7 @@
 //! - [`limpid_conversation`]: one actor for each conversation: turns, calls of models and tools, compaction, delivery.
 //! - [`jobs`]: what runs when its time has come: the heartbeat, tasks, mail, maintenance.
 //! - [`commands`]: commands that begin with a slash, the same on every surface.
+//! - [`said`]: whose words a message is that stands where the owner's do.
 //! - [`question`]: what the owner is shown of a call that waits for them.
 //! - [`bridge`]: what programs are lent that think for themselves.
 //! - [`agent`]: puts the rooms together.
@@ -22,6 +23,7 @@ pub mod preview;
 pub mod question;
 mod recorded;
 pub mod requests;
+pub mod said;
 mod settings;
 pub mod setup;
 

@@ -1,11 +1,12 @@
 //! The messages of a conversation, as they are read.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use limpid_core::goal::WithoutMarkers;
 use limpid_core::quiet::without_quiet;
 use limpid_core::{CallId, ConversationId, MessageId, Money, Role, Trust, TurnId, Usage};
-use limpid_prompt::shown::shown;
+use limpid_prompt::shown::{shown, shown_line};
+use limpid_runtime::said::{Said, said};
 use limpid_store::{RequestFilter, RequestSummary, StoredMessage};
 
 use super::parts::{self, Call, CallResult};
@@ -21,7 +22,7 @@ const REQUESTS: u32 = 400;
 
 /// A message, or the messages of an answer.
 pub(super) enum Entry {
-    /// What the owner said.
+    /// What the owner said, or handed in.
     Mine {
         id: i64,
         text: String,
@@ -29,6 +30,8 @@ pub(super) enum Entry {
         /// Who wrote it, where that was not the owner.
         from: &'static str,
     },
+    /// What an agent said at its end.
+    Agent { id: i64, time: String, number: String, result: String, words: String },
     /// What was answered.
     Answer { id: i64, time: String, blocks: Vec<Block>, read: Option<Read> },
 }
@@ -83,7 +86,9 @@ async fn stored(page: &Page, id: &ConversationId, all: bool, position: &Position
     let filter = RequestFilter { conversation: Some(id.clone()), limit: REQUESTS, ..RequestFilter::default() };
     let requests = page.agent.store().requests(filter).await?.rows;
     let earlier = if all { 0 } else { rows.len().saturating_sub(SHOWN) };
-    let entries = Reader { page, broken: &broken, spent: spent(&requests) }.entries(&rows[earlier..], &rows);
+    let typed: HashSet<String> = page.agent.store().typed(id).await?.into_iter().collect();
+    let reader = Reader { page, broken: &broken, typed: &typed, spent: spent(&requests) };
+    let entries = reader.entries(&rows, earlier);
     Ok(Thread { entries, earlier, failed: None, after: position.after })
 }
 
@@ -112,20 +117,23 @@ fn spent(requests: &[RequestSummary]) -> HashMap<TurnId, Read> {
 struct Reader<'a> {
     page: &'a Page,
     broken: &'a BTreeMap<MessageId, String>,
+    /// What the owner has typed in the conversation.
+    typed: &'a HashSet<String>,
     spent: HashMap<TurnId, Read>,
 }
 
 impl Reader<'_> {
-    fn entries(mut self, rows: &[StoredMessage], all: &[StoredMessage]) -> Vec<Entry> {
+    /// The messages from a place on.
+    fn entries(mut self, rows: &[StoredMessage], first: usize) -> Vec<Entry> {
         let results: HashMap<(&TurnId, &CallId), &StoredMessage> =
-            all.iter().filter_map(|row| Some(((&row.turn, row.message.call_id.as_ref()?), row))).collect();
+            rows.iter().filter_map(|row| Some(((&row.turn, row.message.call_id.as_ref()?), row))).collect();
         let mut entries: Vec<Entry> = Vec::new();
         let mut open: Option<TurnId> = None;
-        for row in rows {
+        for (at, row) in rows.iter().enumerate().skip(first) {
             match row.message.role {
                 Role::User => {
                     self.close(&mut entries, open.take());
-                    entries.extend(self.mine(row));
+                    entries.extend(self.mine(rows, at, row));
                 }
                 Role::Assistant => {
                     if open.as_ref() != Some(&row.turn) {
@@ -152,19 +160,20 @@ impl Reader<'_> {
         }
     }
 
-    fn mine(&self, row: &StoredMessage) -> Option<Entry> {
-        let text = row.typed.as_deref().unwrap_or(&row.message.text);
-        // What was delivered stands behind a mark in place of a question.
-        if text.trim().is_empty() {
-            return None;
-        }
-        let from = match row.message.trust {
-            Trust::Owner => "",
-            Trust::File => "from a file of yours",
-            Trust::Guest => "from a guest",
-            Trust::Outside => "written by a stranger",
+    fn mine(&self, rows: &[StoredMessage], at: usize, row: &StoredMessage) -> Option<Entry> {
+        let (id, time) = (row.id.0, self.page.clock(row.at_ms));
+        let (text, from) = match said(rows, at, self.typed) {
+            Said::Nothing => return None,
+            Said::Agent { number, result, words } => {
+                let (number, result) = (shown_line(number), shown_line(result));
+                return Some(Entry::Agent { id, time, number, result, words: shown(words).into_owned() });
+            }
+            Said::Owner(text) => (text, ""),
+            Said::HandedIn(text, Trust::Owner | Trust::File) => (text, "from a file of yours"),
+            Said::HandedIn(text, Trust::Guest) => (text, "from a guest"),
+            Said::HandedIn(text, Trust::Outside) => (text, "written by a stranger"),
         };
-        Some(Entry::Mine { id: row.id.0, text: shown(text).into_owned(), time: self.page.clock(row.at_ms), from })
+        (!text.trim().is_empty()).then(|| Entry::Mine { id, text: shown(text).into_owned(), time, from })
     }
 
     fn answer(&self, row: &StoredMessage, results: &HashMap<(&TurnId, &CallId), &StoredMessage>) -> Vec<Block> {
