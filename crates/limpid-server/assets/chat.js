@@ -77,8 +77,11 @@ async function load() {
     thread.replaceChildren(html(whole.html));
     live.replaceChildren();
     document.querySelector("#title").textContent = whole.title;
+    const row = document.querySelector(".talks [aria-current] .clip");
+    if (row) row.textContent = whole.title;
     if (whole.meter) document.querySelector("#meter").replaceChildren(html(whole.meter));
-    if (!whole.running) { status.textContent = ""; stopper.hidden = true; }
+    status.textContent = "";
+    stopper.hidden = true;
     if (follow) toEnd();
     connect(whole.after);
   } catch (error) { notice(error.message); }

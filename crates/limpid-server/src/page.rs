@@ -74,6 +74,7 @@ impl PageServer {
             agent: agent.clone(),
             talks: Talks::default(),
             pause,
+            epoch: agent.new_secret().split_off(56),
             address,
             hosts: Hosts::new(address, &config.hosts),
             door: Door::default(),

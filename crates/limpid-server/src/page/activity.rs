@@ -8,19 +8,23 @@ use axum::http::HeaderMap;
 use axum::response::{Html, IntoResponse as _, Redirect, Response};
 use axum::routing::{get, post};
 use axum::{Form, Router};
+use limpid_core::DraftState;
 use limpid_prompt::shown::{shown, shown_line};
+use limpid_runtime::AgentError;
 use limpid_store::{Draft, DraftId};
 use serde::Deserialize;
 
+use super::parts::fields;
 use super::shell::Shell;
 use super::state::Page;
-use super::trouble::Trouble;
+use super::trouble::{Trouble, screen as screen_of};
 
 /// A draft as it is shown.
 struct DraftRow {
     id: i64,
     tool: String,
     fields: Vec<(String, String)>,
+    arguments: String,
     destination: Option<String>,
     folder: String,
     why: String,
@@ -64,28 +68,37 @@ async fn screen(State(page): State<Arc<Page>>, headers: HeaderMap) -> Result<Res
 async fn approve(
     State(page): State<Arc<Page>>,
     Path(id): Path<i64>,
+    headers: HeaderMap,
     Form(seen): Form<Seen>,
 ) -> Result<Response, Trouble> {
-    page.agent.drafts().approve(DraftId(id), Some(&seen.hash)).await?;
-    Ok(Redirect::to("/activity").into_response())
+    let done = page.agent.drafts().approve(DraftId(id), Some(&seen.hash)).await;
+    back(&page, &headers, done).await
 }
 
-async fn refuse(State(page): State<Arc<Page>>, Path(id): Path<i64>) -> Result<Response, Trouble> {
-    page.agent.drafts().refuse(DraftId(id)).await?;
-    Ok(Redirect::to("/activity").into_response())
+async fn refuse(State(page): State<Arc<Page>>, Path(id): Path<i64>, headers: HeaderMap) -> Result<Response, Trouble> {
+    let done = page.agent.drafts().refuse(DraftId(id)).await;
+    back(&page, &headers, done).await
+}
+
+/// The list again, or why nothing came of it: also a draft that was approved and failed says so.
+async fn back(page: &Page, headers: &HeaderMap, done: Result<Draft, AgentError>) -> Result<Response, Trouble> {
+    match done {
+        Ok(draft) if draft.state == DraftState::Failed => {
+            let why = format!("Draft {} was approved, but not carried out: {}", draft.id.0, draft.detail);
+            screen_of(page, headers, "Not carried out", Trouble::invalid(why)).await
+        }
+        Ok(_) => Ok(Redirect::to("/activity").into_response()),
+        Err(error) => screen_of(page, headers, "Not done", error.into()).await,
+    }
 }
 
 fn row(page: &Page, draft: &Draft) -> DraftRow {
     let new = &draft.new;
-    let value: serde_json::Value = serde_json::from_str(&new.arguments).unwrap_or_default();
-    let fields = value.as_object().into_iter().flatten().map(|(name, value)| {
-        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        (shown_line(name), shown(&value).into_owned())
-    });
     DraftRow {
         id: draft.id.0,
         tool: shown_line(&new.tool),
-        fields: fields.collect(),
+        fields: fields(&new.arguments),
+        arguments: shown(&new.arguments).into_owned(),
         destination: new.destination.as_deref().map(shown_line),
         folder: shown_line(&new.folder),
         why: shown_line(&new.why),

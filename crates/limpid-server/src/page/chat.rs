@@ -19,7 +19,7 @@ use super::meter::Meter;
 use super::shell::Shell;
 use super::state::Page;
 use super::thread::{Block, Entry, Thread, read_thread};
-use super::trouble::Trouble;
+use super::trouble::{Trouble, missing};
 
 /// Conversations that are listed.
 const LISTED: u32 = 300;
@@ -121,8 +121,9 @@ pub(super) async fn show(
     Query(Asked { all }): Query<Asked>,
     headers: HeaderMap,
 ) -> Result<Response, Trouble> {
-    let choice = ConversationChoice::Id(ConversationId::new(id));
-    let Some(own) = page.agent.directory().find(&choice).await? else { return Err(Trouble::invalid("There is none.")) };
+    let id = ConversationId::new(id);
+    let Some(own) = page.agent.store().conversation(&id).await? else { return missing(State(page), headers).await };
+    let choice = ConversationChoice::Id(id);
     let thread = read_thread(&page, &own.id, all).await?;
     let banner = banner(&page).await?;
     page.agent.deliveries().mark_read(&own.id).await?;
@@ -149,7 +150,7 @@ pub(super) async fn thread(
     let own = page.agent.directory().existing(&ConversationId::new(id)).await?;
     let thread = read_thread(&page, &own.id, all).await?;
     page.agent.deliveries().mark_read(&own.id).await?;
-    let after = thread.after;
+    let after = thread.after.clone();
     let html = ThreadPart { id: own.id.to_string(), thread }.render()?;
     let meter = meter(&page, ConversationChoice::Id(own.id.clone())).await.map(|meter| meter.render()).transpose()?;
     Ok(Json(json!({ "html": html, "after": after, "title": title(&own), "meter": meter })).into_response())

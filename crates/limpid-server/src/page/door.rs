@@ -5,19 +5,18 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use askama::Template;
+use axum::Form;
 use axum::extract::{ConnectInfo, Query, Request, State};
 use axum::http::header::{ACCEPT, COOKIE, ORIGIN, RETRY_AFTER, SET_COOKIE};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Redirect, Response};
-use axum::{Extension, Form};
 use serde::Deserialize;
 
 use super::assets;
 use super::logins::SESSION_MS;
 use super::state::Page;
 use crate::ingest::error;
-use crate::listener::Proof;
 
 /// The cookie of the theme, which any script of the page may read.
 const THEME: &str = "limpid-theme";
@@ -44,21 +43,14 @@ struct LoginScreen {
 }
 
 /// Lets a browser in whose cookie is known. What changes something has to come from this page itself.
-pub(super) async fn admit(
-    State(page): State<Arc<Page>>,
-    Extension(proof): Extension<Proof>,
-    request: Request,
-    next: Next,
-) -> Response {
+pub(super) async fn admit(State(page): State<Arc<Page>>, request: Request, next: Next) -> Response {
     let headers = request.headers();
     let changes = !matches!(*request.method(), Method::GET | Method::HEAD);
     // The name in it was looked at with the host.
     if changes && !headers.contains_key(ORIGIN) {
         return error(StatusCode::FORBIDDEN, "this has to be asked for by the page itself");
     }
-    let name = page.cookie_name();
-    if cookie(headers, &name).is_some_and(|secret| page.logins.knows(secret, page.agent.now_ms())) {
-        proof.give();
+    if is_inside(&page, headers) {
         return next.run(request).await;
     }
     let wants_page =
@@ -68,6 +60,12 @@ pub(super) async fn admit(
         return screen.answer(StatusCode::UNAUTHORIZED);
     }
     error(StatusCode::UNAUTHORIZED, "you are not logged in; open the page again")
+}
+
+/// Whether a request shows the cookie of a browser that is logged in.
+pub(super) fn is_inside(page: &Page, headers: &HeaderMap) -> bool {
+    let name = page.cookie_name();
+    cookie(headers, &name).is_some_and(|secret| page.logins.knows(secret, page.agent.now_ms()))
 }
 
 /// `GET /login?code=…`

@@ -13,11 +13,12 @@ use limpid_core::ConversationId;
 use serde::Deserialize;
 
 use super::state::Page;
+use super::talks::FIRST;
 
 /// Where a browser goes on.
 #[derive(Deserialize)]
 pub(super) struct After {
-    after: Option<u64>,
+    after: Option<String>,
 }
 
 pub(super) async fn stream(
@@ -26,15 +27,14 @@ pub(super) async fn stream(
     Query(After { after }): Query<After>,
     headers: HeaderMap,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
-    let last = headers.get("last-event-id").and_then(|last| last.to_str().ok()?.parse().ok());
+    let last = headers.get("last-event-id").and_then(|last| last.to_str().ok()).map(str::to_owned);
     let talk = page.talks.of(&ConversationId::new(id));
-    let newest = *talk.listen().borrow();
-    let mut seen = last.or(after).unwrap_or_default();
-    if seen > newest {
-        // It was told by a process that is gone.
-        seen = 0;
+    let seen = last.or(after).map_or(Some(0), |mark| page.number(&mark));
+    let seen = seen.unwrap_or_else(|| {
+        // It was told by a process that is gone, so nothing of what it shows may be true.
         talk.reload();
-    }
+        FIRST
+    });
     let listening = talk.listen();
     let state = (page, talk, listening, seen, Vec::new().into_iter());
     Sse::new(unfold(state, |(page, talk, mut listening, mut seen, mut waiting)| async move {
@@ -42,7 +42,7 @@ pub(super) async fn stream(
             if let Some(piece) = waiting.next() {
                 let piece: super::talks::Piece = piece;
                 seen = seen.max(piece.number);
-                let event = Event::default().id(piece.number.to_string()).json_data(&piece).unwrap_or_default();
+                let event = Event::default().id(page.mark(piece.number)).json_data(&piece).unwrap_or_default();
                 return Some((Ok(event), (page, talk, listening, seen, waiting)));
             }
             listening.mark_unchanged();

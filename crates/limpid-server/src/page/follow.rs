@@ -13,8 +13,9 @@ use super::parts;
 use super::state::Page;
 use super::talks::{Of, Question, Talk};
 
-/// How long words are gathered before they are shown.
+/// How long words are gathered before they are shown, for each so many bytes of the block that grows: it is sent anew each time.
 const GATHER: Duration = Duration::from_millis(40);
+const BLOCK: usize = 16 * 1024;
 
 /// Who follows a turn.
 struct Follower {
@@ -38,20 +39,20 @@ pub(super) fn follow(page: &Arc<Page>, handle: TurnHandle, said: String) {
     talk.begins();
     let page = Arc::clone(page);
     tokio::spawn(async move {
-        show(page, Arc::clone(&talk), handle, &said).await;
-        talk.ended();
+        let name = page.agent.new_secret().split_off(48);
+        show(page, Arc::clone(&talk), handle, &name, &said).await;
+        talk.ended(&name);
     });
 }
 
-async fn show(page: Arc<Page>, talk: Arc<Talk>, mut handle: TurnHandle, said: &str) {
+async fn show(page: Arc<Page>, talk: Arc<Talk>, mut handle: TurnHandle, name: &str, said: &str) {
     let (told, mut answers): (_, UnboundedReceiver<(CallId, ApprovalAnswer)>) = unbounded_channel();
-    let name = page.agent.new_secret().split_off(48);
     let markers = page.agent.config().chat.hide_markers.then(WithoutMarkers::default);
-    talk.show(Of::Thread, format!("mine-{name}"), parts::mine(said, page.clock(page.agent.now_ms())));
+    talk.show(Of::Thread, name, format!("mine-{name}"), parts::mine(said, page.clock(page.agent.now_ms())));
     let mut follower = Follower {
         page,
         talk,
-        name,
+        name: name.to_owned(),
         turn: None,
         is_elsewhere: false,
         answer: GrowingAnswer::default(),
@@ -60,12 +61,16 @@ async fn show(page: Arc<Page>, talk: Arc<Talk>, mut handle: TurnHandle, said: &s
         notes: 0,
         told,
     };
-    follower.status("Waiting");
+    if follower.talk.is_shown_by_one() {
+        follower.status("Waiting");
+    }
     loop {
         let (grows, pause) = (follower.answer.has_grown(), Arc::clone(&follower.page.pause));
+        let gather =
+            GATHER.saturating_mul(1 + u32::try_from(follower.answer.block_len() / BLOCK).unwrap_or(u32::MAX - 1));
         let gathered = async {
             match grows {
-                true => pause.pause(GATHER).await,
+                true => pause.pause(gather).await,
                 false => std::future::pending().await,
             }
         };
@@ -185,11 +190,11 @@ impl Follower {
 
     fn status(&self, words: &str) {
         if !self.is_elsewhere {
-            self.talk.show(Of::Status, "status", words);
+            self.talk.show(Of::Status, &self.name, "status", words);
         }
     }
 
     fn show(&self, key: &str, html: String) {
-        self.talk.show(Of::Answer, format!("{}-{key}", self.name), html);
+        self.talk.show(Of::Answer, &self.name, format!("{}-{key}", self.name), html);
     }
 }

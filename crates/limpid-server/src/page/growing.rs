@@ -22,6 +22,11 @@ impl GrowingAnswer {
         self.has_grown
     }
 
+    /// Bytes of the block that grows.
+    pub(super) fn block_len(&self) -> usize {
+        self.block.len()
+    }
+
     /// The number of the block that grows.
     pub(super) fn number(&self) -> usize {
         self.number

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
@@ -10,8 +11,10 @@ use axum::http::header::{
 use axum::middleware::Next;
 use axum::response::Response;
 
+use super::door::is_inside;
 use super::state::Page;
 use crate::ingest::refuse;
+use crate::listener::Proof;
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -20,7 +23,16 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 const HOSTS: &str = "add the name to `hosts` under [page] in limpid.toml";
 
 /// Looks at the name by which the page is asked, and adds the headers to every answer.
-pub(super) async fn add(State(page): State<Arc<Page>>, request: Request, next: Next) -> Response {
+pub(super) async fn add(
+    State(page): State<Arc<Page>>,
+    Extension(proof): Extension<Proof>,
+    request: Request,
+    next: Next,
+) -> Response {
+    // A connection that fetches scripts is the browser's, too.
+    if is_inside(&page, request.headers()) {
+        proof.give();
+    }
     let mut response = match page.door.admit_host(&page.hosts, request.headers()) {
         Ok(()) => next.run(request).await,
         Err(refused) => refuse(refused, HOSTS),

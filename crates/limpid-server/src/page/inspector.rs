@@ -1,5 +1,6 @@
 //! The screen of what is read: the prompt of the next turn, and every request that was sent.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use askama::Template;
@@ -33,6 +34,8 @@ pub(super) struct Asked {
 
 /// Text of one section in one message.
 struct Passage {
+    /// What links lead to: the first passage of its section has one.
+    anchor: Option<String>,
     section: String,
     kind: &'static str,
     origin: String,
@@ -120,7 +123,7 @@ async fn next(
         lead: shown_line(&lead),
         figures,
         sections: sections(prompt),
-        messages: prompt.messages().iter().map(message).collect(),
+        messages: anchored(prompt.messages().iter().map(message).collect()),
         tools: prompt
             .tools()
             .iter()
@@ -254,6 +257,7 @@ fn sections(prompt: &Prompt) -> Vec<SectionRow> {
 
 fn message(message: &limpid_prompt::PromptMessage) -> MessageRow {
     let passage = |part: &limpid_prompt::Part| Passage {
+        anchor: None,
         section: shown_line(part.section()),
         kind: kind_of(message.role(), part.section(), part.stability().as_str()),
         origin: shown_line(part.origin()),
@@ -279,6 +283,7 @@ fn sent_messages(request: &Request) -> Vec<MessageRow> {
             _ => "turn",
         };
         Passage {
+            anchor: None,
             section: shown_line(&part.section),
             kind: kind_of(role, &part.section, stability),
             origin: shown_line(&part.origin),
@@ -295,5 +300,14 @@ fn sent_messages(request: &Request) -> Vec<MessageRow> {
             .map(|call| shown(&format!("{} {}", call.name, call.arguments)).into_owned())
             .collect(),
     });
-    rows.collect()
+    anchored(rows.collect())
+}
+
+/// Messages in which the first passage of each section can be led to.
+fn anchored(mut messages: Vec<MessageRow>) -> Vec<MessageRow> {
+    let mut seen = HashSet::new();
+    for passage in messages.iter_mut().flat_map(|message| &mut message.passages) {
+        passage.anchor = seen.insert(passage.section.clone()).then(|| format!("s-{}", passage.section));
+    }
+    messages
 }

@@ -2,7 +2,7 @@
 //! it, and a link leads to the web or to a mail program, or is no link.
 
 use limpid_prompt::shown::shown;
-use pulldown_cmark::{CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, html};
+use pulldown_cmark::{Alignment, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd, html};
 
 /// The HTML of a text.
 pub(crate) fn to_html(text: &str) -> String {
@@ -83,6 +83,13 @@ impl<'a, I: Iterator<Item = Event<'a>>> Iterator for Safe<'a, I> {
             Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
             Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
             Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
+            // The screen has its own headings above these, and no style stands in markup.
+            Event::Start(Tag::Heading { level, .. }) => {
+                let level = below(level);
+                Event::Start(Tag::Heading { level, id: None, classes: Vec::new(), attrs: Vec::new() })
+            }
+            Event::End(TagEnd::Heading(level)) => Event::End(TagEnd::Heading(below(level))),
+            Event::Start(Tag::Table(columns)) => Event::Start(Tag::Table(vec![Alignment::None; columns.len()])),
             Event::Start(Tag::Link { dest_url, title, .. }) => self.open(dest_url, title),
             Event::End(TagEnd::Link) => self.close(),
             Event::Start(Tag::Image { dest_url, title, .. }) => {
@@ -93,6 +100,16 @@ impl<'a, I: Iterator<Item = Event<'a>>> Iterator for Safe<'a, I> {
             Event::End(TagEnd::Image) => self.close(),
             event => event,
         })
+    }
+}
+
+/// A heading below those of a message.
+const fn below(level: HeadingLevel) -> HeadingLevel {
+    match level {
+        HeadingLevel::H1 => HeadingLevel::H3,
+        HeadingLevel::H2 => HeadingLevel::H4,
+        HeadingLevel::H3 => HeadingLevel::H5,
+        _ => HeadingLevel::H6,
     }
 }
 
@@ -110,9 +127,9 @@ mod tests {
     #[test]
     fn what_a_model_writes_is_text_but_for_what_markdown_makes() {
         let text = "# A\n\n<script>alert(1)</script>\n\n**b** <img src=x onerror=y> ![seen](https://evil.example/p.png)\n\n\
-                    [in](/settings) [go](javascript:alert(1)) [out](https://example.com \"t\")\n\n| a | b |\n|---|---|\n| 1 | `<b>` |\n";
+                    [in](/settings) [go](javascript:alert(1)) [out](https://example.com \"t\")\n\n| a | b |\n|:-:|--:|\n| 1 | `<b>` |\n";
         insta::assert_snapshot!(to_html(text), @r#"
-        <h1>A</h1>
+        <h3>A</h3>
         <p>&lt;script&gt;alert(1)&lt;/script&gt;
         </p>
         <p><strong>b</strong> &lt;img src=x onerror=y&gt; <a href="https://evil.example/p.png">picture: seen</a></p>

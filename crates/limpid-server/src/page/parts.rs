@@ -139,16 +139,10 @@ pub(super) fn result(result: &str) -> String {
 
 /// A call that waits for the owner, with every word of what would run.
 pub(super) fn ask(part: &QuestionPart, can_clean: bool) -> String {
-    let value: Value = serde_json::from_str(&part.arguments).unwrap_or_default();
-    let fields = value.as_object().into_iter().flatten();
-    let fields = fields.map(|(name, value)| {
-        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        (shown_line(name), shown(&value).into_owned())
-    });
     drawn(&Ask {
         id: part.id.to_string(),
         name: shown_line(&part.name),
-        fields: fields.collect(),
+        fields: fields(&part.arguments),
         arguments: shown(&part.arguments).into_owned(),
         folder: shown_line(&part.folder),
         destination: part.destination.as_deref().map(shown_line),
@@ -156,6 +150,16 @@ pub(super) fn ask(part: &QuestionPart, can_clean: bool) -> String {
         pattern: part.pattern.as_deref().map(shown_line),
         can_clean,
     })
+}
+
+/// The arguments of a call, each with its name; none where they are no object.
+pub(super) fn fields(arguments: &str) -> Vec<(String, String)> {
+    let value: Value = serde_json::from_str(arguments).unwrap_or_default();
+    let fields = value.as_object().into_iter().flatten().map(|(name, value)| {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        (shown_line(name), shown(&value).into_owned())
+    });
+    fields.collect()
 }
 
 /// That a question was answered.
@@ -192,5 +196,44 @@ fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use limpid_core::CallId;
+
+    use super::*;
+
+    fn part(arguments: &str) -> QuestionPart {
+        QuestionPart {
+            id: CallId::new("a"),
+            name: "send_email".to_owned(),
+            arguments: arguments.to_owned(),
+            destination: Some("eve@example.com".to_owned()),
+            folder: "/w".to_owned(),
+            reason: "it would send a letter".to_owned(),
+            pattern: Some("send_email to No".to_owned()),
+            whole: true,
+        }
+    }
+
+    // SEC-077
+    #[test]
+    fn words_of_a_call_stand_behind_the_margin_and_at_no_button() {
+        let card = ask(&part("{\"Goes to\":\"ada@example.com, you typed this\",\"x\":[\"</dl><b>\"]}"), true);
+        let (foreign, own) = card.split_once("</details>").unwrap();
+        assert!(
+            foreign.contains("<dl class=\"foreign\"><dt><code>Goes to</code></dt>") && !card.contains("<b>"),
+            "{card}"
+        );
+        assert!(
+            own.contains("<dt>Goes to</dt><dd><code>eve@example.com</code></dd>") && !own.contains("ada@"),
+            "{card}"
+        );
+        let buttons = own.split_once("<button").unwrap().1;
+        assert!(!buttons.contains("send_email") && buttons.contains(">Yes, always in this conversation<"), "{card}");
+        // What cannot be taken apart is open as it is.
+        assert!(ask(&part("[1, 2]"), false).contains("<details open>"));
     }
 }

@@ -16,6 +16,8 @@ pub(crate) struct Page {
     pub(crate) agent: Agent,
     pub(crate) talks: Talks,
     pub(crate) pause: Arc<dyn Pause>,
+    /// Tells numbers of pieces of this process from those of another one.
+    pub(super) epoch: String,
     pub(super) address: SocketAddr,
     pub(super) hosts: Hosts,
     pub(super) door: Door,
@@ -36,6 +38,17 @@ impl Page {
             (false, false) => "%-d %b %Y",
         };
         at.strftime(form).to_string()
+    }
+
+    /// The number of a piece, as a browser says it again.
+    pub(super) fn mark(&self, number: u64) -> String {
+        format!("{}-{number}", self.epoch)
+    }
+
+    /// The number that a browser says again; none when it is of another process.
+    pub(super) fn number(&self, mark: &str) -> Option<u64> {
+        let (epoch, number) = mark.split_once('-')?;
+        number.parse().ok().filter(|_| epoch == self.epoch)
     }
 
     /// Cookies are those of a host, whatever the port; two pages on one machine must not log each other out.

@@ -30,6 +30,9 @@ pub(crate) struct Piece {
     /// Its number, which grows.
     #[serde(skip)]
     pub(crate) number: u64,
+    /// Who shows it; what nobody in particular shows has no name.
+    #[serde(skip)]
+    owner: String,
     /// Its name; a later piece of that name stands in its place.
     pub(crate) key: String,
     /// Where it belongs.
@@ -67,7 +70,7 @@ struct Shown {
 }
 
 /// The number before the first piece. 0 means that nothing was seen.
-const FIRST: u64 = 1;
+pub(super) const FIRST: u64 = 1;
 
 impl Shown {
     const fn new() -> Self {
@@ -156,20 +159,20 @@ impl Talk {
     }
 
     /// Shows a piece.
-    pub(super) fn show(&self, of: Of, key: impl Into<String>, html: impl Into<String>) {
-        let (key, html) = (key.into(), html.into());
+    pub(super) fn show(&self, of: Of, owner: &str, key: impl Into<String>, html: impl Into<String>) {
+        let (owner, key, html) = (owner.to_owned(), key.into(), html.into());
         let mut shown = self.lock();
         shown.number += 1;
         let number = shown.number;
         shown.pieces.retain(|piece| piece.key != key || piece.of != of);
-        shown.pieces.push(Piece { number, key, of, html });
+        shown.pieces.push(Piece { number, owner, key, of, html });
         drop(shown);
         self.newest.send_replace(number);
     }
 
     /// Has browsers load the thread again.
     pub(crate) fn reload(&self) {
-        self.show(Of::Reload, "thread", "");
+        self.show(Of::Reload, "", "thread", "");
     }
 
     pub(super) fn ask(&self, question: Question) {
@@ -206,10 +209,16 @@ impl Talk {
         self.lock().followed += 1;
     }
 
-    /// A follower has ended. After the last one, what was shown stands in the store.
-    pub(super) fn ended(&self) {
+    /// Whether one alone shows something.
+    pub(super) fn is_shown_by_one(&self) -> bool {
+        self.lock().followed == 1
+    }
+
+    /// A follower has ended: what it has shown stands in the store.
+    pub(super) fn ended(&self, owner: &str) {
         let mut shown = self.lock();
         shown.followed -= 1;
+        shown.pieces.retain(|piece| piece.owner != owner);
         if shown.followed == 0 {
             shown.questions.clear();
             shown.pieces.clear();

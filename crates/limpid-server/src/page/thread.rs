@@ -60,7 +60,7 @@ pub(super) struct Thread {
     /// Why the last turn failed.
     pub(super) failed: Option<String>,
     /// The piece after which a browser goes on.
-    pub(super) after: u64,
+    pub(super) after: String,
 }
 
 /// The messages of a conversation but for those of turns that are shown while they run.
@@ -89,7 +89,7 @@ async fn stored(page: &Page, id: &ConversationId, all: bool, position: &Position
     let typed: HashSet<String> = page.agent.store().typed(id).await?.into_iter().collect();
     let reader = Reader { page, broken: &broken, typed: &typed, spent: spent(&requests) };
     let entries = reader.entries(&rows, earlier);
-    Ok(Thread { entries, earlier, failed: None, after: position.after })
+    Ok(Thread { entries, earlier, failed: None, after: page.mark(position.after) })
 }
 
 /// What the requests of each turn have read and cost.

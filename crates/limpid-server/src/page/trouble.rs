@@ -6,6 +6,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{Html, IntoResponse, Response};
+use limpid_prompt::shown::shown;
 use limpid_runtime::AgentError;
 use limpid_store::StoreError;
 
@@ -15,10 +16,13 @@ use super::state::Page;
 /// What went wrong with a request of a script's: a status and a sentence.
 pub(super) struct Trouble(StatusCode, String);
 
+/// A screen that says what went wrong.
 #[derive(Template)]
-#[template(path = "missing.html")]
-struct MissingScreen {
+#[template(path = "trouble.html")]
+struct TroubleScreen {
     shell: Shell,
+    title: &'static str,
+    why: String,
 }
 
 impl Trouble {
@@ -59,6 +63,18 @@ impl IntoResponse for Trouble {
 
 /// Whatever is not there.
 pub(super) async fn missing(State(page): State<Arc<Page>>, headers: HeaderMap) -> Result<Response, Trouble> {
-    let shell = Shell::new(&page, &headers, "Not found", "").await?;
-    Ok((StatusCode::NOT_FOUND, Html(MissingScreen { shell }.render()?)).into_response())
+    let why = "There is no page at this address.".to_owned();
+    screen(&page, &headers, "Not found", Trouble(StatusCode::NOT_FOUND, why)).await
+}
+
+/// What went wrong with a form that was sent without a script, as a screen.
+pub(super) async fn screen(
+    page: &Page,
+    headers: &HeaderMap,
+    title: &'static str,
+    Trouble(status, why): Trouble,
+) -> Result<Response, Trouble> {
+    let shell = Shell::new(page, headers, &format!("{title} · Limpid"), "").await?;
+    let why = shown(&why).into_owned();
+    Ok((status, Html(TroubleScreen { shell, title, why }.render()?)).into_response())
 }

@@ -105,9 +105,10 @@ impl PageBench {
         serde_json::from_str(&text).unwrap()
     }
 
-    /// Pieces of a conversation after a number, until one is the last.
-    pub(crate) async fn pieces(&self, id: &str, after: u64, is_last: impl Fn(&Value) -> bool) -> Vec<Value> {
-        let response = self.get(&format!("/c/{id}/events?after={after}")).send().await.unwrap();
+    /// Pieces of a conversation after the mark of one, or all that stand there, until one is the last.
+    pub(crate) async fn pieces(&self, id: &str, after: &str, is_last: impl Fn(&Value) -> bool) -> Vec<Value> {
+        let after = if after.is_empty() { String::new() } else { format!("?after={after}") };
+        let response = self.get(&format!("/c/{id}/events{after}")).send().await.unwrap();
         assert_eq!(response.status(), StatusCode::OK);
         let mut stream = response.bytes_stream();
         let (mut text, mut pieces) = (String::new(), Vec::new());
@@ -119,7 +120,7 @@ impl PageBench {
                     let number = event.lines().find_map(|line| line.strip_prefix("id: "));
                     if let (Some(data), Some(number)) = (data, number) {
                         let mut piece: Value = serde_json::from_str(data).unwrap();
-                        piece["number"] = number.parse::<u64>().unwrap().into();
+                        piece["mark"] = number.into();
                         pieces.push(piece);
                     }
                     text = rest.to_owned();

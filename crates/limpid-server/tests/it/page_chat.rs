@@ -16,7 +16,7 @@ async fn a_message_is_answered_piece_by_piece_and_stands_in_the_thread() {
     let bench = PageBench::new(script, "").await;
     let told = bench.sent("/c/new/send", &[("text", "hi <i>"), ("key", "k1")]).await;
     let id = told["conversation"].as_str().unwrap();
-    let pieces = bench.pieces(id, 1, is_reload).await;
+    let pieces = bench.pieces(id, "", is_reload).await;
     let html: String = pieces.iter().filter_map(|piece| piece["html"].as_str()).collect();
     assert!(!html.contains("<b>") && !html.contains("<i>"), "{html}");
     let thread = || async {
@@ -45,15 +45,15 @@ async fn whoever_comes_in_the_middle_sees_what_was_said_and_the_rest() {
     let told = bench.sent("/c/new/send", &[("text", "count")]).await;
     let id = told["conversation"].as_str().unwrap();
     let shown = |piece: &Value| piece["html"].as_str().unwrap_or_default().contains("Two.");
-    let first = bench.pieces(id, 1, shown).await;
+    let first = bench.pieces(id, "", shown).await;
     // The screen that is loaded now leaves the turn to the pieces, and they tell all of it from the start.
     let screen = bench.html(&format!("/c/{id}")).await;
-    assert!(screen.contains("data-after=\"0\"") && !screen.contains("One."), "{screen}");
-    let second = bench.pieces(id, 0, shown).await;
+    assert!(screen.contains("-0\">") && !screen.contains("One."), "{screen}");
+    let second = bench.pieces(id, "", shown).await;
     let whole: String = second.iter().filter_map(|piece| piece["html"].as_str()).collect();
     assert_eq!((whole.matches("One.").count(), whole.matches("count").count()), (1, 1), "{whole}");
     // Who has seen some is told the rest only.
-    let seen = first.last().unwrap()["number"].as_u64().unwrap();
+    let seen = first.last().unwrap()["mark"].as_str().unwrap();
     bench.sent(&format!("/c/{id}/stop"), &[]).await;
     let rest = bench.pieces(id, seen, is_reload).await;
     assert!(rest.iter().all(|piece| !piece["html"].as_str().unwrap_or_default().contains("One.")), "{rest:?}");
@@ -74,7 +74,7 @@ async fn a_call_waits_for_an_answer_that_was_offered() {
     let told = bench.sent("/c/new/send", &[("text", "Write it down")]).await;
     let id = told["conversation"].as_str().unwrap();
     let asked = |piece: &Value| piece["html"].as_str().unwrap_or_default().contains("data-call");
-    let pieces = bench.pieces(id, 1, asked).await;
+    let pieces = bench.pieces(id, "", asked).await;
     let card = pieces.last().unwrap()["html"].as_str().unwrap().to_owned();
     assert!(card.contains("notes.md") && card.contains("&#60;script&#62;") && !card.contains("<script>"), "{card}");
     let call = card.split("data-call=\"").nth(1).unwrap().split('"').next().unwrap();
@@ -84,8 +84,41 @@ async fn a_call_waits_for_an_answer_that_was_offered() {
     assert_eq!(answer("yes").await.unwrap().status(), StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!(answer("no").await.unwrap().status(), StatusCode::OK);
     assert_eq!(answer("once").await.unwrap().status(), StatusCode::UNPROCESSABLE_ENTITY, "a question is answered once");
-    bench.pieces(id, 1, is_reload).await;
+    bench.pieces(id, "", is_reload).await;
     assert!(!bench.home.path().join("workspace/notes.md").exists());
+}
+
+// SUR-020
+#[tokio::test]
+async fn what_another_process_has_told_is_loaded_again() {
+    let bench = PageBench::new("[[reply]]\ntext = \"ok\"\n", "").await;
+    let told = bench.sent("/c/new/send", &[("text", "hi")]).await;
+    let id = told["conversation"].as_str().unwrap();
+    bench.pieces(id, "", is_reload).await;
+    let first = bench.pieces(id, "0123abcd-900", |_| true).await;
+    assert_eq!(first[0]["of"], "reload");
+}
+
+// SUR-020
+#[tokio::test]
+async fn a_message_that_waited_is_shown_once_when_the_answer_before_it_is_there() {
+    let script = "[[reply]]\ntext = \"One.\"\nhang = \"end\"\n[[reply]]\ntext = \"Two.\"\nhang = \"end\"\n";
+    let bench = PageBench::new(script, "").await;
+    let told = bench.sent("/c/new/send", &[("text", "first")]).await;
+    let id = told["conversation"].as_str().unwrap();
+    let has = |text: &'static str| move |piece: &Value| piece["html"].as_str().unwrap_or_default().contains(text);
+    bench.pieces(id, "", has("One.")).await;
+    bench.sent(&format!("/c/{id}/send"), &[("text", "second")]).await;
+    bench.sent(&format!("/c/{id}/stop"), &[]).await;
+    bench.pieces(id, "", has("Two.")).await;
+    // What stands in the thread is no piece any more, and the other way round.
+    let thread: Value = serde_json::from_str(&bench.html(&format!("/c/{id}/thread")).await).unwrap();
+    let pieces = bench.pieces(id, "", has("Two.")).await;
+    let told: String = pieces.iter().filter_map(|piece| piece["html"].as_str()).collect();
+    let whole = format!("{}{told}", thread["html"].as_str().unwrap());
+    for text in [">first<", ">second<", "One.", "Two."] {
+        assert_eq!(whole.matches(text).count(), 1, "{text}: {whole}");
+    }
 }
 
 // SUR-015

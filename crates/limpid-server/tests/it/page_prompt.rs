@@ -22,7 +22,7 @@ async fn the_next_prompt_and_what_was_sent_are_shown_with_their_sections_and_no_
 
     let told = bench.sent("/c/new/send", &[("text", "hi")]).await;
     let id = told["conversation"].as_str().unwrap();
-    bench.pieces(id, 1, |piece| piece["of"] == "reload").await;
+    bench.pieces(id, "", |piece| piece["of"] == "reload").await;
     let thread = bench.html(&format!("/c/{id}")).await;
     let request = thread.split("href=\"/prompt/r").nth(1).unwrap().split('"').next().unwrap();
     let sent = bench.html(&format!("/prompt/r{request}")).await;
