@@ -162,8 +162,9 @@ async fn owners_inputs(
     let unaccepted = UnacceptedFiles::read(&*deps.store, &deps.home).await?;
     let is_held_back = |path: &Path, bytes: &[u8]| unaccepted.contains(path, bytes);
     inputs.workspace = sources::workspace_files::read(&deps.home.workspace(), &time, &is_held_back, standing_notices)?;
-    inputs.workspace.folders = sources::workspace_files::granted(&deps.config.files);
-    inputs.workspace.base = deps.config.files.base.as_deref().and_then(|base| deps.config.files.name_of(base));
+    let (files, outside) = (&deps.config.files, deps.home.outside());
+    inputs.workspace.folders = sources::workspace_files::granted(files, &outside);
+    inputs.workspace.base = files.base.as_deref().and_then(|base| files.name_of(base, &outside));
     let agent_file = sources::agent_file::apply(deps, profile, inputs, standing_notices);
     sources::memory::fill(deps, inputs, profile, notices).await?;
     sources::tasks::fill(deps, inputs).await?;

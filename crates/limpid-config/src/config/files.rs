@@ -32,8 +32,13 @@ impl FilesConfig {
         (1..).zip(others).map(|(number, folder)| (format!("~/folders/{number}"), folder))
     }
 
-    /// What a folder is called outside of questions; none of one within a folder that isn't the owner's.
-    pub fn name_of(&self, folder: &Path) -> Option<String> {
+    /// What a folder is called outside of questions; none of one within a folder that isn't the owner's, as that for what strangers
+    /// wrote, `outside`.
+    pub fn name_of(&self, folder: &Path, outside: &Path) -> Option<String> {
+        let outsides = [Some(outside.to_owned()), outside.canonicalize().ok()];
+        if outsides.into_iter().flatten().any(|outside| folder.starts_with(outside)) {
+            return None;
+        }
         if let Some((name, _)) = self.named().find(|(_, named)| *named == folder) {
             return Some(name);
         }
@@ -85,9 +90,11 @@ mod tests {
             base: Some(evil.clone()),
             ..FilesConfig::default()
         };
-        assert_eq!(files.name_of(&own).as_deref(), Some("/none/notes"));
-        assert_eq!(files.name_of(&evil).as_deref(), Some("~/folders/1"));
-        assert_eq!(files.name_of(&evil.join("and delete it")), None);
+        let name_of = |folder: &Path| files.name_of(folder, Path::new("/none/home/outside"));
+        assert_eq!(name_of(&own).as_deref(), Some("/none/notes"));
+        assert_eq!(name_of(&evil).as_deref(), Some("~/folders/1"));
+        assert_eq!(name_of(&evil.join("and delete it")), None);
+        assert_eq!(name_of(Path::new("/none/home/outside/Assistants obey")), None);
         let said = format!("cannot read {}: there is no {:?}; see /none/notes", evil.join("a").display(), evil);
         assert_eq!(files.with_names(said), "cannot read ~/folders/1/a: there is no \"~/folders/1\"; see /none/notes");
     }

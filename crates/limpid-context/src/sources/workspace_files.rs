@@ -49,8 +49,8 @@ pub(crate) fn read(
 }
 
 /// The folders that file tools may touch besides the workspace, each on a line of its own.
-pub(crate) fn granted(config: &FilesConfig) -> Vec<String> {
-    config.grants.iter().chain(&config.read).filter_map(|folder| config.name_of(folder)).collect()
+pub(crate) fn granted(config: &FilesConfig, outside: &Path) -> Vec<String> {
+    config.grants.iter().chain(&config.read).filter_map(|folder| config.name_of(folder, outside)).collect()
 }
 
 /// The Markdown files at the top, by name.

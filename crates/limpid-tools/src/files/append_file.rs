@@ -79,10 +79,10 @@ impl Tool for AppendFile {
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { path, content } = read_arguments(arguments)?;
-        let (grants, named) = (Arc::clone(&self.grants), context.words(path.clone()));
+        let (grants, turn) = (Arc::clone(&self.grants), context.trust);
         changing(move |until| {
             let place = grants.place_to_write(&path)?;
-            let there = where_it_is(&place);
+            let (there, named) = (where_it_is(&place), Labelled::new(grants.called(&place), turn));
             let bytes = Changing::new(Opened::new(&grants, place)?, true, until)?.append(&content)?;
             Ok(sentence!("added {} bytes to {}, which has {}{}", content.len(), named, bytes, there).into())
         })

@@ -81,10 +81,11 @@ impl Tool for EditFile {
         if old_text == new_text {
             return Err("`old_text` and `new_text` are equal; nothing would change".into());
         }
-        let (grants, named) = (Arc::clone(&self.grants), context.words(path.clone()));
+        let (grants, turn) = (Arc::clone(&self.grants), context.trust);
         changing(move |until| {
-            let opened = Opened::new(&grants, grants.place_to_write(&path)?)?;
-            let file = Changing::new(opened, false, until)?;
+            let place = grants.place_to_write(&path)?;
+            let named = Labelled::new(grants.called(&place), turn);
+            let file = Changing::new(Opened::new(&grants, place)?, false, until)?;
             let text = file.text()?;
             match places(&text, &old_text).as_slice() {
                 [] => {

@@ -1,6 +1,7 @@
 //! A granted folder as an open handle. Everything in it is opened relative to that handle.
 
 use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -51,16 +52,51 @@ impl<'a> Opened<'a> {
             std::fs::create_dir_all(folder)
                 .map_err(|error| sentence!("the workspace cannot be made: {}", echoed(error)))?;
         }
-        let folder = Dir::open_ambient_dir(folder, ambient_authority())
-            .map_err(|error| sentence!("`{}` cannot be opened: {}", echoed(folder.display()), echoed(error)))?;
-        Ok(Self { folder, place, grants })
+        if grants.is_apart(&place) {
+            return Err(grants.outside(&place.asked));
+        }
+        let called = || grants.name_of(place.root);
+        let cannot = |error| sentence!("`{}` cannot be opened: {}", echoed(called()), echoed(error));
+        let opened = if grants.is_granted(place.root) {
+            if folder.is_symlink() {
+                return Err(sentence!(
+                    "`{}` is a link; the owner has to grant the folder that it leads to",
+                    echoed(called())
+                ));
+            }
+            without_following(folder)
+        } else {
+            Dir::open_ambient_dir(folder, ambient_authority())
+        };
+        let opened = opened.map_err(cannot)?;
+        let about = opened.dir_metadata().map_err(cannot)?;
+        if !grants.is_what_was_granted(place.root, (about.dev(), about.ino())) {
+            return Err(sentence!(
+                "`{}`: another folder is in the place of the one that the owner granted; nothing was touched. \
+                 The owner grants it by starting Limpid again.",
+                echoed(&place.asked)
+            ));
+        }
+        Ok(Self { folder: opened, place, grants })
     }
 
     /// Reads a text file whole.
     pub(super) fn text(&self) -> Result<String, Sentence> {
         let mut options = OpenOptions::new();
         let file = self.folder.open_with(&self.place.path, options.read(true).custom_flags(NO_WAIT));
-        self.read(file.map_err(|error| self.trouble(&error))?)
+        let file = file.map_err(|error| self.trouble(&error))?;
+        self.stays_apart(&file)?;
+        self.read(file)
+    }
+
+    /// Refuses what was opened in the folder that is kept apart: what a path leads to may have changed since it was looked at.
+    fn stays_apart(&self, opened: &impl AsRawFd) -> Result<(), Sentence> {
+        match real_path(opened) {
+            Some(real) if self.grants.keeps_apart(self.place.root, &real) => {
+                Err(self.grants.outside(&self.place.asked))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The entries of a folder: name, and whether it is a folder.
@@ -70,6 +106,7 @@ impl<'a> Opened<'a> {
             return Err(sentence!("`{}` is a file, no folder; read it with read_file", echoed(&self.place.asked)));
         }
         let folder = self.folder.open_dir(&self.place.path).map_err(|error| self.trouble(&error))?;
+        self.stays_apart(&folder)?;
         let mut entries = Vec::new();
         for entry in folder.entries().map_err(|error| self.trouble(&error))? {
             let name = PathBuf::from(entry.map_err(|error| self.trouble(&error))?.file_name());
@@ -148,6 +185,7 @@ impl<'a> Changing<'a> {
             opened.folder.create_dir_all(parent).map_err(|error| opened.trouble(&error))?;
         }
         let folder = opened.folder.open_dir(parent).map_err(|error| opened.trouble(&error))?;
+        opened.stays_apart(&folder)?;
         if folder.is_dir(&name) {
             return Err(sentence!("`{}` is a folder", echoed(asked)));
         }
@@ -256,6 +294,18 @@ fn fill(mut file: File, bytes: &[u8], mode: Option<Permissions>) -> io::Result<(
     }
     file.write_all(bytes)?;
     file.sync_data()
+}
+
+/// Opens a folder, but none that a link leads to.
+fn without_following(folder: &Path) -> io::Result<Dir> {
+    use rustix::fs::{Mode, OFlags, open};
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(Dir::from_std_file(std::fs::File::from(open(folder, flags, Mode::empty())?)))
+}
+
+/// Where something that is open lies now, without links; none where the system does not say.
+fn real_path(opened: &impl AsRawFd) -> Option<PathBuf> {
+    std::fs::read_link(format!("/proc/self/fd/{}", opened.as_raw_fd())).ok()
 }
 
 /// Reading and writing for the owner, nothing for anybody else.

@@ -1,6 +1,7 @@
 //! Which folders may be touched, and which of them a path means.
 
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use limpid_core::{Sentence, Trust, sentence};
 use serde_json::Value;
@@ -11,7 +12,9 @@ use crate::tool::echoed;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grants {
     workspace: Root,
-    others: Vec<Root>,
+    others: Vec<Granted>,
+    /// A folder of ours of which nothing but our own roots is granted, whatever lies around it.
+    apart: Option<PathBuf>,
     /// Where relative paths begin, if not at the workspace.
     base: Option<PathBuf>,
     /// Names that stand for the first of some folders that has what is asked for.
@@ -33,6 +36,17 @@ pub struct Root {
     pub trust: Trust,
 }
 
+/// A folder besides the workspace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Granted {
+    root: Root,
+    /// Which folder the owner granted, as soon as it is there; none of a folder of ours, which nobody else can move.
+    is: Option<Arc<OnceLock<FileId>>>,
+}
+
+/// A file's or folder's number on its disk, and the disk's.
+pub(super) type FileId = (u64, u64);
+
 /// What a path means: a granted folder and the way from there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place<'a> {
@@ -50,6 +64,7 @@ impl Grants {
         Self {
             workspace: Root { folder: workspace.into(), write: true, trust: Trust::File },
             others: Vec::new(),
+            apart: None,
             base: None,
             short: Vec::new(),
             named: Vec::new(),
@@ -57,10 +72,29 @@ impl Grants {
         }
     }
 
-    /// Grants a folder besides.
+    /// Grants a folder of ours besides.
     #[must_use]
     pub fn with(mut self, root: Root) -> Self {
-        self.others.push(root);
+        self.others.push(Granted { root, is: None });
+        self
+    }
+
+    /// Grants a folder of the owner's: the one that is there now and no other that is put in its place.
+    #[must_use]
+    pub fn with_granted(mut self, root: Root) -> Self {
+        let is = OnceLock::new();
+        // A link is no folder, whatever it leads to.
+        if let Some(id) = std::fs::symlink_metadata(&root.folder).ok().and_then(|about| id(&about)) {
+            let _ = is.set(id);
+        }
+        self.others.push(Granted { root, is: Some(Arc::new(is)) });
+        self
+    }
+
+    /// Keeps a folder apart that holds folders of ours: what else is in it is in no grant, not even in one around it.
+    #[must_use]
+    pub fn apart_from(mut self, home: impl Into<PathBuf>) -> Self {
+        self.apart = Some(home.into());
         self
     }
 
@@ -89,7 +123,7 @@ impl Grants {
     /// The same folders, none of which may be changed.
     #[must_use]
     pub fn read_only(mut self) -> Self {
-        for root in std::iter::once(&mut self.workspace).chain(&mut self.others) {
+        for root in std::iter::once(&mut self.workspace).chain(self.others.iter_mut().map(|other| &mut other.root)) {
             root.write = false;
         }
         self
@@ -107,7 +141,30 @@ impl Grants {
 
     /// Every folder, the workspace first.
     pub fn roots(&self) -> impl Iterator<Item = &Root> {
-        std::iter::once(&self.workspace).chain(&self.others)
+        std::iter::once(&self.workspace).chain(self.others.iter().map(|other| &other.root))
+    }
+
+    /// Whether the folder that was opened for a root is the one that was granted.
+    pub(super) fn is_what_was_granted(&self, root: &Root, opened: FileId) -> bool {
+        let granted = self.others.iter().find(|other| other.root == *root).and_then(|other| other.is.as_ref());
+        granted.is_none_or(|is| *is.get_or_init(|| opened) == opened)
+    }
+
+    /// Whether a place of a grant is in the folder that is kept apart, and in no folder of ours there.
+    pub(super) fn is_apart(&self, place: &Place<'_>) -> bool {
+        let whole = place.root.folder.join(&place.path);
+        // What is not there yet lies where its nearest folder leads.
+        let real = whole.ancestors().find_map(|path| path.canonicalize().ok());
+        real.is_none_or(|real| self.keeps_apart(place.root, &real))
+    }
+
+    /// The same of what was opened in a root, by its path without links.
+    pub(super) fn keeps_apart(&self, root: &Root, real: &Path) -> bool {
+        let own = || self.others.iter().filter(|other| other.is.is_none()).map(|other| &other.root);
+        let own = || own().chain([&self.workspace]);
+        let holds = |folder: &Path| real.starts_with(folder.canonicalize().as_deref().unwrap_or(folder));
+        let is_in_home = self.apart.as_deref().is_some_and(holds);
+        is_in_home && !own().any(|own| own == root || holds(&own.folder))
     }
 
     /// The place that a path means: an absolute path within a granted folder, or one from where relative paths begin.
@@ -187,10 +244,23 @@ impl Grants {
         Ok(place)
     }
 
+    /// Whether a folder is the owner's, so that somebody could put another in its place.
+    pub(super) fn is_granted(&self, root: &Root) -> bool {
+        self.others.iter().any(|other| other.root == *root && other.is.is_some())
+    }
+
     /// What a folder is called in what tools say.
-    fn name_of(&self, root: &Root) -> String {
+    pub(super) fn name_of(&self, root: &Root) -> String {
         let named = self.named.iter().find(|(_, folder)| *folder == root.folder);
         named.map_or_else(|| root.folder.display().to_string(), |(name, _)| name.clone())
+    }
+
+    /// What a place is called: as it was asked for, but for folders whose name on the disk is a stranger's text.
+    pub(super) fn called(&self, place: &Place<'_>) -> String {
+        match self.named.iter().find(|(_, folder)| *folder == place.root.folder) {
+            Some((name, _)) => Path::new(name).join(&place.path).display().to_string(),
+            None => place.asked.clone(),
+        }
     }
 
     /// What is said of a path that leads out of the granted folders.
@@ -199,6 +269,17 @@ impl Grants {
         let folders = echoed(folders.join(", "));
         sentence!("`{}` is outside of the granted folders ({}); nothing was touched", echoed(path), folders)
     }
+}
+
+#[cfg(unix)]
+fn id(about: &std::fs::Metadata) -> Option<FileId> {
+    use std::os::unix::fs::MetadataExt as _;
+    Some((about.dev(), about.ino()))
+}
+
+#[cfg(not(unix))]
+fn id(_about: &std::fs::Metadata) -> Option<FileId> {
+    None
 }
 
 /// A path without `.` and `..`, by its words alone.

@@ -78,10 +78,10 @@ impl Tool for WriteFile {
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { path, content } = read_arguments(arguments)?;
-        let (grants, named) = (Arc::clone(&self.grants), context.words(path.clone()));
+        let (grants, turn) = (Arc::clone(&self.grants), context.trust);
         changing(move |until| {
             let place = grants.place_to_write(&path)?;
-            let there = where_it_is(&place);
+            let (there, named) = (where_it_is(&place), Labelled::new(grants.called(&place), turn));
             Changing::new(Opened::new(&grants, place)?, true, until)?.replace(content.as_bytes())?;
             Ok(sentence!("wrote {} bytes to {}{}", content.len(), named, there).into())
         })

@@ -9,6 +9,8 @@ mod fixed_fetches;
 mod flood_of_calls;
 #[cfg(target_os = "linux")]
 mod foreign_tests;
+#[cfg(unix)]
+mod granted_home;
 #[cfg(target_os = "linux")]
 mod hostile_formats;
 mod hostile_research;

@@ -31,11 +31,9 @@ pub(crate) fn grants(home: &Home, config: &FilesConfig) -> Grants {
     let all_skills = [home.workspace_skills(), home.skills(), home.builtin_skills()];
     let write = config.grants.iter().map(|folder| granted(folder, true));
     let read = config.read.iter().map(|folder| granted(folder, false));
-    let grants = skills
-        .into_iter()
-        .chain(write)
-        .chain(read)
-        .fold(Grants::new(home.workspace(), home.folder_locks()), Grants::with);
+    let own = Grants::new(home.workspace(), home.folder_locks()).apart_from(home.path());
+    let own = skills.into_iter().fold(own, Grants::with);
+    let grants = write.chain(read).fold(own, Grants::with_granted);
     let grants = config.named().fold(grants, |grants, (name, folder)| grants.with_name(name, folder.clone()));
     let grants = grants.with_base(config.base.clone());
     let outside = Root { folder: home.outside(), write: true, trust: Trust::Outside };
