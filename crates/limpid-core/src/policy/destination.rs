@@ -136,8 +136,14 @@ fn account_and_names(rule: &str, has_account: bool) -> (Option<&str>, BTreeSet<&
     (account, names.split(", ").collect())
 }
 
+/// A name as it is compared with others: case does not count, but for letters outside of ASCII, of which some become another
+/// mailbox's or host's when their case is changed.
+pub(super) fn folded(name: &str) -> String {
+    name.to_ascii_lowercase()
+}
+
 fn is_same(one: &str, other: &str) -> bool {
-    one.to_lowercase() == other.to_lowercase()
+    folded(one) == folded(other)
 }
 
 #[cfg(test)]
@@ -155,6 +161,7 @@ mod tests {
         let both = letter(&["ada@a.test", "eve@evil.test"]);
         let [all, any] = ["all and any", "any"];
         let table = [
+            (letter(&["\u{212a}ate@example.com"]), "me@example.com to kate@example.com", ""),
             (Destination::host("docs.rs"), "docs.rs", all),
             (Destination::host("docs.rs"), "Docs.rs.", all),
             (Destination::host("a.docs.rs"), "*.docs.rs", all),

@@ -1,8 +1,10 @@
 //! Whether a name stands in what the owner typed.
 
+use super::destination::folded;
+
 /// Whether a whole name or address stands in a text, not only a part of a longer one. Case does not count.
 pub fn names_whole(text: &str, name: &str) -> bool {
-    let (text, name) = (text.to_lowercase(), name.to_lowercase());
+    let (text, name) = (folded(text), folded(name));
     !name.is_empty() && text.match_indices(&name).any(|(at, found)| is_whole(&text, at, at + found.len()))
 }
 
@@ -33,6 +35,7 @@ mod tests {
         for name in ["example.com", "a@example.com", "ada@example.co", "13", "marais boutiqu", "", "eve", "bob\t"] {
             assert!(!names_whole(text, name), "{name}");
         }
+        assert!(!names_whole("write to kate@example.com", "\u{212a}ate@example.com"), "another mailbox");
         assert!(!names_whole("see ada@example.com.evil.test", "ada@example.com"));
         assert!(!names_whole("not-bob, bobby and eve.bob", "bob"));
     }

@@ -1,7 +1,7 @@
 //! The judgement of one call.
 
 use super::argument::Argument;
-use super::destination::Destination;
+use super::destination::{Destination, folded};
 use super::effect::{AddressOrigin, Cell, Effect, FileChange, Row, Window, cell};
 use super::mode::{ModeRules, ToolFacts, Writes, allowed};
 use super::rules::{Grant, OwnerRules};
@@ -120,7 +120,7 @@ impl Call<'_> {
         }
         let written: Vec<&str> = self.paths.iter().filter(|path| path.write).map(|path| path.real.as_str()).collect();
         let place = match self.destination {
-            Some(destination) => format!("to {}", destination.to_string().trim_end_matches('.').to_lowercase()),
+            Some(destination) => format!("to {}", folded(destination.to_string().trim_end_matches('.'))),
             None if written.is_empty() => return None,
             None => format!("in {}", written.join(", ")),
         };
