@@ -1,4 +1,7 @@
-//! Where the front matter of a file ends.
+//! Where the front matter of a file ends, and how it is read.
+
+use serde::Deserialize;
+use serde_saphyr::{Error, budget, from_str_with_options, options};
 
 /// The front matter of a file, without its fences, and what follows it; no front matter without a closing fence.
 ///
@@ -20,4 +23,13 @@ pub fn split_front_matter(text: &str) -> (Option<&str>, &str) {
 fn strip_fence(text: &str) -> Option<&str> {
     let (first, rest) = text.split_once('\n')?;
     (first.trim_end() == "---").then_some(rest)
+}
+
+/// Reads front matter. It is short, and a few lines of anchors and aliases would grow by powers, so there are none.
+///
+/// # Errors
+/// When it is no YAML, another value, or too long.
+pub(crate) fn yaml<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, Error> {
+    let limits = budget! { max_anchors: 0, max_aliases: 0, max_events: 20_000, flow_nesting_limit: 32 };
+    from_str_with_options(text, options! { budget: limits })
 }

@@ -44,7 +44,10 @@ fn read_below(folder: &Path, path: &str, layer: Layer, read: &Read<'_>, files: &
         let Ok(name) = entry.file_name().into_string() else { continue };
         let path = if path.is_empty() { name } else { format!("{path}/{name}") };
         let full = entry.path();
-        let about = std::fs::metadata(&full).map_err(named)?;
+        // A profile's folder may be a link of the owner's. In it links would lead to files that nobody wrote for a prompt.
+        let is_profile = !path.contains('/');
+        let about = if is_profile { std::fs::metadata(&full) } else { std::fs::symlink_metadata(&full) };
+        let about = about.map_err(named)?;
         if about.is_dir() && path.split('/').count() < 5 {
             read_below(&full, &path, layer, read, files)?;
         } else if about.is_file() && about.len() <= MAX_BYTES {

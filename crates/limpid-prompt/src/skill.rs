@@ -13,7 +13,7 @@ use limpid_core::Skill;
 use limpid_core::skill::{BadName, MAX_DESCRIPTION, SkillName};
 use serde_json::{Map, Value};
 
-use crate::front_matter::split_front_matter;
+use crate::front_matter::{self, split_front_matter};
 
 /// Why a text is no skill.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -97,7 +97,7 @@ pub(crate) fn read_front(front: &str) -> Result<Map<String, Value>, SkillError> 
     if let Ok(Value::Object(map)) = serde_json::from_str(front) {
         return Ok(map);
     }
-    let read = |text: &str| serde_saphyr::from_str::<Value>(text);
+    let read = |text: &str| front_matter::yaml::<Value>(text);
     // Published skills leave texts with `: ` in them unquoted.
     let value = read(front).or_else(|error| read(&with_quotes(front)).map_err(|_| error)).map_err(|error| {
         let line = error.location().map_or(1, |at| usize::try_from(at.line()).unwrap_or(1));
@@ -165,6 +165,14 @@ fn first_paragraph(body: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // SEC-044 SEC-093
+    #[test]
+    fn front_matter_that_would_grow_by_powers_is_refused_at_its_first_anchor() {
+        let lines: String = (1..7).map(|n| format!("a{n}: &a{n} [{}]\n", format!("*a{},", n - 1).repeat(9))).collect();
+        let error = parse(&format!("---\nname: tea\na0: &a0 [x,x,x]\n{lines}---\nSteep.\n"), "tea").unwrap_err();
+        assert!(error.to_string().contains("anchor"), "{error}");
+    }
 
     // PICO-034
     #[test]

@@ -1,5 +1,6 @@
 //! Making a profile of its files: the parts by themselves, then what holds them together.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -63,7 +64,8 @@ impl Made {
         names: &Names,
         problems: &mut Vec<Problem>,
     ) -> Profile {
-        let resolver = Resolver { names, own: &self.draft, fallback: fallback.map(|made| &made.draft) };
+        let drafts = (&self.draft, fallback.map(|made| &made.draft));
+        let resolver = Resolver { names, own: drafts.0, fallback: drafts.1, written: Cell::default() };
         let mut found = Vec::new();
         let mut paths = resolver.paths(&mut found);
         for (file, path) in set.manifest.budget_paths.iter().filter(|(_, path)| !paths.contains_key(path.get_ref())) {

@@ -1,5 +1,6 @@
 //! Message lists with their splices carried out.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -30,7 +31,12 @@ pub(crate) struct Resolver<'d> {
     pub(crate) names: &'d Names,
     pub(crate) own: &'d Draft,
     pub(crate) fallback: Option<&'d Draft>,
+    /// Steps that were written out so far.
+    pub(crate) written: Cell<usize>,
 }
+
+/// Steps of all paths of a profile together: splices of splices grow by powers.
+const MOST_STEPS: usize = 10_000;
 
 impl<'d> Resolver<'d> {
     /// Every path of the profile, its own and those that it does not define.
@@ -98,6 +104,16 @@ impl Walk<'_, '_> {
     fn steps(&mut self, open: &mut Vec<String>) -> (Option<Vec<String>>, Option<Vec<String>>, Vec<Step>) {
         let (mut own_tools, mut spliced_tools, mut local_tools, mut steps) = (None, None, None, Vec::new());
         for (at, step) in &self.draft.steps {
+            let written = self.resolver.written.replace(self.resolver.written.get() + 1);
+            if written >= MOST_STEPS {
+                // It is told once, of whichever path comes to it.
+                if written == MOST_STEPS {
+                    let message =
+                        format!("the paths have more than {MOST_STEPS} messages when their splices are carried out");
+                    self.problems.push(self.draft.file.error(Fault::new(at.clone(), message, "splice fewer paths")));
+                }
+                break;
+            }
             match step {
                 StepDraft::Tools(tools) => own_tools = Some(tools.clone()),
                 StepDraft::Message(message) => steps.extend(self.message(message).map(Step::Message)),

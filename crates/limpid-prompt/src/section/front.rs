@@ -148,7 +148,7 @@ pub(crate) fn read<'de, T: Deserialize<'de> + Default>(text: &'de str, range: Ra
     if yaml.trim().is_empty() {
         return Ok(T::default());
     }
-    serde_saphyr::from_str(yaml).map_err(|error| {
+    crate::front_matter::yaml(yaml).map_err(|error| {
         let error = error.without_snippet();
         let (line, column) = error.location().map_or((1, 1), |at| (at.line(), at.column()));
         let start = range.start + offset(yaml, line as usize, column as usize);

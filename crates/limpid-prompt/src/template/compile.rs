@@ -7,7 +7,7 @@ mod name;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use minijinja::machinery::{Span, ast, parse, parse_expr};
+use minijinja::machinery::{Span, Token, ast, parse, parse_expr, tokenize};
 use minijinja::syntax::SyntaxConfig;
 
 use crate::problem::Fault;
@@ -40,8 +40,9 @@ impl<'c> Context<'c> {
     pub(crate) fn template(self, source: &str) -> Result<Template, Vec<Fault>> {
         let mut compiler = Compiler { context: self, source, faults: Vec::new() };
         let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
-        let parsed =
-            syntax.and_then(|syntax| parse(source, "text", syntax)).map_err(|error| vec![fault(source, &error)])?;
+        let syntax = syntax.map_err(|error| vec![fault(source, &error)])?;
+        short(tokenize(source, false, syntax.clone()))?;
+        let parsed = parse(source, "text", syntax).map_err(|error| vec![fault(source, &error)])?;
         compiler.refuse_raw();
         let nodes = match &parsed {
             ast::Stmt::Template(template) => compiler.nodes(&template.children),
@@ -53,6 +54,7 @@ impl<'c> Context<'c> {
     /// Compiles a condition.
     pub(crate) fn gate(self, source: &str) -> Result<Gate, Vec<Fault>> {
         let mut compiler = Compiler { context: self, source, faults: Vec::new() };
+        short(tokenize(source, true, SyntaxConfig::default()))?;
         let parsed = parse_expr(source).map_err(|error| vec![fault(source, &error)])?;
         let (expr, _) = compiler.expr(&parsed);
         compiler.finish(Gate { source: source.to_owned(), expr })
@@ -66,6 +68,30 @@ impl<'c> Context<'c> {
             Err(fix) => Err(vec![Fault::new(0..source.len(), format!("unknown name `{source}`"), fix)]),
         }
     }
+}
+
+/// Words and signs of one condition or one pair of braces.
+const MOST_WORDS: usize = 500;
+
+/// Refuses what is too long between two braces: whatever reads it goes down one call for each `not` and each filter.
+fn short<'s>(tokens: impl Iterator<Item = Result<(Token<'s>, Span), minijinja::Error>>) -> Result<(), Vec<Fault>> {
+    let mut words = 0;
+    // What cannot be read is told by whoever parses it.
+    for (token, span) in tokens.map_while(Result::ok) {
+        words = match token {
+            Token::TemplateData(_) | Token::VariableStart | Token::BlockStart => 0,
+            _ => words + 1,
+        };
+        if words > MOST_WORDS {
+            let message = format!("this has more than {MOST_WORDS} words and signs");
+            return Err(vec![Fault::new(
+                range(span),
+                message,
+                "take several shorter conditions, or a list of `[words]`",
+            )]);
+        }
+    }
+    Ok(())
 }
 
 /// What minijinja could not read.

@@ -31,6 +31,24 @@ fn compile(source: &str) -> Template {
     Context::new(&NAMES, &words).template(source).unwrap_or_else(|faults| panic!("{source}: {faults:?}"))
 }
 
+// SEC-044
+#[test]
+fn what_is_too_long_between_two_braces_is_refused_before_it_is_parsed() {
+    let words = BTreeMap::new();
+    let context = Context::new(&NAMES, &words);
+    let long = [
+        context.gate(&format!("{}true", "not ".repeat(100_000))).unwrap_err(),
+        context.template(&format!("{{{{ \"a\"{} }}}}", " | oneline".repeat(50_000))).unwrap_err(),
+        context.template(&format!("{{% if {}true %}}a{{% endif %}}", "not ".repeat(100_000))).unwrap_err(),
+    ];
+    for faults in long {
+        assert_eq!((faults.len(), faults[0].message.as_str()), (1, "this has more than 500 words and signs"));
+    }
+    assert!(context.gate(&format!("{}true", "not ".repeat(400))).is_ok());
+    // Text, and many pairs of braces, may be as long as they like.
+    assert!(context.template(&"{{ \"a\" }} | not\n".repeat(1_000)).is_ok());
+}
+
 /// The text with a stranger's part in angle brackets.
 fn text(template: &Template, inputs: &Inputs) -> String {
     let profile = profile();

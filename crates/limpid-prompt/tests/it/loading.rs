@@ -432,3 +432,42 @@ fn a_broken_manifest_is_told_alike_when_its_profile_is_loaded_alone() {
         }
     }
 }
+
+// SEC-044
+#[test]
+fn splices_of_splices_that_grow_by_powers_are_refused() {
+    let mut manifest = String::from("[path.p0]\nmessages = [{ role = \"user\", sections = [\"soul\"] }]\n");
+    for n in 1..10 {
+        let splices = vec![format!("{{ splice = \"p{}\" }}", n - 1); 8].join(", ");
+        manifest += &format!("[path.p{n}]\nmessages = [{splices}]\n");
+    }
+    let soul = "---\ntitle: Soul\n---\nHi.\n";
+    let profiles = Profiles::load(home(&[("mine/profile.toml", &manifest), ("mine/sections/soul.md", soul)]));
+    let problems: Vec<String> = profiles.problems().iter().map(ToString::to_string).collect();
+    let told = problems.iter().filter(|problem| problem.contains("more than 10000 messages")).count();
+    assert_eq!(told, 1, "{}", problems.join("\n"));
+    assert!(profiles.get("mine").is_err());
+}
+
+// SEC-044
+#[cfg(all(feature = "fs", unix))]
+#[test]
+fn a_link_in_a_profile_is_not_followed_and_the_profile_itself_may_be_one() {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir_all(at("real/sections")).unwrap();
+    fs::create_dir_all(at("profiles")).unwrap();
+    fs::write(at("real/profile.toml"), CHAT).unwrap();
+    fs::write(at("token"), "the token").unwrap();
+    fs::create_dir(at("data")).unwrap();
+    fs::write(at("data/keys.md"), "the keys").unwrap();
+    symlink(at("token"), at("real/sections/soul.md")).unwrap();
+    symlink(at("data"), at("real/more")).unwrap();
+    symlink(at("real"), at("profiles/mine")).unwrap();
+    let read = |path: &std::path::Path, _| std::fs::read(path);
+    let files = limpid_prompt::fs::read_profiles(&at("profiles"), Layer::Home, &read).unwrap();
+    let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(paths, ["mine/profile.toml"]);
+}
