@@ -4,5 +4,6 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 mod garbage;
+mod letters;
 mod secure;
 mod servers;

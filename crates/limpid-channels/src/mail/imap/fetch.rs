@@ -10,7 +10,7 @@ use crate::mail::{Mail, MailError, MailHead, MailId};
 const HEAD: u32 = 32 * 1024;
 
 /// Bytes of one message that are fetched at most.
-const WHOLE: u32 = 30 * 1024 * 1024;
+const WHOLE: u32 = 10 * 1024 * 1024;
 
 impl Imap<'_> {
     /// The heads of messages that are still there, oldest first.
