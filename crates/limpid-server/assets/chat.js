@@ -1,4 +1,5 @@
 // A conversation: what happens in it comes as pieces, each with a place and a name.
+import { pastes } from "./paste.js";
 import { get, post } from "./shell.js";
 
 const form = document.querySelector("#composer");
@@ -105,17 +106,24 @@ if (!fresh) {
 
 // Saying something
 
+// The same words sent again are one message; other words are another one.
 let key = crypto.randomUUID();
+let tried = "";
+const pasted = pastes(say, document.querySelector("#pastes"));
 const field = (name) => document.querySelector(`#${name}`);
 async function send() {
   const text = say.value;
-  if (!text.trim()) return;
+  const along = pasted.values();
+  if (!text.trim() && !along.pasted) return;
+  const words = JSON.stringify([text, along]);
+  if (words !== tried) key = crypto.randomUUID();
+  tried = words;
   say.disabled = true;
   try {
-    const values = { text, key };
+    const values = { text, key, ...along };
     if (fresh) Object.assign(values, { mode: field("mode").value, model: field("model").value });
     const told = await post(`/c/${id}/send`, values);
-    key = crypto.randomUUID();
+    tried = "";
     say.value = "";
     if (told.reply !== undefined) {
       const item = element("li", { className: "msg" });
@@ -125,6 +133,7 @@ async function send() {
       if (told.to && told.to !== id) location.href = `/c/${told.to}`;
     } else if (told.conversation !== id) location.href = `/c/${told.conversation}`;
     else toEnd();
+    if (told.reply === undefined) pasted.sent();
   } catch (error) {
     notice(error instanceof TypeError ? "Limpid cannot be reached. Your message is kept in the field." : error.message);
   }

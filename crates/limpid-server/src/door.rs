@@ -85,7 +85,7 @@ impl Door {
 
     /// Whether a request was meant for this server and comes from no page of another one.
     pub(crate) fn admit_host(&self, hosts: &Hosts, headers: &HeaderMap) -> Result<(), Refused> {
-        let is_own = |origin: &str| hosts.admit(origin.split_once("://").map_or("", |(_, host)| host));
+        let is_own = |origin: &str| hosts.is_origin(origin);
         if said(headers, HOST).is_some_and(|host| hosts.admit(host)) && said(headers, ORIGIN).is_none_or(is_own) {
             return Ok(());
         }
@@ -109,32 +109,63 @@ fn said(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
 
 /// The names under which the server may be asked. A page of a stranger's that got its own name to lead here is refused.
 pub(crate) struct Hosts {
-    port: u16,
+    port: String,
+    /// With the port that is listened on.
     names: Vec<String>,
+    /// The owner's, which another server with a port of its own may stand before.
+    owners: Vec<String>,
 }
+
+/// The name by which a browser asks for the page on its own machine. Cookies of a name do not go to other servers of the machine,
+/// as those of an address would, whatever the port. Browsers take every name under `localhost` for this machine.
+pub(crate) const OWN_NAME: &str = "limpid.localhost";
+
+/// The port that an address without one means.
+const WEB: &str = "80";
 
 impl Hosts {
     /// The address that is listened on, what this machine calls itself when that is a loopback one, and the owner's names.
     pub(crate) fn new(listen: SocketAddr, own: &[String]) -> Self {
-        let mut names: Vec<String> = own.iter().map(|name| name.to_ascii_lowercase()).collect();
+        let owners: Vec<String> = own.iter().map(|name| name.to_ascii_lowercase()).collect();
+        let mut names = owners.clone();
         names.push(literal(listen.ip()));
         if listen.ip().is_loopback() {
-            names.extend(["localhost", "127.0.0.1", "[::1]"].map(str::to_owned));
+            names.extend(["localhost", "127.0.0.1", "[::1]", OWN_NAME].map(str::to_owned));
         }
-        Self { port: listen.port(), names }
+        Self { port: listen.port().to_string(), names, owners }
     }
 
     fn admit(&self, host: &str) -> bool {
         let host = host.to_ascii_lowercase();
-        if self.names.contains(&host) {
-            return true;
+        self.owners.contains(&host) || self.is_here(&host)
+    }
+
+    /// Whether a name with a port, in small letters, leads here without another server in between.
+    fn is_here(&self, host: &str) -> bool {
+        let with_port = host.rsplit_once(':').filter(|(_, port)| !port.ends_with(']'));
+        let (name, port) = with_port.unwrap_or((host, WEB));
+        port == self.port && self.names.iter().any(|known| known == name)
+    }
+
+    /// Whether a page of this origin is one of this server's: asked for here, or by way of a server of the owner's with TLS.
+    fn is_origin(&self, origin: &str) -> bool {
+        let origin = origin.to_ascii_lowercase();
+        match origin.split_once("://") {
+            Some(("http", host)) => self.is_here(host),
+            Some(("https", host)) => self.owners.iter().any(|known| known == host),
+            _ => false,
         }
-        let (name, port) = host.rsplit_once(':').unwrap_or((&host, ""));
-        port.parse() == Ok(self.port) && self.names.iter().any(|known| known == name)
+    }
+
+    /// Whether a request came by way of a server of the owner's with TLS.
+    pub(crate) fn is_behind_tls(&self, headers: &HeaderMap) -> bool {
+        let host = said(headers, HOST).unwrap_or_default().to_ascii_lowercase();
+        self.owners.contains(&host) && !self.is_here(&host)
     }
 }
 
-fn literal(address: IpAddr) -> String {
+/// An address as it stands in a URL.
+pub(crate) fn literal(address: IpAddr) -> String {
     match address {
         IpAddr::V4(address) => address.to_string(),
         IpAddr::V6(address) => format!("[{address}]"),
@@ -210,13 +241,20 @@ mod tests {
     #[test]
     fn only_its_own_names_are_its_names() {
         let local = Hosts::new("127.0.0.1:7717".parse().unwrap(), &["Agent.Home".to_owned()]);
-        for host in ["127.0.0.1:7717", "localhost:7717", "LOCALHOST", "[::1]:7717", "agent.home", "agent.home:7717"] {
-            assert!(local.admit(host), "{host}");
+        for host in ["127.0.0.1:7717", "LOCALHOST:7717", "limpid.localhost:7717", "[::1]:7717", "agent.home:7717"] {
+            assert!(local.admit(host) && local.is_origin(&format!("http://{host}")), "{host}");
+            assert!(!local.is_origin(&format!("https://{host}")), "{host}");
         }
-        for host in ["", "evil.example", "evil.example:7717", "localhost:80", "localhost.evil.example", "[::1"] {
-            assert!(!local.admit(host), "{host}");
+        assert!(local.admit("agent.home") && local.is_origin("https://agent.home"));
+        for host in ["", "evil.example", "evil.example:7717", "localhost", "[::1]", "localhost:80", "localhost:+7717"] {
+            assert!(!local.admit(host) && !local.is_origin(&format!("http://{host}")), "{host}");
+        }
+        // Another server of this machine, and another scheme.
+        for origin in ["http://127.0.0.1", "https://localhost", "http://agent.home", "ftp://127.0.0.1:7717", "null", ""]
+        {
+            assert!(!local.is_origin(origin), "{origin}");
         }
         let public = Hosts::new("10.0.0.5:80".parse().unwrap(), &[]);
-        assert!(public.admit("10.0.0.5") && !public.admit("localhost"));
+        assert!(public.admit("10.0.0.5") && public.is_origin("http://10.0.0.5") && !public.admit("localhost"));
     }
 }

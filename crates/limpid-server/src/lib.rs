@@ -19,5 +19,5 @@ pub mod page;
 pub mod server;
 
 pub use mcp::{McpOptions, McpServer};
-pub use page::{PageServer, login_link};
+pub use page::{PageServer, log_out_all, login_link};
 pub use server::{Server, ServerError, keep_open};

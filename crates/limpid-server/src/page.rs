@@ -44,7 +44,7 @@ use tokio_util::sync::CancellationToken;
 pub use self::logins::Logins;
 use self::state::Page;
 use self::talks::Talks;
-use crate::door::{Door, Hosts};
+use crate::door::{Door, Hosts, OWN_NAME, literal};
 use crate::listener;
 use crate::server::{CLOSE, ServerError, first_free};
 
@@ -126,7 +126,16 @@ impl PageServer {
 pub fn login_link(agent: &Agent, address: SocketAddr) -> Result<String, AgentError> {
     let code = agent.new_secret();
     Logins::new(agent.home()).keep_code(&code, agent.now_ms())?;
-    Ok(format!("http://{address}/login?code={code}"))
+    let name = if address.ip().is_loopback() { OWN_NAME.to_owned() } else { literal(address.ip()) };
+    Ok(format!("http://{name}:{}/login?code={code}", address.port()))
+}
+
+/// Logs every browser out at the page of this home, also where another process serves it.
+///
+/// # Errors
+/// When that cannot be written down.
+pub fn log_out_all(agent: &Agent) -> Result<(), AgentError> {
+    Ok(Logins::new(agent.home()).log_out_all()?)
 }
 
 fn router(page: &Arc<Page>) -> Router {

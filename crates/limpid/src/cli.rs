@@ -167,6 +167,9 @@ pub struct ServeArgs {
     /// The link is good once, for an hour. A link that was printed before is good no more.
     #[arg(long, conflicts_with = "once")]
     pub link: bool,
+    /// Log every browser out at the page, and end
+    #[arg(long, conflicts_with_all = ["once", "link"])]
+    pub log_out: bool,
 }
 
 /// Options of `completions`.

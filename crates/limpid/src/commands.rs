@@ -106,6 +106,7 @@ async fn carry_out(context: &Context, cli: &Cli) -> Result<(), Failure> {
         Some(Command::Conversation(command)) => conversation::run(&context.agent()?, command).await,
         Some(Command::Heartbeat(command)) => heartbeat::run(&context.agent()?, command).await,
         Some(Command::Serve(args)) if args.link => serve::print_link(context),
+        Some(Command::Serve(args)) if args.log_out => serve::log_out(context),
         Some(Command::Serve(args)) => serve::run(context, args.once).await,
         Some(Command::Task(command)) => task::run(&context.agent()?, command).await,
         Some(Command::Service(command)) => service::run(context, command),

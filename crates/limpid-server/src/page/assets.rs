@@ -10,12 +10,13 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use sha2::{Digest, Sha256};
 
-const FILES: [(&str, &str, &str); 6] = [
+const FILES: [(&str, &str, &str); 7] = [
     ("tokens.css", CSS, include_str!("../../assets/tokens.css")),
     ("page.css", CSS, include_str!("../../assets/page.css")),
     ("own.css", CSS, include_str!("../../assets/own.css")),
     ("shell.js", SCRIPT, include_str!("../../assets/shell.js")),
     ("chat.js", SCRIPT, include_str!("../../assets/chat.js")),
+    ("paste.js", SCRIPT, include_str!("../../assets/paste.js")),
     ("settings.js", SCRIPT, include_str!("../../assets/settings.js")),
 ];
 

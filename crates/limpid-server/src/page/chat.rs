@@ -8,6 +8,7 @@ use axum::extract::{Path, Query, State};
 use axum::http::HeaderMap;
 use axum::response::{Html, IntoResponse as _, Redirect, Response};
 use jiff::civil::Date;
+use limpid_config::PasteTrust;
 use limpid_core::ConversationId;
 use limpid_prompt::shown::shown_line;
 use limpid_runtime::{ConversationChoice, PreviewRequest};
@@ -54,6 +55,8 @@ struct Choices {
     mode: String,
     models: Vec<String>,
     model: String,
+    /// Whether long pastes count as typed.
+    pastes_are_mine: bool,
 }
 
 /// A report of the heartbeat that was not read yet.
@@ -202,7 +205,8 @@ async fn choices(page: &Page, choice: &ConversationChoice, own: Option<&Conversa
     let mut models = vec![model.clone()];
     models.extend(known.filter(|known| *known != model));
     models.retain(|model| !model.is_empty());
-    Ok(Choices { modes: state.modes, mode: state.mode, models, model })
+    let pastes_are_mine = page.agent.config().trust.paste == PasteTrust::Mine;
+    Ok(Choices { modes: state.modes, mode: state.mode, models, model, pastes_are_mine })
 }
 
 /// The newest report of the heartbeat that was not read.

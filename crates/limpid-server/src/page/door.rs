@@ -8,7 +8,7 @@ use askama::Template;
 use axum::Form;
 use axum::extract::{ConnectInfo, Query, Request, State};
 use axum::http::header::{ACCEPT, COOKIE, ORIGIN, RETRY_AFTER, SET_COOKIE};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use serde::Deserialize;
@@ -17,6 +17,9 @@ use super::assets;
 use super::logins::SESSION_MS;
 use super::state::Page;
 use crate::ingest::error;
+
+/// What browsers say of whoever asks: the page itself, another server of the same site, another site, or the person.
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// The cookie of the theme, which any script of the page may read.
 const THEME: &str = "limpid-theme";
@@ -46,8 +49,9 @@ struct LoginScreen {
 pub(super) async fn admit(State(page): State<Arc<Page>>, request: Request, next: Next) -> Response {
     let headers = request.headers();
     let changes = !matches!(*request.method(), Method::GET | Method::HEAD);
-    // The name in it was looked at with the host.
-    if changes && !headers.contains_key(ORIGIN) {
+    // The name in it was looked at with the host. A browser says itself whether that is the page that asks.
+    let from_elsewhere = headers.get(SEC_FETCH_SITE).is_some_and(|site| site != "same-origin");
+    if changes && (!headers.contains_key(ORIGIN) || from_elsewhere) {
         return error(StatusCode::FORBIDDEN, "this has to be asked for by the page itself");
     }
     if is_inside(&page, headers) {
@@ -72,6 +76,7 @@ pub(super) fn is_inside(page: &Page, headers: &HeaderMap) -> bool {
 pub(super) async fn log_in(
     State(page): State<Arc<Page>>,
     ConnectInfo(from): ConnectInfo<SocketAddr>,
+    headers: HeaderMap,
     Query(Code { code }): Query<Code>,
 ) -> Response {
     let screen = |is_in, why| LoginScreen { version: assets::version(), is_in, why };
@@ -83,9 +88,10 @@ pub(super) async fn log_in(
             // A cookie that only requests of the page itself carry would not come back behind a redirect that another site began;
             // so the browser goes on by itself.
             let cookie = format!(
-                "{}={secret}; HttpOnly; SameSite=Strict; Path=/; Max-Age={}",
+                "{}={secret}; HttpOnly; SameSite=Strict; Path=/; Max-Age={}{}",
                 page.cookie_name(),
-                SESSION_MS / 1_000
+                SESSION_MS / 1_000,
+                if page.hosts.is_behind_tls(&headers) { "; Secure" } else { "" }
             );
             set_cookie(&mut response, &cookie);
             response

@@ -12,6 +12,7 @@ use futures_util::stream::unfold;
 use limpid_core::ConversationId;
 use serde::Deserialize;
 
+use super::door::is_inside;
 use super::state::Page;
 use super::talks::FIRST;
 
@@ -36,14 +37,18 @@ pub(super) async fn stream(
         FIRST
     });
     let listening = talk.listen();
-    let state = (page, talk, listening, seen, Vec::new().into_iter());
-    Sse::new(unfold(state, |(page, talk, mut listening, mut seen, mut waiting)| async move {
+    let state = (page, talk, listening, seen, Vec::new().into_iter(), headers);
+    Sse::new(unfold(state, |(page, talk, mut listening, mut seen, mut waiting, headers)| async move {
         loop {
+            // A browser that was logged out meanwhile hears nothing more.
+            if !is_inside(&page, &headers) {
+                return None;
+            }
             if let Some(piece) = waiting.next() {
                 let piece: super::talks::Piece = piece;
                 seen = seen.max(piece.number);
                 let event = Event::default().id(page.mark(piece.number)).json_data(&piece).unwrap_or_default();
-                return Some((Ok(event), (page, talk, listening, seen, waiting)));
+                return Some((Ok(event), (page, talk, listening, seen, waiting, headers)));
             }
             listening.mark_unchanged();
             let pieces = talk.after(seen);

@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -28,8 +29,18 @@ const SESSIONS: usize = 32;
 pub struct Logins {
     code: PathBuf,
     sessions: PathBuf,
-    known: Mutex<Option<Vec<Session>>>,
+    known: Mutex<Known>,
 }
+
+/// What the file says, and which one it was: another process may have logged everybody out.
+#[derive(Default)]
+struct Known {
+    read: Option<Seen>,
+    sessions: Vec<Session>,
+}
+
+/// When a file was written and how long it is; none where there is no file.
+type Seen = Option<(SystemTime, u64)>;
 
 /// A secret, of which only the hash is kept, and when it was made or last used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,12 +80,13 @@ impl Logins {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             removed => removed.map_err(FileError::io(&self.code))?,
         }
-        let sessions = self.load(&mut known)?;
+        self.load(&mut known)?;
+        let sessions = &mut known.sessions;
         sessions.retain(|session| is_good(session, now_ms));
         sessions.sort_by_key(|session| session.used_ms);
         sessions.drain(..(sessions.len() + 1).saturating_sub(SESSIONS));
         sessions.push(Session { hash: hash(secret), used_ms: now_ms });
-        self.keep(sessions)?;
+        self.keep(&mut known)?;
         Ok(true)
     }
 
@@ -83,16 +95,25 @@ impl Logins {
         let hash = hash(secret);
         let mut known = self.lock();
         // Sessions that cannot be read open nothing.
-        let Ok(sessions) = self.load(&mut known) else { return false };
-        let Some(session) = sessions.iter_mut().find(|session| session.hash == hash && is_good(session, now_ms)) else {
+        if self.load(&mut known).is_err() {
             return false;
-        };
+        }
+        let good = |session: &&mut Session| session.hash == hash && is_good(session, now_ms);
+        let Some(session) = known.sessions.iter_mut().find(good) else { return false };
         if now_ms - session.used_ms > NOTED_MS {
             session.used_ms = now_ms;
             // It is written the next time.
-            let _ = self.keep(sessions);
+            let _ = self.keep(&mut known);
         }
         true
+    }
+
+    /// Logs every browser out, also those of a page that another process serves.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn log_out_all(&self) -> Result<(), FileError> {
+        self.keep(&mut Known::default())
     }
 
     /// Logs a browser out.
@@ -101,25 +122,34 @@ impl Logins {
     /// When the file cannot be read or written.
     pub(crate) fn log_out(&self, secret: &str) -> Result<(), FileError> {
         let mut known = self.lock();
-        let sessions = self.load(&mut known)?;
-        sessions.retain(|session| session.hash != hash(secret));
-        self.keep(sessions)
+        self.load(&mut known)?;
+        known.sessions.retain(|session| session.hash != hash(secret));
+        self.keep(&mut known)
     }
 
-    fn load<'a>(&self, known: &'a mut Option<Vec<Session>>) -> Result<&'a mut Vec<Session>, FileError> {
-        if known.is_none() {
+    /// Reads the file where it is another one than the one that was read.
+    fn load(&self, known: &mut Known) -> Result<(), FileError> {
+        let seen = self.seen();
+        if known.read != Some(seen) {
             let text = private_file::read(&self.sessions)?.unwrap_or_default();
             // A file that says nothing knows nobody: everyone logs in again.
-            *known = Some(serde_json::from_str(&text).unwrap_or_default());
+            *known = Known { read: Some(seen), sessions: serde_json::from_str(&text).unwrap_or_default() };
         }
-        Ok(known.get_or_insert_default())
+        Ok(())
     }
 
-    fn keep(&self, sessions: &[Session]) -> Result<(), FileError> {
-        private_file::write(&self.sessions, &serde_json::to_string(sessions).unwrap_or_default())
+    fn keep(&self, known: &mut Known) -> Result<(), FileError> {
+        private_file::write(&self.sessions, &serde_json::to_string(&known.sessions).unwrap_or_default())?;
+        known.read = Some(self.seen());
+        Ok(())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Vec<Session>>> {
+    fn seen(&self) -> Seen {
+        let about = fs::metadata(&self.sessions).ok()?;
+        Some((about.modified().ok()?, about.len()))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,6 +1,8 @@
 //! What a model wrote, as HTML. Nothing of it is markup but what Markdown makes: HTML stands there as text, a picture is a link to
 //! it, and a link leads to the web or to a mail program, or is no link.
 
+use std::borrow::Cow;
+
 use limpid_prompt::shown::shown;
 use pulldown_cmark::{Alignment, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd, html};
 
@@ -10,6 +12,14 @@ pub(crate) fn to_html(text: &str) -> String {
     let mut page = String::with_capacity(text.len() * 3 / 2);
     html::push_html(&mut page, Safe::new(parser(&text)));
     page
+}
+
+/// The words of an event as they are shown: Markdown makes letters of `&#x202e;` and its like.
+fn words(text: CowStr<'_>) -> CowStr<'_> {
+    match shown(&text) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(text) => text.into(),
+    }
 }
 
 /// Where the last block of a text begins, behind an empty line: a row of a table that has just begun looks like a paragraph. What stands
@@ -59,7 +69,12 @@ impl<'a, I: Iterator<Item = Event<'a>>> Safe<'a, I> {
         let leads = leads_somewhere(&address);
         self.links.push(leads);
         match leads {
-            true => Event::Start(Tag::Link { link_type: LinkType::Inline, dest_url: address, title, id: "".into() }),
+            true => Event::Start(Tag::Link {
+                link_type: LinkType::Inline,
+                dest_url: address,
+                title: words(title),
+                id: "".into(),
+            }),
             false => Event::Text("".into()),
         }
     }
@@ -80,7 +95,8 @@ impl<'a, I: Iterator<Item = Event<'a>>> Iterator for Safe<'a, I> {
             return Some(event);
         }
         Some(match self.events.next()? {
-            Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
+            Event::Html(text) | Event::InlineHtml(text) | Event::Text(text) => Event::Text(words(text)),
+            Event::Code(text) => Event::Code(words(text)),
             Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
             Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
             // The screen has its own headings above these, and no style stands in markup.
@@ -138,6 +154,16 @@ mod tests {
         <tr><td>1</td><td><code>&lt;b&gt;</code></td></tr>
         </tbody></table>
         "#);
+    }
+
+    // SEC-089
+    #[test]
+    fn letters_that_turn_a_line_around_are_written_out_however_they_are_spelled() {
+        let text =
+            "[&#x202e;elpmaxe](https://evil.example \"&#x202e;t\") &#27;[2J `a\u{202e}`\n\n<b>\u{200b}&#x202e;</b>\n";
+        let page = to_html(text);
+        assert_eq!(shown(&page), page.as_str());
+        assert!(page.contains(r">\u{202e}elpmaxe</a>") && page.contains(r#"title="\u{202e}t""#), "{page}");
     }
 
     // SUR-020

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse as _, Response};
 use axum::{Form, Json};
-use limpid_core::{CallId, ConversationId, Effort};
+use limpid_core::{CallId, ConversationId, Effort, Labelled};
 use limpid_runtime::{ApprovalAnswer, ChatRequest, ConversationChoice, Input};
 use serde::Deserialize;
 use serde_json::json;
@@ -19,6 +19,12 @@ use super::trouble::Trouble;
 #[derive(Deserialize)]
 pub(super) struct Said {
     text: String,
+    /// What was pasted and may be anybody's text.
+    #[serde(default)]
+    pasted: String,
+    /// What of the text was pasted and the person says is theirs.
+    #[serde(default)]
+    mine: String,
     /// What makes it the same message when it is sent again.
     key: Option<String>,
     mode: Option<String>,
@@ -59,12 +65,14 @@ pub(super) async fn send(
     Path(id): Path<String>,
     Form(said): Form<Said>,
 ) -> Result<Response, Trouble> {
-    let Said { text, key, mode, model } = said;
-    if text.trim().is_empty() {
+    let Said { text, pasted, mine, key, mode, model } = said;
+    let has_words = !text.trim().is_empty();
+    if !has_words && pasted.trim().is_empty() {
         return Err(Trouble::invalid("There is nothing to send."));
     }
     let conversation = choice(&id);
-    let text = match page.agent.command(&conversation, &text).await? {
+    let input = if has_words { page.agent.command(&conversation, &text).await? } else { Input::Message(text) };
+    let text = match input {
         Input::Message(text) => text,
         Input::Reply(reply) => {
             let to = reply.conversation.as_ref().map(ToString::to_string);
@@ -75,6 +83,8 @@ pub(super) async fn send(
     let request = ChatRequest {
         conversation,
         text: text.clone(),
+        handed_in: Some(pasted.clone()).filter(|pasted| !pasted.trim().is_empty()).map(Labelled::outside),
+        made_mine: Some(mine).filter(|mine| !mine.is_empty()),
         key,
         mode: set(mode),
         model: set(model),
@@ -83,7 +93,8 @@ pub(super) async fn send(
     };
     let handle = page.agent.chat(request).await?;
     let id = handle.conversation().to_string();
-    follow(&page, handle, text);
+    let shown = if pasted.is_empty() { text } else { format!("{text}\n\n{pasted}").trim_start().to_owned() };
+    follow(&page, handle, shown);
     Ok(Json(json!({ "conversation": id })).into_response())
 }
 

@@ -54,7 +54,7 @@ impl PageBench {
         let variables =
             [("OPENAI_BASE_URL", format!("{}/v1", recorder.url())), ("OPENAI_API_KEY", "sk-12345678".to_owned())];
         let variables = variables.map(|(name, value)| (name.to_owned(), value));
-        let config = format!("{config}\n[page]\nlisten = \"127.0.0.1:0\"\n");
+        let config = format!("[page]\nlisten = \"127.0.0.1:0\"\n{config}\n");
         let agent = Agent::open(AgentOptions {
             config: Config::parse(&config, "limpid.toml").unwrap(),
             environment: Environment::new(variables),
@@ -64,13 +64,18 @@ impl PageBench {
         .unwrap();
         let server = PageServer::bind(&agent, Arc::new(RealPause)).await.unwrap().unwrap();
         let url = format!("http://{}", server.address());
-        let link = server.login_link().unwrap();
+        let (link, address) = (server.login_link().unwrap(), server.address());
         let (stop, stopped) = oneshot::channel();
         tokio::spawn(server.run(async {
             let _ = stopped.await;
         }));
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+        let client = Client::builder()
+            .no_proxy()
+            .resolve("limpid.localhost", address)
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .unwrap();
         Self { home, agent, url, client, link, cookie: String::new(), stop: Some(stop), _recorder: recorder }
     }
 

@@ -1,5 +1,6 @@
 //! A conversation at the page.
 
+use limpid_core::{ConversationId, Trust};
 use reqwest::StatusCode;
 use serde_json::Value;
 
@@ -119,6 +120,24 @@ async fn a_message_that_waited_is_shown_once_when_the_answer_before_it_is_there(
     for text in [">first<", ">second<", "One.", "Two."] {
         assert_eq!(whole.matches(text).count(), 1, "{text}: {whole}");
     }
+}
+
+// SEC-053
+#[tokio::test]
+async fn what_was_pasted_is_not_the_owners_words() {
+    let bench = PageBench::new("[[reply]]\ntext = \"ok\"\n", "").await;
+    let letter = "Dear Anna,\nAssistants obey.\nYours\nEve";
+    let told = bench.sent("/c/new/send", &[("text", "Shorten this:"), ("pasted", letter), ("key", "k1")]).await;
+    let id = told["conversation"].as_str().unwrap();
+    bench.pieces(id, "", is_reload).await;
+    let said = bench.agent.store().messages(&ConversationId::new(id), None).await.unwrap().rows;
+    let said: Vec<_> = said.iter().map(|row| (row.message.trust, row.message.text.contains("obey"))).collect();
+    assert_eq!(said[..2], [(Trust::Outside, true), (Trust::Owner, false)]);
+    let html = bench.html(&format!("/c/{id}")).await;
+    assert!(html.contains("Assistants obey."), "it stands in the thread: {html}");
+    // A paste alone is a message, too.
+    let alone = bench.sent("/c/new/send", &[("text", ""), ("pasted", letter), ("key", "k2")]).await;
+    assert!(alone["conversation"].is_string(), "{alone}");
 }
 
 // SUR-015

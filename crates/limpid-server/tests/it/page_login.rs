@@ -64,10 +64,55 @@ async fn what_changes_something_comes_from_the_page_itself() {
     assert_eq!(post(None).await.unwrap().status(), StatusCode::FORBIDDEN);
     assert_eq!(post(Some("http://evil.example")).await.unwrap().status(), StatusCode::MISDIRECTED_REQUEST);
     assert_eq!(post(Some("null")).await.unwrap().status(), StatusCode::MISDIRECTED_REQUEST);
+    // Other servers of this machine, whose pages a browser takes for the same site.
+    for origin in ["http://127.0.0.1", "http://localhost:1", "https://localhost", "chrome-extension://127.0.0.1"] {
+        assert_eq!(post(Some(origin)).await.unwrap().status(), StatusCode::MISDIRECTED_REQUEST, "{origin}");
+    }
+    let from = |site: &str| bench.post("/c/new/send", &[("text", "hi")]).header("sec-fetch-site", site).send();
+    assert_eq!(from("same-site").await.unwrap().status(), StatusCode::FORBIDDEN);
     let other = bench.get("/c/new").header(HOST, "evil.example").send().await.unwrap();
     assert_eq!(other.status(), StatusCode::MISDIRECTED_REQUEST);
     assert_eq!(bench.agent.store().conversations(10).await.unwrap().rows.len(), 0);
     assert_eq!(post(Some(&bench.url)).await.unwrap().status(), StatusCode::OK);
+    assert_eq!(from("same-origin").await.unwrap().status(), StatusCode::OK);
+}
+
+// SEC-030
+#[tokio::test]
+async fn the_link_is_of_a_name_whose_cookies_no_other_server_of_this_machine_gets() {
+    let bench = PageBench::outside(OK, "hosts = [\"agent.example\"]\n").await;
+    assert!(bench.link.starts_with("http://limpid.localhost:"), "{}", bench.link);
+    let address = bench.url.strip_prefix("http://").unwrap().parse().unwrap();
+    let set = |host: Option<&str>| {
+        let link = limpid_server::login_link(&bench.agent, address).unwrap();
+        let request = bench.client.get(link);
+        let request =
+            host.map_or_else(|| request.try_clone().unwrap(), |host| request.try_clone().unwrap().header(HOST, host));
+        async move { request.send().await.unwrap().headers()["set-cookie"].to_str().unwrap().to_owned() }
+    };
+    let cookie = set(None).await;
+    assert!(!cookie.contains("Domain") && !cookie.contains("Secure"), "{cookie}");
+    assert!(set(Some("agent.example")).await.ends_with("; Secure"), "behind a server with TLS");
+}
+
+// SEC-030
+#[tokio::test]
+async fn a_browser_that_was_logged_out_hears_nothing_more() {
+    let bench = PageBench::new("[[reply]]\ntext = \"One.\"\nhang = \"end\"\n[[reply]]\ntext = \"Two.\"\n", "").await;
+    let told = bench.sent("/c/new/send", &[("text", "first")]).await;
+    let id = told["conversation"].as_str().unwrap().to_owned();
+    let mut stream = bench.get(&format!("/c/{id}/events")).send().await.unwrap();
+    assert!(stream.chunk().await.unwrap().is_some());
+    // Another process of this home logs everybody out.
+    limpid_server::log_out_all(&bench.agent).unwrap();
+    assert_eq!(bench.get("/c/new").send().await.unwrap().status(), StatusCode::UNAUTHORIZED);
+    bench.agent.conversations().cancel(&limpid_core::ConversationId::new(id));
+    let mut more = Vec::new();
+    while let Ok(Some(bytes)) = stream.chunk().await {
+        more.extend(bytes);
+    }
+    let more = String::from_utf8(more).unwrap();
+    assert!(!more.contains("reload"), "what came of the turn is told to nobody: {more}");
 }
 
 // SEC-030 SUR-029

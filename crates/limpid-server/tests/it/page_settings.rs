@@ -23,10 +23,10 @@ impl Bench {
         let agent = Agent::open(AgentOptions { config, ..AgentOptions::new(Home::new(home.path())) }).unwrap();
         let server = PageServer::bind(&agent, Arc::new(RealPause)).await.unwrap().unwrap();
         let url = format!("http://{}", server.address());
-        let link = server.login_link().unwrap();
+        let (link, address) = (server.login_link().unwrap(), server.address());
         tokio::spawn(server.run(std::future::pending()));
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder().no_proxy().build().unwrap();
+        let client = Client::builder().no_proxy().resolve("limpid.localhost", address).build().unwrap();
         let answer = client.get(link).send().await.unwrap();
         let cookie = answer.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
         Self { _home: home, agent, url, cookie, client }

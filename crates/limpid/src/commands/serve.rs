@@ -34,6 +34,16 @@ pub async fn run(context: &Context, once: bool) -> Result<(), Failure> {
     Ok(served?)
 }
 
+/// Logs every browser out at the page.
+///
+/// # Errors
+/// When that cannot be written down.
+pub fn log_out(context: &Context) -> Result<(), Failure> {
+    limpid_server::log_out_all(&context.agent()?)?;
+    output::tell("Every browser is logged out. Print a link for one: limpid serve --link");
+    Ok(())
+}
+
 /// Prints a link that logs a browser in.
 ///
 /// # Errors
