@@ -15,7 +15,7 @@ mod texts;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 17] = [
+pub const TARGETS: [Target; 18] = [
     ("arguments", model::arguments),
     ("boundary", texts::boundary),
     ("config", formats::config),
@@ -33,6 +33,7 @@ pub const TARGETS: [Target; 17] = [
     ("skill", formats::skill),
     ("stream", model::stream),
     ("turn", model::turn),
+    ("ui", texts::ui),
 ];
 
 /// The target of a name.

@@ -3,6 +3,7 @@
 use limpid::output;
 use limpid_core::goal::{WithoutMarkers, scan};
 use limpid_core::quiet::QuietFilter;
+use limpid_core::ui::{Fences, Part, parts, plain};
 use limpid_prompt::boundary::{fence, inside, is_invisible};
 
 const TAG: &str = "0123456789abcdef";
@@ -56,4 +57,29 @@ pub(crate) fn shown(bytes: &[u8]) {
     let steers = |letter: char| (letter.is_control() && !matches!(letter, '\n' | '\t')) || is_invisible(letter);
     assert!(!shown.contains(steers), "{shown:?}");
     assert_eq!(output::shown(&shown), shown);
+}
+
+/// Screens in an answer: the parts are the same in whatever pieces it came, and a tree has its bounds.
+pub(crate) fn ui(bytes: &[u8]) {
+    let (cut, rest) = bytes.split_first().unwrap_or((&0, &[]));
+    let text = String::from_utf8_lossy(rest);
+    let mut at = usize::from(*cut).min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    let mut fences = Fences::default();
+    let pieces = [fences.push(&text[..at]), fences.push(&text[at..]), fences.finish()];
+    let trees = |parts: &mut dyn Iterator<Item = Part>| parts.filter(|part| !matches!(part, Part::Text(_))).collect::<Vec<_>>();
+    let whole = trees(&mut parts(&text).into_iter());
+    assert_eq!(trees(&mut pieces.into_iter().flatten()), whole);
+    for part in whole {
+        let Part::Tree(tree) = part else { continue };
+        let mut nodes = 0;
+        tree.root().walk(&mut |_| nodes += 1);
+        assert!(nodes <= 301, "{nodes} components");
+        assert!(plain(&tree, true).len() < 4 << 20);
+        for callback in tree.callbacks() {
+            assert!(tree.message(callback.number, |_| None).is_some_and(|said| !said.contains('\n')));
+        }
+    }
 }

@@ -38,6 +38,7 @@
 //! - [`skill`]: instructions that are used when they are called for, and what calls for them.
 //! - [`spend`]: what may still be paid for, and by whom.
 //! - [`task`]: what is to be done later, when it is due, and what becomes of it.
+//! - [`ui`]: screens that a model writes as trees.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
 
@@ -75,6 +76,7 @@ pub mod state;
 pub mod task;
 pub mod tool;
 pub mod trust;
+pub mod ui;
 pub mod usage;
 pub mod window;
 
