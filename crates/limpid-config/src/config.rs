@@ -34,7 +34,7 @@ use serde::{Deserialize, Deserializer};
 
 pub use agents::AgentsConfig;
 pub use catalogue::{CatalogueConfig, CatalogueUpdate};
-pub use chat::ChatConfig;
+pub use chat::{ChatConfig, UiSetting};
 pub use error::ConfigError;
 pub use exec::{ExecConfig, ExecFolder};
 pub use files::FilesConfig;
@@ -91,7 +91,7 @@ pub struct Config {
     pub exec: ExecConfig,
     /// Texts of the owner's that no file of a profile holds.
     pub prompt: PromptConfig,
-    /// The chat at the terminal.
+    /// Chats at the terminal and at the page.
     pub chat: ChatConfig,
     /// Whose text it is that comes in.
     pub trust: TrustConfig,

@@ -20,6 +20,7 @@ use limpid_services::error::AgentError;
 use limpid_services::modes::{is_set, kind_of};
 use limpid_services::profiles::{Identity, LoadedProfile, identity_files};
 use limpid_services::tools::{ToolPolicy, UnacceptedFiles, shows_owners};
+use limpid_services::ui::ui_mode;
 use limpid_store::{Audience, ConversationKind};
 
 use crate::deps::ContextDeps;
@@ -83,9 +84,11 @@ pub(crate) async fn gather(
     let group = occasion.conversation.is_some_and(|conversation| conversation.audience == Audience::Group);
     let mut standing_notices = Vec::new();
     // What anybody may read. A research worker gets this and nothing else, so it has nothing to carry away.
+    let kind = occasion.conversation.map_or_else(|| kind_of(&path), |own| own.kind);
     let mut inputs = Inputs {
         agent_name: profile.behaviour().agent_name.clone(),
-        interactive: occasion.conversation.map_or_else(|| kind_of(&path), |own| own.kind) != ConversationKind::Run,
+        interactive: kind != ConversationKind::Run,
+        ui_mode: ui_mode(&deps.config, kind, card, (&profile, &path)),
         mode: occasion.mode.to_owned(),
         tier: window.tier().map(Tier::number),
         model: convert::model(card),
@@ -273,6 +276,7 @@ fn prefix_key(loaded: &LoadedProfile, inputs: &Inputs, profile: &Profile, path: 
         profile.name(),
         path,
         inputs.mode,
+        inputs.ui_mode,
         inputs.goal_markers,
         inputs.model,
         inputs.agent_name,

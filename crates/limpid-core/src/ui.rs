@@ -38,17 +38,29 @@ pub struct Tree {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoTree {
     /// There is no fence.
-    #[error("it has no kai-ui fence")]
+    #[error("{}", self.as_str())]
     NoFence,
     /// It is too long.
-    #[error("the fence has more than 64 KiB")]
+    #[error("{}", self.as_str())]
     TooLong,
     /// There is no object in it.
-    #[error("the fence holds no JSON object")]
+    #[error("{}", self.as_str())]
     NoObject,
     /// None of its objects is a component.
-    #[error("no object in the fence has the `type` of a known component")]
+    #[error("{}", self.as_str())]
     NoComponent,
+}
+
+impl NoTree {
+    /// What is wrong.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NoFence => "it has no kai-ui fence",
+            Self::TooLong => "the fence has more than 64 KiB",
+            Self::NoObject => "the fence holds no JSON object",
+            Self::NoComponent => "no object in the fence has the `type` of a known component",
+        }
+    }
 }
 
 impl Tree {

@@ -9,6 +9,7 @@
 //! - [`commands`]: commands that begin with a slash, the same on every surface.
 //! - [`said`]: whose words a message is that stands where the owner's do.
 //! - [`question`]: what the owner is shown of a call that waits for them.
+//! - [`ui`]: screens in answers, and what pressing their buttons says.
 //! - [`bridge`]: what programs are lent that think for themselves.
 //! - [`agent`]: puts the rooms together.
 
@@ -26,6 +27,7 @@ pub mod requests;
 pub mod said;
 mod settings;
 pub mod setup;
+pub mod ui;
 
 pub use crate::agent::{Agent, AgentOptions};
 pub use crate::bridge::Bridge;

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use limpid_core::agent::is_notice;
 use limpid_core::{Role, Trust};
 use limpid_store::{DeliveryOrigin, StoredMessage};
+use limpid_turn::screen;
 
 /// Whose words a message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +44,7 @@ pub fn said<'a>(rows: &'a [StoredMessage], at: usize, typed: &HashSet<String>) -
     if is_typed(text) {
         return Said::Owner(text);
     }
-    if rows.get(at + 1).is_some_and(is_result) {
+    if rows.get(at + 1).is_some_and(is_result) || screen::refused(text).is_some() {
         return Said::Nothing;
     }
     match row.message.trust {

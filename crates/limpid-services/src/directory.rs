@@ -123,6 +123,20 @@ impl Directory {
         self.create_chat_as(self.new_id(), profile, mode, model).await
     }
 
+    /// A new conversation of a kind that only the owner reads.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub async fn create(
+        &self,
+        kind: ConversationKind,
+        profile: String,
+        mode: Option<String>,
+        model: Option<String>,
+    ) -> Result<Conversation, AgentError> {
+        self.create_as(self.new_id(), kind, profile, mode, model).await
+    }
+
     /// The same, by an id from [`Directory::new_id`].
     ///
     /// # Errors
@@ -134,9 +148,20 @@ impl Directory {
         mode: Option<String>,
         model: Option<String>,
     ) -> Result<Conversation, AgentError> {
+        self.create_as(id, ConversationKind::Chat, profile, mode, model).await
+    }
+
+    async fn create_as(
+        &self,
+        id: ConversationId,
+        kind: ConversationKind,
+        profile: String,
+        mode: Option<String>,
+        model: Option<String>,
+    ) -> Result<Conversation, AgentError> {
         let new = NewConversation {
             id,
-            kind: ConversationKind::Chat,
+            kind,
             title: String::new(),
             profile,
             mode,

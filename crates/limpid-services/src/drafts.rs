@@ -296,7 +296,7 @@ pub fn new_draft(
 
 /// Whether people read a conversation of this kind by themselves.
 fn is_chat(kind: ConversationKind) -> bool {
-    matches!(kind, ConversationKind::Chat | ConversationKind::Heartbeat)
+    matches!(kind, ConversationKind::Chat | ConversationKind::Interactive | ConversationKind::Heartbeat)
 }
 
 /// What a draft would do, in a few words.

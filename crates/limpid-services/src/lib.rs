@@ -26,3 +26,4 @@ pub mod spending;
 pub mod tasks;
 pub mod timers;
 pub mod tools;
+pub mod ui;

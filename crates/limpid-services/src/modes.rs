@@ -250,7 +250,7 @@ pub async fn with_mode_of_chat(
 /// The mode of conversations in which nobody has set one.
 fn usual_mode(config: &Config, kind: ConversationKind) -> &str {
     match kind {
-        ConversationKind::Chat => &config.agent.mode,
+        ConversationKind::Chat | ConversationKind::Interactive => &config.agent.mode,
         ConversationKind::Heartbeat | ConversationKind::Task | ConversationKind::Run => USUAL,
     }
 }

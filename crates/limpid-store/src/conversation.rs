@@ -126,6 +126,8 @@ pub enum ConversationKind {
     /// A person talks with the agent.
     #[default]
     Chat,
+    /// The same, where each answer is a screen that takes the place of the one before.
+    Interactive,
     /// Reports of the heartbeat.
     Heartbeat,
     /// The runs of a task.
@@ -139,6 +141,7 @@ impl ConversationKind {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Chat => "chat",
+            Self::Interactive => "interactive",
             Self::Heartbeat => "heartbeat",
             Self::Task => "task",
             Self::Run => "run",
@@ -149,6 +152,7 @@ impl ConversationKind {
     pub const fn badge(self) -> &'static str {
         match self {
             Self::Chat => "",
+            Self::Interactive => "Interactive",
             Self::Heartbeat => "Heartbeat",
             Self::Task => "Task",
             Self::Run => "Run",
@@ -157,7 +161,7 @@ impl ConversationKind {
 
     /// Reads a kind's name.
     pub fn parse(word: &str) -> Option<Self> {
-        [Self::Chat, Self::Heartbeat, Self::Task, Self::Run].into_iter().find(|kind| kind.as_str() == word)
+        [Self::Chat, Self::Interactive, Self::Heartbeat, Self::Task, Self::Run].into_iter().find(|kind| kind.as_str() == word)
     }
 }
 

@@ -22,6 +22,7 @@
 //! - [`arguments`]: the arguments of a call in the form that is shown, hashed and run.
 //! - [`decision`]: the call that ends a turn which must decide.
 //! - [`result`]: the text of a tool's result, with its limits.
+//! - [`screen`]: an answer that has to be a screen and is none.
 //! - [`window`]: what leaves a conversation that is longer than its window, and what stands for it.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
@@ -32,6 +33,7 @@ pub mod decision;
 pub mod effect;
 pub mod event;
 pub mod result;
+pub mod screen;
 pub mod turn;
 pub mod window;
 

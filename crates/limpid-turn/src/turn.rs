@@ -27,6 +27,8 @@ pub struct Turn {
     in_flight: Vec<Message>,
     queue: Vec<Message>,
     repeated: Repeated,
+    /// Answers that had to be screens and were none.
+    refused: u32,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +61,7 @@ impl Turn {
             in_flight: Vec::new(),
             queue: Vec::new(),
             repeated: Repeated::default(),
+            refused: 0,
         };
         let effects = turn.pending();
         (turn, effects)

@@ -1,8 +1,8 @@
-//! `[chat]`: the chat at the terminal.
+//! `[chat]`: chats at the terminal and at the page.
 
 use serde::Deserialize;
 
-/// The chat at the terminal.
+/// Chats at the terminal and at the page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChatConfig {
@@ -10,4 +10,17 @@ pub struct ChatConfig {
     pub hide_markers: bool,
     /// Whether providers are not asked for the model's reasoning as text, which they otherwise show before an answer.
     pub hide_reasoning: bool,
+    /// Whether answers of profiles that teach it may hold forms, choices and tables to draw.
+    pub ui_mode: UiSetting,
+}
+
+/// Whether answers may hold what is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UiSetting {
+    /// Text only, but for interactive conversations.
+    #[default]
+    None,
+    /// Where a form or a table serves better than prose.
+    Dynamic,
 }

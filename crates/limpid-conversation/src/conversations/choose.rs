@@ -3,7 +3,8 @@
 use limpid_core::Tier;
 use limpid_core::mode::Trigger;
 use limpid_services::error::AgentError;
-use limpid_store::{Conversation, ConversationChange};
+use limpid_services::ui::may_be_interactive;
+use limpid_store::{Conversation, ConversationChange, ConversationKind};
 
 use super::request::ChatRequest;
 use crate::deps::ConversationDeps;
@@ -22,11 +23,19 @@ pub(super) async fn choose(
     let mode = request.mode.clone().or_else(|| kept(|found| found.mode.clone()));
     let model = request.model.clone().or_else(|| kept(|found| found.model.clone()));
     check_profile(deps, &profile, mode.as_deref(), request.path.as_deref())?;
-    deps.context.models.choose(model.as_deref()).await?;
+    let chosen = deps.context.models.choose(model.as_deref()).await?;
+    let kind = match (&found, request.interactive) {
+        (Some(found), _) => found.kind,
+        (None, true) => ConversationKind::Interactive,
+        (None, false) => ConversationKind::Chat,
+    };
+    if kind == ConversationKind::Interactive {
+        may_be_interactive(chosen.info(), &*deps.context.profiles.profile(&profile)?)?;
+    }
 
     let now_ms = deps.host().now_ms();
     let Some(found) = found else {
-        let made = deps.directory.create_chat(profile, mode, model).await?;
+        let made = deps.directory.create(kind, profile, mode, model).await?;
         let Some(effort) = request.effort else { return Ok((made, None)) };
         let change = vec![ConversationChange::Effort(Some(effort))];
         return Ok((deps.store().change_conversation(&made.id, change, now_ms).await?, None));

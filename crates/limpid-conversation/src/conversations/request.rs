@@ -15,6 +15,8 @@ pub struct ChatRequest {
     pub handed_in: Option<Labelled<String>>,
     /// What of the text was handed in and the owner says is their own: it was not typed, and is kept as that.
     pub made_mine: Option<String>,
+    /// Whether a new conversation is an interactive one: each answer is a screen.
+    pub interactive: bool,
     /// The profile from here on; absent: the conversation's.
     pub profile: Option<String>,
     /// The mode from here on; absent: the conversation's.

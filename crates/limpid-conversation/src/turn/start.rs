@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use limpid_context::{FindTools, Headroom, History, PrefixCache};
 use limpid_core::{Labelled, Message, Trust, TurnId};
+use limpid_prompt::inputs::UiMode;
 use limpid_services::error::AgentError;
 use limpid_services::modes::with_mode_of_chat;
 use limpid_services::tools::Reservations;
@@ -217,6 +218,7 @@ pub(super) fn start_of(started: &TurnStarted, past: &History) -> TurnStart {
         taken: past.calls.clone(),
         limits: started.limits(),
         decision: started.decision().map(str::to_owned),
+        is_screen: started.inputs.ui_mode == UiMode::Interactive,
     }
 }
 

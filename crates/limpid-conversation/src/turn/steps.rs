@@ -4,10 +4,10 @@ use std::mem;
 
 use limpid_core::{CallId, Labelled};
 use limpid_services::error::AgentError;
-use limpid_turn::{Effect, Event};
+use limpid_turn::{Effect, Event, screen};
 
 use crate::compaction::CompactionDone;
-use crate::event::ApprovalAnswer;
+use crate::event::{ApprovalAnswer, TurnEvent};
 use crate::model_call::ModelStep;
 use crate::turn::requests::ReplyKind;
 use crate::turn::running::{RunningTurn, WaitsFor};
@@ -83,7 +83,12 @@ impl RunningTurn {
                 }
                 Effect::Deliver { text } => self.answer = Some(text),
                 // Written together with the event that it belongs to.
-                Effect::StoreMessages { .. } => {}
+                Effect::StoreMessages { batch } => {
+                    let told = batch.last().and_then(|message| screen::refused(&message.text));
+                    told.iter().for_each(|why| {
+                        self.listeners.send(&TurnEvent::Notice(format!("{why}; it is asked for again")));
+                    });
+                }
                 Effect::End { outcome, .. } => self.end(outcome),
             }
         }

@@ -7,6 +7,9 @@ use limpid_services::error::AgentError;
 
 use crate::commands::slash_command::{CommandContext, SlashCommand, SlashReply};
 
+/// The kind of conversation whose answers are screens.
+const INTERACTIVE: &str = "interactive";
+
 /// Begins another conversation; the one before stays as it is.
 pub(crate) struct New;
 
@@ -20,21 +23,37 @@ impl SlashCommand for New {
         &["clear"]
     }
 
-    fn help(&self) -> &'static str {
-        "Begin a new conversation; this one is kept"
+    fn arguments(&self) -> &'static str {
+        "[interactive]"
     }
 
-    async fn run(&self, context: &CommandContext<'_>, _arguments: &str) -> Result<SlashReply, AgentError> {
+    fn help(&self) -> &'static str {
+        "Begin a new conversation; this one is kept. In an `interactive` one each answer is a screen"
+    }
+
+    async fn words(&self, _context: &CommandContext<'_>, before: &[&str]) -> Result<Vec<String>, AgentError> {
+        Ok(if before.is_empty() { vec![INTERACTIVE.to_owned()] } else { Vec::new() })
+    }
+
+    async fn run(&self, context: &CommandContext<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
+        let interactive = match arguments {
+            "" => false,
+            INTERACTIVE => true,
+            other => {
+                return Err(AgentError::Invalid(format!("/new does not know `{other}`; write /new or /new interactive")));
+            }
+        };
         let conversation = ConversationChoice::New;
         let made = context
             .agent
             .conversations()
-            .conversation_for(&ChatRequest { conversation, ..ChatRequest::default() })
+            .conversation_for(&ChatRequest { conversation, interactive, ..ChatRequest::default() })
             .await?;
         let kept = match &context.conversation {
             Some(old) if old.messages > 0 => format!(" The one before is kept as {}.", old.id),
             _ => String::new(),
         };
-        Ok(context.says(format!("A new conversation.{kept}")).after(&made, &["conversation"]))
+        let new = if interactive { "A new interactive conversation." } else { "A new conversation." };
+        Ok(context.says(format!("{new}{kept}")).after(&made, &["conversation"]))
     }
 }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use limpid_core::{CallId, FailureClass, Labelled, Message, Role, Sentence, ToolCall, Trust};
+use limpid_core::{CallId, FailureClass, Labelled, Message, Role, Sentence, ToolCall, Trust, ui};
 
 use super::calls::{Cap, result_message};
 use super::{State, Turn};
 use crate::effect::{Effect, Outcome};
 use crate::event::{Finish, Reply, ToolOutcome};
-use crate::{call_limit, decision};
+use crate::{call_limit, decision, screen};
 
 impl Turn {
     pub(super) fn on_reply(&mut self, reply: Labelled<Reply>) -> Vec<Effect> {
@@ -18,7 +18,7 @@ impl Turn {
         }
         let (reply, trust) = reply.into_parts();
         if !tools || reply.calls.is_empty() {
-            return self.answer(reply, trust);
+            return self.answer(reply, trust, round);
         }
         if self.repeated.count(&reply.calls) >= self.start.limits.equal_batches {
             return self.call(round + 1, false);
@@ -78,7 +78,7 @@ impl Turn {
     }
 
     /// Ends the turn with a text. Calls that came although none were allowed are dropped, so that none is unpaired.
-    fn answer(&mut self, reply: Reply, trust: Trust) -> Vec<Effect> {
+    fn answer(&mut self, reply: Reply, trust: Trust, round: u32) -> Vec<Effect> {
         if reply.text.trim().is_empty() {
             let message = "the model answered nothing; ask again, or another model".to_owned();
             return self.end(Outcome::Failed { class: FailureClass::Garbage, message });
@@ -86,6 +86,15 @@ impl Turn {
         // What belongs to a call that is dropped cannot be sent back without it.
         let state = if reply.calls.is_empty() { reply.state } else { Vec::new() };
         let answer = Message { state, ..Message::new(Role::Assistant, reply.text.clone(), trust) };
+        if self.start.is_screen
+            && self.refused < self.start.limits.screens_again
+            && let Err(why) = ui::check(&reply.text)
+        {
+            self.refused += 1;
+            let mut effects = vec![self.store(vec![answer, screen::refusal(why)])];
+            effects.extend(self.call(round + 1, round < self.start.limits.calls_with_tools));
+            return effects;
+        }
         let mut effects = vec![self.store(vec![answer])];
         effects.push(Effect::Deliver { text: reply.text });
         effects.extend(self.end(Outcome::Answered { finish: reply.finish }));

@@ -16,6 +16,8 @@ pub struct TurnStart {
     pub limits: Limits,
     /// The tool that ends the turn: the first valid call of it does, and no text does.
     pub decision: Option<String>,
+    /// Whether the answer has to be a screen; one that is none is asked for again, so often as [`Limits::screens_again`] says.
+    pub is_screen: bool,
 }
 
 /// A tool that the model may call in this turn.
@@ -38,10 +40,12 @@ pub struct Limits {
     pub equal_batches: u32,
     /// Characters of a tool's result that the model gets to read.
     pub result_chars: usize,
+    /// How often an answer is asked for again that is no screen where it has to be one.
+    pub screens_again: u32,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { calls_with_tools: 15, equal_batches: 3, result_chars: 20_000 }
+        Self { calls_with_tools: 15, equal_batches: 3, result_chars: 20_000, screens_again: 2 }
     }
 }
