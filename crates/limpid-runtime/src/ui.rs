@@ -10,10 +10,12 @@ use limpid_core::ui::{Tree, trees};
 use limpid_core::{ConversationId, Labelled, MessageId, Role};
 use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
-use limpid_services::ui::{draws, may_be_interactive};
+use limpid_services::ui::may_be_interactive;
 use limpid_store::ConversationKind;
 
 use crate::agent::Agent;
+
+pub use limpid_services::ui::draws;
 
 /// Digits of a number that is typed.
 const DIGITS: usize = 3;

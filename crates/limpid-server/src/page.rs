@@ -5,7 +5,7 @@
 //! - `assets`: style sheets and scripts.
 //! - `state`: what all are made from; `shell`: what stands on every screen; `markdown`, `parts`: what stands on several.
 //! - `talks`: what is shown of turns while they run; `follow`, `growing`: who shows it; `events`: how a browser is told.
-//! - `chat`, `thread`, `send`: conversations.
+//! - `chat`, `thread`, `send`: conversations; `screens`, `press`: forms in answers.
 //! - `inspector`, `activity`, `cost`, `settings`: the other screens, each with its routes.
 
 mod activity;
@@ -22,6 +22,8 @@ mod logins;
 mod markdown;
 mod meter;
 mod parts;
+mod press;
+mod screens;
 mod send;
 mod settings;
 mod shell;
@@ -153,6 +155,7 @@ fn router(page: &Arc<Page>) -> Router {
         .route("/banner/dismiss", post(send::dismiss))
         .route("/theme", post(door::theme))
         .route("/logout", post(door::log_out))
+        .merge(press::routes())
         .merge(inspector::routes())
         .merge(activity::routes())
         .merge(cost::routes())

@@ -10,13 +10,15 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use sha2::{Digest, Sha256};
 
-const FILES: [(&str, &str, &str); 7] = [
+const FILES: &[(&str, &str, &str)] = &[
     ("tokens.css", CSS, include_str!("../../assets/tokens.css")),
     ("page.css", CSS, include_str!("../../assets/page.css")),
     ("own.css", CSS, include_str!("../../assets/own.css")),
     ("shell.js", SCRIPT, include_str!("../../assets/shell.js")),
     ("chat.js", SCRIPT, include_str!("../../assets/chat.js")),
     ("paste.js", SCRIPT, include_str!("../../assets/paste.js")),
+    ("ui.css", CSS, include_str!("../../assets/ui.css")),
+    ("ui.js", SCRIPT, include_str!("../../assets/ui.js")),
     ("settings.js", SCRIPT, include_str!("../../assets/settings.js")),
 ];
 

@@ -11,6 +11,7 @@ use jiff::civil::Date;
 use limpid_config::PasteTrust;
 use limpid_core::ConversationId;
 use limpid_prompt::shown::shown_line;
+use limpid_runtime::ui::can_be_interactive;
 use limpid_runtime::{ConversationChoice, PreviewRequest};
 use limpid_store::{Conversation, ConversationKind};
 use serde::Deserialize;
@@ -76,6 +77,8 @@ struct ChatScreen {
     thread: Thread,
     choices: Choices,
     meter: Option<Meter>,
+    /// Whether each answer takes the place of the one before.
+    is_interactive: bool,
 }
 
 #[derive(Template)]
@@ -84,6 +87,7 @@ struct FirstScreen {
     shell: Shell,
     id: &'static str,
     owner: Option<String>,
+    can_be_interactive: bool,
     groups: Vec<Group>,
     choices: Choices,
     meter: Option<Meter>,
@@ -109,6 +113,7 @@ pub(super) async fn new(State(page): State<Arc<Page>>, headers: HeaderMap) -> Re
     let screen = FirstScreen {
         shell: Shell::new(&page, &headers, "Limpid", "chat").await?,
         id: "new",
+        can_be_interactive: can_be_interactive(&page.agent).await,
         owner: page.agent.config().owner.name.as_deref().map(shown_line),
         groups: groups(&page, None).await?,
         choices: choices(&page, &ConversationChoice::New, None).await?,
@@ -135,6 +140,7 @@ pub(super) async fn show(
         shell: Shell::new(&page, &headers, &format!("{title} · Limpid"), "chat").await?,
         id: own.id.to_string(),
         groups: groups(&page, Some(&own.id)).await?,
+        is_interactive: own.kind == ConversationKind::Interactive,
         banner,
         thread,
         choices: choices(&page, &choice, Some(&own)).await?,

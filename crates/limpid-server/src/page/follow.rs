@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use limpid_core::goal::WithoutMarkers;
 use limpid_core::{CallId, TurnId};
-use limpid_runtime::{ApprovalAnswer, Outcome, TurnEvent, TurnHandle};
+use limpid_runtime::ui::are_drawn;
+use limpid_runtime::{AgentError, ApprovalAnswer, ConversationChoice, Outcome, TurnEvent, TurnHandle};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::growing::GrowingAnswer;
@@ -34,18 +35,29 @@ struct Follower {
 }
 
 /// Shows a turn until it ends, also when no browser looks on; `said` is the message that it answers.
-pub(super) fn follow(page: &Arc<Page>, handle: TurnHandle, said: String) {
+///
+/// # Errors
+/// When the conversation cannot be read.
+pub(super) async fn follow(page: &Arc<Page>, handle: TurnHandle, said: String) -> Result<(), AgentError> {
+    let draws = are_drawn(&page.agent, &ConversationChoice::Id(handle.conversation().clone())).await?;
     let talk = page.talks.of(handle.conversation());
     talk.begins();
     let page = Arc::clone(page);
     tokio::spawn(async move {
         let name = page.agent.new_secret().split_off(48);
-        show(page, Arc::clone(&talk), handle, &name, &said).await;
+        show(page, Arc::clone(&talk), handle, &name, (&said, draws)).await;
         talk.ended(&name);
     });
+    Ok(())
 }
 
-async fn show(page: Arc<Page>, talk: Arc<Talk>, mut handle: TurnHandle, name: &str, said: &str) {
+async fn show(
+    page: Arc<Page>,
+    talk: Arc<Talk>,
+    mut handle: TurnHandle,
+    name: &str,
+    (said, draws): (&str, bool),
+) {
     let (told, mut answers): (_, UnboundedReceiver<(CallId, ApprovalAnswer)>) = unbounded_channel();
     let markers = page.agent.config().chat.hide_markers.then(WithoutMarkers::default);
     talk.show(Of::Thread, name, format!("mine-{name}"), parts::mine(said, page.clock(page.agent.now_ms())));
@@ -55,7 +67,7 @@ async fn show(page: Arc<Page>, talk: Arc<Talk>, mut handle: TurnHandle, name: &s
         name: name.to_owned(),
         turn: None,
         is_elsewhere: false,
-        answer: GrowingAnswer::default(),
+        answer: GrowingAnswer::new(draws),
         markers,
         thought: String::new(),
         notes: 0,

@@ -1,6 +1,7 @@
 //! An answer while it grows: blocks of Markdown that are whole, and one that is not yet.
 
-use super::markdown::{last_block, to_html};
+use super::markdown::last_block;
+use super::screens::{Standing, said};
 
 /// What was said so far, beginning with the block that may still change.
 #[derive(Default)]
@@ -8,9 +9,15 @@ pub(super) struct GrowingAnswer {
     block: String,
     number: usize,
     has_grown: bool,
+    standing: Standing<'static>,
 }
 
 impl GrowingAnswer {
+    /// One whose screens are drawn or not.
+    pub(super) fn new(draws: bool) -> Self {
+        Self { standing: if draws { Standing::Still } else { Standing::Code }, ..Self::default() }
+    }
+
     /// More words.
     pub(super) fn push(&mut self, text: &str) {
         self.block.push_str(text);
@@ -41,11 +48,11 @@ impl GrowingAnswer {
         let whole = last_block(&self.block);
         if whole > 0 {
             let rest = self.block.split_off(whole);
-            changed.push((self.number, to_html(&self.block)));
+            changed.push((self.number, said(&self.block, self.standing)));
             self.number += 1;
             self.block = rest;
         }
-        changed.push((self.number, to_html(&self.block)));
+        changed.push((self.number, said(&self.block, self.standing)));
         changed
     }
 
@@ -60,6 +67,7 @@ impl GrowingAnswer {
 
 #[cfg(test)]
 mod tests {
+    use super::super::markdown::to_html;
     use super::*;
 
     // SUR-020

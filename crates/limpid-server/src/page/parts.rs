@@ -7,7 +7,6 @@ use limpid_prompt::shown::{shown, shown_line};
 use limpid_runtime::{ApprovalAnswer, QuestionPart};
 use serde_json::Value;
 
-use super::markdown::to_html;
 
 /// Characters of a call or a result in its line.
 const LINE: usize = 80;
@@ -180,11 +179,6 @@ pub(super) fn note(text: &str) -> String {
 /// What the model thought.
 pub(super) fn thought(text: &str) -> String {
     drawn(&Thought { text: &shown(text) })
-}
-
-/// What the model said.
-pub(super) fn said(text: &str) -> String {
-    to_html(text)
 }
 
 fn drawn(part: &impl Template) -> String {

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::follow::follow;
 use super::markdown;
+use super::screens::fenced;
 use super::state::Page;
 use super::trouble::Trouble;
 
@@ -76,6 +77,7 @@ pub(super) async fn send(
         Input::Message(text) => text,
         Input::Reply(reply) => {
             let to = reply.conversation.as_ref().map(ToString::to_string);
+            // What a command says is laid out for a terminal.
             return Ok(Json(json!({ "reply": markdown::to_html(&fenced(&reply.text)), "to": to })).into_response());
         }
     };
@@ -94,15 +96,8 @@ pub(super) async fn send(
     let handle = page.agent.chat(request).await?;
     let id = handle.conversation().to_string();
     let shown = if pasted.is_empty() { text } else { format!("{text}\n\n{pasted}").trim_start().to_owned() };
-    follow(&page, handle, shown);
+    follow(&page, handle, shown).await?;
     Ok(Json(json!({ "conversation": id })).into_response())
-}
-
-/// What a command says is laid out for a terminal.
-fn fenced(text: &str) -> String {
-    let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or_default();
-    let fence = "`".repeat(longest.max(2) + 1);
-    format!("{fence}\n{text}\n{fence}")
 }
 
 /// `POST /c/{id}/answer`

@@ -4,12 +4,15 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use limpid_core::goal::WithoutMarkers;
 use limpid_core::quiet::without_quiet;
+use limpid_core::ui::trees;
 use limpid_core::{CallId, ConversationId, MessageId, Money, Role, Trust, TurnId, Usage};
 use limpid_prompt::shown::{shown, shown_line};
 use limpid_runtime::said::{Said, said};
-use limpid_store::{RequestFilter, RequestSummary, StoredMessage};
+use limpid_runtime::ui::{draws, live};
+use limpid_store::{ConversationKind, RequestFilter, RequestSummary, StoredMessage};
 
-use super::parts::{self, Call, CallResult};
+use super::parts::{Call, CallResult};
+use super::screens::{Standing, said as drawn};
 use super::state::Page;
 use super::talks::Position;
 use super::trouble::Trouble;
@@ -82,13 +85,28 @@ pub(super) async fn read_thread(page: &Page, id: &ConversationId, all: bool) -> 
 async fn stored(page: &Page, id: &ConversationId, all: bool, position: &Position) -> Result<Thread, Trouble> {
     let mut rows = page.agent.store().messages(id, None).await?.rows;
     rows.retain(|row| !position.turns.contains(&row.turn));
+    let kind = page.agent.store().conversation(id).await?.map(|own| own.kind).unwrap_or_default();
+    let is_interactive = kind == ConversationKind::Interactive;
+    if is_interactive {
+        let hidden = page.agent.store().hidden_turns(id).await?;
+        rows.retain(|row| !hidden.contains(&row.turn));
+    }
+    let draws = draws(page.agent.config(), kind);
+    // Nothing can be pressed while an answer is under way.
+    let live = if position.turns.is_empty() { live(&page.agent, id).await?.map(|live| live.message) } else { None };
     let broken = page.agent.conversations().incomplete(&rows).await?;
     let filter = RequestFilter { conversation: Some(id.clone()), limit: REQUESTS, ..RequestFilter::default() };
     let requests = page.agent.store().requests(filter).await?.rows;
     let earlier = if all { 0 } else { rows.len().saturating_sub(SHOWN) };
     let typed: HashSet<String> = page.agent.store().typed(id).await?.into_iter().collect();
-    let reader = Reader { page, broken: &broken, typed: &typed, spent: spent(&requests) };
-    let entries = reader.entries(&rows, earlier);
+    let reader = Reader { page, broken: &broken, typed: &typed, spent: spent(&requests), draws, live };
+    let mut entries = reader.entries(&rows, earlier);
+    if is_interactive {
+        // A screen takes the place of the one before.
+        let newest = entries.iter().rposition(|entry| matches!(entry, Entry::Answer { .. }));
+        entries.drain(..newest.unwrap_or_default());
+    }
+    let earlier = if is_interactive { 0 } else { earlier };
     Ok(Thread { entries, earlier, failed: None, after: page.mark(position.after) })
 }
 
@@ -120,6 +138,10 @@ struct Reader<'a> {
     /// What the owner has typed in the conversation.
     typed: &'a HashSet<String>,
     spent: HashMap<TurnId, Read>,
+    /// Whether screens are drawn.
+    draws: bool,
+    /// The answer whose screens can be pressed.
+    live: Option<MessageId>,
 }
 
 impl Reader<'_> {
@@ -141,7 +163,7 @@ impl Reader<'_> {
                         let time = self.page.clock(row.at_ms);
                         entries.push(Entry::Answer { id: row.id.0, time, blocks: Vec::new(), read: None });
                     }
-                    let mut said = self.answer(row, &results);
+                    let mut said = self.answer(row, self.standing(rows, at), &results);
                     if let Some(Entry::Answer { blocks, .. }) = entries.last_mut() {
                         blocks.append(&mut said);
                     }
@@ -168,6 +190,12 @@ impl Reader<'_> {
                 let (number, result) = (shown_line(number), shown_line(result));
                 return Some(Entry::Agent { id, time, number, result, words: shown(words).into_owned() });
             }
+            Said::Owner(text) | Said::HandedIn(text, Trust::Owner) if self.is_pressed(rows, at, text) => {
+                (text, "by a button")
+            }
+            Said::HandedIn(text, _) if self.is_pressed(rows, at, text) => {
+                (text, "by a button, perhaps in a stranger's words")
+            }
             Said::Owner(text) => (text, ""),
             Said::HandedIn(text, Trust::Owner | Trust::File) => (text, "from a file of yours"),
             Said::HandedIn(text, Trust::Guest) => (text, "from a guest"),
@@ -176,7 +204,35 @@ impl Reader<'_> {
         (!text.trim().is_empty()).then(|| Entry::Mine { id, text: shown(text).into_owned(), time, from })
     }
 
-    fn answer(&self, row: &StoredMessage, results: &HashMap<(&TurnId, &CallId), &StoredMessage>) -> Vec<Block> {
+    /// How the screens of an answer stand.
+    fn standing<'r>(&self, rows: &'r [StoredMessage], at: usize) -> Standing<'r> {
+        let row = &rows[at];
+        if !self.draws {
+            return Standing::Code;
+        }
+        if self.live == Some(row.id) {
+            return Standing::Live(row.id.0);
+        }
+        let next = rows.iter().skip(at + 1).position(|row| row.message.role == Role::User).map(|next| at + 1 + next);
+        match next.map(|next| said(rows, next, self.typed)) {
+            Some(Said::Owner(text) | Said::HandedIn(text, _)) => Standing::Answered(text),
+            _ => Standing::Still,
+        }
+    }
+
+    /// Whether a message is what a button of the answer before it says.
+    fn is_pressed(&self, rows: &[StoredMessage], at: usize, text: &str) -> bool {
+        let before = at.checked_sub(1).and_then(|before| rows.get(before));
+        let before = before.filter(|row| self.draws && row.message.role == Role::Assistant && !self.typed.contains(text));
+        before.is_some_and(|row| trees(&row.message.text).iter().any(|tree| tree.sent(text).is_some()))
+    }
+
+    fn answer(
+        &self,
+        row: &StoredMessage,
+        standing: Standing<'_>,
+        results: &HashMap<(&TurnId, &CallId), &StoredMessage>,
+    ) -> Vec<Block> {
         let mut text = without_quiet(&row.message.text);
         if self.page.agent.config().chat.hide_markers {
             let mut markers = WithoutMarkers::default();
@@ -184,7 +240,7 @@ impl Reader<'_> {
         }
         let mut blocks = Vec::new();
         if !text.trim().is_empty() {
-            blocks.push(Block::Said(parts::said(&text)));
+            blocks.push(Block::Said(drawn(&text, standing)));
         }
         for call in &row.message.calls {
             let result = results.get(&(&row.turn, &call.id));

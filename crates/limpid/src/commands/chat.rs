@@ -14,13 +14,14 @@ use std::io::Read as _;
 
 use limpid_core::{ConversationId, Labelled};
 use limpid_runtime::commands::is_command;
+use limpid_runtime::ui::are_drawn;
 use limpid_runtime::{Agent, ChatRequest, ConversationChoice, Event, Input, TurnEvent};
 use tokio::sync::broadcast::Receiver;
 use tokio_util::sync::CancellationToken;
 
 pub use events::Printer;
 
-use said::{Said, request};
+use said::{Said, pressed, request};
 use slash::command;
 
 use super::choice::choice;
@@ -100,6 +101,12 @@ async fn once(context: &Context, agent: &Agent, talk: &TalkArgs, said: Said, jso
         Input::Message(text) => text,
         Input::Reply(_) => return Ok(()),
     };
+    let typed = Said { text, handed_in, made_mine };
+    let said = match typed.handed_in.is_none() && typed.made_mine.is_none() {
+        true => pressed(agent, &conversation, &typed.text).await?.unwrap_or(typed),
+        false => typed,
+    };
+    printer.draw(are_drawn(agent, &conversation).await?);
     let can_answer = context.environment.stdin_is_terminal && !json;
     let stop = CancellationToken::new();
     let watched = stop.clone();
@@ -108,7 +115,7 @@ async fn once(context: &Context, agent: &Agent, talk: &TalkArgs, said: Said, jso
             watched.cancel();
         }
     });
-    let request = request(talk, conversation, Said { text, handed_in, made_mine }, can_answer);
+    let request = request(talk, conversation, said, can_answer);
     let ended = turn(agent, request, &mut printer, &mut changes, &stop).await;
     if let Ok(conversation) = &ended {
         settle(agent, conversation, &mut printer, &mut changes, &stop).await?;

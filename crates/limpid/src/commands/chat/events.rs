@@ -2,6 +2,7 @@
 //! every event as one line of JSON.
 
 use limpid_core::goal::WithoutMarkers;
+use limpid_core::ui::{Fences, Part, plain};
 use limpid_core::{ConversationId, FailureClass, Usage};
 use limpid_runtime::question::form_frame;
 use limpid_runtime::{Event, EventKind, Outcome, QuestionPart, SlashReply, TurnEvent};
@@ -24,6 +25,8 @@ pub struct Printer {
     printed: bool,
     /// Takes the lines out by which the model changes the goal, when the owner does not want to see them.
     markers: Option<WithoutMarkers>,
+    /// Prints the screens in answers as text, where they are drawn.
+    screens: Option<Fences>,
     failure: Option<(ExitStatus, String)>,
 }
 
@@ -38,6 +41,7 @@ impl Printer {
             reasoning: false,
             printed: false,
             markers: None,
+            screens: None,
             failure: None,
         }
     }
@@ -46,6 +50,11 @@ impl Printer {
     #[must_use]
     pub fn hiding_markers(self, hide: bool) -> Self {
         Self { markers: (hide && !self.json).then(WithoutMarkers::default), ..self }
+    }
+
+    /// Whether the screens in the next answer are drawn.
+    pub fn draw(&mut self, draws: bool) {
+        self.screens = (draws && !self.json).then(Fences::default);
     }
 
     /// Whether it prints JSON, whose readers get every event.
@@ -64,6 +73,9 @@ impl Printer {
         }
         if !matches!(event, TurnEvent::Text(_)) {
             self.show_held_back()?;
+        }
+        if ends_reply(event) {
+            self.end_screen()?;
         }
         match event {
             TurnEvent::Started { model, .. } => {
@@ -109,7 +121,8 @@ impl Printer {
             TurnEvent::Done { answer, .. } => match answer {
                 Some(answer) if !self.printed => {
                     self.text(answer)?;
-                    self.show_held_back()
+                    self.show_held_back()?;
+                    self.end_screen()
                 }
                 _ => Ok(()),
             },
@@ -204,19 +217,53 @@ impl Printer {
     fn text(&mut self, text: &str) -> Result<(), Failure> {
         self.printed = true;
         match &mut self.markers {
-            None => self.write(text),
+            None => self.say(text),
             Some(markers) => {
                 let shown = markers.push(text);
-                self.write(&shown)
+                self.say(&shown)
             }
         }
+    }
+
+    /// Prints what may be said or drawn.
+    fn say(&mut self, text: &str) -> Result<(), Failure> {
+        match &mut self.screens {
+            None => self.write(text),
+            Some(screens) => {
+                let parts = screens.push(text);
+                self.parts(parts)
+            }
+        }
+    }
+
+    /// Prints a screen that is open: the reply is over.
+    fn end_screen(&mut self) -> Result<(), Failure> {
+        let parts = self.screens.as_mut().map(Fences::finish).unwrap_or_default();
+        self.parts(parts)
+    }
+
+    fn parts(&mut self, parts: Vec<Part>) -> Result<(), Failure> {
+        for part in parts {
+            match part {
+                Part::Text(text) => self.write(&text)?,
+                Part::Tree(tree) => {
+                    self.close_line()?;
+                    self.write(&plain(&tree, true))?;
+                }
+                Part::Broken(inside, _) => {
+                    self.close_line()?;
+                    self.write(&inside)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Prints what may still have become a marker and did not.
     fn show_held_back(&mut self) -> Result<(), Failure> {
         let Some(markers) = &mut self.markers else { return Ok(()) };
         let rest = std::mem::take(markers).finish();
-        self.write(&rest)
+        self.say(&rest)
     }
 
     fn write(&mut self, text: &str) -> Result<(), Failure> {
@@ -247,6 +294,18 @@ impl Printer {
     fn beside(&self, text: &str) {
         if self.colours { output::tell_faintly(text) } else { output::tell(text) }
     }
+}
+
+/// Whether nothing follows in the reply that was streaming.
+const fn ends_reply(event: &TurnEvent) -> bool {
+    matches!(
+        event,
+        TurnEvent::Done { .. }
+            | TurnEvent::Interrupted(_)
+            | TurnEvent::ToolStarted { .. }
+            | TurnEvent::Retrying { .. }
+            | TurnEvent::Notice(_)
+    )
 }
 
 /// One line of at most 120 characters.

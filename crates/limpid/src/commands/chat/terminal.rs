@@ -20,6 +20,7 @@ use super::completer::SlashCompleter;
 use super::draft::{Draft, Typed};
 use super::events::Printer;
 use super::pastes::Pastes;
+use super::said::pressed;
 use super::slash::command;
 use super::typing::rest_of_paste;
 use crate::cli::TalkArgs;
@@ -259,7 +260,14 @@ impl Chat<'_> {
         let text = said.text;
         let done = command(self.agent, &self.conversation, &text, &mut self.printer, &mut self.changes).await;
         match done {
-            Ok(Input::Message(text)) => self.answer(text.into()).await,
+            Ok(Input::Message(text)) => match pressed(self.agent, &self.conversation, &text).await? {
+                Some(said) => {
+                    let words = said.handed_in.as_ref().map(|said| said.value().clone()).unwrap_or_default();
+                    self.printer.said(&words)?;
+                    self.answer(said).await
+                }
+                None => self.answer(text.into()).await,
+            },
             Ok(Input::Reply(reply)) => {
                 if let Some(id) = reply.conversation {
                     self.enter(ConversationChoice::Id(id));

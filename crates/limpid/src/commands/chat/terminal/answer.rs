@@ -5,6 +5,7 @@ use std::collections::{HashSet, VecDeque};
 
 use limpid_core::TurnId;
 use limpid_runtime::commands::is_command;
+use limpid_runtime::ui::are_drawn;
 use limpid_runtime::{ConversationChoice, Input, TurnEvent, TurnHandle};
 
 use super::super::draft::Typed;
@@ -48,6 +49,7 @@ struct Answering {
 impl Chat<'_> {
     /// Answers a message, and those that are typed while that goes on.
     pub(super) async fn answer(&mut self, said: Said) -> Result<Next, Failure> {
+        self.printer.draw(are_drawn(self.agent, &self.conversation).await?);
         let asked = request(self.talk, self.conversation.clone(), said, !self.json);
         let handle = match self.agent.chat(asked).await.map_err(Failure::from) {
             Ok(handle) => handle,
