@@ -69,6 +69,7 @@ mod renders;
 mod research;
 mod reservations;
 mod resume;
+mod screens;
 mod semantic;
 mod sizing;
 mod skill_versions;

@@ -34,7 +34,7 @@ pub(crate) struct PageBench {
     pub(crate) link: String,
     cookie: String,
     stop: Option<oneshot::Sender<()>>,
-    _recorder: Recorder,
+    recorder: Recorder,
 }
 
 impl PageBench {
@@ -76,7 +76,12 @@ impl PageBench {
             .redirect(reqwest::redirect::Policy::none())
             .build()
             .unwrap();
-        Self { home, agent, url, client, link, cookie: String::new(), stop: Some(stop), _recorder: recorder }
+        Self { home, agent, url, client, link, cookie: String::new(), stop: Some(stop), recorder }
+    }
+
+    /// The bodies that the model was sent.
+    pub(crate) fn requests(&self) -> Vec<String> {
+        self.recorder.calls().iter().map(|call| call.text()).collect()
     }
 
     /// A request for a screen.

@@ -9,4 +9,5 @@ mod page_chat;
 mod page_drafts;
 mod page_login;
 mod page_prompt;
+mod page_screens;
 mod page_settings;

@@ -38,6 +38,7 @@ mod piped;
 mod programs;
 mod provider_faults;
 mod providers;
+mod screens;
 mod semantic;
 mod serve;
 mod serve_faults;
