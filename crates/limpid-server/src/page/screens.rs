@@ -71,6 +71,11 @@ struct ScreenPart {
 }
 
 impl ActionPart<'_> {
+    /// What is copied is what is seen.
+    fn text(&self, text: &str) -> String {
+        shown(text).into_owned()
+    }
+
     fn was_sent(&self, callback: &Callback) -> bool {
         self.sent == Some(callback.number)
     }
@@ -125,7 +130,7 @@ pub(super) fn said(text: &str, standing: Standing<'_>) -> String {
         html.push_str(&match part {
             Part::Text(text) => to_html(&text),
             Part::Tree(tree) => screen(&tree, standing, at),
-            Part::Broken(inside, _) => to_html(&fenced(&inside)),
+            Part::Broken(inside, _) => to_html(&fenced(inside.trim_end())),
         });
     }
     html
@@ -223,9 +228,12 @@ mod tests {
                 for standing in [Standing::Still, Standing::Live(7), Standing::Answered("Pressed: x")] {
                     let html = said(&format!("```kai-ui\n{tree}\n```"), standing);
                     assert!(html.contains("<fieldset class=\"ui\""), "{name}: {html}");
-                    for wrong in ["<img", "<script", "<iframe", " src=", "style=", "\u{202e}", "&lt;/fieldset&gt;\"", "onerror=alert(1)\""] {
+                    for wrong in ["<img", "<script", "<iframe", "style=\"", "\"><img", "javascript:"] {
                         assert!(!html.contains(wrong), "{name} {wrong}: {html}");
                     }
+                    // A quote stands around values of attributes only, and all else is read by people.
+                    let seen: String = html.split('"').step_by(2).collect();
+                    assert!(!seen.contains('\u{202e}') && !seen.contains("onerror=alert(1)>"), "{name}: {html}");
                     assert_eq!(html.matches("</fieldset>").count(), html.matches("<fieldset").count(), "{html}");
                 }
             }
@@ -237,7 +245,7 @@ mod tests {
     fn the_hopeless_is_code_and_so_is_everything_where_nothing_is_drawn() {
         let text = "Before\n```kai-ui\n{\"type\": \"<b>\"}\n```\nafter";
         let html = said(text, Standing::Live(1));
-        assert!(html.contains("<pre><code>{&quot;type&quot;: &quot;&lt;b&gt;&quot;}"), "{html}");
+        assert!(html.contains("<pre><code>{\"type\": \"&lt;b&gt;\"}\n</code></pre>"), "{html}");
         let tree = "```kai-ui\n{\"type\": \"divider\"}\n```";
         assert!(said(tree, Standing::Code).starts_with("<pre>"));
         assert!(said(tree, Standing::Still).contains("disabled"));
