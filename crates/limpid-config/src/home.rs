@@ -132,6 +132,11 @@ impl Home {
         self.0.join("data").join("page.sessions")
     }
 
+    /// Which programs may ask over HTTP, a file for each.
+    pub fn api_tokens(&self) -> PathBuf {
+        self.0.join("data").join("api")
+    }
+
     /// The token of whoever hands something in.
     pub fn ingest_token(&self) -> PathBuf {
         self.0.join("data").join("ingest.token")

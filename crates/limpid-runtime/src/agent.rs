@@ -100,6 +100,11 @@ impl Agent {
         (0..4).map(|_| self.services.context.host.tag()).collect()
     }
 
+    /// Sees to it that from here on no text of this process repeats a secret; `name` stands in its place.
+    pub fn learn_secret(&self, name: &str, secret: &str) {
+        self.services.context.redactor.learn(name, secret);
+    }
+
     /// What changes in the agent from here on: modes, prompts, goals, skills, windows.
     pub fn subscribe(&self) -> broadcast::Receiver<Event> {
         self.services.events.listen()

@@ -64,4 +64,4 @@ pub use limpid_services::{
 };
 #[cfg(target_os = "linux")]
 pub use limpid_tools::exec::sandbox;
-pub use limpid_turn::Outcome;
+pub use limpid_turn::{Finish, Outcome};

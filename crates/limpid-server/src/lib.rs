@@ -5,12 +5,14 @@
 //! - [`server`]: where it listens, and its life.
 //! - `listener`: connections, how long each may take, and how many wait.
 //! - [`page`]: the page in a browser.
+//! - `api`: programs that ask, at the address of the page.
 //! - `ingest`: what other machines hand in.
 //! - [`mcp`]: what is lent to clients of the Model Context Protocol.
 //! - `door`: who may ask: hosts, tokens, and how often somebody may be wrong.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
 
+mod api;
 mod door;
 mod ingest;
 mod listener;
@@ -18,6 +20,7 @@ pub mod mcp;
 pub mod page;
 pub mod server;
 
+pub use api::{ApiRole, ApiToken, ApiTokens};
 pub use mcp::{McpOptions, McpServer};
 pub use page::{PageServer, log_out_all, login_link};
 pub use server::{Server, ServerError, keep_open};

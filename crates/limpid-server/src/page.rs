@@ -44,7 +44,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 pub use self::logins::Logins;
-use self::state::Page;
+pub(crate) use self::state::Page;
 use self::talks::Talks;
 use crate::door::{Door, Hosts, OWN_NAME, literal};
 use crate::listener;
@@ -167,6 +167,7 @@ fn router(page: &Arc<Page>) -> Router {
         .route("/assets/{version}/{name}", get(assets::file))
         .route("/login", get(door::log_in))
         .merge(inside)
+        .merge(crate::api::routes(page))
         .layer(middleware::from_fn_with_state(Arc::clone(page), headers::add))
         .with_state(Arc::clone(page))
 }

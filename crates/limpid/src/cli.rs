@@ -2,6 +2,7 @@
 //! page and `docs/cli.md`.
 
 mod agent;
+mod api;
 mod conversation;
 mod draft;
 mod file;
@@ -25,6 +26,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub use agent::AgentCommand;
+pub use api::{ApiCommand, RoleWord};
 pub use conversation::{ConversationCommand, ExportFormat};
 pub use draft::DraftCommand;
 pub use file::FileCommand;
@@ -126,6 +128,9 @@ pub enum Command {
     /// List, show and put aside what came in; hand something in; make the token for it
     #[command(subcommand)]
     Inbox(InboxCommand),
+    /// Make, list and take away tokens of programs that ask over HTTP
+    #[command(subcommand)]
+    Api(ApiCommand),
     /// List and try the ways in which you are told something; add and take out browsers
     #[command(subcommand)]
     Notify(NotifyCommand),

@@ -2,6 +2,7 @@
 
 pub mod acp;
 pub mod agent;
+pub mod api;
 mod changes;
 pub mod chat;
 mod choice;
@@ -100,6 +101,7 @@ async fn carry_out(context: &Context, cli: &Cli) -> Result<(), Failure> {
         Some(Command::Mcp(command)) => mcp::run(context, command).await,
         Some(Command::Notify(command)) => notify::run(&context.agent()?, command).await,
         Some(Command::Inbox(command)) => inbox::run(&context.agent()?, command).await,
+        Some(Command::Api(command)) => api::run(&context.agent()?, command),
         Some(Command::Draft(command)) => draft::run(context, command).await,
         Some(Command::Agent(command)) => agent::run(&context.agent()?, command).await,
         Some(Command::File(command)) => file::run(context, command).await,

@@ -23,7 +23,7 @@ pub(crate) struct Page {
     pub(super) door: Door,
     pub(super) logins: Logins,
     /// Ends what would be told for ever.
-    pub(super) ending: CancellationToken,
+    pub(crate) ending: CancellationToken,
 }
 
 impl Page {

@@ -3,6 +3,9 @@
 #![allow(clippy::disallowed_methods, reason = "the files of a test are its own")]
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
+mod api_chat;
+mod api_clients;
+mod api_kit;
 mod ingest;
 mod kit;
 mod page_chat;

@@ -1,0 +1,315 @@
+//! `POST /v1/chat/completions`: the agent, asked as if it were a model.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse as _, Response};
+use axum::{Extension, Json};
+use futures_util::stream::unfold;
+use limpid_core::{Effort, Labelled};
+use limpid_runtime::{ChatRequest, ConversationChoice, Input};
+use serde_json::{Value, json};
+use tokio::sync::OwnedMutexGuard;
+
+use super::answering::{Answering, Piece};
+use super::bound::{CONVERSATION, place};
+use super::error::{ApiError, ErrorBody};
+use super::tokens::{ApiRole, ApiToken};
+use super::wire::{AGENT, Answer, Asked, ChatCompletion, Choice, Line, TokenUsage};
+use super::{Api, door};
+
+/// The header by which a request is the same one when it is sent again.
+const KEY: &str = "idempotency-key";
+
+/// The header of an answer that names what of the request was not read.
+const IGNORED: &str = "x-limpid-ignored";
+
+/// A request that is being answered.
+struct Exchange {
+    api: Arc<Api>,
+    program: String,
+    id: String,
+    created: i64,
+    model: String,
+    answering: Answering,
+    conversation: ConversationChoice,
+    /// What was said before the answer.
+    said: Vec<Line>,
+    /// The end of this one lets the next one in the conversation begin.
+    _turn: Option<OwnedMutexGuard<()>>,
+    _place: door::Place,
+}
+
+/// What is said in answer to a request.
+enum Begun {
+    /// A turn answers it.
+    Turn(Box<Exchange>),
+    /// A command did.
+    Reply(String, ConversationChoice),
+}
+
+/// Asks the agent, as any client of OpenAI's chat completions does
+///
+/// The agent has its own prompts and tools, so `system` messages, `tools` and sampling fields are left out; a call that needs a yes
+/// becomes a draft. The conversation is the one that `X-Limpid-Conversation` names, else the one of `user`, else the one that has
+/// said so far what `messages` says was said; else it is a new one. When the client hangs up, the turn stops.
+#[utoipa::path(
+    post,
+    path = "/v1/chat/completions",
+    tag = "chat",
+    params(
+        ("X-Limpid-Conversation" = Option<String>, Header, description = "The id of a conversation, or `new`"),
+        ("Idempotency-Key" = Option<String>, Header, description = "What makes it the same message when it is sent again")
+    ),
+    request_body = super::wire::ChatCompletionRequest,
+    responses(
+        (status = 200, description = "The answer; with `stream` its pieces as server-sent events, and `[DONE]`", content(
+            (ChatCompletion = "application/json"),
+            (String = "text/event-stream")
+        )),
+        (status = 400, description = "The request says something wrong", body = ErrorBody),
+        (status = 404, description = "There is no such conversation or model", body = ErrorBody),
+        (status = 429, description = "A limit of the owner's or of the provider's is reached", body = ErrorBody),
+        (status = 502, description = "The model failed", body = ErrorBody),
+        (status = 503, description = "The turn could not be carried on, or too many requests are being answered", body = ErrorBody)
+    )
+)]
+pub(super) async fn complete(
+    State(api): State<Arc<Api>>,
+    Extension(program): Extension<ApiToken>,
+    Extension(held): Extension<door::Place>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, ApiError> {
+    let asked = Asked::read(&body)?;
+    let streams = asked.request.stream.unwrap_or_default();
+    let tells_usage = asked.request.stream_options.as_ref().and_then(|options| options.include_usage);
+    let ignored = asked.ignored.join(", ");
+    let created = api.page.agent.now().as_second();
+    let id = format!("chatcmpl-{}", api.page.agent.new_secret().split_off(40));
+    let model = asked.request.model.clone();
+    let (mut response, conversation) = match begin(&api, &program, held, &headers, asked, (&id, created)).await? {
+        Begun::Turn(exchange) => {
+            let conversation = exchange.conversation.clone();
+            let answered = match streams {
+                true => exchange.stream(tells_usage.unwrap_or_default()),
+                false => exchange.whole().await?,
+            };
+            (answered, conversation)
+        }
+        Begun::Reply(text, conversation) => {
+            let whole = whole((&id, created, model), text, (None, "stop"), TokenUsage::default());
+            let answered = match streams {
+                true => reply_stream(&whole),
+                false => Json(whole).into_response(),
+            };
+            (answered, conversation)
+        }
+    };
+    let named = match &conversation {
+        ConversationChoice::Id(id) => Some(id.to_string()),
+        _ => None,
+    };
+    for (name, value) in [(CONVERSATION, named), (IGNORED, (!ignored.is_empty()).then_some(ignored))] {
+        if let Some(value) = value.and_then(|value| HeaderValue::from_str(&value).ok()) {
+            response.headers_mut().insert(HeaderName::from_static(name), value);
+        }
+    }
+    Ok(response)
+}
+
+async fn begin(
+    api: &Arc<Api>,
+    program: &ApiToken,
+    held: door::Place,
+    headers: &HeaderMap,
+    asked: Asked,
+    (id, created): (&str, i64),
+) -> Result<Begun, ApiError> {
+    let agent = &api.page.agent;
+    let model = Some(asked.request.model.clone()).filter(|model| model != AGENT);
+    // Nothing is made for a model that is not there.
+    let found = agent.models().choose(model.as_deref()).await;
+    if let (Err(why), Some(_)) = (&found, &model) {
+        return Err(ApiError::not_found(why.to_string()).code("model_not_found").param("model"));
+    }
+    found?;
+    let effort = asked.request.reasoning_effort.as_deref().map(effort).transpose()?;
+    let place = place(api, program, headers, &asked).await?;
+    let turn = match &place.conversation {
+        ConversationChoice::Id(id) => Some(api.locks.wait(id).await),
+        _ => None,
+    };
+    let Asked { request, before: mut said, text, .. } = asked;
+    said.push(Line { role: "user".to_owned(), text: text.clone() });
+    let is_owner = program.role == ApiRole::Owner;
+    let mut typed = text;
+    if is_owner && place.before.is_none() {
+        typed = match agent.command(&place.conversation, &typed).await? {
+            Input::Message(text) => text,
+            Input::Reply(reply) => {
+                let conversation = reply.conversation.map_or(place.conversation, ConversationChoice::Id);
+                said.push(Line { role: "assistant".to_owned(), text: reply.text.clone() });
+                api.threads.keep(&program.name, &said, conversation.clone());
+                return Ok(Begun::Reply(reply.text, conversation));
+            }
+        };
+    }
+    // Only what the owner types is theirs; what a program hands in is anybody's.
+    let (text, foreign) = match is_owner {
+        true => (typed, place.before),
+        false => (String::new(), Some(place.before.into_iter().chain([typed]).collect::<Vec<_>>().join("\n\n"))),
+    };
+    let key = headers.get(KEY).and_then(|key| key.to_str().ok()).map(|key| format!("api {} {key}", program.name));
+    let chat = ChatRequest {
+        conversation: place.conversation,
+        text,
+        handed_in: foreign.map(Labelled::outside),
+        model,
+        effort,
+        key,
+        ..ChatRequest::default()
+    };
+    let handle = agent.chat(chat).await?;
+    let conversation = ConversationChoice::Id(handle.conversation().clone());
+    let hides = agent.config().chat.hide_markers;
+    Ok(Begun::Turn(Box::new(Exchange {
+        api: Arc::clone(api),
+        program: program.name.clone(),
+        id: id.to_owned(),
+        created,
+        model: request.model,
+        answering: Answering::new(handle, hides, api.page.ending.clone()),
+        conversation,
+        said,
+        _turn: turn,
+        _place: held,
+    })))
+}
+
+fn effort(word: &str) -> Result<Effort, ApiError> {
+    let word = if word == "none" { "off" } else { word };
+    Effort::parse(word).ok_or_else(|| {
+        let why = "the efforts are none, minimal, low, medium, high and xhigh";
+        ApiError::invalid(why).param("reasoning_effort")
+    })
+}
+
+impl Exchange {
+    /// The whole answer.
+    async fn whole(mut self) -> Result<Response, ApiError> {
+        let mut thought = String::new();
+        let finish = loop {
+            match self.answering.next().await? {
+                Piece::Text(_) => {}
+                Piece::Reasoning(more) => thought.push_str(&more),
+                Piece::End(finish) => break finish,
+            }
+        };
+        self.remember();
+        let thought = (!thought.is_empty()).then_some(thought);
+        let text = std::mem::take(&mut self.answering.text);
+        let usage = self.answering.usage();
+        let whole = whole((&self.id, self.created, std::mem::take(&mut self.model)), text, (thought, finish), usage);
+        Ok(Json(whole).into_response())
+    }
+
+    /// The answer piece by piece.
+    fn stream(self: Box<Self>, tells_usage: bool) -> Response {
+        let first = self.chunk(&json!({ "role": "assistant", "content": "" }), None);
+        let begun = Some((self, vec![first], tells_usage));
+        let events = unfold(begun, |state| async move {
+            let (mut exchange, mut waiting, tells_usage) = state?;
+            if let Some(event) = waiting.pop() {
+                let rest = (event != Chunk::Done).then_some((exchange, waiting, tells_usage));
+                return Some((Ok::<_, Infallible>(event.event()), rest));
+            }
+            let chunk = match exchange.answering.next().await {
+                Ok(Piece::Text(text)) => exchange.chunk(&json!({ "content": text }), None),
+                Ok(Piece::Reasoning(text)) => exchange.chunk(&json!({ "reasoning_content": text }), None),
+                Ok(Piece::End(finish)) => {
+                    exchange.remember();
+                    waiting.push(Chunk::Done);
+                    if tells_usage {
+                        waiting.push(exchange.usage_chunk());
+                    }
+                    exchange.chunk(&json!({}), Some(finish))
+                }
+                Err(why) => {
+                    waiting.push(Chunk::Done);
+                    Chunk::Json(why.value())
+                }
+            };
+            Some((Ok(chunk.event()), Some((exchange, waiting, tells_usage))))
+        });
+        Sse::new(events).keep_alive(KeepAlive::default()).into_response()
+    }
+
+    fn chunk(&self, delta: &Value, finish: Option<&str>) -> Chunk {
+        chunk((&self.id, self.created, &self.model), delta, finish)
+    }
+
+    fn usage_chunk(&self) -> Chunk {
+        Chunk::Json(json!({
+            "id": self.id, "object": "chat.completion.chunk", "created": self.created, "model": self.model,
+            "choices": [], "usage": self.answering.usage(),
+        }))
+    }
+
+    /// What was said is known by its words from here on, and browsers that look on see it.
+    fn remember(&mut self) {
+        let mut said = std::mem::take(&mut self.said);
+        said.push(Line { role: "assistant".to_owned(), text: self.answering.text.clone() });
+        self.api.threads.keep(&self.program, &said, self.conversation.clone());
+        if let ConversationChoice::Id(id) = &self.conversation {
+            self.api.page.talks.of(id).reload();
+        }
+    }
+}
+
+/// A piece of a stream.
+#[derive(PartialEq)]
+enum Chunk {
+    Json(Value),
+    Done,
+}
+
+impl Chunk {
+    fn event(self) -> Event {
+        match self {
+            Self::Json(value) => Event::default().data(value.to_string()),
+            Self::Done => Event::default().data("[DONE]"),
+        }
+    }
+}
+
+fn chunk((id, created, model): (&str, i64, &str), delta: &Value, finish: Option<&str>) -> Chunk {
+    Chunk::Json(json!({
+        "id": id, "object": "chat.completion.chunk", "created": created, "model": model,
+        "choices": [{ "index": 0, "delta": delta, "finish_reason": finish }],
+    }))
+}
+
+fn whole(
+    (id, created, model): (&str, i64, String),
+    content: String,
+    (reasoning_content, finish_reason): (Option<String>, &'static str),
+    usage: TokenUsage,
+) -> ChatCompletion {
+    let message = Answer { role: "assistant", content, reasoning_content, refusal: () };
+    let choices = vec![Choice { index: 0, message, finish_reason }];
+    ChatCompletion { id: id.to_owned(), object: "chat.completion", created, model, choices, usage }
+}
+
+/// The answer of a command as a stream.
+fn reply_stream(whole: &ChatCompletion) -> Response {
+    let named = (whole.id.as_str(), whole.created, whole.model.as_str());
+    let text = whole.choices.first().map_or("", |choice| choice.message.content.as_str());
+    let said = chunk(named, &json!({ "role": "assistant", "content": text }), None);
+    let events = [said, chunk(named, &json!({}), Some("stop")), Chunk::Done];
+    Sse::new(futures_util::stream::iter(events.map(|event| Ok::<_, Infallible>(event.event())))).into_response()
+}
