@@ -10,6 +10,7 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<(), String> {
     let man = limpid::reference::man_page().map_err(|error| format!("man page: {error}"))?;
     let pages = [
         ("docs/cli.md", limpid::reference::cli_reference()),
+        ("docs/openapi.json", limpid_server::openapi()),
         ("docs/limpid.1", String::from_utf8_lossy(&man).into_owned()),
         ("docs/prompts.md", limpid_prompt::reference::prompts_page(&Profiles::shipped())),
     ];

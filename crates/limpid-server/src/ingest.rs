@@ -14,6 +14,7 @@ use limpid_model::Pause;
 use limpid_runtime::Agent;
 use limpid_runtime::inbox::{IngestError, IngestKind, MAX_BODY, Malformed};
 use serde_json::{Value, json};
+use utoipa::ToSchema;
 
 use crate::door::{Door, Hosts, Refused};
 use crate::listener::Proof;
@@ -36,7 +37,47 @@ pub(crate) struct Entry {
     pub(crate) pause: Arc<dyn Pause>,
 }
 
-/// Takes one object in.
+/// What was handed in.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "it is there for the document")]
+struct HandedIn {
+    /// Its number.
+    id: i64,
+    /// Whether it is new; the same key is kept once.
+    stored: bool,
+}
+
+/// Why it was not taken.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "it is there for the document")]
+struct NotTaken {
+    error: String,
+}
+
+/// Takes one object in
+///
+/// docs/inbox.md says what an object of each kind holds.
+#[utoipa::path(
+    post,
+    path = "/v1/inbox/{kind}",
+    tag = "inbox",
+    params(
+        ("kind" = String, Path, description = "`sms`, `notification`, `mail` or `custom`"),
+        ("Idempotency-Key" = Option<String>, Header, description = "What makes it the same object when it is sent again")
+    ),
+    request_body(content = Object, content_type = "application/json"),
+    responses(
+        (status = 200, description = "It was there already", body = HandedIn),
+        (status = 201, description = "It is kept", body = HandedIn),
+        (status = 401, description = "No token, or the wrong one", body = NotTaken),
+        (status = 403, description = "The source is off", body = NotTaken),
+        (status = 404, description = "There is no such kind", body = NotTaken),
+        (status = 413, description = "It is too large", body = NotTaken),
+        (status = 422, description = "It is not what an object of this kind holds", body = NotTaken),
+        (status = 429, description = "Too much was handed in, or too many wrong tokens; `Retry-After` says when", body = NotTaken),
+        (status = 503, description = "It cannot be kept now; send it again later", body = NotTaken)
+    )
+)]
 pub(crate) async fn hand_in(
     State(entry): State<Arc<Entry>>,
     ConnectInfo(from): ConnectInfo<SocketAddr>,

@@ -12,6 +12,7 @@
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
 
+#[expect(unused_qualifications, reason = "the macro that describes a route writes them")]
 mod api;
 mod door;
 mod ingest;
@@ -20,7 +21,7 @@ pub mod mcp;
 pub mod page;
 pub mod server;
 
-pub use api::{ApiRole, ApiToken, ApiTokens};
+pub use api::{ApiRole, ApiToken, ApiTokens, openapi};
 pub use mcp::{McpOptions, McpServer};
 pub use page::{PageServer, log_out_all, login_link};
 pub use server::{Server, ServerError, keep_open};

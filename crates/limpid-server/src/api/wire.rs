@@ -42,6 +42,7 @@ pub(super) struct ChatCompletionRequest {
     /// How much the model is to reason from here on: `minimal`, `low`, `medium`, `high` or `xhigh`.
     pub(super) reasoning_effort: Option<String>,
     /// How many answers; one is all there is.
+    #[schema(minimum = 1, maximum = 1)]
     n: Option<u64>,
     /// The form of the answer; text is all there is.
     #[schema(value_type = Option<Object>)]
@@ -176,6 +177,14 @@ impl Asked {
         let value: Value = parse(body)?;
         let mut ignored: Vec<String> = value.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
         ignored.retain(|name| !READ.contains(&name.as_str()));
+        let are_objects = |name: &str| match value.get(name) {
+            Some(Value::Array(messages)) => messages.iter().all(Value::is_object),
+            Some(Value::Null | Value::Object(_)) | None => true,
+            Some(_) => false,
+        };
+        if !are_objects("messages") || value.get("stream_options").is_some_and(Value::is_array) {
+            return Err(ApiError::invalid("`messages` are objects, and so is `stream_options`").param("messages"));
+        }
         let request: ChatCompletionRequest =
             serde_json::from_value(value).map_err(|error| ApiError::invalid(format!("the request: {error}")))?;
         request.check()?;
@@ -246,8 +255,13 @@ impl ChatMessage {
 /// Reads the JSON of a request.
 ///
 /// # Errors
-/// Where it is none.
+/// Where it is none, or no object.
 pub(super) fn parse<T: for<'de> Deserialize<'de>>(body: &[u8]) -> Result<T, ApiError> {
-    serde_json::from_slice(body)
-        .map_err(|error| ApiError::invalid(format!("the request is not the JSON that is asked for: {error}")))
+    let wrong = |error| ApiError::invalid(format!("the request is not the JSON that is asked for: {error}"));
+    let value: Value = serde_json::from_slice(body).map_err(wrong)?;
+    // A list would be taken for the fields of an object in their order.
+    if !value.is_object() {
+        return Err(ApiError::invalid("the request is no JSON object"));
+    }
+    serde_json::from_value(value).map_err(wrong)
 }

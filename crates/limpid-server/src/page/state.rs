@@ -41,12 +41,12 @@ impl Page {
     }
 
     /// The number of a piece, as a browser says it again.
-    pub(super) fn mark(&self, number: u64) -> String {
+    pub(crate) fn mark(&self, number: u64) -> String {
         format!("{}-{number}", self.epoch)
     }
 
     /// The number that a browser says again; none when it is of another process.
-    pub(super) fn number(&self, mark: &str) -> Option<u64> {
+    pub(crate) fn number(&self, mark: &str) -> Option<u64> {
         let (epoch, number) = mark.split_once('-')?;
         number.parse().ok().filter(|_| epoch == self.epoch)
     }

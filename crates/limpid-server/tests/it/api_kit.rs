@@ -1,11 +1,17 @@
 //! A program with a token, and the page's server that it asks.
 
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
 use limpid_server::{ApiRole, ApiTokens};
 use reqwest::header::AUTHORIZATION;
 use reqwest::{RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 
 use crate::kit::PageBench;
+
+/// Longer than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A server, and a program that may ask.
 pub(crate) struct ApiBench {
@@ -55,6 +61,34 @@ impl ApiBench {
         }
         self.post("/v1/chat/completions", &body)
     }
+}
+
+/// An event: its id and what it says.
+pub(crate) type Told = (String, Value);
+
+/// Events of a conversation, until one is the last; `ask` is how they are asked for.
+pub(crate) async fn events(ask: RequestBuilder, is_last: impl Fn(&Value) -> bool) -> Vec<Told> {
+    let response = ask.send().await.unwrap();
+    assert_eq!(response.status(), StatusCode::OK);
+    let mut stream = response.bytes_stream();
+    let (mut text, mut told) = (String::new(), Vec::new());
+    let reading = async {
+        while let Some(more) = stream.next().await {
+            text.push_str(std::str::from_utf8(&more.unwrap()).unwrap());
+            while let Some((event, rest)) = text.split_once("\n\n") {
+                let line = |name: &str| event.lines().find_map(|line| line.strip_prefix(name));
+                if let (Some(id), Some(data)) = (line("id: "), line("data: ")) {
+                    told.push((id.to_owned(), serde_json::from_str(data).unwrap()));
+                }
+                text = rest.to_owned();
+                if told.last().is_some_and(|(_, event)| is_last(event)) {
+                    return;
+                }
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, reading).await.expect("the last event comes");
+    told
 }
 
 /// The token of a program.

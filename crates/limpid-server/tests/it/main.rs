@@ -5,7 +5,9 @@
 
 mod api_chat;
 mod api_clients;
+mod api_fuzz;
 mod api_kit;
+mod api_talk;
 mod ingest;
 mod kit;
 mod page_chat;

@@ -1,0 +1,185 @@
+//! What happens in conversations while programs listen. A turn that a program began is followed here, not in its request, so that
+//! it may leave and come back: each event has a number, and who says the last one that they have seen is told the rest.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use limpid_core::{CallId, ConversationId, TurnId};
+use limpid_runtime::{ApprovalAnswer, QuestionPart, TurnEvent, TurnHandle};
+use tokio::sync::{mpsc, watch};
+
+use super::live_event::{AnswerWord, LiveEvent};
+use crate::page::Page;
+
+/// Conversations that were followed; beyond it those are forgotten that nothing happens in.
+const REMEMBERED: usize = 256;
+
+/// Events of a conversation that are kept, and their bytes.
+const EVENTS: usize = 10_000;
+const BYTES: usize = 4 * 1024 * 1024;
+
+/// The conversations that something happened in.
+#[derive(Default)]
+pub(super) struct Lives(Mutex<HashMap<ConversationId, Arc<Live>>>);
+
+/// What happens in one conversation.
+pub(super) struct Live {
+    told: Mutex<Told>,
+    newest: watch::Sender<u64>,
+}
+
+/// An event that was told: its number and its JSON.
+pub(super) type Numbered = (u64, String);
+
+#[derive(Default)]
+struct Told {
+    events: VecDeque<Numbered>,
+    bytes: usize,
+    number: u64,
+    /// The newest event that is not kept any more.
+    forgotten: u64,
+    /// Turns that are followed, by one each.
+    turns: Vec<TurnId>,
+    questions: BTreeMap<CallId, Waiting>,
+    followed: usize,
+}
+
+/// A call that waits, and who is to be told the answer.
+struct Waiting {
+    part: QuestionPart,
+    can_clean: bool,
+    told: mpsc::UnboundedSender<(CallId, AnswerWord)>,
+}
+
+impl Lives {
+    /// What happens in a conversation.
+    pub(super) fn of(&self, id: &ConversationId) -> Arc<Live> {
+        let mut lives = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if lives.len() >= REMEMBERED && !lives.contains_key(id) {
+            lives.retain(|_, live| Arc::strong_count(live) > 1 || live.lock().followed > 0);
+        }
+        let new = || Arc::new(Live { told: Mutex::default(), newest: watch::Sender::new(0) });
+        Arc::clone(lives.entry(id.clone()).or_insert_with(new))
+    }
+}
+
+impl Live {
+    /// The number of the newest event.
+    pub(super) fn number(&self) -> u64 {
+        self.lock().number
+    }
+
+    /// The events after one, and whether some before them are forgotten.
+    pub(super) fn after(&self, seen: u64) -> (bool, Vec<Numbered>) {
+        let told = self.lock();
+        let events = told.events.iter().filter(|(number, _)| *number > seen).cloned().collect();
+        (seen < told.forgotten, events)
+    }
+
+    /// Hears of new events.
+    pub(super) fn listen(&self) -> watch::Receiver<u64> {
+        self.newest.subscribe()
+    }
+
+    /// Answers a call that waits. Says whether it waited and the answer was one that was offered.
+    pub(super) fn answer(&self, call: &CallId, answer: AnswerWord) -> bool {
+        let mut told = self.lock();
+        let Some(question) = told.questions.get(call) else { return false };
+        let offered = match answer {
+            AnswerWord::Once | AnswerWord::No => true,
+            AnswerWord::Always => question.part.pattern.is_some(),
+            AnswerWord::Clean => question.can_clean,
+        };
+        if !offered {
+            return false;
+        }
+        let was_told = question.told.send((call.clone(), answer)).is_ok();
+        told.questions.remove(call);
+        was_told
+    }
+
+    fn tell(&self, event: &LiveEvent) {
+        let Ok(text) = serde_json::to_string(event) else { return };
+        let mut told = self.lock();
+        told.number += 1;
+        let number = told.number;
+        told.bytes += text.len();
+        told.events.push_back((number, text));
+        while told.events.len() > EVENTS || told.bytes > BYTES {
+            let Some((forgotten, text)) = told.events.pop_front() else { break };
+            (told.forgotten, told.bytes) = (forgotten, told.bytes - text.len());
+        }
+        drop(told);
+        self.newest.send_replace(number);
+    }
+
+    /// Begins to follow a turn; false where another one does already.
+    fn begins(&self, turn: Option<&TurnId>) -> bool {
+        let Some(turn) = turn else { return true };
+        let mut told = self.lock();
+        let is_new = !told.turns.contains(turn);
+        if is_new {
+            told.turns.push(turn.clone());
+        }
+        is_new
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Told> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Follows a turn until it ends, also when nobody listens.
+pub(super) fn follow(page: &Arc<Page>, live: Arc<Live>, mut handle: TurnHandle) {
+    live.lock().followed += 1;
+    let page = Arc::clone(page);
+    tokio::spawn(async move {
+        let (sender, mut answers) = mpsc::unbounded_channel::<(CallId, AnswerWord)>();
+        let mut own: Option<TurnId> = None;
+        let mut is_elsewhere = false;
+        let mut asked = Vec::new();
+        loop {
+            let event = tokio::select! {
+                event = handle.next() => event,
+                Some((call, answer)) = answers.recv() => {
+                    let yes: ApprovalAnswer = answer.answer();
+                    handle.answer(&call, yes);
+                    live.tell(&LiveEvent::Answered { call: call.to_string(), answer });
+                    continue;
+                }
+            };
+            let Some(event) = event else { break };
+            match &event {
+                TurnEvent::Started { turn, .. } => {
+                    is_elsewhere = !live.begins(turn.as_ref());
+                    if !is_elsewhere {
+                        own.clone_from(turn);
+                    }
+                }
+                TurnEvent::Steered { .. } if own.is_none() => is_elsewhere = true,
+                TurnEvent::ApprovalRequested { parts, can_clean } if !is_elsewhere => {
+                    let mut told = live.lock();
+                    for part in parts {
+                        let waiting = Waiting { part: part.clone(), can_clean: *can_clean, told: sender.clone() };
+                        told.questions.insert(part.id.clone(), waiting);
+                        asked.push(part.id.clone());
+                    }
+                }
+                _ => {}
+            }
+            if let Some(event) = LiveEvent::of(&event).filter(|_| !is_elsewhere) {
+                live.tell(&event);
+            }
+            if event.is_last() {
+                break;
+            }
+        }
+        let mut told = live.lock();
+        told.followed -= 1;
+        told.questions.retain(|call, _| !asked.contains(call));
+        told.turns.retain(|turn| Some(turn) != own.as_ref());
+        drop(told);
+        // Browsers that look on see it, too.
+        page.talks.of(handle.conversation()).reload();
+    });
+}

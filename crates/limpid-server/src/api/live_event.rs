@@ -1,0 +1,198 @@
+//! What happens in a conversation, as a program is told it.
+
+use limpid_core::Usage;
+use limpid_runtime::{ApprovalAnswer, Outcome, QuestionPart, TurnEvent};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// Something that happened.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum LiveEvent {
+    /// Some of what happened is not told any more, or was told by a server that is gone: read the messages again.
+    Reset,
+    /// A turn begins.
+    Started {
+        /// Its id.
+        turn: Option<String>,
+        /// The model that is asked.
+        model: String,
+    },
+    /// More of what the model thinks.
+    Reasoning {
+        /// The words.
+        text: String,
+    },
+    /// More of the answer.
+    Text {
+        /// The words.
+        text: String,
+    },
+    /// What was said since the model was asked last does not count.
+    Retrying {
+        /// Why.
+        reason: String,
+        /// The model that is asked now.
+        model: String,
+    },
+    /// A tool is called.
+    ToolStarted {
+        /// The call.
+        id: String,
+        /// The tool.
+        name: String,
+        /// The arguments, as the model wrote them.
+        arguments: String,
+    },
+    /// A tool came back.
+    ToolDone {
+        /// The call.
+        id: String,
+        /// What came of it.
+        result: String,
+    },
+    /// Calls wait for the owner.
+    Question {
+        /// The calls.
+        parts: Vec<QuestionView>,
+        /// Whether `clean` is offered.
+        can_clean: bool,
+    },
+    /// A call was answered.
+    Answered {
+        /// The call.
+        call: String,
+        /// How.
+        answer: AnswerWord,
+    },
+    /// Words that were sent while the turn runs; it answers them.
+    Steered {
+        /// The words.
+        text: String,
+    },
+    /// Something to know.
+    Notice {
+        /// The words.
+        text: String,
+    },
+    /// A request to a model was paid for.
+    Usage {
+        /// Tokens that were read, those from the cache included.
+        input: u64,
+        /// Those from the cache.
+        cached: u64,
+        /// Tokens that were written.
+        output: u64,
+        /// Millionths of a dollar, where the price is known.
+        cost_micro_usd: Option<u64>,
+    },
+    /// The turn is over.
+    Done {
+        /// `answered`, `cancelled` or `failed`.
+        outcome: &'static str,
+        /// The answer, where there is one.
+        answer: Option<String>,
+        /// Why it failed.
+        message: Option<String>,
+    },
+    /// The turn could not be carried on.
+    Interrupted {
+        /// Why.
+        message: String,
+    },
+}
+
+/// A call that waits for the owner.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct QuestionView {
+    /// The call; an answer names it.
+    call: String,
+    /// The tool.
+    name: String,
+    /// What would run.
+    arguments: String,
+    /// Where it would send or fetch something.
+    destination: Option<String>,
+    /// The folder that relative paths begin at.
+    folder: String,
+    /// Why it waits.
+    reason: String,
+    /// What `always` would cover; where it is absent, `always` is not offered.
+    pattern: Option<String>,
+}
+
+/// An answer to a call that waits.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum AnswerWord {
+    /// Yes, this call.
+    Once,
+    /// Yes, and every call of the same pattern in this conversation.
+    Always,
+    /// Clean the window, then yes.
+    Clean,
+    /// No.
+    No,
+}
+
+impl AnswerWord {
+    pub(super) fn answer(self) -> ApprovalAnswer {
+        match self {
+            Self::Once => ApprovalAnswer::Once,
+            Self::Always => ApprovalAnswer::Always,
+            Self::Clean => ApprovalAnswer::CleanFirst,
+            Self::No => ApprovalAnswer::No,
+        }
+    }
+}
+
+impl QuestionView {
+    fn new(part: &QuestionPart) -> Self {
+        Self {
+            call: part.id.to_string(),
+            name: part.name.clone(),
+            arguments: part.arguments.clone(),
+            destination: part.destination.clone(),
+            folder: part.folder.clone(),
+            reason: part.reason.clone(),
+            pattern: part.pattern.clone(),
+        }
+    }
+}
+
+impl LiveEvent {
+    /// What a program is told of an event of a turn.
+    pub(super) fn of(event: &TurnEvent) -> Option<Self> {
+        Some(match event {
+            TurnEvent::Accepted { .. } | TurnEvent::FormAsked(_) => return None,
+            TurnEvent::Started { turn, model, .. } => {
+                Self::Started { turn: turn.as_ref().map(ToString::to_string), model: model.clone() }
+            }
+            TurnEvent::Reasoning(text) => Self::Reasoning { text: text.clone() },
+            TurnEvent::Text(text) => Self::Text { text: text.clone() },
+            TurnEvent::Retrying { reason, model } => Self::Retrying { reason: reason.clone(), model: model.clone() },
+            TurnEvent::ToolStarted { id, name, arguments } => {
+                Self::ToolStarted { id: id.to_string(), name: name.clone(), arguments: arguments.clone() }
+            }
+            TurnEvent::ToolDone { id, result } => Self::ToolDone { id: id.to_string(), result: result.clone() },
+            TurnEvent::ApprovalRequested { parts, can_clean } => {
+                Self::Question { parts: parts.iter().map(QuestionView::new).collect(), can_clean: *can_clean }
+            }
+            TurnEvent::Steered { text } => Self::Steered { text: text.clone() },
+            TurnEvent::Usage { usage: Usage { input, cached, output, .. }, cost } => {
+                let cost_micro_usd = cost.map(|cost| cost.0);
+                Self::Usage { input: *input, cached: *cached, output: *output, cost_micro_usd }
+            }
+            TurnEvent::Notice(text) => Self::Notice { text: text.clone() },
+            TurnEvent::Done { outcome, answer } => {
+                let (outcome, message) = match outcome {
+                    Outcome::Answered { .. } => ("answered", None),
+                    Outcome::Cancelled => ("cancelled", None),
+                    Outcome::Failed { message, .. } => ("failed", Some(message.clone())),
+                };
+                Self::Done { outcome, answer: answer.clone(), message }
+            }
+            TurnEvent::Interrupted(message) => Self::Interrupted { message: message.clone() },
+        })
+    }
+}
