@@ -271,6 +271,23 @@ impl Exchange {
     }
 }
 
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        // It failed, or the client hung up: it may ask the same again, or go on from what it has read.
+        if let Some((_, before)) = self.said.split_last() {
+            let before = before.to_vec();
+            let mut said = std::mem::take(&mut self.said);
+            if !before.is_empty() {
+                self.api.threads.keep(&self.program, &before, self.conversation.clone());
+            }
+            if !self.answering.text.is_empty() {
+                said.push(Line { role: "assistant".to_owned(), text: std::mem::take(&mut self.answering.text) });
+                self.api.threads.keep(&self.program, &said, self.conversation.clone());
+            }
+        }
+    }
+}
+
 /// A piece of a stream.
 #[derive(PartialEq)]
 enum Chunk {

@@ -12,11 +12,11 @@ use super::live_event::{AnswerWord, LiveEvent};
 use crate::page::Page;
 
 /// Conversations that were followed; beyond it those are forgotten that nothing happens in.
-const REMEMBERED: usize = 256;
+const REMEMBERED: usize = 64;
 
 /// Events of a conversation that are kept, and their bytes.
 const EVENTS: usize = 10_000;
-const BYTES: usize = 4 * 1024 * 1024;
+const BYTES: usize = 1024 * 1024;
 
 /// The conversations that something happened in.
 #[derive(Default)]

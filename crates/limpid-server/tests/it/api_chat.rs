@@ -93,25 +93,31 @@ async fn a_user_or_a_header_names_the_conversation() {
 // SUR-031
 #[tokio::test]
 async fn the_turn_stops_when_the_client_hangs_up() {
-    let script = "[[reply]]\ntext = \"Once upon a time\"\nhang = \"end\"\n[[reply]]\ntext = \"Next.\"\n";
-    let bench = ApiBench::new(script, "").await;
-    for streams in [true, false] {
-        let request = bench.complete(&[("user", "tell")], &json!({ "stream": streams, "user": "ada" }));
-        if streams {
-            let response = request.send().await.unwrap();
-            let id = named(&response);
-            let mut pieces = response.bytes_stream();
-            while !String::from_utf8_lossy(&pieces.next().await.unwrap().unwrap()).contains("Once") {}
-            drop(pieces);
-            let idle = bench.page.agent.conversations().wait_idle(&id);
-            tokio::time::timeout(PATIENCE, idle).await.expect("the turn ends");
-            let rows = bench.page.agent.store().messages(&id, None).await.unwrap().rows;
-            assert!(rows.last().unwrap().message.text.starts_with("Once upon"), "what was said is kept");
-        } else {
-            let (status, told) = answer(request).await;
-            assert_eq!((status, &told["choices"][0]["message"]["content"]), (StatusCode::OK, &json!("Next.")));
-        }
+    let hangs = "[[reply]]\ntext = \"Once upon a time\"\nhang = \"end\"\n";
+    let bench = ApiBench::new(&format!("{hangs}{hangs}[[reply]]\ntext = \"Next.\"\n"), "").await;
+    let store = bench.page.agent.store();
+    let response = bench.complete(&[("user", "tell")], &json!({ "stream": true })).send().await.unwrap();
+    let id = named(&response);
+    let mut pieces = response.bytes_stream();
+    while !String::from_utf8_lossy(&pieces.next().await.unwrap().unwrap()).contains("Once") {}
+    drop(pieces);
+    let idle = || tokio::time::timeout(PATIENCE, bench.page.agent.conversations().wait_idle(&id));
+    idle().await.expect("the turn ends");
+    let rows = store.messages(&id, None).await.unwrap().rows;
+    assert!(rows.last().unwrap().message.text.starts_with("Once upon"), "what was said is kept");
+    // The client goes on from what it has read; and one that waits for the whole answer may hang up, too.
+    let said = [("user", "tell"), ("assistant", "Once upon a time"), ("user", "again")];
+    let asking = tokio::spawn(bench.complete(&said, &json!({})).send());
+    while store.unfinished_turns().await.unwrap().rows.is_empty() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
     }
+    asking.abort();
+    idle().await.expect("the turn ends");
+    assert_eq!(store.conversations(10).await.unwrap().rows.len(), 1);
+    // What was not answered is asked again in the same conversation.
+    let next = bench.complete(&said, &json!({})).send().await.unwrap();
+    assert_eq!(named(&next), id);
+    assert_eq!(next.json::<Value>().await.unwrap()["choices"][0]["message"]["content"], "Next.");
 }
 
 // SUR-031 SEC-077
