@@ -35,6 +35,7 @@ pub use crate::commands::{Completion, Input, SlashReply};
 pub use crate::jobs::heartbeat::{DayCost, HeartbeatResult, HeartbeatStatus};
 pub use crate::jobs::serve_event::ServeEvent;
 pub use crate::preview::{Payload, Preview, PreviewRequest, Previewer, Since};
+pub use crate::recorded::recorded;
 pub use crate::requests::missed::ReadAgain;
 pub use crate::requests::{Answering, Requests};
 pub use limpid_config::{Clock, Config, ConfigError, Environment, Home, Ids, RandomIds, SystemClock};

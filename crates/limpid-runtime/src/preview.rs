@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use limpid_context::{BuiltContext, ContextDeps, Fit, Occasion, window_state_of};
 use limpid_conversation::Recipe;
-use limpid_core::{RequestId, Trust};
+use limpid_core::{Price, RequestId, Trust};
 use limpid_model::{ExactCounter, Model, ModelCard, Prepared};
 use limpid_prompt::Prompt;
 use limpid_prompt::diff::{Change, PromptDiff, SectionChange};
@@ -45,6 +45,8 @@ pub struct Preview {
     pub payload: Option<Payload>,
     /// What is different from the last request of the conversation on the same path; none when there was none.
     pub since: Option<Since>,
+    /// What the model costs; none when that is not known.
+    pub price: Option<Price>,
 }
 
 /// The very bytes of a request.
@@ -127,7 +129,7 @@ impl Previewer {
             Some(counter) => prompt.counted_by(&counter),
             None => prompt,
         };
-        Ok(Preview { prompt, payload, since })
+        Ok(Preview { prompt, payload, since, price: built.card.price })
     }
 
     /// The model that would answer. Prompts can be read before there is one to send them to.

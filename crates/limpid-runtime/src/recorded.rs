@@ -5,8 +5,8 @@ use limpid_prompt::recorded::{MessageRecord, PartRecord, PromptRecord};
 use limpid_prompt::{Loading, Prompt, Stability};
 use limpid_store::{Request, RequestMessage, RequestPart};
 
-/// A logged request as a prompt.
-pub(crate) fn recorded(request: &Request, declared: bool) -> Prompt {
+/// A logged request as a prompt. It has no report, and no tokens are counted.
+pub fn recorded(request: &Request, declared: bool) -> Prompt {
     let record = PromptRecord {
         profile: request.summary.profile.clone(),
         path: request.summary.path.clone(),

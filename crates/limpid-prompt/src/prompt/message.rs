@@ -68,6 +68,11 @@ impl PromptMessage {
         &self.state
     }
 
+    /// The tokens of its calls, when they were counted.
+    pub fn call_tokens(&self) -> Option<usize> {
+        self.call_tokens
+    }
+
     /// The call that a tool message answers.
     pub fn call_id(&self) -> Option<&str> {
         self.call_id.as_deref()

@@ -33,7 +33,7 @@ impl SlashCommand for Prompt {
         let known = context.conversation.as_ref().map(|conversation| conversation.id.clone());
         let conversation = known.map_or(ConversationChoice::New, ConversationChoice::Id);
         let request = PreviewRequest { conversation, ..PreviewRequest::default() };
-        let Preview { prompt, payload, since } = context.agent.preview(request).await?;
+        let Preview { prompt, payload, since, .. } = context.agent.preview(request).await?;
         let text = match (arguments, payload) {
             ("", _) => {
                 let since = since.map(|since| since.to_string()).unwrap_or_default();

@@ -165,7 +165,8 @@ pub(super) async fn thread(
     Ok(Json(json!({ "html": html, "after": after, "title": title(&own), "meter": meter })).into_response())
 }
 
-fn title(own: &Conversation) -> String {
+/// What a conversation is called.
+pub(super) fn title(own: &Conversation) -> String {
     match own.title.trim() {
         "" => "New conversation".to_owned(),
         title => shown_line(title),

@@ -1,6 +1,10 @@
-//! The screen of what is read: the prompt of the next turn, and every request that was sent.
+//! The screen of what is read: the prompt of the next turn, and every request that was sent. Its bar, its list and its text show
+//! the same sections.
 
-use std::collections::HashSet;
+mod figures;
+mod scale;
+mod text;
+
 use std::sync::Arc;
 
 use askama::Template;
@@ -9,14 +13,18 @@ use axum::extract::{Path, Query, State};
 use axum::http::HeaderMap;
 use axum::response::{Html, IntoResponse as _, Response};
 use axum::routing::get;
-use limpid_core::{ConversationId, Money, RequestId, Role};
+use limpid_core::{ConversationId, RequestId, Usage};
+use limpid_model::ExactCounter;
 use limpid_prompt::shown::{shown, shown_line};
-use limpid_prompt::{Outcome, Prompt};
-use limpid_runtime::{ConversationChoice, PreviewRequest};
+use limpid_prompt::{Estimate, Prompt};
+use limpid_runtime::{ConversationChoice, PreviewRequest, recorded};
 use limpid_store::{Request, RequestFilter, RequestSummary};
 use serde::Deserialize;
 
-use super::meter::{kind_of, thousands};
+use self::figures::{Figure, by_provider, figures, money, sent_figures};
+use self::scale::{Row, Segment};
+use self::text::{Article, FileOf, Shared};
+use super::meter::thousands;
 use super::shell::Shell;
 use super::state::Page;
 use super::trouble::Trouble;
@@ -32,47 +40,47 @@ pub(super) struct Asked {
     path: Option<String>,
 }
 
-/// Text of one section in one message.
-struct Passage {
-    /// What links lead to: the first passage of its section has one.
-    anchor: Option<String>,
-    section: String,
-    kind: &'static str,
-    origin: String,
-    tokens: Option<String>,
-    text: String,
-}
-
-/// A message of a prompt.
-struct MessageRow {
-    role: &'static str,
-    passages: Vec<Passage>,
-    calls: Vec<String>,
-}
-
-/// What became of a section.
-struct SectionRow {
-    section: String,
-    kind: &'static str,
-    tokens: String,
-    outcome: &'static str,
-    reason: String,
-}
-
-/// A number and what it means.
-struct Figure {
-    name: &'static str,
-    value: String,
-    more: String,
-}
-
 /// A request that was sent.
 struct Past {
     id: String,
     time: String,
     path: String,
     model: String,
-    size: String,
+    ended: String,
+    bytes: String,
+    shared: String,
+    input: String,
+    cached: String,
+    output: String,
+    price: String,
+}
+
+/// What can be chosen, and what is.
+struct Choice {
+    value: String,
+    name: String,
+    is_chosen: bool,
+}
+
+/// A tool as it is declared.
+struct Declared {
+    name: String,
+    description: String,
+    schema: String,
+    bytes: String,
+}
+
+/// A prompt to look at: the bar, the list and the text.
+struct Looked {
+    bar: Vec<Segment>,
+    said: String,
+    /// Where on the bar the beginning ends that the request before had.
+    same: Option<String>,
+    rows: Vec<Row>,
+    left_out: usize,
+    articles: Vec<Article>,
+    tools: Vec<Declared>,
+    tool_bytes: String,
 }
 
 #[derive(Template)]
@@ -81,11 +89,13 @@ struct InspectorScreen {
     shell: Shell,
     title: String,
     lead: String,
+    conversations: Vec<Choice>,
+    paths: Vec<Choice>,
     figures: Vec<Figure>,
-    sections: Vec<SectionRow>,
-    messages: Vec<MessageRow>,
-    tools: Vec<(String, String)>,
+    looked: Looked,
     answer: Option<String>,
+    /// The request before it.
+    before: Option<String>,
     past: Vec<Past>,
 }
 
@@ -102,34 +112,34 @@ async fn next(
 ) -> Result<Response, Trouble> {
     let id = asked.c.filter(|id| !id.is_empty()).map(ConversationId::new);
     let conversation = id.clone().map_or(ConversationChoice::New, ConversationChoice::Id);
-    let request = PreviewRequest { conversation, path: asked.path, ..PreviewRequest::default() };
+    let path = asked.path.filter(|path| !path.is_empty());
+    let request = PreviewRequest { conversation, path, ..PreviewRequest::default() };
     let preview = page.agent.preview(request).await?;
     let prompt = &preview.prompt;
-    let lead = match preview.payload {
+    let lead = match &preview.payload {
         Some(payload) => format!("Everything that a model reads in the next turn. It goes to {}.", payload.target),
         None => "Everything that a model reads in the next turn. There is no model yet that it could go to.".to_owned(),
     };
-    let mut figures = figures(prompt);
-    if let Some(since) = &preview.since {
-        figures.push(Figure {
-            name: "Same as last time",
-            value: format!("{} bytes", thousands(since.diff.prefix.bytes)),
-            more: format!("{} messages, from the start", since.diff.prefix.messages),
-        });
-    }
+    let last = match &preview.since {
+        Some(since) => page.agent.store().request(&since.request).await?,
+        None => None,
+    };
+    let shared = preview.since.as_ref().map(|since| {
+        let prefix = &since.diff.prefix;
+        let whole = prompt.messages().iter().take(prefix.messages).map(|message| message.text().len()).sum();
+        let rest = prefix.bytes.saturating_sub(whole);
+        Shared { messages: prefix.messages, rest, changed: prefix.broken_by.clone() }
+    });
     let screen = InspectorScreen {
         shell: Shell::new(&page, &headers, "The next prompt · Limpid", "prompt").await?,
         title: "The next prompt".to_owned(),
         lead: shown_line(&lead),
-        figures,
-        sections: sections(prompt),
-        messages: anchored(prompt.messages().iter().map(message).collect()),
-        tools: prompt
-            .tools()
-            .iter()
-            .map(|tool| (shown_line(tool.name()), shown(&tool.declaration()).into_owned()))
-            .collect(),
+        conversations: conversations(&page, id.as_ref()).await?,
+        paths: paths(&page, prompt)?,
+        figures: figures(&preview, last.as_ref()),
+        looked: look(prompt, shared.as_ref(), &|_, _| None),
         answer: None,
+        before: last.map(|last| last.summary.id.to_string()),
         past: sent_before(&page, id).await?,
     };
     Ok(Html(screen.render()?).into_response())
@@ -143,171 +153,127 @@ async fn past(State(page): State<Arc<Page>>, Path(id): Path<String>, headers: He
     let summary = &request.summary;
     let title = format!("Request of {}", page.clock(summary.sent_ms));
     let lead = format!("What {}/{} was sent, word for word, to {}.", summary.provider, summary.model, summary.target);
+    let prompt = counted(&request);
+    let before = before(&page, summary).await?;
+    let messages = usize::try_from(summary.shared.messages).unwrap_or_default();
+    let shared = before.as_ref().map(|_| Shared {
+        messages,
+        rest: if messages == 0 { usize::try_from(summary.shared.bytes).unwrap_or_default() } else { 0 },
+        changed: summary.shared.changed.clone(),
+    });
     let screen = InspectorScreen {
         shell: Shell::new(&page, &headers, &format!("{title} · Limpid"), "prompt").await?,
         title,
         lead: shown_line(&lead),
-        figures: sent_figures(summary),
-        sections: Vec::new(),
-        messages: sent_messages(&request),
-        tools: vec![("tools".to_owned(), shown(&request.tools).into_owned())],
+        conversations: Vec::new(),
+        paths: Vec::new(),
+        figures: sent_figures(&prompt, summary, before.is_some()),
+        looked: look(&prompt, shared.as_ref(), &|_, _| None),
         answer: summary.end.as_ref().map(|end| shown(&end.text).into_owned()),
+        before,
         past: sent_before(&page, summary.conversation.clone()).await?,
     };
     Ok(Html(screen.render()?).into_response())
+}
+
+/// A request as a prompt, counted as its model counts where that is known.
+pub(super) fn counted(request: &Request) -> Prompt {
+    let prompt = recorded(request, true);
+    match ExactCounter::of_model(&request.summary.model) {
+        Some(counter) => prompt.counted_by(&counter),
+        None => prompt.counted_by(&Estimate::default()),
+    }
+}
+
+fn look(prompt: &Prompt, shared: Option<&Shared>, file_of: FileOf<'_>) -> Looked {
+    let tools = prompt.totals().map_or(0, |totals| totals.tools);
+    let articles = text::articles(prompt, shared, file_of);
+    let rows = scale::rows(prompt, &articles, tools);
+    let bar = scale::bar(&articles, tools);
+    let same = shared.map(|shared| scale::place(&bar, text::tokens_of(&articles, shared)));
+    let declared = |tool: &limpid_prompt::OfferedTool| Declared {
+        name: shown_line(tool.name()),
+        description: shown_line(tool.description()),
+        schema: shown(tool.schema()).into_owned(),
+        bytes: thousands(tool.declaration().len()),
+    };
+    Looked {
+        said: scale::said(&bar),
+        bar,
+        same,
+        left_out: rows.iter().filter(|row| !row.is_in).count(),
+        rows,
+        articles,
+        tools: prompt.tools().iter().map(declared).collect(),
+        tool_bytes: thousands(prompt.tool_bytes()),
+    }
+}
+
+/// The request before one, of the same conversation and path.
+async fn before(page: &Page, summary: &RequestSummary) -> Result<Option<String>, Trouble> {
+    let Some(conversation) = &summary.conversation else { return Ok(None) };
+    let filter = RequestFilter {
+        conversation: Some(conversation.clone()),
+        path: Some(summary.path.clone()),
+        until_ms: Some(summary.sent_ms + 1),
+        limit: LISTED,
+        ..RequestFilter::default()
+    };
+    let rows = page.agent.store().requests(filter).await?.rows;
+    let behind = rows.iter().skip_while(|row| row.id != summary.id).nth(1);
+    Ok(behind.map(|row| row.id.to_string()))
+}
+
+/// The conversations whose next prompt can be looked at.
+async fn conversations(page: &Page, chosen: Option<&ConversationId>) -> Result<Vec<Choice>, Trouble> {
+    let new = Choice { value: String::new(), name: "A new conversation".to_owned(), is_chosen: chosen.is_none() };
+    let known = page.agent.store().conversations(LISTED).await?.rows.into_iter().map(|own| Choice {
+        value: own.id.to_string(),
+        name: super::chat::title(&own),
+        is_chosen: chosen == Some(&own.id),
+    });
+    Ok(std::iter::once(new).chain(known).collect())
+}
+
+/// The paths of a prompt's profile.
+fn paths(page: &Page, prompt: &Prompt) -> Result<Vec<Choice>, Trouble> {
+    let profile = page.agent.profiles().profile(prompt.profile())?;
+    let choice = |path: &limpid_prompt::profile::Path| Choice {
+        value: path.name.clone(),
+        name: shown_line(&path.name),
+        is_chosen: path.name == prompt.path(),
+    };
+    Ok(profile.paths().map(choice).collect())
 }
 
 /// The newest requests: those of a conversation, or all.
 async fn sent_before(page: &Page, conversation: Option<ConversationId>) -> Result<Vec<Past>, Trouble> {
     let filter = RequestFilter { conversation, limit: LISTED, ..RequestFilter::default() };
     let rows = page.agent.store().requests(filter).await?.rows;
-    let past = rows.iter().map(|row| Past {
-        id: row.id.to_string(),
-        time: page.clock(row.sent_ms),
-        path: row.path.clone(),
-        model: shown_line(&format!("{}/{}", row.provider, row.model)),
-        size: format!("{} bytes", thousands(row.body_bytes as usize)),
+    let past = rows.iter().map(|row| {
+        let end = row.end.as_ref();
+        let usage = |pick: fn(Usage) -> u64| by_provider(end.and_then(|end| end.usage).map(pick));
+        let ended = match end {
+            None => "no answer".to_owned(),
+            Some(end) => match &end.failure {
+                Some((class, _)) => class.to_string(),
+                None if !end.calls.is_empty() => "tool call".to_owned(),
+                None => end.finish.clone().unwrap_or_else(|| "answer".to_owned()),
+            },
+        };
+        Past {
+            id: row.id.to_string(),
+            time: page.clock(row.sent_ms),
+            path: shown_line(&row.path),
+            model: shown_line(&format!("{}/{}", row.provider, row.model)),
+            ended: shown_line(&ended),
+            bytes: thousands(usize::try_from(row.message_bytes).unwrap_or_default()),
+            shared: thousands(usize::try_from(row.shared.bytes).unwrap_or_default()),
+            input: usage(|usage| usage.input),
+            cached: usage(|usage| usage.cached),
+            output: usage(|usage| usage.output),
+            price: money(end.and_then(|end| end.cost)),
+        }
     });
     Ok(past.collect())
-}
-
-fn figures(prompt: &Prompt) -> Vec<Figure> {
-    let totals = prompt.totals();
-    let bytes = |system: bool| -> usize {
-        let messages = prompt.messages().iter().filter(|message| !system || message.role() == Role::System);
-        messages.map(|message| message.text().len()).sum()
-    };
-    let window = prompt.window();
-    let share = totals.zip(window).map(|(totals, window)| {
-        format!(
-            "{} % of a window of {}; counted by {}",
-            window.percent(totals.total),
-            thousands(window.tokens as usize),
-            prompt.counter()
-        )
-    });
-    vec![
-        Figure {
-            name: "Tokens",
-            value: totals.map_or("not counted".to_owned(), |totals| thousands(totals.total)),
-            more: share.unwrap_or_else(|| format!("counted by {}", prompt.counter())),
-        },
-        Figure {
-            name: "Text",
-            value: format!("{} bytes", thousands(bytes(false))),
-            more: format!("{} of them system text", thousands(bytes(true))),
-        },
-        Figure {
-            name: "Tools",
-            value: prompt.tools().len().to_string(),
-            more: format!("{} tokens", totals.map_or(0, |totals| totals.tools)),
-        },
-    ]
-}
-
-fn sent_figures(summary: &RequestSummary) -> Vec<Figure> {
-    let end = summary.end.as_ref();
-    let usage = end.and_then(|end| end.usage);
-    let counted = |number: Option<u64>| number.map_or("unknown".to_owned(), |number| thousands(number as usize));
-    let cost: Option<Money> = end.and_then(|end| end.cost);
-    vec![
-        Figure {
-            name: "Tokens read",
-            value: counted(usage.map(|usage| usage.input)),
-            more: format!("{} from cache, says the provider", counted(usage.map(|usage| usage.cached))),
-        },
-        Figure { name: "Tokens written", value: counted(usage.map(|usage| usage.output)), more: String::new() },
-        Figure {
-            name: "Body",
-            value: format!("{} bytes", thousands(summary.body_bytes as usize)),
-            more: format!("{} messages", summary.messages),
-        },
-        Figure {
-            name: "Price",
-            value: cost.map_or("unknown".to_owned(), |cost| cost.to_string()),
-            more: String::new(),
-        },
-    ]
-}
-
-fn sections(prompt: &Prompt) -> Vec<SectionRow> {
-    let kinds = |section: &str| {
-        let mut messages = prompt.messages().iter();
-        let found = messages.find_map(|message| {
-            let part = message.parts().iter().find(|part| part.section() == section)?;
-            Some(kind_of(message.role(), section, part.stability().as_str()))
-        });
-        found.unwrap_or("none")
-    };
-    let row = |row: &limpid_prompt::SectionReport| SectionRow {
-        section: row.section.clone(),
-        kind: kinds(&row.section),
-        tokens: row.tokens.filter(|_| row.bytes > 0).map_or(String::new(), thousands),
-        outcome: match row.outcome {
-            Outcome::Included => "",
-            Outcome::Skipped => "left out",
-            Outcome::Trimmed => "trimmed",
-            Outcome::Dropped => "dropped",
-            Outcome::Shadowed => "shadowed",
-        },
-        reason: shown_line(row.reason.as_deref().unwrap_or_default()),
-    };
-    prompt.report().iter().map(row).collect()
-}
-
-fn message(message: &limpid_prompt::PromptMessage) -> MessageRow {
-    let passage = |part: &limpid_prompt::Part| Passage {
-        anchor: None,
-        section: shown_line(part.section()),
-        kind: kind_of(message.role(), part.section(), part.stability().as_str()),
-        origin: shown_line(part.origin()),
-        tokens: part.tokens().map(thousands),
-        text: shown(part.text()).into_owned(),
-    };
-    MessageRow {
-        role: message.role().as_str(),
-        passages: message.parts().iter().map(passage).collect(),
-        calls: message
-            .calls()
-            .iter()
-            .map(|call| shown(&format!("{} {}", call.name, call.arguments)).into_owned())
-            .collect(),
-    }
-}
-
-fn sent_messages(request: &Request) -> Vec<MessageRow> {
-    let passage = |role: Role, part: &limpid_store::RequestPart| {
-        let stability = match part.stability.as_str() {
-            "fixed" => "fixed",
-            "session" => "session",
-            _ => "turn",
-        };
-        Passage {
-            anchor: None,
-            section: shown_line(&part.section),
-            kind: kind_of(role, &part.section, stability),
-            origin: shown_line(&part.origin),
-            tokens: part.tokens.map(|tokens| thousands(tokens as usize)),
-            text: shown(&part.text).into_owned(),
-        }
-    };
-    let rows = request.messages.iter().map(|message| MessageRow {
-        role: message.role.as_str(),
-        passages: message.parts.iter().map(|part| passage(message.role, part)).collect(),
-        calls: message
-            .calls
-            .iter()
-            .map(|call| shown(&format!("{} {}", call.name, call.arguments)).into_owned())
-            .collect(),
-    });
-    anchored(rows.collect())
-}
-
-/// Messages in which the first passage of each section can be led to.
-fn anchored(mut messages: Vec<MessageRow>) -> Vec<MessageRow> {
-    let mut seen = HashSet::new();
-    for passage in messages.iter_mut().flat_map(|message| &mut message.passages) {
-        passage.anchor = seen.insert(passage.section.clone()).then(|| format!("s-{}", passage.section));
-    }
-    messages
 }
