@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use limpid_config::Home;
 use limpid_core::Tier;
 use limpid_core::agent::RESEARCH;
 use limpid_model::ModelCard;
@@ -157,7 +156,7 @@ async fn owners_inputs(
     if let Some(name) = &deps.config.agent.name {
         inputs.agent_name.clone_from(name);
     }
-    [inputs.soul, inputs.safety] = own_identity(&deps.home, profile, &inputs.agent_name, standing_notices)?;
+    [inputs.soul, inputs.safety] = own_identity(deps, profile, &inputs.agent_name, standing_notices)?;
     inputs.additional_instructions.clone_from(&deps.config.prompt.additional_instructions);
     inputs.use_sanity_checks = deps.config.prompt.sanity_checks;
     inputs.origins = origins();
@@ -296,13 +295,17 @@ fn prefix_key(loaded: &LoadedProfile, inputs: &Inputs, profile: &Profile, path: 
 
 /// The owner's soul and safety rules, where they hold for a profile.
 fn own_identity(
-    home: &Home,
+    deps: &ContextDeps,
     profile: &Profile,
     agent_name: &str,
     notices: &mut Vec<String>,
 ) -> Result<[Option<String>; 2], AgentError> {
+    let ContextDeps { home, profiles, .. } = deps;
     let shown = Identity { home, profile, agent_name };
     let mut own = |(section, file): (&str, PathBuf)| {
+        if let Some(tried) = profiles.tried(&format!("{section}.md")) {
+            return Ok(Some(tried.to_owned()));
+        }
         let read = shown.own_text(section, &file)?;
         notices.extend(read.as_ref().and_then(|read| read.notice(&format!("{section}.md"))));
         Ok::<_, AgentError>(read.map(|read| read.text))

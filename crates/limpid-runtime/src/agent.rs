@@ -17,6 +17,7 @@ pub use self::options::AgentOptions;
 use self::services::Services;
 use crate::jobs::Jobs;
 use crate::preview::{Preview, PreviewRequest, Previewer};
+use crate::prompt_files::PromptFiles;
 use crate::requests::Requests;
 use limpid_context::ContextDeps;
 use limpid_conversation::{ChatRequest, Conversations, TurnHandle};
@@ -49,6 +50,7 @@ pub struct Agent {
     jobs: Arc<Jobs>,
     previewer: Arc<Previewer>,
     requests: Arc<Requests>,
+    prompt_files: Arc<PromptFiles>,
 }
 
 impl Agent {
@@ -124,6 +126,11 @@ impl Agent {
     /// As there.
     pub async fn preview(&self, request: PreviewRequest) -> Result<Preview, AgentError> {
         self.previewer.preview(request).await
+    }
+
+    /// The files that prompts are made from.
+    pub fn prompt_files(&self) -> &PromptFiles {
+        &self.prompt_files
     }
 
     /// What prompts are made from.

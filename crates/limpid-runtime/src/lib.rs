@@ -11,6 +11,7 @@
 //! - [`question`]: what the owner is shown of a call that waits for them.
 //! - [`ui`]: screens in answers, and what pressing their buttons says.
 //! - [`bridge`]: what programs are lent that think for themselves.
+//! - [`prompt_files`]: the files that prompts are made from, looked at, tried and changed by their owner.
 //! - [`agent`]: puts the rooms together.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
@@ -18,9 +19,11 @@
 pub mod agent;
 pub mod bridge;
 pub mod commands;
+pub mod compare;
 pub mod doctor;
 pub mod jobs;
 pub mod preview;
+pub mod prompt_files;
 pub mod question;
 mod recorded;
 pub mod requests;
@@ -35,6 +38,7 @@ pub use crate::commands::{Completion, Input, SlashReply};
 pub use crate::jobs::heartbeat::{DayCost, HeartbeatResult, HeartbeatStatus};
 pub use crate::jobs::serve_event::ServeEvent;
 pub use crate::preview::{Payload, Preview, PreviewRequest, Previewer, Since};
+pub use crate::prompt_files::{PromptFiles, SaveEnd, Trial};
 pub use crate::recorded::recorded;
 pub use crate::requests::missed::ReadAgain;
 pub use crate::requests::{Answering, Requests};

@@ -15,6 +15,7 @@ use limpid_services::error::AgentError;
 use limpid_services::models::cache_life::cache_life;
 use limpid_services::models::{EffortChoice, ModelRegistry};
 use limpid_services::modes::Modes;
+use limpid_services::profiles::PromptFile;
 use limpid_store::{Conversation, RequestFilter};
 
 use crate::recorded::recorded;
@@ -47,6 +48,8 @@ pub struct Preview {
     pub since: Option<Since>,
     /// What the model costs; none when that is not known.
     pub price: Option<Price>,
+    /// What the owner would be told with the turn.
+    pub notices: Vec<String>,
 }
 
 /// The very bytes of a request.
@@ -129,7 +132,18 @@ impl Previewer {
             Some(counter) => prompt.counted_by(&counter),
             None => prompt,
         };
-        Ok(Preview { prompt, payload, since, price: built.card.price })
+        Ok(Preview { prompt, payload, since, price: built.card.price, notices: built.gathered.notices })
+    }
+
+    /// The same with another text for a prompt file, which is not written.
+    ///
+    /// # Errors
+    /// As [`Previewer::preview`].
+    pub async fn trying(&self, request: PreviewRequest, file: PromptFile, text: String) -> Result<Preview, AgentError> {
+        let profiles = Arc::new(self.context.profiles.trying(file, text));
+        let context = ContextDeps { profiles, ..self.context.clone() };
+        let (directory, modes) = (self.directory.clone(), self.modes.clone());
+        Self { context, directory, modes }.preview(request).await
     }
 
     /// The model that would answer. Prompts can be read before there is one to send them to.

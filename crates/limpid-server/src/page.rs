@@ -6,12 +6,14 @@
 //! - `state`: what all are made from; `shell`: what stands on every screen; `markdown`, `parts`: what stands on several.
 //! - `talks`: what is shown of turns while they run; `follow`, `growing`: who shows it; `events`: how a browser is told.
 //! - `chat`, `thread`, `send`: conversations; `screens`, `press`: forms in answers.
-//! - `inspector`, `activity`, `cost`, `settings`: the other screens, each with its routes.
+//! - `inspector`, `diff`, `prompt_files`: what is read, what changed in it, and the files that it is made from.
+//! - `activity`, `cost`, `settings`: the other screens, each with its routes.
 
 mod activity;
 mod assets;
 mod chat;
 mod cost;
+mod diff;
 mod door;
 mod events;
 mod follow;
@@ -24,6 +26,7 @@ mod meter;
 mod parts;
 mod press;
 mod screens;
+mod prompt_files;
 mod send;
 mod settings;
 mod shell;
@@ -157,6 +160,8 @@ fn router(page: &Arc<Page>) -> Router {
         .route("/logout", post(door::log_out))
         .merge(press::routes())
         .merge(inspector::routes())
+        .merge(diff::routes())
+        .merge(prompt_files::routes())
         .merge(activity::routes())
         .merge(cost::routes())
         .merge(settings::routes())

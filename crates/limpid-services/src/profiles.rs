@@ -4,6 +4,7 @@ mod files;
 mod identity;
 mod kept;
 mod mode_fallback;
+mod prompt_file;
 mod registry;
 
 pub use files::{
@@ -13,4 +14,5 @@ pub use files::{
 pub use identity::{Identity, identity_files, identity_text, is_untouched};
 pub use kept::own_profile_files;
 pub use mode_fallback::{ModeFallback, mode_fallback, new_fallback_notice};
+pub use prompt_file::{PromptFile, PromptFileText, base_of_copy, prompt_files};
 pub use registry::{LoadedProfile, ProfileRegistry};

@@ -24,7 +24,9 @@ pub use crate::tools::builtin::{
 };
 pub use crate::tools::catalog::ToolCatalog;
 pub use crate::tools::executor::{Decision, Permit, ToolExecutor, ToolExecutorParts, ToolFinder, TurnToolExecutor};
-pub use crate::tools::file_history::{FileHistory, FileOffer, UnacceptedFile, UnacceptedFiles};
+pub use crate::tools::file_history::{
+    FileHistory, FileOffer, PromptFileChange, SavedFile, UnacceptedFile, UnacceptedFiles,
+};
 pub use crate::tools::policy::{
     AgentScope, CallContext, CallDescription, PolicyRules, ToolPolicy, WindowFacts, holds_private, shows_owners,
     trust_read_in, window_trust,

@@ -25,6 +25,7 @@ use crate::jobs::Jobs;
 use crate::jobs::deps::JobDeps;
 use crate::jobs::maintenance::Maintenance;
 use crate::preview::Previewer;
+use crate::prompt_files::PromptFiles;
 use crate::requests::Requests;
 use crate::settings::LiveSettings;
 use crate::settings::{Parts, Rebuild};
@@ -42,7 +43,9 @@ pub(super) fn build(options: AgentOptions) -> Result<Agent, AgentError> {
     let (directory, modes) = (services.directory.clone(), services.modes.clone());
     let previewer = Arc::new(Previewer::new(services.context.clone(), directory, modes));
     let requests = Arc::new(Requests::new(conversations.clone(), Arc::clone(&previewer)));
-    Ok(Agent { services: Arc::new(services), conversations, jobs, previewer, requests })
+    let (context, files) = (services.context.clone(), Arc::clone(&services.files));
+    let prompt_files = Arc::new(PromptFiles::new(context, Arc::clone(&previewer), files));
+    Ok(Agent { services: Arc::new(services), conversations, jobs, previewer, requests, prompt_files })
 }
 
 /// What is connected when everything is made, since it leads upwards.

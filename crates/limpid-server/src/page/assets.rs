@@ -14,6 +14,7 @@ const FILES: &[(&str, &str, &str)] = &[
     ("tokens.css", CSS, include_str!("../../assets/tokens.css")),
     ("page.css", CSS, include_str!("../../assets/page.css")),
     ("own.css", CSS, include_str!("../../assets/own.css")),
+    ("editor.js", SCRIPT, include_str!("../../assets/editor.js")),
     ("inspector.css", CSS, include_str!("../../assets/inspector.css")),
     ("inspector.js", SCRIPT, include_str!("../../assets/inspector.js")),
     ("shell.js", SCRIPT, include_str!("../../assets/shell.js")),

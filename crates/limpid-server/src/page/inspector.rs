@@ -16,15 +16,17 @@ use axum::routing::get;
 use limpid_core::{ConversationId, RequestId, Usage};
 use limpid_model::ExactCounter;
 use limpid_prompt::shown::{shown, shown_line};
-use limpid_prompt::{Estimate, Prompt};
+use limpid_prompt::{Estimate, Profile, Prompt};
 use limpid_runtime::{ConversationChoice, PreviewRequest, recorded};
 use limpid_store::{Request, RequestFilter, RequestSummary};
 use serde::Deserialize;
 
 use self::figures::{Figure, by_provider, figures, money, sent_figures};
 use self::scale::{Row, Segment};
-use self::text::{Article, FileOf, Shared};
+use self::text::{Article, Shared};
+use super::diff::{Sides, sides};
 use super::meter::thousands;
+use super::prompt_files::file_of;
 use super::shell::Shell;
 use super::state::Page;
 use super::trouble::Trouble;
@@ -65,6 +67,7 @@ struct Choice {
 /// A tool as it is declared.
 struct Declared {
     name: String,
+    file: Option<String>,
     description: String,
     schema: String,
     bytes: String,
@@ -94,8 +97,15 @@ struct InspectorScreen {
     figures: Vec<Figure>,
     looked: Looked,
     answer: Option<String>,
-    /// The request before it.
+    /// Whether its texts can be edited in their places.
+    can_edit: bool,
+    /// What it is in addresses, its conversation and its path.
+    this: String,
+    c: String,
+    path: String,
+    /// The request before it, and what is different.
     before: Option<String>,
+    sides: Option<Sides>,
     past: Vec<Past>,
 }
 
@@ -130,6 +140,8 @@ async fn next(
         let rest = prefix.bytes.saturating_sub(whole);
         Shared { messages: prefix.messages, rest, changed: prefix.broken_by.clone() }
     });
+    let profile = page.agent.profiles().profile(prompt.profile())?;
+    let name = |id: &Request| format!("Request of {}", page.clock(id.summary.sent_ms));
     let screen = InspectorScreen {
         shell: Shell::new(&page, &headers, "The next prompt · Limpid", "prompt").await?,
         title: "The next prompt".to_owned(),
@@ -137,8 +149,15 @@ async fn next(
         conversations: conversations(&page, id.as_ref()).await?,
         paths: paths(&page, prompt)?,
         figures: figures(&preview, last.as_ref()),
-        looked: look(prompt, shared.as_ref(), &|_, _| None),
+        looked: look(&page, prompt, Some(&profile), shared.as_ref()),
         answer: None,
+        can_edit: true,
+        this: "next".to_owned(),
+        c: id.as_ref().map(ToString::to_string).unwrap_or_default(),
+        path: shown_line(prompt.path()),
+        sides: last
+            .as_ref()
+            .map(|last| sides((&recorded(last, true), name(last)), (prompt, "The next turn".to_owned()))),
         before: last.map(|last| last.summary.id.to_string()),
         past: sent_before(&page, id).await?,
     };
@@ -156,6 +175,12 @@ async fn past(State(page): State<Arc<Page>>, Path(id): Path<String>, headers: He
     let prompt = counted(&request);
     let before = before(&page, summary).await?;
     let messages = usize::try_from(summary.shared.messages).unwrap_or_default();
+    let id = summary.id.to_string();
+    let profile = page.agent.profiles().profile(prompt.profile()).ok();
+    let sides = before.as_ref().map(|before| {
+        let name = format!("Request of {}", page.clock(before.summary.sent_ms));
+        sides((&recorded(before, true), name), (&prompt, title.clone()))
+    });
     let shared = before.as_ref().map(|_| Shared {
         messages,
         rest: if messages == 0 { usize::try_from(summary.shared.bytes).unwrap_or_default() } else { 0 },
@@ -163,14 +188,19 @@ async fn past(State(page): State<Arc<Page>>, Path(id): Path<String>, headers: He
     });
     let screen = InspectorScreen {
         shell: Shell::new(&page, &headers, &format!("{title} · Limpid"), "prompt").await?,
-        title,
+        title: title.clone(),
         lead: shown_line(&lead),
         conversations: Vec::new(),
         paths: Vec::new(),
         figures: sent_figures(&prompt, summary, before.is_some()),
-        looked: look(&prompt, shared.as_ref(), &|_, _| None),
+        looked: look(&page, &prompt, profile.as_deref(), shared.as_ref()),
         answer: summary.end.as_ref().map(|end| shown(&end.text).into_owned()),
-        before,
+        can_edit: false,
+        this: id,
+        c: summary.conversation.as_ref().map(ToString::to_string).unwrap_or_default(),
+        path: shown_line(&summary.path),
+        sides,
+        before: before.map(|before| before.summary.id.to_string()),
         past: sent_before(&page, summary.conversation.clone()).await?,
     };
     Ok(Html(screen.render()?).into_response())
@@ -185,14 +215,16 @@ pub(super) fn counted(request: &Request) -> Prompt {
     }
 }
 
-fn look(prompt: &Prompt, shared: Option<&Shared>, file_of: FileOf<'_>) -> Looked {
+fn look(page: &Page, prompt: &Prompt, profile: Option<&Profile>, shared: Option<&Shared>) -> Looked {
+    let file_of = |section: &str, origin: &str| file_of(page, profile?, section, origin);
     let tools = prompt.totals().map_or(0, |totals| totals.tools);
-    let articles = text::articles(prompt, shared, file_of);
+    let articles = text::articles(prompt, shared, &file_of);
     let rows = scale::rows(prompt, &articles, tools);
     let bar = scale::bar(&articles, tools);
     let same = shared.map(|shared| scale::place(&bar, text::tokens_of(&articles, shared)));
     let declared = |tool: &limpid_prompt::OfferedTool| Declared {
         name: shown_line(tool.name()),
+        file: profile.and_then(|profile| file_of("tools", &profile.tool(tool.name())?.source.to_string())),
         description: shown_line(tool.description()),
         schema: shown(tool.schema()).into_owned(),
         bytes: thousands(tool.declaration().len()),
@@ -210,7 +242,7 @@ fn look(prompt: &Prompt, shared: Option<&Shared>, file_of: FileOf<'_>) -> Looked
 }
 
 /// The request before one, of the same conversation and path.
-async fn before(page: &Page, summary: &RequestSummary) -> Result<Option<String>, Trouble> {
+async fn before(page: &Page, summary: &RequestSummary) -> Result<Option<Request>, Trouble> {
     let Some(conversation) = &summary.conversation else { return Ok(None) };
     let filter = RequestFilter {
         conversation: Some(conversation.clone()),
@@ -221,7 +253,10 @@ async fn before(page: &Page, summary: &RequestSummary) -> Result<Option<String>,
     };
     let rows = page.agent.store().requests(filter).await?.rows;
     let behind = rows.iter().skip_while(|row| row.id != summary.id).nth(1);
-    Ok(behind.map(|row| row.id.to_string()))
+    Ok(match behind {
+        Some(row) => page.agent.store().request(&row.id).await?,
+        None => None,
+    })
 }
 
 /// The conversations whose next prompt can be looked at.

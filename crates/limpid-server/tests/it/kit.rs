@@ -34,7 +34,7 @@ pub(crate) struct PageBench {
     pub(crate) link: String,
     cookie: String,
     stop: Option<oneshot::Sender<()>>,
-    recorder: Recorder,
+    pub(crate) recorder: Recorder,
 }
 
 impl PageBench {

@@ -15,4 +15,5 @@ mod page_drafts;
 mod page_login;
 mod page_prompt;
 mod page_screens;
+mod page_prompt_files;
 mod page_settings;

@@ -240,7 +240,7 @@ pub fn reset(home: &Home, path: &str) -> Result<PathBuf, AgentError> {
     Ok(kept)
 }
 
-const MANIFEST: &str = "profile.toml";
+pub(super) const MANIFEST: &str = "profile.toml";
 
 fn is_name(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';

@@ -67,7 +67,7 @@ impl Identity<'_> {
     }
 
     /// Whether the owner changed a file of this profile, or of one that it builds on, that holds the section.
-    fn has_changed_section(self, section: &str) -> bool {
+    pub(super) fn has_changed_section(self, section: &str) -> bool {
         let source = || Some(&self.profile.section(section)?.forms.get(Tier::ALL[2])?.source);
         let Some(source) = source() else { return false };
         let own = || regular_file::read_text(&self.home.profiles().join(&source.path), MAX_FILE).ok();

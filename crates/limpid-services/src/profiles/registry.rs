@@ -13,11 +13,14 @@ use limpid_prompt::{Layer, Profile, Profiles, RenderError, RenderRequest, Source
 
 use crate::error::AgentError;
 use crate::profiles::kept;
+use crate::profiles::prompt_file::PromptFile;
 
 /// The profiles of a home folder.
 #[derive(Debug)]
 pub struct ProfileRegistry {
     home: Home,
+    /// A file of the home whose text is tried in place of what it says.
+    tried: Option<(PromptFile, String)>,
     known: Mutex<Known>,
 }
 
@@ -43,7 +46,17 @@ pub struct LoadedProfile {
 impl ProfileRegistry {
     /// The profiles of a home.
     pub fn new(home: Home) -> Self {
-        Self { home, known: Mutex::default() }
+        Self { home, tried: None, known: Mutex::default() }
+    }
+
+    /// The same profiles with another text for one file. Nothing is written.
+    pub fn trying(&self, file: PromptFile, text: String) -> Self {
+        Self { home: self.home.clone(), tried: Some((file, text)), known: Mutex::default() }
+    }
+
+    /// The text that is tried for a file of the home, by its path there.
+    pub fn tried(&self, path: &str) -> Option<&str> {
+        self.tried.as_ref().filter(|(file, _)| file.path == path).map(|(_, text)| text.as_str())
     }
 
     /// Every profile as the files stand now, with what is wrong with them.
@@ -87,6 +100,9 @@ impl ProfileRegistry {
     /// Keeps the texts that can be used for the day on which they cannot. A disk that refuses them costs no answer: what is
     /// lost is a copy, and the next load tries again.
     fn keep(&self, known: &Known, profiles: &Profiles) {
+        if self.tried.is_some() {
+            return;
+        }
         let _ = kept::keep(&self.home, &known.files, &known.kept, profiles);
     }
 
@@ -138,7 +154,13 @@ impl ProfileRegistry {
 
     /// What is known of the files as they stand now; nothing when one of them changed.
     fn known(&self) -> Result<MutexGuard<'_, Known>, AgentError> {
-        let files = kept::own(&self.home)?;
+        let mut files = kept::own(&self.home)?;
+        if let Some((path, text)) =
+            self.tried.as_ref().and_then(|(file, text)| Some((file.path.strip_prefix("profiles/")?, text)))
+        {
+            files.retain(|file| file.path != path);
+            files.push(SourceFile::home(path, text.as_bytes()));
+        }
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let unread = known.all.is_none() && known.one.is_empty();
         if unread || *known.files != files {

@@ -10,6 +10,7 @@ mod kept;
 mod locks;
 mod names;
 mod offer;
+mod owned;
 mod programs;
 mod read;
 mod unaccepted;
@@ -35,6 +36,7 @@ use self::journal::{Busy, Journal, Watched, unchanged};
 use self::names::{added, is_quoted, with_heading};
 pub use self::offer::FileOffer;
 use self::offer::taken_over;
+pub use self::owned::{PromptFileChange, SavedFile};
 pub(crate) use self::programs::RunningProgram;
 use self::programs::{ProgramWatch, content};
 use self::read::{ReadFiles, look};
@@ -397,6 +399,8 @@ impl FileHistory {
     fn write(&self, name: &str, bytes: Option<&[u8]>) -> Result<(), AgentError> {
         let written = if is_quoted(name) {
             files::put(&self.journal.workspace, name, bytes)
+        } else if let Some(way) = self.journal.names.prompt_file(name) {
+            files::restore(&self.journal.own, &way, bytes)
         } else {
             files::restore(&grants(&self.home, &self.config.files), name, bytes)
         };

@@ -29,7 +29,7 @@ use crate::output;
 pub async fn run(context: &Context, command: &PromptCommand) -> Result<(), Failure> {
     match command {
         PromptCommand::Show(args) => show(context, args).await,
-        PromptCommand::Edit { section, profile, path } => edit::run(context, section, profile.as_deref(), *path),
+        PromptCommand::Edit { section, profile, path } => edit::run(context, section, profile.as_deref(), *path).await,
         PromptCommand::Diff { a, b, inputs, json } => compare::run(context, [a, b], inputs.as_deref(), *json).await,
         PromptCommand::Log { conversation, limit, json } => {
             ledger::log(context, conversation.as_deref(), *limit, *json).await

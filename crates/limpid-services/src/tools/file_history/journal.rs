@@ -40,6 +40,8 @@ pub(super) struct Journal {
     home: Home,
     /// The workspace alone, where the files that prompts quote are.
     pub(super) workspace: Grants,
+    /// The home, for the files that prompts are made from.
+    pub(super) own: Grants,
     pub(super) names: FileNames,
     kept: KeptFiles,
     /// Files that are being changed: one change after another.
@@ -51,6 +53,7 @@ impl Journal {
         Self {
             memory,
             workspace: Grants::new(home.workspace(), home.folder_locks()),
+            own: Grants::new(home.path(), home.folder_locks()),
             names: FileNames::new(home),
             kept: KeptFiles::new(home.kept_files()),
             home: home.clone(),
@@ -128,6 +131,11 @@ impl Journal {
     pub(super) fn content(&self, name: &str) -> Result<Option<FileContent>, AgentError> {
         if is_quoted(name)
             && let Ok(text) = files::text(&self.workspace, name)
+        {
+            return Ok(Some(FileContent::text(text)));
+        }
+        if let Some(way) = self.names.prompt_file(name)
+            && let Ok(text) = files::text(&self.own, &way)
         {
             return Ok(Some(FileContent::text(text)));
         }

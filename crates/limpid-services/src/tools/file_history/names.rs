@@ -14,13 +14,14 @@ const MEMORY: &str = "memory";
 /// Files as tools call them: from the workspace, from the folder for what strangers wrote, or absolute.
 #[derive(Clone, Debug)]
 pub(super) struct FileNames {
+    home: PathBuf,
     workspace: PathBuf,
     outside: PathBuf,
 }
 
 impl FileNames {
     pub(super) fn new(home: &Home) -> Self {
-        Self { workspace: home.workspace(), outside: home.outside() }
+        Self { home: home.path().to_owned(), workspace: home.workspace(), outside: home.outside() }
     }
 
     /// The name of a file whose path has every link followed.
@@ -37,6 +38,18 @@ impl FileNames {
             Ok(way) => self.outside.join(way),
             Err(_) => self.workspace.join(name),
         }
+    }
+
+    /// The name of a prompt file by its path in the home.
+    pub(super) fn of_prompt_file(&self, way: &str) -> String {
+        real(&self.home).join(way).display().to_string()
+    }
+
+    /// The path in the home of a file that prompts are made from, by its name; none of every other file.
+    pub(super) fn prompt_file(&self, name: &str) -> Option<String> {
+        let way = Path::new(name).strip_prefix(real(&self.home)).ok()?.to_str()?;
+        let is_one = ["soul.md", "safety.md"].contains(&way) || way.starts_with("profiles/");
+        is_one.then(|| way.to_owned())
     }
 
     /// The files that prompts quote.

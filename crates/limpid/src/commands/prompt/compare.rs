@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use limpid_model::tokens::ExactCounter;
-use limpid_prompt::diff::{ComparedMessage, PromptDiff, compare, compared};
+use limpid_prompt::diff::PromptDiff;
 use limpid_prompt::inputs::Inputs;
 use limpid_prompt::scenario::EXAMPLE_INPUTS;
 use limpid_prompt::{Prompt, RenderRequest};
-use limpid_store::Request;
+use limpid_runtime::compare::whole_text;
+use limpid_runtime::recorded;
 use similar::TextDiff;
 
 use super::inputs_file::read_inputs;
@@ -15,12 +16,6 @@ use super::ledger;
 use crate::commands::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
-
-/// One side of a comparison.
-enum Side {
-    Prompt(Box<Prompt>),
-    Request(Box<Request>),
-}
 
 /// Compares two things, each a profile, a path, a `profile:path`, a request's id or a revision.
 pub(super) async fn run(context: &Context, names: [&str; 2], inputs: Option<&Path>, json: bool) -> Result<(), Failure> {
@@ -32,23 +27,22 @@ pub(super) async fn run(context: &Context, names: [&str; 2], inputs: Option<&Pat
     for name in names {
         sides.push(side(context, name, &inputs).await?);
     }
-    let [older, newer] = [&sides[0], &sides[1]].map(messages);
-    let diff = compare(&older, &newer);
+    let (older, newer) = (&sides[0], &sides[1]);
+    let diff = older.diff(newer);
     if json {
         return output::json("diff", &diff);
     }
-    print(names, &older, &newer, &diff)
+    print(names, older, newer, &diff)
 }
 
-async fn side(context: &Context, name: &str, inputs: &Inputs) -> Result<Side, Failure> {
+async fn side(context: &Context, name: &str, inputs: &Inputs) -> Result<Prompt, Failure> {
     let (profile, path) = name.split_once(':').map_or((name, None), |(profile, path)| (profile, Some(path)));
     let usual = if inputs.model.local { "chat-local" } else { "chat-remote" };
     if let Ok(profile) = context.profiles()?.get(profile) {
         let path = path.unwrap_or(usual);
         let counter = ExactCounter::O200K;
         let request = RenderRequest { path, inputs, counter: &counter, count_tokens: false };
-        let prompt = profile.render(request).map_err(|error| Failure::new(ExitStatus::Usage, error))?;
-        return Ok(Side::Prompt(Box::new(prompt)));
+        return profile.render(request).map_err(|error| Failure::new(ExitStatus::Usage, error));
     }
     if let Ok(prompt) = context.profile(None)?.render(RenderRequest {
         path: name,
@@ -56,39 +50,12 @@ async fn side(context: &Context, name: &str, inputs: &Inputs) -> Result<Side, Fa
         counter: &limpid_prompt::Estimate::default(),
         count_tokens: false,
     }) {
-        return Ok(Side::Prompt(Box::new(prompt)));
+        return Ok(prompt);
     }
-    Ok(Side::Request(Box::new(ledger::find(&context.agent()?, name).await?)))
+    Ok(recorded(&ledger::find(&context.agent()?, name).await?, true))
 }
 
-fn messages(side: &Side) -> Vec<ComparedMessage<'_>> {
-    match side {
-        Side::Prompt(prompt) => prompt.messages().iter().map(compared).collect(),
-        Side::Request(request) => request
-            .messages
-            .iter()
-            .map(|message| ComparedMessage {
-                role: message.role.as_str(),
-                text: &message.text,
-                calls: message
-                    .calls
-                    .iter()
-                    .map(|call| format!("{}({})", call.name, call.arguments))
-                    .chain(message.state.iter().map(|state| state.json.clone()))
-                    .collect::<Vec<_>>()
-                    .join("\n"),
-                parts: message.parts.iter().map(|part| (part.section.as_str(), part.text.as_str())).collect(),
-            })
-            .collect(),
-    }
-}
-
-fn print(
-    names: [&str; 2],
-    older: &[ComparedMessage<'_>],
-    newer: &[ComparedMessage<'_>],
-    diff: &PromptDiff,
-) -> Result<(), Failure> {
+fn print(names: [&str; 2], older: &Prompt, newer: &Prompt, diff: &PromptDiff) -> Result<(), Failure> {
     let rows: Vec<Vec<String>> = diff
         .sections
         .iter()
@@ -111,10 +78,7 @@ fn print(
         "Shared from the start: {} messages, {} bytes{end}.",
         diff.prefix.messages, diff.prefix.bytes
     ))?;
-    let whole = |messages: &[ComparedMessage<'_>]| {
-        messages.iter().map(|message| format!("── {} ──\n{}\n", message.role, message.text)).collect::<String>()
-    };
-    let (old, new) = (whole(older), whole(newer));
+    let (old, new) = (whole_text(older), whole_text(newer));
     let text = TextDiff::from_lines(old.as_str(), new.as_str());
     output::data(&text.unified_diff().header(names[0], names[1]).to_string())
 }

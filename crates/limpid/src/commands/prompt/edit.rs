@@ -3,26 +3,48 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use limpid_config::{MAX_FILE, regular_file};
 use limpid_runtime::profiles::{self, OwnState};
+use limpid_runtime::prompt_files::file_to_edit;
 use serde_json::{Value, json};
 
 use crate::commands::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
 
-/// Opens the owner's copy in their editor, or only says where it is.
-pub(super) fn run(context: &Context, section: &str, profile: Option<&str>, only_path: bool) -> Result<(), Failure> {
+/// Where the owner changes a file here, for whoever reads the history.
+const SOURCE: &str = "command line";
+
+/// Opens the owner's copy in their editor, or only says where it is. What it said before is kept.
+pub(super) async fn run(
+    context: &Context,
+    section: &str,
+    profile: Option<&str>,
+    only_path: bool,
+) -> Result<(), Failure> {
     let file = file_of(context, section, profile)?;
     if only_path {
         return output::line(&file.display().to_string());
     }
+    let before = regular_file::read_text(&file, MAX_FILE);
     edit_file(context, &file)?;
+    if let Ok(before) = before
+        && let Err(error) = write_down(context, &file, before).await
+    {
+        output::tell(&format!("The history of {} lacks this change: {error}", file.display()));
+    }
     let problems = context.profiles()?;
     for problem in problems.problems().iter().filter(|problem| file.ends_with(&problem.path)) {
         output::tell(&problem.to_string());
     }
     output::tell(&format!("{} is used from the next turn on.", file.display()));
     Ok(())
+}
+
+/// Keeps what a file said before it was edited.
+async fn write_down(context: &Context, file: &Path, before: String) -> Result<(), Failure> {
+    let Some(path) = file.strip_prefix(context.home.path()).ok().and_then(Path::to_str) else { return Ok(()) };
+    Ok(context.agent()?.file_history().edited(path, before, SOURCE).await?)
 }
 
 /// Opens a file in the person's editor and waits until they are done.
@@ -41,21 +63,12 @@ pub(in crate::commands) fn edit_file(context: &Context, file: &Path) -> Result<(
 }
 
 fn file_of(context: &Context, section: &str, profile: Option<&str>) -> Result<PathBuf, Failure> {
-    if profile.is_none()
-        && let Some(file) = limpid_runtime::setup::identity_file(&context.home, &context.config, section)?
-    {
-        return Ok(file);
-    }
+    let is_set = profile.is_none();
     let profile = context.profile(profile)?;
-    let path = if section.contains('/') {
-        format!("{}/{section}", profile.name())
-    } else {
-        profiles::own_file_of_section(&profile, section).ok_or_else(|| {
-            Failure::new(ExitStatus::Usage, format!("the profile `{}` has no section `{section}`", profile.name()))
-                .advise(format!("See which it has: limpid profile show {}", profile.name()))
-        })?
-    };
-    Ok(profiles::copy_out(&context.home, &path)?)
+    file_to_edit((&context.home, &context.config), &profile, section, is_set)?.ok_or_else(|| {
+        Failure::new(ExitStatus::Usage, format!("the profile `{}` has no section `{section}`", profile.name()))
+            .advise(format!("See which it has: limpid profile show {}", profile.name()))
+    })
 }
 
 /// Lists the owner's files and how they compare with what ships.

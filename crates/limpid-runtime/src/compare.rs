@@ -1,0 +1,94 @@
+//! Two texts side by side, and prompts as texts that can be compared.
+
+use limpid_prompt::Prompt;
+use similar::{DiffTag, TextDiff};
+
+/// Lines around a change that are shown.
+const AROUND: usize = 2;
+
+/// A row of two texts side by side.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DiffRow {
+    /// Lines that are the same in both, and are left out.
+    Folded(usize),
+    /// A line of both.
+    Same(String),
+    /// A line that one has and the other has not, or has another in its place.
+    Changed {
+        /// Its older form.
+        old: Option<String>,
+        /// Its newer form.
+        new: Option<String>,
+    },
+}
+
+/// Two texts, line by line, with what is the same in both folded.
+pub fn side_by_side(old: &str, new: &str) -> Vec<DiffRow> {
+    let diff = TextDiff::from_lines(old, new);
+    let line = |text: Option<&str>| text.map(|line| line.trim_end_matches(['\n', '\r']).to_owned());
+    let mut rows = Vec::new();
+    let mut shown = 0;
+    for op in diff.grouped_ops(AROUND).into_iter().flatten() {
+        let (tag, olds, news) = op.as_tag_tuple();
+        if olds.start > shown {
+            rows.push(DiffRow::Folded(olds.start - shown));
+        }
+        shown = olds.end;
+        for at in 0..olds.len().max(news.len()) {
+            let old = line(olds.clone().nth(at).and_then(|at| diff.old_slice(at)));
+            let new = line(news.clone().nth(at).and_then(|at| diff.new_slice(at)));
+            rows.push(match (tag, old) {
+                (DiffTag::Equal, Some(old)) => DiffRow::Same(old),
+                (_, old) => DiffRow::Changed { old, new },
+            });
+        }
+    }
+    if diff.old_len() > shown {
+        rows.push(DiffRow::Folded(diff.old_len() - shown));
+    }
+    rows
+}
+
+/// A prompt as one text: each message under a line that says who speaks, with its calls.
+pub fn whole_text(prompt: &Prompt) -> String {
+    let mut text = String::new();
+    for message in prompt.messages() {
+        text.extend(["── ", message.role().as_str(), " ──\n", message.text(), "\n"]);
+        for call in message.calls() {
+            text.extend(["→ ", &call.name, "(", &call.arguments, ")\n"]);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // PRO-056
+    #[test]
+    fn what_is_the_same_is_folded_and_what_changed_stands_beside_what_it_was() {
+        let old = "a\nb\nc\nd\ne\nf\ng\nh\n";
+        let changed = |old: Option<&str>, new: Option<&str>| DiffRow::Changed {
+            old: old.map(str::to_owned),
+            new: new.map(str::to_owned),
+        };
+        let same = |line: &str| DiffRow::Same(line.to_owned());
+        assert_eq!(
+            side_by_side(old, "a\nb\nc\nd\nE\nE2\nf\ng\nh\n"),
+            [
+                DiffRow::Folded(2),
+                same("c"),
+                same("d"),
+                changed(Some("e"), Some("E")),
+                changed(None, Some("E2")),
+                same("f"),
+                same("g"),
+                DiffRow::Folded(1),
+            ]
+        );
+        assert_eq!(side_by_side(old, old), [DiffRow::Folded(8)]);
+        assert_eq!(side_by_side("", "x"), [changed(None, Some("x"))]);
+        assert_eq!(side_by_side("x", ""), [changed(Some("x"), None)]);
+    }
+}
