@@ -36,7 +36,8 @@ export function enhance(form, cancel) {
   give.hidden = !cancel;
 
   function say({ refused, problems, bytes, tokens, effect, budget, shown }) {
-    size.value = bytes ? `${bytes.toLocaleString("en")} bytes · ${tokens.toLocaleString("en")} tokens in the prompt` : "The prompt that is shown has nothing of this file.";
+    if (refused) size.value = "It is not counted until the fault is gone.";
+    else size.value = bytes ? `${bytes.toLocaleString("en")} bytes · ${tokens.toLocaleString("en")} tokens in the prompt` : "The prompt that is shown has nothing of this file.";
     bar.hidden = !budget;
     if (budget) {
       [bar.max, bar.value] = [budget.limit, budget.used];
@@ -91,6 +92,8 @@ export function enhance(form, cancel) {
       if (response.ok) {
         leave();
         if (answer.saved !== null) sessionStorage.setItem("saved", JSON.stringify({ file: form.dataset.file, change: answer.saved }));
+        // The line with Undo is scrolled to instead.
+        history.scrollRestoration = "manual";
         location.reload();
       } else if (answer.html) {
         const next = fragment(answer.html);
@@ -143,6 +146,7 @@ for (const link of document.querySelectorAll("[data-edit]")) {
 // What was saved a moment ago can be taken back where it stands.
 const saved = JSON.parse(sessionStorage.getItem("saved") ?? "null");
 sessionStorage.removeItem("saved");
+history.scrollRestoration = "auto";
 if (saved) {
   const part = document.querySelector(`[data-edit="${saved.file}"]`)?.closest(".part") ?? document.querySelector("form.edit");
   const line = Object.assign(document.createElement("p"), { className: "saved", role: "status", textContent: "Saved. The next request has it. " });

@@ -225,7 +225,7 @@ fn look(page: &Page, prompt: &Prompt, profile: Option<&Profile>, shared: Option<
     let declared = |tool: &limpid_prompt::OfferedTool| Declared {
         name: shown_line(tool.name()),
         file: profile.and_then(|profile| file_of("tools", &profile.tool(tool.name())?.source.to_string())),
-        description: shown_line(tool.description()),
+        description: shown(tool.description()).into_owned(),
         schema: shown(tool.schema()).into_owned(),
         bytes: thousands(tool.declaration().len()),
     };

@@ -116,3 +116,22 @@ async fn one_large_result_is_cut_and_can_be_read_on_to_its_end() {
     assert!(whole == big);
     assert!(seen[1].1.starts_with("[characters 0 to 19000 of 500000]\n"));
 }
+
+// SUR-022
+#[cfg(unix)]
+#[tokio::test]
+async fn a_prompt_file_that_was_edited_is_taken_back_like_any_other_file() {
+    let mut world = World::new("[[reply]]\ntext = \"Hello.\"\n").await;
+    world.set("EDITOR", "sed -i s/calm/kind/");
+    world.done(&["prompt", "edit", "soul"]).await;
+    let says = |words: &str| fs::read_to_string(world.home.path().join("soul.md")).unwrap().contains(words);
+    assert!(says("Be plain, kind and brief"));
+    // An edit that changes nothing leaves nothing.
+    world.done(&["prompt", "edit", "soul"]).await;
+    world.done(&["file", "undo", "1"]).await;
+    assert!(says("Be plain, calm and brief"));
+    let list: Value = serde_json::from_str(&world.done(&["file", "list", "--json"]).await).unwrap();
+    let changes = list["files"].as_array().unwrap();
+    assert_eq!(changes.len(), 2, "{list}");
+    assert!(changes.iter().all(|change| change["path"].as_str().unwrap().ends_with("/soul.md")), "{list}");
+}

@@ -96,7 +96,12 @@ pub(super) fn sent_figures(prompt: &Prompt, summary: &RequestSummary, has_before
 
 fn cached(name: &'static str, usage: Usage) -> Figure {
     let number = |tokens: u64| thousands(usize::try_from(tokens).unwrap_or(usize::MAX));
-    Figure { name, value: number(usage.cached), more: format!("of {} tokens, says the provider", number(usage.input)) }
+    let written = match usage.cache_written {
+        0 => String::new(),
+        tokens => format!("; {} written to the cache", number(tokens)),
+    };
+    let more = format!("of {} tokens, says the provider{written}", number(usage.input));
+    Figure { name, value: number(usage.cached), more }
 }
 
 /// What something costs; a price that is not known is said to be so.
