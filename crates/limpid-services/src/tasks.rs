@@ -7,11 +7,12 @@ mod owner;
 mod request;
 mod requester;
 mod service;
+mod stood;
 mod time_zone;
 mod tools;
 
 pub use self::clock_change::{after_clock_moved_back, skip_to_next};
-pub use self::display::{time_words, trigger_words};
+pub use self::display::{next_times, on_both_clocks, span_words, status_words, time_words, trigger_words, when_words};
 pub use self::owner::parse_span;
 pub use self::request::{TaskChange, TaskRequest, When};
 pub use self::requester::zone_of;

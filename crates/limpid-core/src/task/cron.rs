@@ -1,5 +1,7 @@
 //! Patterns of times: five fields, read as cron reads them, and when they fire in a zone.
 
+mod words;
+
 use std::fmt;
 
 use jiff::civil::{Date, DateTime};

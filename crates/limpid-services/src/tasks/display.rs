@@ -1,8 +1,11 @@
-//! Times as people say them.
+//! Tasks and their times as people say them.
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
-use limpid_core::task::Trigger;
+use limpid_core::task::{TaskStatus, Trigger};
+use limpid_store::Task;
+
+use crate::tasks::requester::zone_of;
 
 /// A moment as somebody says it who knows what day it is: `today 09:00`, `tomorrow 09:00`, `Mon 23 Nov 09:00`.
 pub fn time_words(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
@@ -28,13 +31,49 @@ pub fn trigger_words(trigger: &Trigger, now: Timestamp, zone: &TimeZone) -> Stri
     match trigger {
         Trigger::Once(at) => format!("once, {}", time_words(*at, now, zone)),
         Trigger::Every { period, .. } => format!("every {}", span_words(period.as_secs())),
-        Trigger::Cron { pattern, .. } => format!("cron {pattern}"),
+        Trigger::Cron { pattern, .. } => pattern.words().unwrap_or_else(|| format!("cron {pattern}")),
         Trigger::Heartbeat => "at every heartbeat".to_owned(),
     }
 }
 
+/// What makes a task run, by the owner's clock; a pattern goes by the clock of the task's zone, which is named when it is
+/// another one.
+pub fn when_words(task: &Task, now: Timestamp, own: &TimeZone) -> String {
+    let words = trigger_words(&task.new.trigger, now, own);
+    let other = zone_of(&task.new) != *own && matches!(task.new.trigger, Trigger::Cron { .. });
+    if other { format!("{words} ({})", task.new.zone) } else { words }
+}
+
+/// A time by the owner's clock, and behind it by that of the task's zone when it shows another time.
+pub fn on_both_clocks(task: &Task, at: Timestamp, now: Timestamp, own: &TimeZone) -> String {
+    let words = time_words(at, now, own);
+    let there = at.to_zoned(zone_of(&task.new));
+    if there.offset() == own.to_offset(at) {
+        return words;
+    }
+    format!("{words} ({} {})", there.strftime("%H:%M"), task.new.zone)
+}
+
+/// The next times of a task that waits: what is set, then what follows by itself.
+pub fn next_times(task: &Task, now: Timestamp, most: usize) -> Vec<Timestamp> {
+    if task.standing.status != TaskStatus::Pending {
+        return Vec::new();
+    }
+    let Some(next) = task.standing.next else { return Vec::new() };
+    std::iter::successors(Some(next), |at| task.new.trigger.next_after((*at).max(now))).take(most).collect()
+}
+
+/// How a task stands, and how often it failed in a row.
+pub fn status_words(task: &Task) -> String {
+    match task.standing.failures {
+        0 => task.standing.status.to_string(),
+        1 => format!("{}, failed once", task.standing.status),
+        failures => format!("{}, failed {failures} times in a row", task.standing.status),
+    }
+}
+
 /// A number of seconds in the largest unit that it is a whole number of.
-fn span_words(seconds: i64) -> String {
+pub fn span_words(seconds: i64) -> String {
     let units = [(86_400, "day"), (3_600, "hour"), (60, "minute")];
     let unit = units.into_iter().find(|(length, _)| seconds % length == 0);
     let (length, name) = unit.unwrap_or((1, "second"));

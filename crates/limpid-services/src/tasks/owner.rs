@@ -9,6 +9,7 @@ use crate::error::AgentError;
 use crate::tasks::request::{TaskChange, TaskRequest};
 use crate::tasks::requester::{Requester, zone_of};
 use crate::tasks::service::{Tasks, over};
+use crate::tasks::stood::Stood;
 
 impl Tasks {
     /// Makes a task.
@@ -57,6 +58,31 @@ impl Tasks {
     /// When there is none of that number that waits.
     pub async fn cancel(&self, id: &str) -> Result<Task, AgentError> {
         self.cancel_as(&Requester::owner(&self.host), id).await
+    }
+
+    /// Takes back that a task was cancelled: it waits again, or is off again, as it was before. Times that have passed
+    /// meanwhile are not made up for.
+    ///
+    /// # Errors
+    /// When there is none of that number, it was not cancelled, or its only time has passed.
+    pub async fn undo_cancel(&self, id: &str) -> Result<Task, AgentError> {
+        let requester = Requester::owner(&self.host);
+        let known = self.find_as(&requester, id).await?;
+        let newest = self.store.setting_events(None, &Stood::name(known.id), 1).await?.rows.pop();
+        let stood = newest.and_then(|event| event.value).map_or_else(Stood::default, |text| Stood::read(&text));
+        self.update(&requester, id, |task| {
+            if task.standing.status != TaskStatus::Cancelled {
+                return Err(AgentError::Invalid(format!("task {} was not cancelled", task.id)));
+            }
+            task.standing = stood.again(&task.new.trigger, requester.now).ok_or_else(|| {
+                AgentError::Invalid(format!(
+                    "the time of task {} has passed; give it another: limpid task edit {} --at 2026-04-11T09:00",
+                    task.id, task.id
+                ))
+            })?;
+            Ok(())
+        })
+        .await
     }
 
     /// Switches a task on or off.

@@ -13,6 +13,7 @@ use crate::error::AgentError;
 use crate::host::Host;
 use crate::tasks::request::{TaskChange, TaskRequest};
 use crate::tasks::requester::Requester;
+use crate::tasks::stood::Stood;
 use crate::timers::SchedulerWaker;
 
 /// How often a change is tried while others change the same task.
@@ -94,8 +95,13 @@ impl Tasks {
         self.update(requester, id, |task| change.apply(task, requester)).await
     }
 
-    /// Cancels a task; its runs stay in the log.
+    /// Cancels a task; its runs stay in the log. How it stood is written down first, so that it can be taken back.
     pub(crate) async fn cancel_as(&self, requester: &Requester, id: &str) -> Result<Task, AgentError> {
+        let before = self.find_as(requester, id).await?;
+        if matches!(before.standing.status, TaskStatus::Pending | TaskStatus::Disabled) {
+            let value = Some(Stood::of(&before).to_text());
+            self.write_setting(&Stood::name(before.id), value, "auto").await?;
+        }
         self.update(requester, id, |task| {
             if !matches!(task.standing.status, TaskStatus::Pending | TaskStatus::Disabled) {
                 return Err(over(task));

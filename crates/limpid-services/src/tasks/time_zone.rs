@@ -157,7 +157,12 @@ impl Tasks {
         Ok(Some(ZoneNotice { key: format!("zone:{event}"), title: "Another time zone", text }))
     }
 
-    async fn write_setting(&self, name: &str, value: Option<String>, trigger: &str) -> Result<(), AgentError> {
+    pub(super) async fn write_setting(
+        &self,
+        name: &str,
+        value: Option<String>,
+        trigger: &str,
+    ) -> Result<(), AgentError> {
         let setting = NewSetting { name: name.to_owned(), value, trigger: trigger.to_owned() };
         Ok(self.store.set_for_all(vec![setting], self.host.now_ms()).await?)
     }

@@ -34,6 +34,14 @@ pub enum TaskCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Bring one back that was taken out; it stands as it did before
+    Undo {
+        /// Its number
+        id: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Switch one off
     Disable {
         /// Its number

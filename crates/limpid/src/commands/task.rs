@@ -36,6 +36,7 @@ pub async fn run(agent: &Agent, command: &TaskCommand) -> Result<(), Failure> {
         }
         TaskCommand::Zone(args) => zone::run(agent, args).await,
         TaskCommand::Cancel { id, json } => shown::changed(agent, &agent.tasks().cancel(id).await?, *json),
+        TaskCommand::Undo { id, json } => shown::changed(agent, &agent.tasks().undo_cancel(id).await?, *json),
         TaskCommand::Disable { id, json } => shown::changed(agent, &agent.tasks().set_enabled(id, false).await?, *json),
         TaskCommand::Enable { id, json } => shown::changed(agent, &agent.tasks().set_enabled(id, true).await?, *json),
         TaskCommand::Snooze { id, until, json } => {

@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use limpid_core::ConversationId;
 use limpid_core::task::{TaskStatus, Trigger};
 use limpid_runtime::Agent;
-use limpid_runtime::tasks::{time_words, trigger_words};
+use limpid_runtime::tasks::{next_times, on_both_clocks, status_words, time_words, when_words, zone_of};
 use limpid_store::{Task, TaskRun};
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ pub(super) async fn one(agent: &Agent, id: &str, json: bool) -> Result<(), Failu
     let (task, runs) = agent.tasks().get(id).await?;
     if json {
         let mut value = head(&task);
-        value["next"] = times(&task, agent.now()).into_iter().map(Timestamp::as_millisecond).collect();
+        value["next"] = next_times(&task, agent.now(), TIMES).into_iter().map(Timestamp::as_millisecond).collect();
         value["runs"] = runs.rows.iter().map(run_head).collect();
         return output::json("task", &value);
     }
@@ -31,10 +31,10 @@ pub(super) async fn one(agent: &Agent, id: &str, json: bool) -> Result<(), Failu
         lines.push(new.prompt.clone());
     }
     lines.push(String::new());
-    lines.push(format!("{:7} {}", new.kind, when(&task, now, &zone)));
-    lines.push(format!("status  {}", status(&task)));
-    for (at, name) in times(&task, now).into_iter().zip(["next", "then", "then"]) {
-        let date = at.to_zoned(zone_of(&task)).strftime("%Y-%m-%d %H:%M %Z");
+    lines.push(format!("{:7} {}", new.kind, when_words(&task, now, &zone)));
+    lines.push(format!("status  {}", status_words(&task)));
+    for (at, name) in next_times(&task, now, TIMES).into_iter().zip(["next", "then", "then"]) {
+        let date = at.to_zoned(zone_of(&task.new)).strftime("%Y-%m-%d %H:%M %Z");
         lines.push(format!("{name:7} {} ({date})", time_words(at, now, &zone)));
     }
     lines.push(format!("zone    {}", new.zone));
@@ -95,7 +95,7 @@ pub(super) fn table(agent: &Agent, tasks: &[Task]) -> String {
             vec![
                 task.id.to_string(),
                 next,
-                when(task, now, &own),
+                when_words(task, now, &own),
                 task.new.kind.to_string(),
                 task.new.description.clone(),
             ]
@@ -139,43 +139,4 @@ fn run_line(run: &TaskRun, zone: &TimeZone) -> String {
     let outcome = run.end.map_or("running", |(_, outcome)| outcome.as_str());
     let transcript = run.conversation.as_ref().map(|id| format!("limpid conversation show {id}")).unwrap_or_default();
     format!("{}  {outcome:7} {} {transcript}", in_zone(run.slot_ms, zone), run.detail).trim_end().to_owned()
-}
-
-/// What makes a task run, by the owner's clock; a pattern goes by the clock of the task's zone, which is named when it is
-/// another one.
-fn when(task: &Task, now: Timestamp, own: &TimeZone) -> String {
-    let words = trigger_words(&task.new.trigger, now, own);
-    let other = zone_of(task) != *own && matches!(task.new.trigger, Trigger::Cron { .. });
-    if other { format!("{words} ({})", task.new.zone) } else { words }
-}
-
-/// A time by the owner's clock, and behind it by that of the task's zone when it shows another time.
-fn on_both_clocks(task: &Task, at: Timestamp, now: Timestamp, own: &TimeZone) -> String {
-    let words = time_words(at, now, own);
-    let there = at.to_zoned(zone_of(task));
-    if there.offset() == own.to_offset(at) {
-        return words;
-    }
-    format!("{words} ({} {})", there.strftime("%H:%M"), task.new.zone)
-}
-
-/// The next times: what is set, then what follows by itself.
-fn times(task: &Task, now: Timestamp) -> Vec<Timestamp> {
-    if task.standing.status != TaskStatus::Pending {
-        return Vec::new();
-    }
-    let Some(next) = task.standing.next else { return Vec::new() };
-    std::iter::successors(Some(next), |at| task.new.trigger.next_after((*at).max(now))).take(TIMES).collect()
-}
-
-fn status(task: &Task) -> String {
-    match task.standing.failures {
-        0 => task.standing.status.to_string(),
-        1 => format!("{}, failed once", task.standing.status),
-        failures => format!("{}, failed {failures} times in a row", task.standing.status),
-    }
-}
-
-fn zone_of(task: &Task) -> TimeZone {
-    TimeZone::get(&task.new.zone).unwrap_or(TimeZone::UTC)
 }
