@@ -8,6 +8,7 @@
 //! - [`jobs`]: what runs when its time has come: the heartbeat, tasks, mail, maintenance.
 //! - [`commands`]: commands that begin with a slash, the same on every surface.
 //! - [`said`]: whose words a message is that stands where the owner's do.
+//! - [`soul`]: the soul as prompts show it.
 //! - [`question`]: what the owner is shown of a call that waits for them.
 //! - [`ui`]: screens in answers, and what pressing their buttons says.
 //! - [`bridge`]: what programs are lent that think for themselves.
@@ -30,6 +31,7 @@ pub mod requests;
 pub mod said;
 mod settings;
 pub mod setup;
+pub mod soul;
 pub mod ui;
 
 pub use crate::agent::{Agent, AgentOptions};

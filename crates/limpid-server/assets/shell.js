@@ -1,5 +1,5 @@
 // What every screen needs: keys to go places, and asking the server.
-const places = { c: "/", p: "/prompt/next", a: "/activity", k: "/cost", s: "/settings" };
+const places = { c: "/", p: "/prompt/next", a: "/activity", m: "/memory", k: "/cost", s: "/settings" };
 let going = 0;
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select, dialog")) return;
@@ -9,6 +9,14 @@ addEventListener("keydown", (event) => {
     event.preventDefault();
     (document.querySelector("main input[type=search]") ?? document.querySelector("#say"))?.focus();
   }
+});
+
+// A form whose answer takes a while turns its sign, and is not sent twice.
+addEventListener("submit", ({ target, submitter }) => {
+  if (!target.matches("[data-slow]") || !submitter) return;
+  submitter.classList.add("spin");
+  submitter.ariaBusy = "true";
+  setTimeout(() => { submitter.disabled = true; });
 });
 
 /** Sends a form; the answer as JSON. What the server refuses is thrown with its words. */

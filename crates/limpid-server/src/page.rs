@@ -4,12 +4,15 @@
 //! - `logins`: who is logged in; `door`: who is let in; `headers`: what a browser may do with what it gets.
 //! - `assets`: style sheets and scripts.
 //! - `state`: what all are made from; `shell`: what stands on every screen; `markdown`, `parts`: what stands on several.
+//! - `forms`: what is sent without a script.
 //! - `talks`: what is shown of turns while they run; `follow`, `growing`: who shows it; `events`: how a browser is told.
 //! - `chat`, `thread`, `send`: conversations; `screens`, `press`: forms in answers.
 //! - `inspector`, `diff`, `prompt_files`: what is read, what changed in it, and the files that it is made from.
-//! - `activity`, `cost`, `settings`: the other screens, each with its routes.
+//! - `activity`, `tasks`, `inbox`, `agents`, `goals`, `skills`, `memory`, `cost`, `settings`: the other screens, each with its
+//!   routes.
 
 mod activity;
+mod agents;
 mod assets;
 mod chat;
 mod cost;
@@ -17,11 +20,15 @@ mod diff;
 mod door;
 mod events;
 mod follow;
+mod forms;
+mod goals;
 mod growing;
 mod headers;
+mod inbox;
 mod inspector;
 mod logins;
 mod markdown;
+mod memory;
 mod meter;
 mod parts;
 mod press;
@@ -30,8 +37,10 @@ mod prompt_files;
 mod send;
 mod settings;
 mod shell;
+mod skills;
 mod state;
 mod talks;
+mod tasks;
 mod thread;
 mod trouble;
 
@@ -165,6 +174,12 @@ fn router(page: &Arc<Page>) -> Router {
         .merge(activity::routes())
         .merge(cost::routes())
         .merge(settings::routes())
+        .merge(tasks::routes())
+        .merge(memory::routes())
+        .merge(agents::routes())
+        .merge(inbox::routes())
+        .merge(goals::routes())
+        .merge(skills::routes())
         .fallback(trouble::missing)
         .layer(middleware::from_fn_with_state(Arc::clone(page), door::admit));
     Router::new()

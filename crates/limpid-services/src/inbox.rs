@@ -197,6 +197,14 @@ impl Inbox {
         Ok(self.store.items(filter).await?)
     }
 
+    /// What of a source waits for a heartbeat, oldest first.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn waiting(&self, source: Source) -> Result<Listed<InboxItem>, AgentError> {
+        Ok(self.store.pending(source).await?)
+    }
+
     /// One item that came in.
     ///
     /// # Errors

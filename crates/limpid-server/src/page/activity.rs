@@ -13,11 +13,23 @@ use limpid_prompt::shown::{shown, shown_line};
 use limpid_runtime::AgentError;
 use limpid_store::{Draft, DraftId};
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
+use super::forms::typed;
 use super::parts::fields;
 use super::shell::Shell;
 use super::state::Page;
 use super::trouble::{Trouble, screen as screen_of};
+
+/// An argument that can be changed.
+struct Argument {
+    /// Its name, as it is shown.
+    label: String,
+    name: String,
+    value: String,
+    /// Whether it is a text, which is taken as it is typed, and not as JSON.
+    is_text: bool,
+}
 
 /// A draft as it is shown.
 struct DraftRow {
@@ -32,6 +44,9 @@ struct DraftRow {
     is_foreign: bool,
     until: String,
     hash: String,
+    edits: Vec<Argument>,
+    /// The arguments as they are, where they have no names.
+    raw: String,
 }
 
 #[derive(Template)]
@@ -53,6 +68,7 @@ pub(super) fn routes() -> Router<Arc<Page>> {
         .route("/activity", get(screen))
         .route("/drafts/{id}/approve", post(approve))
         .route("/drafts/{id}/refuse", post(refuse))
+        .route("/drafts/{id}/edit", post(edit))
 }
 
 async fn screen(State(page): State<Arc<Page>>, headers: HeaderMap) -> Result<Response, Trouble> {
@@ -78,6 +94,52 @@ async fn approve(
 async fn refuse(State(page): State<Arc<Page>>, Path(id): Path<i64>, headers: HeaderMap) -> Result<Response, Trouble> {
     let done = page.agent.drafts().refuse(DraftId(id)).await;
     back(&page, &headers, done).await
+}
+
+/// Puts other arguments into a draft. What was approved before is void, and the draft waits as it is then.
+async fn edit(
+    State(page): State<Arc<Page>>,
+    Path(id): Path<i64>,
+    headers: HeaderMap,
+    Form(sent): Form<Vec<(String, String)>>,
+) -> Result<Response, Trouble> {
+    let done = match arguments(&sent) {
+        Ok(arguments) => page.agent.drafts().edit(DraftId(id), &arguments).await,
+        Err(why) => Err(AgentError::Invalid(why)),
+    };
+    back(&page, &headers, done).await
+}
+
+/// The arguments that a form holds: `name`, `kind` and `value` of each, or all of them as `arguments`.
+fn arguments(sent: &[(String, String)]) -> Result<String, String> {
+    if let [(name, all)] = sent
+        && name == "arguments"
+    {
+        return Ok(typed(all));
+    }
+    let mut arguments = Map::new();
+    for argument in sent.chunks(3) {
+        let [(_, name), (_, kind), (_, value)] = argument else {
+            return Err("The form is not whole; load the page again.".to_owned());
+        };
+        let value = match kind.as_str() {
+            "text" => Value::String(typed(value)),
+            _ => serde_json::from_str(value).map_err(|error| format!("`{name}` is no JSON: {error}"))?,
+        };
+        arguments.insert(name.clone(), value);
+    }
+    Ok(Value::Object(arguments).to_string())
+}
+
+fn edits(arguments: &str) -> Vec<Argument> {
+    let value: Value = serde_json::from_str(arguments).unwrap_or_default();
+    let argument = |(name, value): (&String, &Value)| Argument {
+        label: shown_line(name),
+        name: name.clone(),
+        value: value.as_str().map_or_else(|| value.to_string(), str::to_owned),
+        is_text: value.is_string(),
+    };
+    value.as_object().into_iter().flatten().map(argument).collect()
 }
 
 /// The list again, or why nothing came of it: also a draft that was approved and failed says so.
@@ -106,5 +168,7 @@ fn row(page: &Page, draft: &Draft) -> DraftRow {
         is_foreign: new.trust.is_foreign(),
         until: page.clock(new.expires_ms),
         hash: new.bound_hash().to_owned(),
+        edits: edits(&new.arguments),
+        raw: new.arguments.clone(),
     }
 }

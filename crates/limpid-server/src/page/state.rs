@@ -40,6 +40,17 @@ impl Page {
         at.strftime(form).to_string()
     }
 
+    /// A moment as `24 Nov, 10:10`.
+    pub(super) fn moment(&self, at_ms: i64) -> String {
+        let at = jiff::Timestamp::from_millisecond(at_ms).unwrap_or_default().to_zoned(self.agent.zone());
+        let form = if at.year() == self.agent.now().to_zoned(self.agent.zone()).year() {
+            "%-d %b, %H:%M"
+        } else {
+            "%-d %b %Y, %H:%M"
+        };
+        at.strftime(form).to_string()
+    }
+
     /// The number of a piece, as a browser says it again.
     pub(crate) fn mark(&self, number: u64) -> String {
         format!("{}-{number}", self.epoch)

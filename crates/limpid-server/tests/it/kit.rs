@@ -17,6 +17,9 @@ use tokio::sync::oneshot;
 /// Longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// The script of a model that is not asked anything.
+pub(crate) const QUIET: &str = "[[reply]]\ntext = \"Hello.\"\n";
+
 pub(crate) struct Noon;
 
 impl Clock for Noon {
@@ -113,6 +116,16 @@ impl PageBench {
         let text = response.text().await.unwrap();
         assert_eq!(status, StatusCode::OK, "{path}: {text}");
         serde_json::from_str(&text).unwrap()
+    }
+
+    /// Where a form leads that was sent without a script.
+    pub(crate) async fn leads(&self, path: &str, fields: &[(&str, &str)]) -> String {
+        let response = self.post(path, fields).send().await.unwrap();
+        let status = response.status();
+        let to = response.headers().get("location").map(|to| to.to_str().unwrap().to_owned());
+        let text = response.text().await.unwrap();
+        assert_eq!(status, StatusCode::SEE_OTHER, "{path}: {text}");
+        to.unwrap()
     }
 
     /// Pieces of a conversation after the mark of one, or all that stand there, until one is the last.

@@ -24,6 +24,55 @@ async fn a_draft_is_carried_out_as_it_was_seen_and_only_then() {
     assert_eq!(approve(&bench, hash).await.0, StatusCode::UNPROCESSABLE_ENTITY, "it is carried out once");
 }
 
+// SUR-024 KAI-097
+#[tokio::test]
+async fn a_draft_is_changed_shown_again_and_carried_out_with_the_new_words_only() {
+    let script = "[[reply]]\ncalls = [{ name = \"write_file\", arguments = { path = \"notes.md\", content = \"Dear Eve\" } }]\n\
+                  [[reply]]\ntext = \"Done.\"\n";
+    let bench = PageBench::new(script, "[tools]\ndefer = false\n[policy]\nask = [{ tool = \"write_file\" }]\n").await;
+    let request = limpid_runtime::ChatRequest { text: "Write it down".to_owned(), ..Default::default() };
+    let mut turn = bench.agent.chat(request).await.unwrap();
+    while turn.next().await.is_some() {}
+    let hash =
+        |screen: &str| screen.split("name=\"hash\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let screen = bench.html("/activity").await;
+    assert!(screen.contains("Dear Eve</textarea>"), "{screen}");
+    let before = hash(&screen);
+    // The order in which the form has its fields.
+    let fields = |text| {
+        [
+            ("name", "content"),
+            ("kind", "text"),
+            ("value", text),
+            ("name", "path"),
+            ("kind", "text"),
+            ("value", "notes.md"),
+        ]
+    };
+    assert_eq!(bench.leads("/drafts/1/edit", &fields("Dear Ada\r\n<b>Hi</b>")).await, "/activity");
+    let screen = bench.html("/activity").await;
+    assert!(screen.contains("Dear Ada\n&#60;b&#62;Hi&#60;/b&#62;") && !screen.contains("Dear Eve"), "{screen}");
+    assert_eq!(
+        approve(&bench, &before).await,
+        (StatusCode::UNPROCESSABLE_ENTITY, false),
+        "it is no more what was seen"
+    );
+    for wrong in [
+        &[("arguments", "{\"path\": 5}")][..],
+        &[("arguments", "no JSON")][..],
+        &[("name", "path"), ("kind", "json"), ("value", "[")][..],
+        &[("name", "path")][..],
+    ] {
+        let refused = bench.post("/drafts/1/edit", wrong).send().await.unwrap();
+        assert_eq!(refused.status(), StatusCode::UNPROCESSABLE_ENTITY, "{wrong:?}");
+    }
+    assert_eq!(approve(&bench, &hash(&bench.html("/activity").await)).await, (StatusCode::SEE_OTHER, true));
+    let written = std::fs::read_to_string(bench.home.path().join("workspace/notes.md")).unwrap();
+    assert_eq!(written, "Dear Ada\n<b>Hi</b>");
+    let late = bench.post("/drafts/1/edit", &fields("Dear Eve")).send().await.unwrap();
+    assert_eq!(late.status(), StatusCode::UNPROCESSABLE_ENTITY);
+}
+
 /// How an approval is answered, and whether the file is there after it.
 async fn approve(bench: &PageBench, hash: &str) -> (StatusCode, bool) {
     let response = bench.post("/drafts/1/approve", &[("hash", hash)]).send().await.unwrap();

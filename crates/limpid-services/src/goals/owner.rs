@@ -4,6 +4,7 @@ use limpid_core::GoalId;
 use limpid_core::goal::{
     Checkpoint, CheckpointStatus, Goal, GoalError, GoalManager, GoalRecord, Goals as GoalList, Priority,
 };
+use limpid_store::Conversation;
 
 use crate::directory::ConversationChoice;
 use crate::error::AgentError;
@@ -28,6 +29,18 @@ pub struct GoalHistory {
 }
 
 impl Goals {
+    /// The conversations that have or had goals, the one that was changed last first.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn conversations(&self, limit: u32) -> Result<Vec<Conversation>, AgentError> {
+        let mut found = Vec::new();
+        for id in self.store.goal_conversations(limit).await? {
+            found.push(self.directory.existing(&id).await?);
+        }
+        Ok(found)
+    }
+
     /// The goals of a conversation; none when there is no conversation yet.
     ///
     /// # Errors

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use limpid_config::{Config, Live};
 use limpid_core::{Category, Memory, MemoryId};
 use limpid_store::{
-    IndexState, Listed, MemoryEvent, MemoryEventId, MemoryRef, NewPromotion, Promotion, PromotionId, Provenance, Store,
-    StoreError, StoredMemory,
+    IndexState, Listed, MemoryEvent, MemoryEventId, MemoryRef, NewPromotion, Promotion, PromotionId, PromotionState,
+    Provenance, Store, StoreError, StoredMemory,
 };
 
 use crate::error::AgentError;
@@ -158,6 +158,25 @@ impl Memories {
         let decided: Result<Promotion, StoreError> =
             if approved { store.approve_promotion(id, now_ms).await } else { store.refuse_promotion(id, now_ms).await };
         Ok(decided?)
+    }
+
+    /// Takes the memory of a proposal into the soul with the owner's words, in place of those that the agent proposed.
+    ///
+    /// # Errors
+    /// When there is no such proposal, it was decided before, its memory is gone, or the addition is blank.
+    pub async fn reword_promotion(
+        &self,
+        id: PromotionId,
+        addition: &str,
+        source: &str,
+    ) -> Result<Promotion, AgentError> {
+        let proposals = self.store.promotions(Some(PromotionState::Pending)).await?.rows;
+        let Some(proposal) = proposals.into_iter().find(|proposal| proposal.id == id) else {
+            return Err(AgentError::Invalid(format!("promotion {} does not wait any more", id.0)));
+        };
+        let promoted = self.promote(&MemoryRef::Id(proposal.memory.id), addition, source).await?;
+        self.decide_promotion(id, false).await?;
+        Ok(promoted)
     }
 
     /// Takes what a promotion added out of the soul and restores its memory.

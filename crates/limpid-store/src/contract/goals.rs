@@ -67,6 +67,9 @@ pub async fn every_goal_event_comes_back(bench: &Bench) {
     assert_eq!(log.records[..14], records);
     assert_eq!(store.goal_log(&conversation_id("b")).await.unwrap(), GoalLog::default());
     assert_eq!(bench.other.goal_log(&a).await.unwrap(), GoalLog::default());
+    assert_eq!(store.goal_conversations(9).await.unwrap(), std::slice::from_ref(&a));
+    assert!(store.goal_conversations(0).await.unwrap().is_empty());
+    assert!(bench.other.goal_conversations(9).await.unwrap().is_empty());
     let lost = store.append_goal_log(&conversation_id("c"), GoalAppend { after: 0, records }).await;
     assert!(matches!(lost, Err(StoreError::NotFound { .. })), "{lost:?}");
 }

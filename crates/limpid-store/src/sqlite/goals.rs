@@ -26,6 +26,18 @@ impl GoalLogs for SqliteStore {
         .await
     }
 
+    async fn goal_conversations(&self, limit: u32) -> Result<Vec<ConversationId>, StoreError> {
+        self.read(move |tx| {
+            let mut statement = tx.sql.prepare_cached(
+                "SELECT conversation FROM goal_event WHERE owner = ? GROUP BY conversation
+                 ORDER BY max(at_ms) DESC, conversation LIMIT ?",
+            )?;
+            let ids = statement.query_map((tx.owner, limit), |row| row.get::<_, String>(0))?;
+            Ok(ids.collect::<Result<Vec<_>, _>>()?.into_iter().map(ConversationId::new).collect())
+        })
+        .await
+    }
+
     async fn append_goal_log(&self, conversation: &ConversationId, more: GoalAppend) -> Result<(), StoreError> {
         let conversation = conversation.clone();
         self.write(move |tx| append(tx, &conversation, &more)).await

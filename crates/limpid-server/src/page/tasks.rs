@@ -1,0 +1,220 @@
+//! The screen of tasks: what is to be done later, when, and how it went.
+
+mod shown;
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::{Path, Query, State};
+use axum::http::HeaderMap;
+use axum::response::{Html, IntoResponse as _, Response};
+use axum::routing::{get, post};
+use axum::{Form, Router};
+use limpid_core::task::{TaskKind, TaskStatus};
+use limpid_runtime::AgentError;
+use limpid_runtime::tasks::{TaskChange, TaskRequest, When, parse_span};
+use limpid_store::Task;
+use serde::Deserialize;
+
+use self::shown::{Row, name, row};
+use super::forms::{back, typed};
+use super::shell::Shell;
+use super::state::Page;
+use super::trouble::Trouble;
+
+/// Tasks that are shown.
+const MOST: usize = 200;
+
+/// A line of the list.
+enum Entry {
+    Task(Box<Row>),
+    /// One that was just deleted, where it stood.
+    Gone {
+        id: i64,
+        name: String,
+        is_foreign: bool,
+    },
+}
+
+#[derive(Template)]
+#[template(path = "tasks.html")]
+struct TasksScreen {
+    shell: Shell,
+    entries: Vec<Entry>,
+    over: Vec<Row>,
+    all: bool,
+    left_out: usize,
+    zone: String,
+}
+
+/// What is asked for.
+#[derive(Deserialize)]
+struct Asked {
+    /// A task that is shown open.
+    open: Option<String>,
+    /// A task that was just deleted, and where it stood.
+    gone: Option<String>,
+    at: Option<String>,
+    /// Those too that are over.
+    all: Option<String>,
+}
+
+/// Where a task stood in the list.
+#[derive(Deserialize)]
+struct Place {
+    at: Option<String>,
+}
+
+/// What a task is to be.
+#[derive(Deserialize)]
+struct Wanted {
+    description: String,
+    text: String,
+    kind: Option<String>,
+    when: String,
+    time: String,
+}
+
+/// Its routes.
+pub(super) fn routes() -> Router<Arc<Page>> {
+    Router::new()
+        .route("/tasks", get(screen).post(add))
+        .route("/tasks/{id}", post(change))
+        .route("/tasks/{id}/run", post(run))
+        .route("/tasks/{id}/on", post(on))
+        .route("/tasks/{id}/off", post(off))
+        .route("/tasks/{id}/delete", post(delete))
+        .route("/tasks/{id}/undo", post(undo))
+}
+
+async fn screen(
+    State(page): State<Arc<Page>>,
+    Query(asked): Query<Asked>,
+    headers: HeaderMap,
+) -> Result<Response, Trouble> {
+    let number = |text: Option<&String>| text.and_then(|text| text.parse::<i64>().ok());
+    let (open, gone) = (number(asked.open.as_ref()), number(asked.gone.as_ref()));
+    let all = asked.all.is_some();
+    let waits = |task: &Task| matches!(task.standing.status, TaskStatus::Pending | TaskStatus::Disabled);
+    let listed = page.agent.tasks().list(None).await?.rows;
+    let heartbeat = page.agent.heartbeat().next_due_ms().await?.map(|due| page.clock(due));
+    let (mut entries, mut over) = (Vec::new(), Vec::new());
+    let wanted = |task: &&Task| waits(task) || all;
+    let left_out = listed.iter().filter(wanted).count().saturating_sub(MOST);
+    for task in listed.iter().filter(wanted).take(MOST) {
+        let runs = page.agent.tasks().get(&task.id.to_string()).await?.1.rows;
+        let row = row(&page, task, &runs, open == Some(task.id.0), heartbeat.as_deref());
+        if waits(task) { entries.push(Entry::Task(Box::new(row))) } else { over.push(row) }
+    }
+    let gone = listed.iter().find(|task| Some(task.id.0) == gone && task.standing.status == TaskStatus::Cancelled);
+    if let Some(task) = gone {
+        let at = asked.at.and_then(|at| at.parse().ok()).unwrap_or(entries.len()).min(entries.len());
+        entries.insert(at, Entry::Gone { id: task.id.0, name: name(task), is_foreign: task.new.trust.is_foreign() });
+        over.retain(|row| row.id != task.id.0);
+    }
+    let screen = TasksScreen {
+        shell: Shell::new(&page, &headers, "Tasks · Limpid", "activity").await?,
+        entries,
+        over,
+        all,
+        left_out,
+        zone: page.agent.zone().iana_name().unwrap_or("UTC").to_owned(),
+    };
+    Ok(Html(screen.render()?).into_response())
+}
+
+/// `POST /tasks`
+async fn add(
+    State(page): State<Arc<Page>>,
+    headers: HeaderMap,
+    Form(wanted): Form<Wanted>,
+) -> Result<Response, Trouble> {
+    let kind = wanted.kind.as_deref().and_then(TaskKind::parse).unwrap_or(TaskKind::Reminder);
+    let added = match when(&wanted.when, &wanted.time) {
+        Ok(Some(when)) => {
+            // What a heartbeat is to do is for its model.
+            let kind = if when == When::Heartbeat { TaskKind::Agent } else { kind };
+            let (description, prompt) = (wanted.description, typed(&wanted.text));
+            let (key, zone, missed, conversation) = (None, None, None, None);
+            let request = TaskRequest { key, description, prompt, kind, when, zone, missed, conversation };
+            page.agent.tasks().add(request).await
+        }
+        Ok(None) => Err(AgentError::Invalid("Say when the task is due.".to_owned())),
+        Err(why) => Err(why),
+    };
+    back(&page, &headers, added, |task| format!("/tasks?open={0}#t{0}", task.id)).await
+}
+
+/// `POST /tasks/{id}`
+async fn change(
+    State(page): State<Arc<Page>>,
+    Path(id): Path<i64>,
+    headers: HeaderMap,
+    Form(wanted): Form<Wanted>,
+) -> Result<Response, Trouble> {
+    let changed = match when(&wanted.when, &wanted.time) {
+        Ok(when) => {
+            let (description, prompt) = (Some(wanted.description), Some(typed(&wanted.text)));
+            let change = TaskChange { description, prompt, when, ..TaskChange::default() };
+            page.agent.tasks().change(&id.to_string(), change).await
+        }
+        Err(why) => Err(why),
+    };
+    back(&page, &headers, changed, |_| format!("/tasks?open={id}#t{id}")).await
+}
+
+/// `POST /tasks/{id}/run`: one run now. It goes on when the browser is closed.
+async fn run(State(page): State<Arc<Page>>, Path(id): Path<i64>, headers: HeaderMap) -> Result<Response, Trouble> {
+    let agent = page.agent.clone();
+    let running = tokio::spawn(async move {
+        let ran = agent.jobs().run_task(&id.to_string()).await?;
+        agent.conversations().deliver_waiting().await?;
+        Ok(ran)
+    });
+    let ran = running.await.unwrap_or_else(|_| Err(AgentError::Invalid("The run was cut off.".to_owned())));
+    back(&page, &headers, ran, |_| format!("/tasks?open={id}&all=true#t{id}")).await
+}
+
+async fn on(State(page): State<Arc<Page>>, Path(id): Path<i64>, headers: HeaderMap) -> Result<Response, Trouble> {
+    let done = page.agent.tasks().set_enabled(&id.to_string(), true).await;
+    back(&page, &headers, done, |_| format!("/tasks#t{id}")).await
+}
+
+async fn off(State(page): State<Arc<Page>>, Path(id): Path<i64>, headers: HeaderMap) -> Result<Response, Trouble> {
+    let done = page.agent.tasks().set_enabled(&id.to_string(), false).await;
+    back(&page, &headers, done, |_| format!("/tasks#t{id}")).await
+}
+
+async fn delete(
+    State(page): State<Arc<Page>>,
+    Path(id): Path<i64>,
+    headers: HeaderMap,
+    Form(Place { at }): Form<Place>,
+) -> Result<Response, Trouble> {
+    let done = page.agent.tasks().cancel(&id.to_string()).await;
+    let at = at.and_then(|at| at.parse::<usize>().ok()).map(|at| format!("&at={at}")).unwrap_or_default();
+    back(&page, &headers, done, |_| format!("/tasks?gone={id}{at}#t{id}")).await
+}
+
+async fn undo(State(page): State<Arc<Page>>, Path(id): Path<i64>, headers: HeaderMap) -> Result<Response, Trouble> {
+    let done = page.agent.tasks().undo_cancel(&id.to_string()).await;
+    back(&page, &headers, done, |_| format!("/tasks#t{id}")).await
+}
+
+/// When a task is to be due, as a form says it; none: as before.
+fn when(kind: &str, time: &str) -> Result<Option<When>, AgentError> {
+    let time = time.trim();
+    let span = || {
+        let wrong = format!("`{time}` is no length of time. Write a number and s, m, h or d: 10m, 2h, 1d.");
+        parse_span(time).ok_or(AgentError::Invalid(wrong))
+    };
+    Ok(match kind {
+        "" => None,
+        "at" => Some(When::At(time.to_owned())),
+        "in" => Some(When::In(span()?)),
+        "every" => Some(When::Every(span()?)),
+        "cron" => Some(When::Cron(time.to_owned())),
+        "heartbeat" => Some(When::Heartbeat),
+        _ => return Err(AgentError::Invalid("A task is due at, in, every, cron or heartbeat.".to_owned())),
+    })
+}
