@@ -46,3 +46,33 @@ impl Stood {
         Some(Standing { status, next, failures: 0 })
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail")]
+mod tests {
+    use super::*;
+
+    // SUR-024
+    #[test]
+    fn what_is_brought_back_stands_as_it_did_and_makes_up_for_nothing() {
+        let now: Timestamp = "2026-04-11T12:00:00Z".parse().unwrap();
+        let at = |time: &str| time.parse::<Timestamp>().unwrap();
+        let daily = Trigger::cron("0 9 * * *", "UTC").unwrap();
+        let stood = |on, next: Option<&str>| Stood { on, next_ms: next.map(|next| at(next).as_millisecond()) };
+        let again = |stood: &Stood, trigger: &Trigger| stood.again(trigger, now).map(|it| (it.status, it.next));
+        let tomorrow = Some(at("2026-04-12T09:00:00Z"));
+        let snoozed = "2026-04-20T10:00:00Z";
+        assert_eq!(again(&stood(true, Some(snoozed)), &daily), Some((TaskStatus::Pending, Some(at(snoozed)))));
+        let missed = stood(true, Some("2026-04-11T09:00:00Z"));
+        assert_eq!(again(&missed, &daily), Some((TaskStatus::Pending, tomorrow)), "what was missed stays missed");
+        assert_eq!(again(&stood(false, None), &daily), Some((TaskStatus::Disabled, tomorrow)));
+        assert_eq!(again(&stood(true, None), &Trigger::Heartbeat), Some((TaskStatus::Pending, None)));
+        let passed = Trigger::Once(at("2026-04-11T11:59:59Z"));
+        assert_eq!(again(&stood(true, Some("2026-04-11T11:59:59Z")), &passed), None);
+        // Nothing runs of which it is not known that it was on.
+        for unknown in ["", "{}", "[]", "{\"on\": 5}"] {
+            assert_eq!(again(&Stood::read(unknown), &daily), Some((TaskStatus::Disabled, tomorrow)), "{unknown}");
+        }
+        assert_eq!(Stood::read(&stood(true, Some(snoozed)).to_text()), stood(true, Some(snoozed)));
+    }
+}

@@ -97,7 +97,7 @@ fn listed(words: &[String]) -> String {
 
 /// The step of numbers that go from 0 evenly around a clock of so many; one number is a step of the whole clock.
 fn step_of(numbers: &[u8], around: u8) -> Option<u8> {
-    let count = u8::try_from(numbers.len()).ok().filter(|count| *count > 0 && around % count == 0)?;
+    let count = u8::try_from(numbers.len()).ok().filter(|count| around.is_multiple_of(*count))?;
     let step = around / count;
     numbers.iter().zip(0..).all(|(number, at): (_, u8)| *number == at * step).then_some(step)
 }
