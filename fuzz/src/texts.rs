@@ -69,7 +69,8 @@ pub(crate) fn ui(bytes: &[u8]) {
     }
     let mut fences = Fences::default();
     let pieces = [fences.push(&text[..at]), fences.push(&text[at..]), fences.finish()];
-    let trees = |parts: &mut dyn Iterator<Item = Part>| parts.filter(|part| !matches!(part, Part::Text(_))).collect::<Vec<_>>();
+    let trees =
+        |parts: &mut dyn Iterator<Item = Part>| parts.filter(|part| !matches!(part, Part::Text(_))).collect::<Vec<_>>();
     let whole = trees(&mut parts(&text).into_iter());
     assert_eq!(trees(&mut pieces.into_iter().flatten()), whole);
     for part in whole {

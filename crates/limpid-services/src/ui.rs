@@ -16,12 +16,7 @@ const REMOTE: &str = "chat-remote";
 const FIELD: &str = "ui_mode";
 
 /// What answers of a conversation may hold, where its prompts say how.
-pub fn ui_mode(
-    config: &Config,
-    kind: ConversationKind,
-    card: &ModelCard,
-    (profile, path): (&Profile, &str),
-) -> UiMode {
+pub fn ui_mode(config: &Config, kind: ConversationKind, card: &ModelCard, (profile, path): (&Profile, &str)) -> UiMode {
     if card.tools == ToolProtocol::None || !teaches(profile, path) {
         return UiMode::None;
     }
@@ -45,8 +40,12 @@ pub fn draws(config: &Config, kind: ConversationKind) -> bool {
 /// Why it may not.
 pub fn may_be_interactive(card: &ModelCard, profile: &Profile) -> Result<(), AgentError> {
     let why = match () {
-        () if card.local => format!("`{}` runs on this machine and is too small for it; choose another with /model", card.id),
-        () if card.tools == ToolProtocol::None => format!("`{}` cannot call tools; choose another with /model", card.id),
+        () if card.local => {
+            format!("`{}` runs on this machine and is too small for it; choose another with /model", card.id)
+        }
+        () if card.tools == ToolProtocol::None => {
+            format!("`{}` cannot call tools; choose another with /model", card.id)
+        }
         () if !teaches(profile, REMOTE) => {
             format!("the profile `{}` does not teach it; choose another with /profile", profile.name())
         }

@@ -161,7 +161,9 @@ impl ConversationKind {
 
     /// Reads a kind's name.
     pub fn parse(word: &str) -> Option<Self> {
-        [Self::Chat, Self::Interactive, Self::Heartbeat, Self::Task, Self::Run].into_iter().find(|kind| kind.as_str() == word)
+        [Self::Chat, Self::Interactive, Self::Heartbeat, Self::Task, Self::Run]
+            .into_iter()
+            .find(|kind| kind.as_str() == word)
     }
 }
 

@@ -102,7 +102,8 @@ impl Fences {
             }
             return;
         };
-        let closes = fence.is_some_and(|(mark, length, name)| mark == open.mark && length >= open.length && name.is_empty());
+        let closes =
+            fence.is_some_and(|(mark, length, name)| mark == open.mark && length >= open.length && name.is_empty());
         match &mut open.inside {
             Some(inside) if !closes => inside.push_str(line),
             Some(inside) => {

@@ -53,7 +53,8 @@ impl Input {
             InputForm::Select(options, chosen) => at(options, *chosen),
             InputForm::Radio(options, chosen) => chosen.map(|chosen| at(options, chosen)).unwrap_or_default(),
             InputForm::Chips(options) => {
-                let chosen = options.iter().filter(|(_, is_chosen)| *is_chosen).map(|(option, _)| option.value.as_str());
+                let chosen =
+                    options.iter().filter(|(_, is_chosen)| *is_chosen).map(|(option, _)| option.value.as_str());
                 chosen.collect::<Vec<_>>().join(", ")
             }
             InputForm::Slider([_, _, _, value]) => value.to_string(),
@@ -109,5 +110,8 @@ impl Choice {
 
 fn place(options: &[Choice], given: Option<&str>) -> Option<usize> {
     let given = given?;
-    options.iter().position(|option| option.value == given).or_else(|| options.iter().position(|option| option.is(given)))
+    options
+        .iter()
+        .position(|option| option.value == given)
+        .or_else(|| options.iter().position(|option| option.is(given)))
 }

@@ -144,9 +144,8 @@ impl Node {
 
     pub(super) fn callback(&self) -> Option<&Callback> {
         match &self.kind {
-            Kind::Button(_, Some(Action::Callback(callback))) | Kind::Countdown(_, _, Some(Action::Callback(callback))) => {
-                Some(callback)
-            }
+            Kind::Button(_, Some(Action::Callback(callback)))
+            | Kind::Countdown(_, _, Some(Action::Callback(callback))) => Some(callback),
             _ => None,
         }
     }

@@ -173,10 +173,12 @@ fn collect(value: &Value) -> Vec<String> {
 }
 
 fn form(name: &str, value: &Value) -> Option<InputForm> {
-    let chosen = || value.get("selected").into_iter().flat_map(|value| match value {
-        Value::List(entries) => entries.iter().filter_map(Value::words).collect(),
-        value => value.words().into_iter().collect::<Vec<_>>(),
-    });
+    let chosen = || {
+        value.get("selected").into_iter().flat_map(|value| match value {
+            Value::List(entries) => entries.iter().filter_map(Value::words).collect(),
+            value => value.words().into_iter().collect::<Vec<_>>(),
+        })
+    };
     let chosen: Vec<String> = chosen().map(|word| in_line(&word, LINE)).collect();
     let is_chosen = |option: &Choice| chosen.contains(&option.value) || chosen.contains(&option.label);
     Some(match name {

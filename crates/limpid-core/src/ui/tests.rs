@@ -35,21 +35,22 @@ fn every_type_is_read_and_no_other() {
     }
     let lines = one("{\"type\": \"divider\"}\n{\"type\": \"iframe\"}\n{\"type\": \"badge\", \"text\": \"new\"}");
     let Kind::Column(children) = &lines.root().kind else { panic!("{lines:?}") };
-    assert_eq!(children.iter().map(|child| &child.kind).collect::<Vec<_>>(), [&Kind::Divider, &Kind::Badge("new".to_owned())]);
+    assert_eq!(
+        children.iter().map(|child| &child.kind).collect::<Vec<_>>(),
+        [&Kind::Divider, &Kind::Badge("new".to_owned())]
+    );
 }
 
 // KAI-102
 #[test]
 fn wrong_fields_take_defaults_and_unknown_components_go() {
-    let tree = one(
-        r#"{"type": "column", "children": [
+    let tree = one(r#"{"type": "column", "children": [
         {"type": "alert", "text": 5, "level": "loud"}, {"type": "iframe", "src": "x"}, "loose", {"text": "no type"},
         {"type": "progress", "value": "much"}, {"type": "slider", "id": "s", "min": 9, "max": 1, "step": -1},
         {"type": "select", "id": "o", "options": {"a": 1}}, {"type": "table", "columns": ["a"], "rows": [[1, 2], "x", [3]]},
         {"type": "button", "label": "b", "action": {"type": "launch"}},
         {"type": "button", "label": "u", "action": {"type": "open_url", "url": "javascript:alert(1)"}},
-        {"type": "image", "url": "data:text/html,x", "alt": "p"}]}"#,
-    );
+        {"type": "image", "url": "data:text/html,x", "alt": "p"}]}"#);
     insta::assert_snapshot!(format!("{:#?}", tree.root()));
 }
 
@@ -132,7 +133,10 @@ fn an_old_tree_shows_what_was_sent_of_it() {
 fn an_address_is_of_the_web_and_its_host_is_what_is_shown() {
     let host = |text: &str| WebLink::new(text).map(|link| (link.url().to_owned(), link.host().to_owned()));
     let ok = |url: &str, host: &str| Some((url.to_owned(), host.to_owned()));
-    assert_eq!(host(" HTTPS://Example.com:8443/a b\"<>?q#f "), ok("https://example.com:8443/a%20b%22%3C%3E?q#f", "example.com"));
+    assert_eq!(
+        host(" HTTPS://Example.com:8443/a b\"<>?q#f "),
+        ok("https://example.com:8443/a%20b%22%3C%3E?q#f", "example.com")
+    );
     for wrong in [
         "javascript:alert(1)",
         "javascript://example.com/%0aalert(1)",

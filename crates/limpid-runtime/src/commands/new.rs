@@ -40,7 +40,9 @@ impl SlashCommand for New {
             "" => false,
             INTERACTIVE => true,
             other => {
-                return Err(AgentError::Invalid(format!("/new does not know `{other}`; write /new or /new interactive")));
+                return Err(AgentError::Invalid(format!(
+                    "/new does not know `{other}`; write /new or /new interactive"
+                )));
             }
         };
         let conversation = ConversationChoice::New;

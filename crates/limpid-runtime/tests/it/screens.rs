@@ -15,7 +15,8 @@ const CONFIG: &str = "[agent]\nprofile = \"kai\"\n[chat]\nui_mode = \"dynamic\"\
 async fn agent(card: ModelCard) -> (Bench, Agent) {
     let mut bench = Bench::new("").await;
     bench.config = limpid_runtime::Config::parse(CONFIG, "limpid.toml").unwrap();
-    let script = Script::parse("[[reply]]\ntext = \"ok\"\n[[reply]]\ntext = \"ok\"\n[[reply]]\ntext = \"ok\"\n").unwrap();
+    let script =
+        Script::parse("[[reply]]\ntext = \"ok\"\n[[reply]]\ntext = \"ok\"\n[[reply]]\ntext = \"ok\"\n").unwrap();
     let model: Arc<dyn Model> = Arc::new(ScriptedModel::with_card(card, script));
     let agent = Agent::open(AgentOptions { model: Some(model), ..bench.options() }).unwrap();
     (bench, agent)

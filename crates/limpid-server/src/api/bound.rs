@@ -100,7 +100,10 @@ pub(super) async fn place(
         };
     }
     if let Some(user) = asked.request.user.as_deref().filter(|user| !user.is_empty()) {
-        let id = ConversationId::new(format!("c-api-{}", &hash(&format!("{} {:?} {user}", program.name, program.role))[..24]));
+        let id = ConversationId::new(format!(
+            "c-api-{}",
+            &hash(&format!("{} {:?} {user}", program.name, program.role))[..24]
+        ));
         let is_empty = make(api, &id).await?;
         let before = before().filter(|_| is_empty);
         return Ok(Place { conversation: ConversationChoice::Id(id), before });

@@ -51,13 +51,7 @@ pub(super) async fn follow(page: &Arc<Page>, handle: TurnHandle, said: String) -
     Ok(())
 }
 
-async fn show(
-    page: Arc<Page>,
-    talk: Arc<Talk>,
-    mut handle: TurnHandle,
-    name: &str,
-    (said, draws): (&str, bool),
-) {
+async fn show(page: Arc<Page>, talk: Arc<Talk>, mut handle: TurnHandle, name: &str, (said, draws): (&str, bool)) {
     let (told, mut answers): (_, UnboundedReceiver<(CallId, ApprovalAnswer)>) = unbounded_channel();
     let markers = page.agent.config().chat.hide_markers.then(WithoutMarkers::default);
     talk.show(Of::Thread, name, format!("mine-{name}"), parts::mine(said, page.clock(page.agent.now_ms())));

@@ -7,7 +7,6 @@ use limpid_prompt::shown::{shown, shown_line};
 use limpid_runtime::{ApprovalAnswer, QuestionPart};
 use serde_json::Value;
 
-
 /// Characters of a call or a result in its line.
 const LINE: usize = 80;
 

@@ -260,6 +260,9 @@ mod tests {
         assert!(html.contains("disabled") && html.contains("value=\"Ada\"") && html.contains(">Sent<"), "{html}");
         assert!(!html.contains("data-message"), "{html}");
         let html = said(text, Standing::Live(5));
-        assert!(html.contains("data-message=\"5\"") && !html.contains("disabled") && !html.contains(">Sent<"), "{html}");
+        assert!(
+            html.contains("data-message=\"5\"") && !html.contains("disabled") && !html.contains(">Sent<"),
+            "{html}"
+        );
     }
 }

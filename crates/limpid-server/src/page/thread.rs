@@ -223,7 +223,8 @@ impl Reader<'_> {
     /// Whether a message is what a button of the answer before it says.
     fn is_pressed(&self, rows: &[StoredMessage], at: usize, text: &str) -> bool {
         let before = at.checked_sub(1).and_then(|before| rows.get(before));
-        let before = before.filter(|row| self.draws && row.message.role == Role::Assistant && !self.typed.contains(text));
+        let before =
+            before.filter(|row| self.draws && row.message.role == Role::Assistant && !self.typed.contains(text));
         before.is_some_and(|row| trees(&row.message.text).iter().any(|tree| tree.sent(text).is_some()))
     }
 

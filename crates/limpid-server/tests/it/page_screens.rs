@@ -69,7 +69,12 @@ async fn a_form_is_drawn_pressed_once_and_then_shows_what_was_sent() {
     let bench = PageBench::new(&replies(&[FORM, "Noted.", FORM]), DYNAMIC).await;
     let id = say(&bench, "new", "remind me").await;
     let html = thread(&bench, &id).await;
-    for part in ["<h3>Reminder &#60;b&#62;</h3>", "<select><option value=\"Today\" selected>", ">Choose</button>", "evil.example"] {
+    for part in [
+        "<h3>Reminder &#60;b&#62;</h3>",
+        "<select><option value=\"Today\" selected>",
+        ">Choose</button>",
+        "evil.example",
+    ] {
         assert!(html.contains(part), "{part}: {html}");
     }
     assert!(!html.contains("<img") && !html.contains("kai-ui"), "{html}");
@@ -127,7 +132,9 @@ async fn where_nothing_is_to_be_drawn_a_fence_is_code_and_no_prompt_asks_for_one
 // KAI-026
 #[tokio::test]
 async fn the_setting_puts_the_section_into_the_prompt() {
-    for (config, is_there) in [(DYNAMIC, true), ("[agent]\nprofile = \"kai\"\n", false), ("[chat]\nui_mode = \"dynamic\"\n", false)] {
+    for (config, is_there) in
+        [(DYNAMIC, true), ("[agent]\nprofile = \"kai\"\n", false), ("[chat]\nui_mode = \"dynamic\"\n", false)]
+    {
         let bench = PageBench::new(&replies(&["ok"]), config).await;
         say(&bench, "new", "hi").await;
         assert_eq!(bench.requests()[0].contains("## Dynamic UI"), is_there, "{config}");
@@ -152,7 +159,11 @@ async fn a_form_that_is_still_being_written_is_drawn_but_cannot_be_pressed() {
 // KAI-109
 #[tokio::test]
 async fn in_an_interactive_conversation_a_screen_replaces_the_one_before_and_back_brings_it_again() {
-    let screen = |name: &str| format!("```kai-ui\n{{\"type\": \"button\", \"label\": \"{name}\", \"action\": {{\"type\": \"callback\", \"event\": \"{name}\"}}}}\n```");
+    let screen = |name: &str| {
+        format!(
+            "```kai-ui\n{{\"type\": \"button\", \"label\": \"{name}\", \"action\": {{\"type\": \"callback\", \"event\": \"{name}\"}}}}\n```"
+        )
+    };
     let (first, second) = (screen("North"), screen("South"));
     let script = replies(&[&first, "not a screen", "```kai-ui\nnothing\n```", &second, &first]);
     let bench = PageBench::new(&script, "[agent]\nprofile = \"kai\"\n").await;

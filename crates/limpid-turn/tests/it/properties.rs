@@ -11,7 +11,13 @@ const LIMITS: Limits = Limits { calls_with_tools: 4, equal_batches: 3, result_ch
 
 fn start() -> TurnStart {
     let tool = |name: &str| OfferedTool { name: name.to_owned(), timeout: Duration::from_secs(30), result_chars: None };
-    TurnStart { tools: TOOLS.map(tool).to_vec(), taken: [CallId::new("c0")].into(), limits: LIMITS, decision: None, is_screen: false }
+    TurnStart {
+        tools: TOOLS.map(tool).to_vec(),
+        taken: [CallId::new("c0")].into(),
+        limits: LIMITS,
+        decision: None,
+        is_screen: false,
+    }
 }
 
 fn id() -> impl Strategy<Value = CallId> {
