@@ -28,9 +28,10 @@ impl CallIds {
         Self { place, taken: HashSet::new() }
     }
 
-    /// The name for a call: the given one if it is free.
+    /// The name for a call: the given one if it is free, and a name. Some servers take it from the model's words, and a blank or a
+    /// full stop parts the names of a call and of whoever makes it.
     pub(crate) fn claim(&mut self, given: Option<&str>) -> CallId {
-        let given = given.filter(|id| !id.is_empty() && !self.taken.contains(*id)).map(str::to_owned);
+        let given = given.filter(|id| is_name(id) && !self.taken.contains(*id)).map(str::to_owned);
         let place = self.place;
         let id = given.or_else(|| (0..).map(|n| format!("call_{place}_{n}")).find(|id| !self.taken.contains(id)));
         // The search above goes on until it finds one.
@@ -40,9 +41,24 @@ impl CallIds {
     }
 }
 
+fn is_name(id: &str) -> bool {
+    let is_of_it = |byte: u8| byte.is_ascii_alphanumeric() || b"_-:".contains(&byte);
+    (1..=100).contains(&id.len()) && id.bytes().all(is_of_it)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // SEC-077
+    #[test]
+    fn what_could_be_the_name_of_anothers_call_is_none() {
+        let mut ids = CallIds::at(3);
+        for given in ["run-agent-1 X", "a.1", "a\n", &"a".repeat(101)] {
+            assert!(ids.claim(Some(given)).to_string().starts_with("call_3_"), "{given}");
+        }
+        assert_eq!(ids.claim(Some("toolu_01A-b:0")).to_string(), "toolu_01A-b:0");
+    }
 
     #[test]
     fn names_of_calls_are_their_own_and_always_the_same() {

@@ -42,7 +42,8 @@ function place(parent, key, text) {
 }
 
 function take(piece) {
-  const follow = atEnd();
+  // What waits for an answer stays where it is.
+  const follow = atEnd() && !document.querySelector(".ask button:enabled");
   if (piece.of === "reload") return load();
   if (piece.of === "status") {
     status.textContent = piece.html;

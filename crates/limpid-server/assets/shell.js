@@ -19,11 +19,50 @@ addEventListener("submit", ({ target, submitter }) => {
   setTimeout(() => { submitter.disabled = true; });
 });
 
+// A yes counts for a question that has stood still for a moment: what comes under the pointer just then was not read. While it
+// moves its buttons are pale.
+const STILL = 700;
+const seen = new WeakMap();
+function look() {
+  for (const card of document.querySelectorAll(".ask")) {
+    const { left, top } = card.getBoundingClientRect();
+    const before = seen.get(card);
+    const moved = !before || Math.abs(before.left - left) + Math.abs(before.top - top) > 4;
+    if (moved) seen.set(card, { left, top, since: performance.now() });
+    card.classList.toggle("moving", !isStill(card));
+  }
+}
+function isStill(card) {
+  const place = seen.get(card);
+  return Boolean(place) && performance.now() - place.since >= STILL;
+}
+look();
+setInterval(look, 100);
+addEventListener("click", (event) => {
+  const card = event.target.closest?.(".ask");
+  if (!card || !event.target.closest("button")) return;
+  look();
+  if (isStill(card)) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+}, { capture: true });
+
+// A form that changes something is sent once.
+addEventListener("submit", (event) => {
+  const { target } = event;
+  if (target.method !== "post" || event.defaultPrevented) return;
+  if (target.dataset.sent) event.preventDefault();
+  target.dataset.sent = "true";
+});
+addEventListener("pageshow", () => {
+  for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+});
+
 /** Sends a form; the answer as JSON. What the server refuses is thrown with its words. */
 export async function post(path, values = {}) {
   const response = await fetch(path, { method: "POST", body: new URLSearchParams(values) });
-  if (response.status === 401) location.reload();
   const text = await response.text();
+  if (response.status === 401) throw new Error("You are logged out here, and nothing was sent. Open the page again in another tab.");
   if (!response.ok) throw new Error(text.startsWith("{") ? JSON.parse(text).error : text);
   return text ? JSON.parse(text) : {};
 }

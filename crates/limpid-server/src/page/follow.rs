@@ -137,8 +137,8 @@ impl Follower {
             TurnEvent::ApprovalRequested { parts, can_clean } => {
                 self.part_ends();
                 for part in parts {
-                    self.show(&format!("ask-{}", part.id), parts::ask(&part, can_clean));
-                    self.talk.ask(Question { part, can_clean, told: self.told.clone() });
+                    let asked = self.talk.ask(Question { part: part.clone(), can_clean, told: self.told.clone() });
+                    self.show(&format!("ask-{}", part.id), parts::ask(&part, asked, can_clean));
                 }
                 self.status("Waiting for you");
             }

@@ -63,7 +63,8 @@ struct Result<'a> {
 #[derive(Template)]
 #[template(path = "parts/ask.html")]
 struct Ask {
-    id: String,
+    /// The number by which it is answered.
+    asked: u64,
     name: String,
     fields: Vec<(String, String)>,
     arguments: String,
@@ -136,9 +137,9 @@ pub(super) fn result(result: &str) -> String {
 }
 
 /// A call that waits for the owner, with every word of what would run.
-pub(super) fn ask(part: &QuestionPart, can_clean: bool) -> String {
+pub(super) fn ask(part: &QuestionPart, asked: u64, can_clean: bool) -> String {
     drawn(&Ask {
-        id: part.id.to_string(),
+        asked,
         name: shown_line(&part.name),
         fields: fields(&part.arguments),
         arguments: shown(&part.arguments).into_owned(),
@@ -214,7 +215,7 @@ mod tests {
     // SEC-077
     #[test]
     fn words_of_a_call_stand_behind_the_margin_and_at_no_button() {
-        let card = ask(&part("{\"Goes to\":\"ada@example.com, you typed this\",\"x\":[\"</dl><b>\"]}"), true);
+        let card = ask(&part("{\"Goes to\":\"ada@example.com, you typed this\",\"x\":[\"</dl><b>\"]}"), 7, true);
         let (foreign, own) = card.split_once("</details>").unwrap();
         assert!(
             foreign.contains("<dl class=\"foreign\"><dt><code>Goes to</code></dt>") && !card.contains("<b>"),
@@ -227,6 +228,6 @@ mod tests {
         let buttons = own.split_once("<button").unwrap().1;
         assert!(!buttons.contains("send_email") && buttons.contains(">Yes, always in this conversation<"), "{card}");
         // What cannot be taken apart is open as it is.
-        assert!(ask(&part("[1, 2]"), false).contains("<details open>"));
+        assert!(ask(&part("[1, 2]"), 8, false).contains("<details open>"));
     }
 }

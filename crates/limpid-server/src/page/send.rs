@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse as _, Response};
 use axum::{Form, Json};
-use limpid_core::{CallId, ConversationId, Effort, Labelled};
+use limpid_core::{ConversationId, Effort, Labelled};
 use limpid_runtime::{ApprovalAnswer, ChatRequest, ConversationChoice, Input};
 use serde::Deserialize;
 use serde_json::json;
@@ -32,10 +32,10 @@ pub(super) struct Said {
     model: Option<String>,
 }
 
-/// An answer to a call that waits.
+/// An answer to a call that waits, by the number with which it was asked about.
 #[derive(Deserialize)]
 pub(super) struct Answered {
-    call: String,
+    call: u64,
     answer: String,
 }
 
@@ -113,7 +113,7 @@ pub(super) async fn answer(
         "no" => ApprovalAnswer::No,
         _ => return Err(Trouble::invalid("The answers are once, always, clean and no.")),
     };
-    match page.talks.of(&ConversationId::new(id)).answer(&CallId::new(call), answer) {
+    match page.talks.of(&ConversationId::new(id)).answer(call, answer) {
         true => Ok(Json(json!({})).into_response()),
         false => Err(Trouble::invalid("This question does not wait any more. It may be a draft by now: see Activity.")),
     }

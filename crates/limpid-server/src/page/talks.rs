@@ -61,8 +61,11 @@ struct Shown {
     number: u64,
     /// Turns that are under way and shown here.
     turns: Vec<TurnId>,
-    /// Calls that wait for an answer, and who is to be told it.
-    questions: BTreeMap<CallId, Question>,
+    /// Calls that wait for an answer, and who is to be told it. Each time that one is asked about it has another number, so that a
+    /// yes is to what was seen.
+    questions: BTreeMap<u64, Question>,
+    /// The number of the newest question.
+    asked: u64,
     /// How many turns are followed.
     followed: usize,
     /// Why the last turn failed.
@@ -79,6 +82,7 @@ impl Shown {
             number: FIRST,
             turns: Vec::new(),
             questions: BTreeMap::new(),
+            asked: 0,
             followed: 0,
             failed: None,
         }
@@ -142,9 +146,9 @@ impl Talk {
     }
 
     /// Answers a call that waits. Says whether it waited and the answer was one that was offered.
-    pub(crate) fn answer(&self, call: &CallId, answer: ApprovalAnswer) -> bool {
+    pub(crate) fn answer(&self, asked: u64, answer: ApprovalAnswer) -> bool {
         let mut shown = self.lock();
-        let Some(question) = shown.questions.get(call) else { return false };
+        let Some(question) = shown.questions.get(&asked) else { return false };
         let offered = match answer {
             ApprovalAnswer::Once | ApprovalAnswer::No => true,
             ApprovalAnswer::Always => question.part.pattern.is_some(),
@@ -153,8 +157,8 @@ impl Talk {
         if !offered {
             return false;
         }
-        let told = question.told.send((call.clone(), answer)).is_ok();
-        shown.questions.remove(call);
+        let told = question.told.send((question.part.id.clone(), answer)).is_ok();
+        shown.questions.remove(&asked);
         told
     }
 
@@ -175,8 +179,14 @@ impl Talk {
         self.show(Of::Reload, "", "thread", "");
     }
 
-    pub(super) fn ask(&self, question: Question) {
-        self.lock().questions.insert(question.part.id.clone(), question);
+    /// A call waits; the number by which it is answered. What was asked about the same call before is no question any more.
+    pub(super) fn ask(&self, question: Question) -> u64 {
+        let mut shown = self.lock();
+        shown.questions.retain(|_, other| other.part.id != question.part.id);
+        shown.asked += 1;
+        let asked = shown.asked;
+        shown.questions.insert(asked, question);
+        asked
     }
 
     /// Begins to show a turn; false when it is shown already.

@@ -83,6 +83,8 @@ async fn a_call_waits_for_an_answer_that_was_offered() {
         |answer: &'static str| bench.post(&format!("/c/{id}/answer"), &[("call", call), ("answer", answer)]).send();
     assert_eq!(answer("clean").await.unwrap().status(), StatusCode::UNPROCESSABLE_ENTITY, "it was not offered");
     assert_eq!(answer("yes").await.unwrap().status(), StatusCode::UNPROCESSABLE_ENTITY);
+    let earlier = bench.post(&format!("/c/{id}/answer"), &[("call", "0"), ("answer", "once")]).send().await.unwrap();
+    assert_eq!(earlier.status(), StatusCode::UNPROCESSABLE_ENTITY, "it was asked about as another question");
     assert_eq!(answer("no").await.unwrap().status(), StatusCode::OK);
     assert_eq!(answer("once").await.unwrap().status(), StatusCode::UNPROCESSABLE_ENTITY, "a question is answered once");
     bench.pieces(id, "", is_reload).await;

@@ -57,14 +57,17 @@ impl Skills {
         let known = self.known(name, by.now_ms).await?;
         let folder = self.folder_of(&known)?;
         let text = folder.text().unwrap_or_default();
-        let changed = update(&text, &known.name, draft).map_err(invalid)?;
+        let changed = update(&text, &known.name, draft).map_err(|error| match parse(&text, &known.name) {
+            // What is wrong is the call's.
+            Ok(_) => invalid(error),
+            Err(_) => unreadable(&known.name),
+        })?;
         if changed == text {
             return Ok(());
         }
         let before = self.version(&known, &folder).await?;
         if before.installed && known.status != SkillStatus::Ready {
-            let why = known.reason.unwrap_or_default();
-            return Err(AgentError::Invalid(format!("the skill `{name}` cannot be changed: {why}")));
+            return Err(unreadable(name));
         }
         let folder = folder.with_text(&changed);
         let (before, after) = if known.shelf == SkillSource::Builtin {
@@ -296,4 +299,11 @@ fn path_of(known: &ListedSkill) -> Result<PathBuf, AgentError> {
 
 fn invalid(error: impl std::fmt::Display) -> AgentError {
     AgentError::Invalid(error.to_string())
+}
+
+/// What is said of a skill that nobody can use as it stands: what is wrong with it may be a stranger's words.
+fn unreadable(name: &str) -> AgentError {
+    AgentError::Invalid(format!(
+        "the skill `{name}` cannot be used as it stands; its owner sees why: limpid skill show {name}"
+    ))
 }

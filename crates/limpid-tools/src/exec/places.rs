@@ -14,6 +14,7 @@ use super::confinement::{Confinement, Network, Place};
 use super::programs::Programs;
 use super::toolchains::Parts;
 use super::view::View;
+use crate::files::Root;
 
 /// The folders of programs, resolved when the first program runs and the same from then on.
 #[derive(Clone, Debug, Default)]
@@ -207,8 +208,8 @@ impl Programs {
                 let kind = if root.trust.is_foreign() { Kind::Low } else { high };
                 let link = if own(&root.folder) { None } else { self.link_to(&root.folder) };
                 match link {
-                    Some(link) => resolved.leave_out(&root.folder, &link),
-                    None => resolved.add(&root.folder, kind),
+                    Some(link) => resolved.leave_out(&self.grants.name_of(root), root, &link),
+                    None => resolved.add_called(&self.grants.name_of(root), &root.folder, kind),
                 }
             }
             resolved.add(&self.outside, Kind::Outside);
@@ -250,15 +251,22 @@ impl Programs {
 
 impl Resolved {
     /// Says that a folder is not used, because a path with a link in it may lead elsewhere at any time.
-    fn leave_out(&mut self, named: &Path, link: &Path) {
-        let (shown, link) = (named.display(), link.display());
-        let why = if named.is_symlink() { "is a link".to_owned() } else { format!("leads through the link `{link}`") };
-        self.left_out.push(format!("`{shown}` {why}; programs do not get it. Grant the folder that it leads to."));
+    fn leave_out(&mut self, called: &str, root: &Root, link: &Path) {
+        let why = match (root.folder.is_symlink(), root.trust.is_foreign()) {
+            (true, _) => "is a link".to_owned(),
+            (false, true) => "leads through a link".to_owned(),
+            (false, false) => format!("leads through the link `{}`", link.display()),
+        };
+        self.left_out.push(format!("`{called}` {why}; programs do not get it. Grant the folder that it leads to."));
     }
 
-    /// Adds a folder.
+    /// Adds a folder of ours.
     fn add(&mut self, named: &Path, kind: Kind) {
-        let shown = named.display();
+        self.add_called(&named.display().to_string(), named, kind);
+    }
+
+    /// Adds a folder by the name that is told of it.
+    fn add_called(&mut self, called: &str, named: &Path, kind: Kind) {
         // A folder that does not exist is nothing to tell of.
         let Ok(path) = named.canonicalize() else { return };
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -270,7 +278,7 @@ impl Resolved {
                 kind,
                 handle,
             }),
-            Err(error) => self.left_out.push(format!("`{shown}` cannot be opened ({error}); programs do not get it.")),
+            Err(error) => self.left_out.push(format!("`{called}` cannot be opened ({error}); programs do not get it.")),
         }
     }
 }

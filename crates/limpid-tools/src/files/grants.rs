@@ -250,7 +250,7 @@ impl Grants {
     }
 
     /// What a folder is called in what tools say.
-    pub(super) fn name_of(&self, root: &Root) -> String {
+    pub(crate) fn name_of(&self, root: &Root) -> String {
         let named = self.named.iter().find(|(_, folder)| *folder == root.folder);
         named.map_or_else(|| root.folder.display().to_string(), |(name, _)| name.clone())
     }

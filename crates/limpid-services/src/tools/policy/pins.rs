@@ -98,16 +98,26 @@ pub(crate) fn changes(before: &str, now: &str) -> String {
     let mut said: Vec<String> = Vec::new();
     for (part, hash) in &new {
         match old.get(part) {
-            None => said.push(format!("{part} is new")),
-            Some(other) if other != hash => said.push(format!("{part} has changed")),
+            None => said.push(format!("{} is new", one_word(part))),
+            Some(other) if other != hash => said.push(format!("{} has changed", one_word(part))),
             Some(_) => {}
         }
     }
-    said.extend(old.keys().filter(|part| !new.contains_key(*part)).map(|part| format!("{part} is gone")));
+    said.extend(old.keys().filter(|part| !new.contains_key(*part)).map(|part| format!("{} is gone", one_word(part))));
     let more = said.len().saturating_sub(NAMED);
     said.truncate(NAMED);
     let rest = if more > 0 { format!(", and {more} more") } else { String::new() };
     said.join(", ") + &rest
+}
+
+/// A part as it stands among words of ours. A stranger may have chosen the name of a file, so nothing of it but letters, digits and
+/// the signs of a path is shown.
+fn one_word(part: &str) -> String {
+    let plain = |letter: char| if letter.is_alphanumeric() || "/._-".contains(letter) { letter } else { '_' };
+    match part.strip_prefix('`').and_then(|name| name.strip_suffix('`')) {
+        Some(name) => format!("`{}`", name.chars().map(plain).collect::<String>()),
+        None => part.to_owned(),
+    }
 }
 
 fn look(tool: &dyn Tool, arguments: &Value, facts: &CallFacts, copies: Option<PathBuf>) -> Pins {
