@@ -28,6 +28,9 @@ use read::Reader;
 /// Bytes of a fence.
 const FENCE: usize = 64 * 1024;
 
+/// Bytes of a message that is looked at for what it has sent.
+const MESSAGE: usize = 16 * 1024;
+
 /// A screen, or a part of one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tree {
@@ -135,6 +138,9 @@ impl Tree {
 
     /// The tree with what a message has sent of it, and which number was pressed; none when the message is of no press of it.
     pub fn sent(&self, message: &str) -> Option<(Self, usize)> {
+        if message.len() > MESSAGE {
+            return None;
+        }
         self.callbacks().into_iter().find_map(|callback| {
             let mut tree = self.clone();
             if let Some(said) = message.strip_prefix("Responded with: ") {

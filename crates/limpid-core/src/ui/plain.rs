@@ -8,6 +8,9 @@ use super::{Tree, WebLink};
 /// Columns of one level.
 const INDENT: usize = 2;
 
+/// Columns up to which cells of a table stand below each other.
+const WIDTH: usize = 40;
+
 /// The tree as text. `is_live` says that its numbers can be typed.
 pub fn plain(tree: &Tree, is_live: bool) -> String {
     let mut printed = Printed { lines: Vec::new(), is_live };
@@ -91,10 +94,12 @@ impl Printed {
     fn table(&mut self, columns: &[String], rows: &[Vec<String>], depth: usize) {
         let head = Some(columns).filter(|columns| !columns.is_empty());
         let rows: Vec<&[String]> = head.into_iter().chain(rows.iter().map(Vec::as_slice)).collect();
-        let width = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.chars().count()).max();
+        let widths: Vec<usize> = (0..rows.first().map_or(0, |row| row.len()))
+            .map(|at| rows.iter().map(|row| row[at].chars().count().min(WIDTH)).max().unwrap_or_default())
+            .collect();
         for row in &rows {
-            let cell = |(at, cell): (usize, &String)| format!("{cell:width$}", width = width(at).unwrap_or_default());
-            let cells: Vec<String> = row.iter().enumerate().map(cell).collect();
+            let cell = |(cell, width): (&String, &usize)| format!("{cell:width$}");
+            let cells: Vec<String> = row.iter().zip(&widths).map(cell).collect();
             self.line(depth, &cells.join("  "));
         }
     }

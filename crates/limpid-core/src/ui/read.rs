@@ -222,7 +222,8 @@ fn options(value: &Value) -> Vec<Choice> {
 fn slider(value: &Value) -> [f64; 4] {
     let min = number(value, "min").unwrap_or(0.0);
     let max = number(value, "max").filter(|max| *max > min).unwrap_or(min + 100.0);
-    let step = number(value, "step").filter(|step| *step > 0.0 && *step <= max - min).unwrap_or(1.0);
+    let step = number(value, "step").filter(|step| *step > 0.0 && *step <= max - min);
+    let step = step.unwrap_or(if max - min < 2.0 { (max - min) / 20.0 } else { 1.0 });
     [min, max, step, number(value, "value").unwrap_or(min).clamp(min, max)]
 }
 
