@@ -156,7 +156,7 @@ async fn a_form_that_is_still_being_written_is_drawn_but_cannot_be_pressed() {
     bench.sent(&format!("/c/{id}/stop"), &[]).await;
 }
 
-// KAI-109
+// KAI-109 KAI-027
 #[tokio::test]
 async fn in_an_interactive_conversation_a_screen_replaces_the_one_before_and_back_brings_it_again() {
     let screen = |name: &str| {
@@ -181,6 +181,7 @@ async fn in_an_interactive_conversation_a_screen_replaces_the_one_before_and_bac
     live(&html);
     assert!(html.contains(">South</button>") && !html.contains("North") && !html.contains("not a screen"), "{html}");
     let calls = bench.requests();
+    assert!(calls[0].contains("## Interactive UI Mode"), "{}", calls[0]);
     assert_eq!(calls.len(), 4, "one, and one with two more");
     assert!(calls[2].contains("it has no kai-ui fence"), "{}", calls[2]);
     assert!(calls[3].contains("the fence holds no JSON object"), "{}", calls[3]);
