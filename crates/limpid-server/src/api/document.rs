@@ -51,9 +51,16 @@ pub fn openapi() -> String {
         { "name": "metrics", "description": "Numbers of how the agent does" },
         { "name": "document", "description": "This document" },
     ]);
+    for (status, why) in EVERYWHERE {
+        document["components"]["responses"][format!("Refused{status}")] = json!({
+            "description": why,
+            "content": { "application/json": { "schema": { "$ref": "#/components/schemas/ErrorBody" } } },
+        });
+    }
     for (path, operations) in document["paths"].as_object_mut().into_iter().flatten() {
         let is_inbox = path.starts_with("/v1/inbox/");
-        for operation in operations.as_object_mut().into_iter().flatten().map(|(_, operation)| operation) {
+        for (method, operation) in operations.as_object_mut().into_iter().flatten() {
+            operation["operationId"] = json!(name(method, path));
             if is_inbox {
                 operation["security"] = json!([{ "inbox": [] }]);
                 operation["servers"] =
@@ -69,14 +76,17 @@ pub fn openapi() -> String {
 }
 
 fn may_be_refused(operation: &mut Value) {
-    for (status, why) in EVERYWHERE {
+    for (status, _) in EVERYWHERE {
         if operation["responses"].get(status).is_none() {
-            operation["responses"][status] = json!({
-                "description": why,
-                "content": { "application/json": { "schema": { "$ref": "#/components/schemas/ErrorBody" } } },
-            });
+            operation["responses"][status] = json!({ "$ref": format!("#/components/responses/Refused{status}") });
         }
     }
+}
+
+/// A name that no other operation has.
+fn name(method: &str, path: &str) -> String {
+    let words = path.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !matches!(*word, "" | "v1"));
+    words.fold(method.to_owned(), |name, word| format!("{name}_{word}"))
 }
 
 /// Shows this document

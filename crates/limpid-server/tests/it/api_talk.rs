@@ -1,5 +1,7 @@
 //! Conversations, drafts and numbers, as programs ask for them.
 
+use std::collections::HashSet;
+
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
@@ -150,6 +152,10 @@ async fn the_document_says_what_there_is_and_nothing_of_the_owners() {
     assert!(!text.contains("Lovelace") && !text.contains(&bench.page.home.path().display().to_string()), "{text}");
     let document: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(document["openapi"], "3.1.0");
+    let operations =
+        document["paths"].as_object().unwrap().values().flat_map(|path| path.as_object().unwrap().values());
+    let names: Vec<&str> = operations.map(|operation| operation["operationId"].as_str().unwrap()).collect();
+    assert_eq!(names.iter().collect::<HashSet<_>>().len(), names.len(), "{names:?}");
     // Whatever it names is opened by a token only.
     for (path, operations) in document["paths"].as_object().unwrap() {
         if path.starts_with("/v1/inbox/") {
