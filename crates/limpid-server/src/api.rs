@@ -5,7 +5,7 @@
 //! - `conversations`, `turns`: what was said, and what happens; `live`: who is told it, `live_event`: in which words.
 //! - `drafts`, `kept`, `spent`: what waits, what is remembered and planned, what was sent and what it cost;
 //!   `metrics`: numbers of it.
-//! - `extract`: what an address says; `document`: what there is to ask.
+//! - `state`: what all are made from; `extract`: what an address says; `document`: what there is to ask.
 //! - `completions`, `models`: what any client of OpenAI's chat completions asks; `wire`: its words; `bound`: in which conversation
 //!   a request is answered; `answering`: the turn that answers it.
 
@@ -24,6 +24,7 @@ mod live_event;
 mod metrics;
 mod models;
 mod spent;
+mod state;
 mod tokens;
 mod turns;
 mod wire;
@@ -32,42 +33,17 @@ use std::sync::Arc;
 
 use axum::routing::any;
 use axum::{Router, middleware};
-use tokio::sync::Semaphore;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use self::bound::{Locks, Threads};
 pub use self::document::openapi;
-use self::live::Lives;
+use self::state::Api;
 pub use self::tokens::{ApiRole, ApiToken, ApiTokens};
-use crate::door::Door;
 use crate::page::Page;
-
-/// Requests that are answered at once.
-const AT_ONCE: usize = 64;
-
-/// What requests of programs are answered with.
-pub(crate) struct Api {
-    page: Arc<Page>,
-    tokens: ApiTokens,
-    door: Door,
-    threads: Threads,
-    locks: Locks,
-    lives: Lives,
-    places: Arc<Semaphore>,
-}
 
 /// Its routes.
 pub(crate) fn routes(page: &Arc<Page>) -> Router<Arc<Page>> {
-    let api = Arc::new(Api {
-        page: Arc::clone(page),
-        tokens: ApiTokens::new(page.agent.home()),
-        door: Door::default(),
-        threads: Threads::default(),
-        locks: Locks::default(),
-        lives: Lives::default(),
-        places: Arc::new(Semaphore::new(AT_ONCE)),
-    });
+    let api = Arc::new(Api::new(page));
     let (inside, _) = documented().split_for_parts();
     inside
         .method_not_allowed_fallback(error::wrong_method)

@@ -9,8 +9,8 @@ use limpid_core::ConversationId;
 use limpid_runtime::ConversationChoice;
 use tokio::sync::OwnedMutexGuard;
 
-use super::Api;
 use super::error::ApiError;
+use super::state::Api;
 use super::tokens::{ApiRole, ApiToken, hash};
 use super::wire::{Asked, Line};
 

@@ -17,10 +17,11 @@ use tokio::sync::OwnedMutexGuard;
 
 use super::answering::{Answering, Piece};
 use super::bound::{CONVERSATION, place};
+use super::door;
 use super::error::{ApiError, ErrorBody};
+use super::state::Api;
 use super::tokens::{ApiRole, ApiToken};
 use super::wire::{AGENT, Answer, Asked, ChatCompletion, Choice, Line, TokenUsage};
-use super::{Api, door};
 
 /// The header by which a request is the same one when it is sent again.
 const KEY: &str = "idempotency-key";

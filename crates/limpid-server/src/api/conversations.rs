@@ -14,9 +14,9 @@ use limpid_store::{Conversation, StoredMessage};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::Api;
 use super::error::{ApiError, ErrorBody};
 use super::extract::{Path, Query, limit};
+use super::state::Api;
 use super::wire::parse;
 
 /// A conversation.

@@ -13,8 +13,8 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::Api;
 use super::error::ApiError;
+use super::state::Api;
 use super::tokens::ApiRole;
 use crate::listener::Proof;
 

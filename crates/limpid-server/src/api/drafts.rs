@@ -9,9 +9,9 @@ use limpid_store::{Draft, DraftId};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::Api;
 use super::error::{ApiError, ErrorBody};
 use super::extract::{Path, Query};
+use super::state::Api;
 use super::wire::parse;
 
 /// A call that waits, or what came of it.

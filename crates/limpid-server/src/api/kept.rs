@@ -10,9 +10,9 @@ use limpid_store::Task;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::Api;
 use super::error::{ApiError, ErrorBody};
 use super::extract::{Path, Query, limit};
+use super::state::Api;
 
 /// Which memories are listed.
 #[derive(Deserialize, IntoParams)]

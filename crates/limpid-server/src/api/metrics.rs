@@ -12,8 +12,8 @@ use jiff::civil::Time;
 use limpid_runtime::Agent;
 use limpid_store::{CostBy, CostQuery, CostRow, RequestFilter};
 
-use super::Api;
 use super::error::{ApiError, ErrorBody};
+use super::state::Api;
 
 /// Failed requests that are counted at most.
 const FAILED: u32 = 10_000;

@@ -8,8 +8,8 @@ use limpid_runtime::ConversationChoice;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::Api;
 use super::error::{ApiError, ErrorBody};
+use super::state::Api;
 use super::wire::AGENT;
 
 /// What can be asked.

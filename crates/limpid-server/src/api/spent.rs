@@ -10,9 +10,9 @@ use limpid_store::{CostBy, CostQuery, CostRow, RequestFilter, RequestSummary};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::Api;
 use super::error::{ApiError, ErrorBody};
 use super::extract::{Path, Query, limit};
+use super::state::Api;
 
 /// By what it is summed up.
 #[derive(Clone, Copy, Deserialize, ToSchema)]

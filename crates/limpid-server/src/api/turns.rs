@@ -16,13 +16,14 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::conversations::existing;
+use super::door;
 use super::error::{ApiError, ErrorBody};
 use super::extract::{Path, Query};
 use super::live::follow;
 use super::live_event::{AnswerWord, LiveEvent};
+use super::state::Api;
 use super::tokens::ApiToken;
 use super::wire::parse;
-use super::{Api, door};
 
 /// Something that is said. It counts as typed by the owner.
 #[derive(Deserialize, ToSchema)]
@@ -139,7 +140,7 @@ pub(super) async fn say(
 /// Tells what happens in a conversation, as server-sent events
 ///
 /// Each event has an id; who comes back says the last one that they have seen, in `Last-Event-ID` or `after`, and is told the rest. Told
-/// are turns that programs began; after a `reset`, read the messages again.
+/// are turns that began by `/messages`; after a `reset`, read the messages again.
 #[utoipa::path(
     get,
     path = "/v1/conversations/{id}/events",
