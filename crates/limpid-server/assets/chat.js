@@ -11,6 +11,7 @@ const live = document.querySelector("#live");
 const status = document.querySelector("#rate");
 const stopper = document.querySelector("#stop");
 const offline = document.querySelector("#offline");
+const banner = document.querySelector("#banner");
 const id = form.dataset.id;
 const fresh = id === "new";
 
@@ -92,18 +93,29 @@ async function load() {
 }
 
 let events;
+let seen = "";
 function connect(after) {
+  seen = after;
   events?.close();
-  events = new EventSource(`/c/${id}/events?after=${after}`);
-  events.addEventListener("message", (event) => take(JSON.parse(event.data)));
-  events.addEventListener("open", () => { offline.hidden = true; });
-  events.addEventListener("error", () => { offline.hidden = false; });
+  events = null;
+  if (document.hidden) return;
+  events = new EventSource(`/c/${id}/events${after && `?after=${after}`}`);
+  events.addEventListener("message", (event) => {
+    if (event.lastEventId) seen = event.lastEventId;
+    take(JSON.parse(event.data));
+  });
+  events.addEventListener("banner", (event) => {
+    const text = JSON.parse(event.data).trim();
+    if (banner.innerHTML.trim() !== text) banner.replaceChildren(html(text));
+  });
+  events.addEventListener("open", () => { if (offline) offline.hidden = true; });
+  events.addEventListener("error", () => { if (offline) offline.hidden = false; });
 }
+// A page that nobody looks at holds no connection: a browser has six, and who is away wants to be notified.
+document.addEventListener("visibilitychange", () => connect(seen));
 
-if (!fresh) {
-  toEnd();
-  connect(thread.dataset.after);
-}
+if (!fresh) toEnd();
+connect(fresh ? "" : thread.dataset.after);
 
 // Saying something
 
@@ -163,9 +175,9 @@ for (const name of ["model", "mode"]) {
   });
 }
 
-document.querySelector("#dismiss")?.addEventListener("click", async (event) => {
-  const banner = event.currentTarget.closest(".banner");
-  try { await post("/banner/dismiss"); banner.remove(); say.focus(); } catch (error) { notice(error.message); }
+banner.addEventListener("click", async (event) => {
+  if (!event.target.closest("#dismiss")) return;
+  try { await post("/banner/dismiss"); banner.replaceChildren(); say.focus(); } catch (error) { notice(error.message); }
 });
 
 // Commands

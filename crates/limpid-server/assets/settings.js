@@ -4,14 +4,16 @@ const $ = (id) => document.getElementById(id);
 const minutes = [5, 10, 15, 30, 45, 60, 120, 240];
 const short = (m) => (m < 60 ? `${m}m` : `${m / 60}h`);
 const [iv, from, to, text, run] = ["hb-iv", "hb-from", "hb-to", "hb-prompt", "hb-run"].map($);
-const overNight = Number(from.value) > Number(to.value);
+let overNight = Number(from.value) > Number(to.value);
 const length = () => [...text.value].length;
 let saved = text?.value;
 
 function track() {
   const pair = document.querySelector(".pair");
-  pair.style.setProperty("--a", `${(from.value / 23) * 100}%`);
-  pair.style.setProperty("--b", `${(to.value / 23) * 100}%`);
+  const [a, b] = [from, to].map(({ value }) => (value / 23) * 100).sort((x, y) => x - y);
+  pair.style.setProperty("--a", `${a}%`);
+  pair.style.setProperty("--b", `${b}%`);
+  pair.classList.toggle("over-night", overNight);
 }
 function hours() {
   from.ariaValueText = `${from.value}:00`;
@@ -28,8 +30,13 @@ function count() {
 function show(state) {
   $("hb-on").checked = state.enabled;
   $("hb-all").disabled = !state.enabled;
-  $("hb-iv-out").value = $("hb-min").textContent = iv.ariaValueText = state.every;
+  $("hb-iv-out").value = iv.ariaValueText = state.every;
+  $("hb-min").textContent = `${state.minutes} minutes`;
   iv.value = state.step;
+  from.value = state.start;
+  to.value = state.end;
+  overNight = state.start > state.end;
+  hours();
   $("hb-h-out").value = state.hours;
   $("hb-model").value = state.model;
   $("hb-log").innerHTML = state.log;
@@ -37,17 +44,27 @@ function show(state) {
   run.classList.toggle("spin", state.running);
   run.ariaBusy = String(state.running);
   if (text) $("hb-reset").hidden = !state.custom;
+  clearTimeout(looking);
+  if (state.running) looking = setTimeout(look, 2000);
 }
+// A run that another one began goes on by itself.
+let looking;
+const look = () => get("/settings/heartbeat").then(show, () => {});
+if (run.ariaBusy === "true") looking = setTimeout(look, 2000);
 
 let last = Promise.resolve();
+let moves = 0;
+// A control that moves again is not set back by what is told of its move before.
+addEventListener("input", () => { moves += 1; });
 /** One after another, so that none overtakes the one before. */
 function send(path, values) {
+  const move = (moves += 1);
   last = last.then(() => post(path, values)).then(
-    (state) => { $("hb-error").hidden = true; show(state); return state; },
+    (state) => { $("hb-error").hidden = true; if (move === moves) show(state); return state; },
     async (error) => {
       $("hb-error").textContent = error.message;
       $("hb-error").hidden = false;
-      await get("/settings/heartbeat").then(show, () => {});
+      await look();
     });
   return last;
 }

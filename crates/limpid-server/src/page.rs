@@ -6,7 +6,7 @@
 //! - `state`: what all are made from; `shell`: what stands on every screen; `markdown`, `parts`: what stands on several.
 //! - `forms`: what is sent without a script.
 //! - `talks`: what is shown of turns while they run; `follow`, `growing`: who shows it; `events`: how a browser is told.
-//! - `chat`, `thread`, `send`: conversations; `screens`, `press`: forms in answers.
+//! - `chat`, `thread`, `send`: conversations; `screens`, `press`: forms in answers; `banner`: what the heartbeat has reported.
 //! - `inspector`, `diff`, `prompt_files`: what is read, what changed in it, and the files that it is made from.
 //! - `activity`, `tasks`, `inbox`, `agents`, `goals`, `skills`, `memory`, `cost`, `settings`: the other screens, each with its
 //!   routes.
@@ -14,6 +14,7 @@
 mod activity;
 mod agents;
 mod assets;
+mod banner;
 mod chat;
 mod cost;
 mod diff;
@@ -164,7 +165,7 @@ fn router(page: &Arc<Page>) -> Router {
         .route("/c/{id}/stop", post(send::stop))
         .route("/c/{id}/choose", post(send::choose))
         .route("/c/{id}/complete", get(send::complete))
-        .route("/banner/dismiss", post(send::dismiss))
+        .route("/banner/dismiss", post(banner::dismiss))
         .route("/theme", post(door::theme))
         .route("/logout", post(door::log_out))
         .merge(press::routes())

@@ -111,11 +111,11 @@ impl Deliveries {
         Ok(self.store.unread_deliveries().await?)
     }
 
-    /// What is unread of the conversation that takes reports, oldest first, as it stands there; it is read from here on.
+    /// What is unread of the conversation that takes reports, oldest first, as it stands there.
     ///
     /// # Errors
-    /// When the store fails.
-    pub async fn read_reports(&self) -> Result<Vec<Delivery>, AgentError> {
+    /// When the store cannot be read.
+    pub async fn unread_reports(&self) -> Result<Vec<Delivery>, AgentError> {
         let mut unread = self.unread().await?.rows;
         unread.retain(|delivery| delivery.new.conversation == self.directory.reports_id());
         for delivery in &mut unread {
@@ -123,6 +123,15 @@ impl Deliveries {
                 *text = visible_text(&self.redactor, mem::take(text));
             }
         }
+        Ok(unread)
+    }
+
+    /// The same; it is read from here on.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn read_reports(&self) -> Result<Vec<Delivery>, AgentError> {
+        let unread = self.unread_reports().await?;
         self.dismiss_reports().await?;
         Ok(unread)
     }

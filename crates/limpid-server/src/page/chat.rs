@@ -17,6 +17,7 @@ use limpid_store::{Conversation, ConversationKind};
 use serde::Deserialize;
 use serde_json::json;
 
+use super::banner::banner;
 use super::meter::Meter;
 use super::shell::Shell;
 use super::state::Page;
@@ -60,12 +61,6 @@ struct Choices {
     pastes_are_mine: bool,
 }
 
-/// A report of the heartbeat that was not read yet.
-struct Banner {
-    conversation: String,
-    text: String,
-}
-
 #[derive(Template)]
 #[template(path = "chat.html")]
 struct ChatScreen {
@@ -73,7 +68,7 @@ struct ChatScreen {
     id: String,
     title: String,
     groups: Vec<Group>,
-    banner: Option<Banner>,
+    banner: String,
     thread: Thread,
     choices: Choices,
     meter: Option<Meter>,
@@ -88,6 +83,7 @@ struct FirstScreen {
     id: &'static str,
     owner: Option<String>,
     can_be_interactive: bool,
+    banner: String,
     groups: Vec<Group>,
     choices: Choices,
     meter: Option<Meter>,
@@ -115,6 +111,7 @@ pub(super) async fn new(State(page): State<Arc<Page>>, headers: HeaderMap) -> Re
         id: "new",
         can_be_interactive: can_be_interactive(&page.agent).await,
         owner: page.agent.config().owner.name.as_deref().map(shown_line),
+        banner: banner(&page).await?,
         groups: groups(&page, None).await?,
         choices: choices(&page, &ConversationChoice::New, None).await?,
         meter: meter(&page, ConversationChoice::New).await,
@@ -133,7 +130,6 @@ pub(super) async fn show(
     let Some(own) = page.agent.store().conversation(&id).await? else { return missing(State(page), headers).await };
     let choice = ConversationChoice::Id(id);
     let thread = read_thread(&page, &own.id, all).await?;
-    let banner = banner(&page).await?;
     page.agent.deliveries().mark_read(&own.id).await?;
     let title = title(&own);
     let screen = ChatScreen {
@@ -141,7 +137,7 @@ pub(super) async fn show(
         id: own.id.to_string(),
         groups: groups(&page, Some(&own.id)).await?,
         is_interactive: own.kind == ConversationKind::Interactive,
-        banner,
+        banner: banner(&page).await?,
         thread,
         choices: choices(&page, &choice, Some(&own)).await?,
         meter: meter(&page, choice).await,
@@ -214,17 +210,6 @@ async fn choices(page: &Page, choice: &ConversationChoice, own: Option<&Conversa
     models.retain(|model| !model.is_empty());
     let pastes_are_mine = page.agent.config().trust.paste == PasteTrust::Mine;
     Ok(Choices { modes: state.modes, mode: state.mode, models, model, pastes_are_mine })
-}
-
-/// The newest report of the heartbeat that was not read.
-async fn banner(page: &Page) -> Result<Option<Banner>, Trouble> {
-    let unread = page.agent.deliveries().unread().await?.rows;
-    let report =
-        unread.into_iter().rev().find(|delivery| delivery.new.origin == limpid_store::DeliveryOrigin::Heartbeat);
-    Ok(report.map(|report| Banner {
-        conversation: report.new.conversation.to_string(),
-        text: shown_line(&report.new.text.split_whitespace().collect::<Vec<_>>().join(" ")),
-    }))
 }
 
 /// The prompt of the next turn, to scale; none where it cannot be made.

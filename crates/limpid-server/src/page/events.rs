@@ -1,8 +1,9 @@
-//! `GET /c/{id}/events`: what happens in a conversation, as server-sent events. Each has a number; a browser that comes back says
-//! the last one that it has seen.
+//! `GET /c/{id}/events`: what happens in a conversation, as server-sent events. Each piece has a number; a browser that comes
+//! back says the last one that it has seen. While a browser listens, the owner needs no notification.
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::vec::IntoIter;
 
 use axum::extract::{Path, Query, State};
 use axum::http::HeaderMap;
@@ -10,16 +11,41 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::Stream;
 use futures_util::stream::unfold;
 use limpid_core::ConversationId;
+use limpid_runtime::{Event as Change, EventKind, OpenClient};
 use serde::Deserialize;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::watch;
 
+use super::banner::{banner, is_report};
 use super::door::is_inside;
 use super::state::Page;
-use super::talks::FIRST;
+use super::talks::{FIRST, Piece, Talk};
+
+/// The event whose data is the banner.
+const BANNER: &str = "banner";
 
 /// Where a browser goes on.
 #[derive(Deserialize)]
 pub(super) struct After {
     after: Option<String>,
+}
+
+/// A browser that listens to a conversation.
+struct Listener {
+    page: Arc<Page>,
+    /// What it came with.
+    headers: HeaderMap,
+    conversation: ConversationId,
+    talk: Arc<Talk>,
+    newest: watch::Receiver<u64>,
+    /// The newest piece that it was told.
+    seen: u64,
+    waiting: IntoIter<Piece>,
+    changes: Receiver<Change>,
+    /// Whether the banner may be another one than the browser shows.
+    banner_changed: bool,
+    _open: Option<OpenClient>,
 }
 
 pub(super) async fn stream(
@@ -29,38 +55,81 @@ pub(super) async fn stream(
     headers: HeaderMap,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let last = headers.get("last-event-id").and_then(|last| last.to_str().ok()).map(str::to_owned);
-    let talk = page.talks.of(&ConversationId::new(id));
+    let conversation = ConversationId::new(id);
+    let talk = page.talks.of(&conversation);
     let seen = last.or(after).map_or(Some(0), |mark| page.number(&mark));
     let seen = seen.unwrap_or_else(|| {
         // It was told by a process that is gone, so nothing of what it shows may be true.
         talk.reload();
         FIRST
     });
-    let listening = talk.listen();
-    let state = (page, talk, listening, seen, Vec::new().into_iter(), headers);
-    Sse::new(unfold(state, |(page, talk, mut listening, mut seen, mut waiting, headers)| async move {
+    let changes = page.agent.subscribe();
+    let open = page.agent.notifications().open_client().await.ok();
+    let newest = talk.listen();
+    let listener = Listener {
+        page,
+        headers,
+        conversation,
+        talk,
+        newest,
+        seen,
+        waiting: Vec::new().into_iter(),
+        changes,
+        banner_changed: true,
+        _open: open,
+    };
+    Sse::new(unfold(listener, |mut listener| async move { listener.next().await.map(|event| (Ok(event), listener)) }))
+        .keep_alive(KeepAlive::default())
+}
+
+impl Listener {
+    /// What it is told next; none when the page is no longer served.
+    async fn next(&mut self) -> Option<Event> {
         loop {
             // A browser that was logged out meanwhile hears nothing more.
-            if !is_inside(&page, &headers) {
+            if !is_inside(&self.page, &self.headers) {
                 return None;
             }
-            if let Some(piece) = waiting.next() {
-                let piece: super::talks::Piece = piece;
-                seen = seen.max(piece.number);
-                let event = Event::default().id(page.mark(piece.number)).json_data(&piece).unwrap_or_default();
-                return Some((Ok(event), (page, talk, listening, seen, waiting, headers)));
+            if let Some(piece) = self.waiting.next() {
+                self.seen = self.seen.max(piece.number);
+                let event = Event::default().id(self.page.mark(piece.number));
+                return Some(event.json_data(&piece).unwrap_or_default());
             }
-            listening.mark_unchanged();
-            let pieces = talk.after(seen);
+            self.newest.mark_unchanged();
+            let pieces = self.talk.after(self.seen);
             if !pieces.is_empty() {
-                waiting = pieces.into_iter();
+                self.waiting = pieces.into_iter();
                 continue;
             }
+            if std::mem::take(&mut self.banner_changed)
+                && let Ok(html) = banner(&self.page).await
+            {
+                return Some(Event::default().event(BANNER).json_data(html).unwrap_or_default());
+            }
             tokio::select! {
-                changed = listening.changed() => changed.ok()?,
-                () = page.ending.cancelled() => return None,
+                changed = self.newest.changed() => changed.ok()?,
+                change = self.changes.recv() => self.hear(change)?,
+                () = self.page.ending.cancelled() => return None,
             }
         }
-    }))
-    .keep_alive(KeepAlive::default())
+    }
+
+    /// Takes in that something was delivered; none when nothing will be any more.
+    fn hear(&mut self, change: Result<Change, RecvError>) -> Option<()> {
+        match change {
+            Err(RecvError::Closed) => return None,
+            Err(RecvError::Lagged(_)) => {
+                self.banner_changed = true;
+                self.talk.reload();
+            }
+            Ok(Change { conversation: Some(to), change: EventKind::Delivered { .. } }) => {
+                self.banner_changed |= is_report(&self.page, &to);
+                if to == self.conversation {
+                    self.talk.reload();
+                }
+            }
+            Ok(_) => {}
+        }
+        Some(())
+    }
 }

@@ -157,9 +157,3 @@ pub(super) async fn complete(
     let words: Vec<_> = found.into_iter().map(|found| json!({ "word": found.word, "help": found.help })).collect();
     Json(words).into_response()
 }
-
-/// `POST /banner/dismiss`
-pub(super) async fn dismiss(State(page): State<Arc<Page>>) -> Result<Response, Trouble> {
-    let dismissed = page.agent.deliveries().dismiss_reports().await?;
-    Ok(Json(json!({ "dismissed": dismissed })).into_response())
-}

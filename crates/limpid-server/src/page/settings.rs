@@ -35,6 +35,7 @@ struct Beat {
     /// The place of the interval among those that are offered.
     step: usize,
     every: String,
+    minutes: u32,
     start: u8,
     end: u8,
     hours: String,
@@ -43,6 +44,8 @@ struct Beat {
     /// The words that a run is sent; none where the profile has no place for them.
     prompt: Option<String>,
     is_custom: bool,
+    /// Whether anything runs by itself.
+    is_scheduled: bool,
     can_run: bool,
     is_running: bool,
 }
@@ -95,8 +98,8 @@ async fn show(State(page): State<Arc<Page>>, headers: HeaderMap) -> Result<Respo
 async fn state(State(page): State<Arc<Page>>) -> Result<Response, Trouble> {
     let (beat, log) = (page.beat().await?, page.beats().await?);
     Ok(Json(json!({
-        "enabled": beat.enabled, "step": beat.step, "every": beat.every, "hours": beat.hours, "model": beat.model,
-        "prompt": beat.prompt, "custom": beat.is_custom, "can_run": beat.can_run, "running": beat.is_running, "log": log,
+        "enabled": beat.enabled, "step": beat.step, "every": beat.every, "minutes": beat.minutes, "hours": beat.hours, "model": beat.model,
+        "start": beat.start, "end": beat.end, "prompt": beat.prompt, "custom": beat.is_custom, "can_run": beat.can_run, "running": beat.is_running, "log": log,
     }))
     .into_response())
 }
@@ -158,11 +161,13 @@ impl Page {
         if !model.is_empty() && !models.contains(&model) {
             models.push(model.clone());
         }
+        let is_scheduled = agent.config().scheduling.enabled;
         let nearest = PRESETS.iter().enumerate().min_by_key(|(_, preset)| preset.abs_diff(set.interval_minutes));
         Ok(Beat {
             enabled: set.enabled,
             step: nearest.map_or(0, |(step, _)| step),
             every: short(set.interval_minutes),
+            minutes: set.interval_minutes,
             start: set.start_hour,
             end: set.end_hour,
             hours: format!("{}:00 – {}:00", set.start_hour, set.end_hour),
@@ -170,7 +175,8 @@ impl Page {
             models,
             prompt: opening.text().map(ToOwned::to_owned),
             is_custom: opening.custom.is_some(),
-            can_run: set.enabled && agent.config().scheduling.enabled,
+            is_scheduled,
+            can_run: set.enabled && is_scheduled,
             is_running: status.running,
         })
     }

@@ -98,7 +98,7 @@ pub(super) struct Question {
 /// Where a conversation stood when it was looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Position {
-    /// The piece after which a browser goes on; 0: from the start.
+    /// The piece after which a browser goes on: what is shown now is newer, and so is what ends it.
     pub(crate) after: u64,
     /// Turns whose messages come as pieces.
     pub(crate) turns: Vec<TurnId>,
@@ -125,9 +125,10 @@ impl Talk {
     /// Where it stands now.
     pub(crate) fn position(&self) -> Position {
         let shown = self.lock();
+        let reload = shown.pieces.iter().find(|piece| piece.of == Of::Reload).map_or(FIRST, |piece| piece.number);
         let after = match shown.followed {
             0 => shown.number,
-            _ => 0,
+            _ => reload,
         };
         Position { after, turns: shown.turns.clone() }
     }
@@ -174,9 +175,21 @@ impl Talk {
         self.newest.send_replace(number);
     }
 
-    /// Has browsers load the thread again.
+    /// Has browsers load the thread again. What is shown becomes newer than that, so that whoever loads the thread now is told
+    /// all of it.
     pub(crate) fn reload(&self) {
-        self.show(Of::Reload, "", "thread", "");
+        let mut shown = self.lock();
+        let pieces = std::mem::take(&mut shown.pieces);
+        let reload =
+            Piece { number: 0, owner: String::new(), key: "thread".to_owned(), of: Of::Reload, html: String::new() };
+        for piece in std::iter::once(reload).chain(pieces.into_iter().filter(|piece| piece.of != Of::Reload)) {
+            shown.number += 1;
+            let number = shown.number;
+            shown.pieces.push(Piece { number, ..piece });
+        }
+        let number = shown.number;
+        drop(shown);
+        self.newest.send_replace(number);
     }
 
     /// A call waits; the number by which it is answered. What was asked about the same call before is no question any more.

@@ -8,6 +8,7 @@ mod api_clients;
 mod api_fuzz;
 mod api_kit;
 mod api_talk;
+mod browser;
 mod ingest;
 mod kit;
 mod page_agents;

@@ -49,7 +49,7 @@ async fn whoever_comes_in_the_middle_sees_what_was_said_and_the_rest() {
     let first = bench.pieces(id, "", shown).await;
     // The screen that is loaded now leaves the turn to the pieces, and they tell all of it from the start.
     let screen = bench.html(&format!("/c/{id}")).await;
-    assert!(screen.contains("-0\">") && !screen.contains("One."), "{screen}");
+    assert!(screen.contains("-1\">") && !screen.contains("One."), "{screen}");
     let second = bench.pieces(id, "", shown).await;
     let whole: String = second.iter().filter_map(|piece| piece["html"].as_str()).collect();
     assert_eq!((whole.matches("One.").count(), whole.matches("count").count()), (1, 1), "{whole}");
@@ -100,6 +100,20 @@ async fn what_another_process_has_told_is_loaded_again() {
     bench.pieces(id, "", is_reload).await;
     let first = bench.pieces(id, "0123abcd-900", |_| true).await;
     assert_eq!(first[0]["of"], "reload");
+}
+
+// SUR-020
+#[tokio::test]
+async fn a_screen_that_was_loaded_in_the_middle_hears_of_an_end_before_it_listened() {
+    let bench = PageBench::new("[[reply]]\ntext = \"One.\"\nhang = \"end\"\n", "").await;
+    let told = bench.sent("/c/new/send", &[("text", "count")]).await;
+    let id = told["conversation"].as_str().unwrap();
+    bench.pieces(id, "", |piece| piece["html"].as_str().unwrap_or_default().contains("One.")).await;
+    let screen = bench.html(&format!("/c/{id}")).await;
+    let after = screen.split("data-after=\"").nth(1).unwrap().split('"').next().unwrap();
+    bench.sent(&format!("/c/{id}/stop"), &[]).await;
+    bench.pieces(id, "", is_reload).await;
+    assert_eq!(bench.pieces(id, after, |_| true).await[0]["of"], "reload");
 }
 
 // SUR-020

@@ -1,0 +1,49 @@
+//! The line over a conversation that says that the heartbeat has reported something, until it is read or dismissed.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse as _, Response};
+use limpid_core::ConversationId;
+use limpid_core::notice::body;
+use limpid_prompt::shown::shown_line;
+use serde_json::json;
+
+use super::state::Page;
+use super::trouble::Trouble;
+
+/// The newest report that was not read yet.
+#[derive(Template)]
+#[template(path = "parts/banner.html")]
+struct Banner {
+    conversation: String,
+    text: String,
+    /// How many there are besides.
+    more: usize,
+}
+
+/// The banner, ready to be drawn; empty when there is nothing to read.
+///
+/// Everything that is unread in the conversation that takes reports counts: that is what dismissing marks as read.
+pub(super) async fn banner(page: &Page) -> Result<String, Trouble> {
+    let reports = page.agent.directory().reports_id();
+    let mut unread = page.agent.deliveries().unread().await?.rows;
+    unread.retain(|delivery| delivery.new.conversation == reports);
+    let Some(newest) = unread.pop() else { return Ok(String::new()) };
+    let words: Vec<_> = newest.new.text.split_whitespace().collect();
+    let banner = Banner { conversation: reports.to_string(), text: shown_line(&words.join(" ")), more: unread.len() };
+    Ok(banner.render()?)
+}
+
+/// Whether a delivery to this conversation changes the banner.
+pub(super) fn is_report(page: &Page, conversation: &ConversationId) -> bool {
+    *conversation == page.agent.directory().reports_id()
+}
+
+/// `POST /banner/dismiss`: the reports stay in their conversation, as read ones.
+pub(super) async fn dismiss(State(page): State<Arc<Page>>) -> Result<Response, Trouble> {
+    let dismissed = page.agent.deliveries().dismiss_reports().await?;
+    Ok(Json(json!({ "dismissed": dismissed })).into_response())
+}

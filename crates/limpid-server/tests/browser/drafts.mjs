@@ -1,0 +1,57 @@
+// What waits for a yes: a question in the chat, and a draft.
+import { ask, is, messages, model, run, say, scenario, sees, text, visitor } from "./kit.mjs";
+
+const letter = (path) => ["write_file", { path, content: "<b>Dear</b> Ada" }];
+
+scenario("a question in the chat shows the call, and a yes carries it out", async () => {
+  const page = await visitor();
+  await model.call(...letter("asked.md"));
+  await model.end();
+  await model.answer("Written.");
+  await say(page, "write it");
+  const card = page.locator(".ask");
+  await sees("the question", () => card.innerText(), (seen) => seen.includes("write_file") && seen.includes("asked.md") && seen.includes("<b>Dear</b> Ada"));
+  is("before the yes", await ask("exists", { path: "asked.md" }), false);
+  await card.getByText("Exactly what would run").click();
+  await sees("the arguments", () => card.locator("pre").isVisible(), true);
+  await page.reload();
+  await sees("the question, after a reload", () => page.locator(".ask [data-answer=once]").count(), 1);
+  await page.locator("[data-answer=once]").focus();
+  await page.keyboard.press("Enter");
+  await sees("the answer", () => messages(page), (seen) => seen.at(-1)?.includes("Written."));
+  is("after the yes", await ask("exists", { path: "asked.md" }), true);
+});
+
+scenario("a no is a no", async () => {
+  const page = await visitor();
+  await model.call(...letter("no.md"));
+  await model.end();
+  await model.answer("As you like.");
+  await say(page, "write it");
+  await page.locator("[data-answer=no]").click();
+  await sees("the answer", () => messages(page), (seen) => seen.at(-1)?.includes("As you like."));
+  is("after the no", await ask("exists", { path: "no.md" }), false);
+});
+
+scenario("a draft is approved, and another refused", async () => {
+  for (const path of ["draft.md", "refused.md"]) {
+    await model.call(...letter(path));
+    await model.end();
+    await model.answer("It waits.");
+    await ask("chat", { text: `write ${path}` });
+  }
+  const page = await visitor();
+  await sees("what waits", () => text(page, ".rail .count"), (seen) => seen.startsWith("2"));
+  await page.locator(".rail a", { hasText: "Activity" }).click();
+  const draft = (path) => page.locator(".drafts > li", { hasText: path });
+  await sees("the draft", () => draft("draft.md").innerText(), (seen) => seen.includes("<b>Dear</b> Ada") && seen.includes("write_file"));
+  await draft("draft.md").getByRole("button", { name: "Yes, once" }).click();
+  await sees("what is left", () => page.locator(".drafts > li").count(), 1);
+  is("after the yes", await ask("exists", { path: "draft.md" }), true);
+  await draft("refused.md").getByRole("button", { name: "No" }).click();
+  await sees("that nothing waits", () => text(page, "main"), (seen) => seen.includes("Nothing waits."));
+  is("after the no", await ask("exists", { path: "refused.md" }), false);
+  is("what waits", await page.locator(".rail .count").count(), 0);
+});
+
+await run();

@@ -1,0 +1,23 @@
+// The numbers of `cargo xtask measure page`: every screen of a page that is served already, again and again.
+import { is, run, scenario, visitor } from "./kit.mjs";
+import { SCREENS } from "./fill.mjs";
+import { weigh } from "./weigh.mjs";
+
+const RUNS = 11;
+
+scenario("every screen, again and again", async () => {
+  const owner = await (await visitor()).context().storageState();
+  for (const screen of SCREENS.filter(([, , more]) => !more)) {
+    const seen = [];
+    for (let run = 0; run < RUNS; run += 1) {
+      const page = await visitor({ stranger: true, storageState: owner });
+      seen.push(await weigh(page, screen));
+      await page.context().close();
+    }
+    const times = seen.map(({ first }) => first).sort((a, b) => a - b);
+    is(`files of ${screen[0]}`, seen.map(({ files }) => files), (each) => new Set(each).size === 1);
+    console.log(`weight | ${screen[0]} | ${seen[0].files} | ${Math.max(...seen.map(({ bytes }) => bytes))} | ${times[RUNS >> 1].toFixed(0)} | ${times.at(-1).toFixed(0)}`);
+  }
+});
+
+await run();

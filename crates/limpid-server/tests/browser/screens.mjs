@@ -1,0 +1,121 @@
+// Every screen, light and dark, wide and on a phone: judged by axe, nothing wider than the window, every focus seen, no motion
+// where none is wanted.
+import { axe, is, run, scenario, sees, troubles, url, visitor } from "./kit.mjs";
+import { SCREENS, filled } from "./fill.mjs";
+
+const WIDTHS = [1440, 768, 360];
+const SERIOUS = ["serious", "critical"];
+
+async function visit(page, [name, path, { status = 200 } = {}]) {
+  const answer = await page.goto(url + path);
+  is(`the status of ${name}`, answer.status(), status);
+  if (status >= 400) troubles.length = 0;
+  for (const each of await page.locator("details").all()) await each.evaluate((details) => { details.open = true; });
+}
+
+async function judge(page, where) {
+  await page.evaluate(axe);
+  const { violations, passes } = await page.evaluate(() => window.axe.run(document, {
+    resultTypes: ["violations"], rules: { "target-size": { enabled: true } },
+  }));
+  const bad = violations.filter(({ impact }) => SERIOUS.includes(impact)).map(({ id, nodes }) =>
+    `${id}: ${nodes.map(({ html, any, all }) => `${html.slice(0, 120)} (${(any[0] ?? all[0])?.message})`).slice(0, 3).join("; ")}`);
+  is(`serious findings of axe at ${where}`, bad, []);
+  const wide = await page.evaluate(() => {
+    const edge = document.documentElement.clientWidth;
+    const isScrolled = (element) => element && (["auto", "scroll", "hidden", "clip"].includes(getComputedStyle(element).overflowX) || isScrolled(element.parentElement));
+    return [document.documentElement.scrollWidth > edge, [...document.querySelectorAll("main *")]
+      .filter((element) => element.getBoundingClientRect().right > edge + 1 && !isScrolled(element.parentElement) && !element.closest(".vh, [hidden], dialog, [popover]"))
+      .map((element) => element.outerHTML.slice(0, 100)).slice(0, 3)];
+  });
+  is(`what is wider than the window at ${where}`, wide, [false, []]);
+  return passes.length;
+}
+
+/** Goes through a screen by Tab; says which elements got the focus and did not show it. */
+async function unseen(page) {
+  const blind = [];
+  let reached = 0;
+  await page.evaluate(() => { document.activeElement.blur(); window.scrollTo(0, 0); });
+  for (; reached < 80; reached += 1) {
+    await page.keyboard.press("Tab");
+    const found = await page.evaluate(() => {
+      const element = document.activeElement;
+      if (!element || element === document.body || element.dataset.reached) return null;
+      element.dataset.reached = "yes";
+      const shows = (each) => {
+        const style = getComputedStyle(each);
+        return style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
+      };
+      const rings = [element, element.closest("label"), element.closest("form")].filter(Boolean);
+      const box = element.getBoundingClientRect();
+      const at = document.elementFromPoint(box.left + Math.min(box.width, innerWidth) / 2, box.top + Math.min(box.height, 20) / 2);
+      const bar = document.querySelector(".rail");
+      const isCovered = at && bar?.contains(at) && !bar.contains(element);
+      return [rings.some(shows) && !isCovered, element.outerHTML.slice(0, 120)];
+    });
+    if (!found) break;
+    if (!found[0]) blind.push(found[1]);
+  }
+  return [reached, blind];
+}
+
+let owner;
+scenario("a home in which every screen has something to show", async () => {
+  const page = await filled();
+  owner = await page.context().storageState();
+});
+
+for (const colorScheme of ["light", "dark"]) for (const width of WIDTHS) {
+  scenario(`axe and the edges: ${colorScheme}, ${width} px`, async () => {
+    const look = { colorScheme, viewport: { width, height: width === 360 ? 740 : 900 }, stranger: true };
+    const [inside, outside] = [await visitor({ ...look, storageState: owner }), await visitor(look)];
+    for (const screen of SCREENS) {
+      const page = screen[2]?.stranger ? outside : inside;
+      await visit(page, screen);
+      if (screen[0] === "conversation") await sees("the question", () => page.locator(".ask").count(), 1);
+      const where = `${screen[0]}, ${colorScheme}, ${width} px`;
+      if (process.env.LIMPID_SHOTS) await page.screenshot({ path: `${process.env.LIMPID_SHOTS}/${where.replace(/\W+/g, "-")}.png` });
+      await judge(page, where);
+    }
+  });
+}
+
+for (const width of [1440, 360]) scenario(`every focus is seen: ${width} px`, async () => {
+  const page = await visitor({ storageState: owner, stranger: true, viewport: { width, height: 740 } });
+  for (const screen of SCREENS.filter(([, , more]) => !more?.stranger)) {
+    await visit(page, screen);
+    const [reached, blind] = await unseen(page);
+    is(`focus that is not seen at ${screen[0]}`, blind, []);
+    is(`how many elements Tab reaches at ${screen[0]}`, reached, (seen) => seen > 5);
+  }
+});
+
+scenario("nothing moves where no motion is wanted", async () => {
+  const page = await visitor({ storageState: owner, stranger: true, reducedMotion: "reduce" });
+  for (const screen of SCREENS) {
+    if (screen[2]?.stranger) continue;
+    await visit(page, screen);
+    const moving = await page.evaluate(() => {
+      for (const button of document.querySelectorAll(".btn.icon")) button.classList.add("spin");
+      return [...document.querySelectorAll("*")].filter((element) => {
+        const style = getComputedStyle(element);
+        return style.animationName !== "none" || style.transitionDuration.split(", ").some((time) => parseFloat(time) > 0) || style.scrollBehavior !== "auto";
+      }).map((element) => element.outerHTML.slice(0, 100)).slice(0, 3);
+    });
+    is(`what moves at ${screen[0]}`, moving, []);
+  }
+});
+
+scenario("the page is readable when its text is twice as large", async () => {
+  const page = await visitor({ storageState: owner, stranger: true, viewport: { width: 720, height: 900 } });
+  for (const screen of SCREENS) {
+    if (screen[2]?.stranger) continue;
+    await visit(page, screen);
+    await page.evaluate(() => { document.documentElement.style.fontSize = "200%"; });
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    is(`pixels beyond the window at ${screen[0]}`, wide, 0);
+  }
+});
+
+await run();

@@ -1,0 +1,157 @@
+//! A page that is served, with a model on strings, and what a script may ask for behind the browser's back.
+
+use std::sync::Arc;
+
+use limpid_core::{CallId, FailureClass, ToolCall, Usage};
+use limpid_model::{FinishReason, ModelError, ModelEvent, RealPause};
+use limpid_runtime::{Agent, AgentOptions, ChatRequest, Config, Environment, Home};
+use limpid_server::{PageServer, login_link};
+use limpid_testkit::{Recorder, Script};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use super::puppet::Puppet;
+use crate::kit::Noon;
+
+/// What a script asks for.
+#[derive(Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case")]
+pub(super) enum Wish {
+    /// The model says some words.
+    Say { text: String },
+    /// The model thinks some words.
+    Think { text: String },
+    /// The model calls a tool.
+    Call { name: String, arguments: Value },
+    /// The answer is over.
+    End,
+    /// The answer breaks off.
+    Fail { message: String },
+    /// The text of the last request.
+    Asked,
+    /// The heartbeat runs, to its end: what the model says then must have been told before.
+    Beat,
+    /// Somebody who cannot answer asks for something, to the end.
+    Chat { text: String },
+    /// A link that logs a browser in.
+    Link,
+    /// The server goes away.
+    Leave,
+    /// A new process serves the same home at the same address.
+    Return,
+    /// Whether a file of the workspace is there.
+    Exists { path: String },
+}
+
+/// A home, its agent and its page.
+pub(super) struct Stage {
+    home: TempDir,
+    config: String,
+    puppet: Arc<Puppet>,
+    calls: usize,
+    served: Option<Served>,
+    /// Lists the models that can be chosen.
+    models: Recorder,
+}
+
+struct Served {
+    agent: Agent,
+    server: JoinHandle<()>,
+    stop: oneshot::Sender<()>,
+}
+
+impl Stage {
+    pub(super) async fn open() -> Self {
+        let script = "models = [\"puppet\", \"small\"]\n[[reply]]\ntext = \"unused\"\n";
+        let models = Recorder::start(Script::parse(script).unwrap()).await.unwrap();
+        let mut stage = Self {
+            home: tempfile::tempdir().unwrap(),
+            config: format!(
+                "model = \"openai/puppet\"\nfallback = [\"openai/small\"]\n[owner]\nname = \"Anna\"\n\
+                 [tools]\ndefer = false\n[policy]\nask = [{{ tool = \"write_file\" }}]\n\
+                 [page]\nlisten = \"127.0.0.1:{}\"\n",
+                limpid_testkit::free_port()
+            ),
+            puppet: Arc::new(Puppet::new()),
+            calls: 0,
+            served: None,
+            models,
+        };
+        stage.come().await;
+        stage
+    }
+
+    async fn come(&mut self) {
+        let variables =
+            [("OPENAI_BASE_URL", format!("{}/v1", self.models.url())), ("OPENAI_API_KEY", "sk-12345678".to_owned())];
+        let agent = Agent::open(AgentOptions {
+            config: Config::parse(&self.config, "limpid.toml").unwrap(),
+            environment: Environment::new(variables.map(|(name, value)| (name.to_owned(), value))),
+            clock: Arc::new(Noon),
+            model: Some(Arc::clone(&self.puppet) as Arc<dyn limpid_model::Model>),
+            ..AgentOptions::new(Home::new(self.home.path()))
+        })
+        .unwrap();
+        let server = PageServer::bind(&agent, Arc::new(RealPause)).await.unwrap().unwrap();
+        let (stop, stopped) = oneshot::channel();
+        let server = tokio::spawn(server.run(async {
+            let _ = stopped.await;
+        }));
+        self.served = Some(Served { agent, server, stop });
+    }
+
+    async fn leave(&mut self) {
+        if let Some(Served { server, stop, .. }) = self.served.take() {
+            let _ = stop.send(());
+            server.await.unwrap();
+        }
+    }
+
+    fn agent(&self) -> &Agent {
+        &self.served.as_ref().expect("the page is served").agent
+    }
+
+    /// Where the page is.
+    pub(super) fn url(&self) -> String {
+        format!("http://{}", self.agent().config().page.listen)
+    }
+
+    /// Does what a script asks for.
+    pub(super) async fn grant(&mut self, wish: Wish) -> Value {
+        match wish {
+            Wish::Say { text } => self.puppet.tell(Ok(ModelEvent::Text(text))),
+            Wish::Think { text } => self.puppet.tell(Ok(ModelEvent::Reasoning(text))),
+            Wish::Call { name, arguments } => {
+                self.calls += 1;
+                let id = CallId::new(format!("call_{}", self.calls));
+                self.puppet.tell(Ok(ModelEvent::Call(ToolCall { id, name, arguments: arguments.to_string() })));
+            }
+            Wish::End => {
+                let usage = Usage { input: 1200, cached: 1000, output: 20, ..Usage::default() };
+                self.puppet.tell(Ok(ModelEvent::Usage(usage)));
+                self.puppet.tell(Ok(ModelEvent::End(FinishReason::Stop)));
+            }
+            Wish::Fail { message } => self.puppet.tell(Err(ModelError::new(FailureClass::Malformed, message))),
+            Wish::Asked => return self.puppet.asked().into(),
+            Wish::Beat => {
+                let result = self.agent().jobs().run_heartbeat().await.unwrap();
+                self.agent().conversations().deliver_waiting().await.unwrap();
+                return format!("{result:?}").into();
+            }
+            Wish::Chat { text } => {
+                let mut turn = self.agent().chat(ChatRequest { text, ..ChatRequest::default() }).await.unwrap();
+                while turn.next().await.is_some() {}
+            }
+            Wish::Link => {
+                return login_link(self.agent(), self.agent().config().page.listen).unwrap().into();
+            }
+            Wish::Leave => self.leave().await,
+            Wish::Return => self.come().await,
+            Wish::Exists { path } => return self.home.path().join("workspace").join(path).exists().into(),
+        }
+        json!({})
+    }
+}
