@@ -3,7 +3,7 @@
 //! 1. The bodies that the tests send are read with the types of the providers' own Python packages.
 //! 2. Those packages read what the recording server answers.
 //! 3. The tests with a real llama.cpp server, a real LiteLLM proxy, the conformance suite of the Model Context
-//!    Protocol and a browser behind one of its servers run.
+//!    Protocol, a browser behind one of its servers, and the page in a browser run.
 //!
 //! Each part is skipped, and said to be, where it is not installed (`scripts/parts-real`).
 
@@ -25,10 +25,11 @@ const ANSWER: &str = "[[reply]]\ntext = [\"Hello \", \"there.\"]\nusage = { inpu
                       calls = [{ name = \"look_up\", arguments = { query = \"tea\" } }]\n";
 
 /// Tests that stand on a part: its variable, what it is, and where they are.
-const PARTS: [(&str, &str, [&str; 2]); 4] = [
+const PARTS: [(&str, &str, [&str; 2]); 5] = [
     ("LIMPID_TEST_PYTHON", "a llama.cpp server", ["limpid-runtime", "llama_server"]),
     ("LIMPID_TEST_CONFORMANCE", "the conformance suite of the Model Context Protocol", ["limpid", "conformance::"]),
     ("LIMPID_TEST_MCP_BROWSER", "a browser behind an MCP server", ["limpid", "mcp_real::"]),
+    ("LIMPID_TEST_CHROMIUM", "the page in a browser", ["limpid-server", "browser::"]),
     ("LIMPID_TEST_LITELLM", "a LiteLLM proxy", ["limpid-model", "litellm"]),
 ];
 

@@ -17,6 +17,7 @@ mod local;
 mod local_models;
 mod long;
 mod memory;
+mod page;
 mod prefix;
 pub(crate) mod program;
 mod recall;
@@ -57,6 +58,8 @@ pub(crate) enum Measure {
     Size,
     /// Rendering a prompt (MEA-07)
     Render,
+    /// What a screen of the page weighs, and how soon it shows something (SUR-029)
+    Page,
     /// Limpid's own time in a turn (MEA-08)
     Turn,
     /// A memory query among 10,000 to 1,000,000 memories (MEA-09)
@@ -121,6 +124,7 @@ pub(crate) fn run(root: &Path, measure: Measure, json: bool) -> Result<(), Strin
         }
         Measure::Size => ("size", size::measure(root)?),
         Measure::Render => ("render", render::measure(root)?),
+        Measure::Page => ("page", page::measure(root)?),
         Measure::Turn => ("turn", turn::measure(root)?),
         Measure::Memory { data } => {
             let (table, value) = memory::measure(&data)?;

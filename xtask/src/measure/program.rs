@@ -87,6 +87,15 @@ impl Program {
         ended_well(child, words)
     }
 
+    /// Runs the program to its end, and says what it wrote to its standard output.
+    pub(crate) fn output(&self, words: &[&str]) -> Result<String, String> {
+        let done = self.command(words).stdout(Stdio::piped()).output().map_err(|error| error.to_string())?;
+        if !done.status.success() {
+            return Err(format!("limpid {words:?}: {}", String::from_utf8_lossy(&done.stderr)));
+        }
+        Ok(String::from_utf8_lossy(&done.stdout).into_owned())
+    }
+
     /// Runs the program to its end.
     pub(crate) fn run(&self, words: &[&str]) -> Result<(), String> {
         ended_well(self.start(words)?, words)
