@@ -28,13 +28,10 @@ struct Banner {
 ///
 /// Everything that is unread in the conversation that takes reports counts: that is what dismissing marks as read.
 pub(super) async fn banner(page: &Page) -> Result<String, Trouble> {
-    let reports = page.agent.directory().reports_id();
-    let mut unread = page.agent.deliveries().unread().await?.rows;
-    unread.retain(|delivery| delivery.new.conversation == reports);
+    let mut unread = page.agent.deliveries().unread_reports().await?;
     let Some(newest) = unread.pop() else { return Ok(String::new()) };
-    let words: Vec<_> = newest.new.text.split_whitespace().collect();
-    let banner = Banner { conversation: reports.to_string(), text: shown_line(&words.join(" ")), more: unread.len() };
-    Ok(banner.render()?)
+    let text = shown_line(&body(&newest.new.text).unwrap_or(newest.new.title));
+    Ok(Banner { conversation: newest.new.conversation.to_string(), text, more: unread.len() }.render()?)
 }
 
 /// Whether a delivery to this conversation changes the banner.

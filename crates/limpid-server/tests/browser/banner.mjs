@@ -21,7 +21,7 @@ scenario("a report comes to an open page, and a dismissed one goes without leavi
   await page.evaluate(() => { window.kept = true; });
   await page.locator("#say").fill("half a sent");
   await beat("The **disk** is full.");
-  for (const each of [page, other]) await sees("the banner", () => banner(each).innerText(), (seen) => seen.includes("Heartbeat") && seen.includes("disk"));
+  for (const each of [page, other]) await sees("the banner", () => banner(each).innerText(), (seen) => seen.includes("Heartbeat") && seen.includes("The disk is full."));
   is("what was typed", await page.locator("#say").inputValue(), "half a sent");
   await banner(page).getByRole("button", { name: "Dismiss the report" }).click();
   await sees("banners", () => banner(page).count(), 0);

@@ -1,14 +1,29 @@
 // The screens of the page, and a home in which all of them have something to show. A new screen is one line here.
 import { ask, beat, model, say, sees, text, url, visitor } from "./kit.mjs";
 
-/** Names, addresses, and what is particular: a `status` beside 200, a `stranger` who is not logged in, `isFilled` of a home alone. */
+/**
+ * Names, addresses, and what is particular: a `status` beside 200, a `stranger` who is not logged in, what only a filled home has,
+ * and the `link` of that screen that leads to the one that is meant.
+ */
 export const SCREENS = [
   ["log in", "/login", { stranger: true }],
   ["first screen", "/c/new"],
   ["conversation", "/"],
   ["conversation of reports", "/c/heartbeat", { isFilled: true }],
   ["next prompt", "/prompt/next"],
+  ["past request", "/prompt/next", { link: "main a[href^='/prompt/r']" }],
+  ["two requests", "/prompt/diff"],
+  ["prompt files", "/prompt/files"],
+  ["prompt file", "/prompt/files", { link: "main a[href^='/prompt/file/']" }],
   ["activity", "/activity"],
+  ["tasks", "/tasks"],
+  ["inbox", "/inbox"],
+  ["agents", "/agents"],
+  ["goals", "/goals"],
+  ["skills", "/skills"],
+  ["skill", "/skills", { link: "main a[href^='/skills/']" }],
+  ["memory", "/memory"],
+  ["memory in full", "/memory", { link: "main a[href^='/memory/']", isFilled: true }],
   ["cost", "/cost"],
   ["settings", "/settings"],
   ["nothing there", "/nothing", { status: 404 }],
@@ -32,6 +47,19 @@ fn main() {}
 \`\`\`
 `;
 
+/** Where a screen is. */
+export async function address(page, [name, path, { link } = {}]) {
+  if (!link) return path;
+  await page.goto(url + path);
+  const found = await page.locator(link).first().getAttribute("href", { timeout: 5000 }).catch(() => null);
+  if (!found) throw new Error(`${path} has no link \`${link}\`, so ${name} is not reached`);
+  return found;
+}
+
+/** What a form of the page would send. */
+const sent = (page, path, fields) => page.evaluate(
+  async ([path, fields]) => (await fetch(path, { method: "POST", body: new URLSearchParams(fields) })).status, [path, fields]);
+
 /** A visitor of a home with a conversation, a question that waits, a draft, a report and what they cost. */
 export async function filled() {
   await model.call("write_file", { path: "draft.md", content: "Dear Ada" });
@@ -43,6 +71,8 @@ export async function filled() {
   await ask("beat");
   await beat("The **disk** is full.");
   const page = await visitor();
+  await sees("a task that is kept", () => sent(page, "/tasks", { text: "Water the plants", description: "", kind: "reminder", when: "cron", time: "0 9 * * 1-5" }), 200);
+  await sees("a memory that is kept", () => sent(page, "/memory", { key: "travel", content: "I take the train.", category: "PREFERENCE" }), 200);
   await page.goto(`${url}/c/new`);
   await model.think("Let me think.");
   await model.call("list_files", { path: "." });

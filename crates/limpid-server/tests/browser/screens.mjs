@@ -1,13 +1,14 @@
 // Every screen, light and dark, wide and on a phone: judged by axe, nothing wider than the window, every focus seen, no motion
 // where none is wanted.
 import { axe, is, run, scenario, sees, troubles, url, visitor } from "./kit.mjs";
-import { SCREENS, filled } from "./fill.mjs";
+import { SCREENS, address, filled } from "./fill.mjs";
 
 const WIDTHS = [1440, 768, 360];
 const SERIOUS = ["serious", "critical"];
 
-async function visit(page, [name, path, { status = 200 } = {}]) {
-  const answer = await page.goto(url + path);
+async function visit(page, screen) {
+  const [name, , { status = 200 } = {}] = screen;
+  const answer = await page.goto(url + await address(page, screen));
   is(`the status of ${name}`, answer.status(), status);
   if (status >= 400) troubles.length = 0;
   for (const each of await page.locator("details").all()) await each.evaluate((details) => { details.open = true; });

@@ -2,7 +2,7 @@
 import { is, troubles, url } from "./kit.mjs";
 
 /** Opens a screen in a page whose cache is empty; its files, their bytes, and the milliseconds to its first content. */
-export async function weigh(page, [name, path, { status = 200 } = {}]) {
+export async function weigh(page, [name, , { status = 200 } = {}], path) {
   const answers = [];
   page.on("response", (answer) => answers.push(answer));
   await page.goto(url + path, { waitUntil: "load" });

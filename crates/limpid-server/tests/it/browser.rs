@@ -70,6 +70,12 @@ async fn a_question_is_answered_and_a_draft_is_approved() {
     play("drafts.mjs").await;
 }
 
+// SUR-022 SUR-024 PRO-056
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_prompt_is_edited_for_the_next_turn_and_what_is_deleted_comes_back() {
+    play("editing.mjs").await;
+}
+
 // SUR-021 KAI-066 KAI-067 KAI-068
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_report_is_told_in_a_banner_until_it_is_read_or_dismissed() {
