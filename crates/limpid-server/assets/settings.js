@@ -38,7 +38,9 @@ function show(state) {
   overNight = state.start > state.end;
   hours();
   $("hb-h-out").value = state.hours;
-  $("hb-model").value = state.model;
+  const models = $("hb-model");
+  if (![...models.options].some(({ value }) => value === state.model)) models.add(new Option(state.model));
+  models.value = state.model;
   $("hb-log").innerHTML = state.log;
   run.disabled = !state.can_run || state.running;
   run.classList.toggle("spin", state.running);

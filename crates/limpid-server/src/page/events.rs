@@ -101,7 +101,9 @@ impl Listener {
                 self.waiting = pieces.into_iter();
                 continue;
             }
+            // Whoever looks at the reports themselves needs no word of them.
             if std::mem::take(&mut self.banner_changed)
+                && !is_report(&self.page, &self.conversation)
                 && let Ok(html) = banner(&self.page).await
             {
                 return Some(Event::default().event(BANNER).json_data(html).unwrap_or_default());

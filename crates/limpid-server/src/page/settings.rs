@@ -98,8 +98,9 @@ async fn show(State(page): State<Arc<Page>>, headers: HeaderMap) -> Result<Respo
 async fn state(State(page): State<Arc<Page>>) -> Result<Response, Trouble> {
     let (beat, log) = (page.beat().await?, page.beats().await?);
     Ok(Json(json!({
-        "enabled": beat.enabled, "step": beat.step, "every": beat.every, "minutes": beat.minutes, "hours": beat.hours, "model": beat.model,
-        "start": beat.start, "end": beat.end, "prompt": beat.prompt, "custom": beat.is_custom, "can_run": beat.can_run, "running": beat.is_running, "log": log,
+        "enabled": beat.enabled, "step": beat.step, "every": beat.every, "minutes": beat.minutes, "start": beat.start,
+        "end": beat.end, "hours": beat.hours, "model": beat.model, "prompt": beat.prompt, "custom": beat.is_custom,
+        "can_run": beat.can_run, "running": beat.is_running, "log": log,
     }))
     .into_response())
 }

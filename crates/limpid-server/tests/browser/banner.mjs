@@ -53,6 +53,7 @@ scenario("a report waits over a restart, and its banner opens its conversation",
   await sees("the answer to my reply", () => text(page, "#thread"), (seen) => seen.includes("Then I delete the logs."));
   await beat("The disk is empty.");
   await sees("the next report, where one reads it", () => text(page, "#thread"), (seen) => seen.includes("The disk is empty."));
+  is("banners over the reports", await banner(page).count(), 0);
   await page.goto(url);
   await sees("where it went", () => text(page, "h1"), (seen) => !seen.includes("Heartbeat"));
   is("banners for what was read", await banner(page).count(), 0);
