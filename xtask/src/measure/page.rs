@@ -59,7 +59,8 @@ async fn visit(root: &Path, program: &Program, serving: &mut Child, address: &st
     let link = link.split_whitespace().find(|word| word.starts_with("http")).ok_or("no link was printed")?;
     let mut node = Command::new("node");
     node.arg(root.join("crates/limpid-server/tests/browser/measure.mjs"));
-    let done = node.env("LIMPID_URL", format!("http://{address}")).env("LIMPID_LINK", link).output();
+    let page = link.split("/login").next().unwrap_or(link);
+    let done = node.env("LIMPID_URL", page).env("LIMPID_LINK", link).output();
     let done = done.map_err(|error| format!("node: {error}"))?;
     let said = String::from_utf8_lossy(&done.stdout);
     if !done.status.success() {

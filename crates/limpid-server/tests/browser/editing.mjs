@@ -38,7 +38,7 @@ scenario("a task that is deleted comes back by Undo, in its row", async () => {
   await sees("the task", () => page.locator(".task").allInnerTexts(), (seen) => seen.length === 1 && seen[0].includes("Water the plants"));
   await page.locator(".task").getByRole("button", { name: /^Delete/ }).click();
   await sees("what is in its row", () => page.locator(".items > .gone").innerText(), (seen) => seen.includes("Deleted") && seen.includes("Water the plants"));
-  is("where the focus is", await page.evaluate(() => document.activeElement.textContent), "Undo");
+  await sees("where the focus is", () => page.evaluate(() => document.activeElement.textContent), "Undo");
   await page.keyboard.press("Enter");
   await sees("the task again", () => page.locator(".task").allInnerTexts(), (seen) => seen.length === 1 && seen[0].includes("Water the plants"));
 });

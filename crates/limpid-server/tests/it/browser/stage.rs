@@ -114,9 +114,13 @@ impl Stage {
         &self.served.as_ref().expect("the page is served").agent
     }
 
-    /// Where the page is.
+    /// Where the page is, as its links say it.
     pub(super) fn url(&self) -> String {
-        format!("http://{}", self.agent().config().page.listen)
+        self.link().split("/login").next().unwrap().to_owned()
+    }
+
+    fn link(&self) -> String {
+        login_link(self.agent(), self.agent().config().page.listen).unwrap()
     }
 
     /// Does what a script asks for.
@@ -145,9 +149,7 @@ impl Stage {
                 let mut turn = self.agent().chat(ChatRequest { text, ..ChatRequest::default() }).await.unwrap();
                 while turn.next().await.is_some() {}
             }
-            Wish::Link => {
-                return login_link(self.agent(), self.agent().config().page.listen).unwrap().into();
-            }
+            Wish::Link => return self.link().into(),
             Wish::Leave => self.leave().await,
             Wish::Return => self.come().await,
             Wish::Exists { path } => return self.home.path().join("workspace").join(path).exists().into(),
