@@ -236,7 +236,8 @@ async fn forget(
     let at = at.and_then(|at| at.parse::<usize>().ok()).unwrap_or(0);
     let category = category.and_then(|word| word.parse::<Category>().ok());
     let category = category.map(|category| format!("&category={category}")).unwrap_or_default();
-    back(&page, &headers, done, |_| format!("/memory?gone={id}&at={at}{category}#gone")).await
+    // Without a fragment, which would keep the browser from Undo.
+    back(&page, &headers, done, |_| format!("/memory?gone={id}&at={at}{category}")).await
 }
 
 /// `POST /memory/undo/{event}`

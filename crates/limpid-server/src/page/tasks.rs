@@ -193,7 +193,8 @@ async fn delete(
 ) -> Result<Response, Trouble> {
     let done = page.agent.tasks().cancel(&id.to_string()).await;
     let at = at.and_then(|at| at.parse::<usize>().ok()).map(|at| format!("&at={at}")).unwrap_or_default();
-    back(&page, &headers, done, |_| format!("/tasks?gone={id}{at}#t{id}")).await
+    // Without a fragment, which would keep the browser from Undo.
+    back(&page, &headers, done, |_| format!("/tasks?gone={id}{at}")).await
 }
 
 async fn undo(State(page): State<Arc<Page>>, Path(id): Path<i64>, headers: HeaderMap) -> Result<Response, Trouble> {
