@@ -130,6 +130,13 @@ async fn a_save_over_a_newer_text_is_refused_with_both_and_the_newer_one_is_neve
     assert_eq!(std::fs::read_to_string(own(&bench, "acting.md")).unwrap(), mine);
     let versions = bench.agent.file_history().versions(None).await.unwrap().rows;
     assert_eq!(versions[0].said_before(), Some(theirs.as_str()));
+    // Of two that are sent at once one is written, and the other one is told of it.
+    let (_, base) = begun(&bench, &file).await;
+    let (one, other) = (format!("{text}One.\n"), format!("{text}Other.\n"));
+    let both = tokio::join!(refused(&bench, &file, &one, &base), refused(&bench, &file, &other, &base));
+    let mut statuses = [both.0.0, both.1.0];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [StatusCode::OK, StatusCode::CONFLICT]);
 }
 
 // SUR-022 SEC-030

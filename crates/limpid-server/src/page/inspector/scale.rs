@@ -204,3 +204,89 @@ fn words(text: &str) -> Vec<(bool, String)> {
 fn percent(number: f64) -> String {
     format!("{number:.2}%")
 }
+
+#[cfg(test)]
+mod tests {
+    use limpid_prompt::inputs::{HistoryMessage, MemoryEntry, Quoted, RoleName, TrustName};
+    use limpid_prompt::{Estimate, Inputs, Profiles, RenderRequest, SourceFile};
+
+    use super::super::text::{self, Shared};
+    use super::*;
+
+    const MANIFEST: &str = r#"
+        [budget.small]
+        limit = { chars = 45 }
+        overflow = "stop"
+        [path.chat]
+        messages = [
+          { role = "system", sections = ["soul", "errors", "memories"] },
+          { splice = "history" },
+          { role = "user", sections = ["message"] },
+        ]
+    "#;
+
+    fn prompt() -> Prompt {
+        let list = |of: &str| {
+            format!(
+                "---\nentries: memory.{of}\nentry: \"- {{{{ key }}}}: {{{{ content }}}}\"\nbudget: small\n---\nYou know:\n{{{{ entries }}}}\n"
+            )
+        };
+        let profiles = Profiles::load([
+            SourceFile::home("mine/profile.toml", MANIFEST),
+            SourceFile::home("mine/sections/soul.md", "You are {{ agent_name }}.\n"),
+            SourceFile::home("mine/sections/message.md", "---\nstability: turn\n---\n{{ user_message }}\n"),
+            SourceFile::home("mine/sections/memories.md", list("general")),
+            SourceFile::home("mine/sections/errors.md", list("error")),
+        ]);
+        let mut inputs = Inputs {
+            agent_name: "Ada".into(),
+            user: Some(Quoted::new("hi", TrustName::Owner)),
+            history: vec![
+                HistoryMessage::new(RoleName::User, "before", TrustName::Owner),
+                HistoryMessage::new(RoleName::Assistant, "yes", TrustName::Owner),
+            ],
+            ..Inputs::default()
+        };
+        for key in ["city", "street", "country"] {
+            let content = format!("something about the {key}");
+            inputs.memory.general.push(MemoryEntry { key: key.into(), content, ..MemoryEntry::by(TrustName::Owner) });
+        }
+        let counter = Estimate::default();
+        let request = RenderRequest { path: "chat", inputs: &inputs, counter: &counter, count_tokens: true };
+        profiles.get("mine").unwrap().render(request).unwrap()
+    }
+
+    // PRO-056 SUR-022
+    #[test]
+    fn every_section_has_its_place_and_size_and_what_was_cut_or_left_out_is_said() {
+        let prompt = prompt();
+        let shared = Shared { messages: 2, rest: 0, changed: None };
+        let articles = text::articles(&prompt, Some(&shared), &|_, _| None);
+        let rows = rows(&prompt, &articles, 0);
+        let names: Vec<(&str, bool)> = rows.iter().map(|row| (&*row.section, row.is_in)).collect();
+        assert_eq!(
+            names,
+            [("soul", true), ("errors", false), ("memories", true), ("history", true), ("message", true)]
+        );
+        let more = |at: usize| rows[at].more.iter().map(|(_, words)| words.as_str()).collect::<String>();
+        assert!(rows[1].size == "left out" && rows[1].more.contains(&(true, "memory.error".to_owned())), "{}", more(1));
+        assert!(more(2).contains("kept 1 of 3"), "{}", more(2));
+        let blocks: Vec<_> = articles.iter().flat_map(|article| &article.blocks).collect();
+        let cut: Vec<&str> = blocks.iter().filter_map(|block| block.cut.as_deref()).collect();
+        assert!(cut.len() == 1 && cut[0].starts_with("2 of 3 were cut."), "{cut:?}");
+        let marked: Vec<&str> = blocks.iter().filter(|block| block.mark.is_some()).map(|block| &*block.title).collect();
+        assert_eq!(marked, ["1 · user"]);
+        let titles: Vec<&str> = articles.iter().map(|article| &*article.title).collect();
+        assert_eq!(titles, ["Message 0", "Messages 1 to 2", "Message 3"]);
+        // What is shown of a message is all of it.
+        let shown: String = articles[0].blocks[1].pieces.iter().map(|piece| piece.text.as_str()).collect();
+        assert!(prompt.messages()[0].text().ends_with(&shown) && shown.contains("- city: "), "{shown}");
+
+        let bar = bar(&articles, 10);
+        let widths: f64 = bar.iter().map(|segment| segment.width.trim_end_matches('%').parse::<f64>().unwrap()).sum();
+        assert!((widths - 100.0).abs() < 0.1, "{widths}");
+        assert_eq!(place(&bar, 0), "0.00%");
+        assert_eq!(place(&bar, usize::MAX), "100.00%");
+        assert!(text::tokens_of(&articles, &shared) > 0);
+    }
+}
