@@ -110,6 +110,20 @@ async fn a_text_that_no_prompt_can_be_made_with_is_refused_with_the_place_of_its
     assert!(!own(&bench, "acting.md").exists());
 }
 
+// SUR-022 PRO-023
+#[tokio::test]
+async fn while_a_text_is_typed_its_budget_is_said_and_what_it_cuts() {
+    let bench = PageBench::new(TWO, "[agent]\nprofile = \"ollm\"\n").await;
+    let file = file_of(&bench, "mode").await;
+    let (text, _) = begun(&bench, &file).await;
+    let trial = bench.sent(&format!("/prompt/file/{file}/try"), &[("text", &text)]).await;
+    let (used, limit) = (trial["budget"]["used"].as_u64().unwrap(), trial["budget"]["limit"].as_u64().unwrap());
+    assert!(used > 0 && used <= limit && trial["problems"].as_array().unwrap().is_empty(), "{trial}");
+    let long = format!("{text}{}", "\n\nMore words that nobody needs here.".repeat(500));
+    let trial = bench.sent(&format!("/prompt/file/{file}/try"), &[("text", &long)]).await;
+    assert!(trial["problems"].to_string().contains("mode is trimmed: "), "{trial}");
+}
+
 // SUR-022
 #[tokio::test]
 async fn a_save_over_a_newer_text_is_refused_with_both_and_the_newer_one_is_never_lost() {

@@ -56,9 +56,11 @@ impl Sizes {
 /// What a trial says, for the script of the editor.
 pub(super) fn answer(page: &Page, file: &PromptFile, trial: &Trial) -> Value {
     let sizes = trial.preview.as_ref().map(|preview| Sizes::new(page, file, preview)).unwrap_or_default();
+    let problems = trial.problems.iter().map(problem).chain(trial.unfit.as_deref().map(unfit));
+    let problems = problems.chain(trial.preview.iter().flat_map(cuts));
     json!({
         "refused": trial.refusal().is_some(),
-        "problems": trial.problems.iter().map(problem).chain(trial.unfit.as_deref().map(unfit)).collect::<Vec<_>>(),
+        "problems": problems.collect::<Vec<_>>(),
         "bytes": sizes.bytes,
         "tokens": sizes.tokens,
         "effect": trial.preview.as_ref().map(effect),
@@ -82,6 +84,15 @@ fn problem(problem: &Problem) -> Value {
 
 fn unfit(why: &str) -> Value {
     json!({ "severity": "error", "message": shown(why), "line": null, "fix": "" })
+}
+
+/// What budgets cut of the prompt, be it of this file or of another one that it leaves no room for.
+fn cuts(preview: &Preview) -> impl Iterator<Item = Value> {
+    preview.prompt.cuts().filter(|row| row.section != "tools").map(|row| {
+        let reason = row.reason.as_deref().unwrap_or("a budget");
+        let message = format!("{} is {}: {reason}", row.section, row.outcome.as_str());
+        json!({ "severity": "warning", "message": shown_line(&message), "line": null, "fix": "" })
+    })
 }
 
 /// What saving would do to the next turn.
