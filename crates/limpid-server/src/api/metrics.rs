@@ -50,10 +50,10 @@ impl Page {
         let name = format!("limpid_{by}_requests_total");
         self.add((&name, "counter", "Requests to models today"), each(|row| row.requests as f64));
         let name = format!("limpid_{by}_tokens_total");
-        let kinds: [(&str, fn(&CostRow) -> u64); 3] =
-            [("input", |row| row.usage.input), ("cached", |row| row.usage.cached), ("output", |row| row.usage.output)];
         let tokens = rows.iter().flat_map(|row| {
-            kinds.map(|(kind, count)| (vec![(by, row.group.as_str()), ("kind", kind)], count(row) as f64))
+            let usage = row.usage;
+            let kinds = [("input", usage.input), ("cached", usage.cached), ("output", usage.output)];
+            kinds.map(|(kind, count)| (vec![(by, row.group.as_str()), ("kind", kind)], count as f64))
         });
         self.add((&name, "counter", "Tokens today; cached ones are among the input"), tokens);
         let name = format!("limpid_{by}_cost_usd_total");

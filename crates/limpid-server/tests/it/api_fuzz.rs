@@ -13,7 +13,6 @@ const PATIENCE: Duration = Duration::from_secs(600);
 
 // SUR-030 SEC-044
 #[tokio::test]
-#[expect(clippy::print_stderr, reason = "whoever runs the tests is to know")]
 async fn the_api_holds_against_requests_made_from_its_document() {
     let Ok(program) = std::env::var("LIMPID_TEST_SCHEMATHESIS") else {
         eprintln!("skipped: LIMPID_TEST_SCHEMATHESIS is not set, so there is no schemathesis");

@@ -84,7 +84,7 @@ impl PageBench {
 
     /// The bodies that the model was sent.
     pub(crate) fn requests(&self) -> Vec<String> {
-        self.recorder.calls().iter().map(|call| call.text()).collect()
+        self.recorder.calls().iter().map(limpid_testkit::Recorded::text).collect()
     }
 
     /// A request for a screen.

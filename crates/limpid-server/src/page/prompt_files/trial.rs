@@ -36,7 +36,7 @@ impl Sizes {
                 .parts()
                 .iter()
                 .filter(|part| of_section(part.section(), part.origin()))
-                .map(|part| part.section())
+                .map(limpid_prompt::Part::section)
                 .collect();
             // Entries of memories and the like stand in the section's text, too.
             for part in message.parts().iter().filter(|part| own.contains(part.section())) {
