@@ -27,10 +27,10 @@ use tokio::task::JoinSet;
 pub(crate) const HEADER: Duration = Duration::from_secs(10);
 
 /// Connections that have shown no token yet.
-const UNPROVED: usize = 64;
+pub(crate) const UNPROVED: usize = 64;
 
-/// Those of one address.
-const OF_ONE: usize = 8;
+/// Those of one address, where others can reach the server.
+pub(crate) const OF_ONE: usize = 8;
 
 /// Bytes of a header at most.
 const HEADER_BYTES: usize = 64 * 1024;
@@ -48,11 +48,12 @@ impl Proof {
     }
 }
 
-/// Answers until `stop` comes, then ends what is being answered.
+/// Answers until `stop` comes, then ends what is being answered. Of one address so many may wait who have shown no token yet.
 pub(crate) async fn serve(
     listener: TcpListener,
     router: Router,
     pause: Arc<dyn Pause>,
+    of_one: usize,
     stop: impl Future<Output = ()>,
 ) {
     let (stopping, stopped) = watch::channel(false);
@@ -67,7 +68,7 @@ pub(crate) async fn serve(
         };
         match accepted {
             Ok((stream, from)) => {
-                let place = Queue::enter(&queue, from.ip());
+                let place = Queue::enter(&queue, from.ip(), of_one);
                 let connection = Connection { from, place, router: router.clone(), pause: Arc::clone(&pause) };
                 open.spawn(connection.answer(stream, stopped.clone()));
             }
@@ -187,11 +188,11 @@ struct Place {
 
 impl Queue {
     /// Takes a place for a new connection. Where too many wait, of its address or in all, the oldest of them is closed.
-    fn enter(queue: &Arc<Self>, from: IpAddr) -> Arc<Place> {
+    fn enter(queue: &Arc<Self>, from: IpAddr, of_one: usize) -> Arc<Place> {
         let place = Arc::new(Place { queue: Arc::clone(queue), from: host(from), closed: Notify::new() });
         let mut waiting = queue.lock();
         let is_of_it = |other: &Arc<Place>| other.from == place.from;
-        let oldest = if waiting.iter().filter(|other| is_of_it(other)).count() >= OF_ONE {
+        let oldest = if waiting.iter().filter(|other| is_of_it(other)).count() >= of_one {
             waiting.iter().position(is_of_it)
         } else {
             (waiting.len() >= UNPROVED).then_some(0)

@@ -102,7 +102,7 @@ impl McpServer {
         let (ending, pause) = (self.ending.clone(), Arc::clone(&self.pause));
         let stopped = CancellationToken::new();
         let tell = stopped.clone();
-        let serving = listener::serve(self.listener, self.router, self.pause, async move {
+        let serving = listener::serve(self.listener, self.router, self.pause, listener::OF_ONE, async move {
             stop.await;
             tell.cancel();
         });

@@ -118,7 +118,9 @@ impl PageServer {
         let (ending, pause) = (page.ending.clone(), Arc::clone(&page.pause));
         let stopped = CancellationToken::new();
         let tell = stopped.clone();
-        let serving = listener::serve(listener, router(&page), Arc::clone(&pause), async move {
+        // On this machine everybody has one address: browsers and programs of the owner's alike.
+        let of_one = if page.address.ip().is_loopback() { listener::UNPROVED } else { listener::OF_ONE };
+        let serving = listener::serve(listener, router(&page), Arc::clone(&pause), of_one, async move {
             stop.await;
             ending.cancel();
             tell.cancel();

@@ -116,7 +116,7 @@ impl Server {
 
     /// Answers until `stop` comes; requests that came before are answered whole.
     pub async fn run(self, stop: impl Future<Output = ()> + Send + 'static) {
-        listener::serve(self.listener, self.router, self.pause, stop).await;
+        listener::serve(self.listener, self.router, self.pause, listener::OF_ONE, stop).await;
     }
 }
 

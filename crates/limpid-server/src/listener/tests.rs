@@ -59,7 +59,7 @@ impl Bench {
             "proved"
         };
         let router = Router::new().route("/health", get(|| async { "ok" })).route("/proved", get(proved));
-        tokio::spawn(serve(listener, router, Arc::clone(&time) as Arc<dyn Pause>, std::future::pending()));
+        tokio::spawn(serve(listener, router, Arc::clone(&time) as Arc<dyn Pause>, OF_ONE, std::future::pending()));
         Self { address, time }
     }
 
