@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use limpid_core::ToolProtocol;
-use limpid_model::{Model, ModelCard, Script, ScriptedModel};
+use limpid_model::script::Script;
+use limpid_model::{Model, ModelCard, ScriptedModel};
 use limpid_runtime::ui::can_be_interactive;
 use limpid_runtime::{Agent, AgentOptions, ChatRequest, PreviewRequest};
 
