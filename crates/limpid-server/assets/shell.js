@@ -58,7 +58,7 @@ addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
 // Browsers do not mind `autofocus` where the address leads to a place in the screen.
-if (location.hash) document.querySelector("[autofocus]")?.focus({ preventScroll: true });
+if (location.hash) addEventListener("load", () => document.querySelector("[autofocus]")?.focus({ preventScroll: true }));
 
 /** Sends a form; the answer as JSON. What the server refuses is thrown with its words. */
 export async function post(path, values = {}) {

@@ -3,7 +3,7 @@ import { ask, beat, model, say, sees, text, url, visitor } from "./kit.mjs";
 
 /**
  * Names, addresses, and what is particular: a `status` beside 200, a `stranger` who is not logged in, what only a filled home has,
- * and the `link` of that screen that leads to the one that is meant.
+ * and the `links` that lead from there to the one that is meant.
  */
 export const SCREENS = [
   ["log in", "/login", { stranger: true }],
@@ -11,19 +11,19 @@ export const SCREENS = [
   ["conversation", "/"],
   ["conversation of reports", "/c/heartbeat", { isFilled: true }],
   ["next prompt", "/prompt/next"],
-  ["past request", "/prompt/next", { link: "main a[href^='/prompt/r']" }],
-  ["two requests", "/prompt/diff"],
+  ["past request", "/prompt/next", { links: ["main a[href^='/prompt/r']"] }],
+  ["two requests", "/prompt/next", { links: ["main a[href^='/prompt/r']", "main a[href^='/prompt/diff']"] }],
   ["prompt files", "/prompt/files"],
-  ["prompt file", "/prompt/files", { link: "main a[href^='/prompt/file/']" }],
+  ["prompt file", "/prompt/files", { links: ["main a[href^='/prompt/file/']"] }],
   ["activity", "/activity"],
   ["tasks", "/tasks"],
   ["inbox", "/inbox"],
   ["agents", "/agents"],
   ["goals", "/goals"],
   ["skills", "/skills"],
-  ["skill", "/skills", { link: "main a[href^='/skills/']" }],
+  ["skill", "/skills", { links: ["main a[href^='/skills/']"] }],
   ["memory", "/memory"],
-  ["memory in full", "/memory", { link: "main a[href^='/memory/']", isFilled: true }],
+  ["memory in full", "/memory", { links: ["main a[href^='/memory/']"], isFilled: true }],
   ["cost", "/cost"],
   ["settings", "/settings"],
   ["nothing there", "/nothing", { status: 404 }],
@@ -43,17 +43,20 @@ const WORDS = `Here is what I found.
 | a    |    1 |
 
 \`\`\`rust
-fn main() {}
+fn main() { println!("A line of code that is much longer than any phone is wide, and than a column of text on a desk, so that it has to end up somewhere"); }
 \`\`\`
 `;
 
 /** Where a screen is. */
-export async function address(page, [name, path, { link } = {}]) {
-  if (!link) return path;
-  await page.goto(url + path);
-  const found = await page.locator(link).first().getAttribute("href", { timeout: 5000 }).catch(() => null);
-  if (!found) throw new Error(`${path} has no link \`${link}\`, so ${name} is not reached`);
-  return found;
+export async function address(page, [name, path, { links = [] } = {}]) {
+  let at = path;
+  for (const link of links) {
+    await page.goto(url + at);
+    const found = await page.locator(link).first().getAttribute("href", { timeout: 5000 }).catch(() => null);
+    if (!found) throw new Error(`${at} has no link \`${link}\`, so ${name} is not reached`);
+    at = found;
+  }
+  return at;
 }
 
 /** What a form of the page would send. */

@@ -5,7 +5,8 @@ import { is, troubles, url } from "./kit.mjs";
 export async function weigh(page, [name, , { status = 200 } = {}], path) {
   const answers = [];
   page.on("response", (answer) => answers.push(answer));
-  await page.goto(url + path, { waitUntil: "load" });
+  const answer = await page.goto(url + path, { waitUntil: "load" });
+  is(`the status of ${name}`, answer.status(), status);
   if (status >= 400) troubles.length = 0;
   const first = await page.evaluate(() => new Promise((next) => {
     new PerformanceObserver((list) => {

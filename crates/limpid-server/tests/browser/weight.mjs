@@ -13,7 +13,7 @@ scenario("a home in which every screen has something to show", async () => {
 
 /** Where a screen is, by another page, so that nothing of it is there yet. */
 async function found(screen) {
-  if (!screen[2]?.link) return screen[1];
+  if (!screen[2]?.links) return screen[1];
   const page = await visitor({ stranger: true, storageState: owner });
   const path = await address(page, screen);
   await page.context().close();
