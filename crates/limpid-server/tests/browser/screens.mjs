@@ -111,15 +111,4 @@ scenario("nothing moves where no motion is wanted", async () => {
   }
 });
 
-scenario("the page is readable when its text is twice as large", async () => {
-  const page = await visitor({ storageState: owner, stranger: true, viewport: { width: 720, height: 900 } });
-  for (const screen of SCREENS) {
-    if (screen[2]?.stranger) continue;
-    await visit(page, screen);
-    await page.evaluate(() => { document.documentElement.style.fontSize = "200%"; });
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-    is(`pixels beyond the window at ${screen[0]}`, wide, 0);
-  }
-});
-
 await run();
