@@ -7,7 +7,7 @@ use limpid_turn::{Effect, Event, Limits, OfferedTool, Reply, ToolOutcome, Turn, 
 use proptest::prelude::*;
 
 const TOOLS: [&str; 2] = ["clock", "memory_store"];
-const LIMITS: Limits = Limits { calls_with_tools: 4, equal_batches: 3, result_chars: 60 };
+const LIMITS: Limits = Limits { calls_with_tools: 4, equal_batches: 3, result_chars: 60, screens_again: 2 };
 
 fn start() -> TurnStart {
     let tool = |name: &str| OfferedTool { name: name.to_owned(), timeout: Duration::from_secs(30), result_chars: None };
