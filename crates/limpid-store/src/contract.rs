@@ -92,7 +92,6 @@ macro_rules! contract_suite {
                 a_draft_moves_as_it_was_seen_or_not_at_all
                 there_is_room_for_so_many_drafts
                 the_background_leaves_room_for_drafts_of_chats
-                what_strangers_lead_to_leaves_room_for_drafts_of_chats
                 an_edit_voids_approval
             }
             inbox {

@@ -14,7 +14,7 @@ const CONFIG: &str = "[agent]\nprofile = \"kai\"\n[chat]\nui_mode = \"dynamic\"\
 
 /// An agent with a model of which this is known.
 async fn agent(card: ModelCard) -> (Bench, Agent) {
-    let mut bench = Bench::new("").await;
+    let mut bench = Bench::new("[[reply]]\ntext = \"ok\"\n").await;
     bench.config = limpid_runtime::Config::parse(CONFIG, "limpid.toml").unwrap();
     let script =
         Script::parse("[[reply]]\ntext = \"ok\"\n[[reply]]\ntext = \"ok\"\n[[reply]]\ntext = \"ok\"\n").unwrap();

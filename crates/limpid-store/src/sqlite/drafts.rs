@@ -130,7 +130,7 @@ fn keep(tx: &Tx<'_>, new: &NewDraft, room: DraftRoom) -> Outcome<Option<Draft>> 
 }
 
 fn has_room(tx: &Tx<'_>, new: &NewDraft, room: DraftRoom) -> Outcome<bool> {
-    // A chat's draft is typed for, unless an agent made it that works on in the background, or a stranger's text led to it.
+    // A chat's draft is typed for, unless an agent made it that works on in the background.
     let (open, of_turn, of_chat, of_background, is_background): (i64, i64, i64, i64, bool) = tx
         .sql
         .prepare_cached(
@@ -146,8 +146,7 @@ fn has_room(tx: &Tx<'_>, new: &NewDraft, room: DraftRoom) -> Outcome<bool> {
                         AND coalesce((SELECT chat FROM chat_of WHERE own = draft.conversation), draft.conversation)
                           = coalesce((SELECT chat FROM chat_of WHERE own = :conversation), :conversation)), 0),
                     coalesce(sum(step.state IN ('open', 'approved', 'sending')
-                        AND (draft.trust IN ('outside', 'guest')
-                          OR draft.conversation IN (SELECT id FROM of_background))), 0),
+                        AND draft.conversation IN (SELECT id FROM of_background)), 0),
                     :conversation IN (SELECT id FROM of_background)
              FROM draft
              JOIN draft_event AS step ON step.id = (SELECT max(id) FROM draft_event WHERE draft = draft.id)
@@ -160,7 +159,6 @@ fn has_room(tx: &Tx<'_>, new: &NewDraft, room: DraftRoom) -> Outcome<bool> {
             |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)),
         )?;
     let (in_all, of_one) = room.of_background;
-    let is_background = is_background || new.trust.is_foreign();
     let has_background = of_background < i64::from(in_all) && of_chat < i64::from(of_one);
     Ok((!is_background || has_background)
         && open < i64::from(room.open)

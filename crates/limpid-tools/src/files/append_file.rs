@@ -82,7 +82,7 @@ impl Tool for AppendFile {
         let (grants, turn) = (Arc::clone(&self.grants), context.trust);
         changing(move |until| {
             let place = grants.place_to_write(&path)?;
-            let (there, named) = (where_it_is(&place), Labelled::new(grants.called(&place), turn));
+            let (there, named) = (where_it_is(&place), Labelled::new(grants.called(&place, &path), turn));
             let bytes = Changing::new(Opened::new(&grants, place)?, true, until)?.append(&content)?;
             Ok(sentence!("added {} bytes to {}, which has {}{}", content.len(), named, bytes, there).into())
         })

@@ -84,7 +84,7 @@ impl Tool for EditFile {
         let (grants, turn) = (Arc::clone(&self.grants), context.trust);
         changing(move |until| {
             let place = grants.place_to_write(&path)?;
-            let named = Labelled::new(grants.called(&place), turn);
+            let named = Labelled::new(grants.called(&place, &path), turn);
             let file = Changing::new(Opened::new(&grants, place)?, false, until)?;
             let text = file.text()?;
             match places(&text, &old_text).as_slice() {

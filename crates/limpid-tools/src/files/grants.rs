@@ -255,11 +255,11 @@ impl Grants {
         named.map_or_else(|| root.folder.display().to_string(), |(name, _)| name.clone())
     }
 
-    /// What a place is called: as it was asked for, but for folders whose name on the disk is a stranger's text.
-    pub(super) fn called(&self, place: &Place<'_>) -> String {
+    /// What a place is called: by the path of the call, but for folders whose name on the disk is a stranger's text.
+    pub(super) fn called(&self, place: &Place<'_>, path: &str) -> String {
         match self.named.iter().find(|(_, folder)| *folder == place.root.folder) {
             Some((name, _)) => Path::new(name).join(&place.path).display().to_string(),
-            None => place.asked.clone(),
+            None => path.to_owned(),
         }
     }
 

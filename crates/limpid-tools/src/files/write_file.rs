@@ -81,7 +81,7 @@ impl Tool for WriteFile {
         let (grants, turn) = (Arc::clone(&self.grants), context.trust);
         changing(move |until| {
             let place = grants.place_to_write(&path)?;
-            let (there, named) = (where_it_is(&place), Labelled::new(grants.called(&place), turn));
+            let (there, named) = (where_it_is(&place), Labelled::new(grants.called(&place, &path), turn));
             Changing::new(Opened::new(&grants, place)?, true, until)?.replace(content.as_bytes())?;
             Ok(sentence!("wrote {} bytes to {}{}", content.len(), named, there).into())
         })
