@@ -466,7 +466,7 @@ fn a_link_in_a_profile_is_not_followed_and_the_profile_itself_may_be_one() {
     symlink(at("token"), at("real/sections/soul.md")).unwrap();
     symlink(at("data"), at("real/more")).unwrap();
     symlink(at("real"), at("profiles/mine")).unwrap();
-    let read = |path: &std::path::Path, _| std::fs::read(path);
+    let read = |path: &std::path::Path, _| fs::read(path);
     let files = limpid_prompt::fs::read_profiles(&at("profiles"), Layer::Home, &read).unwrap();
     let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(paths, ["mine/profile.toml"]);

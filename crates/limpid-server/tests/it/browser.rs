@@ -23,6 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const ASKS: &str = "> ";
 
 /// Plays a script; its own words are the reason when it fails.
+#[expect(clippy::print_stderr, clippy::print_stdout, reason = "whoever runs the tests is to know what was seen")]
 async fn play(script: &str) {
     if PARTS.iter().any(|name| std::env::var_os(name).is_none()) {
         eprintln!("skipped: {PARTS:?} are not set, so {script} was not played");
