@@ -39,7 +39,8 @@ function place(parent, key, text) {
   }
   const open = holder.querySelector("details")?.open;
   holder.replaceChildren(html(text));
-  if (open) holder.querySelector("details").open = true;
+  const details = open && holder.querySelector("details");
+  if (details) details.open = true;
 }
 
 function take(piece) {

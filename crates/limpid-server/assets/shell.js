@@ -30,6 +30,7 @@ function look() {
     const moved = !before || Math.abs(before.left - left) + Math.abs(before.top - top) > 4;
     if (moved) seen.set(card, { left, top, since: performance.now() });
     card.classList.toggle("moving", !isStill(card));
+    card.classList.toggle("still", isStill(card));
   }
 }
 function isStill(card) {
@@ -47,9 +48,24 @@ addEventListener("click", (event) => {
   event.stopImmediatePropagation();
 }, { capture: true });
 
+// A yes is to the words of a draft that are kept, so it waits while others stand in the fields.
+function isKept(form) {
+  const card = form.closest(".ask");
+  if (!card || !form.action.endsWith("/approve")) return true;
+  const edited = [...card.querySelectorAll(".fields textarea")].find((field) => field.value !== field.defaultValue);
+  if (!edited) return true;
+  const told = card.querySelector(".unkept") ?? document.createElement("p");
+  Object.assign(told, { className: "notice error unkept", role: "alert", textContent: "You changed its words. Keep the changes first, or take them back." });
+  form.parentElement.before(told);
+  edited.closest("details").open = true;
+  edited.focus();
+  return false;
+}
+
 // A form that changes something is sent once.
 addEventListener("submit", (event) => {
   const { target } = event;
+  if (!isKept(target)) return event.preventDefault();
   if (target.method !== "post" || event.defaultPrevented) return;
   if (target.dataset.sent) event.preventDefault();
   target.dataset.sent = "true";

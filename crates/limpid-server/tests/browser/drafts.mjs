@@ -1,5 +1,5 @@
 // What waits for a yes: a question in the chat, and a draft.
-import { ask, is, messages, model, run, say, scenario, sees, text, visitor } from "./kit.mjs";
+import { ask, is, messages, model, press, run, say, scenario, sees, text, visitor } from "./kit.mjs";
 
 const letter = (path) => ["write_file", { path, content: "<b>Dear</b> Ada" }];
 
@@ -16,7 +16,7 @@ scenario("a question in the chat shows the call, and a yes carries it out", asyn
   await sees("the arguments", () => card.locator("pre").isVisible(), true);
   await page.reload();
   await sees("the question, after a reload", () => page.locator(".ask [data-answer=once]").count(), 1);
-  await page.locator("[data-answer=once]").focus();
+  await press(page.locator("[data-answer=once]"), "focus");
   await page.keyboard.press("Enter");
   await sees("the answer", () => messages(page), (seen) => seen.at(-1)?.includes("Written."));
   is("after the yes", await ask("exists", { path: "asked.md" }), true);
@@ -28,7 +28,8 @@ scenario("a no is a no", async () => {
   await model.end();
   await model.answer("As you like.");
   await say(page, "write it");
-  await page.locator("[data-answer=no]").click();
+  await sees("the question", () => page.locator(".ask").count(), 1);
+  await press(page.locator("[data-answer=no]"));
   await sees("the answer", () => messages(page), (seen) => seen.at(-1)?.includes("As you like."));
   is("after the no", await ask("exists", { path: "no.md" }), false);
 });
@@ -45,10 +46,17 @@ scenario("a draft is approved, and another refused", async () => {
   await page.locator(".rail a", { hasText: "Activity" }).click();
   const draft = (path) => page.locator(".drafts > li", { hasText: path });
   await sees("the draft", () => draft("draft.md").innerText(), (seen) => seen.includes("<b>Dear</b> Ada") && seen.includes("write_file"));
-  await draft("draft.md").getByRole("button", { name: "Yes, once" }).click();
+  await draft("draft.md").getByText("Change it first").click();
+  await draft("draft.md").locator(".fields textarea").last().fill("other words");
+  await press(draft("draft.md").getByRole("button", { name: "Yes, once" }));
+  await sees("why it waits", () => draft("draft.md").locator(".unkept").innerText(), (seen) => seen.includes("Keep the changes first"));
+  is("with words that are not kept", await ask("exists", { path: "draft.md" }), false);
+  await page.locator(".rail a", { hasText: "Activity" }).click();
+  await sees("the kept words", () => page.locator(".unkept").count(), 0);
+  await press(draft("draft.md").getByRole("button", { name: "Yes, once" }));
   await sees("what is left", () => page.locator(".drafts > li").count(), 1);
   is("after the yes", await ask("exists", { path: "draft.md" }), true);
-  await draft("refused.md").getByRole("button", { name: "No" }).click();
+  await press(draft("refused.md").getByRole("button", { name: "No" }));
   await sees("that nothing waits", () => text(page, "main"), (seen) => seen.includes("Nothing waits."));
   is("after the no", await ask("exists", { path: "refused.md" }), false);
   is("what waits", await page.locator(".rail .count").count(), 0);

@@ -16,7 +16,7 @@ async function visit(page, screen) {
 
 async function judge(page, where) {
   // A question that has just moved is pale, and takes no answer until it stands still.
-  await sees("a question that stands still", () => page.locator(".ask.moving").count(), 0);
+  await sees("a question that stands still", () => page.locator(".ask:not(.still)").count(), 0);
   await page.evaluate(axe);
   const { violations, passes } = await page.evaluate(() => window.axe.run(document, {
     resultTypes: ["violations"], rules: { "target-size": { enabled: true } },
