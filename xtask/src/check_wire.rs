@@ -25,11 +25,13 @@ const ANSWER: &str = "[[reply]]\ntext = [\"Hello \", \"there.\"]\nusage = { inpu
                       calls = [{ name = \"look_up\", arguments = { query = \"tea\" } }]\n";
 
 /// Tests that stand on a part: its variable, what it is, and where they are.
-const PARTS: [(&str, &str, [&str; 2]); 5] = [
+const PARTS: [(&str, &str, [&str; 2]); 7] = [
     ("LIMPID_TEST_PYTHON", "a llama.cpp server", ["limpid-runtime", "llama_server"]),
     ("LIMPID_TEST_CONFORMANCE", "the conformance suite of the Model Context Protocol", ["limpid", "conformance::"]),
     ("LIMPID_TEST_MCP_BROWSER", "a browser behind an MCP server", ["limpid", "mcp_real::"]),
     ("LIMPID_TEST_CHROMIUM", "the page in a browser", ["limpid-server", "browser::"]),
+    ("LIMPID_TEST_OPENAI_NODE", "OpenAI's own clients", ["limpid-server", "api_clients::"]),
+    ("LIMPID_TEST_SCHEMATHESIS", "requests made from the API's document", ["limpid-server", "api_fuzz::"]),
     ("LIMPID_TEST_LITELLM", "a LiteLLM proxy", ["limpid-model", "litellm"]),
 ];
 
