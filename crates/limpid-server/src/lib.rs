@@ -8,6 +8,7 @@
 //! - `api`: programs that ask, at the address of the page.
 //! - `ingest`: what other machines hand in.
 //! - [`mcp`]: what is lent to clients of the Model Context Protocol.
+//! - `questions`: calls that wait for the owner, at the page and for programs.
 //! - `door`: who may ask: hosts, tokens, and how often somebody may be wrong.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
@@ -19,6 +20,7 @@ mod ingest;
 mod listener;
 pub mod mcp;
 pub mod page;
+mod questions;
 pub mod server;
 
 pub use api::{ApiRole, ApiToken, ApiTokens, openapi};

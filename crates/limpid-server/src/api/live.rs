@@ -1,15 +1,16 @@
 //! What happens in conversations while programs listen. A turn that a program began is followed here, not in its request, so that
 //! it may leave and come back: each event has a number, and who says the last one that they have seen is told the rest.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use limpid_core::{CallId, ConversationId, TurnId};
 use limpid_runtime::{ApprovalAnswer, QuestionPart, TurnEvent, TurnHandle};
 use tokio::sync::{mpsc, watch};
 
-use super::live_event::{AnswerWord, LiveEvent};
+use super::live_event::{AnswerWord, LiveEvent, QuestionView};
 use crate::page::Page;
+use crate::questions::{Question, Questions};
 
 /// Conversations that were followed; beyond it those are forgotten that nothing happens in.
 const REMEMBERED: usize = 64;
@@ -40,15 +41,8 @@ struct Told {
     forgotten: u64,
     /// Turns that are followed, by one each.
     turns: Vec<TurnId>,
-    questions: BTreeMap<CallId, Waiting>,
+    questions: Questions,
     followed: usize,
-}
-
-/// A call that waits, and who is to be told the answer.
-struct Waiting {
-    part: QuestionPart,
-    can_clean: bool,
-    told: mpsc::UnboundedSender<(CallId, AnswerWord)>,
 }
 
 impl Lives {
@@ -81,21 +75,9 @@ impl Live {
         self.newest.subscribe()
     }
 
-    /// Answers a call that waits. Says whether it waited and the answer was one that was offered.
-    pub(super) fn answer(&self, call: &CallId, answer: AnswerWord) -> bool {
-        let mut told = self.lock();
-        let Some(question) = told.questions.get(call) else { return false };
-        let offered = match answer {
-            AnswerWord::Once | AnswerWord::No => true,
-            AnswerWord::Always => question.part.pattern.is_some(),
-            AnswerWord::Clean => question.can_clean,
-        };
-        if !offered {
-            return false;
-        }
-        let was_told = question.told.send((call.clone(), answer)).is_ok();
-        told.questions.remove(call);
-        was_told
+    /// Answers a question. Says whether it waited and the answer was one that was offered.
+    pub(super) fn answer(&self, question: u64, answer: AnswerWord) -> bool {
+        self.lock().questions.answer(question, answer.answer())
     }
 
     fn tell(&self, event: &LiveEvent) {
@@ -134,7 +116,7 @@ pub(super) fn follow(page: &Arc<Page>, live: Arc<Live>, mut handle: TurnHandle) 
     live.lock().followed += 1;
     let page = Arc::clone(page);
     tokio::spawn(async move {
-        let (sender, mut answers) = mpsc::unbounded_channel::<(CallId, AnswerWord)>();
+        let (sender, mut answers) = mpsc::unbounded_channel::<(CallId, ApprovalAnswer)>();
         let mut own: Option<TurnId> = None;
         let mut is_elsewhere = false;
         let mut asked = Vec::new();
@@ -142,9 +124,8 @@ pub(super) fn follow(page: &Arc<Page>, live: Arc<Live>, mut handle: TurnHandle) 
             let event = tokio::select! {
                 event = handle.next() => event,
                 Some((call, answer)) = answers.recv() => {
-                    let yes: ApprovalAnswer = answer.answer();
-                    handle.answer(&call, yes);
-                    live.tell(&LiveEvent::Answered { call: call.to_string(), answer });
+                    handle.answer(&call, answer);
+                    live.tell(&LiveEvent::Answered { call: call.to_string(), answer: AnswerWord::of(answer) });
                     continue;
                 }
             };
@@ -158,12 +139,14 @@ pub(super) fn follow(page: &Arc<Page>, live: Arc<Live>, mut handle: TurnHandle) 
                 }
                 TurnEvent::Steered { .. } if own.is_none() => is_elsewhere = true,
                 TurnEvent::ApprovalRequested { parts, can_clean } if !is_elsewhere => {
-                    let mut told = live.lock();
-                    for part in parts {
-                        let waiting = Waiting { part: part.clone(), can_clean: *can_clean, told: sender.clone() };
-                        told.questions.insert(part.id.clone(), waiting);
-                        asked.push(part.id.clone());
-                    }
+                    let ask = |part: &QuestionPart| {
+                        let question = Question { part: part.clone(), can_clean: *can_clean, told: sender.clone() };
+                        live.lock().questions.ask(question)
+                    };
+                    let numbers: Vec<u64> = parts.iter().map(ask).collect();
+                    let parts = numbers.iter().zip(parts).map(|(number, part)| QuestionView::new(*number, part));
+                    live.tell(&LiveEvent::Question { parts: parts.collect(), can_clean: *can_clean });
+                    asked.extend(numbers);
                 }
                 _ => {}
             }
@@ -176,7 +159,7 @@ pub(super) fn follow(page: &Arc<Page>, live: Arc<Live>, mut handle: TurnHandle) 
         }
         let mut told = live.lock();
         told.followed -= 1;
-        told.questions.retain(|call, _| !asked.contains(call));
+        told.questions.forget(&asked);
         told.turns.retain(|turn| Some(turn) != own.as_ref());
         drop(told);
         // Browsers that look on see it, too.

@@ -105,7 +105,9 @@ pub(super) enum LiveEvent {
 /// A call that waits for the owner.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct QuestionView {
-    /// The call; an answer names it.
+    /// The number of the question; an answer names it. A call that has changed is asked about again, by another number.
+    question: u64,
+    /// The call.
     call: String,
     /// The tool.
     name: String,
@@ -136,6 +138,15 @@ pub(super) enum AnswerWord {
 }
 
 impl AnswerWord {
+    pub(super) fn of(answer: ApprovalAnswer) -> Self {
+        match answer {
+            ApprovalAnswer::Once => Self::Once,
+            ApprovalAnswer::Always => Self::Always,
+            ApprovalAnswer::CleanFirst => Self::Clean,
+            ApprovalAnswer::No => Self::No,
+        }
+    }
+
     pub(super) fn answer(self) -> ApprovalAnswer {
         match self {
             Self::Once => ApprovalAnswer::Once,
@@ -147,8 +158,9 @@ impl AnswerWord {
 }
 
 impl QuestionView {
-    fn new(part: &QuestionPart) -> Self {
+    pub(super) fn new(question: u64, part: &QuestionPart) -> Self {
         Self {
+            question,
             call: part.id.to_string(),
             name: part.name.clone(),
             arguments: part.arguments.clone(),
@@ -164,7 +176,8 @@ impl LiveEvent {
     /// What a program is told of an event of a turn.
     pub(super) fn of(event: &TurnEvent) -> Option<Self> {
         Some(match event {
-            TurnEvent::Accepted { .. } | TurnEvent::FormAsked(_) => return None,
+            // A question is told with its number.
+            TurnEvent::Accepted { .. } | TurnEvent::FormAsked(_) | TurnEvent::ApprovalRequested { .. } => return None,
             TurnEvent::Started { turn, model, .. } => {
                 Self::Started { turn: turn.as_ref().map(ToString::to_string), model: model.clone() }
             }
@@ -175,9 +188,6 @@ impl LiveEvent {
                 Self::ToolStarted { id: id.to_string(), name: name.clone(), arguments: arguments.clone() }
             }
             TurnEvent::ToolDone { id, result } => Self::ToolDone { id: id.to_string(), result: result.clone() },
-            TurnEvent::ApprovalRequested { parts, can_clean } => {
-                Self::Question { parts: parts.iter().map(QuestionView::new).collect(), can_clean: *can_clean }
-            }
             TurnEvent::Steered { text } => Self::Steered { text: text.clone() },
             TurnEvent::Usage { usage: Usage { input, cached, output, .. }, cost } => {
                 let cost_micro_usd = cost.map(|cost| cost.0);

@@ -10,7 +10,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::{Extension, Json};
 use futures_util::Stream;
 use futures_util::stream::unfold;
-use limpid_core::{CallId, ConversationId, Effort};
+use limpid_core::{ConversationId, Effort};
 use limpid_runtime::{ChatRequest, ConversationChoice, Input};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -57,8 +57,8 @@ pub(super) struct Taken {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewAnswer {
-    /// The call, as the question names it.
-    call: String,
+    /// The number of the question.
+    question: u64,
     answer: AnswerWord,
 }
 
@@ -225,13 +225,13 @@ pub(super) async fn answer(
     Path(id): Path<String>,
     body: Bytes,
 ) -> Result<StatusCode, ApiError> {
-    let NewAnswer { call, answer } = parse(&body)?;
+    let NewAnswer { question, answer } = parse(&body)?;
     let id = existing(&api, &id).await?.id;
-    match api.lives.of(&id).answer(&CallId::new(call), answer) {
+    match api.lives.of(&id).answer(question, answer) {
         true => Ok(StatusCode::NO_CONTENT),
-        false => {
-            Err(ApiError::not_found("no such call waits, or the answer was not offered; it may be a draft by now"))
-        }
+        false => Err(ApiError::not_found(
+            "that question does not wait, or the answer was not offered; the call may be asked about anew, or be a draft by now",
+        )),
     }
 }
 

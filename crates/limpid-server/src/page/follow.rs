@@ -12,7 +12,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use super::growing::GrowingAnswer;
 use super::parts;
 use super::state::Page;
-use super::talks::{Of, Question, Talk};
+use super::talks::{Of, Talk};
+use crate::questions::Question;
 
 /// How long words are gathered before they are shown, for each so many bytes of the block that grows: it is sent anew each time.
 const GATHER: Duration = Duration::from_millis(40);

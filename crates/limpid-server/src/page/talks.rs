@@ -2,13 +2,15 @@
 //! that a browser may leave, come back and be two. What a turn shows is a list of pieces; one that is shown anew replaces its
 //! elder, so the list holds what stands on the screen, and whoever comes late is told the same.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use limpid_core::{CallId, ConversationId, TurnId};
-use limpid_runtime::{ApprovalAnswer, QuestionPart};
+use limpid_core::{ConversationId, TurnId};
+use limpid_runtime::ApprovalAnswer;
 use serde::Serialize;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
+
+use crate::questions::{Question, Questions};
 
 /// Conversations that were followed; beyond it one is forgotten that nothing is shown of.
 const REMEMBERED: usize = 256;
@@ -61,11 +63,8 @@ struct Shown {
     number: u64,
     /// Turns that are under way and shown here.
     turns: Vec<TurnId>,
-    /// Calls that wait for an answer, and who is to be told it. Each time that one is asked about it has another number, so that a
-    /// yes is to what was seen.
-    questions: BTreeMap<u64, Question>,
-    /// The number of the newest question.
-    asked: u64,
+    /// Calls that wait for an answer.
+    questions: Questions,
     /// How many turns are followed.
     followed: usize,
     /// Why the last turn failed.
@@ -76,23 +75,16 @@ struct Shown {
 pub(super) const FIRST: u64 = 1;
 
 impl Shown {
-    const fn new() -> Self {
+    fn new() -> Self {
         Self {
             pieces: Vec::new(),
             number: FIRST,
             turns: Vec::new(),
-            questions: BTreeMap::new(),
-            asked: 0,
+            questions: Questions::default(),
             followed: 0,
             failed: None,
         }
     }
-}
-
-pub(super) struct Question {
-    pub(super) part: QuestionPart,
-    pub(super) can_clean: bool,
-    pub(super) told: mpsc::UnboundedSender<(CallId, ApprovalAnswer)>,
 }
 
 /// Where a conversation stood when it was looked at.
@@ -136,9 +128,7 @@ impl Talk {
     /// What a browser is told that has seen pieces up to a number.
     pub(crate) fn after(&self, seen: u64) -> Vec<Piece> {
         let shown = self.lock();
-        // Who has seen nothing yet has just loaded the thread.
-        let is_news = |piece: &&Piece| piece.number > seen && (seen > 0 || piece.of != Of::Reload);
-        shown.pieces.iter().filter(is_news).cloned().collect()
+        shown.pieces.iter().filter(|piece| piece.number > seen).cloned().collect()
     }
 
     /// Hears of new pieces.
@@ -148,19 +138,7 @@ impl Talk {
 
     /// Answers a call that waits. Says whether it waited and the answer was one that was offered.
     pub(crate) fn answer(&self, asked: u64, answer: ApprovalAnswer) -> bool {
-        let mut shown = self.lock();
-        let Some(question) = shown.questions.get(&asked) else { return false };
-        let offered = match answer {
-            ApprovalAnswer::Once | ApprovalAnswer::No => true,
-            ApprovalAnswer::Always => question.part.pattern.is_some(),
-            ApprovalAnswer::CleanFirst => question.can_clean,
-        };
-        if !offered {
-            return false;
-        }
-        let told = question.told.send((question.part.id.clone(), answer)).is_ok();
-        shown.questions.remove(&asked);
-        told
+        self.lock().questions.answer(asked, answer)
     }
 
     /// Shows a piece.
@@ -192,14 +170,9 @@ impl Talk {
         self.newest.send_replace(number);
     }
 
-    /// A call waits; the number by which it is answered. What was asked about the same call before is no question any more.
+    /// A call waits; the number by which it is answered.
     pub(super) fn ask(&self, question: Question) -> u64 {
-        let mut shown = self.lock();
-        shown.questions.retain(|_, other| other.part.id != question.part.id);
-        shown.asked += 1;
-        let asked = shown.asked;
-        shown.questions.insert(asked, question);
-        asked
+        self.lock().questions.ask(question)
     }
 
     /// Begins to show a turn; false when it is shown already.

@@ -73,10 +73,11 @@ async fn a_question_is_answered_and_a_draft_approved_as_it_was_seen() {
     let told = events(listen(), |event| event["type"] == "question").await;
     let part = &told.last().unwrap().1["parts"][0];
     assert!(part["arguments"].as_str().unwrap().contains("one.md"), "{part}");
-    let call = part["call"].as_str().unwrap();
-    let say = |answer: &'static str| answer_of(&bench, id, call, answer);
+    let question = part["question"].as_u64().unwrap();
+    let say = |answer: &'static str| answer_of(&bench, id, question, answer);
     assert_eq!(say("clean").await, StatusCode::NOT_FOUND, "it was not offered");
     assert_eq!(say("yes").await, StatusCode::BAD_REQUEST);
+    assert_eq!(answer_of(&bench, id, question + 1, "once").await, StatusCode::NOT_FOUND, "another question");
     assert_eq!(say("once").await, StatusCode::NO_CONTENT);
     assert_eq!(say("once").await, StatusCode::NOT_FOUND, "a question is answered once");
     let told = events(listen(), is_done).await;
@@ -99,8 +100,8 @@ async fn a_question_is_answered_and_a_draft_approved_as_it_was_seen() {
     assert_eq!(bench.ask("/v1/drafts/900/refuse", &json!({})).await.0, StatusCode::NOT_FOUND);
 }
 
-async fn answer_of(bench: &ApiBench, id: &str, call: &str, answer: &str) -> StatusCode {
-    let body = json!({ "call": call, "answer": answer });
+async fn answer_of(bench: &ApiBench, id: &str, question: u64, answer: &str) -> StatusCode {
+    let body = json!({ "question": question, "answer": answer });
     bench.post(&format!("/v1/conversations/{id}/answers"), &body).send().await.unwrap().status()
 }
 

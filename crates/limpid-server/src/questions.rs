@@ -1,0 +1,92 @@
+//! Calls that wait for the owner's answer. Each time that one is asked about the question has another number, and an answer names the
+//! number, so a yes is to what was seen: a call that has changed since is another question.
+
+use std::collections::BTreeMap;
+
+use limpid_core::CallId;
+use limpid_runtime::{ApprovalAnswer, QuestionPart};
+use tokio::sync::mpsc::UnboundedSender;
+
+/// The questions of a conversation.
+#[derive(Default)]
+pub(crate) struct Questions {
+    waiting: BTreeMap<u64, Question>,
+    /// The number of the newest question.
+    newest: u64,
+}
+
+/// A call that waits, and who is to be told the answer.
+pub(crate) struct Question {
+    pub(crate) part: QuestionPart,
+    pub(crate) can_clean: bool,
+    pub(crate) told: UnboundedSender<(CallId, ApprovalAnswer)>,
+}
+
+impl Questions {
+    /// A call waits; the number by which it is answered. What was asked about the same call before is no question any more.
+    pub(crate) fn ask(&mut self, question: Question) -> u64 {
+        self.waiting.retain(|_, other| other.part.id != question.part.id);
+        self.newest += 1;
+        self.waiting.insert(self.newest, question);
+        self.newest
+    }
+
+    /// Answers a question. Says whether it waited and the answer was one that was offered.
+    pub(crate) fn answer(&mut self, number: u64, answer: ApprovalAnswer) -> bool {
+        let Some(question) = self.waiting.get(&number) else { return false };
+        let offered = match answer {
+            ApprovalAnswer::Once | ApprovalAnswer::No => true,
+            ApprovalAnswer::Always => question.part.pattern.is_some(),
+            ApprovalAnswer::CleanFirst => question.can_clean,
+        };
+        if !offered {
+            return false;
+        }
+        let told = question.told.send((question.part.id.clone(), answer)).is_ok();
+        self.waiting.remove(&number);
+        told
+    }
+
+    /// These are no questions any more.
+    pub(crate) fn forget(&mut self, numbers: &[u64]) {
+        self.waiting.retain(|number, _| !numbers.contains(number));
+    }
+
+    /// Nothing is asked any more.
+    pub(crate) fn clear(&mut self) {
+        self.waiting.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::mpsc::unbounded_channel;
+
+    use super::*;
+
+    // SEC-011 SEC-077
+    #[test]
+    fn an_answer_is_to_the_question_that_was_seen_and_to_no_later_one_about_the_same_call() {
+        let (told, mut heard) = unbounded_channel();
+        let part = |arguments: &str| QuestionPart {
+            id: CallId::new("c"),
+            name: "write_file".to_owned(),
+            arguments: arguments.to_owned(),
+            folder: String::new(),
+            destination: None,
+            reason: String::new(),
+            pattern: None,
+            whole: true,
+        };
+        let question = |arguments: &str| Question { part: part(arguments), can_clean: false, told: told.clone() };
+        let mut questions = Questions::default();
+        let seen = questions.ask(question("one"));
+        let changed = questions.ask(question("two"));
+        assert!(!questions.answer(seen, ApprovalAnswer::Once), "the call has changed");
+        assert!(!questions.answer(changed, ApprovalAnswer::Always), "it was not offered");
+        assert!(questions.answer(changed, ApprovalAnswer::Once));
+        assert!(!questions.answer(changed, ApprovalAnswer::Once), "it is answered once");
+        assert_eq!(heard.try_recv().unwrap(), (CallId::new("c"), ApprovalAnswer::Once));
+        assert!(heard.try_recv().is_err());
+    }
+}
