@@ -8,6 +8,10 @@ pub const DRAFT_LIFE_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 /// Drafts that may wait or be under way at one time.
 pub const MOST_DRAFTS: u32 = 20;
 
+/// Drafts that may wait while the one to be kept was made after a stranger's text: the rest is for turns that read nothing of the
+/// kind, so that no letter takes from the owner what they ask for themselves.
+pub const MOST_AFTER_STRANGERS: u32 = MOST_DRAFTS - 5;
+
 /// Drafts that one run in the background may make.
 pub const MOST_OF_BACKGROUND_RUN: u32 = 5;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use limpid_context::convert;
-use limpid_core::draft::{MOST_DRAFTS, MOST_OF_BACKGROUND, MOST_OF_BACKGROUND_RUN};
+use limpid_core::draft::{MOST_AFTER_STRANGERS, MOST_DRAFTS, MOST_OF_BACKGROUND, MOST_OF_BACKGROUND_RUN};
 use limpid_core::policy::Grant;
 use limpid_core::{CallId, Labelled, Message, Role, ToolCall, Trust, sentence};
 use limpid_prompt::Inputs;
@@ -95,7 +95,7 @@ async fn keep_as_draft(turn: &mut RunningTurn, held: HeldCall) -> Result<(), Age
     let trust = context.trust;
     let place = (&turn.writer.lease().conversation, turn.id());
     let new = new_draft(place, &held, described, (led_by, trust), deps.host().now_ms());
-    let outcome = match deps.drafts.keep(new, draft_room(turn, agent.as_ref())).await? {
+    let outcome = match deps.drafts.keep(new, draft_room(turn, agent.as_ref(), trust)).await? {
         Some(draft) => {
             tell_of_draft(turn, &draft).await?;
             let kept = sentence!("not done yet: kept as draft {}, which the owner approves or refuses", draft.id.0);
@@ -125,13 +125,14 @@ async fn led_by_text(turn: &mut RunningTurn) -> Result<String, AgentError> {
 }
 
 /// An agent that works in the background shares the room of whatever started it.
-fn draft_room(turn: &RunningTurn, agent: Option<&SubAgent>) -> DraftRoom {
+fn draft_room(turn: &RunningTurn, agent: Option<&SubAgent>, trust: Trust) -> DraftRoom {
+    let open = if trust.is_foreign() { MOST_AFTER_STRANGERS } else { MOST_DRAFTS };
     let of_turn = match spender_of(&turn.requests.path) {
         Spender::Background => MOST_OF_BACKGROUND_RUN,
         Spender::Owner => MOST_DRAFTS,
     };
     let of_chat = agent.filter(|agent| agent.in_background).map(|_| MOST_OF_BACKGROUND_RUN);
-    DraftRoom { open: MOST_DRAFTS, of_turn, of_chat, of_background: (MOST_OF_BACKGROUND, MOST_OF_BACKGROUND_RUN) }
+    DraftRoom { open, of_turn, of_chat, of_background: (MOST_OF_BACKGROUND, MOST_OF_BACKGROUND_RUN) }
 }
 
 /// Whoever listens in a chat is told at once; nobody else is lost sight of.

@@ -1,7 +1,7 @@
 //! Calls that nobody could be asked about: kept with all that they are, carried out once, and never as anything else.
 
 use crate::kit::effects::PageAndMail;
-use crate::kit::{Bench, all, last};
+use crate::kit::{Bench, all, last, new_chat};
 use jiff::ToSpan;
 use limpid_core::{DraftState, Trust};
 use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, Config, ServeEvent, TurnEvent};
@@ -198,20 +198,28 @@ async fn an_edit_is_checked_and_voids_what_was_looked_at() {
 // KAI-097
 #[tokio::test]
 async fn no_more_than_twenty_drafts_wait() {
-    let calls: Vec<String> = (0..21)
-        .map(|n| format!("{{ id = \"m{n}\", name = \"send_mail\", arguments = {{ to = \"eve{n}@example.com\" }} }}"))
-        .collect();
-    let script = format!(
-        "[[reply]]\ncalls = [{{ id = \"r\", name = \"read_page\" }}]\n[[reply]]\ncalls = [{}]\n[[reply]]\ntext = \"Done.\"\n",
-        calls.join(", ")
-    );
+    let calls = |from: u32, to: u32| {
+        let call =
+            |n| format!("{{ id = \"m{n}\", name = \"send_mail\", arguments = {{ to = \"eve{n}@example.com\" }} }}");
+        let calls: Vec<String> = (from..to).map(call).collect();
+        format!("[[reply]]\ncalls = [{}]\n[[reply]]\ntext = \"Done.\"\n", calls.join(", "))
+    };
+    let script =
+        format!("[[reply]]\ncalls = [{{ id = \"r\", name = \"read_page\" }}]\n{}{}", calls(0, 20), calls(20, 26));
     let bench = Bench::new(&script).await;
     let tools = PageAndMail::new();
     let agent = tools.agent(&bench);
+    let waiting = async || agent.drafts().list(false).await.unwrap().rows.len();
+    let refused = || {
+        let told = bench.server.calls().last().unwrap().text();
+        told.matches("too many drafts wait for the owner already").count()
+    };
+    // What a page led to leaves room.
     all(agent.chat(last("read the page")).await.unwrap()).await;
-    assert_eq!(agent.drafts().list(false).await.unwrap().rows.len(), 20);
-    let told = bench.server.calls().last().unwrap().text();
-    assert_eq!(told.matches("too many drafts wait for the owner already").count(), 1);
+    assert_eq!((waiting().await, refused()), (15, 5));
+    // In a conversation of its own nothing was read: it has the rest, and no more.
+    all(agent.chat(new_chat("write to six")).await.unwrap()).await;
+    assert_eq!((waiting().await, refused()), (20, 1));
     assert_eq!(tools.mail.runs(), 0);
 }
 
