@@ -22,8 +22,10 @@ pub mod question;
 #[cfg(unix)]
 mod restrict;
 mod search_page;
+mod shares;
 pub mod worker;
 
 pub use parser::{Broken, Parser, Parsing};
 pub use question::Layers;
 pub use search_page::Found;
+pub use shares::Shares;

@@ -1,10 +1,9 @@
 //! Asks questions about strangers' bytes, each of a process of its own.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -16,6 +15,7 @@ use tokio::time::Instant;
 use crate::mail::{Mail, MailHead, MailId};
 use crate::question::{Answer, Layers, Question, answer, write};
 use crate::search_page::Found;
+use crate::shares::Shares;
 use crate::worker::{PARSE, SECONDS};
 
 /// Bytes of an answer at most.
@@ -55,11 +55,8 @@ pub struct Parser(Way);
 enum Way {
     Nowhere,
     Here,
-    Worker { program: PathBuf, turns: Arc<Semaphore>, share: Arc<Semaphore>, shares: Shares },
+    Worker { program: PathBuf, turns: Arc<Semaphore>, share: Arc<Semaphore>, shares: Arc<Shares> },
 }
-
-/// The shares of the readers that wait or are served now, by their names.
-type Shares = Arc<Mutex<BTreeMap<String, Weak<Semaphore>>>>;
 
 /// Why something could not be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +105,7 @@ impl Parser {
                 program,
                 turns: Arc::new(Semaphore::new(AT_ONCE)),
                 share: Arc::new(Semaphore::new(AT_ONCE)),
-                shares: Shares::default(),
+                shares: Arc::default(),
             },
         })
     }
@@ -118,10 +115,7 @@ impl Parser {
     #[must_use]
     pub fn for_reader(&self, name: &str) -> Self {
         let Way::Worker { program, turns, shares, .. } = &self.0 else { return self.clone() };
-        let mut held = shares.lock().unwrap_or_else(PoisonError::into_inner);
-        held.retain(|_, share| share.strong_count() > 0);
-        let share = held.get(name).and_then(Weak::upgrade).unwrap_or_else(|| Arc::new(Semaphore::new(AT_ONCE_FOR_ONE)));
-        held.insert(name.to_owned(), Arc::downgrade(&share));
+        let share = shares.of(name, AT_ONCE_FOR_ONE);
         Self(Way::Worker { program: program.clone(), turns: Arc::clone(turns), share, shares: Arc::clone(shares) })
     }
 

@@ -1,7 +1,7 @@
 //! Mail as a conversation sees it: what is listed once, and what is fenced.
 
 use crate::kit::post::{PASSWORD, Post, add, mail};
-use crate::kit::say;
+use crate::kit::{Bench, say};
 use limpid_core::Trust;
 use limpid_core::inbox::Source;
 use limpid_store::ItemFilter;
@@ -161,4 +161,21 @@ async fn a_model_prepares_an_account_and_never_sees_its_password() {
     assert!(calls.iter().all(|call| !call.text().contains(PASSWORD)));
     agent.mail().forget("me@example.com").await.unwrap();
     assert!(!secret.exists() && agent.mail().list().await.unwrap().is_empty());
+}
+
+/// What reads a big letter many times holds up the letters of no other conversation.
+// SEC-093
+#[tokio::test]
+async fn a_conversation_reads_one_whole_letter_at_a_time() {
+    let read = |n| format!("{{ id = \"r{n}\", name = \"read_email\", arguments = {{ id = \"{n}\" }} }}");
+    let calls: Vec<String> = (1..=6).map(read).collect();
+    let mut post = Post::new(&[("read_email", "{}")]).await;
+    let script = format!("[[reply]]\ncalls = [{}]\n[[reply]]\ntext = \"ok\"\n", calls.join(", "));
+    post.bench = Bench::new(&script).await;
+    let agent = post.ready().await;
+    (1..=6).for_each(|number| post.deliver(number));
+    say(&agent, "read them").await;
+    let sent = post.bench.server.calls().last().unwrap().text();
+    assert!((1..=6).all(|number| sent.contains(&format!("This is letter {number}."))), "{sent}");
+    assert_eq!(*post.mailbox.reading.lock().unwrap(), (0, 1));
 }

@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
-use limpid_channels::mail::{Account, Mailbox};
+use limpid_channels::mail::{Account, Mail, MailError, MailId, Mailbox};
 use limpid_config::{Config, Environment, Home, Live, Redactor};
-use limpid_core::{Labelled, Sentence, sentence};
+use limpid_core::{ConversationId, Labelled, Sentence, sentence};
+use limpid_formats::Shares;
 use limpid_store::Store;
 use limpid_tools::echoed;
 
@@ -46,6 +47,8 @@ pub struct MailAccounts {
     pub(super) waker: Arc<SchedulerWaker>,
     /// Accounts whose servers are being waited on.
     pub(super) watched: Arc<Mutex<HashSet<String>>>,
+    /// One whole letter at a time for each conversation: what reads a big one many times holds up nobody else.
+    letters: Shares,
 }
 
 impl MailAccounts {
@@ -56,7 +59,17 @@ impl MailAccounts {
         for (name, secret) in files.known_secrets() {
             redactor.learn(&name, secret.reveal());
         }
-        Self { files, config, host, store, redactor, mailbox, waker, watched: Arc::default() }
+        Self {
+            files,
+            config,
+            host,
+            store,
+            redactor,
+            mailbox,
+            waker,
+            watched: Arc::default(),
+            letters: Shares::default(),
+        }
     }
 
     /// Whether the owner wants mail at all.
@@ -91,6 +104,21 @@ impl MailAccounts {
             return Err(sentence!("say which `account`: {}", echoed(all.join(", "))));
         }
         self.account(address).await
+    }
+
+    /// One message, whole, for a conversation that waits for its turn.
+    ///
+    /// # Errors
+    /// What the account's server says.
+    pub(crate) async fn letter(
+        &self,
+        account: &Account,
+        (id, mark_read): (MailId, bool),
+        reader: &ConversationId,
+    ) -> Result<Mail, MailError> {
+        let share = self.letters.of(reader.as_str(), 1);
+        let _turn = share.acquire().await;
+        self.mailbox.read(account, id, mark_read).await
     }
 
     /// The address of the account that is meant: the one that is named, or the first.

@@ -33,6 +33,8 @@ pub struct FakeMailbox {
     pub tokens: Mutex<Vec<String>>,
     /// The access token that is not taken any more.
     pub refused: Mutex<Option<Secret>>,
+    /// Letters that are being read now, and the most that were at one time.
+    pub reading: Mutex<(usize, usize)>,
 }
 
 impl FakeMailbox {
@@ -48,6 +50,7 @@ impl FakeMailbox {
             at_login: Mutex::default(),
             tokens: Mutex::default(),
             refused: Mutex::default(),
+            reading: Mutex::default(),
         }
     }
 
@@ -125,7 +128,18 @@ impl Mailbox for FakeMailbox {
 
     async fn read(&self, account: &Account, id: MailId, _: bool) -> Result<Mail, MailError> {
         self.fails(account)?;
-        self.mail(id.uid).await.ok_or_else(|| MailError::NotFound(id.to_string()))
+        {
+            let mut reading = self.reading.lock().unwrap();
+            reading.0 += 1;
+            reading.1 = reading.1.max(reading.0);
+        }
+        // Whoever may come in meanwhile comes in.
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        let mail = self.mail(id.uid).await;
+        self.reading.lock().unwrap().0 -= 1;
+        mail.ok_or_else(|| MailError::NotFound(id.to_string()))
     }
 
     async fn search(&self, account: &Account, query: &MailQuery) -> Result<Vec<MailHead>, MailError> {

@@ -49,7 +49,7 @@ impl Tool for ReadEmail {
             Named::OnServer(id) => id,
             Named::Kept(id) => return self.kept(id, context).await,
         };
-        let mail = self.mail.mailbox.read(&account, id, mark_read).await.map_err(trouble)?;
+        let mail = self.mail.letter(&account, (id, mark_read), &context.conversation).await.map_err(trouble)?;
         reading::shown(&self.mail, &account.address, &[id], context).await?;
         Ok(Labelled::outside(self.mail.redactor.clean(whole(&mail, context))))
     }

@@ -102,7 +102,7 @@ impl Tool for ReplyEmail {
         let Named::OnServer(id) = named(&self.mail, &account.address, &id).await? else {
             return Err("that mail stands in no account, so it cannot be answered; use compose_email".into());
         };
-        let mail = self.mail.mailbox.read(&account, id, false).await.map_err(trouble)?;
+        let mail = self.mail.letter(&account, (id, false), &context.conversation).await.map_err(trouble)?;
         within(&mail, &account.address, &to)?;
         let letter = Letter {
             to,
