@@ -4,13 +4,12 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{Request, Response};
 use hyper::body::Incoming;
@@ -23,8 +22,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 
-/// How long the whole header of a request may take, from the connection or the answer before.
-pub(crate) const HEADER: Duration = Duration::from_secs(10);
+use self::phase::{Answer, Asked, Phase, Until};
+
+mod phase;
 
 /// Connections that have shown no token yet.
 pub(crate) const UNPROVED: usize = 64;
@@ -99,79 +99,42 @@ impl Connection {
     async fn answer(self, stream: TcpStream, mut stopped: watch::Receiver<bool>) {
         let Self { from, place, router, pause } = self;
         let _leaves = Leaves(&place);
-        // Whether a header is waited for; while a request is answered, whoever answers it keeps the time.
-        let (reads_header, mut waits) = watch::channel(true);
-        let reads_header = Arc::new(reads_header);
+        let (now, mut phases) = watch::channel(Phase::Header);
+        let now = Arc::new(now);
         let router = TowerToHyperService::new(router);
-        let service = service_fn(|mut request: Request<Incoming>| {
-            reads_header.send_replace(false);
+        let service = service_fn(|request: Request<Incoming>| {
+            let mut request = request.map(|body| Asked::begin(body, &now));
             request.extensions_mut().insert(ConnectInfo(from));
             request.extensions_mut().insert(Proof(Arc::clone(&place)));
             let answered = router.call(request);
-            let until = Until(Arc::clone(&reads_header));
+            let until = Until(Arc::clone(&now));
             async move {
-                // An answer may be told for hours.
                 let answered: Result<Response<Body>, _> = answered.await;
-                answered.map(|response| response.map(|body| Answer { body, _until: until }))
+                answered.map(|response| response.map(|body| Answer::new(body, until)))
             }
         });
         let mut served =
             pin!(http1::Builder::new().max_buf_size(HEADER_BYTES).serve_connection(TokioIo::new(stream), service));
         let mut stops = false;
         loop {
-            let waiting = *waits.borrow_and_update();
+            let phase = *phases.borrow_and_update();
             let late = async {
-                match waiting {
-                    true => pause.pause(HEADER).await,
-                    false => std::future::pending().await,
+                match phase.limit() {
+                    Some(limit) => pause.pause(limit).await,
+                    None => std::future::pending().await,
                 }
             };
             tokio::select! {
                 _ = &mut served => return,
                 () = place.closed.notified() => return,
                 () = late => return,
-                _ = waits.changed() => {}
+                _ = phases.changed() => {}
                 Ok(_) = stopped.wait_for(|stopped| *stopped), if !stops => {
                     stops = true;
                     served.as_mut().graceful_shutdown();
                 }
             }
         }
-    }
-}
-
-/// The body of an answer, and what is to be done at its end.
-struct Answer {
-    body: Body,
-    _until: Until,
-}
-
-/// From its end on a header is waited for.
-struct Until(Arc<watch::Sender<bool>>);
-
-impl Drop for Until {
-    fn drop(&mut self) {
-        self.0.send_replace(true);
-    }
-}
-
-impl http_body::Body for Answer {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<http_body::Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> http_body::SizeHint {
-        self.body.size_hint()
     }
 }
 

@@ -1,10 +1,12 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use axum::routing::get;
+use axum::body::Bytes;
+use axum::routing::{get, post};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpSocket;
 use tokio::sync::oneshot;
 
+use super::phase::{BODY, HEADER};
 use super::*;
 
 const BEGUN: &[u8] = b"GET /health HTTP/1.1\r\nHost: x\r\n";
@@ -58,7 +60,11 @@ impl Bench {
             proof.give();
             "proved"
         };
-        let router = Router::new().route("/health", get(|| async { "ok" })).route("/proved", get(proved));
+        let form = |body: Bytes| async move { format!("{} bytes", body.len()) };
+        let router = Router::new()
+            .route("/health", get(|| async { "ok" }))
+            .route("/proved", get(proved))
+            .route("/form", post(form));
         tokio::spawn(serve(listener, router, Arc::clone(&time) as Arc<dyn Pause>, OF_ONE, std::future::pending()));
         Self { address, time }
     }
@@ -129,6 +135,20 @@ async fn a_header_has_ten_seconds_and_whoever_was_proved_is_closed_for_nobody() 
     for stream in flood.iter_mut().chain([&mut proved, &mut health]) {
         assert_eq!(finished(stream).await, None);
     }
+}
+
+// SEC-092
+#[tokio::test]
+async fn a_body_has_thirty_seconds() {
+    const FORM: &[u8] = b"POST /form HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nab";
+    let bench = Bench::new().await;
+    let (mut slow, mut late) = (bench.from([127, 0, 0, 1], FORM).await, bench.from([127, 0, 0, 1], FORM).await);
+    // A wait for the header of each, and one for its body.
+    bench.time.begun(4).await;
+    bench.time.pass(BODY - Duration::from_secs(1));
+    assert!(finished(&mut slow).await.is_some_and(|answer| answer.ends_with("4 bytes")), "its last bytes came in time");
+    bench.time.pass(Duration::from_secs(1));
+    assert_eq!(finished(&mut late).await, None);
 }
 
 // SEC-092
