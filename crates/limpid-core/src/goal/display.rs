@@ -66,5 +66,10 @@ mod tests {
         let mut display = WithoutMarkers::default();
         assert_eq!([display.push("Hel"), display.push("lo, "), display.push("[GO")], ["Hel", "lo, ", "[GO"]);
         assert_eq!([display.push("\n["), display.push("GOAL] x"), display.finish()], ["\n", "", ""]);
+        let mut display = WithoutMarkers::default();
+        assert_eq!(
+            [display.push("* \t\t\t\t\t\t\t\t\t\t\t\t"), display.push("[GOAL]: x"), display.finish()],
+            ["", "", ""]
+        );
     }
 }

@@ -71,10 +71,11 @@ pub fn may_become(line: &str) -> bool {
         return true;
     }
     let rest = without_lead(line);
-    // White space, digits and emphasis may still be followed by a keyword.
-    let open = |c: char| matches!(c, ' ' | '-' | '*' | '+' | '_' | '.' | ')') || c.is_ascii_digit();
+    // White space, however much, digits and emphasis may still be followed by a keyword.
+    let open = |c: char| matches!(c, '-' | '*' | '+' | '_' | '.' | ')') || c.is_ascii_digit();
+    let marks = || line.chars().filter(|c| !is_blank(*c));
     match rest.find('[') {
-        None => line.chars().count() <= 12 && line.chars().all(open),
+        None => marks().count() <= 12 && marks().all(open),
         Some(at) => rest[..at].is_empty() && KEYWORDS.iter().any(|(word, _)| begins(word, rest)),
     }
 }
