@@ -22,9 +22,11 @@ addEventListener("submit", ({ target, submitter }) => {
 // A yes counts for a question that has stood still for a moment: what comes under the pointer just then was not read. While it
 // moves its buttons are pale.
 const STILL = 700;
+// What holds a yes: a question, a draft, a text that is to count as the owner's.
+const YES = ".ask, [data-yes]";
 const seen = new WeakMap();
 function look() {
-  for (const card of document.querySelectorAll(".ask")) {
+  for (const card of document.querySelectorAll(YES)) {
     const { left, top } = card.getBoundingClientRect();
     const before = seen.get(card);
     const moved = !before || Math.abs(before.left - left) + Math.abs(before.top - top) > 4;
@@ -40,7 +42,7 @@ function isStill(card) {
 look();
 setInterval(look, 100);
 addEventListener("click", (event) => {
-  const card = event.target.closest?.(".ask");
+  const card = event.target.closest?.(YES);
   if (!card || !event.target.closest("button")) return;
   look();
   if (isStill(card)) return;

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use limpid_core::{ConversationId, TurnId};
+use limpid_prompt::shown::shown;
 use limpid_runtime::ApprovalAnswer;
 use serde::Serialize;
 use tokio::sync::watch;
@@ -188,7 +189,7 @@ impl Talk {
 
     /// Why the last turn failed that was shown here.
     pub(crate) fn failed(&self) -> Option<String> {
-        self.lock().failed.clone()
+        self.lock().failed.as_deref().map(|why| shown(why).into_owned())
     }
 
     pub(super) fn fail(&self, why: Option<String>) {

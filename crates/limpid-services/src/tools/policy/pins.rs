@@ -35,6 +35,9 @@ const CALL: &str = "the call, its place or its settings";
 /// Parts that are named when they have changed.
 const NAMED: usize = 5;
 
+/// Letters of the name of a file that is repeated.
+const PLAIN_NAME: usize = 40;
+
 /// What an approval of a call is bound to.
 #[derive(Debug)]
 pub(crate) struct Pins {
@@ -221,19 +224,16 @@ fn entries(folder: &Path) -> Option<Vec<PathBuf>> {
     Some(found)
 }
 
-/// The name of a part that is a file: one line, whatever its name holds.
+/// The name of a part that is a file. It stands in a sentence of ours, and whoever names files of a foreign project may be a stranger:
+/// what could be read as words is not repeated.
 fn named(path: &Path) -> String {
-    let name: String = path
-        .display()
-        .to_string()
-        .chars()
-        .flat_map(|letter| {
-            let is_sign = letter.is_control();
-            let escaped = is_sign.then(|| letter.escape_default().collect::<String>());
-            escaped.unwrap_or_else(|| letter.to_string()).chars().collect::<Vec<_>>()
-        })
-        .collect();
-    format!("`{name}`")
+    let name = path.display().to_string();
+    let is_plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '/' | '.' | '_' | '-' | '+' | '@');
+    let is_short = path.file_name().is_some_and(|name| name.len() <= PLAIN_NAME);
+    match is_short && name.chars().all(is_plain) {
+        true => format!("`{name}`"),
+        false => "a file whose name is more than a plain word".to_owned(),
+    }
 }
 
 fn hex(bytes: &[u8]) -> String {
