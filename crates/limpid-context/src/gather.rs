@@ -77,10 +77,11 @@ pub(crate) async fn gather(
     let mode_set = is_set(occasion.conversation, occasion.mode);
     let agent = sources::delegate::agent_in(deps, occasion.conversation, &profile).await?;
     let scope = agent.as_ref().map(|(_, scope)| scope.clone());
-    let policy = deps.policy.for_turn(&profile, &path, (occasion.mode, mode_set), scope);
+    let audience = occasion.conversation.map_or(Audience::Owner, |conversation| conversation.audience);
+    let policy = deps.policy.for_turn(&profile, &path, (occasion.mode, mode_set), scope).read_by(audience);
 
     let kept = occasion.conversation.and_then(PrefixCache::kept);
-    let group = occasion.conversation.is_some_and(|conversation| conversation.audience == Audience::Group);
+    let group = audience != Audience::Owner;
     let mut standing_notices = Vec::new();
     // What anybody may read. A research worker gets this and nothing else, so it has nothing to carry away.
     let kind = occasion.conversation.map_or_else(|| kind_of(&path), |own| own.kind);
@@ -100,11 +101,11 @@ pub(crate) async fn gather(
         ..Inputs::default()
     };
     let mut max_turns = None;
-    if !policy.is_research() {
+    if !policy.shows_nothing_private() {
         let told = (&mut notices, &mut standing_notices);
         max_turns = owners_inputs(deps, occasion, (&profile, &path), &mut inputs, told).await?;
     }
-    let given = agent.as_ref().map(|(agent, _)| agent).filter(|_| !policy.is_research());
+    let given = agent.as_ref().map(|(agent, _)| agent).filter(|_| !policy.shows_nothing_private());
     if let Some((agent, conversation)) = given.zip(occasion.conversation) {
         let left = sources::delegate::fill(deps, conversation, agent, &mut inputs).await?;
         max_turns = Some(max_turns.map_or(left, |most| most.min(left)));
@@ -118,7 +119,7 @@ pub(crate) async fn gather(
     let mut learned = kept.clone().unwrap_or_default();
     let conversation = occasion.conversation.map(|conversation| &conversation.id);
     let mut began = None;
-    if !policy.is_research() {
+    if !policy.shows_nothing_private() {
         began = sources::goal::fill(deps, (conversation, &profile), &mut inputs, &mut learned, &mut notices).await?;
     }
     if let Some((conversation, turn)) = conversation.zip(began) {

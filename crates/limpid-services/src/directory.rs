@@ -151,6 +151,19 @@ impl Directory {
         self.create_as(id, ConversationKind::Chat, profile, mode, model).await
     }
 
+    /// A chat by an id of the caller's whose answers leave for whoever asks.
+    ///
+    /// # Errors
+    /// When the store cannot be written, or there is one of that id.
+    pub async fn create_chat_for_strangers(
+        &self,
+        id: ConversationId,
+        profile: String,
+    ) -> Result<Conversation, AgentError> {
+        let new = self.new_for_owner(id, ConversationKind::Chat, profile);
+        Ok(self.store.create_conversation(NewConversation { audience: Audience::Strangers, ..new }).await?)
+    }
+
     async fn create_as(
         &self,
         id: ConversationId,
@@ -159,17 +172,21 @@ impl Directory {
         mode: Option<String>,
         model: Option<String>,
     ) -> Result<Conversation, AgentError> {
-        let new = NewConversation {
+        let new = NewConversation { mode, model, ..self.new_for_owner(id, kind, profile) };
+        Ok(self.store.create_conversation(new).await?)
+    }
+
+    fn new_for_owner(&self, id: ConversationId, kind: ConversationKind, profile: String) -> NewConversation {
+        NewConversation {
             id,
             kind,
             title: String::new(),
             profile,
-            mode,
-            model,
+            mode: None,
+            model: None,
             audience: Audience::Owner,
             now_ms: self.host.now_ms(),
-        };
-        Ok(self.store.create_conversation(new).await?)
+        }
     }
 
     /// The id of the conversation that takes reports, whether it was made yet or not.

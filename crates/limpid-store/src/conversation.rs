@@ -174,14 +174,16 @@ pub enum Audience {
     Owner,
     /// Others too: nothing that is remembered of the owner may be shown there.
     Group,
+    /// Anybody: answers leave for whoever asks, so there is nothing of the owner's in it, and nothing that looks at what is theirs.
+    Strangers,
 }
 
 impl Audience {
-    /// The audience's name, as it is stored and shown.
+    /// The audience's name, as it is stored and shown; who opens a conversation to strangers stands beside it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Owner => "owner",
-            Self::Group => "group",
+            Self::Group | Self::Strangers => "group",
         }
     }
 

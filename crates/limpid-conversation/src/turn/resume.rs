@@ -67,7 +67,8 @@ pub(crate) async fn resume(
     }
     let scope = agent.map(|agent| AgentScope::new(&agent, &profile));
     let set = is_set(Some(&conversation), mode);
-    let policy = deps.context.policy.for_turn(&profile, &started.path, (mode, set), scope);
+    let policy =
+        deps.context.policy.for_turn(&profile, &started.path, (mode, set), scope).read_by(conversation.audience);
     let found = PrefixCache::of(&conversation).tools.found;
     let finder = FindTools::of_turn(&profile, &started.path, &started.inputs, found);
     let made = machine.in_flight().iter().flat_map(|message| &message.calls).map(|call| call.name.as_str());

@@ -36,6 +36,10 @@ impl SlashCommand for Group {
             "off" => Audience::Owner,
             other => return Err(AgentError::Invalid(format!("write /group on or /group off, not `{other}`"))),
         };
+        if conversation.audience == Audience::Strangers {
+            let why = "answers here go to whoever asks a program of yours, so nothing of yours is in it; that cannot be changed";
+            return Err(AgentError::Invalid(why.to_owned()));
+        }
         let text = match context.agent.conversations().set_audience(&conversation.id, audience).await? {
             ChangeOutcome::Deferred => "An answer is under way; it is done when that has ended.",
             ChangeOutcome::Unchanged => "Nothing changed.",

@@ -17,8 +17,11 @@ use super::wire::{Asked, Line};
 /// The header that names a conversation, in requests and answers.
 pub(super) const CONVERSATION: &str = "x-limpid-conversation";
 
-/// Ends of conversations that are remembered.
+/// Ends of conversations of one program that are remembered.
 const REMEMBERED: usize = 1024;
+
+/// Requests that wait for one conversation.
+const WAITING: usize = 4;
 
 /// Where a request is answered.
 pub(super) struct Place {
@@ -29,28 +32,37 @@ pub(super) struct Place {
 
 /// What conversations have said so far, by its hash. Two that have said the same are told apart by nothing that a client can see.
 #[derive(Default)]
-pub(super) struct Threads(Mutex<VecDeque<(String, ConversationChoice)>>);
+pub(super) struct Threads(Mutex<HashMap<Whose, VecDeque<(String, ConversationChoice)>>>);
+
+/// A program, by its token: one that is made anew under the same name is another.
+type Whose = (String, i64);
+
+fn whose(program: &ApiToken) -> Whose {
+    (program.name.clone(), program.made_ms)
+}
 
 impl Threads {
-    /// Remembers what a conversation has said so far.
-    pub(super) fn keep(&self, program: &str, said: &[Line], conversation: ConversationChoice) {
+    /// Remembers what a conversation has said so far. Each program has its own places.
+    pub(super) fn keep(&self, program: &ApiToken, said: &[Line], conversation: ConversationChoice) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = known.entry(whose(program)).or_default();
         known.truncate(REMEMBERED - 1);
-        known.push_front((key(program, said), conversation));
+        known.push_front((key(said), conversation));
     }
 
     /// The conversation that has said this so far. It is about to say more, so it is known by this no more.
-    fn take(&self, program: &str, said: &[Line]) -> Option<ConversationChoice> {
-        let key = key(program, said);
+    fn take(&self, program: &ApiToken, said: &[Line]) -> Option<ConversationChoice> {
+        let key = key(said);
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = known.get_mut(&whose(program))?;
         let at = known.iter().position(|(known, _)| *known == key)?;
         known.remove(at).map(|(_, conversation)| conversation)
     }
 }
 
-fn key(program: &str, said: &[Line]) -> String {
+fn key(said: &[Line]) -> String {
     let lines: Vec<[&str; 2]> = said.iter().map(|line| [line.role.as_str(), line.text.trim()]).collect();
-    hash(&serde_json::to_string(&(program, lines)).unwrap_or_default())
+    hash(&serde_json::to_string(&lines).unwrap_or_default())
 }
 
 /// One request at a time in a conversation: the next one is answered after it, not by it.
@@ -59,8 +71,11 @@ pub(super) struct Locks(Mutex<HashMap<ConversationId, Weak<tokio::sync::Mutex<()
 
 impl Locks {
     /// Waits until no request is answered in a conversation.
-    pub(super) async fn wait(&self, conversation: &ConversationId) -> OwnedMutexGuard<()> {
-        let lock = {
+    ///
+    /// # Errors
+    /// When too many wait for it already.
+    pub(super) async fn wait(&self, conversation: &ConversationId) -> Result<OwnedMutexGuard<()>, ApiError> {
+        let lock: Arc<tokio::sync::Mutex<()>> = {
             let mut locks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             locks.retain(|_, lock| lock.strong_count() > 0);
             let known = locks.get(conversation).and_then(Weak::upgrade);
@@ -70,7 +85,12 @@ impl Locks {
                 lock
             })
         };
-        lock.lock_owned().await
+        // Held by this one, by the one that is answered, and by those that wait.
+        if Arc::strong_count(&lock) >= 2 + WAITING {
+            let why = "too many requests wait for this conversation; ask again when they are answered";
+            return Err(ApiError::new(axum::http::StatusCode::TOO_MANY_REQUESTS, why).after(1));
+        }
+        Ok(lock.lock_owned().await)
     }
 }
 
@@ -100,37 +120,48 @@ pub(super) async fn place(
         };
     }
     if let Some(user) = asked.request.user.as_deref().filter(|user| !user.is_empty()) {
-        let id = ConversationId::new(format!(
-            "c-api-{}",
-            &hash(&format!("{} {:?} {user}", program.name, program.role))[..24]
-        ));
-        let is_empty = make(api, &id).await?;
+        let whose = format!("{} {:?} {} {user}", program.name, program.role, program.made_ms);
+        let id = ConversationId::new(format!("c-api-{}", &hash(&whose)[..24]));
+        let is_empty = make(api, program.role, &id).await?;
         let before = before().filter(|_| is_empty);
         return Ok(Place { conversation: ConversationChoice::Id(id), before });
     }
     let known = match asked.before.is_empty() {
         true => None,
-        false => api.threads.take(&program.name, &asked.before),
+        false => api.threads.take(program, &asked.before),
+    };
+    let new = async || match program.role {
+        ApiRole::Owner => Ok::<_, ApiError>(ConversationChoice::New),
+        _ => {
+            let id = api.page.agent.directory().new_id();
+            make(api, program.role, &id).await?;
+            Ok(ConversationChoice::Id(id))
+        }
     };
     if let Some(ConversationChoice::Id(id)) = &known
         && api.page.agent.store().conversation(id).await?.is_none()
     {
         // It was deleted since.
-        return Ok(Place { conversation: ConversationChoice::New, before: before() });
+        return Ok(Place { conversation: new().await?, before: before() });
     }
     Ok(match known {
         Some(conversation) => Place { conversation, before: None },
-        None => Place { conversation: ConversationChoice::New, before: before() },
+        None => Place { conversation: new().await?, before: before() },
     })
 }
 
-/// Sees to it that a conversation is there. Says whether nothing was said in it yet.
-async fn make(api: &Api, id: &ConversationId) -> Result<bool, ApiError> {
+/// Sees to it that a conversation is there: one whose answers leave, where nobody sits at the program. Says whether nothing was said in
+/// it yet.
+async fn make(api: &Api, role: ApiRole, id: &ConversationId) -> Result<bool, ApiError> {
     let agent = &api.page.agent;
     if let Some(found) = agent.store().conversation(id).await? {
         return Ok(found.messages == 0);
     }
-    let made = agent.directory().create_chat_as(id.clone(), agent.config().agent.profile.clone(), None, None).await;
+    let (directory, profile) = (agent.directory(), agent.config().agent.profile.clone());
+    let made = match role {
+        ApiRole::Owner => directory.create_chat_as(id.clone(), profile, None, None).await,
+        ApiRole::Program | ApiRole::Metrics => directory.create_chat_for_strangers(id.clone(), profile).await,
+    };
     match (made, agent.store().conversation(id).await?) {
         // Another request may have been quicker.
         (_, Some(found)) => Ok(found.messages == 0),
@@ -159,13 +190,20 @@ mod tests {
         let threads = Threads::default();
         let said = [line("user", "hi"), line("assistant", "Hello.\n")];
         let (one, two) = (ConversationId::new("one"), ConversationId::new("two"));
-        threads.keep("a", &said, ConversationChoice::Id(one.clone()));
-        threads.keep("a", &said, ConversationChoice::Id(two.clone()));
+        let program = |name: &str, made_ms| ApiToken { name: name.to_owned(), role: ApiRole::Owner, made_ms };
+        let [a, b, again] = [program("a", 1), program("b", 1), program("a", 2)];
+        threads.keep(&a, &said, ConversationChoice::Id(one.clone()));
+        threads.keep(&a, &said, ConversationChoice::Id(two.clone()));
         let said = [line("user", "hi"), line("assistant", "Hello.")];
-        assert_eq!(threads.take("b", &said), None, "each program has its own");
-        assert_eq!(threads.take("a", &[line("assistant", "hi"), line("user", "Hello.")]), None);
-        assert_eq!(threads.take("a", &said), Some(ConversationChoice::Id(two)));
-        assert_eq!(threads.take("a", &said), Some(ConversationChoice::Id(one)));
-        assert_eq!(threads.take("a", &said), None);
+        assert_eq!(threads.take(&b, &said), None, "each program has its own");
+        assert_eq!(threads.take(&again, &said), None, "a token that is made anew is another program's");
+        assert_eq!(threads.take(&a, &[line("assistant", "hi"), line("user", "Hello.")]), None);
+        // What another program says takes no place of this one's.
+        for number in 0..2000 {
+            threads.keep(&b, &[line("user", &number.to_string())], ConversationChoice::New);
+        }
+        assert_eq!(threads.take(&a, &said), Some(ConversationChoice::Id(two)));
+        assert_eq!(threads.take(&a, &said), Some(ConversationChoice::Id(one)));
+        assert_eq!(threads.take(&a, &said), None);
     }
 }

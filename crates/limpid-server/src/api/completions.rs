@@ -32,7 +32,7 @@ const IGNORED: &str = "x-limpid-ignored";
 /// A request that is being answered.
 struct Exchange {
     api: Arc<Api>,
-    program: String,
+    program: ApiToken,
     id: String,
     created: i64,
     model: String,
@@ -142,7 +142,7 @@ async fn begin(
     let effort = asked.request.reasoning_effort.as_deref().map(effort).transpose()?;
     let place = place(api, program, headers, &asked).await?;
     let turn = match &place.conversation {
-        ConversationChoice::Id(id) => Some(api.locks.wait(id).await),
+        ConversationChoice::Id(id) => Some(api.locks.wait(id).await?),
         _ => None,
     };
     let Asked { request, before: mut said, text, .. } = asked;
@@ -155,7 +155,7 @@ async fn begin(
             Input::Reply(reply) => {
                 let conversation = reply.conversation.map_or(place.conversation, ConversationChoice::Id);
                 said.push(Line { role: "assistant".to_owned(), text: reply.text.clone() });
-                api.threads.keep(&program.name, &said, conversation.clone());
+                api.threads.keep(program, &said, conversation.clone());
                 return Ok(Begun::Reply(reply.text, conversation));
             }
         };
@@ -180,7 +180,7 @@ async fn begin(
     let hides = agent.config().chat.hide_markers;
     Ok(Begun::Turn(Box::new(Exchange {
         api: Arc::clone(api),
-        program: program.name.clone(),
+        program: program.clone(),
         id: id.to_owned(),
         created,
         model: request.model,
@@ -229,7 +229,12 @@ impl Exchange {
                 let rest = (event != Chunk::Done).then_some((exchange, waiting, tells_usage));
                 return Some((Ok::<_, Infallible>(event.event()), rest));
             }
-            let chunk = match exchange.answering.next().await {
+            let next = exchange.answering.next().await;
+            // Whoever was shut out meanwhile hears nothing more.
+            if !exchange.api.tokens.holds(&exchange.program) {
+                return None;
+            }
+            let chunk = match next {
                 Ok(Piece::Text(text)) => exchange.chunk(&json!({ "content": text }), None),
                 Ok(Piece::Reasoning(text)) => exchange.chunk(&json!({ "reasoning_content": text }), None),
                 Ok(Piece::End(finish)) => {
@@ -278,7 +283,8 @@ impl Drop for Exchange {
         if let Some((_, before)) = self.said.split_last() {
             let before = before.to_vec();
             let mut said = std::mem::take(&mut self.said);
-            if !before.is_empty() {
+            // Of several persons behind one program who have said the same so far, none goes on from what another one has said.
+            if !before.is_empty() && self.program.role == ApiRole::Owner {
                 self.api.threads.keep(&self.program, &before, self.conversation.clone());
             }
             if !self.answering.text.is_empty() {

@@ -59,7 +59,7 @@ pub(super) async fn admit(
         return ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "a request has at most 4 MiB").into_response();
     };
     // A program that sends slowly takes nobody's place.
-    let Ok(place) = Arc::clone(&api.places).try_acquire_owned() else {
+    let Some(place) = api.enter(&program) else {
         let why = "too many requests are being answered; ask again";
         return ApiError::new(StatusCode::SERVICE_UNAVAILABLE, why).after(1).into_response();
     };

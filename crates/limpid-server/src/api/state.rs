@@ -2,16 +2,20 @@
 
 use std::sync::Arc;
 
-use tokio::sync::Semaphore;
+use limpid_runtime::Shares;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::bound::{Locks, Threads};
 use super::live::Lives;
-use super::tokens::ApiTokens;
+use super::tokens::{ApiRole, ApiToken, ApiTokens};
 use crate::door::Door;
 use crate::page::Page;
 
-/// Requests that are answered at once.
+/// Requests of the owner's programs that are answered at once.
 const AT_ONCE: usize = 64;
+
+/// Requests of one other program that are answered at once: what it is sent takes no place of anybody else's.
+const AT_ONCE_OF_OTHERS: usize = 16;
 
 /// What requests of programs are answered with.
 pub(super) struct Api {
@@ -21,7 +25,8 @@ pub(super) struct Api {
     pub(super) threads: Threads,
     pub(super) locks: Locks,
     pub(super) lives: Lives,
-    pub(super) places: Arc<Semaphore>,
+    places: Arc<Semaphore>,
+    places_of_others: Shares,
 }
 
 impl Api {
@@ -34,6 +39,16 @@ impl Api {
             locks: Locks::default(),
             lives: Lives::default(),
             places: Arc::new(Semaphore::new(AT_ONCE)),
+            places_of_others: Shares::default(),
         }
+    }
+
+    /// A place among the requests that are answered at once; none where all are taken.
+    pub(super) fn enter(&self, program: &ApiToken) -> Option<OwnedSemaphorePermit> {
+        let places = match program.role {
+            ApiRole::Owner => Arc::clone(&self.places),
+            ApiRole::Program | ApiRole::Metrics => self.places_of_others.of(&program.name, AT_ONCE_OF_OTHERS),
+        };
+        places.try_acquire_owned().ok()
     }
 }

@@ -133,6 +133,12 @@ impl ApiTokens {
         (kept == hash(token)).then(|| ApiToken { name: name.to_owned(), role, made_ms })
     }
 
+    /// Whether the token that a program showed opens something still.
+    pub(super) fn holds(&self, program: &ApiToken) -> bool {
+        let kept = self.read(&program.name).ok().flatten();
+        kept.is_some_and(|kept| kept.role == program.role && kept.made_ms == program.made_ms)
+    }
+
     fn read(&self, name: &str) -> Result<Option<Kept>, AgentError> {
         let file = self.file(name);
         let Some(text) = private_file::read(&file)? else { return Ok(None) };

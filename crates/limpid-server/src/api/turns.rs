@@ -158,6 +158,7 @@ pub(super) async fn say(
 pub(super) async fn events(
     State(api): State<Arc<Api>>,
     Extension(held): Extension<door::Place>,
+    Extension(program): Extension<ApiToken>,
     Path(id): Path<String>,
     Query(After { after }): Query<After>,
     headers: HeaderMap,
@@ -174,10 +175,14 @@ pub(super) async fn events(
             None => (now, true),
         },
     };
-    let state = (api, live, seen, is_lost, Vec::new().into_iter(), held);
+    let state = (api, live, seen, is_lost, Vec::new().into_iter(), (held, program));
     let events = unfold(state, |(api, live, mut seen, mut is_lost, mut waiting, held)| async move {
         let mut listening = live.listen();
         loop {
+            // Whoever was shut out meanwhile hears nothing more.
+            if !api.tokens.holds(&held.1) {
+                return None;
+            }
             if std::mem::take(&mut is_lost) {
                 let event = Event::default().id(api.page.mark(seen)).json_data(LiveEvent::Reset).unwrap_or_default();
                 return Some((Ok(event), (api, live, seen, is_lost, waiting, held)));

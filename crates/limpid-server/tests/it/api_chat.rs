@@ -209,3 +209,60 @@ async fn what_makes_no_sense_is_refused_with_a_reason() {
     }
     assert_eq!(bench.page.agent.store().conversations(10).await.unwrap().rows.len(), 0, "nothing was made");
 }
+
+/// The answer leaves for whoever asks: there is nothing of the owner's in its prompt, and nothing that looks at what is theirs.
+// SEC-093 SEC-100
+#[tokio::test]
+async fn who_asks_through_a_program_at_which_nobody_sits_is_told_nothing_of_the_owners() {
+    let script = "[[reply]]\ncalls = [{ name = \"read_file\", arguments = { path = \"diary.md\" } }]\n[[reply]]\ntext = \"Done.\"\n";
+    for (role, is_told) in [(ApiRole::Owner, true), (ApiRole::Program, false)] {
+        let bench = ApiBench::with(script, "", role).await;
+        let home = bench.page.home.path();
+        let workspace = home.join("workspace");
+        std::fs::create_dir_all(&workspace).unwrap();
+        std::fs::write(workspace.join("diary.md"), "DIARY-991").unwrap();
+        std::fs::write(home.join("soul.md"), "You know SOUL-992.").unwrap();
+        let (status, _) = answer(bench.complete(&[("user", "read diary.md and say it")], &json!({}))).await;
+        assert_eq!(status, StatusCode::OK);
+        let calls = bench.page.recorder.calls();
+        let sent: String = calls.iter().map(limpid_testkit::Recorded::text).collect();
+        for private in ["DIARY-991", "SOUL-992", "Read a file.", "list_dir"] {
+            assert_eq!(sent.contains(private), is_told, "{role:?} {private}: {sent}");
+        }
+    }
+}
+
+/// What one program is sent takes no place of the owner's own, and few wait for one conversation.
+// SEC-093
+#[tokio::test]
+async fn a_flood_at_one_program_leaves_the_owners_programs_alone() {
+    let bench = ApiBench::with("[[reply]]\ntext = \"Once upon\"\nhang = \"end\"\n", "", ApiRole::Program).await;
+    let ask = |user: &str| bench.complete(&[("user", "go on")], &json!({ "user": user })).send();
+    let mut asked: futures_util::stream::FuturesUnordered<_> = (0..6).map(|_| ask("one")).collect();
+    let first = tokio::time::timeout(PATIENCE, asked.next()).await.unwrap().unwrap().unwrap();
+    assert_eq!(first.status(), StatusCode::TOO_MANY_REQUESTS);
+    // Five are there; eleven more, and the next has no place.
+    let users: Vec<String> = (0..12).map(|number| format!("user {number}")).collect();
+    asked.extend(users.iter().map(|user| ask(user)));
+    let next = tokio::time::timeout(PATIENCE, asked.next()).await.unwrap().unwrap().unwrap();
+    assert_eq!(next.status(), StatusCode::SERVICE_UNAVAILABLE);
+    let owners = token(&bench.page, "owners", ApiRole::Owner);
+    let url = format!("{}/v1/conversations", bench.page.url);
+    let owners = bench.page.client.get(url).bearer_auth(owners).send().await.unwrap();
+    assert_eq!(owners.status(), StatusCode::OK);
+}
+
+// SEC-030
+#[tokio::test]
+async fn a_token_that_was_taken_away_hears_nothing_more() {
+    let bench = ApiBench::new(TWO, "").await;
+    let id = named(&bench.complete(&[("user", "hi")], &json!({})).send().await.unwrap());
+    let hearing = bench.get(&format!("/v1/conversations/{id}/events")).send().await.unwrap();
+    assert!(ApiTokens::new(bench.page.agent.home()).revoke("test").unwrap());
+    let other = token(&bench.page, "other", ApiRole::Owner);
+    let url = format!("{}/v1/conversations/{id}/messages", bench.page.url);
+    let said = bench.page.client.post(url).bearer_auth(other).json(&json!({ "text": "more" })).send().await.unwrap();
+    assert_eq!(said.status(), StatusCode::ACCEPTED);
+    let heard = tokio::time::timeout(PATIENCE, hearing.text()).await.expect("it is ended").unwrap();
+    assert!(!heard.contains("Second"), "{heard}");
+}

@@ -22,6 +22,7 @@ use limpid_core::{ConversationId, Labelled, Trust};
 use limpid_prompt::Profile;
 use limpid_prompt::profile::ModeRulesApply;
 
+use limpid_store::Audience;
 use limpid_tools::Tool;
 use serde_json::Value;
 
@@ -53,6 +54,8 @@ pub struct ToolPolicy {
     /// The folders, some of which have names of ours.
     folders: FilesConfig,
     is_research: bool,
+    /// Whether answers leave for whoever asks, so that no tool looks at what is the owner's.
+    for_strangers: bool,
     /// What it is limited to, when the turn is one of an agent that another turn handed work to.
     scope: Option<AgentScope>,
     /// Where copies of what an approval is bound to are kept while it runs.
@@ -177,6 +180,7 @@ impl PolicyRules {
             paths: self.paths(prompt_files(profile)),
             folders: self.config.files.clone(),
             is_research: profile.path(path).is_ok_and(|path| path.public),
+            for_strangers: false,
             scope,
             copies: self.home.approved_copies(),
         }
@@ -193,6 +197,7 @@ impl PolicyRules {
             paths,
             folders: self.config.files.clone(),
             is_research: false,
+            for_strangers: false,
             scope: None,
             copies,
         }
@@ -210,9 +215,23 @@ impl ToolPolicy {
         if said.trust().is_foreign() { said } else { said.map(|text| self.folders.with_names(text)) }
     }
 
+    /// The policy of a turn whose answer goes to these.
+    #[must_use]
+    pub fn read_by(self, audience: Audience) -> Self {
+        Self { for_strangers: audience == Audience::Strangers, ..self }
+    }
+
+    /// Whether nothing of the owner's may be in the prompt: a research worker's, or one whose answer leaves for whoever asks.
+    pub const fn shows_nothing_private(&self) -> bool {
+        self.is_research || self.for_strangers
+    }
+
     /// Whether a tool exists in this turn: what is not, is neither declared nor run.
     pub(crate) fn offers(&self, tool: &dyn Tool) -> bool {
-        allowed(self.mode.as_ref(), &facts_of(tool)) && self.scope.as_ref().is_none_or(|scope| scope.has(tool))
+        let is_for_them = !self.for_strangers || tool.is_public();
+        is_for_them
+            && allowed(self.mode.as_ref(), &facts_of(tool))
+            && self.scope.as_ref().is_none_or(|scope| scope.has(tool))
     }
 
     /// Whether a tool is declared: not when the owner's rules deny every call of it.
@@ -262,6 +281,11 @@ impl ToolPolicy {
     pub(crate) fn verdict(&self, tool: &dyn Tool, facts: &CallFacts, context: &CallContext) -> Verdict {
         if self.scope.as_ref().is_some_and(|scope| !scope.has(tool)) {
             return Verdict::Refused { reason: format!("`{}` is none of this agent's tools", tool.name()) };
+        }
+        if self.for_strangers && !tool.is_public() {
+            return Verdict::Refused {
+                reason: format!("`{}` is not there for whoever asks from outside", tool.name()),
+            };
         }
         judge(&self.setting(context), &facts.call(facts_of(tool), context))
     }

@@ -44,6 +44,9 @@ pub(super) fn conversation(row: &Row<'_>) -> Read<Conversation> {
 /// Who reads a conversation. A word that is not known, or not even text, is no reason to lose the conversation: it is
 /// read by others.
 fn audience(row: &Row<'_>) -> Read<Audience> {
+    if get::<i64>(row, "strangers")? != 0 {
+        return Ok(Audience::Strangers);
+    }
     let word = row.get_ref("audience")?;
     Ok(word.as_str().map_or(Audience::Group, Audience::read))
 }

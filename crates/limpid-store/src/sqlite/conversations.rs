@@ -9,8 +9,8 @@ use super::failure::{Outcome, is_taken};
 use super::row;
 use super::{SqliteStore, Tx, inbound, leases, messages, turns};
 use crate::{
-    Accepted, Acquired, Conversation, ConversationChange, ConversationKind, Conversations, Fence, Inbound, InboundId,
-    Lease, Listed, NewConversation, NewInbound, StoreError, StoredMessage, TypedOrCalled,
+    Accepted, Acquired, Audience, Conversation, ConversationChange, ConversationKind, Conversations, Fence, Inbound,
+    InboundId, Lease, Listed, NewConversation, NewInbound, StoreError, StoredMessage, TypedOrCalled,
 };
 
 #[async_trait]
@@ -169,13 +169,14 @@ fn create(tx: &Tx<'_>, new: &NewConversation) -> Outcome<Conversation> {
     let inserted = tx
         .sql
         .prepare_cached(
-            "INSERT INTO conversation (owner, id, kind, title, profile, mode, model, audience, created_ms, updated_ms)
-             VALUES (:owner, :id, :kind, :title, :profile, :mode, :model, :audience, :now, :now)",
+            "INSERT INTO conversation (owner, id, kind, title, profile, mode, model, audience, strangers,
+                created_ms, updated_ms)
+             VALUES (:owner, :id, :kind, :title, :profile, :mode, :model, :audience, :strangers, :now, :now)",
         )?
         .execute(named_params! {
             ":owner": tx.owner, ":id": new.id.as_str(), ":kind": new.kind.as_str(), ":title": new.title,
             ":profile": new.profile, ":mode": new.mode, ":model": new.model, ":audience": new.audience.as_str(),
-            ":now": new.now_ms,
+            ":strangers": new.audience == Audience::Strangers, ":now": new.now_ms,
         });
     match inserted {
         Err(error) if is_taken(&error) => {

@@ -51,6 +51,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0036_files_are_accepted_as_they_were_seen.sql"),
     include_str!("../../migrations/0037_agent_plans.sql"),
     include_str!("../../migrations/0038_agents_go_on.sql"),
+    include_str!("../../migrations/0039_read_by_strangers.sql"),
 ];
 
 /// A file and how long to wait for it.
