@@ -189,7 +189,7 @@ impl Actor {
                 Ok(())
             }
             (Command::Change(change), Phase::Turn(_)) => {
-                self.changes.push_back(change.defer());
+                self.changes.extend(change.defer());
                 Ok(())
             }
             (Command::Change(change), _) => {

@@ -8,6 +8,7 @@ mod turn_handle;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
 
+use limpid_core::attached::{self, AttachedFile};
 use limpid_core::{ConversationId, Labelled, Trust};
 use limpid_services::error::AgentError;
 use limpid_store::{Conversation, InboundId, NewInbound, NewRaisedLabel, RaisingAct};
@@ -76,7 +77,7 @@ impl Conversations {
     /// # Errors
     /// When conversation, profile, mode or model do not exist, or the store cannot keep the message.
     pub async fn chat(&self, mut request: ChatRequest) -> Result<TurnHandle, AgentError> {
-        let (text, handed_in) = (std::mem::take(&mut request.text), request.handed_in.take());
+        let (text, handed_in) = (std::mem::take(&mut request.text), self.handed_in(&mut request)?);
         let said = Labelled::new(text, Trust::Owner);
         // What was handed in and made the owner's own stands in the text too.
         let typed = request.made_mine.is_none() && !said.value().trim().is_empty();
@@ -104,6 +105,23 @@ impl Conversations {
         let answerer = if request.can_answer { Answerer::Person } else { Answerer::Nobody };
         let (message, events) = self.accept(before, new, request.path, answerer, Taken::IsTold).await?;
         Ok(TurnHandle { conversations: self.clone(), conversation, message, events: VisibleEvents::new(events) })
+    }
+
+    /// What is handed in with a message. Secrets are gone before a file is measured, so that it is found by its length again.
+    fn handed_in(&self, request: &mut ChatRequest) -> Result<Option<Labelled<String>>, AgentError> {
+        let handed_in = request.handed_in.take();
+        let files = std::mem::take(&mut request.files);
+        if files.is_empty() {
+            return Ok(handed_in);
+        }
+        if let Some(why) = attached::unfit(&files) {
+            return Err(AgentError::Invalid(why));
+        }
+        let clean = |text: String| self.deps.redactor().clean(text);
+        let files = files.into_iter().map(|file| AttachedFile { name: clean(file.name), text: clean(file.text) });
+        let (words, trust) = handed_in.map_or((String::new(), Trust::Outside), Labelled::into_parts);
+        let text = attached::framed(&files.collect::<Vec<_>>(), &clean(words));
+        Ok(Some(Labelled::outside(text).join(trust)))
     }
 
     /// The conversation of a request, made or changed as it says. Everything is checked before anything is written.

@@ -10,8 +10,8 @@ pub(crate) mod window;
 
 use std::sync::Arc;
 
-use limpid_core::WindowSize;
 use limpid_core::mode::Trigger;
+use limpid_core::{MessageId, WindowSize};
 use limpid_services::error::AgentError;
 use limpid_store::{Audience, Lease};
 use tokio::sync::oneshot;
@@ -34,6 +34,8 @@ pub(crate) enum Change {
     Audience(Audience),
     /// The last turn is taken out of the window.
     UndoTurn,
+    /// The turn of a message and all after it are taken out; the second is the newest message that was seen.
+    TakeOut(MessageId, MessageId),
     /// The turn that was taken out last is put back.
     RedoTurn,
     /// Older messages become a digest, however full the window is.
@@ -70,13 +72,19 @@ impl ChangeRequest {
         (Self { change, done: Some(done) }, outcome)
     }
 
-    /// The change for after the running turn. Whoever waits is told so at once, but for changes whose outcome is a report.
-    pub(crate) fn defer(mut self) -> Self {
+    /// The change for after the running turn. Whoever waits is told so at once, but for changes whose outcome is a report. What
+    /// names the newest message is refused: the turn makes newer ones.
+    pub(crate) fn defer(mut self) -> Option<Self> {
+        if matches!(self.change, Change::TakeOut(..)) {
+            let why = "an answer is under way; stop it or wait for its end, then send the edited message again";
+            self.finish(Err(AgentError::Invalid(why.to_owned())));
+            return None;
+        }
         let reports = matches!(self.change, Change::Compact | Change::UndoCompaction | Change::RestoreSnapshot(_));
         if let Some(done) = self.done.take_if(|_| !reports) {
             let _ = done.send(Ok(Changed::Outcome(ChangeOutcome::Deferred)));
         }
-        self
+        Some(self)
     }
 
     /// Tells whoever waits. They may be gone; what changed is told on the bus.
@@ -103,6 +111,7 @@ pub(crate) async fn make(deps: &Arc<ConversationDeps>, lease: &Lease, request: C
         Change::Window(size) => window::resize(deps, id, size).await.map(Changed::Outcome),
         Change::Audience(audience) => audience::set_audience(deps, id, audience).await.map(Changed::Outcome),
         Change::UndoTurn => undo::undo_turn(deps, id).await.map(Changed::Outcome),
+        Change::TakeOut(from, newest) => undo::take_out(deps, id, from, newest).await.map(Changed::Outcome),
         Change::RedoTurn => undo::redo_turn(deps, id).await.map(Changed::Outcome),
     };
     request.finish(outcome);

@@ -22,6 +22,7 @@
 //! - [`mail`]: which mail is fetched next.
 //! - [`draft`]: calls that wait for the owner.
 //! - [`agent`]: agents that a turn hands work to.
+//! - [`attached`]: files that are handed in with a message.
 //! - [`inbox`]: mail, text messages and notifications that came in.
 //! - [`labelled`]: texts that carry who wrote them.
 //! - [`line`]: where a line ends.
@@ -43,6 +44,7 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
 
 pub mod agent;
+pub mod attached;
 pub mod cache;
 mod causes;
 pub mod compaction;

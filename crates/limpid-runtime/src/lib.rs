@@ -8,6 +8,7 @@
 //! - [`jobs`]: what runs when its time has come: the heartbeat, tasks, mail, maintenance.
 //! - [`commands`]: commands that begin with a slash, the same on every surface.
 //! - [`said`]: whose words a message is that stands where the owner's do.
+//! - [`earlier`]: saying something again in other words.
 //! - [`soul`]: the soul as prompts show it.
 //! - [`question`]: what the owner is shown of a call that waits for them.
 //! - [`ui`]: screens in answers, and what pressing their buttons says.
@@ -22,6 +23,7 @@ pub mod bridge;
 pub mod commands;
 pub mod compare;
 pub mod doctor;
+pub mod earlier;
 pub mod jobs;
 pub mod preview;
 pub mod prompt_files;

@@ -1,4 +1,5 @@
 // A conversation: what happens in it comes as pieces, each with a place and a name.
+import { attachments } from "./attach.js";
 import { pastes } from "./paste.js";
 import { get, post } from "./shell.js";
 
@@ -79,6 +80,7 @@ async function load() {
     const whole = await loading;
     const follow = atEnd();
     thread.replaceChildren(html(whole.html));
+    mark();
     live.replaceChildren();
     document.querySelector("#title").textContent = whole.title;
     const row = document.querySelector(".talks [aria-current] .clip");
@@ -123,12 +125,26 @@ connect(fresh ? "" : thread.dataset.after);
 // The same words sent again are one message; other words are another one.
 let key = crypto.randomUUID();
 let tried = "";
-const pasted = pastes(say, document.querySelector("#pastes"));
+let sending = false;
 const field = (name) => document.querySelector(`#${name}`);
+const pasted = pastes(say, field("pastes"));
+const files = attachments({ form, field: say, list: field("files"), button: field("attach"), input: field("picked"), unfit: field("unfit"), area: field("main") });
+const written = () => ({ text: say.value, pastes: pasted.kept(), files: files.kept() });
+function write({ text, pastes, files: given } = { text: "", pastes: { others: [], mine: [] }, files: [] }) {
+  say.value = text;
+  pasted.put(pastes);
+  files.put(given);
+}
 async function send() {
+  if (sending) return;
+  sending = true;
+  try { await sendOnce(); } finally { sending = false; }
+}
+async function sendOnce() {
   const text = say.value;
-  const along = pasted.values();
-  if (!text.trim() && !along.pasted) return;
+  const along = { ...pasted.values(), files: await files.values() };
+  if (!text.trim() && !along.pasted && !along.files) return;
+  if (edited) Object.assign(along, { instead: edited.message, newest: edited.newest });
   const words = JSON.stringify([text, along]);
   if (words !== tried) key = crypto.randomUUID();
   tried = words;
@@ -138,22 +154,57 @@ async function send() {
     if (fresh) Object.assign(values, { mode: field("mode").value, model: field("model").value });
     const told = await post(`/c/${id}/send`, values);
     tried = "";
-    say.value = "";
     if (told.reply !== undefined) {
+      say.value = "";
       const item = element("li", { className: "msg" });
       item.append(html(told.reply));
       if (fresh) form.before(item);
       else { live.append(item); toEnd(); }
       if (told.to && told.to !== id) location.href = `/c/${told.to}`;
-    } else if (told.conversation !== id) location.href = `/c/${told.conversation}`;
-    else toEnd();
-    if (told.reply === undefined) pasted.sent();
+    } else {
+      leave();
+      if (told.conversation !== id) location.href = `/c/${told.conversation}`;
+      else toEnd();
+    }
   } catch (error) {
     notice(error instanceof TypeError ? "Limpid cannot be reached. Your message is kept in the field." : error.message);
   }
   say.disabled = false;
   say.focus();
 }
+
+// Saying something again: what stood in the field before comes back when it is over.
+
+let edited = null;
+function mark() {
+  for (const item of document.querySelectorAll(".msg.edited")) item.classList.remove("edited");
+  document.querySelector(`#m${edited?.message}`)?.classList.add("edited");
+  field("editing").hidden = !edited;
+}
+/** Empties the field, or puts there what stood in it before a message was edited. */
+function leave() {
+  const before = edited?.before;
+  edited = null;
+  write(before);
+  mark();
+}
+document.addEventListener("click", async (event) => {
+  const message = event.target.closest("[data-edit]")?.dataset.edit;
+  if (!message || sending) return;
+  if (!stopper.hidden) return notice("An answer is under way. Stop it or wait for its end, then edit.");
+  const before = edited ? edited.before : written();
+  try {
+    const { text, pasted: other, files: given, newest } = await get(`/c/${id}/said/${message}`);
+    // What came meanwhile from elsewhere is seen before it goes out.
+    await load();
+    edited = { message, newest, before };
+    write({ text, pastes: { others: other ? [other] : [], mine: [] }, files: given });
+    mark();
+    say.focus();
+    say.setSelectionRange(text.length, text.length);
+  } catch (error) { notice(error.message); }
+});
+field("unedit").addEventListener("click", () => { leave(); say.focus(); });
 
 form.addEventListener("submit", (event) => { event.preventDefault(); send(); });
 const stop = () => post(`/c/${id}/stop`).catch((error) => notice(error.message));
@@ -222,6 +273,7 @@ say.addEventListener("keydown", (event) => {
     event.preventDefault();
     choose(offered[at].word);
   } else if (event.key === "Escape" && offered.length) { offered = []; draw(); }
+  else if (event.key === "Escape" && edited) leave();
   else if (event.key === "Escape" && !stopper.hidden) stop();
   else if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); form.requestSubmit(); }
 });

@@ -55,9 +55,9 @@ export function pastes(field, list) {
   field.addEventListener("drop", (event) => take(event, event.dataTransfer?.getData("text/plain")));
   return {
     values: () => ({ pasted: others.join("\n\n"), mine: mine.join("\n\n") }),
-    sent: () => {
-      others = [];
-      mine = [];
+    kept: () => ({ others, mine }),
+    put: (given) => {
+      ({ others, mine } = given);
       draw();
     },
   };

@@ -6,7 +6,7 @@
 //! - `state`: what all are made from; `shell`: what stands on every screen; `markdown`, `parts`: what stands on several.
 //! - `forms`: what is sent without a script.
 //! - `talks`: what is shown of turns while they run; `follow`, `growing`: who shows it; `events`: how a browser is told.
-//! - `chat`, `thread`, `send`: conversations; `screens`, `press`: forms in answers; `banner`: what the heartbeat has reported.
+//! - `chat`, `thread`, `send`, `attached`, `earlier`: conversations; `screens`, `press`: forms in answers; `banner`: what the heartbeat has reported.
 //! - `inspector`, `diff`, `prompt_files`: what is read, what changed in it, and the files that it is made from.
 //! - `activity`, `tasks`, `inbox`, `agents`, `goals`, `skills`, `memory`, `cost`, `settings`: the other screens, each with its
 //!   routes.
@@ -14,11 +14,13 @@
 mod activity;
 mod agents;
 mod assets;
+mod attached;
 mod banner;
 mod chat;
 mod cost;
 mod diff;
 mod door;
+mod earlier;
 mod events;
 mod follow;
 mod forms;
@@ -49,6 +51,7 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use axum::extract::DefaultBodyLimit;
 use axum::routing::{get, post};
 use axum::{Router, middleware};
 use limpid_model::Pause;
@@ -162,7 +165,8 @@ fn router(page: &Arc<Page>) -> Router {
         .route("/c/{id}", get(chat::show))
         .route("/c/{id}/thread", get(chat::thread))
         .route("/c/{id}/events", get(events::stream))
-        .route("/c/{id}/send", post(send::send))
+        .route("/c/{id}/send", post(send::send).layer(DefaultBodyLimit::max(send::MOST_BYTES)))
+        .route("/c/{id}/said/{message}", get(earlier::show))
         .route("/c/{id}/answer", post(send::answer))
         .route("/c/{id}/stop", post(send::stop))
         .route("/c/{id}/choose", post(send::choose))

@@ -78,6 +78,21 @@ impl Conversations {
         self.change(id, Change::UndoTurn).await
     }
 
+    /// Takes the turn of a message out of what is sent, and all turns after it; `newest` is the newest message that whoever wants
+    /// it has seen. [`Self::redo_turn`] puts them back, one after the other.
+    ///
+    /// # Errors
+    /// When an answer is under way, something was said meanwhile, or a summary stands for the message already; then nothing
+    /// changed.
+    pub async fn take_out(
+        &self,
+        id: &ConversationId,
+        from: MessageId,
+        newest: MessageId,
+    ) -> Result<ChangeOutcome, AgentError> {
+        self.change(id, Change::TakeOut(from, newest)).await
+    }
+
     /// Puts back the turn that was taken out last.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! What is said to the agent.
 
+use limpid_core::attached::AttachedFile;
 use limpid_core::{Effort, Labelled};
 use limpid_services::directory::ConversationChoice;
 
@@ -13,6 +14,8 @@ pub struct ChatRequest {
     /// What is handed in with it, such as piped input or a long paste, and who wrote it. It stands before the text, as a
     /// message of its own.
     pub handed_in: Option<Labelled<String>>,
+    /// Files that are handed in with it. They stand before what else is, and count as anybody's text.
+    pub files: Vec<AttachedFile>,
     /// What of the text was handed in and the owner says is their own: it was not typed, and is kept as that.
     pub made_mine: Option<String>,
     /// Whether a new conversation is an interactive one: each answer is a screen.

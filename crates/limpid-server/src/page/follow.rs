@@ -9,6 +9,7 @@ use limpid_runtime::ui::are_drawn;
 use limpid_runtime::{AgentError, ApprovalAnswer, ConversationChoice, Outcome, TurnEvent, TurnHandle};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use super::attached::Words;
 use super::growing::GrowingAnswer;
 use super::parts;
 use super::state::Page;
@@ -39,7 +40,7 @@ struct Follower {
 ///
 /// # Errors
 /// When the conversation cannot be read.
-pub(super) async fn follow(page: &Arc<Page>, handle: TurnHandle, said: String) -> Result<(), AgentError> {
+pub(super) async fn follow(page: &Arc<Page>, handle: TurnHandle, said: Words) -> Result<(), AgentError> {
     let draws = are_drawn(&page.agent, &ConversationChoice::Id(handle.conversation().clone())).await?;
     let talk = page.talks.of(handle.conversation());
     talk.begins();
@@ -52,7 +53,7 @@ pub(super) async fn follow(page: &Arc<Page>, handle: TurnHandle, said: String) -
     Ok(())
 }
 
-async fn show(page: Arc<Page>, talk: Arc<Talk>, mut handle: TurnHandle, name: &str, (said, draws): (&str, bool)) {
+async fn show(page: Arc<Page>, talk: Arc<Talk>, mut handle: TurnHandle, name: &str, (said, draws): (&Words, bool)) {
     let (told, mut answers): (_, UnboundedReceiver<(CallId, ApprovalAnswer)>) = unbounded_channel();
     let markers = page.agent.config().chat.hide_markers.then(WithoutMarkers::default);
     talk.show(Of::Thread, name, format!("mine-{name}"), parts::mine(said, page.clock(page.agent.now_ms())));

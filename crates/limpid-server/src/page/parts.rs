@@ -7,6 +7,8 @@ use limpid_prompt::shown::{shown, shown_line};
 use limpid_runtime::{ApprovalAnswer, QuestionPart};
 use serde_json::Value;
 
+use super::attached::{File, Words};
+
 /// Characters of a call or a result in its line.
 const LINE: usize = 80;
 
@@ -21,6 +23,7 @@ const TOLD: [&str; 4] = ["path", "command", "url", "query"];
 #[template(path = "parts/mine.html")]
 struct Mine<'a> {
     text: &'a str,
+    files: &'a [File],
     time: String,
 }
 
@@ -117,8 +120,8 @@ impl Call {
 }
 
 /// A message of the owner's that waits or is being answered.
-pub(super) fn mine(text: &str, time: String) -> String {
-    drawn(&Mine { text: &shown(text), time })
+pub(super) fn mine(said: &Words, time: String) -> String {
+    drawn(&Mine { text: &shown(&said.text), files: &said.files, time })
 }
 
 /// Who answers.

@@ -12,6 +12,7 @@ use limpid_runtime::ui::live;
 use serde::Deserialize;
 use serde_json::json;
 
+use super::attached::Words;
 use super::follow::follow;
 use super::state::Page;
 use super::trouble::Trouble;
@@ -52,7 +53,7 @@ async fn press(
     let pressed = pressed.ok_or_else(|| Trouble::invalid("This form has no such button."))?;
     let said = pressed.said.value().clone();
     let handle = page.agent.chat(pressed.into_request(id)).await?;
-    follow(&page, handle, said).await?;
+    follow(&page, handle, Words { text: said, files: Vec::new() }).await?;
     Ok(Json(json!({})).into_response())
 }
 

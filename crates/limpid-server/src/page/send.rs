@@ -2,19 +2,26 @@
 
 use std::sync::Arc;
 
+use axum::extract::rejection::FormRejection;
 use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use axum::{Form, Json};
-use limpid_core::{ConversationId, Effort, Labelled};
+use limpid_core::{ConversationId, Effort, Labelled, MessageId};
+use limpid_runtime::earlier::say_instead;
 use limpid_runtime::{ApprovalAnswer, ChatRequest, ConversationChoice, Input};
 use serde::Deserialize;
 use serde_json::json;
 
+use super::attached::{File, Words, read};
 use super::follow::follow;
 use super::markdown;
 use super::screens::fenced;
 use super::state::Page;
 use super::trouble::Trouble;
+
+/// Bytes of a message on its way; a letter may take several there.
+pub(super) const MOST_BYTES: usize = 8 * 1024 * 1024;
 
 /// A message.
 #[derive(Deserialize)]
@@ -26,10 +33,17 @@ pub(super) struct Said {
     /// What of the text was pasted and the person says is theirs.
     #[serde(default)]
     mine: String,
+    /// Files that go along, as JSON.
+    #[serde(default)]
+    files: String,
     /// What makes it the same message when it is sent again.
     key: Option<String>,
     mode: Option<String>,
     model: Option<String>,
+    /// The earlier message in whose place it is said.
+    instead: Option<i64>,
+    /// The newest message that was seen then.
+    newest: Option<i64>,
 }
 
 /// An answer to a call that waits, by the number with which it was asked about.
@@ -64,11 +78,16 @@ fn choice(id: &str) -> ConversationChoice {
 pub(super) async fn send(
     State(page): State<Arc<Page>>,
     Path(id): Path<String>,
-    Form(said): Form<Said>,
+    said: Result<Form<Said>, FormRejection>,
 ) -> Result<Response, Trouble> {
-    let Said { text, pasted, mine, key, mode, model } = said;
+    let Form(said) = said.map_err(|refused| match refused.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => Trouble::invalid("The message is too large to be sent. Send less of it."),
+        _ => Trouble::invalid(refused.body_text()),
+    })?;
+    let Said { text, pasted, mine, files, key, mode, model, instead, newest } = said;
+    let files = read(&files)?;
     let has_words = !text.trim().is_empty();
-    if !has_words && pasted.trim().is_empty() {
+    if !has_words && pasted.trim().is_empty() && files.is_empty() {
         return Err(Trouble::invalid("There is nothing to send."));
     }
     let conversation = choice(&id);
@@ -81,11 +100,14 @@ pub(super) async fn send(
             return Ok(Json(json!({ "reply": markdown::to_html(&fenced(&reply.text)), "to": to })).into_response());
         }
     };
+    let words = if pasted.is_empty() { text.clone() } else { format!("{text}\n\n{pasted}").trim_start().to_owned() };
+    let shown = Words { text: words, files: files.iter().map(|file| File::new(&file.name, &file.text)).collect() };
     let set = |value: Option<String>| value.filter(|value| id == "new" && !value.is_empty());
     let request = ChatRequest {
         conversation,
-        text: text.clone(),
-        handed_in: Some(pasted.clone()).filter(|pasted| !pasted.trim().is_empty()).map(Labelled::outside),
+        text,
+        handed_in: Some(pasted).filter(|pasted| !pasted.trim().is_empty()).map(Labelled::outside),
+        files,
         made_mine: Some(mine).filter(|mine| !mine.is_empty()),
         key,
         mode: set(mode),
@@ -93,11 +115,16 @@ pub(super) async fn send(
         can_answer: true,
         ..ChatRequest::default()
     };
-    let handle = page.agent.chat(request).await?;
-    let id = handle.conversation().to_string();
-    let shown = if pasted.is_empty() { text } else { format!("{text}\n\n{pasted}").trim_start().to_owned() };
+    let handle = match instead.zip(newest) {
+        Some((message, newest)) => say_instead(&page.agent, request, MessageId(message), MessageId(newest)).await?,
+        None => page.agent.chat(request).await?,
+    };
+    let id = handle.conversation().clone();
+    if instead.is_some() {
+        page.talks.of(&id).reload();
+    }
     follow(&page, handle, shown).await?;
-    Ok(Json(json!({ "conversation": id })).into_response())
+    Ok(Json(json!({ "conversation": id.to_string() })).into_response())
 }
 
 /// `POST /c/{id}/answer`

@@ -7,10 +7,13 @@ use limpid_core::quiet::without_quiet;
 use limpid_core::ui::trees;
 use limpid_core::{CallId, ConversationId, MessageId, Money, Role, Trust, TurnId, Usage};
 use limpid_prompt::shown::{shown, shown_line};
+use limpid_runtime::earlier::sayable;
 use limpid_runtime::said::{Said, said};
 use limpid_runtime::ui::{draws, live};
 use limpid_store::{ConversationKind, RequestFilter, RequestSummary, StoredMessage};
 
+use super::attached::{File, Words, taken_apart};
+use super::earlier::folded;
 use super::parts::{Call, CallResult};
 use super::screens::{Standing, said as drawn};
 use super::state::Page;
@@ -29,14 +32,19 @@ pub(super) enum Entry {
     Mine {
         id: i64,
         text: String,
+        files: Vec<File>,
         time: String,
         /// Who wrote it, where that was not the owner.
         from: &'static str,
+        /// Whether it can be said again in other words.
+        can_be_edited: bool,
     },
     /// What an agent said at its end.
     Agent { id: i64, time: String, number: String, result: String, words: String },
     /// What was answered.
     Answer { id: i64, time: String, blocks: Vec<Block>, read: Option<Read> },
+    /// What is not sent any more.
+    TakenOut { messages: usize, html: String },
 }
 
 /// A part of an answer.
@@ -87,9 +95,9 @@ async fn stored(page: &Page, id: &ConversationId, all: bool, position: &Position
     rows.retain(|row| !position.turns.contains(&row.turn));
     let kind = page.agent.store().conversation(id).await?.map(|own| own.kind).unwrap_or_default();
     let is_interactive = kind == ConversationKind::Interactive;
+    let out = page.agent.store().hidden_turns(id).await?;
     if is_interactive {
-        let hidden = page.agent.store().hidden_turns(id).await?;
-        rows.retain(|row| !hidden.contains(&row.turn));
+        rows.retain(|row| !out.contains(&row.turn));
     }
     let draws = draws(page.agent.config(), kind);
     // Nothing can be pressed while an answer is under way.
@@ -99,8 +107,10 @@ async fn stored(page: &Page, id: &ConversationId, all: bool, position: &Position
     let requests = page.agent.store().requests(filter).await?.rows;
     let earlier = if all { 0 } else { rows.len().saturating_sub(SHOWN) };
     let typed: HashSet<String> = page.agent.store().typed(id).await?.into_iter().collect();
-    let reader = Reader { page, broken: &broken, typed: &typed, spent: spent(&requests), draws, live };
-    let mut entries = reader.entries(&rows, earlier);
+    let editable = sayable(&rows, &typed, &out, page.agent.store().window(id).await?.through);
+    let spent = spent(&requests);
+    let reader = Reader { page, broken: &broken, typed: &typed, out: &out, editable, spent, draws, live };
+    let mut entries = folded(reader.entries(&rows, earlier))?;
     if is_interactive {
         // A screen takes the place of the one before.
         let newest = entries.iter().rposition(|entry| matches!(entry, Entry::Answer { .. }));
@@ -137,6 +147,10 @@ struct Reader<'a> {
     broken: &'a BTreeMap<MessageId, String>,
     /// What the owner has typed in the conversation.
     typed: &'a HashSet<String>,
+    /// Turns that are not sent any more.
+    out: &'a [TurnId],
+    /// What the owner can say again.
+    editable: HashSet<MessageId>,
     spent: HashMap<TurnId, Read>,
     /// Whether screens are drawn.
     draws: bool,
@@ -145,26 +159,28 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// The messages from a place on.
-    fn entries(mut self, rows: &[StoredMessage], first: usize) -> Vec<Entry> {
+    /// The messages from a place on, and whether they are not sent any more.
+    fn entries(mut self, rows: &[StoredMessage], first: usize) -> Vec<(bool, Entry)> {
         let results: HashMap<(&TurnId, &CallId), &StoredMessage> =
             rows.iter().filter_map(|row| Some(((&row.turn, row.message.call_id.as_ref()?), row))).collect();
-        let mut entries: Vec<Entry> = Vec::new();
+        let mut entries: Vec<(bool, Entry)> = Vec::new();
         let mut open: Option<TurnId> = None;
         for (at, row) in rows.iter().enumerate().skip(first) {
+            let is_out = self.out.contains(&row.turn);
             match row.message.role {
                 Role::User => {
                     self.close(&mut entries, open.take());
-                    entries.extend(self.mine(rows, at, row));
+                    entries.extend(self.mine(rows, at, row).map(|entry| (is_out, entry)));
                 }
                 Role::Assistant => {
                     if open.as_ref() != Some(&row.turn) {
                         self.close(&mut entries, open.replace(row.turn.clone()));
                         let time = self.page.clock(row.at_ms);
-                        entries.push(Entry::Answer { id: row.id.0, time, blocks: Vec::new(), read: None });
+                        let answer = Entry::Answer { id: row.id.0, time, blocks: Vec::new(), read: None };
+                        entries.push((is_out, answer));
                     }
                     let mut said = self.answer(row, self.standing(rows, at), &results);
-                    if let Some(Entry::Answer { blocks, .. }) = entries.last_mut() {
+                    if let Some((_, Entry::Answer { blocks, .. })) = entries.last_mut() {
                         blocks.append(&mut said);
                     }
                 }
@@ -176,8 +192,8 @@ impl Reader<'_> {
     }
 
     /// What an answer cost stands below it.
-    fn close(&mut self, entries: &mut [Entry], turn: Option<TurnId>) {
-        if let (Some(turn), Some(Entry::Answer { read, .. })) = (turn, entries.last_mut()) {
+    fn close(&mut self, entries: &mut [(bool, Entry)], turn: Option<TurnId>) {
+        if let (Some(turn), Some((_, Entry::Answer { read, .. }))) = (turn, entries.last_mut()) {
             *read = self.spent.remove(&turn);
         }
     }
@@ -201,7 +217,15 @@ impl Reader<'_> {
             Said::HandedIn(text, Trust::Guest) => (text, "from a guest"),
             Said::HandedIn(text, Trust::Outside) => (text, "written by a stranger"),
         };
-        (!text.trim().is_empty()).then(|| Entry::Mine { id, text: shown(text).into_owned(), time, from })
+        // What the owner says is never taken apart.
+        let Words { text, files } = match row.message.trust.is_foreign() {
+            true => taken_apart(text),
+            false => Words { text: text.to_owned(), files: Vec::new() },
+        };
+        let can_be_edited = from.is_empty() && self.editable.contains(&row.id);
+        let is_empty = text.trim().is_empty() && files.is_empty();
+        let text = shown(&text).into_owned();
+        (!is_empty).then_some(Entry::Mine { id, text, files, time, from, can_be_edited })
     }
 
     /// How the screens of an answer stand.

@@ -20,6 +20,7 @@ mod page_login;
 mod page_memory;
 mod page_prompt;
 mod page_prompt_files;
+mod page_said;
 mod page_screens;
 mod page_settings;
 mod page_skills;
