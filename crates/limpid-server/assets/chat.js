@@ -192,12 +192,11 @@ document.addEventListener("click", async (event) => {
   const message = event.target.closest("[data-edit]")?.dataset.edit;
   if (!message || sending) return;
   if (!stopper.hidden) return notice("An answer is under way. Stop it or wait for its end, then edit.");
-  const before = edited ? edited.before : written();
   try {
     const { text, pasted: other, files: given, newest } = await get(`/c/${id}/said/${message}`);
     // What came meanwhile from elsewhere is seen before it goes out.
     await load();
-    edited = { message, newest, before };
+    edited = { message, newest, before: edited ? edited.before : written() };
     write({ text, pastes: { others: other ? [other] : [], mine: [] }, files: given });
     mark();
     say.focus();

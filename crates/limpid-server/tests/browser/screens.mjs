@@ -1,10 +1,10 @@
 // Every screen, light and dark, wide and on a phone: judged by axe, nothing wider than the window, every focus seen, no motion
 // where none is wanted.
-import { axe, is, run, scenario, sees, troubles, url, visitor } from "./kit.mjs";
+import { is, run, scenario, sees, troubles, url, visitor } from "./kit.mjs";
+import { judge } from "./judge.mjs";
 import { SCREENS, address, filled } from "./fill.mjs";
 
 const WIDTHS = [1440, 768, 360];
-const SERIOUS = ["serious", "critical"];
 
 async function visit(page, screen) {
   const [name, , { status = 200 } = {}] = screen;
@@ -12,27 +12,6 @@ async function visit(page, screen) {
   is(`the status of ${name}`, answer.status(), status);
   if (status >= 400) troubles.length = 0;
   for (const each of await page.locator("details").all()) await each.evaluate((details) => { details.open = true; });
-}
-
-async function judge(page, where) {
-  // A question that has just moved is pale, and takes no answer until it stands still.
-  await sees("a question that stands still", () => page.locator(".ask:not(.still)").count(), 0);
-  await page.evaluate(axe);
-  const { violations, passes } = await page.evaluate(() => window.axe.run(document, {
-    resultTypes: ["violations"], rules: { "target-size": { enabled: true } },
-  }));
-  const bad = violations.filter(({ impact }) => SERIOUS.includes(impact)).map(({ id, nodes }) =>
-    `${id}: ${nodes.map(({ html, any, all }) => `${html.slice(0, 120)} (${(any[0] ?? all[0])?.message})`).slice(0, 3).join("; ")}`);
-  is(`serious findings of axe at ${where}`, bad, []);
-  const wide = await page.evaluate(() => {
-    const edge = document.documentElement.clientWidth;
-    const isScrolled = (element) => element && (["auto", "scroll", "hidden", "clip"].includes(getComputedStyle(element).overflowX) || isScrolled(element.parentElement));
-    return [document.documentElement.scrollWidth > edge, [...document.querySelectorAll("main *")]
-      .filter((element) => element.getBoundingClientRect().right > edge + 1 && !isScrolled(element.parentElement) && !element.closest(".vh, [hidden], dialog, [popover]"))
-      .map((element) => element.outerHTML.slice(0, 100)).slice(0, 3)];
-  });
-  is(`what is wider than the window at ${where}`, wide, [false, []]);
-  return passes.length;
 }
 
 /** Goes through a screen by Tab; says which elements got the focus and did not show it. */

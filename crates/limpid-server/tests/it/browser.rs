@@ -100,3 +100,9 @@ async fn every_screen_is_accessible_in_both_themes_and_on_a_phone() {
 async fn every_screen_is_light_and_asks_nobody_else() {
     play("weight.mjs").await;
 }
+
+// SUR-020 SUR-028 SEC-053
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn files_go_along_and_a_message_is_said_again_by_mouse_and_keyboard() {
+    play("saying.mjs").await;
+}
