@@ -128,7 +128,7 @@ let tried = "";
 let sending = false;
 const field = (name) => document.querySelector(`#${name}`);
 const pasted = pastes(say, field("pastes"));
-const files = attachments({ form, field: say, list: field("files"), button: field("attach"), input: field("picked"), unfit: field("unfit"), area: field("main") });
+const files = attachments({ form, field: say, list: field("files"), button: field("attach"), input: field("picked"), unfit: field("unfit"), area: document.documentElement });
 const written = () => ({ text: say.value, pastes: pasted.kept(), files: files.kept() });
 function write({ text, pastes, files: given } = { text: "", pastes: { others: [], mine: [] }, files: [] }) {
   say.value = text;

@@ -1,6 +1,9 @@
 //! What a person does with a window: compact, undo, keep, restore, and switch it off.
 
-use limpid_runtime::{ConversationChoice, Outcome};
+use std::collections::HashSet;
+
+use limpid_runtime::earlier::{earlier, say_instead, sayable};
+use limpid_runtime::{ChatRequest, ConversationChoice, Outcome};
 
 use super::{BARE, agent, bench, events_of, outcome, question, talker, text_of};
 use crate::kit::say;
@@ -58,6 +61,42 @@ async fn a_compaction_by_hand_is_undone_and_the_next_request_is_as_before() {
     agent.conversations().undo_compaction(&last()).await.unwrap();
     let undone = agent.conversations().context(&last()).await.unwrap();
     assert_eq!((undone.size, undone.view.digests.len()), (before.size, 0));
+}
+
+// SUR-020
+#[tokio::test]
+async fn what_a_digest_stands_for_is_not_said_again_until_it_is_shown() {
+    let bench = bench().await;
+    let model = talker(16_384, "They talk; the port is 8080.");
+    let agent = agent(&bench, &model, BARE);
+    for n in 1..=14 {
+        say(&agent, &question(n)).await;
+    }
+    let last = ConversationChoice::Last;
+    let id = agent.store().conversations(1).await.unwrap().rows[0].id.clone();
+    let rows = agent.store().messages(&id, None).await.unwrap().rows;
+    let typed: HashSet<String> = agent.store().typed(&id).await.unwrap().into_iter().collect();
+    agent.conversations().compact(&last).await.unwrap();
+    let through = agent.store().window(&id).await.unwrap().through;
+    let open = sayable(&rows, &typed, &[], through);
+    assert!(!open.is_empty() && open.len() < 14 && open.iter().all(|id| Some(*id) > through), "{open:?}");
+    let first = rows[0].id;
+    let newest = earlier(&agent, &id, first).await.unwrap().newest;
+    let request = || ChatRequest {
+        conversation: ConversationChoice::Id(id.clone()),
+        text: "Only this.".to_owned(),
+        ..ChatRequest::default()
+    };
+    let why = say_instead(&agent, request(), first, newest).await.err().unwrap().to_string();
+    assert!(why.contains("part of a summary by now") && why.contains("/compact undo"), "{why}");
+    assert_eq!(agent.store().hidden_turns(&id).await.unwrap(), []);
+    agent.conversations().undo_compaction(&last).await.unwrap();
+    model.take_sent();
+    let mut turn = say_instead(&agent, request(), first, newest).await.unwrap();
+    while turn.next().await.is_some() {}
+    let sent = text_of(&model.take_sent()[0]);
+    assert!(sent.contains("Only this.") && !sent.contains(&question(14)) && !sent.contains("8080"), "{sent}");
+    assert_eq!(agent.store().hidden_turns(&id).await.unwrap().len(), 14);
 }
 
 // OLLM-103 OLLM-139
