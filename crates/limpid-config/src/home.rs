@@ -127,6 +127,11 @@ impl Home {
         self.0.join("data").join("page.code")
     }
 
+    /// The name that the page has on this machine.
+    pub fn page_name(&self) -> PathBuf {
+        self.0.join("data").join("page.name")
+    }
+
     /// Which browsers are logged in at the page.
     pub fn page_sessions(&self) -> PathBuf {
         self.0.join("data").join("page.sessions")

@@ -11,7 +11,7 @@ use std::sync::{Arc, Weak};
 use limpid_core::attached::{self, AttachedFile};
 use limpid_core::{ConversationId, Labelled, Trust};
 use limpid_services::error::AgentError;
-use limpid_store::{Conversation, InboundId, NewInbound, NewRaisedLabel, RaisingAct};
+use limpid_store::{Audience, Conversation, InboundId, NewInbound, NewRaisedLabel, RaisingAct};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::actor::Actor;
@@ -83,10 +83,16 @@ impl Conversations {
         let typed = request.made_mine.is_none() && !said.value().trim().is_empty();
         let mut texts: Vec<Labelled<String>> =
             handed_in.into_iter().chain([said]).filter(|text| !text.value().trim().is_empty()).collect();
+        let says_something = texts.last().is_some_and(|text| !text.trust().is_foreign());
         let Some(newest) = texts.pop() else {
             return Err(AgentError::Invalid("there is nothing to say; give a message".to_owned()));
         };
-        let conversation = self.conversation_for(&request).await?.id;
+        let own = self.conversation_for(&request).await?;
+        if own.audience == Audience::Strangers && says_something {
+            let why = "answers in this conversation go to whoever asks a program of yours, so you cannot say anything in it; begin your own";
+            return Err(AgentError::Invalid(why.to_owned()));
+        }
+        let conversation = own.id;
         if let Some(shown) = request.made_mine.take() {
             let (shown, now_ms) = (self.deps.redactor().clean(shown), self.deps.host().now_ms());
             let (subject, source) = (conversation.as_str().to_owned(), "chat".to_owned());

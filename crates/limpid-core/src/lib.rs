@@ -64,6 +64,7 @@ pub mod memory;
 pub mod message;
 pub mod mode;
 pub mod notice;
+pub mod pasted;
 pub mod policy;
 pub mod price;
 mod profile;

@@ -116,21 +116,18 @@ pub(crate) struct Hosts {
     owners: Vec<String>,
 }
 
-/// The name by which a browser asks for the page on its own machine. Cookies of a name do not go to other servers of the machine,
-/// as those of an address would, whatever the port. Browsers take every name under `localhost` for this machine.
-pub(crate) const OWN_NAME: &str = "limpid.localhost";
-
 /// The port that an address without one means.
 const WEB: &str = "80";
 
 impl Hosts {
-    /// The address that is listened on, what this machine calls itself when that is a loopback one, and the owner's names.
-    pub(crate) fn new(listen: SocketAddr, own: &[String]) -> Self {
+    /// The address that is listened on, what this machine calls itself when that is a loopback one, the page's own name there, and
+    /// the owner's names.
+    pub(crate) fn new(listen: SocketAddr, page: Option<&str>, own: &[String]) -> Self {
         let owners: Vec<String> = own.iter().map(|name| name.to_ascii_lowercase()).collect();
         let mut names = owners.clone();
         names.push(literal(listen.ip()));
         if listen.ip().is_loopback() {
-            names.extend(["localhost", "127.0.0.1", "[::1]", OWN_NAME].map(str::to_owned));
+            names.extend(["localhost", "127.0.0.1", "[::1]"].into_iter().chain(page).map(str::to_owned));
         }
         Self { port: listen.port().to_string(), names, owners }
     }
@@ -240,13 +237,23 @@ mod tests {
     // SEC-030
     #[test]
     fn only_its_own_names_are_its_names() {
-        let local = Hosts::new("127.0.0.1:7717".parse().unwrap(), &["Agent.Home".to_owned()]);
-        for host in ["127.0.0.1:7717", "LOCALHOST:7717", "limpid.localhost:7717", "[::1]:7717", "agent.home:7717"] {
+        let local =
+            Hosts::new("127.0.0.1:7717".parse().unwrap(), Some("limpid-0a.localhost"), &["Agent.Home".to_owned()]);
+        for host in ["127.0.0.1:7717", "LOCALHOST:7717", "limpid-0a.localhost:7717", "[::1]:7717", "agent.home:7717"] {
             assert!(local.admit(host) && local.is_origin(&format!("http://{host}")), "{host}");
             assert!(!local.is_origin(&format!("https://{host}")), "{host}");
         }
         assert!(local.admit("agent.home") && local.is_origin("https://agent.home"));
-        for host in ["", "evil.example", "evil.example:7717", "localhost", "[::1]", "localhost:80", "localhost:+7717"] {
+        for host in [
+            "",
+            "evil.example",
+            "evil.example:7717",
+            "localhost",
+            "[::1]",
+            "localhost:80",
+            "localhost:+7717",
+            "limpid.localhost:7717",
+        ] {
             assert!(!local.admit(host) && !local.is_origin(&format!("http://{host}")), "{host}");
         }
         // Another server of this machine, and another scheme.
@@ -254,7 +261,7 @@ mod tests {
         {
             assert!(!local.is_origin(origin), "{origin}");
         }
-        let public = Hosts::new("10.0.0.5:80".parse().unwrap(), &[]);
+        let public = Hosts::new("10.0.0.5:80".parse().unwrap(), None, &[]);
         assert!(public.admit("10.0.0.5") && public.is_origin("http://10.0.0.5") && !public.admit("localhost"));
     }
 }

@@ -86,7 +86,7 @@ pub(crate) async fn hand_in(
     request: Request,
 ) -> Response {
     let agent = &entry.agent;
-    let hosts = Hosts::new(entry.address, &agent.config().inbox.hosts);
+    let hosts = Hosts::new(entry.address, None, &agent.config().inbox.hosts);
     // A token that cannot be read opens nothing; why, the log and `doctor` say.
     let token = || agent.inbox().token().ok().flatten();
     if let Err(refused) = entry.door.admit(&hosts, token, (from.ip(), Instant::now()), request.headers()) {

@@ -83,7 +83,7 @@ impl McpServer {
         let entry = Entry {
             endpoint: bridge.endpoint(http),
             bridge,
-            hosts: Hosts::new(address, &hosts),
+            hosts: Hosts::new(address, None, &hosts),
             door: Door::default(),
             pause: Arc::clone(&pause),
             answering: Semaphore::new(AT_ONCE),

@@ -48,12 +48,14 @@ mod thread;
 mod trouble;
 
 use std::future::Future;
-use std::net::SocketAddr;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 use axum::extract::DefaultBodyLimit;
 use axum::routing::{get, post};
 use axum::{Router, middleware};
+use futures_util::future::join_all;
 use limpid_model::Pause;
 use limpid_runtime::{Agent, AgentError};
 use tokio::net::TcpListener;
@@ -62,13 +64,14 @@ use tokio_util::sync::CancellationToken;
 pub use self::logins::Logins;
 pub(crate) use self::state::Page;
 use self::talks::Talks;
-use crate::door::{Door, Hosts, OWN_NAME, literal};
+use crate::door::{Door, Hosts, literal};
 use crate::listener;
+use crate::questions::Numbers;
 use crate::server::{CLOSE, ServerError, first_free};
 
 /// The page while it is served.
 pub struct PageServer {
-    listener: TcpListener,
+    listeners: Vec<TcpListener>,
     page: Arc<Page>,
 }
 
@@ -88,18 +91,29 @@ impl PageServer {
         let unreachable = |error| ServerError::PageAddress { address: config.listen, error };
         let listener = first_free(config.listen, &*pause).await.map_err(unreachable)?;
         let address = listener.local_addr().map_err(unreachable)?;
+        let epoch = agent.new_secret().split_off(56);
+        let numbers = Numbers::beginning(&epoch);
+        let logins = Logins::new(agent.home());
+        let mut listeners = vec![listener];
+        let is_whole = beside(address, &mut listeners).await;
+        // Where it cannot be kept, or another server may hear what is asked of it, the page is asked for by the address.
+        let name = match is_whole {
+            true => logins.own_name(&agent.new_secret()).ok(),
+            false => logins.forget_name().ok().and(None),
+        };
         let page = Page {
             agent: agent.clone(),
-            talks: Talks::default(),
+            talks: Talks::new(&numbers),
+            numbers,
             pause,
-            epoch: agent.new_secret().split_off(56),
+            epoch,
             address,
-            hosts: Hosts::new(address, &config.hosts),
+            hosts: Hosts::new(address, name.as_deref(), &config.hosts),
             door: Door::default(),
-            logins: Logins::new(agent.home()),
+            logins,
             ending: CancellationToken::new(),
         };
-        Ok(Some(Self { listener, page: Arc::new(page) }))
+        Ok(Some(Self { listeners, page: Arc::new(page) }))
     }
 
     /// Where it listens.
@@ -117,25 +131,55 @@ impl PageServer {
 
     /// Answers until `stop` comes; requests that came before get a moment to be answered.
     pub async fn run(self, stop: impl Future<Output = ()>) {
-        let Self { listener, page } = self;
+        let Self { listeners, page } = self;
         let (ending, pause) = (page.ending.clone(), Arc::clone(&page.pause));
         let stopped = CancellationToken::new();
         let tell = stopped.clone();
         // On this machine everybody has one address: browsers and programs of the owner's alike.
         let of_one = if page.address.ip().is_loopback() { listener::UNPROVED } else { listener::OF_ONE };
-        let serving = listener::serve(listener, router(&page), Arc::clone(&pause), of_one, async move {
+        let serve =
+            |listener| {
+                let stopped = stopped.clone();
+                listener::serve(listener, router(&page), Arc::clone(&pause), of_one, async move {
+                    stopped.cancelled().await
+                })
+            };
+        let serving = async {
+            join_all(listeners.into_iter().map(serve)).await;
+        };
+        let stopping = async move {
             stop.await;
             ending.cancel();
             tell.cancel();
-        });
+            std::future::pending::<()>().await;
+        };
         let late = async {
             stopped.cancelled().await;
             pause.pause(CLOSE).await;
         };
         tokio::select! {
             () = serving => {}
+            () = stopping => {}
             () = late => {}
         }
+    }
+}
+
+/// Listens at the other loopback address, too: browsers ask for a name under `localhost` at either. Says whether no other server can
+/// be asked by that name.
+async fn beside(address: SocketAddr, listeners: &mut Vec<TcpListener>) -> bool {
+    let other = match address.ip() {
+        IpAddr::V4(Ipv4Addr::LOCALHOST) => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        IpAddr::V6(Ipv6Addr::LOCALHOST) => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        _ => return false,
+    };
+    match TcpListener::bind((other, address.port())).await {
+        Ok(listener) => {
+            listeners.push(listener);
+            true
+        }
+        // This machine has no such address, so nobody listens there.
+        Err(error) => matches!(error.kind(), io::ErrorKind::AddrNotAvailable | io::ErrorKind::Unsupported),
     }
 }
 
@@ -145,8 +189,12 @@ impl PageServer {
 /// When it cannot be written down.
 pub fn login_link(agent: &Agent, address: SocketAddr) -> Result<String, AgentError> {
     let code = agent.new_secret();
-    Logins::new(agent.home()).keep_code(&code, agent.now_ms())?;
-    let name = if address.ip().is_loopback() { OWN_NAME.to_owned() } else { literal(address.ip()) };
+    let logins = Logins::new(agent.home());
+    logins.keep_code(&code, agent.now_ms())?;
+    let name = match address.ip().is_loopback() {
+        true => logins.known_name()?.unwrap_or_else(|| literal(address.ip())),
+        false => literal(address.ip()),
+    };
     Ok(format!("http://{name}:{}/login?code={code}", address.port()))
 }
 

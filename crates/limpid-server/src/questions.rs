@@ -2,17 +2,35 @@
 //! number, so a yes is to what was seen: a call that has changed since is another question.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use limpid_core::CallId;
 use limpid_runtime::{ApprovalAnswer, QuestionPart};
 use tokio::sync::mpsc::UnboundedSender;
 
+/// Numbers that nothing of this process has had, nor, by all odds, anything of one before it: what was seen before a restart is
+/// answered by no number of now.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Numbers(Arc<AtomicU64>);
+
+impl Numbers {
+    /// Numbers that begin at a place that was drawn, as eight hexadecimal digits. All of them are whole numbers in JavaScript.
+    pub(crate) fn beginning(epoch: &str) -> Self {
+        let drawn = u64::from_str_radix(epoch, 16).unwrap_or_default() & u64::from(u32::MAX);
+        Self(Arc::new(AtomicU64::new(drawn << 20)))
+    }
+
+    /// The next one.
+    pub(crate) fn next(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}
+
 /// The questions of a conversation.
-#[derive(Default)]
 pub(crate) struct Questions {
     waiting: BTreeMap<u64, Question>,
-    /// The number of the newest question.
-    newest: u64,
+    numbers: Numbers,
 }
 
 /// A call that waits, and who is to be told the answer.
@@ -23,12 +41,17 @@ pub(crate) struct Question {
 }
 
 impl Questions {
+    /// None yet.
+    pub(crate) const fn new(numbers: Numbers) -> Self {
+        Self { waiting: BTreeMap::new(), numbers }
+    }
+
     /// A call waits; the number by which it is answered. What was asked about the same call before is no question any more.
     pub(crate) fn ask(&mut self, question: Question) -> u64 {
         self.waiting.retain(|_, other| other.part.id != question.part.id);
-        self.newest += 1;
-        self.waiting.insert(self.newest, question);
-        self.newest
+        let number = self.numbers.next();
+        self.waiting.insert(number, question);
+        number
     }
 
     /// Answers a question. Says whether it waited and the answer was one that was offered.
@@ -79,7 +102,8 @@ mod tests {
             whole: true,
         };
         let question = |arguments: &str| Question { part: part(arguments), can_clean: false, told: told.clone() };
-        let mut questions = Questions::default();
+        let numbers = Numbers::beginning("00000001");
+        let mut questions = Questions::new(numbers.clone());
         let seen = questions.ask(question("one"));
         let changed = questions.ask(question("two"));
         assert!(!questions.answer(seen, ApprovalAnswer::Once), "the call has changed");
@@ -88,5 +112,11 @@ mod tests {
         assert!(!questions.answer(changed, ApprovalAnswer::Once), "it is answered once");
         assert_eq!(heard.try_recv().unwrap(), (CallId::new("c"), ApprovalAnswer::Once));
         assert!(heard.try_recv().is_err());
+        // Neither one that is made anew nor another process has a number of those.
+        let mut forgotten = Questions::new(numbers);
+        assert!(forgotten.ask(question("three")) > changed);
+        let mut restarted = Questions::new(Numbers::beginning("00000002"));
+        let later = restarted.ask(question("four"));
+        assert!(!restarted.answer(seen, ApprovalAnswer::Once) && later != changed);
     }
 }

@@ -7,7 +7,7 @@ use limpid_config::{Config, Live};
 use limpid_core::spend::{Amount, Limit, LimitState, Scope};
 use limpid_core::{ConversationId, FailureClass, Labelled, Trust, TurnId};
 use limpid_model::ModelError;
-use limpid_store::{ConversationKind, SpentRow, Store};
+use limpid_store::{Audience, ConversationKind, SpentRow, Store};
 
 pub use limpid_core::spend::Spender;
 
@@ -83,12 +83,14 @@ impl Spending {
     /// # Errors
     /// When the store cannot be read.
     pub async fn spender_in(&self, conversation: Option<&ConversationId>, path: &str) -> Result<Spender, AgentError> {
-        let kind = match conversation {
-            Some(id) => self.store.conversation(id).await?.map(|conversation| conversation.kind),
+        let own = match conversation {
+            Some(id) => self.store.conversation(id).await?,
             None => None,
         };
-        let is_run = matches!(kind, Some(ConversationKind::Task | ConversationKind::Run));
-        Ok(if is_run { Spender::Background } else { spender_of(path) })
+        let is_not_owners = own.is_some_and(|own| {
+            matches!(own.kind, ConversationKind::Task | ConversationKind::Run) || own.audience == Audience::Strangers
+        });
+        Ok(if is_not_owners { Spender::Background } else { spender_of(path) })
     }
 
     /// The limit that stands against a request, if one does.

@@ -193,6 +193,16 @@ impl Audience {
     }
 }
 
+impl Conversation {
+    /// What a list says of what it is for; empty for an ordinary chat of the owner's.
+    pub const fn badge(&self) -> &'static str {
+        match self.audience {
+            Audience::Owner | Audience::Group => self.kind.badge(),
+            Audience::Strangers => "Program",
+        }
+    }
+}
+
 /// A conversation to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewConversation {

@@ -68,7 +68,10 @@ pub(super) fn seen(result: &str) -> &str {
 
 /// Says whether a turn may ask a model once more, where it is an agent's.
 pub(super) async fn may_go_on(turn: &mut RunningTurn) -> Result<AgentsTurn, AgentError> {
-    let usual = AgentsTurn::GoesOn(spender_of(&turn.requests.path));
+    // What strangers ask for has the limits of what nobody asked for.
+    let is_strangers = turn.calls.tools.is_for_strangers();
+    let usual = if is_strangers { Spender::Background } else { spender_of(&turn.requests.path) };
+    let usual = AgentsTurn::GoesOn(usual);
     let Some(agent) = agent_of(turn).await? else { return Ok(usual) };
     if agent.state.is_over() {
         return Ok(AgentsTurn::IsOver);
@@ -77,7 +80,7 @@ pub(super) async fn may_go_on(turn: &mut RunningTurn) -> Result<AgentsTurn, Agen
         let why = format!("the agents of this message have used their {} tokens together", agent.tokens);
         return Ok(AgentsTurn::HasNoTokens(ModelError::new(FailureClass::Limit, why).into()));
     }
-    Ok(AgentsTurn::GoesOn(if agent.in_background { Spender::Background } else { Spender::Owner }))
+    Ok(AgentsTurn::GoesOn(if agent.in_background || is_strangers { Spender::Background } else { Spender::Owner }))
 }
 
 /// Says which agents in the background a stopped turn leaves at work: stopping them is an act of its own.

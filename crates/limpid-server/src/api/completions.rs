@@ -10,7 +10,8 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
 use futures_util::stream::unfold;
-use limpid_core::{Effort, Labelled};
+use limpid_config::PasteTrust;
+use limpid_core::{Effort, Labelled, pasted};
 use limpid_runtime::{ChatRequest, ConversationChoice, Input};
 use serde_json::{Value, json};
 use tokio::sync::OwnedMutexGuard;
@@ -132,14 +133,19 @@ async fn begin(
     (id, created): (&str, i64),
 ) -> Result<Begun, ApiError> {
     let agent = &api.page.agent;
+    let is_owner = program.role == ApiRole::Owner;
     let model = Some(asked.request.model.clone()).filter(|model| model != AGENT);
+    if let Some(model) = model.as_ref().filter(|_| !is_owner) {
+        let why = format!("the token of this program has the model `{AGENT}` and not `{model}`");
+        return Err(ApiError::not_found(why).code("model_not_found").param("model"));
+    }
     // Nothing is made for a model that is not there.
     let found = agent.models().choose(model.as_deref()).await;
     if let (Err(why), Some(_)) = (&found, &model) {
         return Err(ApiError::not_found(why.to_string()).code("model_not_found").param("model"));
     }
     found?;
-    let effort = asked.request.reasoning_effort.as_deref().map(effort).transpose()?;
+    let effort = asked.request.reasoning_effort.as_deref().map(effort).transpose()?.filter(|_| is_owner);
     let place = place(api, program, headers, &asked).await?;
     let turn = match &place.conversation {
         ConversationChoice::Id(id) => Some(api.locks.wait(id).await?),
@@ -147,7 +153,6 @@ async fn begin(
     };
     let Asked { request, before: mut said, text, .. } = asked;
     said.push(Line { role: "user".to_owned(), text: text.clone() });
-    let is_owner = program.role == ApiRole::Owner;
     let mut typed = text;
     if is_owner && place.before.is_none() {
         typed = match agent.command(&place.conversation, &typed).await? {
@@ -160,8 +165,10 @@ async fn begin(
             }
         };
     }
-    // Only what the owner types is theirs; what a program hands in is anybody's.
-    let (text, foreign) = match is_owner {
+    // Only what the owner types is theirs; what a program hands in is anybody's. Apps put what was said before, pages and files into
+    // one message, so a long one counts as a paste does.
+    let pastes_are_mine = agent.config().trust.paste == PasteTrust::Mine;
+    let (text, foreign) = match is_owner && (pastes_are_mine || !pasted::is_long(&typed)) {
         true => (typed, place.before),
         false => (String::new(), Some(place.before.into_iter().chain([typed]).collect::<Vec<_>>().join("\n\n"))),
     };

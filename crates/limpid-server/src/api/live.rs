@@ -2,6 +2,7 @@
 //! it may leave and come back: each event has a number, and who says the last one that they have seen is told the rest.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use limpid_core::{CallId, ConversationId, TurnId};
@@ -10,7 +11,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::live_event::{AnswerWord, LiveEvent, QuestionView};
 use crate::page::Page;
-use crate::questions::{Question, Questions};
+use crate::questions::{Numbers, Question, Questions};
 
 /// Conversations that were followed; beyond it those are forgotten that nothing happens in.
 const REMEMBERED: usize = 64;
@@ -20,8 +21,15 @@ const EVENTS: usize = 10_000;
 const BYTES: usize = 1024 * 1024;
 
 /// The conversations that something happened in.
-#[derive(Default)]
-pub(super) struct Lives(Mutex<HashMap<ConversationId, Arc<Live>>>);
+pub(super) struct Lives {
+    known: Mutex<HashMap<ConversationId, Arc<Live>>>,
+    /// How many were begun.
+    begun: AtomicU64,
+    numbers: Numbers,
+}
+
+/// Events of one conversation at most, as their numbers go: one that was forgotten and is begun anew goes on above them.
+const SPAN: u64 = 1 << 32;
 
 /// What happens in one conversation.
 pub(super) struct Live {
@@ -32,7 +40,6 @@ pub(super) struct Live {
 /// An event that was told: its number and its JSON.
 pub(super) type Numbered = (u64, String);
 
-#[derive(Default)]
 struct Told {
     events: VecDeque<Numbered>,
     bytes: usize,
@@ -45,14 +52,37 @@ struct Told {
     followed: usize,
 }
 
+impl Told {
+    /// Nothing after a number: whoever has seen an older one has missed something.
+    fn new(first: u64, numbers: &Numbers) -> Self {
+        Self {
+            events: VecDeque::new(),
+            bytes: 0,
+            number: first,
+            forgotten: first,
+            turns: Vec::new(),
+            questions: Questions::new(numbers.clone()),
+            followed: 0,
+        }
+    }
+}
+
 impl Lives {
+    /// None yet; questions get these numbers.
+    pub(super) fn new(numbers: &Numbers) -> Self {
+        Self { known: Mutex::default(), begun: AtomicU64::default(), numbers: numbers.clone() }
+    }
+
     /// What happens in a conversation.
     pub(super) fn of(&self, id: &ConversationId) -> Arc<Live> {
-        let mut lives = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lives = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if lives.len() >= REMEMBERED && !lives.contains_key(id) {
             lives.retain(|_, live| Arc::strong_count(live) > 1 || live.lock().followed > 0);
         }
-        let new = || Arc::new(Live { told: Mutex::default(), newest: watch::Sender::new(0) });
+        let new = || {
+            let first = self.begun.fetch_add(1, Ordering::Relaxed) * SPAN;
+            Arc::new(Live { told: Mutex::new(Told::new(first, &self.numbers)), newest: watch::Sender::new(first) })
+        };
         Arc::clone(lives.entry(id.clone()).or_insert_with(new))
     }
 }

@@ -37,7 +37,7 @@ impl Api {
             door: Door::default(),
             threads: Threads::default(),
             locks: Locks::default(),
-            lives: Lives::default(),
+            lives: Lives::new(&page.numbers),
             places: Arc::new(Semaphore::new(AT_ONCE)),
             places_of_others: Shares::default(),
         }

@@ -1,6 +1,7 @@
 //! Files that go along with a message: as a browser sends them, and as they are shown.
 
 use askama::Template;
+use limpid_core::Trust;
 use limpid_core::attached::{AttachedFile, Part, parts};
 use limpid_prompt::shown::{shown, shown_line};
 use serde::Deserialize;
@@ -15,6 +16,13 @@ const SHOWN: usize = 20_000;
 pub(super) struct Words {
     pub(super) text: String,
     pub(super) files: Vec<File>,
+    /// Whose words they are besides, where a button was pressed.
+    pub(super) from: &'static str,
+}
+
+/// What a tag says of words that a button sent; the model, and whoever it has read, chose them.
+pub(super) const fn by_button(trust: Trust) -> &'static str {
+    if trust.is_foreign() { "by a button, perhaps in a stranger's words" } else { "by a button" }
 }
 
 /// A file as it is shown.

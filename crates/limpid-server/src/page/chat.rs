@@ -181,7 +181,7 @@ async fn groups(page: &Page, here: Option<&ConversationId>) -> Result<Vec<Group>
     for own in page.agent.store().conversations(LISTED).await?.rows {
         let row = Row {
             title: title(&own),
-            badge: own.kind.badge(),
+            badge: own.badge(),
             kind: own.kind.as_str(),
             time: page.clock(own.updated_ms),
             is_unread: own.unread > 0,

@@ -19,6 +19,9 @@ const CODE_MS: i64 = 60 * 60 * 1_000;
 /// How long a browser that does not come stays logged in.
 pub(crate) const SESSION_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
 
+/// Digits of the page's own name.
+const NAME: usize = 20;
+
 /// How old the time of the last use may get before it is written again.
 const NOTED_MS: i64 = 60 * 60 * 1_000;
 
@@ -27,6 +30,7 @@ const SESSIONS: usize = 32;
 
 /// The logins of a page.
 pub struct Logins {
+    name: PathBuf,
     code: PathBuf,
     sessions: PathBuf,
     known: Mutex<Known>,
@@ -52,7 +56,47 @@ struct Session {
 impl Logins {
     /// Those of a home.
     pub fn new(home: &Home) -> Self {
-        Self { code: home.page_code(), sessions: home.page_sessions(), known: Mutex::default() }
+        Self { name: home.page_name(), code: home.page_code(), sessions: home.page_sessions(), known: Mutex::default() }
+    }
+
+    /// The name by which a browser asks for the page on its own machine; `secret` is what was drawn for a new one.
+    ///
+    /// Browsers take every name under `localhost` for this machine, and give the cookies of a name to whichever server it is asked of
+    /// there, whatever the port. So it is a name that no other server of the machine knows, and none can lead a browser to it.
+    ///
+    /// # Errors
+    /// When a file cannot be read or written.
+    pub(crate) fn own_name(&self, secret: &str) -> Result<String, FileError> {
+        if let Some(known) = self.known_name()? {
+            return Ok(known);
+        }
+        let drawn: String = secret.chars().take(NAME).collect();
+        let name = format!("limpid-{drawn}.localhost");
+        private_file::write(&self.name, &name)?;
+        Ok(name)
+    }
+
+    /// The same, when there is one.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub(crate) fn known_name(&self) -> Result<Option<String>, FileError> {
+        let is_name = |name: &String| {
+            let drawn = name.strip_prefix("limpid-").and_then(|name| name.strip_suffix(".localhost"));
+            drawn.is_some_and(|drawn| drawn.len() == NAME && drawn.bytes().all(|byte| byte.is_ascii_hexdigit()))
+        };
+        Ok(private_file::read(&self.name)?.filter(is_name))
+    }
+
+    /// The page has no name of its own any more: another server may be asked by it.
+    ///
+    /// # Errors
+    /// When the file cannot be removed.
+    pub(crate) fn forget_name(&self) -> Result<(), FileError> {
+        match fs::remove_file(&self.name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed.map_err(FileError::io(&self.name)),
+        }
     }
 
     /// Keeps a code that was drawn. The one before is good no more.

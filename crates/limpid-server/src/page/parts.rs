@@ -24,6 +24,7 @@ const TOLD: [&str; 4] = ["path", "command", "url", "query"];
 struct Mine<'a> {
     text: &'a str,
     files: &'a [File],
+    from: &'static str,
     time: String,
 }
 
@@ -121,7 +122,7 @@ impl Call {
 
 /// A message of the owner's that waits or is being answered.
 pub(super) fn mine(said: &Words, time: String) -> String {
-    drawn(&Mine { text: &shown(&said.text), files: &said.files, time })
+    drawn(&Mine { text: &shown(&said.text), files: &said.files, from: said.from, time })
 }
 
 /// Who answers.

@@ -12,7 +12,7 @@ use limpid_runtime::ui::live;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::attached::Words;
+use super::attached::{Words, by_button};
 use super::follow::follow;
 use super::state::Page;
 use super::trouble::Trouble;
@@ -51,9 +51,9 @@ async fn press(
     let live = live.ok_or_else(|| Trouble::invalid(OLD))?;
     let pressed = live.press(press.number, |name| values.get(name).cloned());
     let pressed = pressed.ok_or_else(|| Trouble::invalid("This form has no such button."))?;
-    let said = pressed.said.value().clone();
+    let (said, trust) = (pressed.said.value().clone(), pressed.said.trust());
     let handle = page.agent.chat(pressed.into_request(id)).await?;
-    follow(&page, handle, Words { text: said, files: Vec::new() }).await?;
+    follow(&page, handle, Words { text: said, from: by_button(trust), ..Words::default() }).await?;
     Ok(Json(json!({})).into_response())
 }
 

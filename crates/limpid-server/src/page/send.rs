@@ -101,7 +101,8 @@ pub(super) async fn send(
         }
     };
     let words = if pasted.is_empty() { text.clone() } else { format!("{text}\n\n{pasted}").trim_start().to_owned() };
-    let shown = Words { text: words, files: files.iter().map(|file| File::new(&file.name, &file.text)).collect() };
+    let shown =
+        Words { text: words, files: files.iter().map(|file| File::new(&file.name, &file.text)).collect(), from: "" };
     let set = |value: Option<String>| value.filter(|value| id == "new" && !value.is_empty());
     let request = ChatRequest {
         conversation,

@@ -10,11 +10,14 @@ use tokio_util::sync::CancellationToken;
 use super::logins::Logins;
 use super::talks::Talks;
 use crate::door::{Door, Hosts};
+use crate::questions::Numbers;
 
 /// What every screen is made from.
 pub(crate) struct Page {
     pub(crate) agent: Agent,
     pub(crate) talks: Talks,
+    /// Numbers of questions, here and for programs.
+    pub(crate) numbers: Numbers,
     pub(crate) pause: Arc<dyn Pause>,
     /// Tells numbers of pieces of this process from those of another one.
     pub(super) epoch: String,

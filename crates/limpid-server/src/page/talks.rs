@@ -11,14 +11,16 @@ use limpid_runtime::ApprovalAnswer;
 use serde::Serialize;
 use tokio::sync::watch;
 
-use crate::questions::{Question, Questions};
+use crate::questions::{Numbers, Question, Questions};
 
 /// Conversations that were followed; beyond it one is forgotten that nothing is shown of.
 const REMEMBERED: usize = 256;
 
 /// The conversations that something is or was shown of.
-#[derive(Default)]
-pub(crate) struct Talks(Mutex<HashMap<ConversationId, Arc<Talk>>>);
+pub(crate) struct Talks {
+    known: Mutex<HashMap<ConversationId, Arc<Talk>>>,
+    numbers: Numbers,
+}
 
 /// One conversation, as browsers see it.
 pub(crate) struct Talk {
@@ -76,12 +78,12 @@ struct Shown {
 pub(super) const FIRST: u64 = 1;
 
 impl Shown {
-    fn new() -> Self {
+    fn new(numbers: &Numbers) -> Self {
         Self {
             pieces: Vec::new(),
             number: FIRST,
             turns: Vec::new(),
-            questions: Questions::default(),
+            questions: Questions::new(numbers.clone()),
             followed: 0,
             failed: None,
         }
@@ -98,23 +100,26 @@ pub(crate) struct Position {
 }
 
 impl Talks {
+    /// None yet; questions get these numbers.
+    pub(super) fn new(numbers: &Numbers) -> Self {
+        Self { known: Mutex::default(), numbers: numbers.clone() }
+    }
+
     /// The talk of a conversation.
     pub(crate) fn of(&self, id: &ConversationId) -> Arc<Talk> {
-        let mut talks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut talks = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if talks.len() >= REMEMBERED && !talks.contains_key(id) {
             talks.retain(|_, talk| Arc::strong_count(talk) > 1 || talk.lock().followed > 0);
         }
-        Arc::clone(talks.entry(id.clone()).or_default())
-    }
-}
-
-impl Default for Talk {
-    fn default() -> Self {
-        Self { shown: Mutex::new(Shown::new()), newest: watch::Sender::new(FIRST) }
+        Arc::clone(talks.entry(id.clone()).or_insert_with(|| Arc::new(Talk::new(&self.numbers))))
     }
 }
 
 impl Talk {
+    fn new(numbers: &Numbers) -> Self {
+        Self { shown: Mutex::new(Shown::new(numbers)), newest: watch::Sender::new(FIRST) }
+    }
+
     /// Where it stands now.
     pub(crate) fn position(&self) -> Position {
         let shown = self.lock();

@@ -12,7 +12,7 @@ use limpid_runtime::said::{Said, said};
 use limpid_runtime::ui::{draws, live};
 use limpid_store::{ConversationKind, RequestFilter, RequestSummary, StoredMessage};
 
-use super::attached::{File, Words, taken_apart};
+use super::attached::{File, Words, by_button, taken_apart};
 use super::earlier::folded;
 use super::parts::{Call, CallResult};
 use super::screens::{Standing, said as drawn};
@@ -207,20 +207,18 @@ impl Reader<'_> {
                 return Some(Entry::Agent { id, time, number, result, words: shown(words).into_owned() });
             }
             Said::Owner(text) | Said::HandedIn(text, Trust::Owner) if self.is_pressed(rows, at, text) => {
-                (text, "by a button")
+                (text, by_button(Trust::Owner))
             }
-            Said::HandedIn(text, _) if self.is_pressed(rows, at, text) => {
-                (text, "by a button, perhaps in a stranger's words")
-            }
+            Said::HandedIn(text, _) if self.is_pressed(rows, at, text) => (text, by_button(Trust::Outside)),
             Said::Owner(text) => (text, ""),
             Said::HandedIn(text, Trust::Owner | Trust::File) => (text, "from a file of yours"),
             Said::HandedIn(text, Trust::Guest) => (text, "from a guest"),
             Said::HandedIn(text, Trust::Outside) => (text, "written by a stranger"),
         };
         // What the owner says is never taken apart.
-        let Words { text, files } = match row.message.trust.is_foreign() {
+        let Words { text, files, .. } = match row.message.trust.is_foreign() {
             true => taken_apart(text),
-            false => Words { text: text.to_owned(), files: Vec::new() },
+            false => Words { text: text.to_owned(), ..Words::default() },
         };
         let can_be_edited = from.is_empty() && self.editable.contains(&row.id);
         let is_empty = text.trim().is_empty() && files.is_empty();

@@ -52,12 +52,17 @@ impl PageBench {
 
     /// The same, with a client that is not logged in.
     pub(crate) async fn outside(script: &str, config: &str) -> Self {
+        Self::outside_at(script, config, 0).await
+    }
+
+    /// The same, at a port.
+    pub(crate) async fn outside_at(script: &str, config: &str, port: u16) -> Self {
         let home = tempfile::tempdir().unwrap();
         let recorder = Recorder::start(Script::parse(script).unwrap()).await.unwrap();
         let variables =
             [("OPENAI_BASE_URL", format!("{}/v1", recorder.url())), ("OPENAI_API_KEY", "sk-12345678".to_owned())];
         let variables = variables.map(|(name, value)| (name.to_owned(), value));
-        let config = format!("[page]\nlisten = \"127.0.0.1:0\"\n{config}\n");
+        let config = format!("[page]\nlisten = \"127.0.0.1:{port}\"\n{config}\n");
         let agent = Agent::open(AgentOptions {
             config: Config::parse(&config, "limpid.toml").unwrap(),
             environment: Environment::new(variables),
@@ -75,7 +80,7 @@ impl PageBench {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder()
             .no_proxy()
-            .resolve("limpid.localhost", address)
+            .resolve(host_of(&link), address)
             .redirect(reqwest::redirect::Policy::none())
             .build()
             .unwrap();
@@ -173,4 +178,9 @@ pub(crate) fn cookie_of(response: &Response) -> String {
 
 fn escaped(value: &str) -> String {
     value.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}
+
+/// The name of a link's server.
+pub(crate) fn host_of(link: &str) -> &str {
+    link.strip_prefix("http://").and_then(|link| link.split(':').next()).unwrap()
 }

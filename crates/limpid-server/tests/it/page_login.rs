@@ -5,7 +5,7 @@ use limpid_server::PageServer;
 use reqwest::StatusCode;
 use reqwest::header::{HOST, ORIGIN};
 
-use crate::kit::{PageBench, cookie_of};
+use crate::kit::{PageBench, cookie_of, host_of};
 
 const OK: &str = "[[reply]]\ntext = \"ok\"\n";
 
@@ -81,7 +81,10 @@ async fn what_changes_something_comes_from_the_page_itself() {
 #[tokio::test]
 async fn the_link_is_of_a_name_whose_cookies_no_other_server_of_this_machine_gets() {
     let bench = PageBench::outside(OK, "hosts = [\"agent.example\"]\n").await;
-    assert!(bench.link.starts_with("http://limpid.localhost:"), "{}", bench.link);
+    // No other server knows the name, so none can lead a browser to it.
+    let name = host_of(&bench.link);
+    assert!(name.starts_with("limpid-") && name.ends_with(".localhost") && name.len() == 37, "{name}");
+    assert_ne!(name, host_of(&PageBench::outside(OK, "").await.link));
     let address = bench.url.strip_prefix("http://").unwrap().parse().unwrap();
     let set = |host: Option<&str>| {
         let link = limpid_server::login_link(&bench.agent, address).unwrap();
@@ -148,4 +151,18 @@ async fn an_address_that_others_reach_is_refused() {
     let refused = PageServer::bind(&agent, std::sync::Arc::new(limpid_model::RealPause)).await;
     let why = refused.err().unwrap().to_string();
     assert!(why.contains("would not be encrypted") && why.contains("under [page]"), "{why}");
+}
+
+/// Browsers ask for a name under `localhost` at `::1` first: what listens there must be the page, or nobody is led there.
+// SEC-030
+#[tokio::test]
+async fn whoever_listens_at_the_other_loopback_address_is_told_nothing() {
+    let Ok(other) = std::net::TcpListener::bind("[::1]:0") else { return };
+    let port = other.local_addr().unwrap().port();
+    let taken = PageBench::outside_at(OK, "", port).await;
+    assert!(taken.link.starts_with(&format!("http://127.0.0.1:{port}/")), "{}", taken.link);
+    let bench = PageBench::outside(OK, "").await;
+    let beside = bench.url.replace("127.0.0.1", "[::1]");
+    let health = bench.client.get(format!("{beside}/health")).send().await.unwrap();
+    assert_eq!(health.status(), StatusCode::OK, "the page itself");
 }

@@ -26,7 +26,7 @@ impl Bench {
         let (link, address) = (server.login_link().unwrap(), server.address());
         tokio::spawn(server.run(std::future::pending()));
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder().no_proxy().resolve("limpid.localhost", address).build().unwrap();
+        let client = Client::builder().no_proxy().resolve(crate::kit::host_of(&link), address).build().unwrap();
         let answer = client.get(link).send().await.unwrap();
         let cookie = answer.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
         Self { _home: home, agent, url, cookie, client }

@@ -275,6 +275,11 @@ impl TurnToolExecutor {
         self.policy.is_research()
     }
 
+    /// Whether answers of the turn leave for whoever asks.
+    pub const fn is_for_strangers(&self) -> bool {
+        self.policy.is_for_strangers()
+    }
+
     /// Runs one call. This is the only place where a tool runs; a tool that panics has failed, no more.
     pub async fn run(&self, context: ToolContext, permit: Permit) -> ToolOutcome {
         // An error may repeat arguments, and these have the label of what the model had read.

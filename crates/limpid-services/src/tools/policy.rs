@@ -226,6 +226,11 @@ impl ToolPolicy {
         self.is_research || self.for_strangers
     }
 
+    /// Whether answers leave for whoever asks.
+    pub const fn is_for_strangers(&self) -> bool {
+        self.for_strangers
+    }
+
     /// Whether a tool exists in this turn: what is not, is neither declared nor run.
     pub(crate) fn offers(&self, tool: &dyn Tool) -> bool {
         let is_for_them = !self.for_strangers || tool.is_public();

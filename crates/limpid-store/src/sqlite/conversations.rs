@@ -13,6 +13,9 @@ use crate::{
     InboundId, Lease, Listed, NewConversation, NewInbound, StoreError, StoredMessage, TypedOrCalled,
 };
 
+/// Conversations of strangers in a list, beside the owner's own: however many there are, they push none of these out.
+const OF_STRANGERS: u32 = 20;
+
 #[async_trait]
 impl Conversations for SqliteStore {
     async fn create_conversation(&self, new: NewConversation) -> Result<Conversation, StoreError> {
@@ -27,7 +30,7 @@ impl Conversations for SqliteStore {
     async fn last_conversation(&self, kind: ConversationKind) -> Result<Option<Conversation>, StoreError> {
         self.read(move |tx| {
             let mut statement = tx.sql.prepare_cached(
-                "SELECT * FROM conversation WHERE owner = :owner AND kind = :kind
+                "SELECT * FROM conversation WHERE owner = :owner AND kind = :kind AND NOT strangers
                  ORDER BY updated_ms DESC, seq DESC LIMIT 1",
             )?;
             let params = named_params! { ":owner": tx.owner, ":kind": kind.as_str() };
@@ -39,11 +42,16 @@ impl Conversations for SqliteStore {
     async fn conversations(&self, limit: u32) -> Result<Listed<Conversation>, StoreError> {
         self.read(move |tx| {
             let mut statement = tx.sql.prepare_cached(
-                "SELECT * FROM conversation WHERE owner = :owner AND kind <> :run
-                 ORDER BY updated_ms DESC, seq DESC LIMIT :limit",
+                "SELECT * FROM (
+                    SELECT * FROM (SELECT * FROM conversation WHERE owner = :owner AND kind <> :run AND NOT strangers
+                                   ORDER BY updated_ms DESC, seq DESC LIMIT :limit)
+                    UNION ALL
+                    SELECT * FROM (SELECT * FROM conversation WHERE owner = :owner AND kind <> :run AND strangers
+                                   ORDER BY updated_ms DESC, seq DESC LIMIT min(:limit, :few)))
+                 ORDER BY updated_ms DESC, seq DESC",
             )?;
             let run = ConversationKind::Run.as_str();
-            let params = named_params! { ":owner": tx.owner, ":run": run, ":limit": limit };
+            let params = named_params! { ":owner": tx.owner, ":run": run, ":limit": limit, ":few": OF_STRANGERS };
             row::list(&mut statement, params, "conversation", "id", conversation)
         })
         .await

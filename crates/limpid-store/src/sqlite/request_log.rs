@@ -211,8 +211,10 @@ fn costs(tx: &Tx<'_>, query: &CostQuery) -> Outcome<Vec<CostRow>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// The conversations' kinds are spelled out for SQLite: those that nobody begins, but for agents of chats.
-const SPENT: &str = "SELECT r.path AS path, coalesce(a.in_background, c.kind IN ('task', 'run'), 0) AS in_background,
+/// The conversations' kinds are spelled out for SQLite: those that nobody begins, but for agents of chats; those of strangers are none of the owner's.
+const SPENT: &str =
+    "SELECT r.path AS path, coalesce(c.strangers, 0) OR coalesce(a.in_background, c.kind IN ('task', 'run'), 0)
+            AS in_background,
         total(coalesce(input, estimate, 0)) + total(coalesce(output, 0)) AS tokens, total(cost) AS money
     FROM request r LEFT JOIN conversation c ON c.owner = r.owner AND c.id = r.conversation
          LEFT JOIN agent a ON a.owner = r.owner AND a.own = r.conversation

@@ -71,7 +71,7 @@ async fn list(agent: &Agent, limit: usize, json: bool) -> Result<(), Failure> {
             .map(|row| {
                 vec![
                     row.id.to_string(),
-                    row.kind.badge().to_owned(),
+                    row.badge().to_owned(),
                     if row.unread > 0 { row.unread.to_string() } else { String::new() },
                     local(agent, row.updated_ms),
                     row.messages.to_string(),
@@ -107,7 +107,7 @@ async fn load(agent: &Agent, id: &str) -> Result<Loaded, Failure> {
 
 fn head(row: &Conversation) -> Value {
     json!({
-        "id": row.id.as_str(), "kind": row.kind.as_str(), "badge": row.kind.badge(), "title": row.title,
+        "id": row.id.as_str(), "kind": row.kind.as_str(), "badge": row.badge(), "title": row.title,
         "profile": row.profile, "mode": row.mode, "model": row.model, "messages": row.messages, "unread": row.unread,
         "created_ms": row.created_ms, "updated_ms": row.updated_ms,
     })

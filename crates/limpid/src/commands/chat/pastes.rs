@@ -3,14 +3,9 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use limpid_core::Labelled;
+use limpid_core::pasted::{is_long, rows};
 
 use super::said::Said;
-
-/// Lines of a paste that counts as typed.
-const SHORT: usize = 3;
-
-/// Characters of a line: a longer one counts as several, as it does on a screen.
-const LINE: usize = 80;
 
 /// The long pastes of a chat.
 #[derive(Clone, Debug, Default)]
@@ -41,7 +36,7 @@ impl Pastes {
     pub(super) fn add(&self, text: &str) -> Option<String> {
         let lines = rows(text);
         let mut state = self.lock();
-        if lines <= SHORT {
+        if !is_long(text) {
             return None;
         }
         if state.all_mine {
@@ -80,7 +75,7 @@ impl Pastes {
             }
             paste.is_fresh = false;
         }
-        if is_changed && rows(&typed) > SHORT {
+        if is_changed && is_long(&typed) {
             pasted.push(std::mem::take(&mut typed));
         }
         let handed_in = (!pasted.is_empty()).then(|| Labelled::outside(pasted.join("\n\n")));
@@ -93,11 +88,6 @@ impl Pastes {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Lines that a text fills.
-fn rows(text: &str) -> usize {
-    text.lines().map(|line| line.chars().count().div_ceil(LINE).max(1)).sum()
 }
 
 #[cfg(test)]
