@@ -1,6 +1,7 @@
 //! `limpid.toml` as plain values. Every key may be absent; an unknown key is an error that names the known ones.
 
 mod agents;
+mod by_hand;
 mod catalogue;
 mod chat;
 mod error;
@@ -29,6 +30,7 @@ mod word;
 use std::collections::BTreeMap;
 
 use limpid_core::{DEFAULT_PROFILE, Effort, Protocol};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
@@ -56,10 +58,10 @@ pub use tools::ToolsConfig;
 pub use trust::{PasteTrust, TrustConfig};
 pub use web::{Engine, LocationConfig, SearchConfig, WebConfig};
 pub use window::{Compaction, WindowConfig};
-use word::word;
+use word::{word, words};
 
 /// What the owner has set.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// The agent.
@@ -74,10 +76,12 @@ pub struct Config {
     pub fallback: Vec<String>,
     /// How much models are to reason: `default`, `off`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max`.
     #[serde(deserialize_with = "path::effort")]
+    #[schemars(schema_with = "path::efforts", extend("default" = Effort::default().as_str()))]
     pub effort: Effort,
     /// What is set for single prompt paths.
     pub path: BTreeMap<String, PathConfig>,
     /// Providers by name.
+    #[schemars(extend("x-by-hand" = by_hand::KEYS))]
     pub provider: BTreeMap<String, ProviderConfig>,
     /// What is known of models.
     pub catalogue: CatalogueConfig,
@@ -86,8 +90,10 @@ pub struct Config {
     /// What the agent remembers.
     pub memory: MemoryConfig,
     /// Folders that file tools may touch besides the workspace.
+    #[schemars(extend("x-by-hand" = by_hand::FOLDERS))]
     pub files: FilesConfig,
     /// Whether and how the model may run programs.
+    #[schemars(extend("x-by-hand" = by_hand::PROGRAMS))]
     pub exec: ExecConfig,
     /// Texts of the owner's that no file of a profile holds.
     pub prompt: PromptConfig,
@@ -102,6 +108,7 @@ pub struct Config {
     /// The ledger of requests.
     pub ledger: LedgerConfig,
     /// What may be done without asking, what never, and what not without.
+    #[schemars(extend("x-by-hand" = by_hand::RULES))]
     pub policy: PolicyConfig,
     /// How the model gets at its tools.
     pub tools: ToolsConfig,
@@ -118,8 +125,10 @@ pub struct Config {
     /// What is done when a message sounds like the work of another mode.
     pub modes: ModesConfig,
     /// What may be handed in from elsewhere, and how text messages are sent.
+    #[schemars(extend("x-by-hand" = by_hand::DOORS))]
     pub inbox: InboxConfig,
     /// The page in the browser.
+    #[schemars(extend("x-by-hand" = by_hand::DOORS))]
     pub page: PageConfig,
     /// Where the owner is told that something reached a conversation.
     pub notify: NotifyConfig,
@@ -128,6 +137,7 @@ pub struct Config {
     /// How mail accounts are read.
     pub mail: MailConfig,
     /// Servers whose tools and prompts the agent borrows.
+    #[schemars(extend("x-by-hand" = by_hand::PROGRAMS))]
     pub mcp: McpConfig,
 }
 
@@ -155,7 +165,7 @@ impl Config {
 }
 
 /// The agent.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentConfig {
     /// What it calls itself; none: the name that the profile gives it.
@@ -173,25 +183,27 @@ impl Default for AgentConfig {
 }
 
 /// The person that the agent works for.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct OwnerConfig {
     /// What the agent calls them; it stands among the pinned memories under the key `owner`.
     pub name: Option<String>,
     /// Their time zone by its IANA name. Absent: the machine's.
     #[serde(deserialize_with = "zone")]
+    #[schemars(with = "Option<String>")]
     pub zone: Option<jiff::tz::TimeZone>,
 }
 
 /// A provider; one that Limpid does not know by name needs an address, and speaks OpenAI Chat Completions unless `protocol`
 /// says otherwise.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProviderConfig {
     /// Where it is: `https://api.example.com/v1`. Absent: the provider's own address.
     pub base_url: Option<String>,
     /// What it speaks: `openai-chat`, `openai-responses`, `anthropic`, `gemini` or `ollama`.
     #[serde(deserialize_with = "protocol")]
+    #[schemars(schema_with = "protocols")]
     pub protocol: Option<Protocol>,
     /// The environment variable that holds its key; the key itself never stands in a file.
     pub api_key_env: Option<String>,
@@ -208,7 +220,7 @@ pub struct ProviderConfig {
 }
 
 /// Models in this process.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LocalConfig {
     /// Threads. Absent: physical cores minus one, at least one.
@@ -218,10 +230,11 @@ pub struct LocalConfig {
 }
 
 /// Texts of the owner's that no file of a profile holds.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PromptConfig {
     /// Additional instructions; they end the prompt of the `ollm` profile.
+    #[schemars(extend("x-long" = true))]
     pub additional_instructions: String,
     /// Whether the `ollm` prompt carries its sanity checks.
     pub sanity_checks: bool,
@@ -234,7 +247,7 @@ impl Default for PromptConfig {
 }
 
 /// The ledger of requests.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LedgerConfig {
     /// Days that a request is kept.
@@ -251,6 +264,10 @@ impl Default for LedgerConfig {
 
 fn protocol<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Protocol>, D::Error> {
     word(from, &Protocol::ALL, Protocol::as_str).map(Some)
+}
+
+fn protocols(_: &mut SchemaGenerator) -> Schema {
+    words(&Protocol::ALL, Protocol::as_str)
 }
 
 fn zone<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<jiff::tz::TimeZone>, D::Error> {

@@ -20,6 +20,7 @@ pub mod private_file;
 pub mod process;
 mod redact;
 pub mod regular_file;
+mod settings;
 
 pub use clock::{Clock, SystemClock};
 pub use config::*;
@@ -28,3 +29,4 @@ pub use error::FileError;
 pub use home::{Home, MAX_FILE, ReadText, read_marking, read_text, read_within};
 pub use ids::{Ids, RandomIds, hex};
 pub use redact::{Redactor, StreamRedactor};
+pub use settings::{Kind as SettingKind, Setting, settings_page};

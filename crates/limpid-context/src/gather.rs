@@ -257,6 +257,7 @@ fn clean(deps: &ContextDeps, inputs: &mut Inputs) {
     inputs.soul_additions.iter_mut().for_each(clean);
     clean(&mut inputs.agent_name);
     clean(&mut inputs.additional_instructions);
+    inputs.memory.instructions.iter_mut().for_each(clean);
     inputs.user.iter_mut().map(|user| &mut user.text).for_each(clean);
     let workspace = &mut inputs.workspace;
     workspace.files.iter_mut().map(|file| &mut file.content).for_each(clean);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limpid_config::{Config, Home};
-use limpid_store::Store;
+use limpid_store::{CostBy, CostQuery, CostRow, Store};
 use tokio::sync::{broadcast, watch};
 
 pub use self::options::AgentOptions;
@@ -37,6 +37,7 @@ use limpid_services::models::ModelRegistry;
 use limpid_services::modes::Modes;
 use limpid_services::notifications::Notifications;
 use limpid_services::profiles::ProfileRegistry;
+use limpid_services::settings_file::SettingsFile;
 use limpid_services::skills::Skills;
 use limpid_services::spending::Spending;
 use limpid_services::tasks::Tasks;
@@ -72,6 +73,11 @@ impl Agent {
         &self.services.context.config
     }
 
+    /// The file of the settings, for changing it.
+    pub fn settings_file(&self) -> &SettingsFile {
+        &self.services.settings_file
+    }
+
     /// Counts up whenever settings or the files that `serve` follows have changed.
     pub fn settings_changes(&self) -> watch::Receiver<u64> {
         self.services.settings.changes()
@@ -80,6 +86,20 @@ impl Agent {
     /// What the agent keeps, for reading.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.services.context.store
+    }
+
+    /// What requests cost, summed: those of a time on, and before another. Days are the owner's, by the offset of today.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn costs(
+        &self,
+        by: CostBy,
+        since_ms: Option<i64>,
+        until_ms: Option<i64>,
+    ) -> Result<Vec<CostRow>, AgentError> {
+        let utc_offset_min = self.zone().to_offset(self.now()).seconds() / 60;
+        Ok(self.store().costs(CostQuery { by, since_ms, until_ms, utc_offset_min }).await?)
     }
 
     /// The owner's zone.

@@ -31,7 +31,7 @@ pub mod question;
 mod recorded;
 pub mod requests;
 pub mod said;
-mod settings;
+pub mod settings;
 pub mod setup;
 pub mod soul;
 pub mod ui;
@@ -69,7 +69,7 @@ pub use limpid_services::skills::{ListedSkill, SkillReview, SkillStatus};
 pub use limpid_services::tools::{FileOffer, PathArgument, Started, Tool, ToolCatalog, ToolContext, UnacceptedFile};
 pub use limpid_services::{
     deliveries, drafts, error, events, goals, heartbeat, inbox, mail, mcp, models, modes, notifications, profiles,
-    skills, spending, tasks, tools,
+    settings_file, skills, spending, tasks, tools,
 };
 #[cfg(target_os = "linux")]
 pub use limpid_tools::exec::sandbox;

@@ -31,6 +31,10 @@ enum Effect {
     Restart,
 }
 
+/// What acts after a restart: a second open model beside one that holds gigabytes may not fit, and browsers that look at the page
+/// would lose it.
+const RESTART: [&str; 2] = ["local", "page"];
+
 /// Compares two configurations. Returns the one to run with: the new one, but for what needs a restart.
 fn compare(old: &Config, new: Config) -> (Config, Vec<(&'static str, Effect)>) {
     // No `..` here: a new section does not compile until somebody has said when it acts.
@@ -79,7 +83,6 @@ fn compare(old: &Config, new: Config) -> (Config, Vec<(&'static str, Effect)>) {
         ("path", old.path == *path, Effect::Now),
         ("provider", old.provider == *provider, Effect::Now),
         ("catalogue", old.catalogue == *catalogue, Effect::Now),
-        // An open model holds gigabytes; a second one beside it may not fit.
         ("local", old.local == *local, Effect::Restart),
         ("memory", old.memory == *memory, Effect::Now),
         ("files", old.files == *files, Effect::Now),
@@ -99,7 +102,6 @@ fn compare(old: &Config, new: Config) -> (Config, Vec<(&'static str, Effect)>) {
         ("scheduling", old.scheduling == *scheduling, Effect::Now),
         ("modes", old.modes == *modes, Effect::Now),
         ("inbox", old.inbox == *inbox, Effect::Now),
-        // Browsers that look at it would lose it.
         ("page", old.page == *page, Effect::Restart),
         ("notify", old.notify == *notify, Effect::Now),
         ("heartbeat", old.heartbeat == *heartbeat, Effect::Now),
@@ -108,6 +110,11 @@ fn compare(old: &Config, new: Config) -> (Config, Vec<(&'static str, Effect)>) {
     ];
     let changed = sections.into_iter().filter(|(_, same, _)| !same).map(|(name, _, effect)| (name, effect)).collect();
     (Config { local: old.local.clone(), page: old.page.clone(), ..new }, changed)
+}
+
+/// Whether what a section says acts only after a restart.
+pub fn needs_restart(section: &str) -> bool {
+    RESTART.contains(&section)
 }
 
 /// The settings of an agent that runs. limpid.toml may change while it does.
@@ -251,7 +258,7 @@ mod tests {
         let (running, changed) = compare(&Config::default(), full.clone());
         let restart: Vec<&str> =
             changed.iter().filter(|(_, effect)| *effect == Effect::Restart).map(|(name, _)| *name).collect();
-        assert_eq!((changed.len(), restart), (33, vec!["local", "page"]));
+        assert_eq!((changed.len(), restart), (33, RESTART.to_vec()));
         let Config { local, page, .. } = Config::default();
         assert_eq!(running, Config { local, page, ..full.clone() });
         assert!(compare(&full, full.clone()).1.is_empty());

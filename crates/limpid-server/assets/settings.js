@@ -1,3 +1,4 @@
+import "./values.js";
 // The heartbeat's controls. Every value is shown in words while it moves, and kept when it is let go.
 import { post, get } from "./shell.js";
 const $ = (id) => document.getElementById(id);

@@ -21,6 +21,7 @@ pub mod models;
 pub mod modes;
 pub mod notifications;
 pub mod profiles;
+pub mod settings_file;
 pub mod skills;
 pub mod spending;
 pub mod tasks;

@@ -12,6 +12,8 @@ pub enum CostBy {
     Model,
     /// The day, as `2026-06-01`.
     Day,
+    /// The day and the prompt path, as `2026-06-01 chat`.
+    DayAndPath,
     /// The conversation's id; empty for requests outside of any.
     Conversation,
 }
@@ -44,6 +46,43 @@ pub struct CostRow {
     pub unknown_usage: u64,
     /// Requests whose cost is not known.
     pub unknown_cost: u64,
+}
+
+impl CostRow {
+    /// Nothing yet, of a group.
+    pub fn empty(group: impl Into<String>) -> Self {
+        Self {
+            group: group.into(),
+            requests: 0,
+            usage: Usage::default(),
+            cost: Money(0),
+            unknown_usage: 0,
+            unknown_cost: 0,
+        }
+    }
+
+    /// Adds what another row says.
+    pub fn add(&mut self, other: &Self) {
+        self.requests = self.requests.saturating_add(other.requests);
+        self.usage += other.usage;
+        self.cost.0 = self.cost.0.saturating_add(other.cost.0);
+        self.unknown_usage = self.unknown_usage.saturating_add(other.unknown_usage);
+        self.unknown_cost = self.unknown_cost.saturating_add(other.unknown_cost);
+    }
+
+    /// The money in words, with the requests for which it is not known: what is unknown is not nothing.
+    pub fn money(&self) -> String {
+        self.money_as(|cost| cost.to_string())
+    }
+
+    /// The same, with other words for an amount.
+    pub fn money_as(&self, say: impl Fn(Money) -> String) -> String {
+        match (self.unknown_cost, self.requests) {
+            (0, _) => say(self.cost),
+            (unknown, all) if unknown == all => "unknown".to_owned(),
+            (unknown, _) => format!("{} and {unknown} unknown", say(self.cost)),
+        }
+    }
 }
 
 /// What requests of one path used.

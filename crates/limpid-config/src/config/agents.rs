@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use limpid_core::AgentLimits;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// Agents that a turn hands work to.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentsConfig {
     /// Agents that may work for one conversation at a time.
@@ -22,7 +23,7 @@ pub struct AgentsConfig {
 }
 
 /// An agent with a name, which work may be given to where `allow` has it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NamedAgent {
     /// The skill that it follows, whose tools are the only ones that it has.

@@ -1,17 +1,20 @@
 //! `[catalogue]`: what is known of models.
 
-use serde::Deserialize;
+use super::by_hand;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Where models.dev publishes its list of models.
 const MODELS_DEV: &str = "https://models.dev/api.json";
 
 /// What is known of models.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CatalogueConfig {
     /// Whether `limpid serve` fetches a newer table by itself.
     pub update: CatalogueUpdate,
     /// Where `limpid model update` gets the list from.
+    #[schemars(extend("x-by-hand" = by_hand::ADDRESSES))]
     pub url: String,
 }
 
@@ -22,7 +25,7 @@ impl Default for CatalogueConfig {
 }
 
 /// Whether the table of models is updated by itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CatalogueUpdate {
     /// Only when the owner says `limpid model update`.

@@ -1,9 +1,10 @@
 //! `[chat]`: chats at the terminal and at the page.
 
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Chats at the terminal and at the page.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChatConfig {
     /// Whether lines by which the model changes the goal are left out; the history keeps them.
@@ -15,7 +16,7 @@ pub struct ChatConfig {
 }
 
 /// Whether answers may hold what is drawn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum UiSetting {
     /// Text only, but for interactive conversations.

@@ -1,13 +1,15 @@
 //! `[heartbeat]`.
 
 use limpid_core::heartbeat::{Quiet, Recheck};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-use super::word::word;
+use super::by_hand;
+use super::word::{word, words};
 
 /// The heartbeat, as far as it is no setting that changes from day to day (`limpid heartbeat set` changes those).
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HeartbeatConfig {
     /// A model of its own: `provider/model`. Absent, or when it cannot be had: the one that is set for all.
@@ -16,17 +18,21 @@ pub struct HeartbeatConfig {
     pub mode: Option<String>,
     /// When a text means silence. Absent: as the profile has it.
     #[serde(deserialize_with = "quiet")]
+    #[schemars(schema_with = "quiets")]
     pub quiet: Option<Quiet>,
     /// How often standing additions, unfinished lines of HEARTBEAT.md and the owner's own opening are asked, where an item
     /// does not say it itself.
     #[serde(deserialize_with = "recheck")]
+    #[schemars(with = "String", extend("default" = Recheck::default().to_string()))]
     pub recheck: Recheck,
     /// Runs a day that may ask a model.
     pub runs_a_day: u32,
     /// A program with its arguments that says whether a model is asked: with exit code 0 it is, else not.
+    #[schemars(extend("x-by-hand" = by_hand::PROGRAMS))]
     pub check: Vec<String>,
     /// An address that says the same: with status 200 a model is asked, with 204 or 304 it is not. With a program besides,
     /// both must say yes.
+    #[schemars(extend("x-by-hand" = by_hand::ADDRESSES))]
     pub check_url: Option<String>,
 }
 
@@ -56,6 +62,10 @@ impl HeartbeatConfig {
     pub fn rule(&self, of_profile: Quiet) -> Quiet {
         self.quiet.unwrap_or(of_profile)
     }
+}
+
+fn quiets(_: &mut SchemaGenerator) -> Schema {
+    words(&Quiet::ALL, Quiet::as_str)
 }
 
 fn quiet<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Quiet>, D::Error> {

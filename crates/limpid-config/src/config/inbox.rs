@@ -2,10 +2,11 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// What may be handed in, where, and how text messages leave.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct InboxConfig {
     /// Whether mail may be handed in, besides what accounts bring.
@@ -49,7 +50,7 @@ impl InboxConfig {
 }
 
 /// What sends text messages: a program, or else an address. Either takes a JSON object with `to` and `text`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GatewayConfig {
     /// A program and its arguments; it reads the object from its standard input.

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use limpid_core::Money;
 use limpid_core::spend::{Limit, Quantity, Scope};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// How far a turn may go, and what may be spent.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LimitsConfig {
     /// Calls of the model with tools in one turn; one more follows without.
@@ -39,7 +40,7 @@ pub struct LimitsConfig {
 }
 
 /// What one prompt path may use.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PathLimits {
     /// Tokens a day.

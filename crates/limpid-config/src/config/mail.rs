@@ -1,9 +1,10 @@
 //! `[mail]`: how mail accounts are read. The accounts themselves are files of the home's folder `mail`.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// How mail accounts are read.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MailConfig {
     /// Whether there is mail at all.

@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 
 use limpid_core::policy::Effect;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-use super::word::word;
+use super::word::{word, words};
 
 /// Characters of a server's name.
 const MOST_NAME: usize = 32;
 
 /// Servers of the Model Context Protocol.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct McpConfig {
     /// The servers by the owner's names for them.
@@ -21,7 +22,7 @@ pub struct McpConfig {
 }
 
 /// One server: a program that is started, or an address.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct McpServerConfig {
     /// Whether it is used.
@@ -44,6 +45,7 @@ pub struct McpServerConfig {
     pub seconds: u32,
     /// What it changes to read a resource of it, in the words of [`McpToolConfig::effect`]; absent: each waits for the owner.
     #[serde(deserialize_with = "effect")]
+    #[schemars(schema_with = "effects")]
     pub resources: Option<McpEffect>,
     /// What is set for single tools, by the server's own names for them.
     pub tools: BTreeMap<String, McpToolConfig>,
@@ -75,13 +77,14 @@ impl McpServerConfig {
 }
 
 /// What is set for one tool of a server.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct McpToolConfig {
     /// Whether it is used.
     pub enabled: bool,
     /// What its calls change: `look`, `remember`, `change`, `files`, `run`, `mailbox`, `send`, `pay`, `device` or `change-self`.
     #[serde(deserialize_with = "effect")]
+    #[schemars(schema_with = "effects")]
     pub effect: Option<McpEffect>,
 }
 
@@ -166,6 +169,10 @@ impl McpEffect {
 
 fn effect<'de, D: Deserializer<'de>>(from: D) -> Result<Option<McpEffect>, D::Error> {
     word(from, &McpEffect::ALL, McpEffect::as_str).map(Some)
+}
+
+fn effects(_: &mut SchemaGenerator) -> Schema {
+    words(&McpEffect::ALL, McpEffect::as_str)
 }
 
 fn servers<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, McpServerConfig>, D::Error> {

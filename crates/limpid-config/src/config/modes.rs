@@ -1,9 +1,10 @@
 //! `[modes]`.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// What is done when a message sounds like the work of another mode.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModesConfig {
     /// Whether the mode is suggested.

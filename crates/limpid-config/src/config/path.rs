@@ -1,19 +1,22 @@
 //! `[path.NAME]`: what is set for one prompt path, such as `heartbeat` or `summarize`.
 
 use limpid_core::{CacheLife, Effort};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer};
 
-use super::word::word;
+use super::word::{word, words};
 
 /// What is set for one prompt path.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PathConfig {
     /// How much models are to reason there. Absent: as everywhere.
     #[serde(deserialize_with = "some_effort")]
+    #[schemars(schema_with = "efforts")]
     pub effort: Option<Effort>,
     /// How long providers keep what they have read there: `5m`, `1h`, `off`, or `auto`.
     #[serde(deserialize_with = "cache")]
+    #[schemars(schema_with = "caches", extend("default" = CacheSetting::default().as_str()))]
     pub cache: CacheSetting,
 }
 
@@ -50,6 +53,14 @@ fn cache<'de, D: Deserializer<'de>>(from: D) -> Result<CacheSetting, D::Error> {
 
 pub(super) fn effort<'de, D: Deserializer<'de>>(from: D) -> Result<Effort, D::Error> {
     word(from, &Effort::ALL, Effort::as_str)
+}
+
+pub(super) fn efforts(_: &mut SchemaGenerator) -> Schema {
+    words(&Effort::ALL, Effort::as_str)
+}
+
+fn caches(_: &mut SchemaGenerator) -> Schema {
+    words(&CacheSetting::ALL, CacheSetting::as_str)
 }
 
 fn some_effort<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Effort>, D::Error> {

@@ -1,6 +1,7 @@
 //! `[policy]`: the owner's written rules on calls of tools.
 
 use limpid_core::policy::{ArgumentPattern, OwnerRules, Rule, ToolPattern};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 
@@ -20,7 +21,7 @@ use serde::de::{Deserializer, Error as _};
 /// let config = limpid_config::Config::parse(text, "limpid.toml").unwrap();
 /// assert_eq!(config.policy.rules().allow.len(), 1);
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PolicyConfig {
     /// Calls that run although the turn has read what a stranger wrote.
@@ -36,15 +37,17 @@ pub struct PolicyConfig {
 }
 
 /// One rule.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RuleConfig {
     /// The tools: `name`, `prefix*`, `*`, `class:execute`, `group:web`.
     #[serde(deserialize_with = "tools")]
+    #[schemars(with = "String")]
     pub tool: ToolPattern,
     /// What the arguments look like; `*` is any text, a last `**` any rest of a list. For `allow` these are all that may
     /// be there; for `ask` and `deny` others may be there too.
     #[serde(default, deserialize_with = "arguments")]
+    #[schemars(with = "serde_json::Value")]
     pub arguments: Option<ArgumentPattern>,
     /// Where the call goes, as questions and drafts show it: `host`, `host:port`, `*.host`, a letter as `account to address, address`, a
     /// phone number, a device. For `allow` it is all of it, a host without a port being at its usual one; for `ask` and `deny`

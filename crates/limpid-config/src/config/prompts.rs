@@ -2,10 +2,11 @@
 
 use limpid_core::Skill;
 use limpid_core::skill::BadName;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// One prompt of the owner's.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PromptEntry {
     /// What it is chosen by.

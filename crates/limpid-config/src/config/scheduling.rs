@@ -1,9 +1,10 @@
 //! `[scheduling]`: whether anything is done later or again by itself, and in which mode.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// What is done later or again by itself.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SchedulingConfig {
     /// Whether tasks can be made and run. Heartbeats have a switch of their own besides.

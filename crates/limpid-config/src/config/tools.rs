@@ -1,9 +1,10 @@
 //! `[tools]`: how the model gets at its tools.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// How the model gets at its tools.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolsConfig {
     /// Whether rare tools wait behind `find_tools` in the profiles that build on `limpid`. Off: every tool

@@ -1,9 +1,10 @@
 //! `[trust]`: whose text it is that comes in.
 
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Whose text it is that comes in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TrustConfig {
     /// Whose text a paste of more than three lines in the chat at the terminal is.
@@ -11,7 +12,7 @@ pub struct TrustConfig {
 }
 
 /// Whose text a long paste is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PasteTrust {
     /// Anybody's, unless Alt-M says that it is the owner's.

@@ -2,22 +2,26 @@
 
 use std::net::IpAddr;
 
-use serde::Deserialize;
+use super::by_hand;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// The engine that searches the web. Without one there is no `web_search`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SearchConfig {
     /// The engine.
     pub engine: Option<Engine>,
     /// Where it is. SearXNG needs it; the others have an address of their own.
+    #[schemars(extend("x-by-hand" = by_hand::KEYS))]
     pub url: Option<String>,
     /// The environment variable that holds Brave's key. Absent: `BRAVE_API_KEY`.
+    #[schemars(extend("x-by-hand" = by_hand::KEYS))]
     pub key_env: Option<String>,
 }
 
 /// An engine that searches the web.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Engine {
     /// A SearXNG server.
@@ -29,7 +33,7 @@ pub enum Engine {
 }
 
 /// Pages of the web.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct WebConfig {
     /// Whether `web_fetch` is there.
@@ -37,6 +41,7 @@ pub struct WebConfig {
     /// Whether `open_url` is there.
     pub open: bool,
     /// Addresses that are not of the public web and may be fetched from all the same.
+    #[schemars(extend("x-by-hand" = by_hand::ADDRESSES))]
     pub also: Vec<IpAddr>,
 }
 
@@ -47,9 +52,10 @@ impl Default for WebConfig {
 }
 
 /// Where this machine is.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LocationConfig {
     /// The address of a service that answers with a JSON object. Without one there is no `get_location_from_ip`.
+    #[schemars(extend("x-by-hand" = by_hand::ADDRESSES))]
     pub service: Option<String>,
 }

@@ -1,9 +1,10 @@
 //! `[window]`: conversations that are longer than the model's window.
 
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Conversations that are longer than the model's window.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct WindowConfig {
     /// Whether older messages become digests when the window fills up. Off, a full window is an error.
@@ -11,7 +12,7 @@ pub struct WindowConfig {
 }
 
 /// Whether conversations are compacted by themselves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Compaction {
     /// When the window fills up.

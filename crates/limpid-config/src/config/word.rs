@@ -1,5 +1,6 @@
 //! Values that are one of a few words.
 
+use schemars::{Schema, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize as _, Deserializer};
 
@@ -14,4 +15,10 @@ pub(super) fn word<'de, D: Deserializer<'de>, T: Copy>(
         let known: Vec<String> = all.iter().map(|known| format!("`{}`", name(*known))).collect();
         D::Error::custom(format!("unknown value `{word}`, expected {}", known.join(" or ")))
     })
+}
+
+/// How a setting that is one of a few words is described.
+pub(super) fn words<T: Copy>(all: &[T], name: fn(T) -> &'static str) -> Schema {
+    let words: Vec<&str> = all.iter().copied().map(name).collect();
+    json_schema!({ "type": "string", "enum": words })
 }

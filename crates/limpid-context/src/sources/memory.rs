@@ -41,7 +41,9 @@ pub(crate) async fn fill(
     } else {
         MemoryInput::default()
     };
-    if !inputs.memory.enabled {
+    if inputs.memory.enabled {
+        inputs.memory.instructions.clone_from(&config.instructions);
+    } else {
         inputs.tools.retain(|tool| tool.group != "memory");
     }
     if inputs.memory.promotions.is_empty() || !shows_soul_additions(profile) {

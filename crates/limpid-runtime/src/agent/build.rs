@@ -12,6 +12,7 @@ use limpid_services::agents::{AgentRuns, Agents, AgentsParts};
 use limpid_services::deliveries::ConversationSignal;
 use limpid_services::error::AgentError;
 use limpid_services::goals::NextTier;
+use limpid_services::settings_file::SettingsFile;
 use limpid_services::skills::Skills;
 use limpid_services::spending::Spending;
 use limpid_services::tasks::Tasks;
@@ -128,6 +129,10 @@ fn services(options: AgentOptions, hooks: &Hooks) -> Result<Services, AgentError
             base.config.clone(),
             base.host.clone(),
             base.deliveries.clone(),
+        ),
+        settings_file: SettingsFile::new(
+            options.config_file.clone().unwrap_or_else(|| base.home.config()),
+            base.redactor.clone(),
         ),
         settings: Arc::new(LiveSettings::new(
             base.config,

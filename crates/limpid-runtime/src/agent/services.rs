@@ -15,6 +15,7 @@ use limpid_services::mcp::McpServers;
 use limpid_services::memory::Memories;
 use limpid_services::modes::Modes;
 use limpid_services::notifications::Notifications;
+use limpid_services::settings_file::SettingsFile;
 use limpid_services::spending::Spending;
 use limpid_services::tasks::Tasks;
 use limpid_services::timers::SchedulerWaker;
@@ -45,6 +46,7 @@ pub(super) struct Services {
     pub(super) modes: Modes,
     pub(super) notifications: Notifications,
     pub(super) settings: Arc<LiveSettings>,
+    pub(super) settings_file: SettingsFile,
     pub(super) spending: Spending,
     pub(super) tasks: Tasks,
     pub(super) waker: Arc<SchedulerWaker>,

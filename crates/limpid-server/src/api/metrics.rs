@@ -10,7 +10,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
 use jiff::civil::Time;
 use limpid_runtime::Agent;
-use limpid_store::{CostBy, CostQuery, CostRow, RequestFilter};
+use limpid_store::{CostBy, CostRow, RequestFilter};
 
 use super::error::{ApiError, ErrorBody};
 use super::state::Api;
@@ -86,8 +86,7 @@ async fn numbers(agent: &Agent) -> Result<String, ApiError> {
     let version = vec![("version", env!("CARGO_PKG_VERSION"))];
     page.add(("limpid_build_info", "gauge", "The version that runs"), [(version, 1.0)]);
     for (by, name) in [(CostBy::Path, "path"), (CostBy::Model, "model")] {
-        let query = CostQuery { by, since_ms: Some(since_ms), until_ms: None, utc_offset_min: offset.seconds() / 60 };
-        page.spent(name, &agent.store().costs(query).await?);
+        page.spent(name, &agent.costs(by, Some(since_ms), None).await?);
     }
     let filter = RequestFilter { failed: true, since_ms: Some(since_ms), limit: FAILED, ..RequestFilter::default() };
     let mut failed: BTreeMap<&str, f64> = BTreeMap::new();

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use limpid_core::spend::Quantity;
 use limpid_core::{ConversationId, RequestId};
-use limpid_store::{CostBy, CostQuery, CostRow, RequestFilter, RequestSummary};
+use limpid_store::{CostBy, CostRow, RequestFilter, RequestSummary};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -199,8 +199,7 @@ pub(super) async fn cost(
         By::Model => CostBy::Model,
         By::Conversation => CostBy::Conversation,
     };
-    let utc_offset_min = agent.zone().to_offset(agent.now()).seconds() / 60;
-    let rows = agent.store().costs(CostQuery { by, since_ms, until_ms: None, utc_offset_min }).await?;
+    let rows = agent.costs(by, since_ms, None).await?;
     let limits = agent.spending().limits().await?.into_iter().map(|state| LimitView {
         unit: match state.limit.cap {
             Quantity::Tokens(_) => "tokens",

@@ -23,6 +23,7 @@ const FILES: &[(&str, &str, &str)] = &[
     ("paste.js", SCRIPT, include_str!("../../assets/paste.js")),
     ("ui.css", CSS, include_str!("../../assets/ui.css")),
     ("ui.js", SCRIPT, include_str!("../../assets/ui.js")),
+    ("values.js", SCRIPT, include_str!("../../assets/values.js")),
     ("settings.js", SCRIPT, include_str!("../../assets/settings.js")),
 ];
 

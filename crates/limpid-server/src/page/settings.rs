@@ -1,5 +1,7 @@
 //! The screen of what the owner has set.
 
+mod file;
+
 use std::sync::Arc;
 
 use askama::Template;
@@ -9,8 +11,8 @@ use axum::response::{Html, IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Form, Json, Router};
 use limpid_core::heartbeat::settings::PRESETS;
-use limpid_prompt::shown::shown_line;
-use limpid_runtime::{ConversationChoice, HeartbeatChange, HeartbeatResult};
+use limpid_prompt::shown::{shown, shown_line};
+use limpid_runtime::{HeartbeatChange, HeartbeatResult};
 use limpid_store::HeartbeatOutcome;
 use serde::Deserialize;
 use serde_json::json;
@@ -57,6 +59,13 @@ struct SettingsScreen {
     beat: Beat,
     log: String,
     zone: String,
+    groups: Vec<file::Group>,
+    /// Why there are no groups, or why the file is not used.
+    wrong: Option<String>,
+    models: Vec<String>,
+    file: String,
+    /// The setting whose change can be taken back.
+    undoable: Option<String>,
 }
 
 #[derive(Template)]
@@ -82,10 +91,21 @@ pub(super) fn routes() -> Router<Arc<Page>> {
         .route("/settings", get(show))
         .route("/settings/heartbeat", get(state).post(change))
         .route("/settings/heartbeat/run", post(run))
+        .merge(file::routes())
 }
 
 async fn show(State(page): State<Arc<Page>>, headers: HeaderMap) -> Result<Response, Trouble> {
+    let file = page.agent.settings_file();
+    let (groups, wrong) = match page.groups() {
+        Ok(groups) => (groups, file.wrong()),
+        Err(trouble) => (Vec::new(), Some(trouble.words())),
+    };
     let screen = SettingsScreen {
+        groups,
+        wrong: wrong.map(|why| shown(&why).into_owned()),
+        models: page.models().await,
+        file: file.name(),
+        undoable: file.undoable(),
         shell: Shell::new(&page, &headers, "Settings · Limpid", "settings").await?,
         beat: page.beat().await?,
         log: page.beats().await?,
@@ -156,8 +176,7 @@ impl Page {
         let status = agent.jobs().heartbeat_status().await?;
         let opening = agent.heartbeat().opening().await?;
         let set = status.settings;
-        let known = agent.complete(&ConversationChoice::New, "/model ").await.into_iter().map(|known| known.word);
-        let mut models: Vec<String> = known.collect();
+        let mut models = self.models().await;
         let model = set.model.unwrap_or_default();
         if !model.is_empty() && !models.contains(&model) {
             models.push(model.clone());

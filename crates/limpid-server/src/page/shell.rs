@@ -1,9 +1,8 @@
 //! What stands on every screen: where one can go, which model answers, when the next heartbeat is, what today has cost.
 
 use axum::http::HeaderMap;
-use limpid_core::Money;
 use limpid_prompt::shown::shown_line;
-use limpid_store::{CostBy, CostQuery};
+use limpid_store::{CostBy, CostRow};
 
 use super::state::Page;
 use super::trouble::Trouble;
@@ -61,17 +60,13 @@ impl Shell {
 /// What today has cost; a request whose price is not known is said to be so.
 async fn spent_today(page: &Page) -> Result<String, Trouble> {
     let (now, zone) = (page.agent.now(), page.agent.zone());
-    let today = now.to_zoned(zone.clone()).start_of_day();
+    let today = now.to_zoned(zone).start_of_day();
     let since_ms = today.map_or(0, |today| today.timestamp().as_millisecond());
-    let utc_offset_min = zone.to_offset(now).seconds() / 60;
-    let query = CostQuery { by: CostBy::Day, since_ms: Some(since_ms), until_ms: None, utc_offset_min };
-    let rows = page.agent.store().costs(query).await?;
-    let cost = Money(rows.iter().map(|row| row.cost.0).sum());
-    let unknown: u64 = rows.iter().map(|row| row.unknown_cost).sum();
-    let all: u64 = rows.iter().map(|row| row.requests).sum();
-    Ok(match (unknown, all) {
-        (0, _) => cost.to_string(),
+    let mut sum = CostRow::empty("Today");
+    page.agent.costs(CostBy::Day, Some(since_ms), None).await?.iter().for_each(|row| sum.add(row));
+    Ok(match (sum.unknown_cost, sum.requests) {
+        (0, _) => sum.cost.to_string(),
         (unknown, all) if unknown == all => "unknown".to_owned(),
-        _ => format!("{cost} and more"),
+        _ => format!("{} and more", sum.cost),
     })
 }

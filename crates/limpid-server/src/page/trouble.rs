@@ -30,6 +30,11 @@ impl Trouble {
     pub(super) fn invalid(why: impl Into<String>) -> Self {
         Self(StatusCode::UNPROCESSABLE_ENTITY, why.into())
     }
+
+    /// Its words.
+    pub(super) fn words(self) -> String {
+        self.1
+    }
 }
 
 impl From<AgentError> for Trouble {

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use limpid_config::{Config, McpServerConfig, private_file, read_text};
+use limpid_config::{Config, McpServerConfig, read_text};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, value};
 
 use crate::error::AgentError;
+use crate::settings_file::changed;
 
 /// Adds a server, or puts it in the place of the one of that name.
 pub(super) fn put(file: &Path, name: &str, server: &McpServerConfig) -> Result<(), AgentError> {
@@ -90,17 +91,17 @@ fn table() -> Item {
 /// Changes the tables of the servers. What cannot be read afterwards is not written.
 fn change(file: &Path, change: impl FnOnce(&mut dyn toml_edit::TableLike)) -> Result<(), AgentError> {
     let text = read_text(file)?.unwrap_or_default();
-    let wrong = |error: String| AgentError::Invalid(format!("{} was not changed: {error}", file.display()));
-    let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| wrong(error.to_string()))?;
-    let hidden = || {
-        let mut table = Table::new();
-        table.set_implicit(true);
-        Item::Table(table)
-    };
-    let servers = document.entry("mcp").or_insert_with(hidden).as_table_like_mut();
-    let servers = servers.and_then(|mcp| mcp.entry("servers").or_insert_with(hidden).as_table_like_mut());
-    change(servers.ok_or_else(|| wrong("`mcp.servers` is no table".to_owned()))?);
-    let text = document.to_string();
-    Config::parse(&text, &file.display().to_string()).map_err(|error| wrong(error.to_string()))?;
-    Ok(private_file::write(file, &text)?)
+    changed(file, &text, |text| {
+        let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| error.to_string())?;
+        let hidden = || {
+            let mut table = Table::new();
+            table.set_implicit(true);
+            Item::Table(table)
+        };
+        let servers = document.entry("mcp").or_insert_with(hidden).as_table_like_mut();
+        let servers = servers.and_then(|mcp| mcp.entry("servers").or_insert_with(hidden).as_table_like_mut());
+        change(servers.ok_or_else(|| "`mcp.servers` is no table".to_owned())?);
+        Ok(document.to_string())
+    })
+    .map(drop)
 }

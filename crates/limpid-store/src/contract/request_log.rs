@@ -222,7 +222,7 @@ pub async fn requests_are_listed_by_what_is_asked(bench: &Bench) {
 }
 
 /// Sums by each of the four, within a time, with days as the owner has them.
-// PRO-055 LES-026
+// PRO-055 LES-026 SUR-025
 pub async fn costs_are_summed(bench: &Bench) {
     let store = bench.store.as_ref();
     let (lease, turn) = begun(store, "c", "t").await;
@@ -245,6 +245,13 @@ pub async fn costs_are_summed(bench: &Bench) {
     assert_eq!(rows, [" 2 200 $0.003000", "c 1 100 $0.001500"]);
     let rows: Vec<String> = sums(CostBy::Day, 0, None).await;
     assert_eq!(rows, ["1970-01-01 1 100 $0.001500", "1970-01-02 2 200 $0.003000"]);
+    let rows: Vec<String> = sums(CostBy::DayAndPath, 0, None).await;
+    let both = [
+        "1970-01-01 chat-remote 1 100 $0.001500",
+        "1970-01-02 chat-remote 1 100 $0.001500",
+        "1970-01-02 heartbeat 1 100 $0.001500",
+    ];
+    assert_eq!(rows, both);
     let rows: Vec<String> = sums(CostBy::Day, 60, None).await;
     assert_eq!(rows, ["1970-01-02 3 300 $0.004500"]);
     let rows: Vec<String> = sums(CostBy::Day, 0, Some(DAY)).await;

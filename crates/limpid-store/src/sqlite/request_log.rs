@@ -173,6 +173,7 @@ fn costs(tx: &Tx<'_>, query: &CostQuery) -> Outcome<Vec<CostRow>> {
         CostBy::Path => "path",
         CostBy::Model => "provider || '/' || coalesce(answered_by, model)",
         CostBy::Day => "strftime('%Y-%m-%d', sent_ms / 1000 + :offset * 60, 'unixepoch')",
+        CostBy::DayAndPath => "strftime('%Y-%m-%d', sent_ms / 1000 + :offset * 60, 'unixepoch') || ' ' || path",
         CostBy::Conversation => OF_CHAT,
     };
     let sql = format!(

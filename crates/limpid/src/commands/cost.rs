@@ -2,7 +2,7 @@
 
 use limpid_core::spend::{LimitState, Quantity};
 use limpid_runtime::Agent;
-use limpid_store::{CostQuery, CostRow};
+use limpid_store::CostRow;
 use serde_json::{Value, json};
 
 use crate::cli::{CostArgs, CostBy};
@@ -20,8 +20,7 @@ pub async fn run(agent: &Agent, args: &CostArgs) -> Result<(), Failure> {
         CostBy::Day => limpid_store::CostBy::Day,
         CostBy::Conversation => limpid_store::CostBy::Conversation,
     };
-    let offset = agent.zone().to_offset(agent.now()).seconds() / 60;
-    let rows = agent.store().costs(CostQuery { by, since_ms: None, until_ms: None, utc_offset_min: offset }).await?;
+    let rows = agent.costs(by, None, None).await?;
     let limits = agent.spending().limits().await?;
     if args.json {
         let rows: Vec<Value> = rows.iter().map(to_json).collect();
@@ -55,20 +54,11 @@ fn costs(rows: &[CostRow]) -> Result<(), Failure> {
                 row.usage.cache_written.to_string(),
                 row.usage.output.to_string(),
                 row.usage.reasoning.to_string(),
-                money(row),
+                row.money(),
             ]
         })
         .collect();
     output::line(&output::table(&["", "requests", "input", "cached", "written", "output", "reasoning", "cost"], &cells))
-}
-
-/// The money, and for how many requests it is unknown.
-fn money(row: &CostRow) -> String {
-    match (row.unknown_cost, row.requests) {
-        (0, _) => row.cost.to_string(),
-        (unknown, all) if unknown == all => "unknown".to_owned(),
-        (unknown, _) => format!("{} and {unknown} unknown", row.cost),
-    }
 }
 
 fn limit_to_json(LimitState { limit, used }: &LimitState) -> Value {

@@ -1,0 +1,205 @@
+//! What `limpid.toml` says, setting by setting, and how it is changed. The settings are the list from which their reference is made.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::post;
+use axum::{Form, Json, Router};
+use limpid_config::{Config, Setting, SettingKind};
+use limpid_prompt::shown::shown;
+use limpid_runtime::ConversationChoice;
+use limpid_runtime::settings::needs_restart;
+use limpid_runtime::settings_file::SettingsText;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::super::state::Page;
+use super::super::trouble::Trouble;
+
+/// Which sections stand together, under which name. Whatever is in none is in the last.
+const GROUPS: [(&str, &str, &[&str]); 8] = [
+    ("general", "General", &["", "agent", "owner", "chat", "trust", "modes", "prompt", "prompts"]),
+    ("heartbeat", "Heartbeat and tasks", &["heartbeat", "scheduling"]),
+    ("memory", "Memory", &["memory"]),
+    ("models", "Models", &["path", "provider", "catalogue", "local", "window"]),
+    ("tools", "Tools", &["tools", "agents", "exec", "files", "policy", "search", "web", "location", "mcp"]),
+    ("limits", "Limits", &["limits", "ledger"]),
+    ("inbox", "Inbox and notices", &["inbox", "mail", "notify"]),
+    ("more", "This page and more", &[]),
+];
+
+/// Settings whose value is the name of a model.
+const MODELS: [&str; 2] = ["model", "heartbeat.model"];
+
+/// Settings that stand together.
+pub(super) struct Group {
+    pub(super) id: &'static str,
+    pub(super) title: &'static str,
+    pub(super) rows: Vec<Row>,
+}
+
+/// A setting as the screen shows it.
+#[derive(Template)]
+#[template(path = "parts/setting.html")]
+pub(super) struct Row {
+    id: String,
+    key: String,
+    label: String,
+    what: String,
+    control: Control,
+    /// The value as one types it: the file's or the default.
+    words: String,
+    /// Where it comes from.
+    from: String,
+    is_set: bool,
+    /// What it is when nothing is said.
+    default: String,
+    waits: bool,
+    by_hand: Option<String>,
+}
+
+/// What a setting is changed with.
+enum Control {
+    Switch(bool),
+    /// The words, and whether none of them is a choice.
+    Choice(Vec<String>, bool),
+    Whole(String, String),
+    Number,
+    Text(bool),
+    Long,
+    List,
+    Tables(String),
+}
+
+/// What somebody set.
+#[derive(Deserialize)]
+struct Change {
+    key: String,
+    /// None: what it is when nothing is said.
+    words: Option<String>,
+}
+
+/// Its routes.
+pub(super) fn routes() -> Router<Arc<Page>> {
+    Router::new().route("/settings/value", post(change)).route("/settings/undo", post(undo))
+}
+
+/// `POST /settings/value`
+async fn change(State(page): State<Arc<Page>>, Form(Change { key, words }): Form<Change>) -> Result<Response, Trouble> {
+    page.agent.settings_file().set(&key, words.as_deref())?;
+    page.row_now(&key)
+}
+
+/// `POST /settings/undo`: takes the last change back that was made here.
+async fn undo(State(page): State<Arc<Page>>) -> Result<Response, Trouble> {
+    let key = page.agent.settings_file().undo()?;
+    page.row_now(&key)
+}
+
+impl Page {
+    /// Every setting with what it is now.
+    pub(super) fn groups(&self) -> Result<Vec<Group>, Trouble> {
+        let file = self.agent.settings_file();
+        let said = file.read()?;
+        let name = file.name();
+        let mut groups: Vec<Group> =
+            GROUPS.iter().map(|(id, title, _)| Group { id, title, rows: Vec::new() }).collect();
+        for setting in Config::settings() {
+            let at = GROUPS.iter().position(|(.., sections)| sections.contains(&setting.section()));
+            if let Some(group) = groups.get_mut(at.unwrap_or(GROUPS.len() - 1)) {
+                group.rows.push(Row::new(setting, &said, &name));
+            }
+        }
+        Ok(groups)
+    }
+
+    /// The models that a setting may name.
+    pub(super) async fn models(&self) -> Vec<String> {
+        self.agent.complete(&ConversationChoice::New, "/model ").await.into_iter().map(|known| known.word).collect()
+    }
+
+    /// A setting as it is now, for a screen that is open.
+    fn row_now(&self, key: &str) -> Result<Response, Trouble> {
+        let file = self.agent.settings_file();
+        let setting = Config::settings().into_iter().find(|setting| setting.key == key);
+        let setting = setting.ok_or_else(|| Trouble::invalid("There is no such setting."))?;
+        let row = Row::new(setting, &file.read()?, &file.name());
+        let (waits, id) = (row.waits, row.id.clone());
+        let html = row.render()?;
+        Ok(Json(json!({ "key": key, "id": id, "html": html, "waits": waits, "undo": file.undoable() })).into_response())
+    }
+}
+
+impl Row {
+    fn new(setting: Setting, file: &SettingsText, name: &str) -> Self {
+        let said = file.said(&setting);
+        let default = setting.default.as_ref().map(in_words).unwrap_or_default();
+        let words = said.as_ref().map_or_else(|| default.clone(), |said| shown(&said.words).into_owned());
+        let label = label_of(&setting.key);
+        Self {
+            id: format!("s-{}", setting.key.replace('.', "-")),
+            what: setting.what.replace('`', ""),
+            control: Control::new(&setting, &words),
+            from: said.as_ref().map_or_else(|| "default".to_owned(), |said| format!("{name}:{}", said.line)),
+            is_set: said.is_some(),
+            waits: needs_restart(setting.section()),
+            by_hand: setting.by_hand,
+            key: setting.key,
+            label,
+            words,
+            default,
+        }
+    }
+
+    fn has_models(&self) -> bool {
+        MODELS.contains(&self.key.as_str())
+    }
+}
+
+impl Control {
+    fn new(setting: &Setting, words: &str) -> Self {
+        let bound = |bound: &Option<u64>| bound.map(|bound| bound.to_string()).unwrap_or_default();
+        match &setting.kind {
+            SettingKind::Switch if setting.default.is_some() => Self::Switch(words == "true"),
+            SettingKind::Switch => Self::Choice(vec!["true".to_owned(), "false".to_owned()], true),
+            SettingKind::Word(choices) => Self::Choice(choices.clone(), setting.default.is_none()),
+            SettingKind::Whole(least, most) => Self::Whole(bound(least), bound(most)),
+            SettingKind::Number => Self::Number,
+            SettingKind::Text { is_long: true } => Self::Long,
+            SettingKind::Text { is_long: false } => Self::Text(words.contains('\n')),
+            SettingKind::List => Self::List,
+            SettingKind::Tables(settings) => {
+                let own = settings.iter().map(|own| own.key.strip_prefix(&setting.key).unwrap_or(&own.key));
+                let own: Vec<&str> = own.map(|key| key.trim_start_matches(".NAME").trim_start_matches('.')).collect();
+                Self::Tables(own.join(", "))
+            }
+        }
+    }
+}
+
+/// A default as one types it.
+fn in_words(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(in_words).collect::<Vec<_>>().join("\n"),
+        Value::Object(_) => String::new(),
+        other => other.to_string(),
+    }
+}
+
+/// `limits.tool_seconds` as `Tool seconds`; a key that says little alone has its section with it.
+fn label_of(key: &str) -> String {
+    let (section, last) = key.rsplit_once('.').unwrap_or(("", key));
+    let says_little =
+        ["enabled", "name", "mode", "model", "url", "on", "path", "service", "update", "policy", "instructions"];
+    let words = match says_little.contains(&last) && !section.is_empty() {
+        true => format!("{section} {last}").replace('.', " "),
+        false => last.to_owned(),
+    };
+    let words = words.replace('_', " ");
+    let mut letters = words.chars();
+    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+    format!("{first}{}", letters.as_str())
+}
