@@ -1,5 +1,5 @@
 // The heartbeat's settings: every control by mouse and by keyboard, and that it is kept.
-import { decide, is, model, run, scenario, sees, text, troubles, url, visitor } from "./kit.mjs";
+import { ask, decide, is, model, run, scenario, sees, text, troubles, url, visitor } from "./kit.mjs";
 
 const STEPS = ["5m", "10m", "15m", "30m", "45m", "1h", "2h", "4h"];
 const THUMB = 20;
@@ -188,6 +188,59 @@ scenario("the theme is kept by this browser", async () => {
   await sees("the ground of Light", ground, light);
   await page.keyboard.press("ArrowLeft");
   await sees("what the system says", () => page.evaluate(() => document.documentElement.dataset.theme ?? "system"), "system");
+});
+
+/** The row of a setting. */
+const row = (page, key) => page.locator(`.set[data-key="${key}"]`);
+
+scenario("a setting of the file is changed, refused, taken back and put back to its default, by keys alone", async () => {
+  const page = await settings();
+  const before = await ask("file");
+  const tries = row(page, "limits.tries");
+  const field = tries.locator("input");
+  is("a default and where it comes from", [await field.inputValue(), await tries.locator(".from").innerText()], ([value, from]) => value === "3" && from.includes("default"));
+  await field.focus();
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("Tab");
+  await sees("what became of it", () => text(page, '.set[data-key="limits.tries"] .said'), (seen) => seen.startsWith("Saved."));
+  is("the file", await ask("file"), (seen) => seen.startsWith("# Mine.") && seen.includes("[limits]\ntries = 4"));
+  is("where it comes from", await tries.locator(".from").innerText(), (seen) => /limpid\.toml:\d+/.test(seen));
+  await tries.getByRole("button", { name: "Undo" }).focus();
+  await page.keyboard.press("Enter");
+  await sees("the value that was", () => tries.locator("input").inputValue(), "3");
+  await sees("the file that was", () => ask("file"), before);
+  const zone = row(page, "owner.zone").locator("input");
+  await zone.fill("Europe/Berln");
+  await zone.press("Enter");
+  await sees("why not", () => text(page, '.set[data-key="owner.zone"] .said'), (seen) => seen.includes("is not a time zone") && seen.includes("zone = \"Europe/Berln\""));
+  is("the file", await ask("file"), before);
+  is("what the browser complained of", troubles.splice(0), (seen) => seen.every((line) => line.includes("422")));
+  const mode = row(page, "chat.ui_mode").locator("select");
+  await mode.selectOption("dynamic");
+  await sees("the file", () => ask("file"), (seen) => seen.includes("ui_mode = \"dynamic\""));
+  await row(page, "chat.ui_mode").locator(".back").press("Enter");
+  await sees("the default again", () => row(page, "chat.ui_mode").locator("select").inputValue(), "none");
+  const suggest = row(page, "modes.suggestions").getByRole("switch");
+  await suggest.press("Space");
+  await sees("the file", () => ask("file"), (seen) => seen.includes("suggestions = false"));
+  await page.reload();
+  is("the switch after a reload", await suggest.isChecked(), false);
+  await page.locator("#undo-last").press("Enter");
+  await sees("the switch, taken back after a reload", () => suggest.isChecked(), true);
+});
+
+scenario("what opens the machine is shown with the reason, and settings are found by their words", async () => {
+  const page = await settings();
+  const rules = row(page, "policy.ask");
+  is("a rule", await rules.locator("output").innerText(), (seen) => seen.includes("write_file"));
+  is("what it can be changed with", await rules.locator("input, select, textarea, button").count(), 0);
+  is("why", await rules.innerText(), (seen) => seen.includes("without your yes"));
+  await page.keyboard.press("/");
+  await page.keyboard.type("dollars day");
+  const seen = () => page.locator(".set[data-key]:visible").evaluateAll((rows) => rows.map((each) => each.dataset.key));
+  is("what is found", await seen(), (keys) => keys.includes("limits.dollars_per_day") && keys.length < 5);
+  await page.locator("#find").fill("zebra");
+  is("what is found of nothing", [await seen(), await page.locator("#found-none").isVisible()], [[], true]);
 });
 
 await run();

@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
+use limpid_core::{Money, RequestId, Trust, Usage};
 use limpid_model::RealPause;
 use limpid_runtime::{Agent, AgentOptions, Config, Home};
 use limpid_server::PageServer;
+use limpid_store::{NewRequest, RequestEnd};
 use reqwest::{Client, StatusCode};
 use tempfile::TempDir;
+
+use crate::kit::{PageBench, QUIET};
 
 struct Bench {
     _home: TempDir,
@@ -66,6 +70,180 @@ async fn what_is_set_at_the_page_is_what_the_heartbeat_goes_by() {
     let (status, html) = bench.get("/settings").await;
     assert_eq!(status, StatusCode::OK);
     assert!(html.contains("7:00 – 21:00") && html.contains(">45m<"), "{html}");
+}
+
+/// A request that was sent and answered, and what it cost if that is known.
+async fn spend(bench: &PageBench, id: &str, at: &str, (path, model): (&str, &str), cost: Option<u64>) {
+    let sent_ms = at.parse::<jiff::Timestamp>().unwrap().as_millisecond();
+    let new = NewRequest {
+        id: RequestId::new(id),
+        conversation: None,
+        turn: None,
+        round: 1,
+        provider: "openai".to_owned(),
+        model: model.to_owned(),
+        protocol: "openai-chat".to_owned(),
+        target: "https://api.openai.com".to_owned(),
+        profile: "limpid".to_owned(),
+        path: path.to_owned(),
+        revision: "r".to_owned(),
+        sampling: "{}".to_owned(),
+        tools: "[]".to_owned(),
+        body: "{}".to_owned(),
+        messages: Vec::new(),
+        estimate: None,
+        estimate_by_kind: std::collections::BTreeMap::new(),
+        holder: None,
+        sent_ms,
+    };
+    let end = RequestEnd {
+        text: "Hello.".to_owned(),
+        reasoning: String::new(),
+        calls: Vec::new(),
+        trust: Trust::Owner,
+        finish: Some("stop".to_owned()),
+        model: None,
+        usage: Some(Usage { input: 1000, cached: 750, output: 20, ..Usage::default() }),
+        cost: cost.map(Money),
+        failure: None,
+        first_ms: Some(sent_ms),
+        ended_ms: sent_ms,
+    };
+    bench.agent.store().record_request(new).await.unwrap();
+    bench.agent.store().end_request(&RequestId::new(id), end).await.unwrap();
+}
+
+/// The table of a chart, as its cells.
+fn table(html: &str, id: &str) -> Vec<String> {
+    let section =
+        html.split(&format!("aria-labelledby=\"{id}-h\"")).nth(1).unwrap().split("</section>").next().unwrap();
+    let body = section.split("<tbody>").nth(1).unwrap_or_default().split("</tbody>").next().unwrap();
+    let plain = body.replace("</tr>", "\n").replace("</th>", " | ").replace("</td>", " | ");
+    let mut text = String::new();
+    let mut is_tag = false;
+    for letter in plain.chars() {
+        match letter {
+            '<' => is_tag = true,
+            '>' => is_tag = false,
+            _ if !is_tag => text.push(letter),
+            _ => {}
+        }
+    }
+    text.lines().map(|line| line.trim_end_matches(" | ").to_owned()).filter(|line| !line.is_empty()).collect()
+}
+
+// SUR-025
+#[tokio::test]
+async fn money_and_tokens_stand_by_the_owners_day_and_what_is_unknown_is_not_nothing() {
+    // It is noon of 11 April in UTC, and two in the afternoon there.
+    let config = "[owner]\nzone = \"Europe/Berlin\"\n[limits]\ndollars_per_day = 0.5\ntokens_per_run = 9000\n";
+    let bench = PageBench::new(QUIET, config).await;
+    let chat = ("chat-remote", "gpt-5");
+    spend(&bench, "a", "2026-04-09T22:30:00Z", chat, Some(400_000)).await;
+    spend(&bench, "b", "2026-04-10T21:59:00Z", ("heartbeat", "gpt-5"), Some(20_000)).await;
+    spend(&bench, "c", "2026-04-10T22:01:00Z", chat, Some(125_000)).await;
+    let html = bench.html("/cost").await;
+    let lead = "Yesterday: $0.420, 2 requests ($0.400 for chat-remote, $0.020 for heartbeat). Today so far: $0.125, 1 request.";
+    assert!(html.contains(lead), "{html}");
+    assert_eq!(table(&html, "money"), ["11 Apr | $0.125 | $0 | $0.125", "10 Apr | $0.400 | $0.020 | $0.420"]);
+    assert_eq!(
+        table(&html, "tokens"),
+        ["11 Apr | 250 | 750 | 20 | 1,020 in all", "10 Apr | 500 | 1,500 | 40 | 2,040 in all"]
+    );
+    assert_eq!(table(&html, "cache"), ["11 Apr | 75 % | 75 %", "10 Apr | 75 % | 75 %"]);
+    assert!(!html.contains("is not known"), "{html}");
+    for part in
+        ["$0.125 of $0.50", "9,000 tokens each", "No limit", "role=\"img\"", "From the bottom: chat-remote, heartbeat."]
+    {
+        assert!(html.contains(part), "{part}: {html}");
+    }
+    spend(&bench, "d", "2026-04-11T10:00:00Z", ("chat-remote", "secret-1"), None).await;
+    let html = bench.html("/cost?days=7").await;
+    assert!(html.contains("Today so far: $0.125 and 1 unknown, 2 requests."), "{html}");
+    assert!(html.contains("The price of 1 request is not known") && html.contains("openai/secret-1"), "{html}");
+}
+
+// SUR-025
+#[tokio::test]
+async fn heartbeats_stand_by_day_with_what_they_cost() {
+    let script = "[[reply]]\ntext = \"HEARTBEAT_OK\"\n[[reply]]\ntext = \"HEARTBEAT_OK\"\n";
+    let bench = PageBench::new(script, "").await;
+    bench.agent.jobs().run_heartbeat().await.unwrap();
+    let html = bench.html("/cost").await;
+    let rows = table(&html, "beats");
+    assert!(rows.len() == 1 && rows[0].starts_with("11 Apr | 1 | 0 | "), "{rows:?}");
+    assert!(html.contains("1 of 1 asked a model"), "{html}");
+}
+
+// SUR-026
+#[tokio::test]
+async fn a_setting_is_written_back_with_its_comments_and_taken_back_to_the_byte() {
+    let bench = PageBench::new(QUIET, "").await;
+    let file = bench.agent.home().config();
+    let text = "# Mine.\n[limits] # Jonas pays the rest\ntries = 4 # in all\n\n[provider.openai]\nheaders = { key = \"sk-hidden\" }\n";
+    std::fs::write(&file, text).unwrap();
+    let said = || std::fs::read_to_string(&file).unwrap();
+    let html = bench.html("/settings").await;
+    assert!(html.contains("<code>limpid.toml:3</code>") && !html.contains("sk-hidden"), "{html}");
+    for setting in Config::settings() {
+        assert!(html.contains(&format!("data-key=\"{}\"", setting.key)), "{}", setting.key);
+    }
+    let set = async |key: &str, words: &str| bench.sent("/settings/value", &[("key", key), ("words", words)]).await;
+    let saved = set("limits.tries", "2").await;
+    assert_eq!((saved["undo"].as_str(), saved["waits"].as_bool()), (Some("limits.tries"), Some(false)));
+    assert_eq!(said(), text.replace("tries = 4", "tries = 2"));
+    assert!(bench.html("/settings").await.contains("Your last change here was <code>limits.tries</code>"));
+    assert_eq!(bench.sent("/settings/undo", &[]).await["key"], "limits.tries");
+    assert_eq!(said(), text);
+    // A second time there is nothing to take back; and what somebody else wrote since is not overwritten.
+    assert_eq!(bench.post("/settings/undo", &[]).send().await.unwrap().status(), StatusCode::UNPROCESSABLE_ENTITY);
+    set("memory.instructions", "Keep little.").await;
+    std::fs::write(&file, "# Another.\n").unwrap();
+    assert_eq!(bench.post("/settings/undo", &[]).send().await.unwrap().status(), StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(said(), "# Another.\n");
+    assert_eq!(set("local.threads", "3").await["waits"], true);
+    assert_eq!(said(), "# Another.\n\n[local]\nthreads = 3\n");
+}
+
+// SUR-026
+#[tokio::test]
+async fn what_cannot_be_and_what_opens_the_machine_is_refused_and_the_file_stays() {
+    let bench = PageBench::new(QUIET, "").await;
+    let file = bench.agent.home().config();
+    let text = "# Mine.\nmodel = \"a/b\"\n";
+    std::fs::write(&file, text).unwrap();
+    let wrong = [
+        ("limits.tries", "many", "expected a whole number"),
+        ("limits.tries", "-1", "expected a whole number"),
+        ("chat.ui_mode", "loud", "unknown variant `loud`"),
+        ("owner.zone", "Europe/Berln", "is not a time zone"),
+        ("path", "[exec]\nshell = true", "write tables of `path` alone"),
+        ("exec.shell", "true", "is changed in limpid.toml alone"),
+        ("files.grants", "/", "is changed in limpid.toml alone"),
+        ("policy.allow", "[[policy.allow]]\ntool = \"*\"", "is changed in limpid.toml alone"),
+        ("mcp.servers", "[mcp.servers.a]\ncommand = \"sh\"", "is changed in limpid.toml alone"),
+        ("notify.command", "sh", "is changed in limpid.toml alone"),
+        ("heartbeat.check", "sh", "is changed in limpid.toml alone"),
+        ("provider", "[provider.a]\nbase_url = \"http://x\"", "is changed in limpid.toml alone"),
+        ("page.public", "true", "is changed in limpid.toml alone"),
+        ("no.such", "1", "there is no setting"),
+    ];
+    for (key, words, why) in wrong {
+        let answer = bench.post("/settings/value", &[("key", key), ("words", words)]).send().await.unwrap();
+        let (status, said) = (answer.status(), answer.text().await.unwrap());
+        assert!(status.is_client_error() && said.contains(why), "{key}: {status} {said}");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+    }
+    // The words are those that the command line has for the same fault.
+    let answer = bench.post("/settings/value", &[("key", "limits.tries"), ("words", "many")]).send().await.unwrap();
+    let there = "# Mine.\nmodel = \"a/b\"\n\n[limits]\ntries = \"many\"\n";
+    let line = Config::parse(there, &file.display().to_string()).unwrap_err().to_string();
+    assert!(answer.text().await.unwrap().ends_with(&line));
+    // Another site's page changes nothing.
+    let foreign = bench.client.post(format!("{}/settings/value", bench.url)).header("origin", "http://evil.example");
+    let foreign = foreign.header("content-type", "application/x-www-form-urlencoded").body("key=model&words=x/y");
+    assert!(foreign.send().await.unwrap().status().is_client_error());
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
 }
 
 // SUR-025

@@ -111,6 +111,11 @@ fn remove(text: &str, path: &[&str], start: usize, end: usize) -> Result<String,
 
 fn insert(text: &str, path: &[&str], item: Item) -> Result<String, String> {
     let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| error.to_string())?;
+    // A new section follows whatever ends the file, remarks too.
+    let is_new = path.len() > 1 && path.first().is_some_and(|section| !document.contains_key(section));
+    if !text.is_empty() && (is_new || document.is_empty()) {
+        return Ok(format!("{}\n\n{}", text.trim_end(), insert("", path, item)?.trim_start()));
+    }
     let (name, table) = place(&mut document, path).ok_or_else(|| format!("`{}` cannot stand there", path.join(".")))?;
     table.insert(name, item);
     Ok(document.to_string())

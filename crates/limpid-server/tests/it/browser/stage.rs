@@ -42,6 +42,8 @@ pub(super) enum Wish {
     Leave,
     /// A new process serves the same home at the same address.
     Return,
+    /// What limpid.toml says.
+    File,
     /// Whether a file of the workspace is there.
     Exists { path: String },
 }
@@ -80,6 +82,7 @@ impl Stage {
             served: None,
             models,
         };
+        std::fs::write(stage.home.path().join("limpid.toml"), format!("# Mine.\n{}", stage.config)).unwrap();
         stage.come().await;
         stage
     }
@@ -152,6 +155,7 @@ impl Stage {
             Wish::Link => return self.link().into(),
             Wish::Leave => self.leave().await,
             Wish::Return => self.come().await,
+            Wish::File => return std::fs::read_to_string(self.home.path().join("limpid.toml")).unwrap().into(),
             Wish::Exists { path } => return self.home.path().join("workspace").join(path).exists().into(),
         }
         json!({})
