@@ -12,6 +12,7 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<(), String> {
         ("docs/cli.md", limpid::reference::cli_reference()),
         ("docs/openapi.json", limpid_server::openapi()),
         ("docs/limpid.1", String::from_utf8_lossy(&man).into_owned()),
+        ("docs/settings.md", limpid_config::settings_page()),
         ("docs/prompts.md", limpid_prompt::reference::prompts_page(&Profiles::shipped())),
     ];
     let mut stale = Vec::new();

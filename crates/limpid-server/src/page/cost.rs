@@ -60,7 +60,9 @@ struct CostScreen {
     days: usize,
     /// Yesterday and today, in words.
     lead: String,
-    today: (String, u64),
+    /// Money and requests of today, and of all the days.
+    today: (String, String),
+    all: (String, String),
     sum: Line,
     from_cache: String,
     beat: (String, String),
@@ -112,7 +114,8 @@ async fn show(
         shell: Shell::new(&page, &headers, "Cost · Limpid", "cost").await?,
         days,
         lead: lead(&yesterday, &of_today),
-        today: (money(&of_today), of_today.requests),
+        today: figure(&of_today),
+        all: figure(&sum),
         from_cache: share(&sum).map_or("unknown".to_owned(), |share| format!("{share} %")),
         beat: beat_words(heartbeat, &beats),
         charts: vec![spent.money_chart(&by_path), spent.tokens_chart(), spent.cache_chart(), spent.beats_chart(&beats)],
@@ -274,6 +277,17 @@ fn lead(yesterday: &[CostRow], today: &CostRow) -> String {
     format!("Yesterday: {}{of}. Today so far: {}.", say(&sum), say(today))
 }
 
+/// The known money of a row as a figure, and its requests with what is not known.
+fn figure(row: &CostRow) -> (String, String) {
+    let requests =
+        format!("{} {}", thousands(row.requests as usize), if row.requests == 1 { "request" } else { "requests" });
+    match row.unknown_cost {
+        0 => (dollars(row.cost), requests),
+        unknown if unknown == row.requests => ("unknown".to_owned(), requests),
+        unknown => (dollars(row.cost), format!("{requests}, and the price of {unknown} is not known")),
+    }
+}
+
 /// What a heartbeat costs, and how many there were.
 fn beat_words(cost: Option<&CostRow>, beats: &BTreeMap<String, (u64, u64)>) -> (String, String) {
     let (all, asked) = beats.values().fold((0, 0), |(all, asked), (more, of)| (all + more, asked + of));
@@ -297,7 +311,7 @@ fn unknown(by_model: &[CostRow]) -> Option<String> {
     let number = if count == 1 { String::new() } else { format!("{} ", thousands(count as usize)) };
     (count > 0).then(|| {
         let models = models.join(", ");
-        format!("The price of {number}{requests} is not known, so the money does not have them: {models}. Put prices into models.toml.")
+        format!("The price of {number}{requests} is not known, so no sum of money has it: {models}. Put prices into models.toml.")
     })
 }
 

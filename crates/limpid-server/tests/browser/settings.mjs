@@ -13,6 +13,7 @@ async function settings(options) {
 const kept = (page) => page.evaluate(() => fetch("/settings/heartbeat").then((answer) => answer.json()));
 /** The place on a slider that stands for a value. */
 async function place(slider, share) {
+  await slider.scrollIntoViewIfNeeded();
   const box = await slider.boundingBox();
   return [box.x + THUMB / 2 + (box.width - THUMB) * share, box.y + box.height / 2];
 }

@@ -83,7 +83,7 @@ async fn a_report_is_told_in_a_banner_until_it_is_read_or_dismissed() {
     play("banner.mjs").await;
 }
 
-// SUR-023 KAI-072 KAI-074
+// SUR-023 SUR-026 KAI-072 KAI-074
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_control_of_the_heartbeat_is_kept_by_mouse_and_keyboard() {
     play("settings.mjs").await;
