@@ -246,7 +246,13 @@ async fn keep_prefix(
 
 /// Where the texts of the owner's come from.
 fn origins() -> BTreeMap<String, String> {
-    let files = [("soul", "soul.md"), ("safety", "safety.md"), ("additional_instructions", "limpid.toml")];
+    let file = "limpid.toml";
+    let files = [
+        ("soul", "soul.md"),
+        ("safety", "safety.md"),
+        ("additional_instructions", file),
+        ("memory.instructions", file),
+    ];
     files.into_iter().map(|(field, file)| (field.to_owned(), format!("home:{file}"))).collect()
 }
 

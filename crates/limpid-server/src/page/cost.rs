@@ -295,6 +295,7 @@ fn beat_words(cost: Option<&CostRow>, beats: &BTreeMap<String, (u64, u64)>) -> (
     let each = match cost {
         _ if asked == 0 => "nothing".to_owned(),
         Some(row) if row.unknown_cost == row.requests => "unknown".to_owned(),
+        Some(row) if row.unknown_cost > 0 => format!("{} or more", dollars(Money(row.cost.0 / asked))),
         Some(row) => dollars(Money(row.cost.0 / asked)),
         None => "nothing".to_owned(),
     };

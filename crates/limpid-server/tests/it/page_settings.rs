@@ -246,6 +246,16 @@ async fn what_cannot_be_and_what_opens_the_machine_is_refused_and_the_file_stays
     assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
 }
 
+// SUR-026
+#[tokio::test]
+async fn the_owners_memory_instructions_reach_the_prompt() {
+    let own = "[agent]\nprofile = \"kai\"\n[memory]\ninstructions = \"Keep the names of ships alone.\"\n";
+    for (config, is_there) in [("[agent]\nprofile = \"kai\"\n", false), (own, true)] {
+        let bench = PageBench::new(QUIET, config).await;
+        assert_eq!(bench.html("/prompt/next").await.contains("Keep the names of ships alone."), is_there);
+    }
+}
+
 // SUR-025
 #[tokio::test]
 async fn what_was_spent_has_a_screen_without_any_data() {
