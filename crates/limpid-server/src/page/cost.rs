@@ -101,14 +101,14 @@ async fn show(
     let agent = &page.agent;
     let today = agent.now().to_zoned(agent.zone()).date();
     let first = today.saturating_sub((days as i64 - 1).days());
-    let since_ms = page.begin_of(first);
+    let since_ms = begin_of(&page, first);
     let spent = Spent::new(first, days, &agent.costs(CostBy::DayAndPath, Some(since_ms), None).await?);
     let by_model = agent.costs(CostBy::Model, Some(since_ms), None).await?;
     let (by_path, sum) = (spent.by_path(), spent.sum());
-    let (now, before) = (page.begin_of(today), page.begin_of(today.saturating_sub(1.day())));
+    let (now, before) = (begin_of(&page, today), begin_of(&page, today.saturating_sub(1.day())));
     let of_today = total("Today", &agent.costs(CostBy::Path, Some(now), None).await?);
     let yesterday = agent.costs(CostBy::Path, Some(before), Some(now)).await?;
-    let beats = page.beats_by_day(since_ms).await?;
+    let beats = beats_by_day(&page, since_ms).await?;
     let heartbeat = by_path.iter().find(|row| row.group == "heartbeat");
     let screen = CostScreen {
         shell: Shell::new(&page, &headers, "Cost · Limpid", "cost").await?,
@@ -127,23 +127,21 @@ async fn show(
     Ok(Html(screen.render()?).into_response())
 }
 
-impl Page {
-    /// When a day of the owner's begins, in milliseconds since 1970.
-    fn begin_of(&self, day: Date) -> i64 {
-        day.to_zoned(self.agent.zone()).map_or(0, |at| at.timestamp().as_millisecond())
-    }
+/// When a day of the owner's begins, in milliseconds since 1970.
+fn begin_of(page: &Page, day: Date) -> i64 {
+    day.to_zoned(page.agent.zone()).map_or(0, |at| at.timestamp().as_millisecond())
+}
 
-    /// Runs of the heartbeat, and those of them that asked a model, by day.
-    async fn beats_by_day(&self, since_ms: i64) -> Result<BTreeMap<String, (u64, u64)>, Trouble> {
-        let mut days = BTreeMap::<String, (u64, u64)>::new();
-        for run in self.agent.heartbeat().log(u32::MAX).await?.rows.iter().filter(|run| run.ended_ms >= since_ms) {
-            let at = jiff::Timestamp::from_millisecond(run.ended_ms).unwrap_or_default().to_zoned(self.agent.zone());
-            let (all, asked) = days.entry(at.date().to_string()).or_default();
-            *all += 1;
-            *asked += u64::from(run.requests > 0);
-        }
-        Ok(days)
+/// Runs of the heartbeat, and those of them that asked a model, by day.
+async fn beats_by_day(page: &Page, since_ms: i64) -> Result<BTreeMap<String, (u64, u64)>, Trouble> {
+    let mut days = BTreeMap::<String, (u64, u64)>::new();
+    for run in page.agent.heartbeat().log(u32::MAX).await?.rows.iter().filter(|run| run.ended_ms >= since_ms) {
+        let at = jiff::Timestamp::from_millisecond(run.ended_ms).unwrap_or_default().to_zoned(page.agent.zone());
+        let (all, asked) = days.entry(at.date().to_string()).or_default();
+        *all += 1;
+        *asked += u64::from(run.requests > 0);
     }
+    Ok(days)
 }
 
 impl Spent {
@@ -200,7 +198,7 @@ impl Spent {
             row if row.requests == 0 => "nothing".to_owned(),
             row => money(&row),
         };
-        Chart::stacked(("money", "Money by day"), self, series, (dollars_of, &words))
+        Chart::stacked(("money", "Money by day"), self, &series, (dollars_of, &words))
     }
 
     /// The tokens of each day.
@@ -220,7 +218,7 @@ impl Spent {
             let usage = self.of_day(day).usage;
             format!("{} in all", tokens_of(usage.input.saturating_add(usage.output)))
         };
-        Chart::stacked(("tokens", "Tokens by day"), self, series, (tokens_of, &words))
+        Chart::stacked(("tokens", "Tokens by day"), self, &series, (tokens_of, &words))
     }
 
     /// The share of each day's input that came from a cache.
@@ -233,7 +231,7 @@ impl Spent {
         };
         let words =
             |day: &str| share(&self.of_day(day)).map_or("nothing was read".to_owned(), |share| format!("{share} %"));
-        Chart::stacked(("cache", "Read from cache by day"), self, vec![series], (|share| format!("{share} %"), &words))
+        Chart::stacked(("cache", "Read from cache by day"), self, &[series], (|share| format!("{share} %"), &words))
             .up_to(100)
     }
 
@@ -250,7 +248,7 @@ impl Spent {
             let cost = self.cost_of(day, "heartbeat");
             if cost.requests == 0 { "cost nothing".to_owned() } else { money(&cost) }
         };
-        Chart::stacked(("beats", "Heartbeats by day"), self, series, (|count| count.to_string(), &words))
+        Chart::stacked(("beats", "Heartbeats by day"), self, &series, (|count| count.to_string(), &words))
     }
 }
 

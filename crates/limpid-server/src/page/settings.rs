@@ -95,17 +95,17 @@ pub(super) fn routes() -> Router<Arc<Page>> {
 }
 
 async fn show(State(page): State<Arc<Page>>, headers: HeaderMap) -> Result<Response, Trouble> {
-    let file = page.agent.settings_file();
-    let (groups, wrong) = match page.groups() {
-        Ok(groups) => (groups, file.wrong()),
+    let own = page.agent.settings_file();
+    let (groups, wrong) = match file::groups(&page) {
+        Ok(groups) => (groups, own.wrong()),
         Err(trouble) => (Vec::new(), Some(trouble.words())),
     };
     let screen = SettingsScreen {
         groups,
         wrong: wrong.map(|why| shown(&why).into_owned()),
-        models: page.models().await,
-        file: file.name(),
-        undoable: file.undoable(),
+        models: file::models(&page).await,
+        file: own.name(),
+        undoable: own.undoable(),
         shell: Shell::new(&page, &headers, "Settings · Limpid", "settings").await?,
         beat: page.beat().await?,
         log: page.beats().await?,
@@ -176,7 +176,7 @@ impl Page {
         let status = agent.jobs().heartbeat_status().await?;
         let opening = agent.heartbeat().opening().await?;
         let set = status.settings;
-        let mut models = self.models().await;
+        let mut models = file::models(self).await;
         let model = set.model.unwrap_or_default();
         if !model.is_empty() && !models.contains(&model) {
             models.push(model.clone());

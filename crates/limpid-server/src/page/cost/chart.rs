@@ -11,6 +11,9 @@ const HEIGHT: u64 = 1000;
 /// The looks of series, the lowest first.
 const LOOKS: [&str; 5] = ["fixed", "session", "turn", "tools", "history"];
 
+/// How a value is said, and a whole day.
+type Words<'a> = (fn(u64) -> String, &'a dyn Fn(&str) -> String);
+
 /// A part of each day.
 pub(super) struct Series {
     pub(super) name: String,
@@ -54,8 +57,8 @@ impl Chart {
     pub(super) fn stacked(
         (id, title): (&'static str, &'static str),
         spent: &Spent,
-        series: Vec<Series>,
-        (show, words): (fn(u64) -> String, &dyn Fn(&str) -> String),
+        series: &[Series],
+        (show, words): Words<'_>,
     ) -> Self {
         let sums: Vec<u64> = (0..spent.names.len())
             .map(|at| {
@@ -87,7 +90,7 @@ impl Chart {
             title,
             about,
             width: names.len() * DAY,
-            legend: LOOKS.iter().zip(&series).map(|(look, one)| (*look, one.name.clone(), one.note.clone())).collect(),
+            legend: LOOKS.iter().zip(series).map(|(look, one)| (*look, one.name.clone(), one.note.clone())).collect(),
             days: Vec::new(),
             y: [most, most / 2, 0].map(show).to_vec(),
             x: [0, last / 2, last].into_iter().filter_map(|at| names.get(at).cloned()).collect(),
@@ -95,7 +98,7 @@ impl Chart {
             rows,
             is_empty: most == 0,
         };
-        chart.draw(&series, most, &names, &|at| spent.names.get(at).map_or(String::new(), |day| words(day)));
+        chart.draw(series, most, &names, &|at| spent.names.get(at).map_or(String::new(), |day| words(day)));
         chart
     }
 

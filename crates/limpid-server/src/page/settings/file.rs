@@ -89,47 +89,44 @@ pub(super) fn routes() -> Router<Arc<Page>> {
 /// `POST /settings/value`
 async fn change(State(page): State<Arc<Page>>, Form(Change { key, words }): Form<Change>) -> Result<Response, Trouble> {
     page.agent.settings_file().set(&key, words.as_deref())?;
-    page.row_now(&key)
+    row_now(&page, &key)
 }
 
 /// `POST /settings/undo`: takes the last change back that was made here.
 async fn undo(State(page): State<Arc<Page>>) -> Result<Response, Trouble> {
     let key = page.agent.settings_file().undo()?;
-    page.row_now(&key)
+    row_now(&page, &key)
 }
 
-impl Page {
-    /// Every setting with what it is now.
-    pub(super) fn groups(&self) -> Result<Vec<Group>, Trouble> {
-        let file = self.agent.settings_file();
-        let said = file.read()?;
-        let name = file.name();
-        let mut groups: Vec<Group> =
-            GROUPS.iter().map(|(id, title, _)| Group { id, title, rows: Vec::new() }).collect();
-        for setting in Config::settings() {
-            let at = GROUPS.iter().position(|(.., sections)| sections.contains(&setting.section()));
-            if let Some(group) = groups.get_mut(at.unwrap_or(GROUPS.len() - 1)) {
-                group.rows.push(Row::new(setting, &said, &name));
-            }
+/// Every setting with what it is now.
+pub(super) fn groups(page: &Page) -> Result<Vec<Group>, Trouble> {
+    let file = page.agent.settings_file();
+    let said = file.read()?;
+    let name = file.name();
+    let mut groups: Vec<Group> = GROUPS.iter().map(|(id, title, _)| Group { id, title, rows: Vec::new() }).collect();
+    for setting in Config::settings() {
+        let at = GROUPS.iter().position(|(.., sections)| sections.contains(&setting.section()));
+        if let Some(group) = groups.get_mut(at.unwrap_or(GROUPS.len() - 1)) {
+            group.rows.push(Row::new(setting, &said, &name));
         }
-        Ok(groups)
     }
+    Ok(groups)
+}
 
-    /// The models that a setting may name.
-    pub(super) async fn models(&self) -> Vec<String> {
-        self.agent.complete(&ConversationChoice::New, "/model ").await.into_iter().map(|known| known.word).collect()
-    }
+/// The models that a setting may name.
+pub(super) async fn models(page: &Page) -> Vec<String> {
+    page.agent.complete(&ConversationChoice::New, "/model ").await.into_iter().map(|known| known.word).collect()
+}
 
-    /// A setting as it is now, for a screen that is open.
-    fn row_now(&self, key: &str) -> Result<Response, Trouble> {
-        let file = self.agent.settings_file();
-        let setting = Config::settings().into_iter().find(|setting| setting.key == key);
-        let setting = setting.ok_or_else(|| Trouble::invalid("There is no such setting."))?;
-        let row = Row::new(setting, &file.read()?, &file.name());
-        let (waits, id) = (row.waits, row.id.clone());
-        let html = row.render()?;
-        Ok(Json(json!({ "key": key, "id": id, "html": html, "waits": waits, "undo": file.undoable() })).into_response())
-    }
+/// A setting as it is now, for a screen that is open.
+fn row_now(page: &Page, key: &str) -> Result<Response, Trouble> {
+    let file = page.agent.settings_file();
+    let setting = Config::settings().into_iter().find(|setting| setting.key == key);
+    let setting = setting.ok_or_else(|| Trouble::invalid("There is no such setting."))?;
+    let row = Row::new(setting, &file.read()?, &file.name());
+    let (waits, id) = (row.waits, row.id.clone());
+    let html = row.render()?;
+    Ok(Json(json!({ "key": key, "id": id, "html": html, "waits": waits, "undo": file.undoable() })).into_response())
 }
 
 impl Row {
