@@ -137,13 +137,12 @@ impl PageServer {
         let tell = stopped.clone();
         // On this machine everybody has one address: browsers and programs of the owner's alike.
         let of_one = if page.address.ip().is_loopback() { listener::UNPROVED } else { listener::OF_ONE };
-        let serve =
-            |listener| {
-                let stopped = stopped.clone();
-                listener::serve(listener, router(&page), Arc::clone(&pause), of_one, async move {
-                    stopped.cancelled().await
-                })
-            };
+        let serve = |listener| {
+            let stopped = stopped.clone();
+            listener::serve(listener, router(&page), Arc::clone(&pause), of_one, async move {
+                stopped.cancelled().await;
+            })
+        };
         let serving = async {
             join_all(listeners.into_iter().map(serve)).await;
         };

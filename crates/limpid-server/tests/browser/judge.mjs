@@ -1,11 +1,11 @@
 // Judges what a page shows just now: by axe, and nothing is wider than the window.
-import { axe, is, sees } from "./kit.mjs";
+import { axe, is, still } from "./kit.mjs";
 
 const SERIOUS = ["serious", "critical"];
 
 export async function judge(page, where) {
   // A question that has just moved is pale, and takes no answer until it stands still.
-  await sees("a question that stands still", () => page.locator(".ask:not(.still)").count(), 0);
+  await still(page);
   await page.evaluate(axe);
   const { violations, passes } = await page.evaluate(() => window.axe.run(document, {
     resultTypes: ["violations"], rules: { "target-size": { enabled: true } },

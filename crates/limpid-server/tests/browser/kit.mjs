@@ -57,8 +57,8 @@ export function is(what, seen, wanted) {
   const fits = typeof wanted === "function" ? wanted(seen) : JSON.stringify(seen) === JSON.stringify(wanted);
   if (!fits) throw new Error(`${what}: saw ${show(seen)}${typeof wanted === "function" ? "" : `, not ${show(wanted)}`}`);
 }
-/** Waits until every question has stood still for as long as its buttons need. */
-const still = (page) => sees("questions that stand still", () => page.locator(".ask:not(.still)").count(), 0);
+/** Waits until every question, and all else that needs a yes, has stood still for as long as its buttons need. */
+export const still = (page) => sees("what needs a yes stands still", () => page.locator(":is(.ask, [data-yes]):not(.still)").count(), 0);
 /** Presses a button of a question, or what else needs it to stand still. */
 export async function press(button, how = "click") {
   await button.scrollIntoViewIfNeeded();
