@@ -2,6 +2,7 @@
 
 use limpid_core::Usage;
 use limpid_core::goal::WithoutMarkers;
+use limpid_prompt::shown::shown;
 use limpid_runtime::{Finish, Outcome, TurnEvent, TurnHandle};
 use tokio_util::sync::CancellationToken;
 
@@ -65,7 +66,7 @@ impl Answering {
             };
             let piece = match event {
                 Some(TurnEvent::Text(text)) => self.said(&text),
-                Some(TurnEvent::Reasoning(text)) => Some(Piece::Reasoning(text)),
+                Some(TurnEvent::Reasoning(text)) => Some(Piece::Reasoning(shown(&text).into_owned())),
                 Some(TurnEvent::ToolStarted { .. } | TurnEvent::Retrying { .. }) => {
                     let rest = self.rest();
                     self.is_next_part = !self.text.is_empty();
@@ -116,20 +117,22 @@ impl Answering {
             Some(markers) => markers.push(text),
             None => text.to_owned(),
         };
-        self.keep(text)
+        self.keep(&text)
     }
 
     /// What may still have become a marker and did not.
     fn rest(&mut self) -> Option<Piece> {
         let rest = std::mem::take(self.markers.as_mut()?).finish();
-        self.keep(rest)
+        self.keep(&rest)
     }
 
-    fn keep(&mut self, text: String) -> Option<Piece> {
+    fn keep(&mut self, text: &str) -> Option<Piece> {
         if text.is_empty() {
             return None;
         }
-        let text = if std::mem::take(&mut self.is_next_part) { format!("\n\n{text}") } else { text };
+        // Clients print what comes as it comes.
+        let text = shown(text);
+        let text = if std::mem::take(&mut self.is_next_part) { format!("\n\n{text}") } else { text.into_owned() };
         self.text.push_str(&text);
         Some(Piece::Text(text))
     }

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::State;
+use limpid_prompt::shown::shown_json;
 use limpid_store::{Draft, DraftId};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::error::{ApiError, ErrorBody};
 use super::extract::{Path, Query};
+use super::live_event::said;
 use super::state::Api;
 use super::wire::parse;
 
@@ -71,14 +73,14 @@ impl DraftView {
         Self {
             id: draft.id.0,
             conversation: new.conversation.to_string(),
-            tool: new.tool,
-            arguments: new.arguments,
-            destination: new.destination,
-            folder: new.folder,
-            why: new.why,
+            tool: said(&new.tool),
+            arguments: shown_json(&new.arguments).into_owned(),
+            destination: new.destination.as_deref().map(said),
+            folder: said(&new.folder),
+            why: said(&new.why),
             trust: new.trust.as_str(),
             state: draft.state.as_str(),
-            detail: draft.detail,
+            detail: said(&draft.detail),
             hash,
             expires_ms: new.expires_ms,
             changed_ms: draft.changed_ms,

@@ -1,6 +1,7 @@
 //! What happens in a conversation, as a program is told it.
 
 use limpid_core::Usage;
+use limpid_prompt::shown::{shown, shown_json};
 use limpid_runtime::{ApprovalAnswer, Outcome, QuestionPart, TurnEvent};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -162,14 +163,19 @@ impl QuestionView {
         Self {
             question,
             call: part.id.to_string(),
-            name: part.name.clone(),
-            arguments: part.arguments.clone(),
-            destination: part.destination.clone(),
-            folder: part.folder.clone(),
-            reason: part.reason.clone(),
-            pattern: part.pattern.clone(),
+            name: said(&part.name),
+            arguments: shown_json(&part.arguments).into_owned(),
+            destination: part.destination.as_deref().map(said),
+            folder: said(&part.folder),
+            reason: said(&part.reason),
+            pattern: part.pattern.as_deref().map(said),
         }
     }
+}
+
+/// A text as programs are given it: they show it to people, and print it, as it comes.
+pub(super) fn said(text: &str) -> String {
+    shown(text).into_owned()
 }
 
 impl LiveEvent {
@@ -181,28 +187,30 @@ impl LiveEvent {
             TurnEvent::Started { turn, model, .. } => {
                 Self::Started { turn: turn.as_ref().map(ToString::to_string), model: model.clone() }
             }
-            TurnEvent::Reasoning(text) => Self::Reasoning { text: text.clone() },
-            TurnEvent::Text(text) => Self::Text { text: text.clone() },
-            TurnEvent::Retrying { reason, model } => Self::Retrying { reason: reason.clone(), model: model.clone() },
-            TurnEvent::ToolStarted { id, name, arguments } => {
-                Self::ToolStarted { id: id.to_string(), name: name.clone(), arguments: arguments.clone() }
-            }
-            TurnEvent::ToolDone { id, result } => Self::ToolDone { id: id.to_string(), result: result.clone() },
-            TurnEvent::Steered { text } => Self::Steered { text: text.clone() },
+            TurnEvent::Reasoning(text) => Self::Reasoning { text: said(text) },
+            TurnEvent::Text(text) => Self::Text { text: said(text) },
+            TurnEvent::Retrying { reason, model } => Self::Retrying { reason: said(reason), model: model.clone() },
+            TurnEvent::ToolStarted { id, name, arguments } => Self::ToolStarted {
+                id: id.to_string(),
+                name: said(name),
+                arguments: shown_json(arguments).into_owned(),
+            },
+            TurnEvent::ToolDone { id, result } => Self::ToolDone { id: id.to_string(), result: said(result) },
+            TurnEvent::Steered { text } => Self::Steered { text: said(text) },
             TurnEvent::Usage { usage: Usage { input, cached, output, .. }, cost } => {
                 let cost_micro_usd = cost.map(|cost| cost.0);
                 Self::Usage { input: *input, cached: *cached, output: *output, cost_micro_usd }
             }
-            TurnEvent::Notice(text) => Self::Notice { text: text.clone() },
+            TurnEvent::Notice(text) => Self::Notice { text: said(text) },
             TurnEvent::Done { outcome, answer } => {
                 let (outcome, message) = match outcome {
                     Outcome::Answered { .. } => ("answered", None),
                     Outcome::Cancelled => ("cancelled", None),
-                    Outcome::Failed { message, .. } => ("failed", Some(message.clone())),
+                    Outcome::Failed { message, .. } => ("failed", Some(said(message))),
                 };
-                Self::Done { outcome, answer: answer.clone(), message }
+                Self::Done { outcome, answer: answer.as_deref().map(said), message }
             }
-            TurnEvent::Interrupted(message) => Self::Interrupted { message: message.clone() },
+            TurnEvent::Interrupted(message) => Self::Interrupted { message: said(message) },
         })
     }
 }

@@ -309,6 +309,25 @@ async fn what_strangers_ask_for_has_the_limits_of_what_nobody_asked_for() {
     assert_eq!(answer(bench.page.client.post(url).bearer_auth(owners).json(&body)).await.0, StatusCode::OK);
 }
 
+/// Clients print what comes, and show their person what a call would do.
+// SEC-089
+#[tokio::test]
+async fn what_steers_a_terminal_or_turns_a_line_around_is_written_out() {
+    let script = "[[reply]]\ntext = \"hi \\u001b]52;c;eA==\\u0007 \\u202eabc\"\ncalls = [{ name = \"write_file\", arguments = { path = \"a\\u202etxt.md\", content = \"x\" } }]\n[[reply]]\ntext = \"Done.\"\n";
+    let rules = "[tools]\ndefer = false\n[policy]\nask = [{ tool = \"write_file\" }]\n";
+    let bench = ApiBench::new(script, rules).await;
+    let said =
+        bench.complete(&[("user", "go")], &json!({ "stream": true })).send().await.unwrap().text().await.unwrap();
+    assert!(
+        said.contains("hi \\\\u{1b}]52;c;eA==") && !said.contains("\\u001b") && !said.contains('\u{202e}'),
+        "{said}"
+    );
+    let drafts = bench.look("/v1/drafts").await.1;
+    let arguments = drafts["drafts"][0]["arguments"].as_str().unwrap();
+    assert!(arguments.contains("a\\u202etxt.md"), "{arguments}");
+    assert_eq!(serde_json::from_str::<Value>(arguments).unwrap()["path"], "a\u{202e}txt.md", "the same value");
+}
+
 /// Apps put what was said before, pages and files into one message.
 // SEC-053
 #[tokio::test]
