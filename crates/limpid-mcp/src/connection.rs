@@ -102,6 +102,10 @@ impl Connection {
             Err(McpError::NoConnection(why)) => {
                 // Why it ended is what it said itself.
                 let has_ended = tokio::time::timeout(LAST_WORDS, running.ended()).await.is_ok();
+                if has_ended {
+                    // Something that it started may hold the stream open.
+                    let _ = tokio::time::timeout(LAST_WORDS, running.heard()).await;
+                }
                 let words = said.text();
                 Err(if has_ended && !words.trim().is_empty() {
                     McpError::Gone(words)

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::io::AsyncReadExt as _;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::task::JoinHandle;
 
 use crate::keeper::KEEP;
 use crate::server::Program;
@@ -45,6 +46,8 @@ impl Said {
 pub(crate) struct Running {
     child: Option<Child>,
     has_keeper: bool,
+    /// Reads what it writes to its standard error, to the end.
+    hearing: Option<JoinHandle<()>>,
 }
 
 impl Running {
@@ -52,6 +55,14 @@ impl Running {
     pub(crate) async fn ended(&mut self) {
         if let Some(child) = &mut self.child {
             let _ = child.wait().await;
+        }
+    }
+
+    /// Waits until its last words were read, which may be later than its end.
+    pub(crate) async fn heard(&mut self) {
+        if let Some(hearing) = &mut self.hearing {
+            let _ = hearing.await;
+            self.hearing = None;
         }
     }
 }
@@ -109,10 +120,9 @@ pub(crate) fn start(program: &Program, helper: Option<&Path>) -> io::Result<Star
     let input = child.stdin.take().ok_or_else(missing)?;
     let output = child.stdout.take().ok_or_else(missing)?;
     let said = Said::default();
-    if let Some(stderr) = child.stderr.take() {
-        tokio::spawn(hear(stderr, said.clone()));
-    }
-    Ok(Started { input, output, said, running: Running { child: Some(child), has_keeper: helper.is_some() } })
+    let hearing = child.stderr.take().map(|stderr| tokio::spawn(hear(stderr, said.clone())));
+    let running = Running { child: Some(child), has_keeper: helper.is_some(), hearing };
+    Ok(Started { input, output, said, running })
 }
 
 /// Reads on as long as something comes: a program whose words nobody reads would stand still.
