@@ -147,8 +147,17 @@ pub async fn transcripts_go_with_the_log(bench: &Bench) {
     // Its cost is known as long as the request log has its request, and then nothing of it is left.
     assert!(store.request(&RequestId::new("r-quiet")).await.unwrap().is_some());
     assert!(store.conversation(&conversation_id("quiet")).await.unwrap().is_some());
+    // A turn that holds nothing and has just ended is none that was forgotten: an agent may be kept for it.
+    let held = NewConversation { kind: ConversationKind::Run, ..conversation("clients", 1) };
+    store.create_conversation(held).await.unwrap();
+    let lease = lease(store, "clients", 1).await;
+    let turn = begin(store, &lease, "t-clients", &[]).await;
+    let over = TurnWrite::End(TurnOutcome::Answered, String::new());
+    store.commit(&lease, &turn, vec![over], 2).await.unwrap();
+    store.release(&lease.conversation, lease.fence).await.unwrap();
     let all = Retention { before_ms: Some(month), max_bytes: None };
     store.prune_requests(all).await.unwrap();
+    assert!(store.turn(&turn).await.unwrap().is_some());
     assert_eq!(store.conversation(&conversation_id("quiet")).await.unwrap(), None);
     assert!(store.conversation(&conversation_id("told")).await.unwrap().is_some());
 }

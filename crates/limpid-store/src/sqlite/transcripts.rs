@@ -44,10 +44,12 @@ pub(super) fn forget(tx: &Tx<'_>, conversation: &str) -> Outcome<()> {
     forget_shell(tx, conversation)
 }
 
-/// Deletes what is left of forgotten transcripts once nothing names it any more.
+/// Deletes what is left of forgotten transcripts once nothing names it any more. A conversation that has a lease, even one that was
+/// given back, was not forgotten: in that of the clients a turn begins and ends before the agent is kept that it is for.
 pub(super) fn forget_shells(tx: &Tx<'_>) -> Outcome<()> {
     let mut statement = tx.sql.prepare_cached(
         "SELECT c.id FROM conversation c WHERE c.owner = :owner AND c.kind = 'run' AND c.messages = 0
+           AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.owner = c.owner AND l.conversation = c.id)
            AND NOT EXISTS (SELECT 1 FROM inbound i WHERE i.owner = c.owner AND i.conversation = c.id)
            AND NOT EXISTS (SELECT 1 FROM request r WHERE r.owner = c.owner AND r.conversation = c.id)
            AND EXISTS (SELECT 1 FROM turn t WHERE t.owner = c.owner AND t.conversation = c.id)
