@@ -1,0 +1,101 @@
+//! What was spent, in words and figures.
+
+use std::collections::BTreeMap;
+
+use limpid_core::Money;
+use limpid_prompt::shown::shown_line;
+use limpid_store::CostRow;
+
+use super::spent::total;
+use crate::page::meter::thousands;
+
+/// Yesterday and today in words.
+pub(super) fn lead(yesterday: &[CostRow], today: &CostRow) -> String {
+    let say = |row: &CostRow| match row.requests {
+        0 => "nothing was sent".to_owned(),
+        1 => format!("{}, 1 request", money(row)),
+        many => format!("{}, {} requests", money(row), thousands(many as usize)),
+    };
+    let sum = total("", yesterday);
+    let mut parts: Vec<&CostRow> = yesterday.iter().filter(|row| row.cost.0 > 0).collect();
+    parts.sort_by_key(|row| std::cmp::Reverse(row.cost));
+    let most = parts.iter().take(2).map(|row| format!("{} for {}", dollars(row.cost), shown_line(&row.group)));
+    let most: Vec<String> = most.collect();
+    let of = if most.is_empty() { String::new() } else { format!(" ({})", most.join(", ")) };
+    format!("Yesterday: {}{of}. Today so far: {}.", say(&sum), say(today))
+}
+
+/// The known money of a row as a figure, and its requests with what is not known.
+pub(super) fn figure(row: &CostRow) -> (String, String) {
+    let requests =
+        format!("{} {}", thousands(row.requests as usize), if row.requests == 1 { "request" } else { "requests" });
+    match row.unknown_cost {
+        0 => (dollars(row.cost), requests),
+        unknown if unknown == row.requests => ("unknown".to_owned(), requests),
+        unknown => (dollars(row.cost), format!("{requests}, and the price of {unknown} is not known")),
+    }
+}
+
+/// What a heartbeat costs, and how many there were.
+pub(super) fn beat_words(cost: Option<&CostRow>, beats: &BTreeMap<String, (u64, u64)>) -> (String, String) {
+    let (all, asked) = beats.values().fold((0, 0), |(all, asked), (more, of)| (all + more, asked + of));
+    let days = beats.len().max(1) as u64;
+    let each = match cost {
+        _ if asked == 0 => "nothing".to_owned(),
+        Some(row) if row.unknown_cost == row.requests => "unknown".to_owned(),
+        Some(row) if row.unknown_cost > 0 => format!("{} or more", dollars(Money(row.cost.0 / asked))),
+        Some(row) => dollars(Money(row.cost.0 / asked)),
+        None => "nothing".to_owned(),
+    };
+    let plain = format!("{} a day; {asked} of {all} asked a model. The log keeps a month", all.div_ceil(days));
+    (each, plain)
+}
+
+/// What the sums of money leave out.
+pub(super) fn unknown(by_model: &[CostRow]) -> Option<String> {
+    let without: Vec<&CostRow> = by_model.iter().filter(|row| row.unknown_cost > 0).collect();
+    let count: u64 = without.iter().map(|row| row.unknown_cost).sum();
+    let models: Vec<String> = without.iter().map(|row| shown_line(&row.group)).collect();
+    let requests = if count == 1 { "1 request" } else { "requests" };
+    let number = if count == 1 { String::new() } else { format!("{} ", thousands(count as usize)) };
+    (count > 0).then(|| {
+        let models = models.join(", ");
+        format!("The price of {number}{requests} is not known, so no sum of money has it: {models}. Put prices into models.toml.")
+    })
+}
+
+/// The share of the input that came from a cache, in percent; none where nothing was read.
+pub(super) fn share(row: &CostRow) -> Option<u64> {
+    (row.usage.input > 0).then(|| row.usage.cached.saturating_mul(100) / row.usage.input)
+}
+
+/// Money as people write it; below a dollar with the digits that say something.
+pub(super) fn dollars(money: Money) -> String {
+    let Money(micro) = money;
+    match micro {
+        0 => "$0".to_owned(),
+        1..=99 => format!("${:.6}", micro as f64 / 1e6),
+        100..=9_999 => format!("${:.4}", micro as f64 / 1e6),
+        10_000..=999_999 => format!("${:.3}", micro as f64 / 1e6),
+        _ => format!("${}.{:02}", thousands((micro / 1_000_000) as usize), micro % 1_000_000 / 10_000),
+    }
+}
+
+/// The same of millionths of a dollar.
+pub(super) fn dollars_of(micro: u64) -> String {
+    dollars(Money(micro))
+}
+
+/// Tokens, shortened.
+pub(super) fn tokens_of(tokens: u64) -> String {
+    match tokens {
+        0..=9_999 => thousands(tokens as usize),
+        10_000..=999_999 => format!("{}k", tokens / 1_000),
+        _ => format!("{:.1}M", tokens as f64 / 1e6),
+    }
+}
+
+/// The money of a row, and for how many requests it is unknown.
+pub(super) fn money(row: &CostRow) -> String {
+    row.money_as(dollars)
+}
