@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::{Path, State};
+use axum::{Extension, Json};
 use limpid_runtime::ConversationChoice;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::error::{ApiError, ErrorBody};
 use super::state::Api;
+use super::tokens::{ApiRole, ApiToken};
 use super::wire::AGENT;
 
 /// What can be asked.
@@ -47,8 +48,8 @@ impl ModelEntry {
     tag = "chat",
     responses((status = 200, description = "What can be asked", body = ModelList))
 )]
-pub(super) async fn list(State(api): State<Arc<Api>>) -> Json<ModelList> {
-    let data = names(&api).await.into_iter().map(ModelEntry::new).collect();
+pub(super) async fn list(State(api): State<Arc<Api>>, Extension(program): Extension<ApiToken>) -> Json<ModelList> {
+    let data = names(&api, program.role).await.into_iter().map(ModelEntry::new).collect();
     Json(ModelList { object: "list", data })
 }
 
@@ -63,8 +64,12 @@ pub(super) async fn list(State(api): State<Arc<Api>>) -> Json<ModelList> {
         (status = 404, description = "There is no such model", body = ErrorBody)
     )
 )]
-pub(super) async fn show(State(api): State<Arc<Api>>, Path(id): Path<String>) -> Result<Json<ModelEntry>, ApiError> {
-    match names(&api).await.into_iter().find(|name| *name == id) {
+pub(super) async fn show(
+    State(api): State<Arc<Api>>,
+    Extension(program): Extension<ApiToken>,
+    Path(id): Path<String>,
+) -> Result<Json<ModelEntry>, ApiError> {
+    match names(&api, program.role).await.into_iter().find(|name| *name == id) {
         Some(name) => Ok(Json(ModelEntry::new(name))),
         None => {
             Err(ApiError::not_found(format!("there is no model `{id}`; GET /v1/models lists them"))
@@ -73,7 +78,11 @@ pub(super) async fn show(State(api): State<Arc<Api>>, Path(id): Path<String>) ->
     }
 }
 
-async fn names(api: &Api) -> Vec<String> {
+/// What a program can ask. One at which nobody sits has the model that the owner has set.
+async fn names(api: &Api, role: ApiRole) -> Vec<String> {
+    if role != ApiRole::Owner {
+        return vec![AGENT.to_owned()];
+    }
     let known = api.page.agent.complete(&ConversationChoice::New, "/model ").await;
     let mut names = vec![AGENT.to_owned()];
     names.extend(known.into_iter().map(|known| known.word).filter(|word| word.contains('/')));
