@@ -39,6 +39,7 @@ use utoipa_axum::routes;
 pub use self::document::openapi;
 use self::state::Api;
 pub use self::tokens::{ApiRole, ApiToken, ApiTokens};
+use crate::carried::to_the_end;
 use crate::page::Page;
 
 /// Its routes.
@@ -56,7 +57,6 @@ pub(crate) fn routes(page: &Arc<Page>) -> Router<Arc<Page>> {
 /// The routes with what the document says of them.
 fn documented() -> OpenApiRouter<Arc<Api>> {
     OpenApiRouter::new()
-        .routes(routes!(completions::complete))
         .routes(routes!(models::list))
         .routes(routes!(models::show))
         .routes(routes!(conversations::list, conversations::create))
@@ -77,4 +77,7 @@ fn documented() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(spent::request))
         .routes(routes!(document::show))
         .routes(routes!(metrics::show))
+        .layer(middleware::from_fn(to_the_end))
+        // A turn that answers whoever asks ends when they hang up.
+        .routes(routes!(completions::complete))
 }

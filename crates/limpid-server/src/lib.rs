@@ -9,12 +9,14 @@
 //! - `ingest`: what other machines hand in.
 //! - [`mcp`]: what is lent to clients of the Model Context Protocol.
 //! - `questions`: calls that wait for the owner, at the page and for programs.
+//! - `carried`: what changes something is carried out whole.
 //! - `door`: who may ask: hosts, tokens, and how often somebody may be wrong.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "the files of a test are its own"))]
 
 #[expect(unused_qualifications, reason = "the macro that describes a route writes them")]
 mod api;
+mod carried;
 mod door;
 mod ingest;
 mod listener;

@@ -64,6 +64,7 @@ use tokio_util::sync::CancellationToken;
 pub use self::logins::Logins;
 pub(crate) use self::state::Page;
 use self::talks::Talks;
+use crate::carried::to_the_end;
 use crate::door::{Door, Hosts, literal};
 use crate::listener;
 use crate::questions::Numbers;
@@ -235,6 +236,7 @@ fn router(page: &Arc<Page>) -> Router {
         .merge(goals::routes())
         .merge(skills::routes())
         .fallback(trouble::missing)
+        .layer(middleware::from_fn(to_the_end))
         .layer(middleware::from_fn_with_state(Arc::clone(page), door::admit));
     Router::new()
         .route("/health", get(|| async { "ok\n" }))

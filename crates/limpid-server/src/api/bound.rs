@@ -2,12 +2,12 @@
 //! what the request says was said.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use limpid_core::ConversationId;
-use limpid_runtime::ConversationChoice;
-use tokio::sync::OwnedMutexGuard;
+use limpid_runtime::{ConversationChoice, Shares};
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::error::ApiError;
 use super::state::Api;
@@ -67,30 +67,21 @@ fn key(said: &[Line]) -> String {
 
 /// One request at a time in a conversation: the next one is answered after it, not by it.
 #[derive(Default)]
-pub(super) struct Locks(Mutex<HashMap<ConversationId, Weak<tokio::sync::Mutex<()>>>>);
+pub(super) struct Turns(Shares);
 
-impl Locks {
+impl Turns {
     /// Waits until no request is answered in a conversation.
     ///
     /// # Errors
     /// When too many wait for it already.
-    pub(super) async fn wait(&self, conversation: &ConversationId) -> Result<OwnedMutexGuard<()>, ApiError> {
-        let lock: Arc<tokio::sync::Mutex<()>> = {
-            let mut locks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            locks.retain(|_, lock| lock.strong_count() > 0);
-            let known = locks.get(conversation).and_then(Weak::upgrade);
-            known.unwrap_or_else(|| {
-                let lock = Arc::default();
-                locks.insert(conversation.clone(), Arc::downgrade(&lock));
-                lock
-            })
-        };
+    pub(super) async fn wait(&self, conversation: &ConversationId) -> Result<OwnedSemaphorePermit, ApiError> {
+        let turn = self.0.of(conversation.as_str(), 1);
         // Held by this one, by the one that is answered, and by those that wait.
-        if Arc::strong_count(&lock) >= 2 + WAITING {
+        if Arc::strong_count(&turn) >= 2 + WAITING {
             let why = "too many requests wait for this conversation; ask again when they are answered";
-            return Err(ApiError::new(axum::http::StatusCode::TOO_MANY_REQUESTS, why).after(1));
+            return Err(ApiError::new(StatusCode::TOO_MANY_REQUESTS, why).after(1));
         }
-        Ok(lock.lock_owned().await)
+        turn.acquire_owned().await.map_err(|_| ApiError::interrupted("the server ends"))
     }
 }
 
@@ -108,7 +99,7 @@ pub(super) async fn place(
     if let Some(name) = headers.get(CONVERSATION) {
         if program.role != ApiRole::Owner {
             let why = "the token of this program names no conversations; give `user` instead";
-            return Err(ApiError::new(axum::http::StatusCode::FORBIDDEN, why));
+            return Err(ApiError::new(StatusCode::FORBIDDEN, why));
         }
         return match name.to_str().unwrap_or_default() {
             "new" => Ok(Place { conversation: ConversationChoice::New, before: before() }),

@@ -14,7 +14,7 @@ use limpid_config::PasteTrust;
 use limpid_core::{Effort, Labelled, pasted};
 use limpid_runtime::{ChatRequest, ConversationChoice, Input};
 use serde_json::{Value, json};
-use tokio::sync::OwnedMutexGuard;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::answering::{Answering, Piece};
 use super::bound::{CONVERSATION, place};
@@ -42,7 +42,7 @@ struct Exchange {
     /// What was said before the answer.
     said: Vec<Line>,
     /// The end of this one lets the next one in the conversation begin.
-    _turn: Option<OwnedMutexGuard<()>>,
+    _turn: Option<OwnedSemaphorePermit>,
     _place: door::Place,
 }
 
@@ -148,7 +148,7 @@ async fn begin(
     let effort = asked.request.reasoning_effort.as_deref().map(effort).transpose()?.filter(|_| is_owner);
     let place = place(api, program, headers, &asked).await?;
     let turn = match &place.conversation {
-        ConversationChoice::Id(id) => Some(api.locks.wait(id).await?),
+        ConversationChoice::Id(id) => Some(api.turns.wait(id).await?),
         _ => None,
     };
     let Asked { request, before: mut said, text, .. } = asked;
@@ -182,21 +182,18 @@ async fn begin(
         key,
         ..ChatRequest::default()
     };
-    let handle = agent.chat(chat).await?;
-    let conversation = ConversationChoice::Id(handle.conversation().clone());
-    let hides = agent.config().chat.hide_markers;
-    Ok(Begun::Turn(Box::new(Exchange {
-        api: Arc::clone(api),
-        program: program.clone(),
-        id: id.to_owned(),
-        created,
-        model: request.model,
-        answering: Answering::new(handle, hides, api.page.ending.clone()),
-        conversation,
-        said,
-        _turn: turn,
-        _place: held,
-    })))
+    let (api, program, id) = (Arc::clone(api), program.clone(), id.to_owned());
+    // In a task of its own: were a turn begun for a client that has hung up meanwhile, nobody else would stop it.
+    let beginning = tokio::spawn(async move {
+        let handle = api.page.agent.chat(chat).await?;
+        let conversation = ConversationChoice::Id(handle.conversation().clone());
+        let hides = api.page.agent.config().chat.hide_markers;
+        let answering = Answering::new(handle, hides, api.page.ending.clone());
+        let (model, _turn, _place) = (request.model, turn, held);
+        Ok(Exchange { api, program, id, created, model, answering, conversation, said, _turn, _place })
+    });
+    let begun = beginning.await.map_err(|_| ApiError::interrupted("the turn could not be begun"))?;
+    begun.map(|exchange| Begun::Turn(Box::new(exchange)))
 }
 
 fn effort(word: &str) -> Result<Effort, ApiError> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use limpid_runtime::Shares;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::bound::{Locks, Threads};
+use super::bound::{Threads, Turns};
 use super::live::Lives;
 use super::tokens::{ApiRole, ApiToken, ApiTokens};
 use crate::door::Door;
@@ -23,7 +23,7 @@ pub(super) struct Api {
     pub(super) tokens: ApiTokens,
     pub(super) door: Door,
     pub(super) threads: Threads,
-    pub(super) locks: Locks,
+    pub(super) turns: Turns,
     pub(super) lives: Lives,
     places: Arc<Semaphore>,
     places_of_others: Shares,
@@ -36,7 +36,7 @@ impl Api {
             tokens: ApiTokens::new(page.agent.home()),
             door: Door::default(),
             threads: Threads::default(),
-            locks: Locks::default(),
+            turns: Turns::default(),
             lives: Lives::new(&page.numbers),
             places: Arc::new(Semaphore::new(AT_ONCE)),
             places_of_others: Shares::default(),

@@ -50,10 +50,7 @@ mod control {
         attack.world.write("limpid.toml", &grant);
         let notes = granted.path().join("data/notes.txt").display().to_string();
         let url = attack.web.url.clone();
-        attack.then(vec![
-            ("web_fetch", json!({ "url": format!("{url}/") })),
-            ("read_file", json!({ "path": notes })),
-        ]);
+        attack.then(vec![("web_fetch", json!({ "url": format!("{url}/") })), ("read_file", json!({ "path": notes }))]);
         attack.world.done(&["chat", &format!("what does {url}/ say of my notes?")]).await;
         let newest = attack.newest();
         assert!(newest.contains(KEY), "{newest}");
