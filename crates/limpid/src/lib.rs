@@ -11,6 +11,7 @@
 
 pub mod cli;
 pub mod commands;
+mod confirm;
 pub mod environment;
 pub mod failure;
 pub mod output;

@@ -1,7 +1,5 @@
 //! `draft`.
 
-use std::io::Write as _;
-
 use limpid_config::{MAX_FILE, regular_file};
 use limpid_core::DraftState;
 use limpid_runtime::Agent;
@@ -11,6 +9,7 @@ use serde_json::{Value, json};
 use super::context::Context;
 use super::listing::{in_zone, tell_broken};
 use crate::cli::DraftCommand;
+use crate::confirm::confirmed;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
 
@@ -59,11 +58,7 @@ async fn looked_at(context: &Context, agent: &Agent, id: DraftId) -> Result<Opti
     if !context.environment.stdin_is_terminal || draft.state != DraftState::Open {
         return Ok(Some(new.hash.clone()));
     }
-    output::tell_on("Carry it out? [y/N] ");
-    std::io::stderr().flush()?;
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer)?;
-    let is_yes = matches!(answer.trim().to_lowercase().as_str(), "y" | "yes");
+    let is_yes = confirmed("Carry it out?", false)?;
     if !is_yes {
         output::tell("Nothing was approved; it waits as before.");
     }

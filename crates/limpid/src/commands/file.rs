@@ -1,7 +1,5 @@
 //! `file`.
 
-use std::io::Write as _;
-
 use limpid_runtime::{Agent, FileOffer, UnacceptedFile};
 use limpid_store::{Author, FileContent, FileVersion, FileVersionId, Listed};
 use serde_json::{Value, json};
@@ -9,6 +7,7 @@ use serde_json::{Value, json};
 use super::context::Context;
 use super::listing::{in_zone, tell_broken};
 use crate::cli::FileCommand;
+use crate::confirm::confirmed;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
 
@@ -66,11 +65,7 @@ async fn accept(agent: &Agent, offer: &FileOffer, seen: Option<&str>, can_ask: b
                 return Ok(());
             }
             let place = if offer.moves() { format!(", as {to} in the workspace") } else { String::new() };
-            output::tell_on(&format!("Make it yours{place}? [y/N] "));
-            std::io::stderr().flush()?;
-            let mut answer = String::new();
-            std::io::stdin().read_line(&mut answer)?;
-            if !matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
+            if !confirmed(&format!("Make it yours{place}?"), false)? {
                 output::tell("Nothing was accepted.");
                 return Ok(());
             }

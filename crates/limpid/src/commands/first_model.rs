@@ -1,11 +1,10 @@
 //! The first model: when none is set and none is found, one that suits the machine is fetched.
 
-use std::io::Write as _;
-
 use limpid_runtime::Agent;
 
 use super::context::Context;
 use super::model::{downloads, fetch_default};
+use crate::confirm::confirmed;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
 
@@ -33,7 +32,7 @@ pub async fn ensure(context: &Context, agent: &Agent, wanted: Option<&str>) -> R
         offer.title, offer.parameters, offer.licence
     ));
     if context.environment.stdin_is_terminal {
-        if !confirmed()? {
+        if !confirmed("Fetch it now?", true)? {
             return Err(no_model("no model was fetched"));
         }
     } else {
@@ -53,12 +52,4 @@ fn no_model(what: &str) -> Failure {
         "Set a provider's key (OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY, …), start Ollama or a \
          llama.cpp server, name one with --model provider/model, or fetch one: limpid model pull",
     )
-}
-
-fn confirmed() -> Result<bool, Failure> {
-    output::tell_on("Fetch it now? [Y/n] ");
-    std::io::stderr().flush()?;
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer)?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "" | "y" | "yes"))
 }

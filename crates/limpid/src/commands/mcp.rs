@@ -3,7 +3,6 @@
 mod serve;
 
 use std::collections::BTreeMap;
-use std::io::{self, Write as _};
 
 use limpid_config::McpServerConfig;
 use limpid_runtime::Agent;
@@ -13,6 +12,7 @@ use similar::TextDiff;
 
 use super::context::Context;
 use crate::cli::{McpAddArgs, McpCommand};
+use crate::confirm::confirmed;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
 
@@ -218,11 +218,7 @@ fn enable(context: &Context, agent: &Agent, (server, tool): (&str, Option<&str>)
             output::tell(&format!("{many} wait for you. When you have read this: limpid mcp enable {server} --yes"));
             return Ok(());
         }
-        output::tell_on(&format!("May the agent use {many} of {server} as shown? [y/N] "));
-        io::stderr().flush()?;
-        let mut answer = String::new();
-        io::stdin().read_line(&mut answer)?;
-        if !matches!(answer.trim(), "y" | "Y" | "yes") {
+        if !confirmed(&format!("May the agent use {many} of {server} as shown?"), false)? {
             output::tell(&format!("None of it is used. `limpid mcp enable {server}` asks again."));
             return Ok(());
         }

@@ -7,12 +7,18 @@ mod hostile;
 mod several;
 mod single;
 
+use std::time::Duration;
+
 use limpid_runtime::{ApprovalAnswer, QuestionPart, question};
 use reedline::{DefaultPrompt, DefaultPromptSegment, Reedline, Signal};
 
 use self::several::Several;
+use super::typing::let_settle;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
+
+/// How long nothing may have been typed before an answer counts: what comes sooner was not typed to the question.
+const QUIET: Duration = Duration::from_millis(700);
 
 /// The question, for a screen of so many columns.
 pub(super) fn frame(parts: &[QuestionPart], width: usize) -> String {
@@ -78,8 +84,19 @@ async fn about_one(part: &QuestionPart, can_clean: bool, is_shown: bool) -> Resu
     read(single::words(part, can_clean), ApprovalAnswer::No, meaning).await
 }
 
-/// Reads lines until one is an answer; none when the person would rather stop the turn. The end of the input is `no`.
+/// Reads lines until one is an answer; none when the person would rather stop the turn. The end of the input is `no`. A paste is in no
+/// line by itself, and what comes before the question stands still is thrown away.
 async fn read<T: Send + 'static>(
+    words: &'static str,
+    no: T,
+    meaning: impl Fn(&str) -> Option<T> + Send + 'static,
+) -> Result<Option<T>, Failure> {
+    read_after(QUIET, words, no, meaning).await
+}
+
+/// The same, once nothing was typed for so long.
+async fn read_after<T: Send + 'static>(
+    quiet: Duration,
     words: &'static str,
     no: T,
     meaning: impl Fn(&str) -> Option<T> + Send + 'static,
@@ -88,8 +105,9 @@ async fn read<T: Send + 'static>(
     let read = tokio::task::spawn_blocking(move || {
         let words = DefaultPromptSegment::Basic(words.to_owned());
         let prompt = DefaultPrompt::new(words, DefaultPromptSegment::Empty);
-        let mut editor = Reedline::create();
+        let mut editor = Reedline::create().use_bracketed_paste(true);
         loop {
+            let_settle(quiet);
             match editor.read_line(&prompt)? {
                 Signal::Success(line) => match meaning(&line) {
                     Some(answer) => return Ok(Some(answer)),

@@ -92,6 +92,13 @@ pub(super) fn rest_of_paste() -> Vec<Event> {
     burst(BURST).unwrap_or_default()
 }
 
+/// Throws away what was typed before a question could be read, until nothing was typed for so long: a paste that came in between
+/// answers nothing.
+pub(super) fn let_settle(quiet: Duration) {
+    let _mode = Mode::enter(true);
+    while burst(quiet).is_ok_and(|keys| !keys.is_empty()) {}
+}
+
 /// The keys that come together; none when none came in time.
 fn burst(patience: Duration) -> io::Result<Vec<Event>> {
     let mut keys = Vec::new();

@@ -1,9 +1,11 @@
 //! A form of a stranger's, answered at a terminal: a yes or no to all of it, then a line for each field.
 
+use std::time::Duration;
+
 use limpid_runtime::form::{Field, FormAnswer, Given, Wanted};
 use limpid_runtime::{FormQuestion, question};
 
-use super::read;
+use super::{read, read_after};
 use crate::failure::Failure;
 use crate::output;
 
@@ -61,7 +63,7 @@ async fn ask(asked: &FormQuestion) -> Result<Option<FormAnswer>, Failure> {
                 None
             }
         };
-        match read("answer", Line::End, meaning).await? {
+        match read_after(Duration::ZERO, "answer", Line::End, meaning).await? {
             None => return Ok(None),
             Some(Line::End) => return Ok(Some(FormAnswer::Left)),
             Some(Line::Value(value)) => values.extend(value.map(|value| (field.name.clone(), value))),
