@@ -87,6 +87,13 @@ pub struct NewSubAgent {
     pub now_ms: i64,
 }
 
+impl NewSubAgent {
+    /// Its name for people, where Limpid's own words may have it: a stranger had no part in it.
+    pub fn label_of_ours(&self) -> Option<&str> {
+        (!self.trust.is_foreign()).then_some(self.label.as_str())
+    }
+}
+
 /// An agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubAgent {

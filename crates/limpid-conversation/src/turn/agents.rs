@@ -36,10 +36,8 @@ pub(super) async fn agent_of(turn: &mut RunningTurn) -> Result<Option<SubAgent>,
 /// had a part in is left out, since these are Limpid's own words.
 pub(super) fn named(agent: Option<&SubAgent>, held: HeldCall) -> HeldCall {
     let Some(agent) = agent else { return held };
-    let reason = match agent.new.trust.is_foreign() {
-        true => format!("agent {} asks: {}", agent.id, held.why.reason),
-        false => format!("agent {} ({}) asks: {}", agent.id, agent.new.label, held.why.reason),
-    };
+    let label = agent.new.label_of_ours().map(|label| format!(" ({label})")).unwrap_or_default();
+    let reason = format!("agent {}{label} asks: {}", agent.id, held.why.reason);
     HeldCall { why: Why { reason, ..held.why }, ..held }
 }
 
@@ -93,8 +91,9 @@ pub(super) async fn tell_who_goes_on(turn: &mut RunningTurn) -> Result<(), Agent
     let mut open = turn.deps.store().agents(filter).await?.rows;
     open.reverse();
     for agent in open.iter().filter(|agent| !agent.new.waited_for) {
-        let (id, label) = (agent.id, &agent.new.label);
-        let told = format!("agent {id} ({label}) goes on in the background; `limpid agent cancel {id}` stops it");
+        let id = agent.id;
+        let label = agent.new.label_of_ours().map(|label| format!(" ({label})")).unwrap_or_default();
+        let told = format!("agent {id}{label} goes on in the background; `limpid agent cancel {id}` stops it");
         turn.listeners.send(&TurnEvent::Notice(told));
     }
     Ok(())

@@ -7,7 +7,7 @@ use limpid_core::reach::FIND_TOOLS;
 use limpid_core::{Message, Sentence, ToolCall, sentence};
 use limpid_services::error::AgentError;
 use limpid_services::tools::{CallContext, Reservation};
-use limpid_store::{Kept, TurnWrite};
+use limpid_store::{Kept, TurnWrite, TypedOrCalled};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -48,7 +48,12 @@ pub(super) async fn reserve(
     if turn.calls.reservations.len() + reserve.len() > MOST {
         return Ok(Err(sentence!("nothing was reserved: a turn has {} reservations at most", MOST)));
     }
-    let typed = turn.deps.store().typed(&turn.writer.lease().conversation).await?;
+    let said = turn.deps.store().typed_and_called(&turn.writer.lease().conversation).await?;
+    let typed = said.into_iter().filter_map(|said| match said {
+        TypedOrCalled::Typed(text) => Some(text),
+        TypedOrCalled::Called(_) => None,
+    });
+    let typed: Vec<String> = typed.collect();
     for reservation in &reserve {
         if let Err(why) = turn.calls.tools.check_reservation(reservation, &typed) {
             return Ok(Err(sentence!("nothing was reserved: {}", why.join(context.trust))));

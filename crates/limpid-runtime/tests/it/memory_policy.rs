@@ -1,11 +1,11 @@
 //! What of the memories reaches a prompt, and whose.
 
 use crate::kit::{Bench, all, last, say, say_as_guest};
-use limpid_core::Category;
 use limpid_core::task::TaskKind;
+use limpid_core::{Category, Trust};
 use limpid_runtime::tasks::{TaskRequest, When};
 use limpid_runtime::{Agent, ChangeOutcome, ChatRequest, ConversationChoice, MemoryPolicy};
-use limpid_store::{Audience, ConversationChange, SqliteOptions, SqliteStore};
+use limpid_store::{Audience, Author, ConversationChange, NewMemory, SqliteOptions, SqliteStore};
 use limpid_testkit::Recorded;
 
 const OK: &str = "[[reply]]\ntext = \"ok\"\n";
@@ -274,6 +274,35 @@ async fn memories_may_have_as_many_megabytes_as_the_owner_says() {
         bench.clock.forward(jiff::Span::new().hours(25));
     }
     assert_eq!(moved, [0, 1], "with the key a million bytes, then one more");
+}
+
+/// Strangers' texts may have a model keep what they like; none of it takes the place of what the owner said.
+// SEC-061
+#[tokio::test]
+async fn however_many_memories_strangers_leave_a_query_finds_the_owners() {
+    let query = "[[reply]]\ncalls = [{ name = \"memory_query\", arguments = { query = \"allergy nuts\" } }]\n";
+    let bench = Bench::new(&format!("{query}{OK}")).await;
+    let agent = bench.agent();
+    let owners = "There is an allergy in the family, and it was the nuts that nearly killed me";
+    agent.memory().remember("health", owners, Category::General, "test").await.unwrap();
+    for number in 0..150 {
+        let theirs = NewMemory {
+            key: Some(format!("allergy {number}")),
+            content: "allergy nuts: none".to_owned(),
+            category: Category::General,
+            trust: Trust::Outside,
+            author: Author::Inferred,
+            source: None,
+            now_ms: agent.now_ms(),
+        };
+        agent.store().store_memory(theirs).await.unwrap();
+    }
+    say(&agent, "what about nuts?").await;
+    let request = bench.server.calls().last().unwrap().json();
+    let messages = request["messages"].as_array().unwrap().clone();
+    let found = messages.iter().rfind(|message| message["role"] == "tool").unwrap()["content"].as_str().unwrap();
+    assert!(found.contains(owners), "{found}");
+    assert_eq!(found.matches("none").count(), 3, "{found}");
 }
 
 // LES-058

@@ -56,11 +56,13 @@ pub(super) fn typed(tx: &Tx<'_>, id: &ConversationId) -> Outcome<Vec<String>> {
     Ok(texts.collect::<Result<_, _>>()?)
 }
 
-/// What the owner typed and what the model called, in the conversation's order.
+/// What the owner typed and has not taken out again, and what the model called, in the conversation's order.
 pub(super) fn typed_and_called(tx: &Tx<'_>, id: &ConversationId) -> Outcome<Vec<TypedOrCalled>> {
     let mut statement = tx.sql.prepare_cached(
         "SELECT coalesce(message, 9223372036854775807) AS at, id, text, NULL AS calls FROM inbound
          WHERE owner = :owner AND conversation = :conversation AND typed = 1
+         AND NOT EXISTS (SELECT 1 FROM turn WHERE turn.owner = inbound.owner AND turn.conversation = inbound.conversation
+                         AND turn.id = inbound.turn AND turn.hidden_ms IS NOT NULL)
          UNION ALL
          SELECT id, 0, NULL, calls FROM message
          WHERE owner = :owner AND conversation = :conversation AND calls IS NOT NULL

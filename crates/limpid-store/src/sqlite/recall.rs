@@ -62,6 +62,9 @@ pub(super) fn candidates(tx: &Tx<'_>, words: &[String], meaning: Option<&Meaning
     Ok(found)
 }
 
+/// Memories, at most, whose labels are looked at.
+const LOOKED_AT: usize = 4000;
+
 /// A word that selects memories.
 struct Selecting<'a> {
     word: &'a str,
@@ -105,11 +108,26 @@ fn promising(tx: &Tx<'_>, words: &[Selecting<'_>], limit: usize) -> Outcome<Vec<
         first.1 += if same { next.1 } else { 0.0 };
         same
     });
-    if held.len() > limit {
-        held.select_nth_unstable_by(limit, |a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
-        held.truncate(limit);
+    if held.len() <= limit {
+        return Ok(held.into_iter().map(|(id, _)| id).collect());
     }
-    Ok(held.into_iter().map(|(id, _)| id).collect())
+    let best = |a: &(i64, f64), b: &(i64, f64)| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0));
+    if held.len() > LOOKED_AT {
+        held.select_nth_unstable_by(LOOKED_AT, best);
+        held.truncate(LOOKED_AT);
+    }
+    held.sort_unstable_by(best);
+    // So many of each side: strangers' memories take no place of the owner's, however many say the same.
+    let mut is_foreign = tx.sql.prepare_cached("SELECT trust IN ('guest', 'outside') FROM memory WHERE id = ?")?;
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for (id, _) in held {
+        let is_foreign: Option<bool> = is_foreign.query_row([id], |row| row.get(0)).optional()?;
+        let side = if is_foreign.unwrap_or_default() { &mut theirs } else { &mut ours };
+        if side.len() < limit {
+            side.push(id);
+        }
+    }
+    Ok([ours, theirs].concat())
 }
 
 fn corpus(tx: &Tx<'_>) -> Outcome<Corpus> {

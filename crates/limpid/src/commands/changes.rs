@@ -39,6 +39,7 @@ pub(super) fn words(change: &EventKind) -> Option<String> {
         EventKind::CompactionFailed { again: true, .. } => "not compacted, for the same reason as before".to_owned(),
         EventKind::CompactionFailed { reason, .. } => format!("not compacted: {reason}"),
         EventKind::Delivered { origin, text, .. } => format!("[{origin}] {}", plain(text)),
+        EventKind::AgentEnded { agent, label, state } if label.is_empty() => format!("agent {agent} is {state}"),
         EventKind::AgentEnded { agent, label, state } => format!("agent {agent} is {state}: {label}"),
         EventKind::TaskRan { task, outcome, detail } => with_detail(format!("task {task}: {outcome}"), detail),
         EventKind::HeartbeatDecided { outcome, detail, .. } => with_detail(format!("heartbeat: {outcome}"), detail),

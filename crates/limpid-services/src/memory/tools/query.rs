@@ -18,6 +18,9 @@ use crate::tools::trouble;
 /// Memories that one query returns when the model does not say how many.
 const RESULTS: usize = 10;
 
+/// Of these, memories of strangers' at most.
+const OF_STRANGERS: usize = 3;
+
 /// Memories that one query returns at most.
 const MOST_RESULTS: usize = 50;
 
@@ -88,6 +91,12 @@ impl Tool for MemoryQuery {
             return Err("the query has no word to search for".into());
         }
         let limit = limit.map_or(RESULTS, |limit| (limit as usize).clamp(1, MOST_RESULTS));
+        // However many memories strangers' texts have left, they do not take the places of the owner's.
+        let mut theirs = 0;
+        found.memories.retain(|memory| {
+            theirs += usize::from(memory.trust.is_foreign());
+            !memory.trust.is_foreign() || theirs <= OF_STRANGERS
+        });
         found.memories.truncate(limit);
         // A full answer says nothing of what else there is, so only a short one has to say what it covers.
         let missing = if found.memories.len() < limit { self.missing(&found).await? } else { None };
