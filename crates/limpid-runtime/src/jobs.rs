@@ -73,7 +73,20 @@ impl Jobs {
     /// # Errors
     /// When there is none of that number that waits or is done, or it cannot be run.
     pub async fn run_task(&self, id: &str) -> Result<(Task, TaskRun), AgentError> {
-        self.tasks.run_now(id).await
+        let ran = self.tasks.run_now(id).await?;
+        self.deps.conversations.deliver_waiting().await?;
+        Ok(ran)
+    }
+
+    /// The same in a process that goes on: what it says is delivered as soon as its conversation is free, and nobody waits for
+    /// others, in one of which a question may be open.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn begin_task(&self, id: &str) -> Result<(Task, TaskRun), AgentError> {
+        let ran = self.tasks.run_now(id).await?;
+        self.deps.deliveries.wake_pending().await?;
+        Ok(ran)
     }
 
     /// Deletes the requests that are older or more than the owner keeps.

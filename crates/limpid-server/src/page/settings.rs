@@ -147,17 +147,12 @@ async fn change(State(page): State<Arc<Page>>, Form(change): Form<Change>) -> Re
 
 /// `POST /settings/heartbeat/run`: one run now. It goes on when the browser is closed.
 async fn run(State(page): State<Arc<Page>>) -> Result<Response, Trouble> {
-    let agent = page.agent.clone();
-    let running = tokio::spawn(async move {
-        let result = agent.jobs().run_heartbeat().await?;
-        agent.conversations().deliver_waiting().await?;
-        Ok::<_, limpid_runtime::AgentError>(result)
-    });
-    match running.await {
-        Ok(Ok(HeartbeatResult::Ran(_))) => state(State(page)).await,
-        Ok(Ok(HeartbeatResult::Waits(why))) => Err(Trouble::invalid(format!("The heartbeat was not run: {why}."))),
-        Ok(Err(error)) => Err(error.into()),
-        Err(_) => Err(Trouble::invalid("The run was cut off.")),
+    match page.agent.jobs().run_heartbeat().await? {
+        HeartbeatResult::Ran(_) => {
+            page.agent.deliveries().wake_pending().await?;
+            state(State(page)).await
+        }
+        HeartbeatResult::Waits(why) => Err(Trouble::invalid(format!("The heartbeat was not run: {why}."))),
     }
 }
 

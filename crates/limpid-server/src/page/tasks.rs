@@ -165,13 +165,7 @@ async fn change(
 
 /// `POST /tasks/{id}/run`: one run now. It goes on when the browser is closed.
 async fn run(State(page): State<Arc<Page>>, Path(id): Path<i64>, headers: HeaderMap) -> Result<Response, Trouble> {
-    let agent = page.agent.clone();
-    let running = tokio::spawn(async move {
-        let ran = agent.jobs().run_task(&id.to_string()).await?;
-        agent.conversations().deliver_waiting().await?;
-        Ok(ran)
-    });
-    let ran = running.await.unwrap_or_else(|_| Err(AgentError::Invalid("The run was cut off.".to_owned())));
+    let ran = page.agent.jobs().begin_task(&id.to_string()).await;
     back(&page, &headers, ran, |_| format!("/tasks?open={id}&all=true#t{id}")).await
 }
 

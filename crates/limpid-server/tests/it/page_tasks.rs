@@ -1,11 +1,17 @@
 //! Tasks at the page: what is shown of them, and what their buttons do.
 
+use std::time::Duration;
+
 use limpid_core::Trust;
 use limpid_core::task::{TaskKind, TaskStatus};
 use limpid_runtime::tasks::{TaskRequest, When};
 use reqwest::StatusCode;
+use serde_json::Value;
 
 use crate::kit::{PageBench, QUIET};
+
+/// Longer than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 fn wanted(text: &str, when: When) -> TaskRequest {
     TaskRequest {
@@ -59,6 +65,23 @@ async fn a_task_is_planned_run_switched_and_brought_back_at_the_page() {
     bench.leads("/tasks/1", &change).await;
     let screen = bench.html("/tasks").await;
     assert!(screen.contains(">Tea</bdi>") && screen.contains("Daily at 9:00"), "{screen}");
+}
+
+/// Whoever runs a task is not kept waiting by a question of another conversation.
+// SUR-024
+#[tokio::test]
+async fn a_task_runs_while_a_question_waits_elsewhere() {
+    let script =
+        "[[reply]]\ncalls = [{ name = \"write_file\", arguments = { path = \"notes.md\", content = \"x\" } }]\n";
+    let bench = PageBench::new(script, "[tools]\ndefer = false\n[policy]\nask = [{ tool = \"write_file\" }]\n").await;
+    let told = bench.sent("/c/new/send", &[("text", "Write it down")]).await;
+    let asked = |piece: &Value| piece["html"].as_str().unwrap_or_default().contains("data-call");
+    bench.pieces(told["conversation"].as_str().unwrap(), "", asked).await;
+    let fields = [("text", "Drink water"), ("description", ""), ("kind", "reminder"), ("when", "in"), ("time", "2h")];
+    bench.leads("/tasks", &fields).await;
+    let ran = tokio::time::timeout(PATIENCE, bench.leads("/tasks/1/run", &[])).await;
+    assert_eq!(ran.expect("nobody waits"), "/tasks?open=1&all=true#t1");
+    assert!(bench.html("/tasks?open=1&all=true").await.contains("<b class=\"ok\">OK</b>"));
 }
 
 // SUR-024

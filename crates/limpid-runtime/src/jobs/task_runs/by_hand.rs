@@ -43,7 +43,6 @@ impl TaskJob {
             }
             let (task, runs) = self.tasks.get(&name).await?;
             if let Some(run) = runs.rows.into_iter().find(|run| Some(run.slot_ms) == slot_ms && run.end.is_some()) {
-                self.conversations.deliver_waiting().await?;
                 return Ok((task, run));
             }
             if task.standing.next.map(Timestamp::as_millisecond) != slot_ms {
