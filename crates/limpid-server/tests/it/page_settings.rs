@@ -227,6 +227,12 @@ async fn what_cannot_be_and_what_opens_the_machine_is_refused_and_the_file_stays
         ("provider", "[provider.a]\nbase_url = \"http://x\"", "is changed in limpid.toml alone"),
         ("page.public", "true", "is changed in limpid.toml alone"),
         ("no.such", "1", "there is no setting"),
+        // After these no screen could show a prompt.
+        ("agent.profile", "nonsense", "unknown profile"),
+        ("agent.mode", "xyz", "There is no mode"),
+        ("model", "gpt-5", "names no provider"),
+        ("fallback", "openai/scripted\nno-such/model", "is no known provider"),
+        ("heartbeat.model", "x", "names no provider"),
     ];
     for (key, words, why) in wrong {
         let answer = bench.post("/settings/value", &[("key", key), ("words", words)]).send().await.unwrap();

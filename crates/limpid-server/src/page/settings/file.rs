@@ -88,8 +88,29 @@ pub(super) fn routes() -> Router<Arc<Page>> {
 
 /// `POST /settings/value`
 async fn change(State(page): State<Arc<Page>>, Form(Change { key, words }): Form<Change>) -> Result<Response, Trouble> {
+    check(&page, &key, words.as_deref().unwrap_or_default()).await?;
     page.agent.settings_file().set(&key, words.as_deref())?;
     row_now(&page, &key)
+}
+
+/// Looks up what a setting names as a turn would: after a wrong name no screen could show a prompt, nor this one.
+async fn check(page: &Page, key: &str, words: &str) -> Result<(), Trouble> {
+    for name in words.lines().map(str::trim).filter(|name| !name.is_empty()) {
+        match key {
+            "agent.profile" => drop(page.agent.profiles().profile(name)?),
+            "model" | "fallback" | "heartbeat.model" => drop(page.agent.models().open(name)?),
+            "agent.mode" | "scheduling.mode" => {
+                let known = page.agent.complete(&ConversationChoice::New, "/mode ").await;
+                let known: Vec<String> = known.into_iter().map(|known| known.word).collect();
+                if !known.iter().any(|known| known == name) {
+                    let why = format!("There is no mode “{name}”. The modes are {}.", known.join(", "));
+                    return Err(Trouble::invalid(why));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// `POST /settings/undo`: takes the last change back that was made here.
