@@ -4,6 +4,7 @@ use crate::kit::effects::EffectTool;
 use crate::kit::tasks::{calling, due, results};
 use crate::kit::{Bench, say};
 use jiff::ToSpan as _;
+use limpid_core::Trust;
 use limpid_runtime::{Agent, AgentOptions};
 use limpid_store::DeliveryOrigin;
 
@@ -81,5 +82,10 @@ async fn a_command_that_a_stranger_may_have_asked_for_waits_for_the_owner() {
     let agent = Agent::open(AgentOptions { tools: vec![page], ..bench.options() }).unwrap();
     say(&agent, "look at the page").await;
     assert!(agent.tasks().list(None).await.unwrap().rows.is_empty());
-    assert_eq!(agent.drafts().list(false).await.unwrap().rows.len(), 1);
+    let drafts = agent.drafts().list(false).await.unwrap().rows;
+    assert_eq!(drafts.len(), 1);
+    // The yes makes none of its words the owner's: it will run as a program that a stranger's text led to.
+    agent.drafts().approve(drafts[0].id, None).await.unwrap();
+    let planned = agent.tasks().list(None).await.unwrap().rows;
+    assert_eq!(planned.iter().map(|task| task.new.trust).collect::<Vec<_>>(), [Trust::Outside]);
 }

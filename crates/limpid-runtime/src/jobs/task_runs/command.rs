@@ -25,10 +25,8 @@ pub(super) async fn run_command(job: &TaskJob, task: &Task, run: &TaskRun) -> Re
     let tools = job.executor.outside_turns();
     let call_context = CallContext::of(task.new.trust);
     let mut decision = tools.decide(&planned, &call_context, job.host.now_ms()).await;
-    if let Decision::Ask(why) = &decision
-        && !task.new.trust.is_foreign()
-    {
-        // Whoever made the task said yes to this very command.
+    if let Decision::Ask(why) = &decision {
+        // Whoever made the task said yes to this very command; what a stranger's text led to has the label and the view of that.
         planned.approved = Some(Approval { bound_to: why.bound_to.clone(), at_ms: job.host.now_ms() });
         decision = tools.decide(&planned, &call_context, job.host.now_ms()).await;
     }

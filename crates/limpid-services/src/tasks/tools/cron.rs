@@ -75,7 +75,10 @@ impl Cron {
             missed: None,
             conversation: Some(context.conversation.clone()),
         };
-        let requester = requester(context);
+        let requester = match kind {
+            TaskKind::Command => of_command(context)?,
+            _ => requester(context),
+        };
         let task = self.tasks.add_as(&requester, request).await.map_err(trouble)?;
         Ok(self.made(&task, &requester))
     }
@@ -92,12 +95,16 @@ impl Cron {
         Labelled::new(shown, task.new.trust)
     }
 
-    async fn update(&self, id: &str, arguments: Arguments, requester: &Requester) -> Result<Labelled<Value>, Sentence> {
+    async fn update(&self, id: &str, arguments: Arguments, context: &ToolContext) -> Result<Labelled<Value>, Sentence> {
         let when = match times(&arguments).count() {
             0 => None,
             _ => Some(one_of(times(&arguments), TIMES)?),
         };
-        let kind = self.tasks.find_as(requester, id).await.map_err(trouble)?.new.kind;
+        let kind = self.tasks.find_as(&requester(context), id).await.map_err(trouble)?.new.kind;
+        let requester = match kind {
+            TaskKind::Command => of_command(context)?,
+            _ => requester(context),
+        };
         let (message, command) = (given(arguments.message), given(arguments.command));
         // A command is changed by naming one, and never by a message, which nobody asks the owner about.
         let (description, prompt) = match (kind, command) {
@@ -117,9 +124,21 @@ impl Cron {
         if change == TaskChange::default() {
             return Err("nothing to change: give a message, a command, deliver, tz or a time".into());
         }
-        let task = self.tasks.change_as(requester, id, change).await.map_err(trouble)?;
-        Ok(self.made(&task, requester))
+        let task = self.tasks.change_as(&requester, id, change).await.map_err(trouble)?;
+        Ok(self.made(&task, &requester))
     }
+}
+
+/// Who plans a command. The owner's yes to it makes none of its words theirs: it is run as any program that a stranger's text led to, in
+/// the view that such programs have.
+///
+/// # Errors
+/// When the owner did not say yes to what a stranger's text led to.
+fn of_command(context: &ToolContext) -> Result<Requester, Sentence> {
+    if context.trust.is_foreign() && !context.approved {
+        return Err("a command that strangers' text led to is planned by the owner's yes to it alone".into());
+    }
+    Ok(Requester { trust: context.trust, ..requester(context) })
 }
 
 /// Said where a command is to be handed to a model.
@@ -219,7 +238,7 @@ impl Tool for Cron {
                 return Ok(Labelled::new(job(&task).to_string(), trust));
             }
             Action::Add => self.add(arguments, key, context).await?,
-            Action::Update => self.update(&id()?, arguments, &requester).await?,
+            Action::Update => self.update(&id()?, arguments, context).await?,
             Action::Remove => {
                 let task = self.tasks.cancel_as(&requester, &id()?).await.map_err(trouble)?;
                 stands(&task)
