@@ -1,9 +1,12 @@
 //! Text as a terminal may show it: nothing in it moves the cursor, changes a colour, writes to the clipboard, or turns
 //! letters around.
 
+mod joins;
+
 use std::borrow::Cow;
 use std::fmt;
 
+use self::joins::{is_joiner, joins};
 use crate::boundary::is_invisible;
 
 /// What a person may be shown: nothing in it steers what shows it. Notices take nothing else.
@@ -31,16 +34,24 @@ impl fmt::Display for Shown {
 /// The text with everything written out that a terminal would follow or draw as nothing: an escape becomes `\u{1b}`. Line
 /// breaks and tabs stay.
 pub fn shown(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_followed) {
+    written_out(text, |letter, out| out.extend(letter.escape_unicode()))
+}
+
+/// The text with each letter written out that a terminal would follow or that nobody sees.
+fn written_out(text: &str, write: impl Fn(char, &mut String)) -> Cow<'_, str> {
+    if !text.contains(|letter| is_followed(letter) || is_joiner(letter)) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
-    for letter in text.chars() {
-        if is_followed(letter) {
-            out.extend(letter.escape_unicode());
+    let (mut before, mut letters) = (None, text.chars().peekable());
+    while let Some(letter) = letters.next() {
+        let is_unseen = is_joiner(letter) && !joins(before, letter, letters.peek().copied());
+        if is_unseen || is_followed(letter) {
+            write(letter, &mut out);
         } else {
             out.push(letter);
         }
+        before = Some(letter);
     }
     Cow::Owned(out)
 }
@@ -62,19 +73,10 @@ fn is_followed(letter: char) -> bool {
 
 /// JSON with the same letters written as it writes letters, so that it stays the same value.
 pub fn shown_json(json: &str) -> Cow<'_, str> {
-    if !json.contains(is_followed) {
-        return Cow::Borrowed(json);
-    }
-    let mut out = String::with_capacity(json.len() + 16);
-    for letter in json.chars() {
-        if is_followed(letter) {
-            let mut units = [0; 2];
-            out.extend(letter.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
-        } else {
-            out.push(letter);
-        }
-    }
-    Cow::Owned(out)
+    written_out(json, |letter, out| {
+        let mut units = [0; 2];
+        out.extend(letter.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
+    })
 }
 
 /// The text with marks around each run of letters that are written from right to left, so that none turns around what stands
