@@ -93,6 +93,29 @@ impl Message {
     pub fn new(role: Role, text: impl Into<String>, trust: Trust) -> Self {
         Self { role, text: text.into(), trust, calls: Vec::new(), state: Vec::new(), call_id: None, boundary: None }
     }
+
+    /// The label of everything that stands in it; `trust` is that of whoever said it.
+    pub fn trust_of_all(&self) -> Trust {
+        trust_of_all(self.role, &self.text, self.trust)
+    }
+}
+
+/// How the line begins that stands before a stranger's text in prompts.
+pub const QUOTES_A_STRANGER: &str = "[untrusted ";
+
+/// The label of everything that stands in a message. What is sent of a person's message is kept as it was sent, and a prompt may quote
+/// strangers behind the person's words: a goal, a skill, mail.
+///
+/// ```
+/// use limpid_core::message::trust_of_all;
+/// use limpid_core::{Role, Trust};
+/// let sent = "go on\n\n[context]\nGoal: [untrusted 00ff]\nsend it\n[/untrusted 00ff]";
+/// assert_eq!(trust_of_all(Role::User, sent, Trust::Owner), Trust::Outside);
+/// assert_eq!(trust_of_all(Role::User, "go on", Trust::Owner), Trust::Owner);
+/// ```
+pub fn trust_of_all(role: Role, text: &str, trust: Trust) -> Trust {
+    let quotes = role == Role::User && text.contains(QUOTES_A_STRANGER);
+    if quotes { trust.join(Trust::Outside) } else { trust }
 }
 
 /// What a model reads of a call that the owner said no to.

@@ -5,6 +5,7 @@
 //! harmless by the smallest visible change, and every other character stays as it was written.
 
 use limpid_core::line::is_break;
+use limpid_core::message::QUOTES_A_STRANGER;
 use sha2::{Digest, Sha256};
 
 /// Digits of a tag that is derived from the texts themselves.
@@ -85,7 +86,7 @@ pub fn fence(text: &str, tag: &str) -> String {
 /// ```
 pub fn inside(fenced: &str) -> &str {
     let enclosed = fenced.split_once('\n').and_then(|(first, rest)| {
-        let tag = first.strip_prefix("[untrusted ")?.strip_suffix(']')?;
+        let tag = first.strip_prefix(QUOTES_A_STRANGER)?.strip_suffix(']')?;
         rest.strip_suffix(&*close(tag))
     });
     enclosed.unwrap_or(fenced)
@@ -93,7 +94,7 @@ pub fn inside(fenced: &str) -> &str {
 
 /// The line before foreign text, with its line break.
 pub(crate) fn open(tag: &str) -> String {
-    format!("[untrusted {tag}]\n")
+    format!("{QUOTES_A_STRANGER}{tag}]\n")
 }
 
 /// The line after foreign text, with the line break before it.
@@ -187,33 +188,50 @@ fn speaks(line: &str) -> bool {
 
 /// Copies a line and breaks what opens a boundary or a chat template's marker.
 fn disarm(line: &str, out: &mut String) {
-    let mut rest = line;
-    while let Some(at) = rest.find(['<', '[']) {
-        let (before, marked) = rest.split_at(at);
-        out.push_str(before);
-        let inside = &marked[1..];
-        let angle = marked.starts_with('<');
-        if !angle && is_fence(inside) {
+    let is_before_fence = |c: char| c.is_whitespace() || matches!(c, '/' | '\\' | '[' | '|');
+    let (mut fences, mut markers) = (Run::default(), Run::default());
+    let mut copied = 0;
+    for (at, _) in line.match_indices(['<', '[']) {
+        out.push_str(&line[copied..at]);
+        let inside = &line[at + 1..];
+        let (own, angle) = (&line[at..=at], line[at..].starts_with('<'));
+        let fence = fences.end(line, at + 1, is_before_fence);
+        let name = markers.end(line, at + 1, |c| matches!(c, '/' | '<'));
+        if !angle && starts_with(&line[fence..], "untrusted") {
             out.push('(');
-        } else if inside.starts_with(['|', '｜']) || is_marker(inside, angle) {
-            out.push_str(&marked[..1]);
+        } else if inside.starts_with(['|', '｜']) || is_marker(&line[name..], angle, name > at + 1) {
+            out.push_str(own);
             out.push(' ');
         } else {
-            out.push_str(&marked[..1]);
+            out.push_str(own);
         }
-        rest = inside;
+        copied = at + 1;
     }
-    out.push_str(rest);
+    out.push_str(&line[copied..]);
 }
 
-fn is_fence(inside: &str) -> bool {
-    let word = inside.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '/' | '\\' | '[' | '|'));
-    starts_with(word, "untrusted")
+/// A stretch of a line that was gone through: from everywhere in it the way leads to the same end. So a line is gone through once,
+/// whatever it consists of.
+#[derive(Default)]
+struct Run {
+    start: usize,
+    end: usize,
 }
 
-fn is_marker(inside: &str, angle: bool) -> bool {
-    let name = inside.trim_start_matches(['/', '<']);
-    let (end, doubled) = if angle { (['>', ' '], name.len() < inside.len()) } else { ([']', ' '], false) };
+impl Run {
+    /// Where the letters of a kind end that begin at a place.
+    fn end(&mut self, line: &str, from: usize, is_in: impl Fn(char) -> bool) -> usize {
+        if !(self.start..=self.end).contains(&from) {
+            let rest = &line[from..];
+            *self = Self { start: from, end: from + (rest.len() - rest.trim_start_matches(is_in).len()) };
+        }
+        self.end
+    }
+}
+
+/// Whether a name stands here that a chat template would take for a change of speaker.
+fn is_marker(name: &str, angle: bool, was_slashed: bool) -> bool {
+    let (end, doubled) = if angle { (['>', ' '], was_slashed) } else { ([']', ' '], false) };
     MARKERS.into_iter().any(|marker| {
         starts_with(name, marker)
             && name[marker.len()..].starts_with(end)

@@ -6,9 +6,6 @@ use limpid_core::{ConversationId, Message, MessageId, Role, Trust, WindowView};
 use limpid_services::error::AgentError;
 use limpid_store::{Conversation, SettingEvent, Store, StoredMessage};
 
-/// How the mark begins behind which a prompt quotes a stranger.
-const BOUNDARY: &str = "[untrusted ";
-
 /// The name of the setting that holds up to which message a conversation was cleaned.
 pub const CLEAN: &str = "clean";
 
@@ -71,7 +68,9 @@ fn put_aside(rows: &[StoredMessage], until: MessageId, mut tainted: bool) -> Vec
     let mut aside: Vec<bool> = rows
         .iter()
         .map(|row| {
-            let foreign = row.message.trust.is_foreign();
+            // Where nobody typed it, all of it is a prompt's, with what that quoted.
+            let is_prompts = row.typed.as_ref().is_none_or(String::is_empty);
+            let foreign = row.message.trust.is_foreign() || (is_prompts && row.message.trust_of_all().is_foreign());
             tainted |= foreign && row.id <= until;
             row.id <= until && (foreign || (tainted && row.message.role != Role::User))
         })
@@ -118,7 +117,7 @@ fn pointed(rows: Vec<StoredMessage>, until: MessageId, tainted: bool) -> Vec<Sto
 
 /// A person's message without what its prompt quoted of strangers behind it: a goal, a skill.
 fn as_typed(mut row: StoredMessage) -> StoredMessage {
-    let quotes = row.message.role == Role::User && row.message.text.contains(BOUNDARY);
+    let quotes = row.message.trust_of_all() != row.message.trust;
     if let Some(typed) = row.typed.as_ref().filter(|typed| quotes && !typed.is_empty()) {
         row.message.text.clone_from(typed);
     }
@@ -234,6 +233,6 @@ mod tests {
         let shown = |typed, until| pointed(vec![row(typed)], MessageId(until), true).remove(0).message.text;
         assert_eq!(shown(Some("go on"), 1), "go on");
         assert_eq!(shown(Some("go on"), 0), text, "what comes after stays as it was sent");
-        assert_eq!(shown(None, 1), text, "the owner typed that");
+        assert!(shown(None, 1).contains("put aside"), "a run's prompt, which nobody typed, goes whole");
     }
 }

@@ -50,7 +50,10 @@ impl ReadResult {
         let said = match outcome {
             Some(ToolOutcome { said, .. }) => said,
             // The message shows all of it.
-            None => Labelled::new(message.text, message.trust),
+            None => {
+                let trust = message.trust_of_all();
+                Labelled::new(message.text, trust)
+            }
         };
         Ok(said.join(before))
     }

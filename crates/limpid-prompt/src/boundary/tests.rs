@@ -49,6 +49,22 @@ proptest! {
     }
 }
 
+/// What a stranger sends costs as much as it is long.
+// SEC-093
+#[test]
+fn a_line_is_gone_through_once() {
+    let (line, seen) = ("[".repeat(10_000), std::cell::Cell::new(0));
+    let mut run = Run::default();
+    for at in 0..line.len() {
+        let end = run.end(&line, at + 1, |c| {
+            seen.set(seen.get() + 1);
+            c == '['
+        });
+        assert_eq!(end, line.len());
+    }
+    assert!(seen.get() <= line.len(), "{}", seen.get());
+}
+
 // SEC-003
 #[test]
 fn what_could_pass_for_a_turn_or_a_notice_is_broken() {

@@ -284,8 +284,8 @@ impl Agents {
             if agent.new.holder == self.host().holder() {
                 self.wake(agent);
             }
-            let change =
-                EventKind::AgentEnded { agent: agent.id.0, label: agent.new.label.clone(), state: state.to_string() };
+            let label = agent.new.label_of_ours().unwrap_or_default().to_owned();
+            let change = EventKind::AgentEnded { agent: agent.id.0, label, state: state.to_string() };
             self.0.parts.events.send(Some(&agent.chat), change);
         }
         // Before anybody who waits looks whether there is more to wait for. What fails here is done at the next start; the agent has
@@ -391,7 +391,7 @@ impl Agents {
         let filter = RequestFilter { conversation: Some(own), limit: REQUESTS, ..RequestFilter::default() };
         let requests = self.store().requests(filter).await?.rows;
         let read = requests.iter().filter_map(|request| Some(request.end.as_ref()?.trust));
-        let read = read.chain(messages.iter().map(|row| row.message.trust)).fold(agent.trust, Trust::join);
+        let read = read.chain(messages.iter().map(|row| row.message.trust_of_all())).fold(agent.trust, Trust::join);
         Ok(Labelled::new(said, read))
     }
 }

@@ -237,9 +237,9 @@ impl MemoryWriter {
         let messages = self.store.messages(conversation, None).await?.rows;
         let said = messages
             .iter()
-            .map(|row| &row.message)
-            .filter(|message| message.role == Role::User && !message.trust.is_foreign());
-        let said = is_said(content, said.map(|message| message.text.as_str()));
+            .filter(|row| row.message.role == Role::User && !row.message.trust.is_foreign())
+            .map(|row| row.typed.as_deref().unwrap_or(&row.message.text));
+        let said = is_said(content, said);
         Ok(if said { Author::Said } else { Author::Inferred })
     }
 }

@@ -47,6 +47,14 @@ pub async fn the_trust_of_a_conversation_is_that_of_its_least_trusted_message(be
         labels.push(store.trust_until(&conversation_id("a"), row.id).await.unwrap());
     }
     assert_eq!(labels, [Trust::Owner, Trust::Guest, Trust::Outside, Trust::Outside]);
+    // What is sent of the owner's words may quote a stranger.
+    store.create_conversation(conversation("q", 1)).await.unwrap();
+    let lease = lease(store, "q", 0).await;
+    let turn = begin(store, &lease, "t3", &[]).await;
+    let sent = message(Role::User, "go on\n\n[context]\n[untrusted 00ff]\nobey\n[/untrusted 00ff]");
+    store.commit(&lease, &turn, vec![TurnWrite::Messages(vec![sent])], 2).await.unwrap();
+    let sent = store.messages(&conversation_id("q"), None).await.unwrap().rows[0].id;
+    assert_eq!(store.trust_until(&conversation_id("q"), sent).await.unwrap(), Trust::Outside);
     let other = store.messages(&conversation_id("b"), None).await.unwrap().rows[0].id;
     assert_eq!(store.trust_until(&conversation_id("b"), other).await.unwrap(), Trust::Owner);
 }
@@ -270,6 +278,11 @@ pub async fn an_accepted_message_waits_until_a_turn_takes_it(bench: &Bench) {
     let said = store.typed_and_called(&conversation_id("c")).await.unwrap();
     assert_eq!(said, [TypedOrCalled::Typed(ODD.to_owned()), TypedOrCalled::Typed(ODD.to_owned())]);
     assert!(bench.other.typed_and_called(&conversation_id("c")).await.unwrap().is_empty());
+    // What is taken out of the conversation gives no right; what waits stays.
+    let hide = vec![ConversationChange::Hide(turn.clone())];
+    store.change_conversation(&conversation_id("c"), hide, 3).await.unwrap();
+    assert_eq!(store.typed_and_called(&conversation_id("c")).await.unwrap(), [TypedOrCalled::Typed(ODD.to_owned())]);
+    assert_eq!(store.typed(&conversation_id("c")).await.unwrap(), [ODD, ODD]);
     let missing = store.accept(inbound("nowhere", None, "hi")).await;
     assert!(matches!(missing, Err(StoreError::NotFound { .. })), "{missing:?}");
 }

@@ -1,6 +1,7 @@
 //! Messages: append-only, calls and results in pairs.
 
-use limpid_core::{CallId, ConversationId, Message, MessageId, RequestId, Trust, TurnId, message::unpaired};
+use limpid_core::message::{QUOTES_A_STRANGER, unpaired};
+use limpid_core::{CallId, ConversationId, Message, MessageId, RequestId, Trust, TurnId};
 use rusqlite::{Row, named_params};
 
 use super::failure::{Outcome, is_taken};
@@ -101,9 +102,11 @@ pub(super) fn request_of(tx: &Tx<'_>, id: &ConversationId, turn: &TurnId) -> Out
 /// The label of the least trusted message up to one; a label that cannot be read is a stranger's.
 pub(super) fn trust_until(tx: &Tx<'_>, id: &ConversationId, last: MessageId) -> Outcome<Trust> {
     let mut statement = tx.sql.prepare_cached(
-        "SELECT DISTINCT trust FROM message WHERE owner = :owner AND conversation = :conversation AND id <= :last",
+        "SELECT DISTINCT iif(role = 'user' AND instr(text, :quotes) > 0, 'outside', trust) FROM message
+         WHERE owner = :owner AND conversation = :conversation AND id <= :last",
     )?;
-    let params = named_params! { ":owner": tx.owner, ":conversation": id.as_str(), ":last": last.0 };
+    let quotes = QUOTES_A_STRANGER;
+    let params = named_params! { ":owner": tx.owner, ":conversation": id.as_str(), ":last": last.0, ":quotes": quotes };
     let labels = statement.query_map(params, |row| row.get::<_, String>(0))?;
     labels
         .map(|label| Ok(label?.parse().unwrap_or(Trust::Outside)))

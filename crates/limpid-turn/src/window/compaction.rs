@@ -306,7 +306,7 @@ pub(super) fn trust_of(digests: &[Digest]) -> Trust {
 
 /// The label of the least trusted of some messages.
 pub(super) fn of_entries(entries: &[Entry]) -> Trust {
-    entries.iter().map(|entry| entry.message.trust).fold(Trust::Owner, Trust::join)
+    entries.iter().map(|entry| entry.message.trust_of_all()).fold(Trust::Owner, Trust::join)
 }
 
 fn digest_of(text: Labelled<String>, part: &[Entry], compaction: u32, count: Count<'_>) -> Option<Digest> {

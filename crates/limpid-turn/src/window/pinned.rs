@@ -16,7 +16,7 @@ pub(crate) fn pin(task: &Task, through: Option<MessageId>, count: Count<'_>) -> 
             if text != typed.message.text {
                 text = format!("{text}\n[message {}]", request.id);
             }
-            Some(Pin { message: request.id, text, trust: request.message.trust })
+            Some(Pin { message: request.id, text, trust: typed.message.trust_of_all() })
         }
         (None, Some(pin)) => Some(pin.clone()),
         (None, None) => None,

@@ -5,6 +5,7 @@ mod destroyed_files;
 #[cfg(target_os = "linux")]
 mod endless_file;
 mod equal_keys;
+mod failed_turn;
 mod fixed_fetches;
 mod flood_of_calls;
 #[cfg(target_os = "linux")]
@@ -24,6 +25,8 @@ mod names_of_files;
 pub(crate) mod obedient;
 mod other_destination;
 mod owners_name;
+#[cfg(unix)]
+mod pasted_yes;
 mod planned_words;
 #[cfg(target_os = "linux")]
 mod planted_files;
@@ -35,6 +38,7 @@ mod reserved_links;
 mod rewritten_result;
 mod senders_name;
 mod several_questions;
+mod silenced_inbox;
 mod spelled_by_links;
 #[cfg(unix)]
 mod steered_terminal;

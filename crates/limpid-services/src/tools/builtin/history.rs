@@ -186,7 +186,7 @@ async fn listed(
         let shown = limpid_turn::result::keep_both_ends(said(row), limit);
         format!("[message {}] {}{called}: {shown}", row.id, row.message.role)
     };
-    let mut trust = rows.iter().fold(Trust::Owner, |trust, row| trust.join(row.message.trust));
+    let mut trust = rows.iter().fold(Trust::Owner, |trust, row| trust.join(row.message.trust_of_all()));
     // What the model said or called after it had read a stranger's text may repeat it, also where that text is put aside.
     if let Some(said) = rows.iter().rfind(|row| row.message.role != Role::User) {
         let before = store.trust_until(&context.conversation, said.id).await.map_err(trouble)?;

@@ -1,7 +1,9 @@
 //! Who wrote what a model reads.
 
+use limpid_core::message::trust_of_all;
 use limpid_core::{Message, Trust, TurnId};
 use limpid_prompt::Inputs;
+use limpid_prompt::inputs::HistoryMessage;
 use limpid_store::{RequestFilter, Store, StoreError};
 
 /// Requests of one turn that are looked at: more than a turn can make.
@@ -19,21 +21,26 @@ pub async fn trust_read_in(store: &dyn Store, turn: &TurnId) -> Result<Trust, St
 /// The label of the least trusted text that the inputs and the messages of a turn put into the model's window; text of
 /// the owner's and of their files counts as the owner's.
 pub fn window_trust(inputs: &Inputs, in_flight: &[Message]) -> Trust {
-    let history = inputs.history.iter().map(|message| message.trust);
     let digests = inputs.digests.iter().map(|digest| digest.trust);
     let pin = inputs.pin.iter().map(|pin| pin.trust);
     let said = inputs.summary.iter().chain(&inputs.user).map(|quoted| quoted.trust);
     let beginning = inputs.changed.stored.iter().filter_map(|stored| stored.goal.as_ref());
     let goals = inputs.goal.iter().chain(beginning).map(|goal| goal.trust);
-    let named = history.chain(digests).chain(pin).chain(said).chain(goals).map(Trust::from);
-    let running = in_flight.iter().map(|message| message.trust);
-    named.chain(running).filter(|trust| trust.is_foreign()).fold(Trust::Owner, Trust::join)
+    let named = digests.chain(pin).chain(said).chain(goals).map(Trust::from);
+    let of_history =
+        |message: &HistoryMessage| trust_of_all(message.role.into(), &message.content, message.trust.into());
+    let history = inputs.history.iter().map(of_history);
+    named
+        .chain(history)
+        .chain(in_flight.iter().map(Message::trust_of_all))
+        .filter(|trust| trust.is_foreign())
+        .fold(Trust::Owner, Trust::join)
 }
 
 #[cfg(test)]
 mod tests {
     use limpid_core::Role;
-    use limpid_prompt::inputs::{ChangedInput, Digest, GoalInput, HistoryMessage, Quoted, StoredInput, TrustName};
+    use limpid_prompt::inputs::{ChangedInput, Digest, GoalInput, Quoted, RoleName, StoredInput, TrustName};
 
     use super::*;
 
@@ -44,6 +51,15 @@ mod tests {
         let tainted = [
             Inputs { user: Some(Quoted::new("hi", TrustName::Guest)), ..Inputs::default() },
             Inputs { history: vec![HistoryMessage::by(outside)], ..Inputs::default() },
+            // What the owner said is kept as it was sent, with what its prompt quoted of strangers.
+            Inputs {
+                history: vec![HistoryMessage {
+                    role: RoleName::User,
+                    content: "go on\n\n[context]\n[untrusted 00ff]\nobey\n[/untrusted 00ff]".to_owned(),
+                    ..HistoryMessage::by(TrustName::Owner)
+                }],
+                ..Inputs::default()
+            },
             Inputs { digests: vec![Digest::by(outside)], ..Inputs::default() },
             Inputs { pin: Some(Quoted::new("", outside)), ..Inputs::default() },
             Inputs { goal: Some(GoalInput::by(outside)), ..Inputs::default() },
