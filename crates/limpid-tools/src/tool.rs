@@ -185,18 +185,33 @@ pub trait SendState: fmt::Debug + Send + Sync {
 
 /// The items of the inbox that a call has shown to the model. They are written down together with the call's result, so a
 /// call that fails or is cut off has shown nothing.
-#[derive(Clone, Debug, Default)]
-pub struct ShownItems(Arc<Mutex<Vec<i64>>>);
+#[derive(Clone, Debug)]
+pub struct ShownItems(Option<Arc<Mutex<Vec<i64>>>>);
 
 impl ShownItems {
+    /// What is shown stays unseen: a call that a stranger's text may have led to takes nothing out of the owner's sight.
+    pub fn unkept() -> Self {
+        Self(None)
+    }
+
     /// Adds items by their numbers.
     pub fn add(&self, items: impl IntoIterator<Item = i64>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(items);
+        if let Some(kept) = &self.0 {
+            kept.lock().unwrap_or_else(PoisonError::into_inner).extend(items);
+        }
     }
 
     /// Takes out everything that was added.
     pub fn take(&self) -> Vec<i64> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        let taken =
+            self.0.as_ref().map(|kept| std::mem::take(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner)));
+        taken.unwrap_or_default()
+    }
+}
+
+impl Default for ShownItems {
+    fn default() -> Self {
+        Self(Some(Arc::default()))
     }
 }
 

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use limpid_config::Redactor;
 use limpid_context::PrefixCache;
 use limpid_core::CallId;
 use limpid_core::agent::tells_of_agents;
 use limpid_services::error::AgentError;
+use limpid_services::heartbeat;
 use limpid_services::tools::{CallContext, Decision, ShownItems, ToolContext, ToolFinder};
 use limpid_store::{Kept, TurnWrite};
 use limpid_turn::{Effect, Event, HeldCall, PlannedCall, ToolOutcome};
@@ -125,16 +127,35 @@ impl RunningTurn {
     }
 
     fn without_secrets(&self, event: Event) -> Event {
-        let redactor = self.deps.redactor();
         match event {
+            // What anybody can read holds no secret of the owner's, and a guess that is struck out is a guess that is confirmed.
+            Event::ToolDone { id, outcome } if self.is_public_call(&id) => Event::ToolDone { id, outcome },
             Event::ToolDone { id, outcome } => {
+                let redactor = self.redactor();
                 Event::ToolDone { id, outcome: outcome.map(|text| redactor.clean(text)) }
             }
             other => other,
         }
     }
 
+    fn is_public_call(&self, id: &CallId) -> bool {
+        let mut calls = self.machine.in_flight().iter().flat_map(|message| &message.calls);
+        calls.any(|call| call.id == *id && self.calls.tools.is_public(&call.name))
+    }
+
+    /// What strikes the owner's secrets out of texts. The windows of research workers and of strangers' turns show nothing of the
+    /// owner's, so there it knows none: what is struck out of a stranger's guesses would tell which one is right.
+    pub(super) fn redactor(&self) -> Redactor {
+        let shows_nothing = self.calls.tools.is_research() || self.calls.tools.is_for_strangers();
+        if shows_nothing { Redactor::default() } else { self.deps.redactor().clone() }
+    }
+
     fn tool_context(&self, call: &CallId, context: &CallContext) -> ToolContext {
+        // A heartbeat looks at what came in for the owner, whoever wrote it.
+        let shown = match context.trust.is_foreign() && self.requests.path != heartbeat::PATH {
+            true => ShownItems::unkept(),
+            false => ShownItems::default(),
+        };
         ToolContext {
             now: self.deps.host().now(),
             zone: self.deps.host().zone(),
@@ -148,7 +169,7 @@ impl RunningTurn {
             snapshot: None,
             bans: limpid_core::policy::Bans::default(),
             send_state: None,
-            shown: ShownItems::default(),
+            shown,
             owner: self.listeners.can_answer().then(|| ask_owner(self.id().clone(), Arc::clone(&self.listeners))),
         }
     }

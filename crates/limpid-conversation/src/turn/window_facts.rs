@@ -47,7 +47,7 @@ async fn window_facts(turn: &mut RunningTurn) -> Result<WindowFacts, AgentError>
         // Its task was written while the turn that sent it was clean, or the owner has confirmed it.
         holds_private(&Inputs { user: None, ..turn.requests.inputs.clone() }, in_flight, is_public)
     } else {
-        holds_private(&turn.requests.inputs, in_flight, is_public)
+        turn.requests.profile.is_changed() || holds_private(&turn.requests.inputs, in_flight, is_public)
     };
     // What a call was refused with repeats the model's own words.
     let is_read = |message: &&Message| message.role == Role::Tool && message.trust.is_foreign();

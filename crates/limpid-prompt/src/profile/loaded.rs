@@ -14,7 +14,7 @@ use super::unknown_name::UnknownName;
 use crate::inputs::Inputs;
 use crate::problem::File;
 use crate::section::Section;
-use crate::source::SourceRef;
+use crate::source::{Layer, SourceRef};
 use crate::template::Name;
 
 const LAST_MODE: &str = "developer";
@@ -47,6 +47,11 @@ impl Profile {
     /// Its name: that of its folder.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether a file of it is another than the one that Limpid ships: the owner may have written anything into it.
+    pub fn is_changed(&self) -> bool {
+        self.files.values().any(|file| file.layer != Layer::Shipped)
     }
 
     /// Its title for people.
