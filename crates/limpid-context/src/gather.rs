@@ -72,13 +72,14 @@ pub(crate) async fn gather(
     let profile = loaded.profile(occasion.profile)?;
     let mut notices: Vec<String> = loaded.notices(&profile).collect();
     let path = occasion.path.unwrap_or(if card.local { "chat-local" } else { "chat-remote" }).to_owned();
-    let zone = deps.host.zone();
-    let time = time_info(occasion.now, &zone);
     let mode_set = is_set(occasion.conversation, occasion.mode);
     let agent = sources::delegate::agent_in(deps, occasion.conversation, &profile).await?;
     let scope = agent.as_ref().map(|(_, scope)| scope.clone());
     let audience = occasion.conversation.map_or(Audience::Owner, |conversation| conversation.audience);
     let policy = deps.policy.for_turn(&profile, &path, (occasion.mode, mode_set), scope).read_by(audience);
+    // Where the owner lives is theirs.
+    let zone = if audience == Audience::Strangers { TimeZone::UTC } else { deps.host.zone() };
+    let time = time_info(occasion.now, &zone);
 
     let kept = occasion.conversation.and_then(PrefixCache::kept);
     let group = audience != Audience::Owner;
@@ -88,7 +89,7 @@ pub(crate) async fn gather(
     let mut inputs = Inputs {
         agent_name: profile.behaviour().agent_name.clone(),
         interactive: kind != ConversationKind::Run,
-        ui_mode: ui_mode(&deps.config, kind, card, (&profile, &path)),
+        ui_mode: ui_mode(&deps.config, (kind, audience), card, (&profile, &path)),
         mode: occasion.mode.to_owned(),
         tier: window.tier().map(Tier::number),
         model: convert::model(card),

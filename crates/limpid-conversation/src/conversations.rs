@@ -8,9 +8,11 @@ mod turn_handle;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
 
+use limpid_config::Redactor;
 use limpid_core::attached::{self, AttachedFile};
 use limpid_core::{ConversationId, Labelled, Trust};
 use limpid_services::error::AgentError;
+use limpid_services::spending::Spender;
 use limpid_store::{Audience, Conversation, InboundId, NewInbound, NewRaisedLabel, RaisingAct};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -83,14 +85,24 @@ impl Conversations {
         let typed = request.made_mine.is_none() && !said.value().trim().is_empty();
         let mut texts: Vec<Labelled<String>> =
             handed_in.into_iter().chain([said]).filter(|text| !text.value().trim().is_empty()).collect();
-        let says_something = texts.last().is_some_and(|text| !text.trust().is_foreign());
         let Some(newest) = texts.pop() else {
             return Err(AgentError::Invalid("there is nothing to say; give a message".to_owned()));
         };
         let own = self.conversation_for(&request).await?;
-        if own.audience == Audience::Strangers && says_something {
-            let why = "answers in this conversation go to whoever asks a program of yours, so you cannot say anything in it; begin your own";
+        let goes_to_strangers = own.audience == Audience::Strangers;
+        if goes_to_strangers != request.by_stranger {
+            let why = match goes_to_strangers {
+                true => {
+                    "answers in this conversation go to whoever asks a program of yours, so you cannot say anything in it; begin your own"
+                }
+                false => "this conversation is not one of a program at which nobody sits",
+            };
             return Err(AgentError::Invalid(why.to_owned()));
+        }
+        if request.by_stranger {
+            // Nothing is kept that will not be answered.
+            let path = request.path.as_deref();
+            self.deps.spending.check_and_tell(Spender::Background, path, None).await?;
         }
         let conversation = own.id;
         if let Some(shown) = request.made_mine.take() {
@@ -99,9 +111,11 @@ impl Conversations {
             let raised = NewRaisedLabel { act: RaisingAct::Mine, subject, shown, source, now_ms };
             self.deps.store().raise_label(raised).await?;
         }
+        // A stranger's guess at a secret stays as it is: struck out it would be confirmed.
+        let redactor = if request.by_stranger { Redactor::default() } else { self.deps.redactor().clone() };
         let inbound = |key: Option<String>, text: Labelled<String>, typed: bool| {
             let (text, trust) = text.into_parts();
-            let text = self.deps.redactor().clean(text);
+            let text = redactor.clean(text);
             let now_ms = self.deps.host().now_ms();
             NewInbound { conversation: conversation.clone(), key, text, trust, typed, now_ms }
         };

@@ -11,7 +11,7 @@ use limpid_core::{ConversationId, Labelled, MessageId, Role};
 use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
 use limpid_services::ui::may_be_interactive;
-use limpid_store::ConversationKind;
+use limpid_store::{Audience, ConversationKind};
 
 use crate::agent::Agent;
 
@@ -85,7 +85,7 @@ impl Pressed {
 /// When the store cannot be read.
 pub async fn live(agent: &Agent, conversation: &ConversationId) -> Result<Option<Live>, AgentError> {
     let Some(own) = agent.store().conversation(conversation).await? else { return Ok(None) };
-    if !draws(agent.config(), own.kind) {
+    if !draws(agent.config(), own.kind, own.audience) {
         return Ok(None);
     }
     let rows = agent.store().messages(conversation, None).await?.rows;
@@ -105,11 +105,12 @@ pub async fn live(agent: &Agent, conversation: &ConversationId) -> Result<Option
 /// # Errors
 /// When the store cannot be read.
 pub async fn are_drawn(agent: &Agent, conversation: &ConversationChoice) -> Result<bool, AgentError> {
-    let kind = match conversation {
-        ConversationChoice::Id(id) => agent.store().conversation(id).await?.map(|own| own.kind),
-        choice => agent.directory().find(choice).await?.map(|own| own.kind),
+    let own = match conversation {
+        ConversationChoice::Id(id) => agent.store().conversation(id).await?,
+        choice => agent.directory().find(choice).await?,
     };
-    Ok(draws(agent.config(), kind.unwrap_or(ConversationKind::Chat)))
+    let (kind, audience) = own.map_or((ConversationKind::Chat, Audience::Owner), |own| (own.kind, own.audience));
+    Ok(draws(agent.config(), kind, audience))
 }
 
 /// Whether a new conversation can be an interactive one.

@@ -23,10 +23,12 @@ mod live;
 mod live_event;
 mod metrics;
 mod models;
+mod quota;
 mod spent;
 mod state;
 mod tokens;
 mod turns;
+mod typed;
 mod wire;
 
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use limpid_core::ToolProtocol;
 use limpid_model::ModelCard;
 use limpid_prompt::Profile;
 use limpid_prompt::inputs::UiMode;
-use limpid_store::ConversationKind;
+use limpid_store::{Audience, ConversationKind};
 
 use crate::error::AgentError;
 
@@ -16,8 +16,13 @@ const REMOTE: &str = "chat-remote";
 const FIELD: &str = "ui_mode";
 
 /// What answers of a conversation may hold, where its prompts say how.
-pub fn ui_mode(config: &Config, kind: ConversationKind, card: &ModelCard, (profile, path): (&Profile, &str)) -> UiMode {
-    if card.tools == ToolProtocol::None || !teaches(profile, path) {
+pub fn ui_mode(
+    config: &Config,
+    (kind, audience): (ConversationKind, Audience),
+    card: &ModelCard,
+    (profile, path): (&Profile, &str),
+) -> UiMode {
+    if card.tools == ToolProtocol::None || audience == Audience::Strangers || !teaches(profile, path) {
         return UiMode::None;
     }
     match kind {
@@ -29,9 +34,11 @@ pub fn ui_mode(config: &Config, kind: ConversationKind, card: &ModelCard, (profi
     }
 }
 
-/// Whether screens in answers of a conversation are drawn.
-pub fn draws(config: &Config, kind: ConversationKind) -> bool {
-    kind == ConversationKind::Interactive || config.chat.ui_mode == UiSetting::Dynamic
+/// Whether screens in answers of a conversation are drawn. What is filled into a form goes to whoever gets the answers, so none is
+/// drawn where these are strangers.
+pub fn draws(config: &Config, kind: ConversationKind, audience: Audience) -> bool {
+    let wants = kind == ConversationKind::Interactive || config.chat.ui_mode == UiSetting::Dynamic;
+    wants && audience != Audience::Strangers
 }
 
 /// Whether a conversation may be interactive.

@@ -35,4 +35,7 @@ pub struct ChatRequest {
     /// Whether a person listens who answers questions ([`TurnEvent::ApprovalRequested`](crate::TurnEvent::ApprovalRequested)); without one, what needs an
     /// answer is kept as a draft.
     pub can_answer: bool,
+    /// Whether it comes from somebody behind a program at which nobody sits. What they say goes into conversations whose answers go
+    /// to them, and nothing else does.
+    pub by_stranger: bool,
 }

@@ -1,5 +1,5 @@
 //! In which conversation a request is answered: the one that a header names, the one of a `user`, or the one that has said so far
-//! what the request says was said.
+//! what the request says was said. The last is for programs of the owner's: two strangers may have said the same.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,6 +28,8 @@ pub(super) struct Place {
     pub(super) conversation: ConversationChoice,
     /// What was said before, where the conversation does not hold it.
     pub(super) before: Option<String>,
+    /// Whether what it has said so far finds it.
+    pub(super) by_words: bool,
 }
 
 /// What conversations have said so far, by its hash. Two that have said the same are told apart by nothing that a client can see.
@@ -35,9 +37,9 @@ pub(super) struct Place {
 pub(super) struct Threads(Mutex<HashMap<Whose, VecDeque<(String, ConversationChoice)>>>);
 
 /// A program, by its token: one that is made anew under the same name is another.
-type Whose = (String, i64);
+pub(super) type Whose = (String, i64);
 
-fn whose(program: &ApiToken) -> Whose {
+pub(super) fn whose(program: &ApiToken) -> Whose {
     (program.name.clone(), program.made_ms)
 }
 
@@ -102,11 +104,11 @@ pub(super) async fn place(
             return Err(ApiError::new(StatusCode::FORBIDDEN, why));
         }
         return match name.to_str().unwrap_or_default() {
-            "new" => Ok(Place { conversation: ConversationChoice::New, before: before() }),
+            "new" => Ok(Place { conversation: ConversationChoice::New, before: before(), by_words: true }),
             name => {
                 let conversation = ConversationChoice::Id(ConversationId::new(name));
                 api.page.agent.directory().find(&conversation).await?;
-                Ok(Place { conversation, before: None })
+                Ok(Place { conversation, before: None, by_words: false })
             }
         };
     }
@@ -115,29 +117,25 @@ pub(super) async fn place(
         let id = ConversationId::new(format!("c-api-{}", &hash(&whose)[..24]));
         let is_empty = make(api, program.role, &id).await?;
         let before = before().filter(|_| is_empty);
-        return Ok(Place { conversation: ConversationChoice::Id(id), before });
+        return Ok(Place { conversation: ConversationChoice::Id(id), before, by_words: false });
+    }
+    if program.role != ApiRole::Owner {
+        let id = api.page.agent.directory().new_id();
+        make(api, program.role, &id).await?;
+        return Ok(Place { conversation: ConversationChoice::Id(id), before: before(), by_words: false });
     }
     let known = match asked.before.is_empty() {
         true => None,
         false => api.threads.take(program, &asked.before),
     };
-    let new = async || match program.role {
-        ApiRole::Owner => Ok::<_, ApiError>(ConversationChoice::New),
-        _ => {
-            let id = api.page.agent.directory().new_id();
-            make(api, program.role, &id).await?;
-            Ok(ConversationChoice::Id(id))
-        }
+    let is_there = match &known {
+        // It may have been deleted since.
+        Some(ConversationChoice::Id(id)) => api.page.agent.store().conversation(id).await?.is_some(),
+        known => known.is_some(),
     };
-    if let Some(ConversationChoice::Id(id)) = &known
-        && api.page.agent.store().conversation(id).await?.is_none()
-    {
-        // It was deleted since.
-        return Ok(Place { conversation: new().await?, before: before() });
-    }
-    Ok(match known {
-        Some(conversation) => Place { conversation, before: None },
-        None => Place { conversation: new().await?, before: before() },
+    Ok(match known.filter(|_| is_there) {
+        Some(conversation) => Place { conversation, before: None, by_words: true },
+        None => Place { conversation: ConversationChoice::New, before: before(), by_words: true },
     })
 }
 

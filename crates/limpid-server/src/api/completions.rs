@@ -10,8 +10,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
 use futures_util::stream::unfold;
-use limpid_config::PasteTrust;
-use limpid_core::{Effort, Labelled, pasted};
+use limpid_core::{Effort, Labelled};
 use limpid_runtime::{ChatRequest, ConversationChoice, Input};
 use serde_json::{Value, json};
 use tokio::sync::OwnedSemaphorePermit;
@@ -22,6 +21,7 @@ use super::door;
 use super::error::{ApiError, ErrorBody};
 use super::state::Api;
 use super::tokens::{ApiRole, ApiToken};
+use super::typed::is_typed;
 use super::wire::{AGENT, Answer, Asked, ChatCompletion, Choice, Line, TokenUsage};
 
 /// The header by which a request is the same one when it is sent again.
@@ -41,6 +41,8 @@ struct Exchange {
     conversation: ConversationChoice,
     /// What was said before the answer.
     said: Vec<Line>,
+    /// Whether what was said finds the conversation again.
+    by_words: bool,
     /// The end of this one lets the next one in the conversation begin.
     _turn: Option<OwnedSemaphorePermit>,
     _place: door::Place,
@@ -88,30 +90,33 @@ pub(super) async fn complete(
     body: Bytes,
 ) -> Result<Response, ApiError> {
     let asked = Asked::read(&body)?;
+    api.quotas.take(&program, body.len(), api.page.agent.now_ms())?;
+    let role = program.role;
     let streams = asked.request.stream.unwrap_or_default();
     let tells_usage = asked.request.stream_options.as_ref().and_then(|options| options.include_usage);
     let ignored = asked.ignored.join(", ");
     let created = api.page.agent.now().as_second();
     let id = format!("chatcmpl-{}", api.page.agent.new_secret().split_off(40));
     let model = asked.request.model.clone();
-    let (mut response, conversation) = match begin(&api, &program, held, &headers, asked, (&id, created)).await? {
-        Begun::Turn(exchange) => {
-            let conversation = exchange.conversation.clone();
-            let answered = match streams {
-                true => exchange.stream(tells_usage.unwrap_or_default()),
-                false => exchange.whole().await?,
-            };
-            (answered, conversation)
-        }
-        Begun::Reply(text, conversation) => {
-            let whole = whole((&id, created, model), text, (None, "stop"), TokenUsage::default());
-            let answered = match streams {
-                true => reply_stream(&whole),
-                false => Json(whole).into_response(),
-            };
-            (answered, conversation)
-        }
-    };
+    let (mut response, conversation) =
+        match begin(&api, &program, held, &headers, asked, (&id, created)).await.map_err(|why| why.told_to(role))? {
+            Begun::Turn(exchange) => {
+                let conversation = exchange.conversation.clone();
+                let answered = match streams {
+                    true => exchange.stream(tells_usage.unwrap_or_default()),
+                    false => exchange.whole().await.map_err(|why| why.told_to(role))?,
+                };
+                (answered, conversation)
+            }
+            Begun::Reply(text, conversation) => {
+                let whole = whole((&id, created, model), text, (None, "stop"), TokenUsage::default());
+                let answered = match streams {
+                    true => reply_stream(&whole),
+                    false => Json(whole).into_response(),
+                };
+                (answered, conversation)
+            }
+        };
     let named = match &conversation {
         ConversationChoice::Id(id) => Some(id.to_string()),
         _ => None,
@@ -153,24 +158,25 @@ async fn begin(
     };
     let Asked { request, before: mut said, text, .. } = asked;
     said.push(Line { role: "user".to_owned(), text: text.clone() });
-    let mut typed = text;
-    if is_owner && place.before.is_none() {
-        typed = match agent.command(&place.conversation, &typed).await? {
+    let by_words = place.by_words;
+    let is_typed = is_typed(api, program, &text);
+    let mut words = text;
+    if is_typed && place.before.is_none() {
+        words = match agent.command(&place.conversation, &words).await? {
             Input::Message(text) => text,
             Input::Reply(reply) => {
                 let conversation = reply.conversation.map_or(place.conversation, ConversationChoice::Id);
                 said.push(Line { role: "assistant".to_owned(), text: reply.text.clone() });
-                api.threads.keep(program, &said, conversation.clone());
+                if by_words {
+                    api.threads.keep(program, &said, conversation.clone());
+                }
                 return Ok(Begun::Reply(reply.text, conversation));
             }
         };
     }
-    // Only what the owner types is theirs; what a program hands in is anybody's. Apps put what was said before, pages and files into
-    // one message, so a long one counts as a paste does.
-    let pastes_are_mine = agent.config().trust.paste == PasteTrust::Mine;
-    let (text, foreign) = match is_owner && (pastes_are_mine || !pasted::is_long(&typed)) {
-        true => (typed, place.before),
-        false => (String::new(), Some(place.before.into_iter().chain([typed]).collect::<Vec<_>>().join("\n\n"))),
+    let (text, foreign) = match is_typed {
+        true => (words, place.before),
+        false => (String::new(), Some(place.before.into_iter().chain([words]).collect::<Vec<_>>().join("\n\n"))),
     };
     let key = headers.get(KEY).and_then(|key| key.to_str().ok()).map(|key| format!("api {} {key}", program.name));
     let chat = ChatRequest {
@@ -180,6 +186,7 @@ async fn begin(
         model,
         effort,
         key,
+        by_stranger: !is_owner,
         ..ChatRequest::default()
     };
     let (api, program, id) = (Arc::clone(api), program.clone(), id.to_owned());
@@ -190,7 +197,7 @@ async fn begin(
         let hides = api.page.agent.config().chat.hide_markers;
         let answering = Answering::new(handle, hides, api.page.ending.clone());
         let (model, _turn, _place) = (request.model, turn, held);
-        Ok(Exchange { api, program, id, created, model, answering, conversation, said, _turn, _place })
+        Ok(Exchange { api, program, id, created, model, answering, conversation, said, by_words, _turn, _place })
     });
     let begun = beginning.await.map_err(|_| ApiError::interrupted("the turn could not be begun"))?;
     begun.map(|exchange| Begun::Turn(Box::new(exchange)))
@@ -251,7 +258,7 @@ impl Exchange {
                 }
                 Err(why) => {
                     waiting.push(Chunk::Done);
-                    Chunk::Json(why.value())
+                    Chunk::Json(why.told_to(exchange.program.role).value())
                 }
             };
             Some((Ok(chunk.event()), Some((exchange, waiting, tells_usage))))
@@ -274,7 +281,9 @@ impl Exchange {
     fn remember(&mut self) {
         let mut said = std::mem::take(&mut self.said);
         said.push(Line { role: "assistant".to_owned(), text: self.answering.text.clone() });
-        self.api.threads.keep(&self.program, &said, self.conversation.clone());
+        if self.by_words {
+            self.api.threads.keep(&self.program, &said, self.conversation.clone());
+        }
         if let ConversationChoice::Id(id) = &self.conversation {
             self.api.page.talks.of(id).reload();
         }
@@ -284,11 +293,10 @@ impl Exchange {
 impl Drop for Exchange {
     fn drop(&mut self) {
         // It failed, or the client hung up: it may ask the same again, or go on from what it has read.
-        if let Some((_, before)) = self.said.split_last() {
+        if let Some((_, before)) = self.said.split_last().filter(|_| self.by_words) {
             let before = before.to_vec();
             let mut said = std::mem::take(&mut self.said);
-            // Of several persons behind one program who have said the same so far, none goes on from what another one has said.
-            if !before.is_empty() && self.program.role == ApiRole::Owner {
+            if !before.is_empty() {
                 self.api.threads.keep(&self.program, &before, self.conversation.clone());
             }
             if !self.answering.text.is_empty() {

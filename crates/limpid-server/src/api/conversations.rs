@@ -8,6 +8,7 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::StatusCode;
 use limpid_core::{ConversationId, Role};
+use limpid_prompt::shown::shown_json;
 use limpid_runtime::said::{Said, said};
 use limpid_runtime::{ChatRequest, ConversationChoice};
 use limpid_store::{Conversation, StoredMessage};
@@ -16,6 +17,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::error::{ApiError, ErrorBody};
 use super::extract::{Path, Query, limit};
+use super::live_event::said as said_aloud;
 use super::state::Api;
 use super::wire::parse;
 
@@ -108,7 +110,7 @@ impl ConversationView {
         Self {
             id: own.id.to_string(),
             kind: own.kind.as_str(),
-            title: own.title,
+            title: said_aloud(&own.title),
             profile: own.profile,
             mode: own.mode,
             model: own.model,
@@ -226,8 +228,8 @@ impl MessageView {
         };
         let calls = message.calls.iter().map(|call| CallView {
             id: call.id.to_string(),
-            name: call.name.clone(),
-            arguments: call.arguments.clone(),
+            name: said_aloud(&call.name),
+            arguments: shown_json(&call.arguments).into_owned(),
         });
         Some(Self {
             id: row.id.0,
@@ -235,7 +237,7 @@ impl MessageView {
             role: message.role.as_str(),
             by,
             trust: message.trust.as_str(),
-            text,
+            text: said_aloud(&text),
             calls: calls.collect(),
             call: message.call_id.as_ref().map(ToString::to_string),
             request: row.request.as_ref().map(ToString::to_string),

@@ -11,6 +11,8 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use super::tokens::ApiRole;
+
 /// What went wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ApiError {
@@ -22,6 +24,8 @@ pub(super) struct ApiError {
     after: Option<u64>,
     /// Whether asking again by itself would say something twice.
     is_final: bool,
+    /// Whether its words may tell of the owner: a provider, a limit, a file.
+    is_private: bool,
 }
 
 /// The answer to a request that failed.
@@ -46,7 +50,15 @@ struct ErrorInfo {
 
 impl ApiError {
     pub(super) fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, message: message.into(), code: None, param: None, after: None, is_final: false }
+        Self {
+            status,
+            message: message.into(),
+            code: None,
+            param: None,
+            after: None,
+            is_final: false,
+            is_private: false,
+        }
     }
 
     /// A request that says something wrong.
@@ -79,12 +91,27 @@ impl ApiError {
             Malformed | TooLarge | Overflow | Moderated | UnknownModel => StatusCode::BAD_REQUEST,
             _ => StatusCode::BAD_GATEWAY,
         };
-        Self { is_final: true, ..Self::new(status, message) }
+        Self { is_final: true, is_private: true, ..Self::new(status, message) }
     }
 
     /// A turn that could not be carried on.
     pub(super) fn interrupted(message: impl Into<String>) -> Self {
-        Self { is_final: true, ..Self::new(StatusCode::SERVICE_UNAVAILABLE, message) }.code("interrupted")
+        let new = Self::new(StatusCode::SERVICE_UNAVAILABLE, message);
+        Self { is_final: true, is_private: true, ..new }.code("interrupted")
+    }
+
+    /// The same for whoever is at a program of a role: a stranger is told what became of their request, and nothing of the owner's.
+    pub(super) fn told_to(self, role: ApiRole) -> Self {
+        if role == ApiRole::Owner || !self.is_private {
+            return self;
+        }
+        let message = match self.status.as_u16() {
+            400 => "this cannot be answered as it was said; say less, or say it in other words",
+            404 => "there is nothing of this name",
+            429 => "nothing more is answered for now; ask again later",
+            _ => "this could not be answered; ask again later",
+        };
+        Self { message: message.to_owned(), ..self }
     }
 
     /// The body of the answer.
@@ -121,7 +148,7 @@ impl IntoResponse for ApiError {
 
 impl From<AgentError> for ApiError {
     fn from(error: AgentError) -> Self {
-        match &error {
+        let own = match &error {
             AgentError::NotFound { .. } | AgentError::Store(StoreError::NotFound { .. }) => {
                 Self::not_found(error.to_string())
             }
@@ -130,7 +157,8 @@ impl From<AgentError> for ApiError {
             }
             AgentError::Model(why) => Self::failed(why.class, error.to_string()),
             _ => Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
-        }
+        };
+        Self { is_private: true, ..own }
     }
 }
 

@@ -12,6 +12,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::error::{ApiError, ErrorBody};
 use super::extract::{Path, Query, limit};
+use super::live_event::said;
 use super::state::Api;
 
 /// Which memories are listed.
@@ -74,8 +75,8 @@ impl MemoryView {
     fn new(memory: Memory) -> Self {
         Self {
             id: memory.id.0,
-            key: memory.key,
-            content: memory.content,
+            key: said(&memory.key),
+            content: said(&memory.content),
             category: memory.category.as_str(),
             pinned: memory.pinned,
             trust: memory.trust.as_str(),
@@ -91,8 +92,8 @@ impl TaskView {
         Self {
             id: task.id.to_string(),
             when: trigger_words(&task.new.trigger, agent.now(), &agent.zone()),
-            description: task.new.description,
-            prompt: task.new.prompt,
+            description: said(&task.new.description),
+            prompt: said(&task.new.prompt),
             status: task.standing.status.as_str(),
             next_ms: task.standing.next.map(jiff::Timestamp::as_millisecond),
             failures: task.standing.failures,

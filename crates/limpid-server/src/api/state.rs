@@ -7,6 +7,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::bound::{Threads, Turns};
 use super::live::Lives;
+use super::quota::Quotas;
 use super::tokens::{ApiRole, ApiToken, ApiTokens};
 use crate::door::Door;
 use crate::page::Page;
@@ -25,6 +26,7 @@ pub(super) struct Api {
     pub(super) threads: Threads,
     pub(super) turns: Turns,
     pub(super) lives: Lives,
+    pub(super) quotas: Quotas,
     places: Arc<Semaphore>,
     places_of_others: Shares,
 }
@@ -38,6 +40,7 @@ impl Api {
             threads: Threads::default(),
             turns: Turns::default(),
             lives: Lives::new(&page.numbers),
+            quotas: Quotas::default(),
             places: Arc::new(Semaphore::new(AT_ONCE)),
             places_of_others: Shares::default(),
         }

@@ -10,7 +10,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::{Extension, Json};
 use futures_util::Stream;
 use futures_util::stream::unfold;
-use limpid_core::{ConversationId, Effort};
+use limpid_core::{ConversationId, Effort, Labelled};
 use limpid_runtime::{ChatRequest, ConversationChoice, Input};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -23,6 +23,7 @@ use super::live::follow;
 use super::live_event::{AnswerWord, LiveEvent};
 use super::state::Api;
 use super::tokens::ApiToken;
+use super::typed::is_typed;
 use super::wire::parse;
 
 /// Something that is said. It counts as typed by the owner.
@@ -112,24 +113,33 @@ pub(super) async fn say(
         "new" => ConversationChoice::New,
         id => ConversationChoice::Id(existing(&api, id).await?.id),
     };
-    let text = match agent.command(&conversation, &text).await? {
-        Input::Message(text) => text,
-        Input::Reply(reply) => {
-            let taken = Taken {
-                conversation: reply.conversation.map(|id| id.to_string()),
-                after: None,
-                reply: Some(reply.text),
-            };
-            return Ok((StatusCode::ACCEPTED, Json(taken)));
-        }
+    let (text, handed_in) = match is_typed(&api, &program, &text) {
+        false => (String::new(), Some(Labelled::outside(text))),
+        true => match agent.command(&conversation, &text).await? {
+            Input::Message(text) => (text, None),
+            Input::Reply(reply) => {
+                let conversation = reply.conversation.map(|id| id.to_string());
+                let taken = Taken { conversation, after: None, reply: Some(reply.text) };
+                return Ok((StatusCode::ACCEPTED, Json(taken)));
+            }
+        },
     };
     let before = match &conversation {
         ConversationChoice::Id(id) => api.lives.of(id).number(),
         _ => 0,
     };
     let key = key.map(|key| format!("api {} {key}", program.name));
-    let request =
-        ChatRequest { conversation, text, key, mode, model, effort, can_answer: true, ..ChatRequest::default() };
+    let request = ChatRequest {
+        conversation,
+        text,
+        handed_in,
+        key,
+        mode,
+        model,
+        effort,
+        can_answer: true,
+        ..ChatRequest::default()
+    };
     let handle = agent.chat(request).await?;
     let id = handle.conversation().clone();
     follow(&api.page, api.lives.of(&id), handle);

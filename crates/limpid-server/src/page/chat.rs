@@ -13,7 +13,7 @@ use limpid_core::ConversationId;
 use limpid_prompt::shown::shown_line;
 use limpid_runtime::ui::can_be_interactive;
 use limpid_runtime::{ConversationChoice, PreviewRequest};
-use limpid_store::{Conversation, ConversationKind};
+use limpid_store::{Audience, Conversation, ConversationKind};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -74,6 +74,8 @@ struct ChatScreen {
     meter: Option<Meter>,
     /// Whether each answer takes the place of the one before.
     is_interactive: bool,
+    /// Whether its answers go to strangers: the owner says nothing in it.
+    is_strangers: bool,
 }
 
 #[derive(Template)]
@@ -83,6 +85,7 @@ struct FirstScreen {
     id: &'static str,
     owner: Option<String>,
     can_be_interactive: bool,
+    is_strangers: bool,
     banner: String,
     groups: Vec<Group>,
     choices: Choices,
@@ -110,6 +113,7 @@ pub(super) async fn new(State(page): State<Arc<Page>>, headers: HeaderMap) -> Re
         shell: Shell::new(&page, &headers, "Limpid", "chat").await?,
         id: "new",
         can_be_interactive: can_be_interactive(&page.agent).await,
+        is_strangers: false,
         owner: page.agent.config().owner.name.as_deref().map(shown_line),
         banner: banner(&page).await?,
         groups: groups(&page, None).await?,
@@ -137,6 +141,7 @@ pub(super) async fn show(
         id: own.id.to_string(),
         groups: groups(&page, Some(&own.id)).await?,
         is_interactive: own.kind == ConversationKind::Interactive,
+        is_strangers: own.audience == Audience::Strangers,
         banner: banner(&page).await?,
         thread,
         choices: choices(&page, &choice, Some(&own)).await?,

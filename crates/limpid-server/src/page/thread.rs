@@ -93,13 +93,14 @@ pub(super) async fn read_thread(page: &Page, id: &ConversationId, all: bool) -> 
 async fn stored(page: &Page, id: &ConversationId, all: bool, position: &Position) -> Result<Thread, Trouble> {
     let mut rows = page.agent.store().messages(id, None).await?.rows;
     rows.retain(|row| !position.turns.contains(&row.turn));
-    let kind = page.agent.store().conversation(id).await?.map(|own| own.kind).unwrap_or_default();
+    let own = page.agent.store().conversation(id).await?;
+    let kind = own.as_ref().map(|own| own.kind).unwrap_or_default();
     let is_interactive = kind == ConversationKind::Interactive;
     let out = page.agent.store().hidden_turns(id).await?;
     if is_interactive {
         rows.retain(|row| !out.contains(&row.turn));
     }
-    let draws = draws(page.agent.config(), kind);
+    let draws = own.is_some_and(|own| draws(page.agent.config(), own.kind, own.audience));
     // Nothing can be pressed while an answer is under way.
     let live = if position.turns.is_empty() { live(&page.agent, id).await?.map(|live| live.message) } else { None };
     let broken = page.agent.conversations().incomplete(&rows).await?;

@@ -44,10 +44,15 @@ impl PageBench {
     /// A page whose agent's model answers by a script; `config` is more of limpid.toml. The client is logged in.
     pub(crate) async fn new(script: &str, config: &str) -> Self {
         let mut bench = Self::outside(script, config).await;
-        let response = bench.client.get(&bench.link).send().await.unwrap();
-        assert_eq!(response.status(), StatusCode::OK);
-        bench.cookie = cookie_of(&response);
+        bench.log_in().await;
         bench
+    }
+
+    /// Logs the client in by the link.
+    pub(crate) async fn log_in(&mut self) {
+        let response = self.client.get(&self.link).send().await.unwrap();
+        assert_eq!(response.status(), StatusCode::OK);
+        self.cookie = cookie_of(&response);
     }
 
     /// The same, with a client that is not logged in.

@@ -292,7 +292,13 @@ impl ToolPolicy {
                 reason: format!("`{}` is not there for whoever asks from outside", tool.name()),
             };
         }
-        judge(&self.setting(context), &facts.call(facts_of(tool), context))
+        match judge(&self.setting(context), &facts.call(facts_of(tool), context)) {
+            // The owner would say yes to a call whose result goes to somebody whom they don't see.
+            Verdict::NeedsApproval { .. } if self.for_strangers => {
+                Verdict::Refused { reason: format!("`{}` would need a yes, and nobody can be asked here", tool.name()) }
+            }
+            verdict => verdict,
+        }
     }
 
     fn setting<'a>(&'a self, context: &'a CallContext) -> Setting<'a> {
