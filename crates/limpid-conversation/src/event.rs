@@ -9,6 +9,7 @@ use limpid_model::ModelEvent;
 use limpid_services::directory::is_run;
 use limpid_turn::Outcome;
 use tokio::sync::oneshot;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// Something that happened in a turn, in the order in which it happened.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,13 +119,17 @@ pub struct QuestionPart {
 pub struct FormQuestion {
     form: Arc<Form>,
     answer: Arc<Mutex<Option<oneshot::Sender<FormAnswer>>>>,
+    /// Cancelled when nobody waits for an answer any more.
+    over: CancellationToken,
 }
 
 impl FormQuestion {
-    /// A question, and where its answer comes; that ends without one when the question is dropped.
-    pub(crate) fn new(form: Form) -> (Self, oneshot::Receiver<FormAnswer>) {
-        let (sender, receiver) = oneshot::channel();
-        (Self { form: Arc::new(form), answer: Arc::new(Mutex::new(Some(sender))) }, receiver)
+    /// A question, and who waits for its answer.
+    pub(crate) fn new(form: Form) -> (Self, FormWait) {
+        let (sender, answer) = oneshot::channel();
+        let over = CancellationToken::new();
+        let wait = FormWait { answer, over: over.clone().drop_guard() };
+        (Self { form: Arc::new(form), answer: Arc::new(Mutex::new(Some(sender))), over }, wait)
     }
 
     /// What is asked.
@@ -138,10 +143,29 @@ impl FormQuestion {
         answer.as_ref().is_some_and(|answer| !answer.is_closed())
     }
 
+    /// Ends when no answer is waited for any more: one was given, or whoever asked is gone. It does not keep the question.
+    pub fn ended(&self) -> impl Future<Output = ()> + Send + use<> {
+        self.over.clone().cancelled_owned()
+    }
+
     /// Answers. Returns whether the answer was still waited for.
     pub fn answer(&self, answer: FormAnswer) -> bool {
         let sender = self.answer.lock().unwrap_or_else(PoisonError::into_inner).take();
         sender.is_some_and(|sender| sender.send(answer).is_ok())
+    }
+}
+
+/// Who waits for the answer to a form.
+pub(crate) struct FormWait {
+    answer: oneshot::Receiver<FormAnswer>,
+    over: DropGuard,
+}
+
+impl FormWait {
+    /// The answer; a no when the question is dropped.
+    pub(crate) async fn answer(self) -> FormAnswer {
+        let Self { answer, over: _until_then } = self;
+        answer.await.unwrap_or(FormAnswer::No)
     }
 }
 

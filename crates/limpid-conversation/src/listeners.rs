@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, join_all};
-use limpid_core::form::{AskOwner, FormAnswer};
+use limpid_core::form::AskOwner;
 use limpid_core::{ConversationId, TurnId};
 use limpid_store::InboundId;
 use tokio::sync::Notify;
@@ -201,9 +201,9 @@ impl Listeners {
 /// The way from a turn to whoever listens to it. Where nobody can answer, and where whoever could goes away, the answer is no.
 pub(crate) fn ask_owner(turn: TurnId, listeners: Arc<Listeners>) -> AskOwner {
     AskOwner::new(turn, move |form| {
-        let (question, answer) = FormQuestion::new(form);
+        let (question, wait) = FormQuestion::new(form);
         listeners.put(&question);
         drop(question);
-        async move { answer.await.unwrap_or(FormAnswer::No) }.boxed()
+        wait.answer().boxed()
     })
 }

@@ -1,4 +1,5 @@
 // A conversation: what happens in it comes as pieces, each with a place and a name.
+import { same, serverForms } from "./asked.js";
 import { attachments } from "./attach.js";
 import { pastes } from "./paste.js";
 import { get, post } from "./shell.js";
@@ -39,7 +40,7 @@ function place(parent, key, text) {
     parent.append(holder);
   }
   const open = holder.querySelector("details")?.open;
-  holder.replaceChildren(html(text));
+  holder.replaceChildren(same(html(text)));
   const details = open && holder.querySelector("details");
   if (details) details.open = true;
 }
@@ -218,6 +219,8 @@ document.addEventListener("click", async (event) => {
     notice(error.message);
   }
 });
+
+serverForms(id, notice);
 
 for (const name of ["model", "mode"]) {
   field(name).addEventListener("change", async ({ target }) => {

@@ -6,7 +6,7 @@
 //! - `state`: what all are made from; `shell`: what stands on every screen; `markdown`, `parts`: what stands on several.
 //! - `forms`: what is sent without a script.
 //! - `talks`: what is shown of turns while they run; `follow`, `growing`: who shows it; `events`: how a browser is told.
-//! - `chat`, `thread`, `send`, `attached`, `earlier`: conversations; `screens`, `press`: forms in answers; `banner`: what the heartbeat has reported.
+//! - `chat`, `thread`, `send`, `attached`, `earlier`: conversations; `screens`, `press`: forms in answers; `server_form`: forms of MCP servers; `banner`: what the heartbeat has reported.
 //! - `inspector`, `diff`, `prompt_files`: what is read, what changed in it, and the files that it is made from.
 //! - `activity`, `tasks`, `inbox`, `agents`, `goals`, `skills`, `memory`, `cost`, `settings`: the other screens, each with its
 //!   routes.
@@ -38,6 +38,7 @@ mod press;
 mod prompt_files;
 mod screens;
 mod send;
+mod server_form;
 mod settings;
 mod shell;
 mod skills;
@@ -223,6 +224,7 @@ fn router(page: &Arc<Page>) -> Router {
         .route("/theme", post(door::theme))
         .route("/logout", post(door::log_out))
         .merge(press::routes())
+        .merge(server_form::routes())
         .merge(inspector::routes())
         .merge(diff::routes())
         .merge(prompt_files::routes())

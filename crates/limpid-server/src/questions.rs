@@ -1,4 +1,4 @@
-//! Calls that wait for the owner's answer. Each time that one is asked about the question has another number, and an answer names the
+//! Calls and forms that wait for the owner's answer. Each time that one is asked about the question has another number, and an answer names the
 //! number, so a yes is to what was seen: a call that has changed since is another question.
 
 use std::collections::BTreeMap;
@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use limpid_core::CallId;
-use limpid_runtime::{ApprovalAnswer, QuestionPart};
+use limpid_runtime::form::FormAnswer;
+use limpid_runtime::{ApprovalAnswer, FormQuestion, QuestionPart};
 use tokio::sync::mpsc::UnboundedSender;
 
 /// Numbers that nothing of this process has had, nor, by all odds, anything of one before it: what was seen before a restart is
@@ -30,7 +31,19 @@ impl Numbers {
 /// The questions of a conversation.
 pub(crate) struct Questions {
     waiting: BTreeMap<u64, Question>,
+    forms: BTreeMap<u64, (FormQuestion, FormEnd)>,
     numbers: Numbers,
+}
+
+/// What came of a form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FormEnd {
+    /// Nothing: it waits, or whoever asked did not wait any longer.
+    Open,
+    /// It was filled in and sent.
+    Sent,
+    /// The owner said no.
+    Refused,
 }
 
 /// A call that waits, and who is to be told the answer.
@@ -43,7 +56,7 @@ pub(crate) struct Question {
 impl Questions {
     /// None yet.
     pub(crate) const fn new(numbers: Numbers) -> Self {
-        Self { waiting: BTreeMap::new(), numbers }
+        Self { waiting: BTreeMap::new(), forms: BTreeMap::new(), numbers }
     }
 
     /// A call waits; the number by which it is answered. What was asked about the same call before is no question any more.
@@ -70,6 +83,35 @@ impl Questions {
         told
     }
 
+    /// A form waits; the number by which it is answered.
+    pub(crate) fn ask_form(&mut self, form: FormQuestion) -> u64 {
+        let number = self.numbers.next();
+        self.forms.insert(number, (form, FormEnd::Open));
+        number
+    }
+
+    /// The form of a number, if it still waits.
+    pub(crate) fn form(&self, number: u64) -> Option<FormQuestion> {
+        let (form, end) = self.forms.get(&number)?;
+        (*end == FormEnd::Open && form.is_open()).then(|| form.clone())
+    }
+
+    /// Answers a form. Says whether the answer was still waited for.
+    pub(crate) fn answer_form(&mut self, number: u64, answer: FormAnswer) -> bool {
+        let Some((form, end)) = self.forms.get_mut(&number) else { return false };
+        let sent = if matches!(answer, FormAnswer::Given(_)) { FormEnd::Sent } else { FormEnd::Refused };
+        let told = form.answer(answer);
+        if told {
+            *end = sent;
+        }
+        told
+    }
+
+    /// Forgets a form, and says what came of it.
+    pub(crate) fn end_form(&mut self, number: u64) -> FormEnd {
+        self.forms.remove(&number).map_or(FormEnd::Open, |(_, end)| end)
+    }
+
     /// These are no questions any more.
     pub(crate) fn forget(&mut self, numbers: &[u64]) {
         self.waiting.retain(|number, _| !numbers.contains(number));
@@ -78,6 +120,7 @@ impl Questions {
     /// Nothing is asked any more.
     pub(crate) fn clear(&mut self) {
         self.waiting.clear();
+        self.forms.clear();
     }
 }
 

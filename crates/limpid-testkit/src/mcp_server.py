@@ -1,5 +1,6 @@
 """A server of the Model Context Protocol for tests, over standard input and output. The first argument is a JSON file, read again
-for each list: {"tools": [...], "prompts": {name: text}, "resources": {uri: text}}. The second says how it behaves from the start:
+for each list: {"tools": [...], "prompts": {name: text}, "resources": {uri: text},
+"questions": {tool: what it asks in place of its own}}. The second says how it behaves from the start:
 "silent" never answers, "mute" ignores what it does not know, "dies" ends at once with words on standard error, "modern" speaks the
 revision without a handshake, "late" too, but says nothing when it is started first, and takes no handshake then, "http" prints a port of this machine and is spoken to there, with the token "secret". Tools behave by their name ("ask" and "visit" put a question to the owner, and say what it came to; "ask_and_die" ends when the file says "ends", while its question is open); one that is not known here says what it was called with."""
 
@@ -64,6 +65,8 @@ def call(name, arguments):
 
 def question(name):
     """What a tool wants the owner to say."""
+    if name in state().get("questions", {}):
+        return state()["questions"][name]
     if name == "visit":
         return {"mode": "url", "message": "Go there.", "url": "https://pay.example/a?b=c", "elicitationId": "1"}
     fields = {

@@ -18,6 +18,7 @@ const FILES: &[(&str, &str, &str)] = &[
     ("inspector.css", CSS, include_str!("../../assets/inspector.css")),
     ("inspector.js", SCRIPT, include_str!("../../assets/inspector.js")),
     ("shell.js", SCRIPT, include_str!("../../assets/shell.js")),
+    ("asked.js", SCRIPT, include_str!("../../assets/asked.js")),
     ("attach.js", SCRIPT, include_str!("../../assets/attach.js")),
     ("chat.js", SCRIPT, include_str!("../../assets/chat.js")),
     ("paste.js", SCRIPT, include_str!("../../assets/paste.js")),

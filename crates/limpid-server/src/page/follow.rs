@@ -3,15 +3,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use limpid_core::goal::WithoutMarkers;
 use limpid_core::{CallId, TurnId};
 use limpid_runtime::ui::are_drawn;
-use limpid_runtime::{AgentError, ApprovalAnswer, ConversationChoice, Outcome, TurnEvent, TurnHandle};
+use limpid_runtime::{AgentError, ApprovalAnswer, ConversationChoice, FormQuestion, Outcome, TurnEvent, TurnHandle};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::attached::Words;
 use super::growing::GrowingAnswer;
 use super::parts;
+use super::server_form;
 use super::state::Page;
 use super::talks::{Of, Talk};
 use crate::questions::Question;
@@ -34,6 +38,8 @@ struct Follower {
     thought: String,
     notes: usize,
     told: UnboundedSender<(CallId, ApprovalAnswer)>,
+    /// Forms that wait: each says its number and the server when it does not any more.
+    forms: FuturesUnordered<BoxFuture<'static, (u64, String)>>,
 }
 
 /// Shows a turn until it ends, also when no browser looks on; `said` is the message that it answers.
@@ -68,6 +74,7 @@ async fn show(page: Arc<Page>, talk: Arc<Talk>, mut handle: TurnHandle, name: &s
         thought: String::new(),
         notes: 0,
         told,
+        forms: FuturesUnordered::new(),
     };
     if follower.talk.is_shown_by_one() {
         follower.status("Waiting");
@@ -95,6 +102,7 @@ async fn show(page: Arc<Page>, talk: Arc<Talk>, mut handle: TurnHandle, name: &s
                 handle.answer(&call, answer);
                 follower.show(&format!("ask-{call}"), parts::answered(answer));
             }
+            Some((number, from)) = follower.forms.next() => follower.form_ends(number, &from),
             () = gathered => follower.flush(),
         }
     }
@@ -144,13 +152,31 @@ impl Follower {
                 }
                 self.status("Waiting for you");
             }
+            TurnEvent::FormAsked(form) => self.form(form),
             TurnEvent::Notice(text) => self.note(&text),
             TurnEvent::Accepted { .. }
             | TurnEvent::Steered { .. }
             | TurnEvent::Usage { .. }
-            | TurnEvent::FormAsked(_)
             | TurnEvent::Done { .. }
             | TurnEvent::Interrupted(_) => {}
+        }
+    }
+
+    /// A server asks something. Whatever ends that takes the form away.
+    fn form(&mut self, asked: FormQuestion) {
+        self.part_ends();
+        let (form, ended) = (asked.form().clone(), asked.ended());
+        let number = self.talk.ask_form(asked);
+        self.show(&format!("form-{number}"), server_form::card(&form, number, &self.page.agent.zone()));
+        self.forms.push(ended.map(move |()| (number, form.from)).boxed());
+        self.status("Waiting for you");
+    }
+
+    fn form_ends(&self, number: u64, from: &str) {
+        let end = self.talk.end_form(number);
+        self.show(&format!("form-{number}"), server_form::ended(from, end));
+        if self.forms.is_empty() {
+            self.status("Answering");
         }
     }
 

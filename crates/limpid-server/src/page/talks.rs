@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use limpid_core::{ConversationId, TurnId};
 use limpid_prompt::shown::shown;
-use limpid_runtime::ApprovalAnswer;
+use limpid_runtime::form::FormAnswer;
+use limpid_runtime::{ApprovalAnswer, FormQuestion};
 use serde::Serialize;
 use tokio::sync::watch;
 
-use crate::questions::{Numbers, Question, Questions};
+use crate::questions::{FormEnd, Numbers, Question, Questions};
 
 /// Conversations that were followed; beyond it one is forgotten that nothing is shown of.
 const REMEMBERED: usize = 256;
@@ -66,7 +67,7 @@ struct Shown {
     number: u64,
     /// Turns that are under way and shown here.
     turns: Vec<TurnId>,
-    /// Calls that wait for an answer.
+    /// Calls and forms that wait for an answer.
     questions: Questions,
     /// How many turns are followed.
     followed: usize,
@@ -179,6 +180,26 @@ impl Talk {
     /// A call waits; the number by which it is answered.
     pub(super) fn ask(&self, question: Question) -> u64 {
         self.lock().questions.ask(question)
+    }
+
+    /// A form waits; the number by which it is answered.
+    pub(super) fn ask_form(&self, form: FormQuestion) -> u64 {
+        self.lock().questions.ask_form(form)
+    }
+
+    /// The form of a number, if it still waits.
+    pub(super) fn form(&self, number: u64) -> Option<FormQuestion> {
+        self.lock().questions.form(number)
+    }
+
+    /// Answers a form. Says whether the answer was still waited for.
+    pub(super) fn answer_form(&self, number: u64, answer: FormAnswer) -> bool {
+        self.lock().questions.answer_form(number, answer)
+    }
+
+    /// Forgets a form, and says what came of it.
+    pub(super) fn end_form(&self, number: u64) -> FormEnd {
+        self.lock().questions.end_form(number)
     }
 
     /// Begins to show a turn; false when it is shown already.

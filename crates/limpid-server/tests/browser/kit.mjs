@@ -57,8 +57,13 @@ export function is(what, seen, wanted) {
   const fits = typeof wanted === "function" ? wanted(seen) : JSON.stringify(seen) === JSON.stringify(wanted);
   if (!fits) throw new Error(`${what}: saw ${show(seen)}${typeof wanted === "function" ? "" : `, not ${show(wanted)}`}`);
 }
-/** Waits until every question, and all else that needs a yes, has stood still for as long as its buttons need. */
-export const still = (page) => sees("what needs a yes stands still", () => page.locator(":is(.ask, [data-yes]):not(.still)").count(), 0);
+const YES = ":is(.ask, [data-yes])";
+/** Waits until every question, and all else that needs a yes, has stood still for as long as its buttons need. What a look before a move
+ * has found does not count. */
+export async function still(page) {
+  await page.locator(YES).evaluateAll((cards) => { for (const card of cards) card.classList.remove("still"); });
+  return sees("what needs a yes stands still", () => page.locator(`${YES}:not(.still)`).count(), 0);
+}
 /** Presses a button of a question, or what else needs it to stand still. */
 export async function press(button, how = "click") {
   await button.scrollIntoViewIfNeeded();

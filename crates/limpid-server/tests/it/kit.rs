@@ -43,7 +43,12 @@ pub(crate) struct PageBench {
 impl PageBench {
     /// A page whose agent's model answers by a script; `config` is more of limpid.toml. The client is logged in.
     pub(crate) async fn new(script: &str, config: &str) -> Self {
-        let mut bench = Self::outside(script, config).await;
+        Self::of(tempfile::tempdir().unwrap(), script, config).await
+    }
+
+    /// The same, of a home that is there already.
+    pub(crate) async fn of(home: TempDir, script: &str, config: &str) -> Self {
+        let mut bench = Self::outside_of(home, script, config, 0).await;
         bench.log_in().await;
         bench
     }
@@ -62,10 +67,16 @@ impl PageBench {
 
     /// The same, at a port.
     pub(crate) async fn outside_at(script: &str, config: &str, port: u16) -> Self {
-        let home = tempfile::tempdir().unwrap();
+        Self::outside_of(tempfile::tempdir().unwrap(), script, config, port).await
+    }
+
+    async fn outside_of(home: TempDir, script: &str, config: &str, port: u16) -> Self {
         let recorder = Recorder::start(Script::parse(script).unwrap()).await.unwrap();
-        let variables =
-            [("OPENAI_BASE_URL", format!("{}/v1", recorder.url())), ("OPENAI_API_KEY", "sk-12345678".to_owned())];
+        let variables = [
+            ("OPENAI_BASE_URL", format!("{}/v1", recorder.url())),
+            ("OPENAI_API_KEY", "sk-12345678".to_owned()),
+            ("PATH", std::env::var("PATH").unwrap_or_default()),
+        ];
         let variables = variables.map(|(name, value)| (name.to_owned(), value));
         let config = format!("[page]\nlisten = \"127.0.0.1:{port}\"\n{config}\n");
         let agent = Agent::open(AgentOptions {
@@ -90,6 +101,21 @@ impl PageBench {
             .build()
             .unwrap();
         Self { home, agent, url, client, link, cookie: String::new(), stop: Some(stop), recorder }
+    }
+
+    /// Has an agent of this home look at all tools of its MCP servers and say that they may be used: the next one has them.
+    pub(crate) async fn look_at_servers(home: &TempDir, config: &str, name: &str) {
+        let path = ("PATH".to_owned(), std::env::var("PATH").unwrap_or_default());
+        let agent = Agent::open(AgentOptions {
+            config: Config::parse(config, "limpid.toml").unwrap(),
+            environment: Environment::new([path]),
+            clock: Arc::new(Noon),
+            ..AgentOptions::new(Home::new(home.path()))
+        })
+        .unwrap();
+        agent.mcp().probe(name).await.unwrap();
+        agent.mcp().enable(name, &agent.mcp().waiting(name, None).unwrap()).unwrap();
+        agent.mcp().close().await;
     }
 
     /// The bodies that the model was sent.
@@ -163,7 +189,8 @@ impl PageBench {
                 }
             }
         };
-        tokio::time::timeout(PATIENCE, reading).await.expect("the last piece comes");
+        let read = tokio::time::timeout(PATIENCE, reading).await;
+        assert!(read.is_ok(), "the last piece never came: {pieces:?}");
         pieces
     }
 }

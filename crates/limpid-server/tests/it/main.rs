@@ -15,6 +15,7 @@ mod kit;
 mod page_agents;
 mod page_chat;
 mod page_drafts;
+mod page_forms;
 mod page_goals;
 mod page_inbox;
 mod page_login;

@@ -6,7 +6,7 @@ use limpid_core::{CallId, FailureClass, ToolCall, Usage};
 use limpid_model::{FinishReason, ModelError, ModelEvent, RealPause};
 use limpid_runtime::{Agent, AgentOptions, ChatRequest, Config, Environment, Home};
 use limpid_server::{PageServer, login_link};
-use limpid_testkit::{Recorder, Script};
+use limpid_testkit::{McpScript, Recorder, Script};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use super::puppet::Puppet;
-use crate::kit::Noon;
+use crate::kit::{Noon, PageBench};
 
 /// What a script asks for.
 #[derive(Deserialize)]
@@ -46,6 +46,8 @@ pub(super) enum Wish {
     File,
     /// Whether a file of the workspace is there.
     Exists { path: String },
+    /// The agent gets an MCP server, whose tool `ask` puts this question to the owner.
+    Server { question: Value },
 }
 
 /// A home, its agent and its page.
@@ -88,8 +90,11 @@ impl Stage {
     }
 
     async fn come(&mut self) {
-        let variables =
-            [("OPENAI_BASE_URL", format!("{}/v1", self.models.url())), ("OPENAI_API_KEY", "sk-12345678".to_owned())];
+        let variables = [
+            ("OPENAI_BASE_URL", format!("{}/v1", self.models.url())),
+            ("OPENAI_API_KEY", "sk-12345678".to_owned()),
+            ("PATH", std::env::var("PATH").unwrap_or_default()),
+        ];
         let agent = Agent::open(AgentOptions {
             config: Config::parse(&self.config, "limpid.toml").unwrap(),
             environment: Environment::new(variables.map(|(name, value)| (name.to_owned(), value))),
@@ -111,6 +116,21 @@ impl Stage {
             let _ = stop.send(());
             server.await.unwrap();
         }
+    }
+
+    async fn connect(&mut self, question: &Value) {
+        let tool = json!({ "name": "ask", "description": "Asks.", "inputSchema": { "type": "object" } });
+        let offers = json!({ "tools": [tool], "questions": { "ask": question } });
+        let words = McpScript::write(self.home.path(), &offers).unwrap().words("");
+        let arguments = serde_json::to_string(&words[1..]).unwrap();
+        let server = format!(
+            "[mcp.servers.desk]\ncommand = {:?}\nargs = {arguments}\ntools = {{ ask = {{ effect = \"look\" }} }}\n",
+            words[0]
+        );
+        self.config.push_str(&server);
+        self.leave().await;
+        PageBench::look_at_servers(&self.home, &self.config, "desk").await;
+        self.come().await;
     }
 
     fn agent(&self) -> &Agent {
@@ -156,6 +176,7 @@ impl Stage {
             Wish::Leave => self.leave().await,
             Wish::Return => self.come().await,
             Wish::File => return std::fs::read_to_string(self.home.path().join("limpid.toml")).unwrap().into(),
+            Wish::Server { question } => self.connect(&question).await,
             Wish::Exists { path } => return self.home.path().join("workspace").join(path).exists().into(),
         }
         json!({})
