@@ -80,7 +80,8 @@ pub(super) async fn log_in(
     Query(Code { code }): Query<Code>,
 ) -> Response {
     let screen = |is_in, why| LoginScreen { version: assets::version(), is_in, why };
-    let Some(code) = code else { return screen(false, "").answer(StatusCode::OK) };
+    let is_in = is_inside(&page, &headers);
+    let Some(code) = code else { return screen(is_in, "").answer(StatusCode::OK) };
     let secret = page.agent.new_secret();
     match page.logins.log_in(&code, &secret, page.agent.now_ms()) {
         Ok(true) => {
@@ -96,6 +97,8 @@ pub(super) async fn log_in(
             set_cookie(&mut response, &cookie);
             response
         }
+        // Whoever is inside already is led to the page, whatever became of the link.
+        Ok(false) if is_in => screen(true, "").answer(StatusCode::OK),
         Ok(false) => match page.door.wrong(from.ip(), Instant::now()) {
             None => {
                 screen(false, "This link was used before, or is older than an hour.").answer(StatusCode::UNAUTHORIZED)

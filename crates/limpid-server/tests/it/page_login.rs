@@ -32,6 +32,23 @@ async fn a_link_logs_one_browser_in_and_once() {
 
 // SEC-030
 #[tokio::test]
+async fn whoever_is_logged_in_is_led_to_the_page_by_a_link_that_was_used() {
+    let bench = PageBench::new(OK, "").await;
+    let path = bench.link.split_once("/login").unwrap().1;
+    for path in [format!("/login{path}"), "/login".to_owned()] {
+        let response = bench.get(&path).send().await.unwrap();
+        assert_eq!(response.status(), StatusCode::OK, "{path}");
+        assert!(!response.headers().contains_key("set-cookie"), "{path}");
+        let screen = response.text().await.unwrap();
+        assert!(screen.contains("You are logged in") && screen.contains("url=/\""), "{screen}");
+        assert!(!screen.contains("used before"), "{screen}");
+    }
+    // Nobody else gets in by it.
+    assert_eq!(bench.client.get(&bench.link).send().await.unwrap().status(), StatusCode::UNAUTHORIZED);
+}
+
+// SEC-030
+#[tokio::test]
 async fn a_new_link_takes_the_place_of_the_one_before_and_who_guesses_waits() {
     let bench = PageBench::outside(OK, "").await;
     let address = bench.url.strip_prefix("http://").unwrap().parse().unwrap();
