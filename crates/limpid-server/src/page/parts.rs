@@ -2,10 +2,10 @@
 //! text becomes markup.
 
 use askama::Template;
-use limpid_core::message::is_failure;
+use limpid_core::message::{OWNER_SAID_NO, is_failure};
 use limpid_prompt::shown::{shown, shown_line};
 use limpid_runtime::{ApprovalAnswer, QuestionPart};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::attached::{File, Words};
 
@@ -14,6 +14,9 @@ const LINE: usize = 80;
 
 /// Characters of a result that are shown when it is opened.
 const RESULT: usize = 20_000;
+
+/// What models read of a call that was stopped with its turn.
+const STOPPED: &str = "stopped by the user";
 
 /// Arguments that a line shows rather than others.
 const TOLD: [&str; 4] = ["path", "command", "url", "query"];
@@ -54,6 +57,8 @@ pub(super) struct CallResult {
     text: String,
     is_failure: bool,
     trust: &'static str,
+    /// Whether the words are the page's own.
+    is_own: bool,
 }
 
 /// What came of a call whose beginning stands above.
@@ -96,10 +101,17 @@ struct Thought<'a> {
 impl CallResult {
     /// What came of a call, and who wrote it where that is known.
     pub(super) fn new(result: &str, trust: &'static str) -> Self {
+        for (why, told) in [(OWNER_SAID_NO, "You said no."), (STOPPED, "You stopped it.")] {
+            let is_it = is_failure(result) && result.parse().is_ok_and(|result: Value| result["error"] == json!(why));
+            if is_it {
+                let (line, text) = (told.to_owned(), told.to_owned());
+                return Self { line, text, is_failure: false, trust: "", is_own: true };
+            }
+        }
         let lines = result.lines().filter(|line| !line.trim().is_empty()).count();
         let first = result.lines().find(|line| !line.trim().is_empty()).unwrap_or("nothing");
         let line = if lines > 1 { format!("{lines} lines") } else { cut(&shown_line(first), LINE) };
-        Self { line, text: cut(&shown(result), RESULT), is_failure: is_failure(result), trust }
+        Self { line, text: cut(&shown(result), RESULT), is_failure: is_failure(result), trust, is_own: false }
     }
 }
 

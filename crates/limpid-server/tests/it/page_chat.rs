@@ -89,6 +89,23 @@ async fn a_call_waits_for_an_answer_that_was_offered() {
     assert_eq!(answer("once").await.unwrap().status(), StatusCode::UNPROCESSABLE_ENTITY, "a question is answered once");
     bench.pieces(id, "", is_reload).await;
     assert!(!bench.home.path().join("workspace/notes.md").exists());
+    let thread = bench.html(&format!("/c/{id}/thread")).await;
+    assert!(thread.contains("<dd>You said no.</dd>") && !thread.contains("success"), "{thread}");
+}
+
+// SUR-020
+#[tokio::test]
+async fn a_call_that_was_stopped_says_so_in_words() {
+    let script =
+        "[[reply]]\ncalls = [{ name = \"write_file\", arguments = { path = \"notes.md\", content = \"x\" } }]\n";
+    let bench = PageBench::new(script, "[tools]\ndefer = false\n[policy]\nask = [{ tool = \"write_file\" }]\n").await;
+    let told = bench.sent("/c/new/send", &[("text", "Write it down")]).await;
+    let id = told["conversation"].as_str().unwrap();
+    bench.pieces(id, "", |piece| piece["html"].as_str().unwrap_or_default().contains("data-call")).await;
+    bench.sent(&format!("/c/{id}/stop"), &[]).await;
+    bench.pieces(id, "", is_reload).await;
+    let thread = bench.html(&format!("/c/{id}/thread")).await;
+    assert!(thread.contains("<dd>You stopped it.</dd>") && !thread.contains("success"), "{thread}");
 }
 
 // SUR-020
