@@ -2,10 +2,10 @@
 //! number, so a yes is to what was seen: a call that has changed since is another question.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use limpid_core::CallId;
+use limpid_core::{CallId, ConversationId};
 use limpid_runtime::form::FormAnswer;
 use limpid_runtime::{ApprovalAnswer, FormQuestion, QuestionPart};
 use tokio::sync::mpsc::UnboundedSender;
@@ -13,23 +13,52 @@ use tokio::sync::mpsc::UnboundedSender;
 /// Numbers that nothing of this process has had, nor, by all odds, anything of one before it: what was seen before a restart is
 /// answered by no number of now.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Numbers(Arc<AtomicU64>);
+pub(crate) struct Numbers {
+    next: Arc<AtomicU64>,
+    waiting: Arc<Mutex<BTreeMap<u64, Waits>>>,
+}
+
+/// Something that waits for the owner's answer, at the page or for a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Waits {
+    pub(crate) conversation: ConversationId,
+    pub(crate) what: Asks,
+}
+
+/// Who asks the owner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Asks {
+    /// The model, whether it may call this tool.
+    Call(String),
+    /// The MCP server of this name.
+    Server(String),
+}
 
 impl Numbers {
     /// Numbers that begin at a place that was drawn, as eight hexadecimal digits. All of them are whole numbers in JavaScript.
     pub(crate) fn beginning(epoch: &str) -> Self {
         let drawn = u64::from_str_radix(epoch, 16).unwrap_or_default() & u64::from(u32::MAX);
-        Self(Arc::new(AtomicU64::new(drawn << 20)))
+        Self { next: Arc::new(AtomicU64::new(drawn << 20)), waiting: Arc::default() }
     }
 
     /// The next one.
     pub(crate) fn next(&self) -> u64 {
-        self.0.fetch_add(1, Ordering::Relaxed) + 1
+        self.next.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// All that waits, the oldest first.
+    pub(crate) fn waiting(&self) -> Vec<Waits> {
+        self.with(|waiting| waiting.values().cloned().collect())
+    }
+
+    fn with<T>(&self, change: impl FnOnce(&mut BTreeMap<u64, Waits>) -> T) -> T {
+        change(&mut self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 /// The questions of a conversation.
 pub(crate) struct Questions {
+    conversation: ConversationId,
     waiting: BTreeMap<u64, Question>,
     forms: BTreeMap<u64, (FormQuestion, FormEnd)>,
     numbers: Numbers,
@@ -55,14 +84,15 @@ pub(crate) struct Question {
 
 impl Questions {
     /// None yet.
-    pub(crate) const fn new(numbers: Numbers) -> Self {
-        Self { waiting: BTreeMap::new(), forms: BTreeMap::new(), numbers }
+    pub(crate) fn new(conversation: &ConversationId, numbers: Numbers) -> Self {
+        Self { conversation: conversation.clone(), waiting: BTreeMap::new(), forms: BTreeMap::new(), numbers }
     }
 
     /// A call waits; the number by which it is answered. What was asked about the same call before is no question any more.
     pub(crate) fn ask(&mut self, question: Question) -> u64 {
-        self.waiting.retain(|_, other| other.part.id != question.part.id);
-        let number = self.numbers.next();
+        let same = self.waiting.iter().filter(|(_, other)| other.part.id == question.part.id);
+        self.forget(&same.map(|(number, _)| *number).collect::<Vec<_>>());
+        let number = self.wait(Asks::Call(question.part.name.clone()));
         self.waiting.insert(number, question);
         number
     }
@@ -79,13 +109,13 @@ impl Questions {
             return false;
         }
         let told = question.told.send((question.part.id.clone(), answer)).is_ok();
-        self.waiting.remove(&number);
+        self.forget(&[number]);
         told
     }
 
     /// A form waits; the number by which it is answered.
     pub(crate) fn ask_form(&mut self, form: FormQuestion) -> u64 {
-        let number = self.numbers.next();
+        let number = self.wait(Asks::Server(form.form().from.clone()));
         self.forms.insert(number, (form, FormEnd::Open));
         number
     }
@@ -103,24 +133,41 @@ impl Questions {
         let told = form.answer(answer);
         if told {
             *end = sent;
+            self.numbers.with(|waiting| waiting.remove(&number));
         }
         told
     }
 
     /// Forgets a form, and says what came of it.
     pub(crate) fn end_form(&mut self, number: u64) -> FormEnd {
+        self.numbers.with(|waiting| waiting.remove(&number));
         self.forms.remove(&number).map_or(FormEnd::Open, |(_, end)| end)
     }
 
     /// These are no questions any more.
     pub(crate) fn forget(&mut self, numbers: &[u64]) {
         self.waiting.retain(|number, _| !numbers.contains(number));
+        self.forms.retain(|number, _| !numbers.contains(number));
+        self.numbers.with(|waiting| waiting.retain(|number, _| !numbers.contains(number)));
     }
 
     /// Nothing is asked any more.
     pub(crate) fn clear(&mut self) {
-        self.waiting.clear();
-        self.forms.clear();
+        let numbers: Vec<u64> = self.waiting.keys().chain(self.forms.keys()).copied().collect();
+        self.forget(&numbers);
+    }
+
+    fn wait(&self, what: Asks) -> u64 {
+        let number = self.numbers.next();
+        let waits = Waits { conversation: self.conversation.clone(), what };
+        self.numbers.with(|waiting| waiting.insert(number, waits));
+        number
+    }
+}
+
+impl Drop for Questions {
+    fn drop(&mut self) {
+        self.clear();
     }
 }
 
@@ -146,19 +193,25 @@ mod tests {
         };
         let question = |arguments: &str| Question { part: part(arguments), can_clean: false, told: told.clone() };
         let numbers = Numbers::beginning("00000001");
-        let mut questions = Questions::new(numbers.clone());
+        let chat = ConversationId::new("chat");
+        let mut questions = Questions::new(&chat, numbers.clone());
         let seen = questions.ask(question("one"));
         let changed = questions.ask(question("two"));
         assert!(!questions.answer(seen, ApprovalAnswer::Once), "the call has changed");
         assert!(!questions.answer(changed, ApprovalAnswer::Always), "it was not offered");
+        let waits = Waits { conversation: chat.clone(), what: Asks::Call("write_file".to_owned()) };
+        assert_eq!(numbers.waiting(), [waits], "it is one question, and waits");
         assert!(questions.answer(changed, ApprovalAnswer::Once));
         assert!(!questions.answer(changed, ApprovalAnswer::Once), "it is answered once");
+        assert_eq!(numbers.waiting(), []);
         assert_eq!(heard.try_recv().unwrap(), (CallId::new("c"), ApprovalAnswer::Once));
         assert!(heard.try_recv().is_err());
         // Neither one that is made anew nor another process has a number of those.
-        let mut forgotten = Questions::new(numbers);
+        let mut forgotten = Questions::new(&chat, numbers.clone());
         assert!(forgotten.ask(question("three")) > changed);
-        let mut restarted = Questions::new(Numbers::beginning("00000002"));
+        drop(forgotten);
+        assert_eq!(numbers.waiting(), []);
+        let mut restarted = Questions::new(&chat, Numbers::beginning("00000002"));
         let later = restarted.ask(question("four"));
         assert!(!restarted.answer(seen, ApprovalAnswer::Once) && later != changed);
     }

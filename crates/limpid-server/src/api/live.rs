@@ -54,14 +54,14 @@ struct Told {
 
 impl Told {
     /// Nothing after a number: whoever has seen an older one has missed something.
-    fn new(first: u64, numbers: &Numbers) -> Self {
+    fn new(id: &ConversationId, first: u64, numbers: &Numbers) -> Self {
         Self {
             events: VecDeque::new(),
             bytes: 0,
             number: first,
             forgotten: first,
             turns: Vec::new(),
-            questions: Questions::new(numbers.clone()),
+            questions: Questions::new(id, numbers.clone()),
             followed: 0,
         }
     }
@@ -81,7 +81,7 @@ impl Lives {
         }
         let new = || {
             let first = self.begun.fetch_add(1, Ordering::Relaxed) * SPAN;
-            Arc::new(Live { told: Mutex::new(Told::new(first, &self.numbers)), newest: watch::Sender::new(first) })
+            Arc::new(Live { told: Mutex::new(Told::new(id, first, &self.numbers)), newest: watch::Sender::new(first) })
         };
         Arc::clone(lives.entry(id.clone()).or_insert_with(new))
     }

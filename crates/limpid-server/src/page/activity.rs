@@ -1,4 +1,4 @@
-//! The screen of what waits for the owner: calls that were kept as drafts.
+//! The screen of what waits for the owner: questions of answers that are being given, and calls that were kept as drafts.
 
 use std::sync::Arc;
 
@@ -15,11 +15,13 @@ use limpid_store::{Draft, DraftId};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::chat::title;
 use super::forms::typed;
 use super::parts::fields;
 use super::shell::Shell;
 use super::state::Page;
 use super::trouble::{Trouble, screen as screen_of};
+use crate::questions::{Asks, Waits};
 
 /// An argument that can be changed.
 struct Argument {
@@ -49,10 +51,19 @@ struct DraftRow {
     raw: String,
 }
 
+/// A question that waits in a conversation.
+struct QuestionRow {
+    conversation: String,
+    /// What the conversation is called.
+    title: String,
+    what: Asks,
+}
+
 #[derive(Template)]
 #[template(path = "activity.html")]
 struct ActivityScreen {
     shell: Shell,
+    questions: Vec<QuestionRow>,
     drafts: Vec<DraftRow>,
 }
 
@@ -75,9 +86,24 @@ async fn screen(State(page): State<Arc<Page>>, headers: HeaderMap) -> Result<Res
     let drafts = page.agent.drafts().list(false).await?.rows;
     let screen = ActivityScreen {
         shell: Shell::new(&page, &headers, "Activity · Limpid", "activity").await?,
+        questions: questions(&page).await?,
         drafts: drafts.iter().map(|draft| row(&page, draft)).collect(),
     };
     Ok(Html(screen.render()?).into_response())
+}
+
+async fn questions(page: &Page) -> Result<Vec<QuestionRow>, Trouble> {
+    let mut rows = Vec::new();
+    for Waits { conversation, what } in page.numbers.waiting() {
+        let what = match what {
+            Asks::Call(tool) => Asks::Call(shown_line(&tool)),
+            Asks::Server(name) => Asks::Server(shown_line(&name)),
+        };
+        let own = page.agent.store().conversation(&conversation).await?;
+        let title = own.map_or_else(|| "New conversation".to_owned(), |own| title(&own));
+        rows.push(QuestionRow { conversation: conversation.to_string(), title, what });
+    }
+    Ok(rows)
 }
 
 /// Carries a draft out, if it is still what was seen.

@@ -38,6 +38,8 @@ struct Follower {
     thought: String,
     notes: usize,
     told: UnboundedSender<(CallId, ApprovalAnswer)>,
+    /// Numbers of what was asked.
+    asked: Vec<u64>,
     /// Forms that wait: each says its number and the server when it does not any more.
     forms: FuturesUnordered<BoxFuture<'static, (u64, String)>>,
 }
@@ -74,6 +76,7 @@ async fn show(page: Arc<Page>, talk: Arc<Talk>, mut handle: TurnHandle, name: &s
         thought: String::new(),
         notes: 0,
         told,
+        asked: Vec::new(),
         forms: FuturesUnordered::new(),
     };
     if follower.talk.is_shown_by_one() {
@@ -106,6 +109,7 @@ async fn show(page: Arc<Page>, talk: Arc<Talk>, mut handle: TurnHandle, name: &s
             () = gathered => follower.flush(),
         }
     }
+    follower.talk.forget(&follower.asked);
     follower.talk.end(follower.turn.as_ref());
 }
 
@@ -148,6 +152,7 @@ impl Follower {
                 self.part_ends();
                 for part in parts {
                     let asked = self.talk.ask(Question { part: part.clone(), can_clean, told: self.told.clone() });
+                    self.asked.push(asked);
                     self.show(&format!("ask-{}", part.id), parts::ask(&part, asked, can_clean));
                 }
                 self.status("Waiting for you");
@@ -167,6 +172,7 @@ impl Follower {
         self.part_ends();
         let (form, ended) = (asked.form().clone(), asked.ended());
         let number = self.talk.ask_form(asked);
+        self.asked.push(number);
         self.show(&format!("form-{number}"), server_form::card(&form, number, &self.page.agent.zone()));
         self.forms.push(ended.map(move |()| (number, form.from)).boxed());
         self.status("Waiting for you");

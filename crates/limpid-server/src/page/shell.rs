@@ -16,7 +16,7 @@ pub(super) struct Shell {
     pub(super) here: &'static str,
     pub(super) version: &'static str,
     pub(super) theme: Option<&'static str>,
-    /// Drafts that wait.
+    /// Questions and drafts that wait.
     pub(super) waiting: usize,
     pub(super) model: String,
     pub(super) heartbeat: Option<String>,
@@ -35,7 +35,7 @@ impl Shell {
         here: &'static str,
     ) -> Result<Self, Trouble> {
         let agent = &page.agent;
-        let waiting = agent.drafts().list(false).await?.rows.len();
+        let waiting = agent.drafts().list(false).await?.rows.len() + page.numbers.waiting().len();
         let model = match &agent.config().model {
             Some(model) => shown_line(model),
             None => match agent.models().choose(None).await {

@@ -79,12 +79,12 @@ struct Shown {
 pub(super) const FIRST: u64 = 1;
 
 impl Shown {
-    fn new(numbers: &Numbers) -> Self {
+    fn new(id: &ConversationId, numbers: &Numbers) -> Self {
         Self {
             pieces: Vec::new(),
             number: FIRST,
             turns: Vec::new(),
-            questions: Questions::new(numbers.clone()),
+            questions: Questions::new(id, numbers.clone()),
             followed: 0,
             failed: None,
         }
@@ -112,13 +112,13 @@ impl Talks {
         if talks.len() >= REMEMBERED && !talks.contains_key(id) {
             talks.retain(|_, talk| Arc::strong_count(talk) > 1 || talk.lock().followed > 0);
         }
-        Arc::clone(talks.entry(id.clone()).or_insert_with(|| Arc::new(Talk::new(&self.numbers))))
+        Arc::clone(talks.entry(id.clone()).or_insert_with(|| Arc::new(Talk::new(id, &self.numbers))))
     }
 }
 
 impl Talk {
-    fn new(numbers: &Numbers) -> Self {
-        Self { shown: Mutex::new(Shown::new(numbers)), newest: watch::Sender::new(FIRST) }
+    fn new(id: &ConversationId, numbers: &Numbers) -> Self {
+        Self { shown: Mutex::new(Shown::new(id, numbers)), newest: watch::Sender::new(FIRST) }
     }
 
     /// Where it stands now.
@@ -200,6 +200,11 @@ impl Talk {
     /// Forgets a form, and says what came of it.
     pub(super) fn end_form(&self, number: u64) -> FormEnd {
         self.lock().questions.end_form(number)
+    }
+
+    /// These are no questions any more.
+    pub(super) fn forget(&self, numbers: &[u64]) {
+        self.lock().questions.forget(numbers);
     }
 
     /// Begins to show a turn; false when it is shown already.

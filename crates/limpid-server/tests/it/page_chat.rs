@@ -93,6 +93,30 @@ async fn a_call_waits_for_an_answer_that_was_offered() {
     assert!(thread.contains("<dd>You said no.</dd>") && !thread.contains("success"), "{thread}");
 }
 
+// SUR-024
+#[tokio::test]
+async fn a_question_that_waits_is_the_first_in_activity_and_is_counted() {
+    let script =
+        "[[reply]]\ncalls = [{ name = \"write_file\", arguments = { path = \"notes.md\", content = \"x\" } }]\n";
+    let bench = PageBench::new(script, "[tools]\ndefer = false\n[policy]\nask = [{ tool = \"write_file\" }]\n").await;
+    let told = bench.sent("/c/new/send", &[("text", "Write it down")]).await;
+    let id = told["conversation"].as_str().unwrap();
+    bench.pieces(id, "", |piece| piece["html"].as_str().unwrap_or_default().contains("data-call")).await;
+    let screen = bench.html("/activity").await;
+    for part in [
+        "Waiting for your answer",
+        "Limpid asks whether it may call <code>write_file</code>",
+        &format!("href=\"/c/{id}\""),
+        "<span class=\"count\">1<",
+    ] {
+        assert!(screen.contains(part), "{part}: {screen}");
+    }
+    bench.sent(&format!("/c/{id}/stop"), &[]).await;
+    bench.pieces(id, "", is_reload).await;
+    let screen = bench.html("/activity").await;
+    assert!(screen.contains("Nothing waits.") && !screen.contains("class=\"count\""), "{screen}");
+}
+
 // SUR-020
 #[tokio::test]
 async fn a_call_that_was_stopped_says_so_in_words() {
