@@ -25,6 +25,15 @@ const STILL = 700;
 // What holds a yes: a question, a draft, a text that is to count as the owner's.
 const YES = ".ask, [data-yes]";
 const seen = new WeakMap();
+// What is said beside the buttons of a card that was pressed too early.
+const early = new WeakMap();
+function tellEarly(card, button) {
+  const told = early.get(card) ?? Object.assign(document.createElement("span"), { className: "early", role: "status", ariaLive: "polite" });
+  early.set(card, told);
+  (button.closest(".row") ?? button.parentElement).append(told);
+  // What is live before its words come is read out.
+  requestAnimationFrame(() => { told.textContent = "Just appeared: press again"; });
+}
 function look() {
   for (const card of document.querySelectorAll(YES)) {
     const { left, top } = card.getBoundingClientRect();
@@ -33,6 +42,8 @@ function look() {
     if (moved) seen.set(card, { left, top, since: performance.now() });
     card.classList.toggle("moving", !isStill(card));
     card.classList.toggle("still", isStill(card));
+    const told = isStill(card) && early.get(card);
+    if (told) { told.textContent = ""; told.remove(); }
   }
 }
 function isStill(card) {
@@ -43,11 +54,13 @@ look();
 setInterval(look, 100);
 addEventListener("click", (event) => {
   const card = event.target.closest?.(YES);
-  if (!card || !event.target.closest("button")) return;
+  const button = event.target.closest?.("button");
+  if (!card || !button) return;
   look();
   if (isStill(card)) return;
   event.preventDefault();
   event.stopImmediatePropagation();
+  tellEarly(card, button);
 }, { capture: true });
 
 // A yes is to the words of a draft that are kept, so it waits while others stand in the fields.

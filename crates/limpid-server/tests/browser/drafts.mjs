@@ -22,6 +22,27 @@ scenario("a question in the chat shows the call, and a yes carries it out", asyn
   is("after the yes", await ask("exists", { path: "asked.md" }), true);
 });
 
+scenario("a press that comes too early says so until the question may be answered", async () => {
+  const page = await visitor();
+  await model.call(...letter("early.md"));
+  await model.end();
+  await model.answer("As you like.");
+  await say(page, "write it");
+  const no = page.locator("[data-answer=no]");
+  await sees("the question", () => no.count(), 1);
+  const pressed = await no.evaluate((button) => {
+    const card = button.closest(".ask");
+    // It moves and is pressed at once.
+    card.style.marginBlockStart = "40px";
+    button.click();
+    return new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(() => next([button.disabled, card.querySelector("[role=status]")?.innerText]))));
+  });
+  is("what a press at once comes to", pressed, [false, "Just appeared: press again"]);
+  await sees("what is said when it stands still", () => page.locator(".early").count(), 0);
+  await press(no);
+  await sees("the answer", () => messages(page), (seen) => seen.at(-1)?.includes("As you like."));
+});
+
 scenario("a no is a no", async () => {
   const page = await visitor();
   await model.call(...letter("no.md"));
