@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::{Path, Query, State};
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{Html, IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Form, Router};
@@ -16,7 +16,7 @@ use limpid_runtime::tasks::{TaskChange, TaskRequest, When, parse_span};
 use limpid_store::Task;
 use serde::Deserialize;
 
-use self::shown::{Row, name, row};
+use self::shown::{Row, TaskForm, name, row};
 use super::forms::{back, typed};
 use super::shell::Shell;
 use super::state::Page;
@@ -45,10 +45,12 @@ struct TasksScreen {
     all: bool,
     left_out: usize,
     zone: String,
+    /// The form of a new task.
+    form: TaskForm,
 }
 
 /// What is asked for.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Asked {
     /// A task that is shown open.
     open: Option<String>,
@@ -73,6 +75,17 @@ struct Wanted {
     kind: Option<String>,
     when: String,
     time: String,
+    /// The time of one that is due once, as a browser's own field gives it.
+    #[serde(default)]
+    at: String,
+}
+
+/// A form that could not be carried out.
+struct Refused {
+    /// The task that was to be changed; none where one was to be made.
+    task: Option<i64>,
+    typed: Wanted,
+    why: String,
 }
 
 /// Its routes.
@@ -92,8 +105,14 @@ async fn screen(
     Query(asked): Query<Asked>,
     headers: HeaderMap,
 ) -> Result<Response, Trouble> {
+    list(&page, &headers, asked, None).await
+}
+
+/// The list, with what was typed into a form that could not be carried out.
+async fn list(page: &Page, headers: &HeaderMap, asked: Asked, refused: Option<Refused>) -> Result<Response, Trouble> {
     let number = |text: Option<&String>| text.and_then(|text| text.parse::<i64>().ok());
     let (open, gone) = (number(asked.open.as_ref()), number(asked.gone.as_ref()));
+    let open = open.or(refused.as_ref().and_then(|refused| refused.task));
     let all = asked.all.is_some();
     let waits = |task: &Task| matches!(task.standing.status, TaskStatus::Pending | TaskStatus::Disabled);
     let listed = page.agent.tasks().list(None).await?.rows;
@@ -103,7 +122,10 @@ async fn screen(
     let left_out = listed.iter().filter(wanted).count().saturating_sub(MOST);
     for task in listed.iter().filter(wanted).take(MOST) {
         let runs = page.agent.tasks().get(&task.id.to_string()).await?.1.rows;
-        let row = row(&page, task, &runs, open == Some(task.id.0), heartbeat.as_deref());
+        let mut row = row(page, task, &runs, open == Some(task.id.0), heartbeat.as_deref());
+        if let Some(refused) = refused.as_ref().filter(|refused| refused.task == Some(task.id.0)) {
+            row.form.keep(&refused.typed, &refused.why);
+        }
         if waits(task) { entries.push(Entry::Task(Box::new(row))) } else { over.push(row) }
     }
     let gone = listed.iter().find(|task| Some(task.id.0) == gone && task.standing.status == TaskStatus::Cancelled);
@@ -112,15 +134,36 @@ async fn screen(
         entries.insert(at, Entry::Gone { id: task.id.0, name: name(task), is_foreign: task.new.trust.is_foreign() });
         over.retain(|row| row.id != task.id.0);
     }
+    let mut form = TaskForm::default();
+    if let Some(refused) = refused.as_ref().filter(|refused| refused.task.is_none()) {
+        form.keep(&refused.typed, &refused.why);
+    }
+    let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let screen = TasksScreen {
-        shell: Shell::new(&page, &headers, "Tasks · Limpid", "activity").await?,
+        shell: Shell::new(page, headers, "Tasks · Limpid", "activity").await?,
+        form,
         entries,
         over,
         all,
         left_out,
         zone: page.agent.zone().iana_name().unwrap_or("UTC").to_owned(),
     };
-    Ok(Html(screen.render()?).into_response())
+    Ok((status, Html(screen.render()?)).into_response())
+}
+
+/// Where a form leads; the form again, with what was typed, where it says something wrong.
+async fn done(
+    page: &Page,
+    headers: &HeaderMap,
+    done: Result<String, AgentError>,
+    (task, typed): (Option<i64>, Wanted),
+) -> Result<Response, Trouble> {
+    match done {
+        Err(AgentError::Invalid(why)) => {
+            list(page, headers, Asked::default(), Some(Refused { task, typed, why })).await
+        }
+        done => back(page, headers, done, |to| to).await,
+    }
 }
 
 /// `POST /tasks`
@@ -130,11 +173,11 @@ async fn add(
     Form(wanted): Form<Wanted>,
 ) -> Result<Response, Trouble> {
     let kind = wanted.kind.as_deref().and_then(TaskKind::parse).unwrap_or(TaskKind::Reminder);
-    let added = match when(&wanted.when, &wanted.time) {
+    let added = match when(&wanted) {
         Ok(Some(when)) => {
             // What a heartbeat is to do is for its model.
             let kind = if when == When::Heartbeat { TaskKind::Agent } else { kind };
-            let (description, prompt) = (wanted.description, typed(&wanted.text));
+            let (description, prompt) = (wanted.description.clone(), typed(&wanted.text));
             let (key, zone, missed, conversation) = (None, None, None, None);
             let request = TaskRequest { key, description, prompt, kind, when, zone, missed, conversation };
             page.agent.tasks().add(request).await
@@ -142,7 +185,8 @@ async fn add(
         Ok(None) => Err(AgentError::Invalid("Say when the task is due.".to_owned())),
         Err(why) => Err(why),
     };
-    back(&page, &headers, added, |task| format!("/tasks?open={0}#t{0}", task.id)).await
+    let added = added.map(|task| format!("/tasks?open={0}#t{0}", task.id));
+    done(&page, &headers, added, (None, wanted)).await
 }
 
 /// `POST /tasks/{id}`
@@ -152,15 +196,16 @@ async fn change(
     headers: HeaderMap,
     Form(wanted): Form<Wanted>,
 ) -> Result<Response, Trouble> {
-    let changed = match when(&wanted.when, &wanted.time) {
+    let changed = match when(&wanted) {
         Ok(when) => {
-            let (description, prompt) = (Some(wanted.description), Some(typed(&wanted.text)));
+            let (description, prompt) = (Some(wanted.description.clone()), Some(typed(&wanted.text)));
             let change = TaskChange { description, prompt, when, ..TaskChange::default() };
             page.agent.tasks().change(&id.to_string(), change).await
         }
         Err(why) => Err(why),
     };
-    back(&page, &headers, changed, |_| format!("/tasks?open={id}#t{id}")).await
+    let changed = changed.map(|_| format!("/tasks?open={id}#t{id}"));
+    done(&page, &headers, changed, (Some(id), wanted)).await
 }
 
 /// `POST /tasks/{id}/run`: one run now. It goes on when the browser is closed.
@@ -197,15 +242,18 @@ async fn undo(State(page): State<Arc<Page>>, Path(id): Path<i64>, headers: Heade
 }
 
 /// When a task is to be due, as a form says it; none: as before.
-fn when(kind: &str, time: &str) -> Result<Option<When>, AgentError> {
-    let time = time.trim();
+fn when(Wanted { when, time, at, .. }: &Wanted) -> Result<Option<When>, AgentError> {
+    let (time, at) = (time.trim(), at.trim());
     let span = || {
         let wrong = format!("`{time}` is no length of time. Write a number and s, m, h or d: 10m, 2h, 1d.");
         parse_span(time).ok_or(AgentError::Invalid(wrong))
     };
-    Ok(match kind {
+    Ok(match when.as_str() {
         "" => None,
-        "at" => Some(When::At(time.to_owned())),
+        "at" if time.is_empty() && at.is_empty() => {
+            return Err(AgentError::Invalid("Say on which day and at what time the task is due.".to_owned()));
+        }
+        "at" => Some(When::At(if at.is_empty() { time } else { at }.to_owned())),
         "in" => Some(When::In(span()?)),
         "every" => Some(When::Every(span()?)),
         "cron" => Some(When::Cron(time.to_owned())),

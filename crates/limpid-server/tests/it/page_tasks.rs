@@ -86,6 +86,29 @@ async fn a_task_runs_while_a_question_waits_elsewhere() {
 
 // SUR-024
 #[tokio::test]
+async fn a_time_is_picked_and_a_wrong_change_keeps_what_was_typed() {
+    let bench = PageBench::new(QUIET, "").await;
+    let fields = [("text", "Drink"), ("description", ""), ("kind", "reminder"), ("when", "at"), ("time", "")];
+    bench.leads("/tasks", &[&fields[..], &[("at", "2026-04-12T09:00")]].concat()).await;
+    assert!(bench.html("/tasks").await.contains("Tomorrow 09:00"));
+    let change =
+        [("text", "Drink <i>tea</i>"), ("description", "Tea"), ("when", "every"), ("time", "soon"), ("at", "")];
+    let response = bench.post("/tasks/1", &change).send().await.unwrap();
+    assert_eq!(response.status(), StatusCode::UNPROCESSABLE_ENTITY);
+    let screen = response.text().await.unwrap();
+    for part in [
+        "Drink &#60;i&#62;tea&#60;/i&#62;</textarea>",
+        "value=\"every\" selected",
+        "name=\"time\" value=\"soon\"",
+        "id=\"wrong-1\" role=\"alert\">`soon` is no length of time",
+    ] {
+        assert!(screen.contains(part), "{part}: {screen}");
+    }
+    assert!(bench.html("/tasks").await.contains("Tomorrow 09:00"), "nothing has changed");
+}
+
+// SUR-024
+#[tokio::test]
 async fn a_deleted_task_turns_into_a_line_with_undo_where_it_stood() {
     let bench = PageBench::new(QUIET, "").await;
     for (text, at) in [("First", "2026-04-12T09:00"), ("Second", "2026-04-13T09:00"), ("Third", "2026-04-14T09:00")] {
@@ -124,6 +147,11 @@ async fn what_cannot_be_is_said_and_nothing_is_planned() {
         assert_eq!(response.status(), StatusCode::UNPROCESSABLE_ENTITY, "{when} {time}");
         let text = response.text().await.unwrap();
         assert!(text.contains(why), "{why}: {text}");
+        // The form is there again, with what was typed and the message at the field.
+        assert!(text.contains("rows=\"2\" required>\nDrink</textarea>"), "{text}");
+        let message = text.split("id=\"wrong-new\" role=\"alert\">").nth(1).unwrap();
+        assert!(message.split("</p>").next().unwrap().contains(why), "{message}");
+        assert!(when != "at" || text.contains("value=\"at\" selected"), "{text}");
     }
     let mut strange = bench.post("/tasks/1/delete", &[]).build().unwrap();
     strange.headers_mut().insert("origin", "https://evil.example".parse().unwrap());

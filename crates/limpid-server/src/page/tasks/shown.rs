@@ -5,6 +5,7 @@ use limpid_prompt::shown::{shown, shown_line};
 use limpid_runtime::tasks::{next_times, on_both_clocks, span_words, when_words};
 use limpid_store::{Task, TaskRun};
 
+use super::Wanted;
 use crate::page::state::Page;
 
 /// Next times that are shown.
@@ -44,12 +45,31 @@ pub(super) struct Run {
 }
 
 /// What stands in the form of a task.
+#[derive(Default)]
 pub(super) struct TaskForm {
     pub(super) description: String,
     pub(super) text: String,
     /// When it is now; none for a new one.
     pub(super) when: Option<String>,
     pub(super) is_heartbeat: bool,
+    /// What was chosen and typed before, where that could not be carried out.
+    pub(super) kind: String,
+    pub(super) due: String,
+    pub(super) time: String,
+    pub(super) at: String,
+    /// Why it could not.
+    pub(super) wrong: Option<String>,
+}
+
+impl TaskForm {
+    /// Keeps what was typed, and says what is wrong with it.
+    pub(super) fn keep(&mut self, typed: &Wanted, why: &str) {
+        let Wanted { description, text, kind, when, time, at } = typed;
+        (self.description, self.text) = (description.clone(), text.clone());
+        self.kind = kind.clone().unwrap_or_default();
+        (self.due, self.time, self.at) = (when.clone(), time.clone(), at.clone());
+        self.wrong = Some(shown(why).into_owned());
+    }
 }
 
 /// A task as it is shown; `heartbeat` says when the next one is.
@@ -101,6 +121,7 @@ pub(super) fn row(page: &Page, task: &Task, runs: &[TaskRun], is_open: bool, hea
             text: new.prompt.clone(),
             when: Some(when.clone()),
             is_heartbeat,
+            ..TaskForm::default()
         },
         when,
         next,
