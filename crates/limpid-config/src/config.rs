@@ -21,6 +21,7 @@ mod path;
 mod policy;
 mod prompts;
 mod scheduling;
+mod telemetry;
 mod tools;
 mod trust;
 mod web;
@@ -54,6 +55,7 @@ pub use path::{CacheSetting, PathConfig};
 pub use policy::{PolicyConfig, RuleConfig};
 pub use prompts::PromptEntry;
 pub use scheduling::SchedulingConfig;
+pub use telemetry::{LogForm, TelemetryConfig};
 pub use tools::ToolsConfig;
 pub use trust::{PasteTrust, TrustConfig};
 pub use web::{Engine, LocationConfig, SearchConfig, WebConfig};
@@ -139,6 +141,8 @@ pub struct Config {
     /// Servers whose tools and prompts the agent borrows.
     #[schemars(extend("x-by-hand" = by_hand::PROGRAMS))]
     pub mcp: McpConfig,
+    /// What is told of the agent's work, to a collector of traces and in the log of `limpid serve`.
+    pub telemetry: TelemetryConfig,
 }
 
 impl Config {

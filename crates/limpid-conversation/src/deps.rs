@@ -20,6 +20,7 @@ use limpid_services::notifications::Notifications;
 use limpid_services::spending::Spending;
 use limpid_services::tools::ToolExecutor;
 use limpid_store::Store;
+use limpid_telemetry::Traces;
 
 use crate::housekeeping::Housekeeping;
 
@@ -57,6 +58,8 @@ pub struct ConversationDeps {
     pub housekeeping: Arc<dyn Housekeeping>,
     /// What this process knows of the windows of conversations.
     pub windows: WindowMemory,
+    /// Where turns, requests and calls are told of.
+    pub traces: Traces,
 }
 
 impl ConversationDeps {

@@ -20,6 +20,7 @@ mod listeners;
 mod model_call;
 mod one_off;
 mod outcome;
+mod sent;
 mod settings;
 #[cfg(test)]
 mod test_kit;

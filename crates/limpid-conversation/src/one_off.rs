@@ -11,6 +11,7 @@ use limpid_prompt::count::Estimate;
 use limpid_services::error::AgentError;
 use limpid_services::models::Models;
 use limpid_store::{NewRequest, Store};
+use limpid_telemetry::Traces;
 use limpid_turn::Outcome;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
@@ -20,6 +21,7 @@ use crate::event::TurnEvent;
 use crate::model_call::{
     CallDeps, CallEnd, CallFailure, EndedRequest, ModelCall, ModelStep, PromptTokens, most_possible,
 };
+use crate::sent::SentRequest;
 
 /// A question outside of any turn.
 pub struct OneOffRequest {
@@ -79,12 +81,15 @@ impl OneOffRequest {
         let retry = RetryPlan { tries: 1, ..*deps.retry };
         let made = (make, size);
         let call = ModelCall::start(CallDeps::of(deps), self.models.clone(), retry, 1, made, self.cancel.child_token());
-        let mut asked = UnderWay { call, store: Arc::clone(&deps.context.store) };
+        let (store, traces) = (Arc::clone(&deps.context.store), deps.traces.clone());
+        let mut asked = UnderWay { call, store, traces, sent: None };
         loop {
             match asked.call.next().await {
                 ModelStep::Request(request) => {
                     let row = NewRequest { conversation: self.conversation.clone(), ..request.row };
+                    let sent = SentRequest::of(&deps.traces, &row, None, self.conversation.as_ref());
                     deps.store().record_request(row).await?;
+                    asked.sent = sent;
                     let _ = events.send(TurnEvent::Started {
                         turn: None,
                         model: request.service,
@@ -92,10 +97,14 @@ impl OneOffRequest {
                         path: path.to_owned(),
                     });
                 }
-                ModelStep::GivenUp(ended) => end_request(deps, ended).await?,
+                ModelStep::GivenUp(ended) => {
+                    asked.trace(&ended);
+                    end_request(deps, ended).await?;
+                }
                 ModelStep::Seen(event) => drop(events.send(event)),
                 ModelStep::Over(mut end) => {
                     if let Some(ended) = end.request.take() {
+                        asked.trace(&ended);
                         end_request(deps, ended).await?;
                     }
                     return Ok(*end);
@@ -109,6 +118,16 @@ impl OneOffRequest {
 struct UnderWay {
     call: ModelCall,
     store: Arc<dyn Store>,
+    traces: Traces,
+    sent: Option<SentRequest>,
+}
+
+impl UnderWay {
+    fn trace(&mut self, (_, end): &EndedRequest) {
+        if let Some(sent) = self.sent.take() {
+            sent.end(&self.traces, end);
+        }
+    }
 }
 
 impl Drop for UnderWay {
@@ -118,6 +137,9 @@ impl Drop for UnderWay {
             ModelStep::Request(_) | ModelStep::GivenUp(_) | ModelStep::Seen(_) => None,
         });
         if let Some((id, end)) = ended {
+            if let Some(sent) = self.sent.take() {
+                sent.end(&self.traces, &end);
+            }
             let store = Arc::clone(&self.store);
             tokio::spawn(async move { store.end_request(&id, *end).await });
         }

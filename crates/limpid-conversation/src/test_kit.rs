@@ -27,6 +27,7 @@ use limpid_services::timers::SchedulerWaker;
 
 use limpid_services::tools::{FileHistory, PolicyRules, Tool, ToolCatalog, ToolExecutor, ToolExecutorParts};
 use limpid_store::{SqliteOptions, SqliteStore, Store};
+use limpid_telemetry::Traces;
 
 use crate::{ConversationDeps, Conversations, Housekeeping, WindowMemory};
 
@@ -107,6 +108,7 @@ pub(crate) fn conversations(
         back_offs: Arc::default(),
         housekeeping: Arc::new(Nothing),
         windows: WindowMemory::default(),
+        traces: Traces::default(),
         events,
         context,
     })

@@ -18,5 +18,6 @@ pub(crate) mod start;
 pub(crate) mod steps;
 mod tool_calls;
 mod tool_tasks;
+mod trace;
 mod transaction;
 mod window_facts;

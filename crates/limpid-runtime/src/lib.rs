@@ -46,7 +46,7 @@ pub use crate::prompt_files::{PromptFiles, SaveEnd, Trial};
 pub use crate::recorded::recorded;
 pub use crate::requests::missed::ReadAgain;
 pub use crate::requests::{Answering, Requests};
-pub use limpid_config::{Clock, Config, ConfigError, Environment, Home, Ids, RandomIds, SystemClock};
+pub use limpid_config::{Clock, Config, ConfigError, Environment, Home, Ids, LogForm, RandomIds, SystemClock};
 pub use limpid_conversation::{
     ApprovalAnswer, ChangeOutcome, ChatRequest, Chosen, CompactionReport, ContextReport, Conversations, FormQuestion,
     QuestionPart, Tiers, TurnEvent, TurnHandle,
@@ -71,6 +71,7 @@ pub use limpid_services::{
     deliveries, drafts, error, events, goals, heartbeat, inbox, mail, mcp, models, modes, notifications, profiles,
     settings_file, skills, spending, tasks, tools,
 };
+pub use limpid_telemetry::{Traces, Trouble};
 #[cfg(target_os = "linux")]
 pub use limpid_tools::exec::sandbox;
 pub use limpid_turn::{Finish, Outcome};

@@ -32,8 +32,8 @@ enum Effect {
 }
 
 /// What acts after a restart: a second open model beside one that holds gigabytes may not fit, and browsers that look at the page
-/// would lose it.
-const RESTART: [&str; 2] = ["local", "page"];
+/// would lose it. One log has one form, and spans go to one collector.
+const RESTART: [&str; 3] = ["local", "page", "telemetry"];
 
 /// Compares two configurations. Returns the one to run with: the new one, but for what needs a restart.
 fn compare(old: &Config, new: Config) -> (Config, Vec<(&'static str, Effect)>) {
@@ -72,6 +72,7 @@ fn compare(old: &Config, new: Config) -> (Config, Vec<(&'static str, Effect)>) {
         heartbeat,
         mail,
         mcp,
+        telemetry,
     } = &new;
     let sections = [
         ("agent", old.agent == *agent, Effect::Now),
@@ -107,9 +108,11 @@ fn compare(old: &Config, new: Config) -> (Config, Vec<(&'static str, Effect)>) {
         ("heartbeat", old.heartbeat == *heartbeat, Effect::Now),
         ("mail", old.mail == *mail, Effect::Now),
         ("mcp", old.mcp == *mcp, Effect::Now),
+        ("telemetry", old.telemetry == *telemetry, Effect::Restart),
     ];
     let changed = sections.into_iter().filter(|(_, same, _)| !same).map(|(name, _, effect)| (name, effect)).collect();
-    (Config { local: old.local.clone(), page: old.page.clone(), ..new }, changed)
+    let (local, page, telemetry) = (old.local.clone(), old.page.clone(), old.telemetry.clone());
+    (Config { local, page, telemetry, ..new }, changed)
 }
 
 /// Whether what a section says acts only after a restart.
@@ -253,14 +256,14 @@ mod tests {
     }
 
     #[test]
-    fn every_section_is_compared_and_only_local_models_and_the_page_wait_for_a_restart() {
+    fn every_section_is_compared_and_only_local_models_the_page_and_telemetry_wait_for_a_restart() {
         let full = config(include_str!("../../limpid-config/src/config/full.toml"));
         let (running, changed) = compare(&Config::default(), full.clone());
         let restart: Vec<&str> =
             changed.iter().filter(|(_, effect)| *effect == Effect::Restart).map(|(name, _)| *name).collect();
-        assert_eq!((changed.len(), restart), (33, RESTART.to_vec()));
-        let Config { local, page, .. } = Config::default();
-        assert_eq!(running, Config { local, page, ..full.clone() });
+        assert_eq!((changed.len(), restart), (34, RESTART.to_vec()));
+        let Config { local, page, telemetry, .. } = Config::default();
+        assert_eq!(running, Config { local, page, telemetry, ..full.clone() });
         assert!(compare(&full, full.clone()).1.is_empty());
     }
 

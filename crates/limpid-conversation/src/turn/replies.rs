@@ -82,7 +82,9 @@ pub(super) async fn model_step(turn: &mut RunningTurn, step: ModelStep) -> Resul
         ModelStep::Request(request) => {
             let OutgoingRequest { row, trust, .. } = *request;
             turn.read = turn.read.join(trust);
+            let sent = turn.trace.request(&row);
             turn.commit(vec![TurnWrite::Request(Box::new(row))]).await?;
+            turn.trace.sent(sent);
         }
         ModelStep::GivenUp(ended) => {
             let end = end_of_request(turn, Some(ended));
@@ -172,5 +174,6 @@ async fn give_up(turn: &mut RunningTurn, request: Option<EndedRequest>) -> Resul
 fn end_of_request(turn: &mut RunningTurn, request: Option<EndedRequest>) -> Vec<TurnWrite> {
     let Some((id, end)) = request else { return Vec::new() };
     turn.request = Some(id.clone());
+    turn.trace.answered(&end);
     vec![TurnWrite::RequestEnd(id, end)]
 }

@@ -20,6 +20,7 @@ use crate::turn::requests::TurnRequests;
 use crate::turn::running::{RunningTurn, TurnSeed};
 use crate::turn::start::start_of;
 use crate::turn::tool_tasks::ToolCalls;
+use crate::turn::trace::TurnTrace;
 use crate::turn::transaction::TurnWriter;
 
 /// Carries on a turn that a crash interrupted, from its journal.
@@ -88,6 +89,7 @@ pub(crate) async fn resume(
         answers: Vec::new(),
         read: trust_read_in(deps.store(), id).await?,
         was_resumed: true,
+        trace: TurnTrace::begin(deps, &lease.conversation, id, &started.path, deps.host().now_ms()).await,
     };
     let mut turn = RunningTurn::new(Arc::clone(deps), Arc::clone(listeners), seed);
     for event in unknown {

@@ -28,6 +28,7 @@ use crate::turn::goal_markers::{GoalMarkers, final_text};
 use crate::turn::journal::Entry;
 use crate::turn::requests::{ReplyKind, TurnRequests};
 use crate::turn::tool_tasks::ToolCalls;
+use crate::turn::trace::TurnTrace;
 use crate::turn::transaction::{TurnBegun, TurnWriter};
 
 /// What a turn is begun or carried on with.
@@ -46,6 +47,7 @@ pub(crate) struct TurnSeed {
     pub(crate) read: Trust,
     /// Whether a crash interrupted it.
     pub(crate) was_resumed: bool,
+    pub(crate) trace: TurnTrace,
 }
 
 /// One turn under way.
@@ -70,6 +72,7 @@ pub(crate) struct RunningTurn {
     pub(super) todo: VecDeque<Effect>,
     pub(super) waits_for: WaitsFor,
     pub(super) answer: Option<String>,
+    pub(super) trace: TurnTrace,
     state: RunState,
 }
 
@@ -98,7 +101,7 @@ enum RunState {
 
 impl RunningTurn {
     pub(crate) fn new(deps: Arc<ConversationDeps>, listeners: Arc<Listeners>, seed: TurnSeed) -> Self {
-        let TurnSeed { machine, effects, requests, calls, writer, steering, answers, read, was_resumed } = seed;
+        let TurnSeed { machine, effects, requests, calls, writer, steering, answers, read, was_resumed, trace } = seed;
         Self {
             deps,
             listeners,
@@ -115,6 +118,7 @@ impl RunningTurn {
             todo: effects.into(),
             waits_for: WaitsFor::Nothing,
             answer: None,
+            trace,
             state: RunState::Running { was_resumed },
         }
     }
@@ -277,6 +281,7 @@ impl RunningTurn {
     /// Is over: nothing of it runs any more, and whoever listens is told.
     pub(super) fn end(&mut self, outcome: Outcome) {
         self.calls.stop_all();
+        self.trace.over(&outcome, self.deps.host().now_ms());
         self.listeners.finish(&TurnEvent::Done { outcome, answer: self.answer.take() });
         self.state = RunState::Over { was_resumed: self.was_resumed() };
     }

@@ -26,6 +26,7 @@ use crate::turn::journal::{Entry, TurnStarted};
 use crate::turn::requests::TurnRequests;
 use crate::turn::running::{RunningTurn, TurnSeed};
 use crate::turn::tool_tasks::ToolCalls;
+use crate::turn::trace::TurnTrace;
 use crate::turn::transaction::{PendingStart, TurnNews, TurnWriter};
 
 /// Characters of the first message that a conversation is titled with.
@@ -100,16 +101,18 @@ pub(crate) async fn start(
     let id = TurnId::new(deps.host().new_id("t"));
     let name = ready.as_ref().map(|ready| ready.gathered.path.clone());
     let path = name.unwrap_or_else(|_| path.unwrap_or_else(|| "chat-remote".to_owned()));
-    let new = NewTurn { id: id.clone(), path, inbound: asked.ids(), now_ms: now.as_millisecond() };
+    let mut trace = TurnTrace::begin(deps, &lease.conversation, &id, &path, now.as_millisecond()).await;
+    let new = NewTurn { id, path, inbound: asked.ids(), now_ms: now.as_millisecond() };
     match ready {
         Ok(ready) => {
-            let seed = seed(deps, lease, &conversation, new, &asked, *ready, hint)?;
+            let seed = seed(deps, lease, &conversation, new, &asked, *ready, (hint, trace))?;
             Ok(Start::Turn(Box::new(RunningTurn::new(Arc::clone(deps), Arc::clone(listeners), seed))))
         }
         Err(error) => {
             let outcome = failed(&error);
             let writes = vec![TurnWrite::Messages(asked.as_accepted()), end_of(&outcome)];
             deps.store().begin_turn(lease, new, writes).await?;
+            trace.over(&outcome, deps.host().now_ms());
             listeners.finish(&TurnEvent::Done { outcome, answer: None });
             Ok(Start::Nothing)
         }
@@ -124,7 +127,7 @@ fn seed(
     new: NewTurn,
     asked: &Asked,
     ready: Ready,
-    hint: Option<String>,
+    (hint, trace): (Option<String>, TurnTrace),
 ) -> Result<TurnSeed, AgentError> {
     let shown = ready.gathered.history.unanswered.iter().map(|entry| &entry.message).chain([&ready.sent]);
     let writes = first_writes(conversation, &ready, asked.as_sent(shown.cloned()), asked.newest())?;
@@ -152,6 +155,7 @@ fn seed(
         answers,
         read: Trust::Owner,
         was_resumed: false,
+        trace,
     })
 }
 

@@ -87,6 +87,7 @@ impl RunningTurn {
                 name: call.name.clone(),
                 arguments: call.arguments.clone(),
             });
+            self.trace.called(&call.id, &call.name, self.deps.host().now_ms());
             let context = self.tool_context(&call.id, &context);
             self.calls.run(permit, timeout, context, links);
         }
@@ -97,6 +98,7 @@ impl RunningTurn {
     pub(super) async fn tool_done(&mut self, call: FinishedCall) -> Result<(), AgentError> {
         let FinishedCall { event, shown } = call;
         let event = self.without_secrets(event);
+        self.trace.returned(&event, self.deps.host().now_ms());
         // Only a tool of agents tells of their ends: the same words in a page are the page's, and are shown whole.
         let is_of_agent = |id: &CallId| self.machine.name_of(id).is_some_and(tells_of_agents);
         let is_of_agent = matches!(&event, Event::ToolDone { id, .. } if is_of_agent(id));

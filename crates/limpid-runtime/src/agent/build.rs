@@ -17,6 +17,7 @@ use limpid_services::skills::Skills;
 use limpid_services::spending::Spending;
 use limpid_services::tasks::Tasks;
 use limpid_services::tools::FileHistory;
+use limpid_telemetry::Traces;
 
 use crate::agent::Agent;
 use crate::agent::build::base::Base;
@@ -33,12 +34,12 @@ use crate::settings::{Parts, Rebuild};
 
 /// Makes an agent.
 pub(super) fn build(options: AgentOptions) -> Result<Agent, AgentError> {
-    let pause = Arc::clone(&options.pause);
+    let (pause, traces) = (Arc::clone(&options.pause), options.traces.clone());
     let hooks = Hooks::default();
     let services = services(options, &hooks)?;
     let ContextDeps { store, config, host, .. } = services.context.clone();
     let maintenance = Arc::new(Maintenance::new(store, config, host, services.memory.clone()));
-    let conversations = Conversations::new(conversation_deps(&services, &pause, &maintenance));
+    let conversations = Conversations::new(conversation_deps(&services, &pause, &maintenance, traces));
     hooks.connect(&conversations);
     let jobs = Arc::new(Jobs::new(job_deps(&services, &conversations, pause, maintenance)));
     let (directory, modes) = (services.directory.clone(), services.modes.clone());
@@ -200,7 +201,12 @@ fn job_deps(
     }
 }
 
-fn conversation_deps(services: &Services, pause: &Arc<dyn Pause>, maintenance: &Arc<Maintenance>) -> ConversationDeps {
+fn conversation_deps(
+    services: &Services,
+    pause: &Arc<dyn Pause>,
+    maintenance: &Arc<Maintenance>,
+    traces: Traces,
+) -> ConversationDeps {
     ConversationDeps {
         context: services.context.clone(),
         directory: services.directory.clone(),
@@ -218,5 +224,6 @@ fn conversation_deps(services: &Services, pause: &Arc<dyn Pause>, maintenance: &
         back_offs: Arc::default(),
         housekeeping: Arc::clone(maintenance) as Arc<dyn Housekeeping>,
         windows: WindowMemory::default(),
+        traces,
     }
 }

@@ -14,6 +14,7 @@ use limpid_services::models::ModelRegistry;
 use limpid_services::notifications::Notifier;
 use limpid_services::tools::Tool;
 use limpid_store::Store;
+use limpid_telemetry::Traces;
 
 /// What an agent is made of.
 #[derive(Clone)]
@@ -56,6 +57,8 @@ pub struct AgentOptions {
     pub mailbox: Option<Arc<dyn Mailbox>>,
     /// How time is waited for, between tries and for summaries.
     pub pause: Arc<dyn Pause>,
+    /// Where turns, requests and calls are told of; nowhere, unless somebody looks.
+    pub traces: Traces,
 }
 
 impl AgentOptions {
@@ -79,6 +82,7 @@ impl AgentOptions {
             retry: RetryPlan::default(),
             mailbox: None,
             pause: Arc::new(RealPause),
+            traces: Traces::default(),
         }
     }
 

@@ -12,7 +12,7 @@ use std::fs;
 use sources::{code_lines, dependencies, folders, places_of, read, root};
 
 /// Every crate of the program and its floor (docs/spec/architecture.md, section 2).
-const FLOORS: [(&str, u8); 17] = [
+const FLOORS: [(&str, u8); 18] = [
     ("limpid-core", 1),
     ("limpid-config", 2),
     ("limpid-formats", 2),
@@ -23,6 +23,7 @@ const FLOORS: [(&str, u8); 17] = [
     ("limpid-tools", 3),
     ("limpid-channels", 3),
     ("limpid-mcp", 3),
+    ("limpid-telemetry", 3),
     ("limpid-services", 4),
     ("limpid-context", 5),
     ("limpid-conversation", 6),
