@@ -28,4 +28,4 @@ pub mod server;
 pub use api::{ApiRole, ApiToken, ApiTokens, openapi};
 pub use mcp::{McpOptions, McpServer};
 pub use page::{PageServer, log_out_all, login_link};
-pub use server::{Server, ServerError, keep_open};
+pub use server::{DoorNews, Server, ServerError, keep_open};

@@ -131,8 +131,19 @@ pub(crate) async fn first_free(wanted: SocketAddr, pause: &dyn Pause) -> io::Res
     TcpListener::bind(wanted).await
 }
 
+/// What changes about where incoming items are taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DoorNews {
+    /// They are taken here.
+    Opened(SocketAddr),
+    /// They are not taken here any more.
+    Closed(SocketAddr),
+    /// They cannot be taken, and why.
+    Stuck(String),
+}
+
 /// Listens where the owner's settings and the token say, and follows them until `stop` comes. `tell` hears what changes.
-pub async fn keep_open(agent: &Agent, tell: impl Fn(String) + Clone + Send + 'static, stop: impl Future<Output = ()>) {
+pub async fn keep_open(agent: &Agent, tell: impl Fn(DoorNews) + Send + 'static, stop: impl Future<Output = ()>) {
     let mut changes = agent.settings_changes();
     let mut open: Option<Open> = None;
     let mut told = None;
@@ -146,24 +157,24 @@ pub async fn keep_open(agent: &Agent, tell: impl Fn(String) + Clone + Send + 'st
         if open.as_ref().map(|open| open.wanted) != address
             && let Some(old) = open.take()
         {
-            let told = format!("inbox: stopped listening on http://{}", old.address);
+            let was = old.address;
             old.close().await;
-            tell(told);
+            tell(DoorNews::Closed(was));
         }
         let problem = match address.filter(|_| open.is_none()) {
             None => problem,
             Some(wanted) => match Server::listen(agent, wanted, Arc::new(RealPause)).await {
                 Ok(server) => {
-                    tell(format!("inbox: listening on http://{}", server.address));
+                    tell(DoorNews::Opened(server.address));
                     open = Some(Open::start(server, wanted));
                     None
                 }
                 Err(problem) => Some(problem),
             },
         };
-        let problem = problem.map(|problem| format!("inbox: not listening: {problem}"));
+        let problem = problem.map(|problem| problem.to_string());
         if problem != told {
-            problem.iter().cloned().for_each(&tell);
+            problem.iter().cloned().map(DoorNews::Stuck).for_each(&tell);
             told = problem;
         }
         let again = async {

@@ -19,6 +19,7 @@ pub mod inbox;
 pub mod init;
 mod listen;
 mod listing;
+mod log;
 pub mod mail;
 pub mod mcp;
 pub mod memory;
@@ -56,6 +57,7 @@ pub async fn run(cli: Cli) -> Result<(), Failure> {
     }
     let context = Context::new(Environment::read(cli.global.home.clone())?)?;
     let ended = carry_out(&context, &cli).await;
+    context.close().await;
     // What the command changed besides what it says itself.
     let said = topics(cli.command.as_ref());
     for event in context.changes() {

@@ -74,12 +74,14 @@ pub struct Failure {
     pub what: String,
     /// What to do.
     pub advice: Option<String>,
+    /// Whether whoever started the program was told of it already.
+    pub is_told: bool,
 }
 
 impl Failure {
     /// A failure without advice.
     pub fn new(status: ExitStatus, what: impl fmt::Display) -> Self {
-        Self { status, what: what.to_string(), advice: None }
+        Self { status, what: what.to_string(), advice: None, is_told: false }
     }
 
     /// The same failure with what to do about it.
@@ -87,6 +89,12 @@ impl Failure {
     pub fn advise(mut self, advice: impl Into<String>) -> Self {
         self.advice = Some(advice.into());
         self
+    }
+
+    /// The same failure, which only its exit code still has to tell of.
+    #[must_use]
+    pub fn told(self) -> Self {
+        Self { is_told: true, ..self }
     }
 }
 

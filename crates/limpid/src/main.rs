@@ -46,7 +46,9 @@ fn end(ended: Result<(), Failure>) -> ExitCode {
     match ended {
         Ok(()) => ExitCode::from(ExitStatus::Done.code()),
         Err(failure) => {
-            output::tell(&format!("limpid: {failure}"));
+            if !failure.is_told {
+                output::tell(&format!("limpid: {failure}"));
+            }
             ExitCode::from(failure.status.code())
         }
     }

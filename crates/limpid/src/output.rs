@@ -126,6 +126,11 @@ pub fn tell_as_laid_out(text: &str) {
     talk(&format!("{}\n", turned(shown(text))));
 }
 
+/// Tells a program that reads what is told a line of JSON.
+pub fn tell_json(json: &str) {
+    talk(&format!("{}\n", shown_json(json)));
+}
+
 /// Columns of the screen.
 pub fn width() -> usize {
     screen::width()

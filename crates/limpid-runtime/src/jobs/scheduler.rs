@@ -156,7 +156,8 @@ impl Scheduler {
         }
         for key in lost {
             self.held.remove(&key);
-            (self.log)(&ServeEvent::Notice(format!("{} {} was taken over by another process", key.0, key.1)));
+            let text = format!("{} {} was taken over by another process", key.0, key.1);
+            (self.log)(&ServeEvent::Notice { what: "a run was taken over by another process", text });
         }
         Ok(())
     }

@@ -110,8 +110,7 @@ impl Jobs {
         let (waker, host) = (&self.deps.waker, &self.deps.context.host);
         let others = waker.listen();
         if let Err(error) = &others {
-            let why = format!("changes that other programs make are seen within a minute, not at once: {error}");
-            log(&ServeEvent::Notice(why));
+            log(&ServeEvent::trouble("changes that other programs make are seen within a minute, not at once", error));
         }
         let others_woke = async || match &others {
             Ok(others) => others.woken().await,
@@ -125,16 +124,16 @@ impl Jobs {
             if now_ms < latest_ms.saturating_sub(SET_BACK_MS) {
                 // Told afterwards, so that whoever hears it may rely on the new times.
                 let replanned = self.after_clock_moved_back().await;
-                log(&ServeEvent::Notice("the clock was set back; what waits for its time is counted anew".to_owned()));
+                log(&ServeEvent::notice("the clock was set back; what waits for its time is counted anew"));
                 if let Err(error) = replanned {
-                    log(&ServeEvent::Notice(format!("what waits cannot be counted anew: {error}")));
+                    log(&ServeEvent::trouble("what waits cannot be counted anew", error));
                 }
             }
             latest_ms = now_ms;
             if follower.look(log).await
                 && let Err(error) = self.look_again(scheduler).await
             {
-                log(&ServeEvent::Notice(format!("what waits cannot be planned by the new settings: {error}")));
+                log(&ServeEvent::trouble("what waits cannot be planned by the new settings", error));
             }
             let step = match scheduler.release_the_dead().await {
                 Ok(()) => scheduler.step(host.now_ms()).await,
@@ -143,7 +142,7 @@ impl Jobs {
             let wait = match step {
                 Ok(next_ms) => {
                     if failures > 0 {
-                        log(&ServeEvent::Notice("the store works again".to_owned()));
+                        log(&ServeEvent::notice("the store works again"));
                     }
                     failures = 0;
                     until(next_ms, host.now_ms())
@@ -151,7 +150,10 @@ impl Jobs {
                 Err(error) => {
                     failures += 1;
                     let wait = after(failures);
-                    log(&ServeEvent::Notice(format!("nothing can be done for {} s: {error}", wait.as_secs())));
+                    log(&ServeEvent::Trouble {
+                        what: "nothing can be done for a while",
+                        text: format!("nothing can be done for {} s: {error}", wait.as_secs()),
+                    });
                     wait
                 }
             };
@@ -164,7 +166,7 @@ impl Jobs {
                 ended = scheduler.something_ends() => {
                     if let Err(error) = scheduler.end(ended, host.now_ms()).await {
                         // Its claim runs out, and it comes again; whatever it did is not done twice.
-                        log(&ServeEvent::Notice(format!("what has ended cannot be written down: {error}")));
+                        log(&ServeEvent::trouble("what has ended cannot be written down", error));
                     }
                 }
             }

@@ -92,7 +92,8 @@ async fn a_daemon_outlives_a_clock_that_jumps_either_way() {
         daemon.jobs().serve(log, async { stopped.await.unwrap() }).await
     });
     let done = |event: &ServeEvent| matches!(event, ServeEvent::Done { kind, .. } if kind == "task");
-    let set_back = |event: &ServeEvent| matches!(event, ServeEvent::Notice(text) if text.contains("was set back"));
+    let set_back =
+        |event: &ServeEvent| matches!(event, ServeEvent::Notice { text, .. } if text.contains("was set back"));
     says(&mut log, |event| matches!(event, ServeEvent::Ready)).await;
     // Whoever adds a task wakes it, as the end of its sleep would.
     let wake = async || {

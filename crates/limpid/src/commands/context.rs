@@ -1,16 +1,18 @@
 //! What every command starts from: the home folder, what the owner has set, and the agent when one is needed.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use jiff::tz::TimeZone;
 use limpid_config::read_text;
 use limpid_core::RetryPlan;
 use limpid_prompt::{Profile, Profiles};
-use limpid_runtime::{Agent, AgentOptions, Config, Event, Home, own_profile_files};
+use limpid_runtime::{Agent, AgentOptions, Config, Event, Home, Traces, Trouble, own_profile_files};
 use tokio::sync::broadcast::Receiver;
 
+use super::log::{Log, LogLine};
 use crate::environment::Environment;
 use crate::failure::{ExitStatus, Failure};
+use crate::output;
 
 /// What a command works with.
 #[derive(Debug)]
@@ -23,6 +25,10 @@ pub struct Context {
     pub config: Config,
     /// What changes in the agents that were opened.
     changes: Mutex<Vec<Receiver<Event>>>,
+    /// Where the turns of all agents are told of, once one was opened.
+    traces: OnceLock<Traces>,
+    /// The log, when this command keeps one.
+    log: Arc<OnceLock<Arc<Log>>>,
 }
 
 impl Context {
@@ -42,7 +48,7 @@ impl Context {
                 .map_err(|error| Failure::new(ExitStatus::Files, error))?,
             None => Config::default(),
         };
-        Ok(Self { environment, home, config, changes: Mutex::default() })
+        Ok(Self { environment, home, config, changes: Mutex::default(), traces: OnceLock::new(), log: Arc::default() })
     }
 
     /// Opens the agent.
@@ -77,8 +83,34 @@ impl Context {
             system_zone: TimeZone::system(),
             helper: self.environment.program.clone(),
             retry: RetryPlan { tries: self.config.limits.tries.max(1), ..RetryPlan::default() },
+            traces: self.traces(),
             ..AgentOptions::new(self.home.clone())
         }
+    }
+
+    /// What goes wrong beside the command is told in this log from here on.
+    pub(super) fn log_to(&self, log: &Arc<Log>) {
+        let _ = self.log.set(Arc::clone(log));
+    }
+
+    /// Sends what waits to be sent, for a few seconds at most.
+    pub(super) async fn close(&self) {
+        if let Some(traces) = self.traces.get() {
+            traces.close().await;
+        }
+    }
+
+    fn traces(&self) -> Traces {
+        let open = || {
+            let Some(collector) = &self.config.telemetry.traces else { return Traces::default() };
+            let log = Arc::clone(&self.log);
+            let trouble: Trouble = Arc::new(move |words| match log.get() {
+                Some(log) => log.write(&LogLine::no_traces(words)),
+                None => output::tell(words),
+            });
+            Traces::to(collector, env!("CARGO_PKG_NAME"), &trouble)
+        };
+        self.traces.get_or_init(open).clone()
     }
 
     /// The shipped profiles with the owner's files in place.

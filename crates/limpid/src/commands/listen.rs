@@ -10,10 +10,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::changes;
-use crate::output;
-
-/// Whoever is told a line.
-pub(super) type Say = Arc<dyn Fn(&str) + Send + Sync>;
+use super::log::{Log, LogLine};
 
 /// What runs beside the agent until it is stopped.
 pub(super) struct Beside {
@@ -23,20 +20,21 @@ pub(super) struct Beside {
 
 impl Beside {
     /// Starts it. What cannot be opened is told, and the agent serves without it.
-    pub(super) fn start(agent: &Agent, say: &Say) -> Self {
-        let mut beside = Self::telling(agent, say);
-        beside.running.push(tokio::spawn(show_page(agent.clone(), Arc::clone(say), beside.stop.clone())));
-        let (agent, say, stop) = (agent.clone(), Arc::clone(say), beside.stop.clone());
+    pub(super) fn start(agent: &Agent, log: &Arc<Log>) -> Self {
+        let mut beside = Self::telling(agent, log);
+        beside.running.push(tokio::spawn(show_page(agent.clone(), Arc::clone(log), beside.stop.clone())));
+        let (agent, log, stop) = (agent.clone(), Arc::clone(log), beside.stop.clone());
         beside.running.push(tokio::spawn(async move {
-            limpid_server::keep_open(&agent, move |words| say(&words), stop.cancelled_owned()).await;
+            let tell = move |news| log.write(&LogLine::door(&news));
+            limpid_server::keep_open(&agent, tell, stop.cancelled_owned()).await;
         }));
         beside
     }
 
     /// Only tells what came of things.
-    pub(super) fn telling(agent: &Agent, say: &Say) -> Self {
+    pub(super) fn telling(agent: &Agent, log: &Arc<Log>) -> Self {
         let stop = CancellationToken::new();
-        let telling = tokio::spawn(tell(agent.subscribe(), Arc::clone(say), stop.clone()));
+        let telling = tokio::spawn(tell(agent.subscribe(), Arc::clone(log), stop.clone()));
         Self { stop, running: vec![telling] }
     }
 
@@ -51,25 +49,22 @@ impl Beside {
 }
 
 /// Shows the page until it is stopped, and tells how to get in.
-async fn show_page(agent: Agent, say: Say, stop: CancellationToken) {
+async fn show_page(agent: Agent, log: Arc<Log>, stop: CancellationToken) {
     match PageServer::bind(&agent, Arc::new(RealPause)).await {
         Ok(None) => {}
         Ok(Some(page)) => {
-            match page.login_link() {
-                Ok(link) => say(&format!("page: open {link} (good once, for an hour)")),
-                Err(why) => say(&format!("page: at http://{}, but nobody can log in: {why}", page.address())),
-            }
+            log.write(&match page.login_link() {
+                Ok(link) => LogLine::page_shown(&link, page.address()),
+                Err(why) => LogLine::page_closed(page.address(), &why.to_string()),
+            });
             page.run(stop.cancelled_owned()).await;
         }
-        Err(why) => say(&format!("page: not shown: {why}")),
+        Err(why) => log.write(&LogLine::no_page(&why.to_string())),
     }
 }
 
-/// Characters of one line of the log.
-const MOST: usize = 400;
-
 /// Tells of whatever changed, as the chat does.
-async fn tell(mut events: Receiver<Event>, say: Say, stop: CancellationToken) {
+async fn tell(mut events: Receiver<Event>, log: Arc<Log>, stop: CancellationToken) {
     loop {
         let event = tokio::select! {
             biased;
@@ -77,9 +72,6 @@ async fn tell(mut events: Receiver<Event>, say: Say, stop: CancellationToken) {
             // What was sent before is told.
             () = stop.cancelled() => return,
         };
-        if let Some(words) = changes::words(&event.change) {
-            // Each line of the log has its time; what is long or has lines of its own is whole in the conversation.
-            say(&output::one_line(&words, MOST));
-        }
+        LogLine::change(&event).iter().for_each(|line| log.write(line));
     }
 }

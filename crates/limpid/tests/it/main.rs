@@ -45,6 +45,7 @@ mod serve_faults;
 mod settings;
 mod shown;
 mod spent;
+mod telemetry;
 #[cfg(unix)]
 mod terminal;
 mod travel;

@@ -56,8 +56,7 @@ impl Follower {
     pub(crate) fn new(deps: &JobDeps, daemon: Daemon, log: &Log) -> Self {
         let watch = Watch::new();
         if let Err(error) = &watch {
-            let text = format!("changes of limpid.toml are noticed within a minute, not at once: {error}");
-            log(&ServeEvent::Notice(text));
+            log(&ServeEvent::trouble("changes of limpid.toml are noticed within a minute, not at once", error));
         }
         let mut follower = Self {
             config: deps.settings.file().map(Followed::new),
@@ -177,27 +176,23 @@ impl Follower {
         let (config, text) = match read {
             Ok(read) => read,
             Err(why) => {
-                log(&ServeEvent::Notice(format!(
-                    "limpid.toml is invalid, so the previous settings stay in use: {why}"
-                )));
+                log(&ServeEvent::trouble("limpid.toml is invalid, so the previous settings stay in use", &why));
                 self.daemon.standing.problem = Some(why);
                 return false;
             }
         };
         let compared = self.settings.apply(config, self.used.as_deref().unwrap_or_default(), &text);
         if self.daemon.standing.problem.take().is_some() && compared.applied.is_empty() {
-            log(&ServeEvent::Notice("limpid.toml can be used again".to_owned()));
+            log(&ServeEvent::notice("limpid.toml can be used again"));
         }
         if !compared.applied.is_empty() {
-            log(&ServeEvent::Notice(format!(
-                "limpid.toml has changed; in effect now: {}",
-                compared.applied.join(", ")
-            )));
+            let text = format!("limpid.toml has changed; in effect now: {}", compared.applied.join(", "));
+            log(&ServeEvent::Notice { what: "limpid.toml has changed and is in effect", text });
         }
         if !compared.restart.is_empty() {
             let text =
                 format!("limpid.toml has changed; needs a restart of `limpid serve`: {}", compared.restart.join(", "));
-            log(&ServeEvent::Notice(text));
+            log(&ServeEvent::Notice { what: "limpid.toml has changed; that needs a restart of `limpid serve`", text });
         }
         self.used = Some(text);
         self.daemon.standing.restart = compared.restart;
@@ -209,7 +204,7 @@ impl Follower {
         let used = self.used.as_deref().filter(|_| self.config.is_some());
         let standing = Standing { config: used.map(Standing::hash), ..self.daemon.standing.clone() };
         if let Err(error) = (Daemon { standing, ..self.daemon.clone() }).write() {
-            log(&ServeEvent::Notice(format!("`limpid doctor` cannot see this process: {error}")));
+            log(&ServeEvent::trouble("`limpid doctor` cannot see this process", error));
         }
     }
 }
@@ -262,11 +257,11 @@ fn take_models(file: &Followed, registry: &ModelRegistry, log: &Log) -> bool {
     match checked {
         Ok(()) => {
             registry.forget();
-            log(&ServeEvent::Notice("models.toml has changed and is in effect".to_owned()));
+            log(&ServeEvent::notice("models.toml has changed and is in effect"));
             true
         }
         Err(why) => {
-            log(&ServeEvent::Notice(format!("models.toml cannot be used: {why}")));
+            log(&ServeEvent::trouble("models.toml cannot be used", why));
             false
         }
     }
