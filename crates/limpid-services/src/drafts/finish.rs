@@ -2,6 +2,7 @@
 
 use limpid_config::process;
 use limpid_core::line::one_line;
+use limpid_core::policy::Effect;
 use limpid_core::{DraftState, Labelled, Sentence, Trust};
 use limpid_store::{Draft, DraftEdit, DraftId};
 use limpid_turn::ToolOutcome;
@@ -38,6 +39,26 @@ impl Drafts {
             }
         }
         Ok(())
+    }
+
+    /// What a draft is said to do or have done; of one that was carried out, by what its call changes.
+    pub fn in_words(&self, draft: &Draft) -> &'static str {
+        if draft.state != DraftState::Sent {
+            return draft.state.in_words();
+        }
+        let arguments = serde_json::from_str(&draft.new.arguments).unwrap_or_default();
+        match self.0.tools.tool(&draft.new.tool).map(|tool| tool.effect(&arguments)) {
+            Some(Effect::Send) => "was sent",
+            Some(Effect::Files) => "was carried out: the file was written",
+            Some(Effect::Run) => "was carried out: the program ran",
+            Some(Effect::Mailbox) => "was carried out: the mailbox was changed",
+            Some(Effect::Plan) => "was carried out: the task was made",
+            Some(Effect::Remember) => "was carried out: it was kept",
+            Some(Effect::ChangeOwned) => "was carried out: the change was made",
+            Some(Effect::Fetch(_)) => "was carried out: the address was fetched",
+            Some(Effect::Show(_)) => "was carried out: the address was opened",
+            _ => "was carried out",
+        }
     }
 
     /// Tells the chat that a draft came from or that its agent works for, or where reports go when it came from a run in the background. What is told
@@ -104,7 +125,7 @@ impl Drafts {
     pub(super) async fn tell_outcome(&self, draft: &Draft, said: Labelled<String>) {
         let (said, trust) = said.into_parts();
         let line = one_line(&said);
-        let mut text = format!("Draft {} {} ({})", draft.id.0, draft.state.in_words(), in_short(&draft.new));
+        let mut text = format!("Draft {} {} ({})", draft.id.0, self.in_words(draft), in_short(&draft.new));
         if !line.is_empty() {
             let more = if line.chars().count() > SAID { "…" } else { "" };
             text.push_str(": ");

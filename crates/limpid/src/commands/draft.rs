@@ -138,7 +138,9 @@ fn told(agent: &Agent, draft: &Draft, json: bool) -> Result<(), Failure> {
         return output::json("draft", &head(draft));
     }
     let at = in_zone(draft.changed_ms, &agent.zone());
-    output::tell(format!("Draft {} {} ({at}). {}", draft.id.0, draft.state.in_words(), draft.detail).trim_end());
+    output::tell(
+        format!("Draft {} {} ({at}). {}", draft.id.0, agent.drafts().in_words(draft), draft.detail).trim_end(),
+    );
     Ok(())
 }
 
