@@ -124,6 +124,10 @@ pub const OWNER_SAID_NO: &str = "the owner said no";
 /// How the result of a call that failed begins, whatever the error is.
 pub const FAILED: &str = r#"{"success":false,"error":"#;
 
+/// How the result of a call begins that led to the owner's own network, also when it failed: the rest is private, like their files.
+/// Whoever writes it elsewhere only keeps their own text from being taken for public.
+pub const FROM_OWN_NETWORK: &str = "(This is from an address of the owner's own network.)";
+
 /// Whether the text of a result says that its call failed, be it whole or cut.
 ///
 /// ```

@@ -262,6 +262,7 @@ impl Drafts {
             approved: false,
             snapshot: None,
             bans: limpid_core::policy::Bans::default(),
+            own_network: false,
             send_state: None,
             shown: ShownItems::default(),
             owner: None,

@@ -65,6 +65,17 @@ pub trait Tool: Send + Sync {
         None
     }
 
+    /// Whether a call leads to the owner's own network, by its words alone: what stands there is private, and to ask for it may do
+    /// something there.
+    fn names_own_network(&self, _arguments: &Value) -> bool {
+        false
+    }
+
+    /// The same with names looked up, which tells others that somebody asked for them.
+    async fn leads_to_own_network(&self, arguments: &Value) -> bool {
+        self.names_own_network(arguments)
+    }
+
     /// What else an approval of a call is bound to, looked up now: the program that a name stands for, the folder that
     /// it would run in. Arguments, paths and the workspace are bound to anyway.
     fn bound_to(&self, _arguments: &Value) -> Vec<String> {
@@ -262,6 +273,8 @@ pub struct ToolContext {
     pub snapshot: Option<Arc<Snapshot>>,
     /// Where the owner's rules let it not be led.
     pub bans: Bans,
+    /// Whether it was judged as one that leads to the owner's own network. No other call gets there.
+    pub own_network: bool,
     /// Where it writes down how far its effect has come; absent: whoever called it has done so before.
     pub send_state: Option<Arc<dyn SendState>>,
     /// Where it says which items of the inbox its result shows.

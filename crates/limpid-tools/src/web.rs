@@ -8,6 +8,7 @@ pub mod address;
 pub mod lookup;
 mod page;
 
+use std::net::IpAddr;
 use std::sync::{Arc, Once, OnceLock};
 use std::time::Duration;
 
@@ -40,11 +41,27 @@ const BODY: usize = 2 * 1024 * 1024;
 /// Gets pages. The client is made when the first one is asked for.
 #[derive(Clone)]
 pub struct Web {
-    addresses: Arc<Addresses>,
+    /// What anybody may know of.
+    everybodys: Reach,
+    /// The same and the owner's own network.
+    with_own: Reach,
+    own: Arc<[IpAddr]>,
     lookup: Arc<dyn Lookup>,
-    client: Arc<OnceLock<Client>>,
     /// How long a request may take in all.
     time: Duration,
+}
+
+/// Addresses, and the client that reaches these and no others.
+#[derive(Clone)]
+struct Reach {
+    addresses: Arc<Addresses>,
+    client: Arc<OnceLock<Client>>,
+}
+
+impl Reach {
+    fn new(addresses: Addresses) -> Self {
+        Self { addresses: Arc::new(addresses), client: Arc::default() }
+    }
 }
 
 /// How a page is asked for.
@@ -56,6 +73,9 @@ pub struct Ask {
     pub other_hosts: bool,
     /// Where it may not, whatever host that is.
     pub bans: Bans,
+    /// Whether the server may be one of the owner's own network. It holds for that server alone: no redirect of another one leads
+    /// there.
+    pub own_network: bool,
 }
 
 impl Web {
@@ -66,7 +86,31 @@ impl Web {
 
     /// The same with names looked up otherwise.
     pub fn with_lookup(addresses: Addresses, lookup: Arc<dyn Lookup>) -> Self {
-        Self { addresses: Arc::new(addresses), lookup, client: Arc::default(), time: TIME }
+        let (everybodys, with_own) = (Reach::new(addresses.clone()), Reach::new(addresses));
+        Self { everybodys, with_own, own: Arc::default(), lookup, time: TIME }
+    }
+
+    /// The same with addresses of the owner's own network, for requests that may reach it.
+    #[must_use]
+    pub fn with_own(self, own: Vec<IpAddr>) -> Self {
+        let with_own = Reach::new(self.everybodys.addresses.and(&own));
+        Self { with_own, own: own.into(), ..self }
+    }
+
+    /// Whether an address leads to the owner's own network by its words; a name has to be looked up.
+    pub fn names_own(&self, url: &str) -> bool {
+        parse(url).ok().and_then(|url| literal(&url)).is_some_and(|address| self.own.contains(&address))
+    }
+
+    /// Whether an address leads to the owner's own network. Its name is looked up, which tells a name server of it.
+    pub async fn leads_to_own(&self, url: &str) -> bool {
+        let Some(url) = parse(url).ok().filter(|_| !self.own.is_empty()) else { return false };
+        if let Some(address) = literal(&url) {
+            return self.own.contains(&address);
+        }
+        let found = tokio::time::timeout(CONNECT, self.lookup.lookup(url.host_str().unwrap_or_default())).await;
+        // What is not found now is reached only if it is found to be of the public web.
+        found.is_ok_and(|found| found.is_ok_and(|found| found.iter().any(|address| self.own.contains(address))))
     }
 
     /// The same with another time that a request may take in all.
@@ -87,15 +131,17 @@ impl Web {
     }
 
     async fn follow(&self, mut url: Url, ask: &Ask) -> Result<Page, Sentence> {
+        let mut reach = if ask.own_network { &self.with_own } else { &self.everybodys };
         for _ in 0..=REDIRECTS {
-            let response = self.one(&url, &ask.headers).await?;
+            let response = self.one(reach, &url, &ask.headers).await?;
             let Some(next) = redirect(&url, &response)? else { return page::read(response, url, BODY).await };
             // Another port is another server; that of another scheme is the same one, when both are the usual ones.
-            if !ask.other_hosts && (next.host_str(), next.port()) != (url.host_str(), url.port()) {
-                return Err(sentence!(
-                    "it leads to another host; ask for {} itself if you need it",
-                    Labelled::outside(next)
-                ));
+            if (next.host_str(), next.port()) != (url.host_str(), url.port()) {
+                if !ask.other_hosts {
+                    let next = Labelled::outside(next);
+                    return Err(sentence!("it leads to another host; ask for {} itself if you need it", next));
+                }
+                reach = &self.everybodys;
             }
             if ask.bans.forbid(&Destination::host(&host_of(next.as_str()).unwrap_or_default())) {
                 return Err(sentence!("it leads to {}, which the owner's rules forbid", Labelled::outside(next)));
@@ -106,22 +152,22 @@ impl Web {
     }
 
     /// One request. A host that is an address is checked here; names are checked as they are looked up.
-    async fn one(&self, url: &Url, headers: &HeaderMap) -> Result<Response, Sentence> {
+    async fn one(&self, reach: &Reach, url: &Url, headers: &HeaderMap) -> Result<Response, Sentence> {
         if let Some(address) = literal(url)
-            && !self.addresses.admit(address)
+            && !reach.addresses.admit(address)
         {
             return Err(address::refusal(address));
         }
-        let request = self.client()?.get(url.clone()).headers(headers.clone());
+        let request = self.client(reach)?.get(url.clone()).headers(headers.clone());
         request.send().await.map_err(|error| Labelled::outside(causes(&error.without_url())).into())
     }
 
-    fn client(&self) -> Result<&Client, Sentence> {
-        if let Some(client) = self.client.get() {
+    fn client<'r>(&self, reach: &'r Reach) -> Result<&'r Client, Sentence> {
+        if let Some(client) = reach.client.get() {
             return Ok(client);
         }
         use_tls();
-        let resolver = Checked { lookup: Arc::clone(&self.lookup), addresses: Arc::clone(&self.addresses) };
+        let resolver = Checked { lookup: Arc::clone(&self.lookup), addresses: Arc::clone(&reach.addresses) };
         let client = Client::builder()
             .user_agent(concat!("Mozilla/5.0 (compatible; limpid/", env!("CARGO_PKG_VERSION"), ")"))
             .connect_timeout(CONNECT)
@@ -132,7 +178,7 @@ impl Web {
             .dns_resolver(Arc::new(resolver))
             .build()
             .map_err(|error| echoed(causes(&error)))?;
-        Ok(self.client.get_or_init(|| client))
+        Ok(reach.client.get_or_init(|| client))
     }
 }
 
@@ -176,7 +222,7 @@ fn redirect(from: &Url, response: &Response) -> Result<Option<Url>, Sentence> {
     parse(next.as_str()).map(Some).map_err(|wrong| wrong.join(Trust::Outside))
 }
 
-fn literal(url: &Url) -> Option<std::net::IpAddr> {
+fn literal(url: &Url) -> Option<IpAddr> {
     url.host_str()?.trim_matches(['[', ']']).parse().ok()
 }
 

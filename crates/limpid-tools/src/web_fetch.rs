@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use limpid_core::message::FROM_OWN_NETWORK;
 use limpid_core::policy::{Destination, Effect};
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use limpid_formats::Parser;
@@ -17,7 +18,7 @@ use crate::{Tool, ToolContext, read_arguments, schema_of, status};
 const CHARS: (usize, usize, usize) = (100, 20_000, 50_000);
 
 /// Characters that what is said below a cut page takes at most.
-const NOTES: usize = 200;
+const NOTES: usize = 250;
 
 /// How long the page may take to be parsed, with a moment for everything else.
 const PARSING: Duration = Duration::from_secs(11);
@@ -74,6 +75,17 @@ impl Tool for WebFetch {
         true
     }
 
+    fn names_own_network(&self, arguments: &Value) -> bool {
+        arguments["url"].as_str().is_some_and(|url| self.web.names_own(url))
+    }
+
+    async fn leads_to_own_network(&self, arguments: &Value) -> bool {
+        match arguments["url"].as_str() {
+            Some(url) => self.web.leads_to_own(url).await,
+            None => false,
+        }
+    }
+
     fn destination(&self, arguments: &Value) -> Option<Destination> {
         Some(Destination::host(&host_of(arguments.get("url")?.as_str()?)?))
     }
@@ -87,13 +99,28 @@ impl Tool for WebFetch {
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
+        let read = self.read(context, arguments).await;
+        if !context.own_network {
+            return read;
+        }
+        // Whether the server answered, and how, is as private as what it said.
+        match read {
+            Ok(page) => Ok(sentence!("{}\n{}", Sentence::from(FROM_OWN_NETWORK), page).into()),
+            Err(why) => Err(sentence!("{} {}", Sentence::from(FROM_OWN_NETWORK), why)),
+        }
+    }
+}
+
+impl WebFetch {
+    async fn read(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { url, max_chars } = read_arguments(arguments)?;
         let most = max_chars.unwrap_or(CHARS.1);
         if !(CHARS.0..=CHARS.2).contains(&most) {
             return Err(sentence!("`maxChars` is {} to {}", CHARS.0, CHARS.2));
         }
         // Which hosts a turn may reach is decided before it is made; after a stranger's text, nobody leads on from there.
-        let ask = Ask { other_hosts: !context.trust.is_foreign(), bans: context.bans.clone(), ..Ask::default() };
+        let (other_hosts, own_network) = (!context.trust.is_foreign(), context.own_network);
+        let ask = Ask { other_hosts, own_network, bans: context.bans.clone(), ..Ask::default() };
         let page = self.web.get(&url, &ask).await?;
         if !page.is_ok() {
             return Err(sentence!(

@@ -75,7 +75,7 @@ async fn limpid(root: &Path) -> Result<Vec<Value>, String> {
     let (recorder, day) = server(root, Dialect::Limpid).await?;
     let program = Program::with(root, recorder)?;
     copy(&root.join(PARTS).join("workspace"), &program.home().join("workspace"))?;
-    write(&program.home().join("limpid.toml"), "[web]\nalso = [\"127.0.0.1\"]\n")?;
+    write(&program.home().join("limpid.toml"), "[web]\nmirrors = [\"127.0.0.1\"]\n")?;
     for (at, text) in day.says(&program.recorder.url()).iter().enumerate() {
         let conversation = if at == 0 { "new" } else { "last" };
         program.run(&["chat", "--model", "openai/gpt-5", "-c", conversation, text])?;

@@ -40,14 +40,19 @@ pub struct WebConfig {
     pub fetch: bool,
     /// Whether `open_url` is there.
     pub open: bool,
-    /// Addresses that are not of the public web and may be fetched from all the same.
+    /// Addresses of your own network that may be fetched from all the same. What stands there is private, like your files; after
+    /// a stranger's text was read, one is fetched from unasked only when you typed the whole address.
     #[schemars(extend("x-by-hand" = by_hand::ADDRESSES))]
     pub also: Vec<IpAddr>,
+    /// Addresses of your own network whose pages anybody may know, such as a mirror of an encyclopedia. They count as the
+    /// public web.
+    #[schemars(extend("x-by-hand" = by_hand::ADDRESSES))]
+    pub mirrors: Vec<IpAddr>,
 }
 
 impl Default for WebConfig {
     fn default() -> Self {
-        Self { fetch: true, open: true, also: Vec::new() }
+        Self { fetch: true, open: true, also: Vec::new(), mirrors: Vec::new() }
     }
 }
 

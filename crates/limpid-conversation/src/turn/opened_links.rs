@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use limpid_core::policy::{TypedAddresses, links_in};
+use limpid_core::policy::links_in;
 use limpid_core::{CallId, Labelled, Sentence, ToolCall, Trust, sentence};
 use limpid_services::tools::{
     CallContext, Decision, Reservation, ToolContext, TurnToolExecutor, WindowFacts, address_of,
@@ -80,9 +80,7 @@ impl OpenedLinks {
 
     /// What a link is judged by: the right names it.
     fn judged_for(&self, link: &str, trust: Trust) -> CallContext {
-        let mut named = TypedAddresses::default();
-        named.message(address_of(link));
-        let window = WindowFacts { is_private: true, named, read: Vec::new() };
+        let window = WindowFacts { link: address_of(link), ..WindowFacts::unknown() };
         CallContext { trust, window, reserved: false, ..self.judged.clone() }
     }
 }

@@ -170,6 +170,7 @@ impl RunningTurn {
             approved: false,
             snapshot: None,
             bans: limpid_core::policy::Bans::default(),
+            own_network: false,
             send_state: None,
             shown,
             owner: self.listeners.can_answer().then(|| ask_owner(self.id().clone(), Arc::clone(&self.listeners))),

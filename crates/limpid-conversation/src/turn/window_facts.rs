@@ -54,7 +54,7 @@ async fn window_facts(turn: &mut RunningTurn) -> Result<WindowFacts, AgentError>
     let results = in_flight.iter().filter(is_read).filter(|message| !message.text.starts_with(FAILED));
     // Where something private is in the window it does not matter which links were read.
     let read = if is_private { Vec::new() } else { addresses(results.map(|message| message.text.as_str())) };
-    Ok(WindowFacts { is_private, named, read })
+    Ok(WindowFacts { is_private, named, link: None, read })
 }
 
 /// The addresses in what the owner typed in a conversation, and which of them earlier turns asked for. All of it is read, so a

@@ -96,6 +96,8 @@ pub enum Row {
     FetchLink,
     /// Fetch an address that the model composed.
     FetchComposed,
+    /// Fetch an address of the owner's own network that they did not type.
+    FetchOwn,
     /// Have a research worker look something up.
     Research,
     /// Hand work to an agent.
@@ -128,12 +130,13 @@ pub enum Row {
 
 impl Row {
     /// Every row, in the order of the table.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Look,
         Self::FetchNamed,
         Self::Search,
         Self::FetchLink,
         Self::FetchComposed,
+        Self::FetchOwn,
         Self::Research,
         Self::Delegate,
         Self::Show,
@@ -158,6 +161,7 @@ impl Row {
             Self::Search => "search",
             Self::FetchLink => "fetch a link",
             Self::FetchComposed => "fetch an address",
+            Self::FetchOwn => "fetch from your own network",
             Self::Research => "research",
             Self::Delegate => "delegate",
             Self::Show => "open a page",
@@ -187,7 +191,8 @@ impl Row {
             Effect::Look => Self::Look,
             Effect::Search => Self::Search,
             Effect::Fetch(_) => match address {
-                AddressOrigin::Typed => Self::FetchNamed,
+                AddressOrigin::Typed | AddressOrigin::TypedOwn | AddressOrigin::Reserved => Self::FetchNamed,
+                AddressOrigin::Own => Self::FetchOwn,
                 AddressOrigin::Read | AddressOrigin::TypedElsewhere => Self::FetchLink,
                 AddressOrigin::Composed => Self::FetchComposed,
             },
@@ -219,8 +224,30 @@ pub enum AddressOrigin {
     TypedElsewhere,
     /// It stands word for word in what the model read in this turn.
     Read,
+    /// It is a link of a result whose links are all opened, by a right that was reserved.
+    Reserved,
     /// The model made it.
     Composed,
+    /// It leads to the owner's own network, and they typed it, as above.
+    TypedOwn,
+    /// It leads there, and came about in any other way.
+    Own,
+}
+
+impl AddressOrigin {
+    /// The same of an address that leads to the owner's own network: there it counts only what they typed.
+    #[must_use]
+    pub const fn of_own_network(self) -> Self {
+        match self {
+            Self::Typed | Self::TypedOwn => Self::TypedOwn,
+            Self::TypedElsewhere | Self::Read | Self::Reserved | Self::Composed | Self::Own => Self::Own,
+        }
+    }
+
+    /// Whether it leads to the owner's own network.
+    pub const fn is_own_network(self) -> bool {
+        matches!(self, Self::TypedOwn | Self::Own)
+    }
 }
 
 /// What is in the model's window.
@@ -266,6 +293,7 @@ pub const fn cell(row: Row, window: Window) -> Cell {
         (
             Row::FetchLink
             | Row::FetchComposed
+            | Row::FetchOwn
             | Row::Research
             | Row::Show
             | Row::NewFile

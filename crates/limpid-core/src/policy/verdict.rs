@@ -24,6 +24,8 @@ pub struct Setting<'a> {
     pub private: bool,
     /// Whether the turn is a research worker's.
     pub research: bool,
+    /// Whether its answer leaves for whoever asks.
+    pub strangers: bool,
     /// Whether the turn is one of an agent that another turn handed work to.
     pub delegated: bool,
     /// What the owner wrote down.
@@ -112,10 +114,10 @@ impl Call<'_> {
 
     /// What a lasting yes to this call would cover: calls of the tool in the same row of the table, to the same destination or
     /// to the same files. None where there is no lasting yes: for programs, for payments, for changes of the agent itself,
-    /// and for calls that lead nowhere in particular.
+    /// for what the owner's own network is asked, and for calls that lead nowhere in particular.
     fn pattern(&self) -> Option<String> {
         let row = self.row();
-        if matches!(self.effect, Effect::Run | Effect::Pay) || row == Row::ChangeSelf {
+        if matches!(self.effect, Effect::Run | Effect::Pay) || matches!(row, Row::ChangeSelf | Row::FetchOwn) {
             return None;
         }
         let written: Vec<&str> = self.paths.iter().filter(|path| path.write).map(|path| path.real.as_str()).collect();
@@ -158,6 +160,9 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
     }
     if let Some(reason) = setting.mode.and_then(|mode| wrong_write(mode, call)) {
         return refused(reason);
+    }
+    if call.address.is_own_network() && (setting.research || setting.strangers) {
+        return refused("the owner's own network is not for this; look for it on the public web".to_owned());
     }
     if matches!(call.effect, Effect::Fetch(_)) && call.fetched >= MOST_FETCHES {
         return refused(format!("this turn has asked for that address {MOST_FETCHES} times, which is the most"));
@@ -244,6 +249,10 @@ fn consequence(row: Row, call: &Call<'_>) -> String {
         (Row::FetchLink | Row::FetchComposed, Some(host)) => {
             return format!("neither you nor your rules named this address of {host}");
         }
+        (Row::FetchOwn, Some(host)) => {
+            return format!("{host} is an address of your own network, which you did not type");
+        }
+        (Row::FetchOwn, None) => "ask something of your own network",
         (Row::Look | Row::FetchNamed | Row::Search | Row::FetchLink | Row::FetchComposed, _) => "read something",
         (Row::Research, _) => "send a research worker to the web with this task",
         (Row::Delegate, _) => "hand work to an agent",

@@ -88,6 +88,7 @@ impl Bridge {
             approved: false,
             snapshot: None,
             bans: limpid_core::policy::Bans::default(),
+            own_network: false,
             send_state: None,
             shown: ShownItems::default(),
             owner: None,

@@ -24,7 +24,7 @@ const CANARY: &str = "canary7731";
 /// Everything on that an owner can switch on, with their servers at one address.
 fn everything(url: &str) -> String {
     format!(
-        "model = \"openai/scripted\"\n[owner]\nzone = \"Europe/Berlin\"\n[agent]\nmode = \"developer\"\n[tools]\ndefer = false\n[web]\nalso = [\"127.0.0.1\"]\n\
+        "model = \"openai/scripted\"\n[owner]\nzone = \"Europe/Berlin\"\n[agent]\nmode = \"developer\"\n[tools]\ndefer = false\n[web]\nmirrors = [\"127.0.0.1\"]\n\
          [search]\nengine = \"searxng\"\nurl = \"{url}\"\n[location]\nservice = \"{url}/place\"\n\
          [inbox]\nsms = true\nnotifications = true\n[inbox.gateway]\nurl = \"{url}/sms\"\n"
     )

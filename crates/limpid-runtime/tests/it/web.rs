@@ -12,7 +12,9 @@ fn declared(bench: &Bench) -> Vec<String> {
 // SEC-022 PICO-094
 #[tokio::test]
 async fn unless_the_owner_says_otherwise_a_page_of_this_machine_is_not_fetched() {
-    for (web, refused) in [("", true), ("[web]\nalso = [\"127.0.0.1\"]\n", false)] {
+    for (web, refused) in
+        [("", true), ("[web]\nalso = [\"127.0.0.1\"]\n", false), ("[web]\nmirrors = [\"127.0.0.1\"]\n", false)]
+    {
         let url = "http://127.0.0.1:PORT/page";
         let script = format!(
             "[[reply]]\ncalls = [{{ name = \"web_fetch\", arguments = {{ url = \"{url}\" }} }}]\n[[reply]]\ntext = \"ok\"\n"
@@ -32,6 +34,7 @@ async fn unless_the_owner_says_otherwise_a_page_of_this_machine_is_not_fetched()
         let request = bench.server.calls()[1].text();
         assert_eq!(request.contains("127.0.0.1 is not an address of the public web"), refused, "{request}");
         assert_eq!(request.contains("the secret"), !refused, "{request}");
+        assert_eq!(request.contains("an address of the owner's own network"), web.contains("also"), "{request}");
         assert_eq!(answered.is_finished(), !refused, "nothing was sent");
         answered.abort();
     }

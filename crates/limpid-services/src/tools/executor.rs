@@ -172,7 +172,14 @@ impl TurnToolExecutor {
         let mut facts = self.policy.facts(&*tool, &arguments);
         facts.bind(&tool.looked_up(&arguments).await);
         self.know_own_files(&mut facts, context).await;
-        match self.policy.verdict(&*tool, &facts, context) {
+        let mut verdict = self.policy.verdict(&*tool, &facts, context);
+        // A name is looked up only where the call may run: the question itself leaves.
+        let may_look_up = !facts.own_network && (planned.approved.is_some() || verdict == Verdict::Allowed);
+        if may_look_up && tool.leads_to_own_network(&arguments).await {
+            facts.own_network = true;
+            verdict = self.policy.verdict(&*tool, &facts, context);
+        }
+        match verdict {
             Verdict::Refused { reason } => Decision::Refused(context.words(reason).into()),
             Verdict::Allowed if planned.approved.is_none() => Decision::Run(Box::new(Permit {
                 tool,
@@ -316,7 +323,7 @@ impl TurnToolExecutor {
         }
         let snapshot = pins.and_then(|pins| pins.snapshot).map(Arc::new);
         let bans = self.policy.bans(&*tool, &facts);
-        let context = ToolContext { approved, snapshot, bans, ..context };
+        let context = ToolContext { approved, snapshot, bans, own_network: facts.own_network, ..context };
         if let Some((limit, refusal)) = tool.calls_a_message()
             && self.count(&call.name) > limit
         {

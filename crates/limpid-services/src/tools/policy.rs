@@ -84,8 +84,10 @@ pub struct CallContext {
 pub struct WindowFacts {
     /// Whether something is in the window that is private to the owner.
     pub is_private: bool,
-    /// The addresses that a right names, in their normal form: those that the owner typed, and a reserved link.
+    /// The addresses that the owner typed, in their normal form.
     pub named: TypedAddresses,
+    /// A link that a right names which the owner reserved, in its normal form.
+    pub link: Option<String>,
     /// The addresses that stand in what was read in this turn, in their normal form; looked for only where nothing private is.
     pub read: Vec<String>,
 }
@@ -93,7 +95,7 @@ pub struct WindowFacts {
 impl WindowFacts {
     /// A window of which nothing is known: it is private, and no right names an address.
     pub fn unknown() -> Self {
-        Self { is_private: true, named: TypedAddresses::default(), read: Vec::new() }
+        Self { is_private: true, named: TypedAddresses::default(), link: None, read: Vec::new() }
     }
 }
 
@@ -125,7 +127,9 @@ impl CallContext {
     /// How the address of a fetch came about.
     fn address_origin(&self, effect: &Effect) -> AddressOrigin {
         let Effect::Fetch(Some(address)) = effect else { return AddressOrigin::Composed };
-        if self.window.named.is_next(address) {
+        if self.window.link.as_ref() == Some(address) {
+            AddressOrigin::Reserved
+        } else if self.window.named.is_next(address) {
             AddressOrigin::Typed
         } else if self.window.named.contains(address) {
             AddressOrigin::TypedElsewhere
@@ -309,6 +313,7 @@ impl ToolPolicy {
             rules: &self.rules,
             private: context.window.is_private,
             research: self.is_research,
+            strangers: self.for_strangers,
             delegated: self.scope.is_some(),
             grants: &context.grants,
         }
@@ -343,10 +348,11 @@ impl ToolPolicy {
 impl CallFacts {
     /// The call as the policy judges it.
     pub(crate) fn call<'a>(&'a self, tool: ToolFacts<'a>, context: &CallContext) -> Call<'a> {
+        let address = context.address_origin(&self.effect);
         Call {
             tool,
             effect: &self.effect,
-            address: context.address_origin(&self.effect),
+            address: if self.own_network { address.of_own_network() } else { address },
             fetched: context.times_fetched(&self.effect),
             arguments: &self.arguments,
             paths: &self.paths,

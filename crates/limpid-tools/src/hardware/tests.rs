@@ -71,6 +71,7 @@ fn context() -> ToolContext {
         approved: false,
         snapshot: None,
         bans: limpid_core::policy::Bans::default(),
+        own_network: false,
         send_state: None,
         shown: ShownItems::default(),
         owner: None,

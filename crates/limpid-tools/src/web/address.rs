@@ -25,6 +25,15 @@ impl Addresses {
             Self::Any => true,
         }
     }
+
+    /// These and others.
+    pub(super) fn and(&self, others: &[IpAddr]) -> Self {
+        match self {
+            Self::Any => Self::Any,
+            Self::Public => Self::PublicAnd(others.to_vec()),
+            Self::PublicAnd(more) => Self::PublicAnd(more.iter().chain(others).copied().collect()),
+        }
+    }
 }
 
 /// Why an address is not connected to.

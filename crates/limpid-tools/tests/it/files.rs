@@ -55,6 +55,7 @@ impl Bench {
             approved: false,
             snapshot: None,
             bans: limpid_core::policy::Bans::default(),
+            own_network: false,
             send_state: None,
             shown: ShownItems::default(),
             owner: None,

@@ -109,6 +109,7 @@ pub fn context(trust: Trust) -> ToolContext {
         approved: false,
         snapshot: None,
         bans: limpid_core::policy::Bans::default(),
+        own_network: false,
         send_state: None,
         shown: ShownItems::default(),
         owner: None,

@@ -9,9 +9,10 @@ use std::time::Duration;
 use crate::kit::{Server, Told, context, kept, page, to, told};
 use async_trait::async_trait;
 use limpid_core::Trust;
+use limpid_core::message::FROM_OWN_NETWORK;
 use limpid_formats::Parser;
 use limpid_tools::web::{Addresses, Lookup, Web};
-use limpid_tools::{Tool, WebFetch};
+use limpid_tools::{Tool, ToolContext, WebFetch};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -277,4 +278,53 @@ fn rules_learn_where_a_call_goes() {
     assert_eq!(destination("https://Example.org/a?b").as_deref(), Some("example.org"));
     assert_eq!(destination("http://example.org:8080/").as_deref(), Some("example.org:8080"));
     assert_eq!(destination("nonsense"), None);
+}
+
+/// A web in which the first address of loopback is the owner's own network and the second one is a mirror.
+fn web_of_own(answers: &[&'static str]) -> Web {
+    let mirrors = Addresses::PublicAnd(vec!["127.0.0.2".parse().unwrap()]);
+    Web::with_lookup(mirrors, Rebinding::new(answers)).with_own(vec!["127.0.0.1".parse().unwrap()])
+}
+
+// SEC-022 SEC-100
+#[tokio::test]
+async fn the_owners_own_network_is_reached_by_a_call_that_was_judged_so_and_its_result_says_where_it_is_from() {
+    let server = Server::start("127.0.0.1", 0, |path| match path {
+        "/admin" => page("200 OK", "text/plain", "the password"),
+        _ => page("404 Not Found", "text/plain", "no"),
+    })
+    .await;
+    let (by_number, by_name) = (format!("http://{}/admin", server.address), server.named("router.test", "/admin"));
+    let tool = WebFetch::new(web_of_own(&["127.0.0.1"]), Parser::in_this_process());
+    assert!(
+        tool.names_own_network(&json!({ "url": by_number })) && !tool.names_own_network(&json!({ "url": by_name }))
+    );
+    for url in [&by_number, &by_name] {
+        assert!(tool.leads_to_own_network(&json!({ "url": url })).await, "{url}");
+        let refused = told(tool.run(&context(Trust::Owner), json!({ "url": url })).await).unwrap_err();
+        assert!(refused.contains("127.0.0.1 is not an address of the public web; nothing was sent to it"), "{refused}");
+        assert!(!refused.contains(FROM_OWN_NETWORK));
+        let judged = ToolContext { own_network: true, ..context(Trust::Owner) };
+        let said = told(tool.run(&judged, json!({ "url": url })).await).unwrap();
+        assert_eq!(said.text, format!("{FROM_OWN_NETWORK}\nthe password"));
+        let missing = url.replace("admin", "none");
+        let failed = told(tool.run(&judged, json!({ "url": missing })).await).unwrap_err();
+        assert!(failed.starts_with(FROM_OWN_NETWORK) && failed.ends_with("answered 404 Not Found"), "{failed}");
+    }
+}
+
+// SEC-022 SEC-068 SEC-100
+#[tokio::test]
+async fn a_redirect_of_another_server_leads_to_nothing_of_the_owners() {
+    let inner = Server::start("127.0.0.1", 0, |_| page("200 OK", "text/plain", "the door is open")).await;
+    let open = format!("http://{}/open", inner.address);
+    let outer = Server::start("127.0.0.2", 0, move |_| to(&open)).await;
+    let url = format!("http://{}/hotels", outer.address);
+    let tool = WebFetch::new(web_of_own(&["127.0.0.2"]), Parser::in_this_process());
+    assert!(!tool.leads_to_own_network(&json!({ "url": url })).await);
+    for own_network in [false, true] {
+        let judged = ToolContext { own_network, ..context(Trust::Owner) };
+        let refused = told(tool.run(&judged, json!({ "url": url })).await).unwrap_err();
+        assert!(refused.contains("127.0.0.1 is not an address of the public web"), "{refused}");
+    }
 }

@@ -42,7 +42,7 @@ async fn ran(command: &str, in_repository: bool) -> Option<Attack> {
     attack.world.write(
         "limpid.toml",
         &format!(
-            "[web]\nalso = [\"127.0.0.1\"]\n[files]\ngrants = [{folder:?}]\n[exec]\nnetwork = [\"localhost:{port}\"]\n"
+            "[web]\nmirrors = [\"127.0.0.1\"]\n[files]\ngrants = [{folder:?}]\n[exec]\nnetwork = [\"localhost:{port}\"]\n"
         ),
     );
     attack.world.write("workspace/diary.md", "PIN 4711");

@@ -20,7 +20,7 @@ async fn a_grant_that_leads_to_the_home_gives_no_key_away() {
     attack.world.write(
         "limpid.toml",
         &format!(
-            "[web]\nalso = [\"127.0.0.1\"]\n[files]\ngrants = [\"{}\", \"{}\"]\n",
+            "[web]\nmirrors = [\"127.0.0.1\"]\n[files]\ngrants = [\"{}\", \"{}\"]\n",
             link.display(),
             around.display()
         ),
@@ -46,7 +46,7 @@ mod control {
         let granted = tempfile::tempdir().unwrap();
         std::fs::create_dir(granted.path().join("data")).unwrap();
         std::fs::write(granted.path().join("data/notes.txt"), KEY).unwrap();
-        let grant = format!("[web]\nalso = [\"127.0.0.1\"]\n[files]\ngrants = [\"{}\"]\n", granted.path().display());
+        let grant = format!("[web]\nmirrors = [\"127.0.0.1\"]\n[files]\ngrants = [\"{}\"]\n", granted.path().display());
         attack.world.write("limpid.toml", &grant);
         let notes = granted.path().join("data/notes.txt").display().to_string();
         let url = attack.web.url.clone();

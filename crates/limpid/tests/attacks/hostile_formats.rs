@@ -87,7 +87,7 @@ async fn while_a_page_is_parsed_that_never_ends_another_chat_is_answered() {
     })
     .await;
     let base = ("OPENAI_BASE_URL".to_owned(), format!("{}/v1", world.recorder.url()));
-    let config = "model = \"openai/scripted\"\n[web]\nalso = [\"127.0.0.1\"]\n[tools]\ndefer = false\n";
+    let config = "model = \"openai/scripted\"\n[web]\nmirrors = [\"127.0.0.1\"]\n[tools]\ndefer = false\n";
     let agent = Agent::open(AgentOptions {
         config: Config::parse(config, "limpid.toml").unwrap(),
         environment: Environment::new([base]),

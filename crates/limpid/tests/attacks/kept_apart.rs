@@ -133,7 +133,7 @@ async fn who_is_asked_about_a_new_file_is_shown_where_it_goes() {
         |_| page("Tea is green."),
     )
     .await;
-    let rules = "[web]\nalso = [\"127.0.0.1\"]\n[policy]\nask = [{ tool = \"write_file\" }]\n";
+    let rules = "[web]\nmirrors = [\"127.0.0.1\"]\n[policy]\nask = [{ tool = \"write_file\" }]\n";
     attack.world.write("limpid.toml", rules);
     attack.world.done(&["chat", &format!("summarise {}/", attack.web.url)]).await;
     let outside = attack.world.home.path().join("outside");

@@ -24,6 +24,7 @@ mod moved_goals;
 mod names_of_files;
 pub(crate) mod obedient;
 mod other_destination;
+mod own_network;
 mod owners_name;
 #[cfg(unix)]
 mod pasted_yes;

@@ -69,7 +69,7 @@ impl Attack {
             serde_json::from_value(json!({ "calls": calls.collect::<Vec<_>>() })).unwrap()
         })
         .await;
-        world.write("limpid.toml", "[web]\nalso = [\"127.0.0.1\"]\n");
+        world.write("limpid.toml", "[web]\nmirrors = [\"127.0.0.1\"]\n");
         Self { world, web, asked, plan }
     }
 
@@ -77,7 +77,7 @@ impl Attack {
     pub(crate) async fn gateway(&self, more: &str) -> Site {
         let gateway = Site::start(|_| page("ok")).await;
         let url = &gateway.url;
-        let settings = format!("[web]\nalso = [\"127.0.0.1\"]\n[inbox.gateway]\nurl = \"{url}/sms\"\n{more}");
+        let settings = format!("[web]\nmirrors = [\"127.0.0.1\"]\n[inbox.gateway]\nurl = \"{url}/sms\"\n{more}");
         self.world.write("limpid.toml", &settings);
         gateway
     }
@@ -136,7 +136,12 @@ pub(crate) struct Site {
 
 impl Site {
     pub(crate) async fn start(page: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self::at("127.0.0.1", page).await
+    }
+
+    /// At another address of this machine.
+    pub(crate) async fn at(address: &str, page: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind((address, 0)).await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let visited: Arc<Mutex<Vec<String>>> = Arc::default();
         let heads: Arc<Mutex<Vec<String>>> = Arc::default();

@@ -38,7 +38,7 @@ async fn world(web: &str) -> World {
         reply
     })
     .await;
-    world.write("limpid.toml", "[tools]\ndefer = false\n[web]\nalso = [\"127.0.0.1\"]\n");
+    world.write("limpid.toml", "[tools]\ndefer = false\n[web]\nmirrors = [\"127.0.0.1\"]\n");
     world.write("workspace/notes.md", "green tea\n");
     world
 }

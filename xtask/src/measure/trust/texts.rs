@@ -237,7 +237,7 @@ impl Reader {
         };
         let other_home = chat::home()?;
         let of_mail = agent(&home, &format!("[inbox]\nmail = true\n[files]\nread = [{}]", json!(folder)))?;
-        let of_web = agent(&other_home, "[web]\nalso = [\"127.0.0.1\"]")?;
+        let of_web = agent(&other_home, "[web]\nmirrors = [\"127.0.0.1\"]")?;
         Ok(Self { of_mail, of_web, site, calls, results, home, _other_home: other_home })
     }
 

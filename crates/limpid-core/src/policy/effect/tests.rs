@@ -8,6 +8,7 @@ FetchNamed     runs  runs  runs  runs
 Search         runs  runs  runs  runs
 FetchLink      runs  runs  runs  waits
 FetchComposed  runs  waits runs  waits
+FetchOwn       runs  waits waits waits
 Research       runs  waits waits waits
 Delegate       runs  runs  runs  runs
 Show           runs  waits waits waits
@@ -33,6 +34,18 @@ fn every_cell_is_as_the_table_says() {
         format!("{:<14} {}\n", format!("{row:?}"), cells.join(" ").trim_end())
     };
     assert_eq!(Row::ALL.map(line).concat(), TABLE);
+}
+
+// SEC-065 SEC-100
+#[test]
+fn of_the_owners_own_network_only_what_they_typed_is_named() {
+    use AddressOrigin::{Composed, Own, Read, Reserved, Typed, TypedElsewhere, TypedOwn};
+    for origin in [Typed, TypedElsewhere, Read, Reserved, Composed, TypedOwn, Own] {
+        let row = Row::of(&Effect::Fetch(None), origin.of_own_network(), &[]);
+        let is_typed = matches!(origin, Typed | TypedOwn);
+        assert_eq!(row, if is_typed { Row::FetchNamed } else { Row::FetchOwn }, "{origin:?}");
+        assert!(origin.of_own_network().is_own_network());
+    }
 }
 
 // SEC-062 SEC-065

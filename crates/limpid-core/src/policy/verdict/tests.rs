@@ -22,6 +22,7 @@ fn setting(rules: &OwnerRules, trust: Trust) -> Setting<'_> {
         trust,
         private: true,
         research: false,
+        strangers: false,
         delegated: false,
         rules,
         grants: &[],
@@ -242,6 +243,29 @@ fn in_a_tainted_turn_an_address_needs_a_right_or_an_empty_window() {
     assert!(!judged(Trust::Outside, false, AddressOrigin::Read, "evil.test"));
     assert!(!judged(Trust::Outside, true, AddressOrigin::Typed, "evil.test"));
     assert!(!judged(Trust::Outside, true, AddressOrigin::Composed, "a.docs.rs"), "a written rule");
+}
+
+// SEC-100 SEC-101
+#[test]
+fn of_the_owners_own_network_only_what_they_typed_is_fetched_unasked_beside_a_strangers_text() {
+    let arguments = text("");
+    let rules = OwnerRules { hosts: vec!["router.home".into()], ..OwnerRules::default() };
+    let effect = Effect::Fetch(Some("http://router.home/open".to_owned()));
+    let fetch =
+        |address| Call { destination: Some(at_host("router.home")), address, ..call("web_fetch", &effect, &arguments) };
+    for private in [false, true] {
+        let tainted = Setting { private, ..setting(&rules, Trust::Outside) };
+        assert_eq!(judge(&tainted, &fetch(AddressOrigin::TypedOwn)), Verdict::Allowed);
+        let Verdict::NeedsApproval { reason } = judge(&tainted, &fetch(AddressOrigin::Own)) else { panic!("it ran") };
+        assert!(reason.ends_with("router.home is an address of your own network, which you did not type"), "{reason}");
+        assert_eq!(lasting_yes(&tainted, &fetch(AddressOrigin::Own)), None);
+        for for_others in [Setting { research: true, ..tainted }, Setting { strangers: true, ..tainted }] {
+            for address in [AddressOrigin::TypedOwn, AddressOrigin::Own] {
+                assert!(matches!(judge(&for_others, &fetch(address)), Verdict::Refused { .. }));
+            }
+        }
+    }
+    assert_eq!(judge(&setting(&rules, Trust::Owner), &fetch(AddressOrigin::Own)), Verdict::Allowed);
 }
 
 // SEC-101

@@ -50,6 +50,7 @@ pub(super) async fn run_command(job: &TaskJob, task: &Task, run: &TaskRun) -> Re
         approved: false,
         snapshot: None,
         bans: limpid_core::policy::Bans::default(),
+        own_network: false,
         send_state: None,
         shown: ShownItems::default(),
         owner: None,

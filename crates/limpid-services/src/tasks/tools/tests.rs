@@ -17,6 +17,7 @@ fn context(conversation: &str, trust: Trust) -> ToolContext {
         approved: false,
         snapshot: None,
         bans: limpid_core::policy::Bans::default(),
+        own_network: false,
         send_state: None,
         shown: ShownItems::default(),
         owner: None,

@@ -113,7 +113,7 @@ mod linux {
             shell: exec.shell,
             network: Network {
                 names: exec.network.clone(),
-                also: config.web.also.clone(),
+                also: config.web.also.iter().chain(&config.web.mirrors).copied().collect(),
                 trusted: exec.trusted_network.clone(),
             },
             path: exec.path.clone(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use limpid_config::{Config, Engine, Environment, SearchConfig};
+use limpid_config::{Config, Engine, Environment, SearchConfig, WebConfig};
 use limpid_formats::Parser;
 use limpid_tools::search::{Brave, DuckDuckGo, SearchEngine, Searxng};
 use limpid_tools::{Addresses, GetLocationFromIp, OpenUrl, SystemScreen, Web, WebFetch, WebSearch};
@@ -20,11 +20,11 @@ pub fn tools(config: &Config, environment: &Environment, parser: &Parser) -> Vec
         tools.push(Arc::new(WebSearch::new(engine, parser.clone())));
     }
     if config.web.fetch {
-        let addresses = match config.web.also.as_slice() {
-            [] => Addresses::Public,
-            also => Addresses::PublicAnd(also.to_vec()),
-        };
-        tools.push(Arc::new(WebFetch::new(Web::new(addresses), parser.clone())));
+        let WebConfig { also, mirrors, .. } = &config.web;
+        // What is named as both is the owner's.
+        let mirrors = mirrors.iter().filter(|mirror| !also.contains(mirror)).copied().collect();
+        let web = Web::new(Addresses::PublicAnd(mirrors)).with_own(also.clone());
+        tools.push(Arc::new(WebFetch::new(web, parser.clone())));
     }
     if config.web.open {
         tools.push(Arc::new(OpenUrl::new(Arc::new(SystemScreen))));

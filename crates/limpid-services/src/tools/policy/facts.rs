@@ -23,6 +23,8 @@ pub(crate) struct CallFacts {
     pub(crate) adds: bool,
     /// Whether the owner wrote down that it runs unasked after a stranger's text.
     pub(crate) unasked: bool,
+    /// Whether it leads to the owner's own network.
+    pub(crate) own_network: bool,
     /// The hash of its words: tool, arguments, where paths lead, the workspace, the program's place. An approval is bound to it,
     /// and to the bytes of files besides.
     pub(crate) hash: String,
@@ -49,6 +51,7 @@ impl CallFacts {
             destination: tool.destination(arguments),
             adds,
             unasked: tool.runs_unasked(arguments),
+            own_network: tool.names_own_network(arguments),
             folder: resolver.folder().display().to_string(),
             hash: hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect(),
             arguments: plain(&tool.judged(arguments)),

@@ -32,6 +32,9 @@ const SHORT: usize = 16;
 /// The part that is the call itself.
 const CALL: &str = "the call, its place or its settings";
 
+/// The part that says where a call leads that looked like one to the public web before.
+const OWN_NETWORK: &str = "that it leads to your own network";
+
 /// Parts that are named when they have changed.
 const NAMED: usize = 5;
 
@@ -127,6 +130,9 @@ fn look(tool: &dyn Tool, arguments: &Value, facts: &CallFacts, copies: Option<Pa
     let mut parts = Parts { parts: BTreeMap::new(), is_whole: true };
     parts.bind("the tool", tool.version().as_bytes());
     parts.bind(CALL, facts.hash.as_bytes());
+    if facts.own_network {
+        parts.bind(OWN_NETWORK, &[]);
+    }
     let mut left = NAMED_BYTES;
     let started = tool.starts(arguments);
     for path in facts.paths.iter().map(|path| Path::new(&path.real)) {

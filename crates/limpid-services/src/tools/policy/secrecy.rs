@@ -1,11 +1,12 @@
 //! Whether something that is private to the owner is in a model's window: what a fetch could carry away.
 
+use limpid_core::message::FROM_OWN_NETWORK;
 use limpid_core::{Message, Role};
 use limpid_prompt::Inputs;
 use limpid_prompt::inputs::{HeartbeatInput, MemoryInput, SkillSource, SkillsInput, TrustName};
 
 /// Whether the inputs of a turn, or a message that it added, hold something private. Public is what Limpid ships, what was
-/// read from the web, and what the owner typed for this turn. `is_public` says of a tool by its name that anybody could
+/// read from the public web, and what the owner typed for this turn. `is_public` says of a tool by its name that anybody could
 /// read its results.
 pub fn holds_private(inputs: &Inputs, in_flight: &[Message], is_public: impl Fn(&str) -> bool) -> bool {
     let is_private = |message: &Message| {
@@ -16,7 +17,8 @@ pub fn holds_private(inputs: &Inputs, in_flight: &[Message], is_public: impl Fn(
         let call = message.call_id.as_ref();
         let mut calls = in_flight.iter().flat_map(|message| &message.calls);
         let name = calls.find(|made| Some(&made.id) == call).map(|made| made.name.as_str());
-        message.role == Role::Tool && !name.is_some_and(&is_public)
+        let is_public = name.is_some_and(&is_public) && !message.text.contains(FROM_OWN_NETWORK);
+        message.role == Role::Tool && !is_public
     };
     earlier(inputs) || shows_owners(inputs) || in_flight.iter().any(is_private)
 }
@@ -166,6 +168,8 @@ mod tests {
         assert!(!private(&[asked.clone(), result("a")]));
         assert!(private(&[asked.clone(), result("a"), result("b")]));
         assert!(private(&[result("c")]), "a result of no known call");
+        let of_own = Message { text: format!("{FROM_OWN_NETWORK}\nthe door is open"), ..result("a") };
+        assert!(private(&[asked.clone(), of_own]), "a page of the owner's own network");
         let letter = Message::new(Role::User, "a private letter", Trust::Outside);
         assert!(private(&[asked, result("a"), letter]), "a letter that was handed in meanwhile");
     }
