@@ -187,6 +187,17 @@ impl Home {
         self.0.join("data").join("next-program.lock")
     }
 
+    /// The file that a program of this kind holds which may be a stranger's: those that see what is the owner's and those that can send
+    /// are never there at once.
+    pub fn kind_lock(&self, sends: bool) -> PathBuf {
+        self.0.join("data").join(if sends { "sending-programs.lock" } else { "seeing-programs.lock" })
+    }
+
+    /// The file that such a program holds while it waits for those of the other kind to end, so that no other one starts before it.
+    pub fn next_kind_lock(&self) -> PathBuf {
+        self.0.join("data").join("next-kind.lock")
+    }
+
     /// The file that a program holds which has one of the places of those that run at once.
     pub fn program_place(&self, number: usize) -> PathBuf {
         self.folder_locks().join(format!("program-{number}.lock"))

@@ -263,6 +263,7 @@ impl Drafts {
             snapshot: None,
             bans: limpid_core::policy::Bans::default(),
             own_network: false,
+            program: None,
             send_state: None,
             shown: ShownItems::default(),
             owner: None,

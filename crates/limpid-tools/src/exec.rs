@@ -43,7 +43,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::{PathArgument, Started, Stop, Tool, ToolContext, echoed, read_arguments, schema_of};
+use crate::{PathArgument, Started, Stop, StrangersProgram, Tool, ToolContext, echoed, read_arguments, schema_of};
 
 /// Runs a program; one implementation under the name that a profile knows it by.
 #[derive(Clone, Debug)]
@@ -111,10 +111,19 @@ impl Tool for Exec {
         self.programs.grants.with_whole_path(arguments, "working_dir", Some("."))
     }
 
-    /// The program that would run, or the script of a skill that a shell would, for whoever is asked.
+    /// The program that would run, or the script of a skill that a shell would, for whoever is asked. Of one that may be a
+    /// stranger's and has the network, the hosts too.
     fn destination(&self, arguments: &Value) -> Option<Destination> {
-        let Command { program, script, .. } = self.parsed(arguments).ok()?;
-        Some(Destination::Place(script.unwrap_or(program).display().to_string()))
+        let command = self.parsed(arguments).ok()?;
+        let program = command.script.as_ref().unwrap_or(&command.program).display().to_string();
+        Some(match self.programs.sends_to(&command) {
+            Some(hosts) => Destination::Program { program, hosts: hosts.iter().cloned().collect() },
+            None => Destination::Place(program),
+        })
+    }
+
+    fn strangers_program(&self, trust: Trust, approved: bool, arguments: &Value) -> Option<StrangersProgram> {
+        self.programs.view(trust, approved, &self.parsed(arguments).ok()?).strangers_program()
     }
 
     /// The program and the folder with every link followed, and which folder that is. Their bytes are bound by `starts`.
@@ -170,6 +179,10 @@ impl Tool for Exec {
             return Err("the program is not the one any more that was approved; call it again".into());
         }
         let view = self.programs.view(context.trust, context.approved, &command);
+        // It was judged as one that sees, as one that sends or as none, and others were kept from running beside it.
+        if view.strangers_program() != context.program {
+            return Err("what it names is not what it was when it was judged; call it again".into());
+        }
         let trust = context.trust.join(self.programs.trust(view, &command));
         // What may be a stranger's has no effect of the owner's, so it makes way.
         let stop = if view.reads_low() && !context.approved { stop } else { Box::pin(std::future::pending()) };

@@ -47,7 +47,9 @@ pub use outlet::Outlet;
 pub use schema::schema_of;
 pub use snapshot::Snapshot;
 pub(crate) use tool::status;
-pub use tool::{PathArgument, SendState, ShownItems, Started, Stop, Tool, ToolContext, echoed, read_arguments};
+pub use tool::{
+    PathArgument, SendState, ShownItems, Started, Stop, StrangersProgram, Tool, ToolContext, echoed, read_arguments,
+};
 pub use web::{Addresses, Web};
 pub use web_fetch::WebFetch;
 pub use web_search::WebSearch;

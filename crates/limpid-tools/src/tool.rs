@@ -139,6 +139,12 @@ pub trait Tool: Send + Sync {
         false
     }
 
+    /// What a program that a call would start gets of the owner's and of the network, if it may be a stranger's. `trust` is who led
+    /// to the call.
+    fn strangers_program(&self, _trust: Trust, _approved: bool, _arguments: &Value) -> Option<StrangersProgram> {
+        None
+    }
+
     /// What whoever is asked about a call has to know besides its words: "it can read your folders and send to a.example".
     /// `trust` is who led to it.
     fn warning(&self, _trust: Trust, _arguments: &Value) -> Option<String> {
@@ -248,6 +254,15 @@ pub struct Started {
     pub folder: PathBuf,
 }
 
+/// What a program gets that may be a stranger's: never both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StrangersProgram {
+    /// Sight of the owner's places.
+    Sees,
+    /// The network, and sight of strangers' places, in which a copy of what is the owner's may lie.
+    Sends,
+}
+
 /// What a call knows of the turn that it belongs to.
 #[derive(Clone, Debug)]
 pub struct ToolContext {
@@ -275,6 +290,8 @@ pub struct ToolContext {
     pub bans: Bans,
     /// Whether it was judged as one that leads to the owner's own network. No other call gets there.
     pub own_network: bool,
+    /// As what it was judged when it starts a program that may be a stranger's. It runs as nothing else.
+    pub program: Option<StrangersProgram>,
     /// Where it writes down how far its effect has come; absent: whoever called it has done so before.
     pub send_state: Option<Arc<dyn SendState>>,
     /// Where it says which items of the inbox its result shows.

@@ -16,7 +16,8 @@ pub struct ExecConfig {
     pub enabled: bool,
     /// Whether a command may be one for a shell.
     pub shell: bool,
-    /// Names of hosts that programs may reach, each with its port where that is neither 80 nor 443.
+    /// Names of hosts that programs may reach, each with its port where that is neither 80 nor 443. A program that may be a stranger's
+    /// reaches them only by your yes, or by a rule that names this very call and them.
     #[serde(deserialize_with = "names")]
     pub network: Vec<String>,
     /// Those of them whose answers are as good as the owner's own files. Programs that may reach no others keep the view of the

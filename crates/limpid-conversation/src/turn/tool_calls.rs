@@ -171,6 +171,7 @@ impl RunningTurn {
             snapshot: None,
             bans: limpid_core::policy::Bans::default(),
             own_network: false,
+            program: None,
             send_state: None,
             shown,
             owner: self.listeners.can_answer().then(|| ask_owner(self.id().clone(), Arc::clone(&self.listeners))),

@@ -4,8 +4,10 @@
 //! is strict: what it does not name must not be there. One that holds something back is not: nothing that is added gets
 //! around it.
 
+use std::fmt;
+
 /// One argument, or all of them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Argument {
     /// A text, or a number or word as its text.
     Text(String),
@@ -13,6 +15,20 @@ pub enum Argument {
     List(Vec<Argument>),
     /// Named values.
     Fields(Vec<(String, Argument)>),
+}
+
+impl fmt::Debug for Argument {
+    /// As it would be written in a rule: no two arguments look the same.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => write!(out, "{text:?}"),
+            Self::List(items) => out.debug_list().entries(items).finish(),
+            Self::Fields(fields) => {
+                let fields: Vec<String> = fields.iter().map(|(name, value)| format!("{name} = {value:?}")).collect();
+                write!(out, "{{ {} }}", fields.join(", "))
+            }
+        }
+    }
 }
 
 impl Argument {

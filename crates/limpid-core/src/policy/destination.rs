@@ -26,6 +26,13 @@ pub enum Destination {
     Phone(String),
     /// What has one name only: a device, a program, a chat.
     Place(String),
+    /// A program that may be a stranger's, and everything that it may send to.
+    Program {
+        /// The program.
+        program: String,
+        /// Names of hosts, each with its port where that is not a usual one.
+        hosts: BTreeSet<String>,
+    },
 }
 
 impl Destination {
@@ -71,6 +78,10 @@ impl Destination {
             }
             Self::Phone(number) => Self::phone(rule).is_some_and(|wanted| wanted == Self::Phone(number.clone())),
             Self::Place(name) => rule == name,
+            Self::Program { program, hosts } => {
+                let (wanted, names) = account_and_names(rule, true);
+                wanted == Some(program) && names == hosts.iter().map(String::as_str).collect()
+            }
         }
     }
 
@@ -100,6 +111,14 @@ impl Destination {
             }
             Self::Phone(_) => self.is_all_of(rule),
             Self::Place(name) => is_same(rule, name),
+            Self::Program { program, hosts } => {
+                let is_of =
+                    |name: &str| is_same(name, program) || hosts.iter().any(|host| Self::host(host).has_any_of(name));
+                match account_and_names(rule, true) {
+                    (Some(wanted), names) => is_same(wanted, program) && names.into_iter().any(is_of),
+                    (None, names) => names.into_iter().any(is_of),
+                }
+            }
         }
     }
 }
@@ -109,6 +128,9 @@ impl fmt::Display for Destination {
         match self {
             Self::Host { name, port: None } | Self::Phone(name) | Self::Place(name) => out.write_str(name),
             Self::Host { name, port: Some(port) } => write!(out, "{name}:{port}"),
+            Self::Program { program, hosts } => {
+                write!(out, "{program} to {}", hosts.iter().map(String::as_str).collect::<Vec<_>>().join(", "))
+            }
             Self::People { from, to } => {
                 let to: Vec<&str> = to.iter().map(String::as_str).collect();
                 from.iter().try_for_each(|from| write!(out, "{from} to "))?;
@@ -155,6 +177,11 @@ mod tests {
         Destination::People { from: Some("me@example.com".to_owned()), to }
     }
 
+    fn program(hosts: &[&str]) -> Destination {
+        let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
+        Destination::Program { program: "/bin/python3".to_owned(), hosts }
+    }
+
     // SEC-071
     #[test]
     fn a_rule_that_lets_pass_names_all_and_one_that_holds_back_names_any() {
@@ -184,6 +211,12 @@ mod tests {
             (both.clone(), "*.evil.test", ""),
             (both.clone(), "me@example.com", any),
             (both, "*.test", any),
+            (program(&["a.test", "b.test:81"]), "/bin/python3 to b.test:81, a.test", all),
+            (program(&["a.test", "b.test:81"]), "/bin/python3 to a.test", any),
+            (program(&["a.test", "b.test:81"]), "/bin/python3", any),
+            (program(&["a.test"]), "/bin/perl to a.test", ""),
+            (program(&["a.test", "b.test:81"]), "b.test", any),
+            (program(&["a.test"]), "c.test", ""),
             (letter(&["a, b@c.test"]), "me@example.com to a, b@c.test", ""),
             (Destination::phone("+49 170").unwrap(), "+49170", all),
             (Destination::phone("+49170").unwrap(), "+49-170", all),

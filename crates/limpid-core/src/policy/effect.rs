@@ -118,6 +118,9 @@ pub enum Row {
     ChangeOwned,
     /// Run a program.
     Run,
+    /// Run a program that may be a stranger's, with the network and sight of strangers' places: a copy of what is the owner's may
+    /// lie there.
+    RunSending,
     /// Change something in a mailbox or at a service of the owner's.
     Mailbox,
     /// Make a task or a reminder.
@@ -130,7 +133,7 @@ pub enum Row {
 
 impl Row {
     /// Every row, in the order of the table.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Look,
         Self::FetchNamed,
         Self::Search,
@@ -147,6 +150,7 @@ impl Row {
         Self::Tell,
         Self::ChangeOwned,
         Self::Run,
+        Self::RunSending,
         Self::Mailbox,
         Self::Plan,
         Self::Send,
@@ -172,6 +176,7 @@ impl Row {
             Self::Tell => "tell you",
             Self::ChangeOwned => "change what you have",
             Self::Run => "run a program",
+            Self::RunSending => "run a stranger's program with the network",
             Self::Mailbox => "change a mailbox",
             Self::Plan => "plan",
             Self::Send => "send",
@@ -281,7 +286,7 @@ pub enum Cell {
 pub const fn cell(row: Row, window: Window) -> Cell {
     match (row, window) {
         // What leaves for others waits in every turn; a rule or a reserved right lets it pass.
-        (Row::Send, _) => Cell::Waits,
+        (Row::Send | Row::RunSending, _) => Cell::Waits,
         (_, Window::Clean) => Cell::Runs,
         // An agent begins with the label of the turn that starts it, so it may do no more than that turn.
         (

@@ -59,6 +59,8 @@ pub struct Call<'a> {
     /// Whether the owner wrote down that this program may run in this folder of somebody else's, where it can change and reach
     /// nothing of theirs.
     pub unasked: bool,
+    /// Whether it would run a program that may be a stranger's, with the network.
+    pub sends: bool,
 }
 
 /// A path of a call with every link and `..` in it followed.
@@ -99,7 +101,10 @@ impl Call<'_> {
     /// The row of the table that it is of.
     pub fn row(&self) -> Row {
         let files: Vec<FileChange> = self.paths.iter().filter(|path| path.write).map(|path| path.change).collect();
-        Row::of(self.effect, self.address, &files)
+        match Row::of(self.effect, self.address, &files) {
+            Row::Run if self.sends => Row::RunSending,
+            row => row,
+        }
     }
 
     /// Its class, with what it would write: a text that prompts are made from changes the agent itself.
@@ -113,10 +118,14 @@ impl Call<'_> {
     }
 
     /// What a lasting yes to this call would cover: calls of the tool in the same row of the table, to the same destination or
-    /// to the same files. None where there is no lasting yes: for programs, for payments, for changes of the agent itself,
+    /// to the same files; of a program of a stranger's that can send, this program with these arguments and hosts. None where there
+    /// is no lasting yes: for other programs, for payments, for changes of the agent itself,
     /// for what the owner's own network is asked, and for calls that lead nowhere in particular.
     fn pattern(&self) -> Option<String> {
         let row = self.row();
+        if row == Row::RunSending {
+            return Some(format!("{}: {} with {:?}", row.as_str(), self.destination?, self.arguments));
+        }
         if matches!(self.effect, Effect::Run | Effect::Pay) || matches!(row, Row::ChangeSelf | Row::FetchOwn) {
             return None;
         }
@@ -171,7 +180,11 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
     let lasting = lasting_yes(setting, call);
     let granted = setting.grants.iter().any(|grant| grant.tool == name && Some(&grant.pattern) == lasting.as_ref());
     // What leaves for others is allowed by a rule that says where it may go, not by one that allows everything.
-    let names_it = |rule: &super::Rule| call.row() != Row::Send || rule.destination.is_some();
+    let names_it = |rule: &super::Rule| match call.row() {
+        Row::Send => rule.destination.is_some(),
+        Row::RunSending => rule.destination.is_some() && rule.arguments.is_some(),
+        _ => true,
+    };
     let fits = |rule: &super::Rule| rule.permits(&call.tool, call.arguments, call.destination);
     // What a stranger's text led to gets into the owner's files by a yes to this very call alone, since it has to be seen.
     let ruled = !takes_over(setting, call) && setting.rules.allow.iter().any(|rule| names_it(rule) && fits(rule));
@@ -265,6 +278,7 @@ fn consequence(row: Row, call: &Call<'_>) -> String {
         (Row::Send, _) if *call.effect == Effect::Pay => "pay or order something",
         (Row::Send, _) => "send something",
         (Row::Run, _) => "run a program",
+        (Row::RunSending, _) => "run a program that may be a stranger's, with the network",
         (Row::Plan, _) => "plan something for later",
         (Row::ChangeSelf, _) => "change what the agent is told or may do",
     };

@@ -89,6 +89,7 @@ impl Bridge {
             snapshot: None,
             bans: limpid_core::policy::Bans::default(),
             own_network: false,
+            program: None,
             send_state: None,
             shown: ShownItems::default(),
             owner: None,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use limpid_config::{Ids, Live, hex};
 use limpid_core::policy::{Effect, FileChange, PathFacts, Verdict};
 use limpid_core::{Labelled, Sentence, ToolCall, Trust, sentence};
-use limpid_tools::{Tool, ToolContext, check_arguments, echoed};
+use limpid_tools::{StrangersProgram, Tool, ToolContext, check_arguments, echoed};
 use limpid_turn::{PlannedCall, ToolOutcome, Why};
 use serde_json::Value;
 
@@ -128,6 +128,13 @@ impl TurnToolExecutor {
             Effect::Fetch(address) => address,
             _ => None,
         }
+    }
+
+    /// Whether a call would run a program that may be a stranger's, with the network, unless somebody was asked about it.
+    pub fn sends_strangers(&self, call: &ToolCall) -> bool {
+        let arguments = serde_json::from_str(&call.arguments).ok();
+        let program = |arguments| self.tool(&call.name)?.strangers_program(Trust::Owner, false, &arguments);
+        arguments.and_then(program) == Some(StrangersProgram::Sends)
     }
 
     /// Says whether a call may run now. A right to run comes from here alone, so nothing runs that the policy did not see.
@@ -309,8 +316,15 @@ impl TurnToolExecutor {
     async fn try_run(&self, context: ToolContext, permit: Permit) -> Result<Labelled<String>, Sentence> {
         let Permit { tool, call, arguments, facts, pins, approved } = permit;
         let pins = pins.filter(|_| approved);
+        let strangers = tool.strangers_program(context.trust, approved, &arguments);
+        if strangers == Some(StrangersProgram::Sends) && !approved && !facts.sends {
+            return Err("what it names is not what it was when it was judged; call it again".into());
+        }
         let turn = match facts.effect {
-            Effect::Run => Some(self.files.program_turn(StartedBy::of(context.trust, pins.is_some())).await?),
+            Effect::Run => {
+                let by = StartedBy::of(context.trust, pins.is_some());
+                Some(self.files.program_turn(by, strangers).await?)
+            }
             _ => None,
         };
         // From here on nothing of it changes, so a second look at what was approved holds until the program has ended.
@@ -323,7 +337,8 @@ impl TurnToolExecutor {
         }
         let snapshot = pins.and_then(|pins| pins.snapshot).map(Arc::new);
         let bans = self.policy.bans(&*tool, &facts);
-        let context = ToolContext { approved, snapshot, bans, own_network: facts.own_network, ..context };
+        let (own_network, program) = (facts.own_network, strangers);
+        let context = ToolContext { approved, snapshot, bans, own_network, program, ..context };
         if let Some((limit, refusal)) = tool.calls_a_message()
             && self.count(&call.name) > limit
         {

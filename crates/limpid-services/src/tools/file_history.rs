@@ -27,8 +27,8 @@ use limpid_store::{
     Author, FileChangeEnd, FileContent, FileHash, FileVersion, FileVersionId, Listed, NewRaisedLabel, RaisingAct,
     StoreError,
 };
-use limpid_tools::echoed;
 use limpid_tools::files;
+use limpid_tools::{StrangersProgram, echoed};
 use tokio::sync::Mutex;
 
 pub(crate) use self::alone::{StartedBy, Turn};
@@ -91,13 +91,13 @@ impl FileHistory {
         self.programs.begin(tool, now_ms).await.map_err(kept)
     }
 
-    /// Waits until a program may start: beside others, or alone where the owner said yes to it, so that nothing of what it was
+    /// Waits until a program may start: beside others but none of the other kind, if it may be a stranger's, or alone where the owner said yes to it, so that nothing of what it was
     /// approved for changes until it has ended.
     ///
     /// # Errors
     /// A sentence, when others do not end in time: then it must not start.
-    pub(crate) async fn program_turn(&self, by: StartedBy) -> Result<Turn, Sentence> {
-        alone::turn(&self.home, by).await
+    pub(crate) async fn program_turn(&self, by: StartedBy, kind: Option<StrangersProgram>) -> Result<Turn, Sentence> {
+        alone::turn(&self.home, by, kind).await
     }
 
     /// Looks at what programs changed whose end nobody saw, and gives files that an older version knew by their bytes a

@@ -359,6 +359,8 @@ impl CallFacts {
             destination: self.destination.as_ref(),
             reserved: context.reserved,
             unasked: self.unasked,
+            // After a stranger's text it has the network by a yes alone, and waits for that anyway.
+            sends: self.sends && !context.trust.is_foreign(),
         }
     }
 }

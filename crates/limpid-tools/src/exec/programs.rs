@@ -96,13 +96,25 @@ impl Programs {
         })
     }
 
+    /// Where a call would send something that may be a stranger's, when its turn has read nothing of a stranger's.
+    pub(super) fn sends_to(&self, command: &Command) -> Option<&[String]> {
+        (self.view(Trust::Owner, false, command) == View::Apart).then_some(&*self.network.names)
+    }
+
     /// What whoever is asked about a call has to know of its view besides the command.
     pub(super) fn told_of(&self, trust: Trust, command: &Command) -> Option<String> {
         let view = self.view(trust, true, command);
         let hosts = self.network.names.join(", ");
         match view {
             View::Online => Some(format!("it can read your folders and send to {hosts}")),
-            View::Apart => Some(format!("it can send to {hosts}, and sees nothing of yours but this command")),
+            View::Apart => {
+                let folders = self.grants.roots().filter(|root| root.trust.is_foreign() && root.folder != self.outside);
+                let folders: String = folders.map(|root| format!(" and in `{}`", self.grants.name_of(root))).collect();
+                Some(format!(
+                    "it can reach {hosts} and send there this command and what lies in `outside/`{folders}, where copies of \
+                     what is yours may be"
+                ))
+            }
             View::High { .. } | View::Low => None,
         }
     }

@@ -2,6 +2,8 @@
 //!
 //! What may be a stranger's program never has both the network and sight of the owner's places.
 
+use crate::StrangersProgram;
+
 /// Which places a program sees and writes. The kernel holds it to that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum View {
@@ -78,6 +80,15 @@ impl View {
         matches!(self, Self::Low | Self::Apart)
     }
 
+    /// What a program in it gets, if it may be a stranger's.
+    pub fn strangers_program(self) -> Option<StrangersProgram> {
+        match self {
+            Self::Low => Some(StrangersProgram::Sees),
+            Self::Apart => Some(StrangersProgram::Sends),
+            Self::High { .. } | Self::Online => None,
+        }
+    }
+
     /// Whether it has the network that is granted.
     pub fn has_network(self) -> bool {
         matches!(self, Self::High { network: true } | Self::Apart | Self::Online)
@@ -129,6 +140,11 @@ mod tests {
             let may_be_strangers = situation.names_low || situation.is_listed;
             let both = view.has_network() && view.reads_high();
             assert!(!(may_be_strangers && both), "{situation:?}");
+            // What may be a stranger's is known as that, so that those that see are never beside those that send.
+            let strangers = view.strangers_program();
+            assert!(!may_be_strangers || strangers.is_some(), "{situation:?}");
+            assert!(strangers != Some(StrangersProgram::Sends) || !view.reads_high(), "{situation:?}");
+            assert!(strangers != Some(StrangersProgram::Sees) || !view.has_network(), "{situation:?}");
             assert!(!(both && view.reads_low()), "{situation:?}: what lies there may be run without being named");
             // What a stranger's text led to has both only when the owner was told of both.
             assert!(!(both && situation.is_tainted && !situation.is_approved), "{situation:?}");

@@ -72,6 +72,7 @@ fn context() -> ToolContext {
         snapshot: None,
         bans: limpid_core::policy::Bans::default(),
         own_network: false,
+        program: None,
         send_state: None,
         shown: ShownItems::default(),
         owner: None,

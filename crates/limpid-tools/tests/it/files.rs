@@ -56,6 +56,7 @@ impl Bench {
             snapshot: None,
             bans: limpid_core::policy::Bans::default(),
             own_network: false,
+            program: None,
             send_state: None,
             shown: ShownItems::default(),
             owner: None,

@@ -110,6 +110,7 @@ pub fn context(trust: Trust) -> ToolContext {
         snapshot: None,
         bans: limpid_core::policy::Bans::default(),
         own_network: false,
+        program: None,
         send_state: None,
         shown: ShownItems::default(),
         owner: None,

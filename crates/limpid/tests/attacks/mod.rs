@@ -1,6 +1,8 @@
 //! Attacks on the running program, one module each: an obedient model, which does what any text tells it, the real program in
 //! a home of its own, and real sockets. Each says what must not come about, and in `control` that a harmless turn still works.
 
+#[cfg(target_os = "linux")]
+mod carried_by_low_places;
 mod destroyed_files;
 #[cfg(target_os = "linux")]
 mod endless_file;
@@ -43,6 +45,8 @@ mod silenced_inbox;
 mod spelled_by_links;
 #[cfg(unix)]
 mod steered_terminal;
+#[cfg(target_os = "linux")]
+mod told_by_locks;
 mod typed_order;
 mod unfinished_headers;
 mod words_for_later;

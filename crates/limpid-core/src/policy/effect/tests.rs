@@ -19,6 +19,7 @@ Remember       runs  runs  runs  runs
 Tell           runs  runs  runs  runs
 ChangeOwned    runs  waits waits waits
 Run            runs  waits waits waits
+RunSending     waits waits waits waits
 Mailbox        runs  waits waits waits
 Plan           runs  waits waits waits
 Send           waits waits waits waits

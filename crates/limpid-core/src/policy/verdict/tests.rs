@@ -41,6 +41,7 @@ fn call<'a>(name: &'a str, effect: &'a Effect, arguments: &'a Argument) -> Call<
         destination: None,
         reserved: false,
         unasked: false,
+        sends: false,
     }
 }
 
@@ -243,6 +244,55 @@ fn in_a_tainted_turn_an_address_needs_a_right_or_an_empty_window() {
     assert!(!judged(Trust::Outside, false, AddressOrigin::Read, "evil.test"));
     assert!(!judged(Trust::Outside, true, AddressOrigin::Typed, "evil.test"));
     assert!(!judged(Trust::Outside, true, AddressOrigin::Composed, "a.docs.rs"), "a written rule");
+}
+
+// SEC-058 SEC-071
+#[test]
+fn a_program_of_strangers_that_can_send_runs_by_a_yes_or_by_a_rule_that_names_it_whole() {
+    let arguments =
+        Argument::Fields(vec![("command".to_owned(), Argument::List(vec![text("python3"), text("test.py")]))]);
+    let other =
+        Argument::Fields(vec![("command".to_owned(), Argument::List(vec![text("python3"), text("a test.py")]))]);
+    let to = |hosts: &[&str]| {
+        let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
+        Destination::Program { program: "/bin/python3".to_owned(), hosts }
+    };
+    let (one, two) = (to(&["a.test"]), to(&["a.test", "b.test"]));
+    let sending = |arguments, destination| Call {
+        sends: true,
+        destination: Some(destination),
+        ..call("exec", &Effect::Run, arguments)
+    };
+    let words =
+        |words: &[&str]| ArgumentPattern::List(words.iter().map(|w| ArgumentPattern::Text((*w).to_owned())).collect());
+    let pattern = || ArgumentPattern::Fields(vec![("command".to_owned(), words(&["python3", "test.py"]))]);
+    let rule = |arguments: Option<ArgumentPattern>, destination: Option<&str>| Rule {
+        arguments,
+        destination: destination.map(str::to_owned),
+        tool: ToolPattern::parse("exec").unwrap(),
+        max_bytes: None,
+    };
+    let wide = [rule(None, None), rule(Some(pattern()), None), rule(None, Some("/bin/python3 to a.test"))];
+    for rule in wide {
+        let rules = OwnerRules { allow: vec![rule], ..OwnerRules::default() };
+        assert!(is_asked(&judge(&setting(&rules, Trust::Owner), &sending(&arguments, &one))));
+    }
+    let rules =
+        OwnerRules { allow: vec![rule(Some(pattern()), Some("/bin/python3 to a.test"))], ..OwnerRules::default() };
+    let ruled = setting(&rules, Trust::Owner);
+    assert_eq!(judge(&ruled, &sending(&arguments, &one)), Verdict::Allowed);
+    assert!(is_asked(&judge(&ruled, &sending(&arguments, &two))) && is_asked(&judge(&ruled, &sending(&other, &one))));
+
+    let clean = setting(&NONE, Trust::Owner);
+    let pattern = lasting_yes(&clean, &sending(&arguments, &one)).unwrap();
+    let said = "run a stranger's program with the network: /bin/python3 to a.test with { command = [\"python3\", \"test.py\"] }";
+    assert_eq!(pattern, said);
+    let grants = [Grant { tool: "exec".to_owned(), pattern }];
+    let granted = Setting { grants: &grants, ..clean };
+    assert_eq!(judge(&granted, &sending(&arguments, &one)), Verdict::Allowed);
+    assert!(
+        is_asked(&judge(&granted, &sending(&arguments, &two))) && is_asked(&judge(&granted, &sending(&other, &one)))
+    );
 }
 
 // SEC-100 SEC-101

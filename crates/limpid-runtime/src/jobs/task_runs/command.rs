@@ -25,8 +25,11 @@ pub(super) async fn run_command(job: &TaskJob, task: &Task, run: &TaskRun) -> Re
     let tools = job.executor.outside_turns();
     let call_context = CallContext::of(task.new.trust);
     let mut decision = tools.decide(&planned, &call_context, job.host.now_ms()).await;
-    if let Decision::Ask(why) = &decision {
-        // Whoever made the task said yes to this very command; what a stranger's text led to has the label and the view of that.
+    if let Decision::Ask(why) = &decision
+        && !tools.sends_strangers(&planned.call)
+    {
+        // Whoever made the task said yes to this very command, but not to what a program of a stranger's could send. What a stranger's
+        // text led to has the label and the view of that.
         planned.approved = Some(Approval { bound_to: why.bound_to.clone(), at_ms: job.host.now_ms() });
         decision = tools.decide(&planned, &call_context, job.host.now_ms()).await;
     }
@@ -51,6 +54,7 @@ pub(super) async fn run_command(job: &TaskJob, task: &Task, run: &TaskRun) -> Re
         snapshot: None,
         bans: limpid_core::policy::Bans::default(),
         own_network: false,
+        program: None,
         send_state: None,
         shown: ShownItems::default(),
         owner: None,

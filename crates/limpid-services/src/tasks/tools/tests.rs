@@ -18,6 +18,7 @@ fn context(conversation: &str, trust: Trust) -> ToolContext {
         snapshot: None,
         bans: limpid_core::policy::Bans::default(),
         own_network: false,
+        program: None,
         send_state: None,
         shown: ShownItems::default(),
         owner: None,

@@ -1,5 +1,6 @@
 //! Programs beside each other, so many at once, and one that runs alone: what the owner said yes to stays as they saw it until it has
-//! ended.
+//! ended. Of programs that may be a stranger's those that see what is the owner's are never beside those that can send: whatever the
+//! system lets two programs tell each other, by locks, by room on the disk or by how long something takes, nobody hears it.
 
 use std::fs::File;
 use std::io;
@@ -8,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use limpid_config::Home;
 use limpid_core::{Sentence, Trust, sentence};
-use limpid_tools::{Stop, echoed};
+use limpid_tools::{Stop, StrangersProgram, echoed};
 use tokio::time::Instant;
 
 use super::locks::{self, How};
@@ -78,14 +79,22 @@ impl Turn {
 ///
 /// # Errors
 /// A sentence, when others do not end in time: then it must not start.
-pub(super) async fn turn(home: &Home, by: StartedBy) -> Result<Turn, Sentence> {
-    turn_until(home, by, Instant::now() + PATIENCE).await
+pub(super) async fn turn(home: &Home, by: StartedBy, kind: Option<StrangersProgram>) -> Result<Turn, Sentence> {
+    turn_until(home, by, kind, Instant::now() + PATIENCE).await
 }
 
-async fn turn_until(home: &Home, by: StartedBy, until: Instant) -> Result<Turn, Sentence> {
-    let failed = |error: io::Error| sentence!("it cannot be kept apart from other programs: {}", echoed(error));
+async fn turn_until(
+    home: &Home,
+    by: StartedBy,
+    kind: Option<StrangersProgram>,
+    until: Instant,
+) -> Result<Turn, Sentence> {
     let (next, programs) = (home.next_program_lock(), home.programs_lock());
     if by != StartedBy::Yes {
+        let of_kind = match kind {
+            Some(kind) => Some(among_its_kind(home, kind, until).await?),
+            None => None,
+        };
         let places = if by == StartedBy::Clean { AT_ONCE } else { AT_ONCE_TAINTED };
         loop {
             // The first one is let go of at once: it only says that no approved program waits.
@@ -93,7 +102,9 @@ async fn turn_until(home: &Home, by: StartedBy, until: Instant) -> Result<Turn, 
             let held = first.map(|_| locks::now(&programs, How::Shared)).transpose().map_err(failed)?.flatten();
             let place = if held.is_some() { place(home, places).map_err(failed)? } else { None };
             match (held, place) {
-                (Some(held), Some(place)) => return Ok(Turn { next: Some(next), _held: vec![held, place] }),
+                (Some(held), Some(place)) => {
+                    return Ok(Turn { next: Some(next), _held: [held, place].into_iter().chain(of_kind).collect() });
+                }
                 (Some(_), None) if Instant::now() >= until => {
                     return Err(sentence!("{} programs run already; call this one again when one has ended", places));
                 }
@@ -110,6 +121,31 @@ async fn turn_until(home: &Home, by: StartedBy, until: Instant) -> Result<Turn, 
     let _next = take(&next).await?;
     let held = vec![take(&programs).await?, take(&home.files_lock()).await?];
     Ok(Turn { next: None, _held: held })
+}
+
+/// Waits until no program of the other kind runs, and keeps those away as long as what it returns lives. Whoever waits is the next:
+/// no later one of either kind starts before it.
+async fn among_its_kind(home: &Home, kind: StrangersProgram, until: Instant) -> Result<File, Sentence> {
+    let sends = kind == StrangersProgram::Sends;
+    let others = || match kind {
+        StrangersProgram::Sends => sentence!(
+            "it can send, so it does not run beside a program that may be a stranger's and sees what is the owner's; call it again \
+             when that has ended"
+        ),
+        StrangersProgram::Sees => sentence!(
+            "it sees what is the owner's, so it does not run beside a program that may be a stranger's and can send; call it again \
+             when that has ended"
+        ),
+    };
+    let take = async |path: &Path, how| locks::take(path, how, until).await.map_err(failed)?.ok_or_else(others);
+    let _next = take(&home.next_kind_lock(), How::Alone).await?;
+    // Let go of at once: nobody of the other kind starts while the one above is held, and none after that beside what is returned.
+    drop(take(&home.kind_lock(!sends), How::Alone).await?);
+    take(&home.kind_lock(sends), How::Shared).await
+}
+
+fn failed(error: io::Error) -> Sentence {
+    sentence!("it cannot be kept apart from other programs: {}", echoed(error))
 }
 
 /// One of so many places, if one is free.
@@ -141,6 +177,8 @@ pub(super) fn clear_copies(home: &Home, now: SystemTime) {
 
 #[cfg(test)]
 mod tests {
+    use limpid_tools::StrangersProgram::{Sees, Sends};
+
     use super::StartedBy::{Clean, Tainted, Yes};
     use super::*;
 
@@ -152,7 +190,48 @@ mod tests {
     }
 
     async fn at_once(home: &Home, by: StartedBy) -> Result<Turn, Sentence> {
-        turn_until(home, by, Instant::now()).await
+        turn_until(home, by, None, Instant::now()).await
+    }
+
+    async fn of_kind(home: &Home, kind: StrangersProgram) -> Result<Turn, Sentence> {
+        turn_until(home, Clean, Some(kind), Instant::now()).await
+    }
+
+    // SEC-058 SEC-084
+    #[tokio::test]
+    async fn programs_that_see_are_never_beside_those_that_send() {
+        let (_folder, home) = home();
+        for (one, other, why) in [(Sees, Sends, "it can send"), (Sends, Sees, "it sees what is the owner's")] {
+            let first = of_kind(&home, one).await.unwrap();
+            let second = of_kind(&home, one).await.unwrap();
+            let refused = of_kind(&home, other).await.map(drop).unwrap_err();
+            assert!(refused.text().starts_with(why) && refused.text().ends_with("when that has ended"), "{refused:?}");
+            assert!(at_once(&home, Clean).await.is_ok(), "the owner's own program runs beside both");
+            drop(first);
+            assert!(of_kind(&home, other).await.is_err());
+            drop(second);
+            assert!(of_kind(&home, other).await.is_ok());
+        }
+    }
+
+    // SEC-058 SEC-093
+    #[tokio::test]
+    async fn of_two_kinds_whoever_waits_is_the_next() {
+        let (_folder, home) = home();
+        let first = of_kind(&home, Sees).await.unwrap();
+        let waiting = tokio::spawn({
+            let home = home.clone();
+            async move { turn(&home, Clean, Some(Sends)).await }
+        });
+        // As soon as it waits, no other one of the kind that runs starts.
+        while of_kind(&home, Sees).await.is_ok() {
+            tokio::task::yield_now().await;
+        }
+        drop(first);
+        let sending = waiting.await.unwrap().unwrap();
+        assert!(of_kind(&home, Sees).await.is_err() && of_kind(&home, Sends).await.is_ok());
+        drop(sending);
+        assert!(of_kind(&home, Sees).await.is_ok());
     }
 
     // SEC-084 SEC-093
@@ -188,7 +267,7 @@ mod tests {
         let beside = at_once(&home, Clean).await.unwrap();
         let waiting = tokio::spawn({
             let home = home.clone();
-            async move { turn(&home, Yes).await }
+            async move { turn(&home, Yes, None).await }
         });
         // Those that run hear of it, and no other one starts.
         unasked.is_wanted().await;

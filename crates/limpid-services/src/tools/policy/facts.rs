@@ -1,6 +1,8 @@
 //! What is to be known of a call before it may run.
 
+use limpid_core::Trust;
 use limpid_core::policy::{Argument, Destination, Effect, PathFacts};
+use limpid_tools::StrangersProgram;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -25,6 +27,8 @@ pub(crate) struct CallFacts {
     pub(crate) unasked: bool,
     /// Whether it leads to the owner's own network.
     pub(crate) own_network: bool,
+    /// Whether it would run a program that may be a stranger's, with the network, in a turn that has read nothing of a stranger's.
+    pub(crate) sends: bool,
     /// The hash of its words: tool, arguments, where paths lead, the workspace, the program's place. An approval is bound to it,
     /// and to the bytes of files besides.
     pub(crate) hash: String,
@@ -52,6 +56,7 @@ impl CallFacts {
             adds,
             unasked: tool.runs_unasked(arguments),
             own_network: tool.names_own_network(arguments),
+            sends: tool.strangers_program(Trust::Owner, false, arguments) == Some(StrangersProgram::Sends),
             folder: resolver.folder().display().to_string(),
             hash: hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect(),
             arguments: plain(&tool.judged(arguments)),

@@ -7,7 +7,8 @@ use limpid_tools::exec::{Exec, FolderRules};
 use serde_json::json;
 use std::sync::Arc;
 
-use super::kit::Bench;
+use super::kit::{Bench, judged};
+use crate::kit::context;
 
 fn rules(bench: &Bench, folder: &str, programs: &[&str], limits: Limits) -> FolderRules {
     let programs = programs.iter().map(|name| (*name).to_owned()).collect();
@@ -26,7 +27,7 @@ async fn a_folder_may_have_more_disk_files_and_time_than_others() {
         let (bench, exec) = (&bench, Exec::new(Arc::new(bench.programs.clone())));
         async move {
             let call = json!({ "command": writes, "working_dir": bench.path(folder).display().to_string() });
-            exec.run(&crate::kit::context(Trust::Owner), call).await.unwrap().into_parts().0
+            exec.run(&judged(&exec, &context(Trust::Owner), &call), call).await.unwrap().into_parts().0
         }
     };
     let told = run("home/workspace").await;
@@ -64,15 +65,19 @@ async fn only_a_named_program_of_the_system_in_a_folder_of_others_runs_unasked()
     }
     // It has the low view, whatever the turn has read, and nothing of the network that others have.
     for trust in [Trust::Owner, Trust::Outside] {
-        let context = crate::kit::context(trust);
-        let said = exec.run(&context, call("touch new.md", "theirs")).await.unwrap();
+        let run = async |command| {
+            let call = call(command, "theirs");
+            exec.run(&judged(&exec, &context(trust), &call), call).await.unwrap()
+        };
+        let said = run("touch new.md").await;
         assert!(said.value().contains("Read-only file system"), "{}", said.value());
         assert_eq!(said.trust(), Trust::Outside);
-        let said = exec.run(&context, call("cat /proc/net/route /proc/net/tcp", "theirs")).await.unwrap();
+        let said = run("cat /proc/net/route /proc/net/tcp").await;
         assert!(!said.value().contains("0100007F"), "no proxy listens: {}", said.value());
     }
     for (command, folder) in [("cat /proc/net/tcp", "home/workspace"), ("head /proc/net/tcp", "theirs")] {
-        let said = exec.run(&crate::kit::context(Trust::Owner), call(command, folder)).await.unwrap();
+        let call = call(command, folder);
+        let said = exec.run(&judged(&exec, &context(Trust::Owner), &call), call).await.unwrap();
         assert!(said.value().contains("0100007F"), "with the network one does: {}", said.value());
     }
 }

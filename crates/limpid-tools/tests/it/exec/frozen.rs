@@ -12,7 +12,7 @@ use limpid_tools::exec::Exec;
 use limpid_tools::{Snapshot, Tool, ToolContext};
 use serde_json::json;
 
-use super::kit::{Bench, hand_over};
+use super::kit::{Bench, hand_over, judged};
 use crate::kit::context;
 
 const TOOL: &str = "home/workspace/tool";
@@ -45,7 +45,7 @@ async fn run(bench: &Bench, trust: Trust, between: impl FnOnce()) -> String {
     hand_over(&bench.path("home/data"));
     between();
     let context = ToolContext { approved: true, snapshot: Some(Arc::new(snapshot)), ..context(trust) };
-    let said = match exec.run(&context, arguments).await {
+    let said = match exec.run(&judged(&exec, &context, &arguments), arguments).await {
         Ok(told) => told.into_parts().0,
         Err(error) => format!("error: {}", error.text()),
     };
@@ -110,7 +110,7 @@ async fn a_thousand_swaps_between_the_look_and_the_start_run_nothing_else() {
         hand_over(&bench.path("home/data"));
         let is_evil = hash.1 < 25;
         let context = ToolContext { approved: true, snapshot: Some(Arc::new(snapshot)), ..context(Trust::Owner) };
-        let said = exec.run(&context, arguments).await.unwrap().into_parts().0;
+        let said = exec.run(&judged(&exec, &context, &arguments), arguments).await.unwrap().into_parts().0;
         assert_eq!(said.contains("evil"), is_evil, "what was hashed is what runs: {said}");
         ran += 1;
         looked_at_evil += usize::from(is_evil);

@@ -11,7 +11,7 @@ use limpid_tools::exec::places::Places;
 use limpid_tools::exec::{Exec, Programs};
 use limpid_tools::files::{Grants, Root};
 use limpid_tools::{Tool, ToolContext};
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::kit::context;
@@ -127,12 +127,18 @@ impl Bench {
     pub(super) async fn run_as(&self, trust: Trust, command: &str) -> String {
         let command = command.replace("{}", &self.folder.path().display().to_string());
         let exec = Exec::new(Arc::new(self.programs.clone()));
-        let context = ToolContext { ..context(trust) };
-        match exec.run(&context, json!({ "command": command })).await {
+        let call = json!({ "command": command });
+        match exec.run(&judged(&exec, &context(trust), &call), call).await {
             Ok(told) => told.into_parts().0,
             Err(error) => format!("error: {}", error.text()),
         }
     }
+}
+
+/// What a call knows that was judged.
+pub(super) fn judged(exec: &Exec, context: &ToolContext, call: &Value) -> ToolContext {
+    let program = exec.strangers_program(context.trust, context.approved, call);
+    ToolContext { program, ..context.clone() }
 }
 
 /// The helper, without rights even where the tests have them.

@@ -11,7 +11,7 @@ use limpid_tools::exec::confinement::Limits;
 use limpid_tools::{Snapshot, Tool, ToolContext};
 use serde_json::json;
 
-use super::kit::{Bench, hand_over};
+use super::kit::{Bench, hand_over, judged};
 use crate::kit::context;
 
 const MIB: u64 = 1024 * 1024;
@@ -188,7 +188,7 @@ async fn what_nobody_was_asked_about_leaves_room_on_the_disk_and_does_not_start_
     snapshot.keep(&program, Opened::at_no_link(&program).unwrap(), 10 << 20).unwrap().unwrap();
     hand_over(&bench.path("home/data"));
     let context = ToolContext { approved: true, snapshot: Some(Arc::new(snapshot)), ..context(Trust::Outside) };
-    let said = exec.run(&context, call).await.unwrap();
+    let said = exec.run(&judged(&exec, &context, &call), call).await.unwrap();
     assert_eq!((said.value().as_str(), free(&bench) > 50 * MIB), ("Exit code: 0", true));
     drop(small);
 }
@@ -211,7 +211,7 @@ async fn what_may_be_a_strangers_ends_for_an_approved_program_and_the_owners_own
             })
         };
         let call = json!({ "command": format!("touch {}; {command}", begun.display()) });
-        exec.run_until(&context, call, stop).await.unwrap().into_parts().0
+        exec.run_until(&judged(&exec, &context, &call), call, stop).await.unwrap().into_parts().0
     };
     let begun = Instant::now();
     let told = run(Trust::Outside, "sleep 15").await;

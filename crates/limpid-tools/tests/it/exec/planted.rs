@@ -7,11 +7,11 @@ use std::path::Path;
 use std::process::Command;
 
 use limpid_core::Trust;
+use limpid_tools::Tool as _;
 use limpid_tools::exec::Exec;
-use limpid_tools::{Tool as _, ToolContext};
 use serde_json::json;
 
-use super::kit::{Bench, hand_over};
+use super::kit::{Bench, hand_over, judged};
 use crate::kit::context;
 
 /// A file that a program loads unasked: its name, its text, and a command that loads it when it is in the home folder,
@@ -107,7 +107,11 @@ async fn what_a_stranger_left_is_loaded_where_it_lies_and_changes_nothing() {
                 cd {}/home/outside; export HOME=$PWD; ";
     let command = format!("{home}{}", all()).replace("{}", &bench.folder.path().display().to_string());
     let exec = Exec::new(std::sync::Arc::new(bench.programs.clone()));
-    let said = exec.run(&ToolContext { ..context(Trust::Owner) }, json!({ "command": command })).await.unwrap();
+    let said = {
+        let call = json!({ "command": command });
+        exec.run(&judged(&exec, &context(Trust::Owner), &call), call).await
+    }
+    .unwrap();
     let (told, trust) = said.into_parts();
     assert_eq!(trust, Trust::Outside);
     let silent = PLANTED.map(|(name, ..)| name).into_iter().filter(|name| {

@@ -11,7 +11,8 @@ use limpid_tools::exec::view::View;
 use limpid_tools::exec::{Exec, Programs};
 use serde_json::json;
 
-use super::kit::{Bench, hand_over};
+use super::kit::{Bench, hand_over, judged};
+use crate::kit::context;
 
 /// Places that hold a stranger's text, and Limpid's own file.
 const LOW: [&str; 4] = ["home/outside/letter.md", "mine/theirs/letter.md", "theirs/letter.md", "nowhere/letter.md"];
@@ -243,7 +244,10 @@ async fn what_may_be_a_strangers_never_has_the_network_and_sight_of_the_owners_p
         let at = |text: &str| text.replace("{}", &bench.folder.path().display().to_string());
         let call = json!({ "command": at(command), "working_dir": at(folder) });
         let exec = Exec::new(Arc::new(bench.programs.clone()));
-        let said = exec.run(&crate::kit::context(trust), call).await.unwrap();
+        let unjudged = exec.run(&context(trust), call.clone()).await;
+        let judged = judged(&exec, &context(trust), &call);
+        assert_eq!(unjudged.is_err(), judged.program.is_some(), "what was judged as no stranger's runs as none");
+        let said = exec.run(&judged, call).await.unwrap();
         assert_eq!(said.trust(), Trust::Outside);
         format!(
             "{command} in {folder} ({trust})\n{}",
@@ -278,8 +282,16 @@ async fn a_question_says_what_a_program_could_read_and_where_it_could_send() {
     let both = Some("it can read your folders and send to a.example".to_owned());
     assert_eq!(warning(&bench.programs, Trust::Outside, "home/workspace"), both);
     assert_eq!(warning(&bench.programs, Trust::Owner, "home/workspace"), both);
-    let apart = Some("it can send to a.example, and sees nothing of yours but this command".to_owned());
-    assert_eq!(warning(&bench.programs, Trust::Outside, "theirs"), apart);
+    let apart = |said: Option<String>| {
+        let said = said.unwrap_or_default();
+        let (folders, names) = (["mine/theirs", "theirs"], |name: &str| format!("`{}`", bench.path(name).display()));
+        said.starts_with("it can reach a.example and send there this command and what lies in `outside/`")
+            && said.ends_with("where copies of what is yours may be")
+            && folders.iter().all(|name| said.contains(&names(name)))
+    };
+    for trust in [Trust::Owner, Trust::Outside] {
+        assert!(apart(warning(&bench.programs, trust, "theirs")), "{:?}", warning(&bench.programs, trust, "theirs"));
+    }
     let alone = Programs { network: Default::default(), ..bench.programs.clone() };
     assert_eq!(warning(&alone, Trust::Outside, "home/workspace"), None);
 }
