@@ -72,7 +72,7 @@ pub struct Config {
     pub agents: AgentsConfig,
     /// The person that it works for.
     pub owner: OwnerConfig,
-    /// The model that answers: `provider/model`. Absent: what is found on the machine.
+    /// The model that answers: `provider/model`. Default: what is found on the machine.
     pub model: Option<String>,
     /// Models that are asked in turn when the first one fails.
     pub fallback: Vec<String>,
@@ -172,7 +172,7 @@ impl Config {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentConfig {
-    /// What it calls itself; none: the name that the profile gives it.
+    /// What the agent calls itself. Default: the profile's name.
     pub name: Option<String>,
     /// The profile whose prompts it uses.
     pub profile: String,
@@ -192,7 +192,7 @@ impl Default for AgentConfig {
 pub struct OwnerConfig {
     /// What the agent calls them; it stands among the pinned memories under the key `owner`.
     pub name: Option<String>,
-    /// Their time zone by its IANA name. Absent: the machine's.
+    /// Your time zone, such as Europe/Berlin. Default: the machine's.
     #[serde(deserialize_with = "zone")]
     #[schemars(with = "Option<String>")]
     pub zone: Option<jiff::tz::TimeZone>,
@@ -203,7 +203,7 @@ pub struct OwnerConfig {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProviderConfig {
-    /// Where it is: `https://api.example.com/v1`. Absent: the provider's own address.
+    /// Where it is: `https://api.example.com/v1`. Default: the provider's own address.
     pub base_url: Option<String>,
     /// What it speaks: `openai-chat`, `openai-responses`, `anthropic`, `gemini` or `ollama`.
     #[serde(deserialize_with = "protocol")]
@@ -227,9 +227,9 @@ pub struct ProviderConfig {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LocalConfig {
-    /// Threads. Absent: physical cores minus one, at least one.
+    /// Threads. Default: physical cores minus one, at least one.
     pub threads: Option<u32>,
-    /// The window in tokens. Absent: the model's, as far as memory goes.
+    /// The window in tokens. Default: the model's, as far as memory goes.
     pub window: Option<u32>,
 }
 

@@ -61,7 +61,7 @@ pub use limpid_services::error::AgentError;
 pub use limpid_services::events::{Event, EventKind};
 pub use limpid_services::heartbeat::{HeartbeatChange, HeartbeatOpening};
 pub use limpid_services::memory::{Indexed, SemanticState};
-pub use limpid_services::models::{DetectedModel, ModelUpdate, memory_available};
+pub use limpid_services::models::{CONNECT_A_MODEL, DetectedModel, ModelUpdate, memory_available};
 pub use limpid_services::modes::{FocusChange, ModeState, ModeSwitch};
 pub use limpid_services::notifications::{Notice, Notifier, OpenClient};
 pub use limpid_services::profiles::own_profile_files;

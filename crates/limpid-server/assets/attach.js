@@ -51,7 +51,7 @@ export function attachments({ form, field, list, button, input, unfit, area }) {
       chip.append(icon("file"), element("span", { className: "clip", textContent: file.name }), element("span", { className: "faint", textContent: told(file.bytes) }), gone);
       return chip;
     }));
-    if (files.length) list.append(element("li", { className: "faint", textContent: `${files.length === 1 ? "It counts" : "They count"} as somebody else's text.` }));
+    if (files.length) list.append(element("li", { className: "faint", textContent: `Treated as outside text: ${files.length === 1 ? "it" : "they"} can't give orders.` }));
     list.hidden = !files.length;
   }
 

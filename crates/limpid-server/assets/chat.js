@@ -192,7 +192,7 @@ function leave() {
 document.addEventListener("click", async (event) => {
   const message = event.target.closest("[data-edit]")?.dataset.edit;
   if (!message || sending) return;
-  if (!stopper.hidden) return notice("An answer is under way. Stop it or wait for its end, then edit.");
+  if (!stopper.hidden) return notice("Limpid is still answering. Stop it or wait, then edit.");
   try {
     const { text, pasted: other, files: given, newest } = await get(`/c/${id}/said/${message}`);
     // What came meanwhile from elsewhere is seen before it goes out.

@@ -36,8 +36,8 @@ export function enhance(form, cancel) {
   give.hidden = !cancel;
 
   function say({ refused, problems, bytes, tokens, effect, budget, shown }) {
-    if (refused) size.value = "It is not counted until the fault is gone.";
-    else size.value = bytes ? `${bytes.toLocaleString("en")} bytes · ${tokens.toLocaleString("en")} tokens in the prompt` : "The prompt that is shown has nothing of this file.";
+    if (refused) size.value = "Fix the error to see the size.";
+    else size.value = bytes ? `${bytes.toLocaleString("en")} bytes · ${tokens.toLocaleString("en")} tokens in the prompt` : "Nothing from this file is in the prompt shown.";
     bar.hidden = !budget;
     if (budget) {
       [bar.max, bar.value] = [budget.limit, budget.used];
@@ -47,8 +47,8 @@ export function enhance(form, cancel) {
     const [was, wasTokens] = [Number(form.dataset.was), Number(form.dataset.wasTokens)];
     const same = bytes === was && tokens === wasTokens;
     const [first, then] = part(".effect").children;
-    if (refused) first.textContent = "It cannot be saved like this.";
-    else first.textContent = same ? "As large as before." : `${more(bytes - was, "bytes")}, ${more(tokens - wasTokens, "tokens")} in every turn.`;
+    if (refused) first.textContent = "Can't save yet:";
+    else first.textContent = same ? "Same size as before." : `${more(bytes - was, "bytes")}, ${more(tokens - wasTokens, "tokens")} in every turn.`;
     then.textContent = refused ? "" : effect ?? "";
     const list = document.createElement("ul");
     list.append(...problems.map(problem));
@@ -149,7 +149,7 @@ sessionStorage.removeItem("saved");
 history.scrollRestoration = "auto";
 if (saved) {
   const part = document.querySelector(`[data-edit="${saved.file}"]`)?.closest(".part") ?? document.querySelector("form.edit");
-  const line = Object.assign(document.createElement("p"), { className: "saved", role: "status", textContent: "Saved. The next request has it. " });
+  const line = Object.assign(document.createElement("p"), { className: "saved", role: "status", textContent: "Saved. It applies from your next message. " });
   const undo = Object.assign(document.createElement("button"), { className: "btn small", type: "button", textContent: "Undo" });
   undo.addEventListener("click", async () => {
     try {

@@ -16,7 +16,7 @@ export function pastes(field, list) {
   function draw() {
     list.replaceChildren(...others.map((text) => {
       const item = element("li", { className: "paste" });
-      const told = element("span", { textContent: `Pasted ${rows(text)} lines. They count as somebody else's text.` });
+      const told = element("span", { textContent: `Pasted ${rows(text)} lines. Treated as outside text: they can't give orders.` });
       const own = element("button", { type: "button", className: "btn", textContent: "They are mine" });
       own.addEventListener("click", () => {
         others = others.filter((other) => other !== text);

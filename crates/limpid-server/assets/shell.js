@@ -70,7 +70,7 @@ function isKept(form) {
   const edited = [...card.querySelectorAll(".fields textarea")].find((field) => field.value !== field.defaultValue);
   if (!edited) return true;
   const told = card.querySelector(".unkept") ?? document.createElement("p");
-  Object.assign(told, { className: "notice error unkept", role: "alert", textContent: "You changed its words. Keep the changes first, or take them back." });
+  Object.assign(told, { className: "notice error unkept", role: "alert", textContent: "You have unsaved changes. Save or discard them first." });
   form.parentElement.before(told);
   edited.closest("details").open = true;
   edited.focus();

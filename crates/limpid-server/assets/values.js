@@ -54,7 +54,7 @@ function takeBack() {
     document.getElementById("last")?.remove();
     const row = put(saved);
     if (!row) return;
-    tell(row, "Taken back.", false, false);
+    tell(row, "Undone.", false, false);
     row.querySelector("input, select, textarea")?.focus();
   }, (error) => {
     const row = groups.querySelector(".said")?.closest(".set") ?? groups.querySelector(".set[data-key]");

@@ -6,7 +6,7 @@
 //! - `state`: what all are made from; `shell`: what stands on every screen; `markdown`, `parts`: what stands on several.
 //! - `forms`: what is sent without a script.
 //! - `talks`: what is shown of turns while they run; `follow`, `growing`: who shows it; `events`: how a browser is told.
-//! - `chat`, `thread`, `send`, `attached`, `earlier`: conversations; `screens`, `press`: forms in answers; `server_form`: forms of MCP servers; `banner`: what the heartbeat has reported.
+//! - `chat`, `thread`, `send`, `attached`, `earlier`, `copied`: conversations; `screens`, `press`: forms in answers; `server_form`: forms of MCP servers; `banner`: reports.
 //! - `inspector`, `diff`, `prompt_files`: what is read, what changed in it, and the files that it is made from.
 //! - `activity`, `tasks`, `inbox`, `agents`, `goals`, `skills`, `memory`, `cost`, `settings`: the other screens, each with its
 //!   routes.
@@ -17,6 +17,7 @@ mod assets;
 mod attached;
 mod banner;
 mod chat;
+mod copied;
 mod cost;
 mod diff;
 mod door;
@@ -216,6 +217,7 @@ fn router(page: &Arc<Page>) -> Router {
         .route("/c/{id}/events", get(events::stream))
         .route("/c/{id}/send", post(send::send).layer(DefaultBodyLimit::max(send::MOST_BYTES)))
         .route("/c/{id}/said/{message}", get(earlier::show))
+        .route("/c/{id}/words/{message}", get(copied::show))
         .route("/c/{id}/answer", post(send::answer))
         .route("/c/{id}/stop", post(send::stop))
         .route("/c/{id}/choose", post(send::choose))

@@ -2,6 +2,7 @@
 
 mod finish;
 mod grants;
+mod kept_words;
 mod led_by;
 mod send_state;
 
@@ -14,6 +15,7 @@ use limpid_store::{
 };
 use limpid_turn::{Approval, HeldCall, PlannedCall};
 
+pub use crate::drafts::kept_words::{held_as, held_words, kept_in, kept_words};
 pub use crate::drafts::led_by::led_by;
 use crate::drafts::send_state::DraftSendState;
 

@@ -17,6 +17,11 @@ pub use detect::DetectedModel;
 pub use effort::{EffortChoice, lacking};
 pub use registry::{ModelRegistry, ModelRegistryParts};
 
+/// How a model is connected where none is.
+pub const CONNECT_A_MODEL: &str = "Put a provider's key into the environment (OPENAI_API_KEY, ANTHROPIC_API_KEY, …), start \
+    Ollama, run `limpid model pull`, or add your own OpenAI-compatible server to limpid.toml:\n\n\
+    [provider.house]\nbase_url = \"http://127.0.0.1:8000/v1\"";
+
 /// The models of a turn: the one that was chosen, then those that stand in for it. Never empty.
 pub type Models = Vec<Arc<dyn Model>>;
 

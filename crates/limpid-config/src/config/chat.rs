@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct ChatConfig {
     /// Whether lines by which the model changes the goal are left out; the history keeps them.
     pub hide_markers: bool,
-    /// Whether providers are not asked for the model's reasoning as text, which they otherwise show before an answer.
+    /// Don't ask for the model's reasoning, which is otherwise shown before an answer.
     pub hide_reasoning: bool,
     /// Whether answers of profiles that teach it may hold forms, choices and tables to draw.
     pub ui_mode: UiSetting,

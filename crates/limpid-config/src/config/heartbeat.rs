@@ -14,9 +14,9 @@ use super::word::{word, words};
 pub struct HeartbeatConfig {
     /// A model of its own: `provider/model`. Absent, or when it cannot be had: the one that is set for all.
     pub model: Option<String>,
-    /// Its mode. Absent: assistant.
+    /// Its mode. Default: assistant.
     pub mode: Option<String>,
-    /// When a text means silence. Absent: as the profile has it.
+    /// When a text means silence. Default: as the profile has it.
     #[serde(deserialize_with = "quiet")]
     #[schemars(schema_with = "quiets")]
     pub quiet: Option<Quiet>,
@@ -27,7 +27,7 @@ pub struct HeartbeatConfig {
     pub recheck: Recheck,
     /// Runs a day that may ask a model.
     pub runs_a_day: u32,
-    /// A program with its arguments that says whether a model is asked: with exit code 0 it is, else not.
+    /// Command run before each heartbeat, with its arguments. A model is called only if it exits with 0.
     #[schemars(extend("x-by-hand" = by_hand::PROGRAMS))]
     pub check: Vec<String>,
     /// An address that says the same: with status 200 a model is asked, with 204 or 304 it is not. With a program besides,

@@ -23,7 +23,7 @@ pub struct InboxConfig {
     pub public: bool,
     /// Items that are kept of one source in a day, mail accounts apart; who hands in more is told when it may go on.
     pub items_a_day: u32,
-    /// What sends text messages. Absent: none are sent.
+    /// What sends text messages. Default: none are sent.
     pub gateway: Option<GatewayConfig>,
 }
 
@@ -57,6 +57,6 @@ pub struct GatewayConfig {
     pub command: Vec<String>,
     /// An address that takes the object by POST.
     pub url: Option<String>,
-    /// The environment variable that holds the token of that address. Absent: none is sent.
+    /// The environment variable that holds the token of that address. Default: none is sent.
     pub token_env: Option<String>,
 }

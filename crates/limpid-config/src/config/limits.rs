@@ -21,7 +21,7 @@ pub struct LimitsConfig {
     pub tries: u32,
     /// Seconds that a provider may be silent, before and within its answer, until it is given up.
     pub silence_seconds: u64,
-    /// Tokens that one answer may have. Absent: the provider's own limit.
+    /// Tokens that one answer may have. Default: the provider's own limit.
     pub output_tokens: Option<u32>,
     /// Tokens that one turn may use, in and out, over all its calls of models.
     pub tokens_per_run: Option<u64>,

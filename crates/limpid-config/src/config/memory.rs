@@ -12,11 +12,11 @@ use super::word::{word, words};
 pub struct MemoryConfig {
     /// Whether it has memory tools and reads what it remembers. What is stored stays when this is off.
     pub enabled: bool,
-    /// How memories reach the model. Absent: as the profile has it.
+    /// How memories reach the model. Default: as the profile has it.
     #[serde(deserialize_with = "policy")]
     #[schemars(schema_with = "policies")]
     pub policy: Option<MemoryPolicy>,
-    /// What the model is told of remembering, in the profiles that have a place for it. Absent: the words of the profile. Empty:
+    /// What the model is told of remembering, in the profiles that have a place for it. Default: the words of the profile. Empty:
     /// none.
     #[schemars(extend("x-long" = true))]
     pub instructions: Option<String>,
@@ -30,7 +30,7 @@ pub struct MemoryConfig {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SemanticConfig {
-    /// The model of embeddings: `provider/model`. Absent: none.
+    /// The model of embeddings: `provider/model`. Default: none.
     pub model: Option<String>,
     /// What stands before a query, for models that want it: `search_query: `.
     pub query_prefix: String,

@@ -11,16 +11,16 @@ pub struct NotifyConfig {
     /// The address of a topic of an ntfy server: `https://ntfy.sh/my-topic`.
     #[schemars(extend("x-by-hand" = by_hand::KEYS))]
     pub ntfy: Option<String>,
-    /// The environment variable that holds the token of that server. Absent: none is sent.
+    /// The environment variable that holds the token of that server. Default: none is sent.
     #[schemars(extend("x-by-hand" = by_hand::KEYS))]
     pub ntfy_token_env: Option<String>,
     /// The address of a page that shows a conversation, with `{conversation}` in the place of its id: what a notification
-    /// opens. Absent: it opens nothing.
+    /// opens. Default: it opens nothing.
     pub link: Option<String>,
     /// A program and its arguments; it reads a JSON object with `id`, `title`, `body` and `link`. Empty: none.
     #[schemars(extend("x-by-hand" = by_hand::PROGRAMS))]
     pub command: Vec<String>,
-    /// Whether the desktop of this machine shows it. Absent: where the program runs in a desktop session.
+    /// Whether the desktop of this machine shows it. Default: where the program runs in a desktop session.
     pub desktop: Option<bool>,
     /// Whom the service behind a browser may write to when something is wrong with the notices: `mailto:ada@example.com`.
     /// Some services take none without.

@@ -10,7 +10,7 @@ use super::word::{word, words};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PathConfig {
-    /// How much models are to reason there. Absent: as everywhere.
+    /// How much models are to reason there. Default: as everywhere.
     #[serde(deserialize_with = "some_effort")]
     #[schemars(schema_with = "efforts")]
     pub effort: Option<Effort>,

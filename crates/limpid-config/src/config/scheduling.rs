@@ -9,7 +9,7 @@ use serde::Deserialize;
 pub struct SchedulingConfig {
     /// Whether tasks can be made and run. Heartbeats have a switch of their own besides.
     pub enabled: bool,
-    /// The mode of tasks that run by themselves. Absent: assistant.
+    /// The mode of tasks that run by themselves. Default: assistant.
     pub mode: Option<String>,
 }
 

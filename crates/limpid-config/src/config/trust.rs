@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TrustConfig {
-    /// Whose text a paste of more than three lines in the chat at the terminal is.
+    /// Treat pastes of more than three lines in the terminal as yours or as outside text.
     pub paste: PasteTrust,
 }
 

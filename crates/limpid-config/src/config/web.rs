@@ -15,7 +15,7 @@ pub struct SearchConfig {
     /// Where it is. SearXNG needs it; the others have an address of their own.
     #[schemars(extend("x-by-hand" = by_hand::KEYS))]
     pub url: Option<String>,
-    /// The environment variable that holds Brave's key. Absent: `BRAVE_API_KEY`.
+    /// The environment variable that holds Brave's key. Default: `BRAVE_API_KEY`.
     #[schemars(extend("x-by-hand" = by_hand::KEYS))]
     pub key_env: Option<String>,
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use limpid_context::convert;
 use limpid_core::draft::{MOST_AFTER_STRANGERS, MOST_DRAFTS, MOST_OF_BACKGROUND, MOST_OF_BACKGROUND_RUN};
 use limpid_core::policy::Grant;
-use limpid_core::{CallId, Labelled, Message, Role, ToolCall, Trust, sentence};
+use limpid_core::{CallId, Labelled, Message, Role, ToolCall, Trust};
 use limpid_prompt::Inputs;
 use limpid_services::directory::is_run;
-use limpid_services::drafts::{in_short, led_by, new_draft};
+use limpid_services::drafts::{held_words, in_short, kept_words, led_by, new_draft};
 use limpid_services::error::AgentError;
 use limpid_services::spending::{Spender, spender_of};
 use limpid_services::tools::{CallContext, CallDescription};
@@ -98,8 +98,7 @@ async fn keep_as_draft(turn: &mut RunningTurn, held: HeldCall) -> Result<(), Age
     let outcome = match deps.drafts.keep(new, draft_room(turn, agent.as_ref(), trust)).await? {
         Some(draft) => {
             tell_of_draft(turn, &draft).await?;
-            let kept = sentence!("not done yet: kept as draft {}, which the owner approves or refuses", draft.id.0);
-            ToolOutcome::done(kept, String::new)
+            ToolOutcome::done(held_words(draft.id), String::new)
         }
         None => ToolOutcome::refused(
             "not done and not kept: too many drafts wait for the owner already; they have to answer some",
@@ -137,8 +136,8 @@ fn draft_room(turn: &RunningTurn, agent: Option<&SubAgent>, trust: Trust) -> Dra
 
 /// Whoever listens in a chat is told at once; nobody else is lost sight of.
 async fn tell_of_draft(turn: &mut RunningTurn, draft: &Draft) -> Result<(), AgentError> {
-    let (deps, id) = (&turn.deps, draft.id.0);
-    let text = format!("Draft {id} waits for you: limpid draft show {id}, then approve or refuse.");
+    let deps = &turn.deps;
+    let text = kept_words(draft.id);
     let is_chat = !is_run(&turn.writer.lease().conversation);
     if is_chat && turn.listeners.is_heard() && spender_of(&turn.requests.path) == Spender::Owner {
         turn.listeners.send(&TurnEvent::Notice(text));

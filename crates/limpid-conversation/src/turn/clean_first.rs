@@ -54,7 +54,7 @@ pub(super) async fn end(turn: &mut RunningTurn) -> Result<(), AgentError> {
     let conversation = turn.writer.lease().conversation.clone();
     for (id, said) in outcomes {
         let (text, trust) = said.into_parts();
-        let text = Labelled::new(format!("What you had run came to this:\n\n{text}"), trust);
+        let text = Labelled::new(format!("Result of the action you approved:\n\n{text}"), trust);
         let key = format!("clean/{}/{id}", turn.id());
         turn.deps.deliveries.notice(Some(&conversation), &key, "Done in a clean window", text).await?;
     }

@@ -279,7 +279,7 @@ fn consequence(row: Row, call: &Call<'_>) -> String {
         (Row::Send, _) => "send something",
         (Row::Run, _) => "run a program",
         (Row::RunSending, _) => "run a program that may be a stranger's, with the network",
-        (Row::Plan, _) => "plan something for later",
+        (Row::Plan, _) => "schedule a task",
         (Row::ChangeSelf, _) => "change what the agent is told or may do",
     };
     format!("this would {what}")

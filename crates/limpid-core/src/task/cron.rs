@@ -41,7 +41,9 @@ pub struct CronPattern {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CronError {
     /// It has not five fields.
-    #[error("`{0}` is no pattern: it needs five fields, minute hour day month weekday, as in `0 9 * * 1`, and has {1}")]
+    #[error(
+        "`{0}` is not a cron pattern: it has five fields, minute hour day month weekday, as in `0 9 * * 1`; this one has {1}"
+    )]
     Fields(String, usize),
     /// A field cannot be read.
     #[error("`{text}` is no {field}: use numbers {from}-{to}, names, `*`, lists, ranges and steps such as `*/2`")]

@@ -39,7 +39,7 @@ pub enum Trigger {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TriggerError {
     /// The moment cannot be read.
-    #[error("`{0}` is no time; write ISO 8601 such as 2026-04-11T09:00 or 2026-04-11T09:00+02:00")]
+    #[error("`{0}` is not a time that can be read; write ISO 8601 such as 2026-04-11T09:00 or 2026-04-11T09:00+02:00")]
     Time(String),
     /// The moment has passed.
     #[error("{asked} has passed; it is {now} here")]
@@ -50,13 +50,13 @@ pub enum TriggerError {
         now: String,
     },
     /// The time between two runs is too short.
-    #[error("every {0} seconds is too often; 60 is the least")]
+    #[error("every {0} seconds is too often; the shortest interval is 60 seconds")]
     TooOften(i64),
     /// The number of seconds leads to no moment.
-    #[error("{0} seconds from now is no time; give a positive number")]
+    #[error("{0} seconds from now is not in the future; give a positive number")]
     NoTime(i64),
     /// There is no such zone.
-    #[error("there is no time zone `{0}`; give an IANA name such as Europe/Berlin")]
+    #[error("unknown time zone `{0}`; give an IANA name such as Europe/Berlin")]
     Zone(String),
     /// The pattern cannot be used.
     #[error(transparent)]

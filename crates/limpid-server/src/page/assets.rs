@@ -20,6 +20,7 @@ const FILES: &[(&str, &str, &str)] = &[
     ("shell.js", SCRIPT, include_str!("../../assets/shell.js")),
     ("asked.js", SCRIPT, include_str!("../../assets/asked.js")),
     ("attach.js", SCRIPT, include_str!("../../assets/attach.js")),
+    ("copy.js", SCRIPT, include_str!("../../assets/copy.js")),
     ("chat.js", SCRIPT, include_str!("../../assets/chat.js")),
     ("paste.js", SCRIPT, include_str!("../../assets/paste.js")),
     ("ui.css", CSS, include_str!("../../assets/ui.css")),

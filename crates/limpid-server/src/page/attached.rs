@@ -22,7 +22,7 @@ pub(super) struct Words {
 
 /// What a tag says of words that a button sent; the model, and whoever it has read, chose them.
 pub(super) const fn by_button(trust: Trust) -> &'static str {
-    if trust.is_foreign() { "by a button, perhaps in a stranger's words" } else { "by a button" }
+    if trust.is_foreign() { "by a button, perhaps in someone else's words" } else { "by a button" }
 }
 
 /// A file as it is shown.

@@ -1,4 +1,4 @@
-//! The line over a conversation that says that the heartbeat has reported something, until it is read or dismissed.
+//! The line over a conversation that shows the newest report, until it is read or dismissed.
 
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use axum::response::{IntoResponse as _, Response};
 use limpid_core::ConversationId;
 use limpid_core::notice::body;
 use limpid_prompt::shown::shown_line;
+use limpid_store::DeliveryOrigin;
 use serde_json::json;
 
 use super::state::Page;
@@ -19,6 +20,8 @@ use super::trouble::Trouble;
 #[template(path = "parts/banner.html")]
 struct Banner {
     conversation: String,
+    /// What it comes from.
+    from: &'static str,
     text: String,
     /// How many there are besides.
     more: usize,
@@ -31,7 +34,19 @@ pub(super) async fn banner(page: &Page) -> Result<String, Trouble> {
     let mut unread = page.agent.deliveries().unread_reports().await?;
     let Some(newest) = unread.pop() else { return Ok(String::new()) };
     let text = shown_line(&body(&newest.new.text).unwrap_or(newest.new.title));
-    Ok(Banner { conversation: newest.new.conversation.to_string(), text, more: unread.len() }.render()?)
+    let from = from(newest.new.origin);
+    Ok(Banner { conversation: newest.new.conversation.to_string(), from, text, more: unread.len() }.render()?)
+}
+
+/// What a report comes from, for the owner.
+const fn from(origin: DeliveryOrigin) -> &'static str {
+    match origin {
+        DeliveryOrigin::Heartbeat => "Heartbeat",
+        DeliveryOrigin::Task => "Task",
+        DeliveryOrigin::Reminder => "Reminder",
+        DeliveryOrigin::Agent => "Agent",
+        DeliveryOrigin::Notice | DeliveryOrigin::Message => "Limpid",
+    }
 }
 
 /// Whether a delivery to this conversation changes the banner.

@@ -137,7 +137,7 @@ async fn side(page: &Page, id: &str, asked: &Asked) -> Result<Option<(Prompt, St
 pub(super) fn sides((old, old_name): (&Prompt, String), (new, new_name): (&Prompt, String)) -> Sides {
     let diff = old.diff(new);
     let changes: Vec<String> = diff.sections.iter().map(said).collect();
-    let changes = if changes.is_empty() { "No section is different".to_owned() } else { changes.join(", ") };
+    let changes = if changes.is_empty() { "No section changed".to_owned() } else { changes.join(", ") };
     let (messages, bytes) = (diff.prefix.messages, thousands(diff.prefix.bytes));
     let (old_text, new_text) = (whole_text(old), whole_text(new));
     let size = |name: String, text: &str| format!("{name} · {} bytes", thousands(text.len()));
@@ -151,8 +151,8 @@ pub(super) fn sides((old, old_name): (&Prompt, String), (new, new_name): (&Promp
 fn said(SectionChange { section, change, before, after }: &SectionChange) -> String {
     match change {
         Change::Changed => format!("{section} changed ({before} to {after} bytes)"),
-        Change::Appeared => format!("{section} came ({after} bytes)"),
-        Change::Went => format!("{section} went ({before} bytes)"),
+        Change::Appeared => format!("{section} added ({after} bytes)"),
+        Change::Went => format!("{section} removed ({before} bytes)"),
     }
 }
 

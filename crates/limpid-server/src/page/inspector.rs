@@ -127,8 +127,10 @@ async fn next(
     let preview = page.agent.preview(request).await?;
     let prompt = &preview.prompt;
     let lead = match &preview.payload {
-        Some(payload) => format!("Everything that a model reads in the next turn. It goes to {}.", payload.target),
-        None => "Everything that a model reads in the next turn. There is no model yet that it could go to.".to_owned(),
+        Some(payload) => {
+            format!("Everything the model will read with your next message. It goes to {}.", payload.target)
+        }
+        None => "Everything a model would read with your next message. No model is connected yet.".to_owned(),
     };
     let last = match &preview.since {
         Some(since) => page.agent.store().request(&since.request).await?,

@@ -4,7 +4,9 @@
 use std::borrow::Cow;
 
 use limpid_prompt::shown::shown;
-use pulldown_cmark::{Alignment, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd, html};
+use pulldown_cmark::{
+    Alignment, CodeBlockKind, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd, html,
+};
 
 /// The HTML of a text.
 pub(crate) fn to_html(text: &str) -> String {
@@ -114,9 +116,33 @@ impl<'a, I: Iterator<Item = Event<'a>>> Iterator for Safe<'a, I> {
                 opened
             }
             Event::End(TagEnd::Image) => self.close(),
+            Event::Start(Tag::CodeBlock(kind)) => {
+                let head = Event::Html(code_head(&kind).into());
+                self.waiting = Some(Event::Start(Tag::CodeBlock(kind)));
+                head
+            }
+            Event::End(TagEnd::CodeBlock) => {
+                self.waiting = Some(Event::Html("</figure>\n".into()));
+                Event::End(TagEnd::CodeBlock)
+            }
             event => event,
         })
     }
+}
+
+/// What stands over a block of code: its language, and a button that copies it.
+fn code_head(kind: &CodeBlockKind<'_>) -> String {
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || "+-#._".contains(letter);
+    let language = match kind {
+        CodeBlockKind::Fenced(info) => info.split_whitespace().next().unwrap_or_default(),
+        CodeBlockKind::Indented => "",
+    };
+    let language = if language.chars().all(is_name) { language } else { "" };
+    format!(
+        "<figure class=\"code\"><figcaption><span>{language}</span><button class=\"btn quiet small icon\" type=\"button\" \
+         data-copies aria-label=\"Copy the code\"><svg class=\"i\" aria-hidden=\"true\"><use href=\"#i-copy\"/></svg></button>\
+         </figcaption>"
+    )
 }
 
 /// A heading below those of a message.
@@ -154,6 +180,20 @@ mod tests {
         <tr><td>1</td><td><code>&lt;b&gt;</code></td></tr>
         </tbody></table>
         "#);
+    }
+
+    // SEC-005 SUR-020
+    #[test]
+    fn a_block_of_code_has_its_language_and_a_button_and_no_markup_of_the_models() {
+        let page = to_html("```rust\n<b>\n```\n\n```\"><script>\nx\n```\n\n    indented\n");
+        let code: Vec<&str> = page.split("<figure class=\"code\"><figcaption>").skip(1).collect();
+        assert_eq!(code.len(), 3, "{page}");
+        assert!(
+            code[0].starts_with("<span>rust</span><button") && code[0].contains(">&lt;b&gt;\n</code></pre>\n</figure>"),
+            "{page}"
+        );
+        assert!(code[1].starts_with("<span></span><button") && !page.contains("<script>"), "{page}");
+        assert!(code[2].contains("<pre><code>indented\n</code></pre>\n</figure>"), "{page}");
     }
 
     // SEC-089

@@ -17,7 +17,7 @@ use limpid_runtime::AgentError;
 use limpid_store::{MemoryEvent, MemoryEventId, MemoryEventKind, MemoryRef};
 use serde::Deserialize;
 
-use self::shown::{Change, Choice, Row, change, choices, row, who_said};
+use self::shown::{Change, Choice, Row, change, choices, pinned_words, row, times_used, who_said};
 use super::forms::{SOURCE, back, typed};
 use super::shell::Shell;
 use super::state::Page;
@@ -52,7 +52,8 @@ struct MemoryScreen {
     choices: Vec<Choice>,
     category: &'static str,
     all: usize,
-    pinned: usize,
+    /// What of it every prompt has.
+    pinned: String,
     left_out: usize,
     query: String,
     notice: Option<String>,
@@ -126,7 +127,7 @@ async fn screen(
     let is_search = !query.trim().is_empty();
     let mut rows = match is_search {
         true => memory.recall(&query, FOUND).await?,
-        // The newest first, and before them what stands in every prompt.
+        // The newest first, and before them what every prompt has.
         false => {
             let mut rows = known.clone();
             rows.sort_by_key(|memory| (!memory.pinned, -memory.updated_ms));
@@ -152,7 +153,7 @@ async fn screen(
         choices: choices(&known, category),
         category: category.map_or("", Category::as_str),
         all: known.len(),
-        pinned: known.iter().filter(|memory| memory.pinned).count(),
+        pinned: pinned_words(&page, &known),
         left_out,
         query: if is_search { query } else { String::new() },
         notice: memory.take_search_notice(),
@@ -164,7 +165,7 @@ async fn screen(
 /// `GET /memory/{id}`
 async fn one(State(page): State<Arc<Page>>, Path(id): Path<i64>, headers: HeaderMap) -> Result<Response, Trouble> {
     let Some(memory) = page.agent.store().memory(&MemoryRef::Id(MemoryId(id))).await? else {
-        let advice = "one that was forgotten is below the list, under what changed lately".to_owned();
+        let advice = "a forgotten one is below the list, under Recent changes".to_owned();
         let missing = AgentError::NotFound { what: "memory", name: id.to_string(), advice };
         return screen_of(&page, &headers, "Not remembered", missing.into()).await;
     };
@@ -176,8 +177,8 @@ async fn one(State(page): State<Arc<Page>>, Path(id): Path<i64>, headers: Header
         shell: Shell::new(&page, &headers, "A memory · Limpid", "memory").await?,
         facts: vec![
             row.from.clone(),
-            format!("helped {} times", memory.hits),
-            format!("kept {}", page.moment(memory.created_ms)),
+            format!("used {}", times_used(memory.hits)),
+            format!("saved {}", page.moment(memory.created_ms)),
             format!("changed {}", page.moment(memory.updated_ms)),
         ],
         conversation: said.and_then(|said| said.conversation.as_ref()).map(ToString::to_string),

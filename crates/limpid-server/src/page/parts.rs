@@ -4,7 +4,9 @@
 use askama::Template;
 use limpid_core::message::{OWNER_SAID_NO, is_failure};
 use limpid_prompt::shown::{shown, shown_line};
+use limpid_runtime::drafts::kept_in;
 use limpid_runtime::{ApprovalAnswer, QuestionPart};
+use limpid_store::DraftId;
 use serde_json::{Value, json};
 
 use super::attached::{File, Words};
@@ -89,6 +91,13 @@ struct Ask {
 #[template(path = "parts/notice.html")]
 struct Notice<'a> {
     text: &'a str,
+}
+
+/// A draft that was kept.
+#[derive(Template)]
+#[template(path = "parts/kept.html")]
+struct Kept {
+    id: i64,
 }
 
 /// What the model thought.
@@ -180,16 +189,25 @@ pub(super) fn fields(arguments: &str) -> Vec<(String, String)> {
 /// That a question was answered.
 pub(super) fn answered(answer: ApprovalAnswer) -> String {
     note(match answer {
-        ApprovalAnswer::Once => "You said yes, once.",
-        ApprovalAnswer::Always => "You said yes, for this conversation.",
-        ApprovalAnswer::CleanFirst => "You said yes, after the window is cleaned.",
-        ApprovalAnswer::No => "You said no.",
+        ApprovalAnswer::Once => "You allowed it once.",
+        ApprovalAnswer::Always => "You always allow this in this conversation.",
+        ApprovalAnswer::CleanFirst => "You allowed it after the outside text is forgotten.",
+        ApprovalAnswer::No => "You did not allow it.",
     })
 }
 
-/// Something to know.
+/// Something to know; a draft that was kept is a link away.
 pub(super) fn note(text: &str) -> String {
-    drawn(&Notice { text: &shown(text) })
+    match kept_in(text) {
+        Some((id, "")) => kept(id),
+        Some((id, more)) => kept(id) + &drawn(&Notice { text: &shown(more) }),
+        None => drawn(&Notice { text: &shown(text) }),
+    }
+}
+
+/// A draft that waits for the owner.
+pub(super) fn kept(DraftId(id): DraftId) -> String {
+    drawn(&Kept { id })
 }
 
 /// What the model thought.
@@ -228,6 +246,14 @@ mod tests {
         }
     }
 
+    // SUR-024 SEC-010
+    #[test]
+    fn a_draft_that_was_kept_is_a_link_and_no_command() {
+        let told = note(&limpid_runtime::drafts::kept_words(DraftId(4)));
+        assert!(told.contains("href=\"/activity#d4\"") && !told.contains("limpid draft"), "{told}");
+        assert_eq!(note("a <b>"), "<p class=\"notice\">a &#60;b&#62;</p>");
+    }
+
     // SEC-077
     #[test]
     fn words_of_a_call_stand_behind_the_margin_and_at_no_button() {
@@ -238,11 +264,11 @@ mod tests {
             "{card}"
         );
         assert!(
-            own.contains("<dt>Goes to</dt><dd><code>eve@example.com</code></dd>") && !own.contains("ada@"),
+            own.contains("<dt>Sent to</dt><dd><code>eve@example.com</code></dd>") && !own.contains("ada@"),
             "{card}"
         );
         let buttons = own.split_once("<button").unwrap().1;
-        assert!(!buttons.contains("send_email") && buttons.contains(">Yes, always in this conversation<"), "{card}");
+        assert!(!buttons.contains("send_email") && buttons.contains(">Always allow in this conversation<"), "{card}");
         // What cannot be taken apart is open as it is.
         assert!(ask(&part("[1, 2]"), 8, false).contains("<details open>"));
     }

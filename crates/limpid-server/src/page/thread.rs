@@ -7,6 +7,7 @@ use limpid_core::quiet::without_quiet;
 use limpid_core::ui::trees;
 use limpid_core::{CallId, ConversationId, MessageId, Money, Role, Trust, TurnId, Usage};
 use limpid_prompt::shown::{shown, shown_line};
+use limpid_runtime::drafts::{held_as, kept_in};
 use limpid_runtime::earlier::sayable;
 use limpid_runtime::said::{Said, said};
 use limpid_runtime::ui::{draws, live};
@@ -14,7 +15,7 @@ use limpid_store::{ConversationKind, RequestFilter, RequestSummary, StoredMessag
 
 use super::attached::{File, Words, by_button, taken_apart};
 use super::earlier::folded;
-use super::parts::{Call, CallResult};
+use super::parts::{Call, CallResult, kept};
 use super::screens::{Standing, said as drawn};
 use super::state::Page;
 use super::talks::Position;
@@ -22,6 +23,9 @@ use super::trouble::Trouble;
 
 /// Messages that are shown at once; those before are a link away.
 const SHOWN: usize = 200;
+
+/// What is said of words that anybody may have written.
+const OUTSIDE: &str = "treated as outside text";
 
 /// Requests that are looked at for what answers have cost.
 const REQUESTS: u32 = 400;
@@ -42,7 +46,14 @@ pub(super) enum Entry {
     /// What an agent said at its end.
     Agent { id: i64, time: String, number: String, result: String, words: String },
     /// What was answered.
-    Answer { id: i64, time: String, blocks: Vec<Block>, read: Option<Read> },
+    Answer {
+        id: i64,
+        time: String,
+        /// Where its words are as they were written; none where it says nothing.
+        words: Option<String>,
+        blocks: Vec<Block>,
+        read: Option<Read>,
+    },
     /// What is not sent any more.
     TakenOut { messages: usize, html: String },
 }
@@ -52,6 +63,8 @@ pub(super) enum Block {
     Said(String),
     Called(Call),
     Note(String),
+    /// A draft, with the way to it.
+    Kept(String),
 }
 
 /// What an answer has read and cost.
@@ -110,7 +123,8 @@ async fn stored(page: &Page, id: &ConversationId, all: bool, position: &Position
     let typed: HashSet<String> = page.agent.store().typed(id).await?.into_iter().collect();
     let editable = sayable(&rows, &typed, &out, page.agent.store().window(id).await?.through);
     let spent = spent(&requests);
-    let reader = Reader { page, broken: &broken, typed: &typed, out: &out, editable, spent, draws, live };
+    let reader =
+        Reader { page, conversation: id, broken: &broken, typed: &typed, out: &out, editable, spent, draws, live };
     let mut entries = folded(reader.entries(&rows, earlier))?;
     if is_interactive {
         // A screen takes the place of the one before.
@@ -145,6 +159,7 @@ fn spent(requests: &[RequestSummary]) -> HashMap<TurnId, Read> {
 
 struct Reader<'a> {
     page: &'a Page,
+    conversation: &'a ConversationId,
     broken: &'a BTreeMap<MessageId, String>,
     /// What the owner has typed in the conversation.
     typed: &'a HashSet<String>,
@@ -177,11 +192,14 @@ impl Reader<'_> {
                     if open.as_ref() != Some(&row.turn) {
                         self.close(&mut entries, open.replace(row.turn.clone()));
                         let time = self.page.clock(row.at_ms);
-                        let answer = Entry::Answer { id: row.id.0, time, blocks: Vec::new(), read: None };
+                        let answer = Entry::Answer { id: row.id.0, time, words: None, blocks: Vec::new(), read: None };
                         entries.push((is_out, answer));
                     }
                     let mut said = self.answer(row, self.standing(rows, at), &results);
-                    if let Some((_, Entry::Answer { blocks, .. })) = entries.last_mut() {
+                    if let Some((_, Entry::Answer { id, words, blocks, .. })) = entries.last_mut() {
+                        if said.iter().any(|block| matches!(block, Block::Said(_))) {
+                            *words = Some(format!("/c/{}/words/{id}", self.conversation));
+                        }
                         blocks.append(&mut said);
                     }
                 }
@@ -214,7 +232,7 @@ impl Reader<'_> {
             Said::Owner(text) => (text, ""),
             Said::HandedIn(text, Trust::Owner | Trust::File) => (text, "from a file of yours"),
             Said::HandedIn(text, Trust::Guest) => (text, "from a guest"),
-            Said::HandedIn(text, Trust::Outside) => (text, "written by a stranger"),
+            Said::HandedIn(text, Trust::Outside) => (text, OUTSIDE),
         };
         // What the owner says is never taken apart.
         let Words { text, files, .. } = match row.message.trust.is_foreign() {
@@ -222,7 +240,14 @@ impl Reader<'_> {
             false => Words { text: text.to_owned(), ..Words::default() },
         };
         let can_be_edited = from.is_empty() && self.editable.contains(&row.id);
-        let is_empty = text.trim().is_empty() && files.is_empty();
+        let has_words = !text.trim().is_empty();
+        let is_empty = !has_words && files.is_empty();
+        // A file is most often the owner's own; what it says counts as anybody's all the same.
+        let from = match (from, files.len()) {
+            (OUTSIDE, 1) if !has_words => "a file, treated as outside text",
+            (OUTSIDE, 2..) if !has_words => "files, treated as outside text",
+            (from, _) => from,
+        };
         let text = shown(&text).into_owned();
         (!is_empty).then_some(Entry::Mine { id, text, files, time, from, can_be_edited })
     }
@@ -257,23 +282,46 @@ impl Reader<'_> {
         standing: Standing<'_>,
         results: &HashMap<(&TurnId, &CallId), &StoredMessage>,
     ) -> Vec<Block> {
-        let mut text = without_quiet(&row.message.text);
-        if self.page.agent.config().chat.hide_markers {
-            let mut markers = WithoutMarkers::default();
-            text = markers.push(&text) + &markers.finish();
-        }
+        let mut text = words(self.page, &row.message.text);
         let mut blocks = Vec::new();
+        // What no model wrote: the agent itself tells of a draft.
+        if row.request.is_none()
+            && let Some((id, more)) = kept_in(&text)
+        {
+            blocks.push(Block::Kept(kept(id)));
+            text = more.to_owned();
+        }
         if !text.trim().is_empty() {
             blocks.push(Block::Said(drawn(&text, standing)));
         }
         for call in &row.message.calls {
             let result = results.get(&(&row.turn, &call.id));
+            let drafted =
+                result.filter(|row| !row.message.trust.is_foreign()).and_then(|row| held_as(&row.message.text));
             let result = result.map(|row| CallResult::new(&row.message.text, wrote(row.message.trust)));
             blocks.push(Block::Called(Call::new(&call.name, &call.arguments, result)));
+            blocks.extend(drafted.map(|id| Block::Kept(kept(id))));
         }
-        blocks.extend(self.broken.get(&row.id).map(|why| Block::Note(shown(why).into_owned())));
+        blocks.extend(self.broken.get(&row.id).map(|why| Block::Note(sentence(&shown(why)))));
         blocks
     }
+}
+
+/// What of a model's words is shown.
+pub(super) fn words(page: &Page, text: &str) -> String {
+    let text = without_quiet(text);
+    if !page.agent.config().chat.hide_markers {
+        return text;
+    }
+    let mut markers = WithoutMarkers::default();
+    markers.push(&text) + &markers.finish()
+}
+
+/// Words as a sentence of their own.
+fn sentence(words: &str) -> String {
+    let mut letters = words.trim_end_matches('.').chars();
+    let first = letters.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(letters).chain(['.']).collect()
 }
 
 /// Who wrote a result.
@@ -282,6 +330,6 @@ fn wrote(trust: Trust) -> &'static str {
         Trust::Owner => "yours",
         Trust::File => "a file of yours, or Limpid itself",
         Trust::Guest => "a guest",
-        Trust::Outside => "a stranger, or a program that read what strangers wrote",
+        Trust::Outside => "someone else, or a program that read someone else's text",
     }
 }

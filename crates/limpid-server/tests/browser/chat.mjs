@@ -116,4 +116,35 @@ scenario("what goes wrong is said, and what was typed is kept", async () => {
   await sees("the answer", () => text(page, "#thread"), (seen) => seen.includes("keep me") && seen.includes("Kept."));
 });
 
+scenario("an answer and its code are copied by mouse and keyboard, and nothing moves", async () => {
+  const page = await visitor();
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  const held = () => page.evaluate(() => navigator.clipboard.readText());
+  const words = "**Run** this:\n\n```sh\nls -l  \"a b\"\n```\n\n1. one\n2. two";
+  await model.answer(words);
+  await say(page, "how?");
+  const answer = page.locator("#thread .msg").last();
+  await sees("the answer", () => answer.innerText(), (seen) => seen.includes("two") && seen.includes("sh"));
+  const code = answer.getByRole("button", { name: "Copy the code" });
+  // Where its parts are in it: pressing may scroll.
+  const places = () => answer.evaluate((whole) => [...whole.querySelectorAll("header, button, pre, p, li, .read")].map((each) => each.getBoundingClientRect().top - whole.getBoundingClientRect().top));
+  const before = await places();
+  await code.click();
+  await sees("what is held", held, 'ls -l  "a b"\n');
+  await sees("what is told", () => text(page, "body > .vh[role=status]"), "Copied");
+  is("where the answer is", await places(), before);
+  const whole = answer.getByRole("button", { name: /^Copy the answer/ });
+  await page.locator("#say").focus();
+  for (let pressed = 0; pressed < 60 && !(await whole.evaluate((button) => button === document.activeElement)); pressed += 1) await page.keyboard.press("Shift+Tab");
+  await page.keyboard.press("Enter");
+  await sees("what is held", held, words);
+  is("where the answer is", await places(), before);
+  await page.context().setOffline(true);
+  await whole.click();
+  await sees("what is told when it cannot be copied", () => text(page, "body > .vh[role=status]"), (seen) => seen.startsWith("Not copied."));
+  is("what is selected", await page.evaluate(() => getSelection().toString()), (seen) => seen.includes("Run this:"));
+  await page.context().setOffline(false);
+  troubles.splice(0);
+});
+
 await run();

@@ -31,10 +31,10 @@ scenario("a task that is deleted comes back by Undo, in its row", async () => {
   const page = await visitor();
   await page.goto(`${url}/tasks`);
   await page.getByText("New task").click();
-  await page.getByLabel("What to do or to say").fill("Water the plants");
-  await page.getByLabel("When").selectOption({ label: "By a cron pattern" });
+  await page.getByLabel("What to do or say").fill("Water the plants");
+  await page.getByLabel("When").selectOption({ label: "Cron pattern" });
   await page.getByRole("textbox", { name: "Time" }).fill("0 9 * * 1-5");
-  await page.getByRole("button", { name: "Plan it" }).click();
+  await page.getByRole("button", { name: "Schedule" }).click();
   await sees("the task", () => page.locator(".task").allInnerTexts(), (seen) => seen.length === 1 && seen[0].includes("Water the plants"));
   await page.locator(".task").getByRole("button", { name: /^Delete/ }).click();
   await sees("what is in its row", () => page.locator(".items > .gone").innerText(), (seen) => seen.includes("Deleted") && seen.includes("Water the plants"));
@@ -46,10 +46,10 @@ scenario("a task that is deleted comes back by Undo, in its row", async () => {
 scenario("a memory that is forgotten comes back by Undo", async () => {
   const page = await visitor();
   await page.goto(`${url}/memory`);
-  await page.getByText("Keep something").click();
+  await page.getByText("Add a memory").click();
   await page.getByLabel("Key").fill("travel");
-  await page.getByLabel("What it says").fill("I take the train.");
-  await page.getByRole("button", { name: "Keep it" }).click();
+  await page.getByRole("textbox", { name: "Memory" }).fill("I take the train.");
+  await page.getByRole("button", { name: "Save" }).click();
   const row = page.locator(".memories tr", { hasText: "I take the train." });
   await sees("the memory", () => row.count(), 1);
   await row.getByRole("button", { name: /^Forget/ }).click();
@@ -57,6 +57,35 @@ scenario("a memory that is forgotten comes back by Undo", async () => {
   await page.locator("#gone").getByRole("button", { name: "Undo" }).click();
   await sees("the memory again", () => row.count(), 1);
   is("what the browser complained of", troubles, []);
+});
+
+scenario("no word of a memory's row breaks in its middle, however long another one is", async () => {
+  const page = await visitor();
+  await page.goto(`${url}/memory`);
+  const kept = (key, content) => page.evaluate((values) => fetch("/memory", { method: "POST", body: new URLSearchParams(values) }), { key, content, category: "GENERAL" });
+  await kept("long", "x".repeat(400));
+  await kept("several words", `${"Some words that are many. ".repeat(20)}`);
+  for (const width of [1440, 1024, 768]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.goto(`${url}/memory`);
+    const broken = await page.evaluate(() => {
+      const found = [];
+      const cells = document.querySelectorAll(".memories :is(th, td:not(:nth-child(2)))");
+      const walk = (node) => {
+        if (node.nodeType !== Node.TEXT_NODE) return node.childNodes.forEach(walk);
+        for (const word of node.data.matchAll(/\S+/g)) {
+          const range = document.createRange();
+          range.setStart(node, word.index);
+          range.setEnd(node, word.index + word[0].length);
+          const lines = new Set([...range.getClientRects()].map((line) => Math.round(line.top)));
+          if (lines.size > 1) found.push(word[0]);
+        }
+      };
+      cells.forEach(walk);
+      return found;
+    });
+    is(`broken words at ${width} px`, broken, []);
+  }
 });
 
 await run();

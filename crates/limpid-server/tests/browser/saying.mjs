@@ -38,7 +38,7 @@ scenario("a file is picked, sent, and stands in the thread after a reload", asyn
   await (await picking).setFiles([file("letter.txt", LETTER), file("<b>.md", "x")]);
   await sees("the chips", () => chips(page), ["letter.txt", "<b>.md"]);
   is("what a chip says", await page.locator("#files .chip").first().innerText(), (seen) => seen.includes("38 bytes"));
-  is("whose text it is", await text(page, "#files"), (seen) => seen.includes("somebody else's text"));
+  is("whose text it is", await text(page, "#files"), (seen) => seen.includes("outside text"));
   is("where the cursor is", await focus(page), "say");
   await page.getByRole("button", { name: "Remove <b>.md" }).focus();
   await page.keyboard.press("Enter");
@@ -93,7 +93,7 @@ scenario("a message is edited by keyboard, and Escape leaves it", async () => {
   await edit.nth(1).focus();
   await page.keyboard.press("Enter");
   await sees("the words in the field", () => page.locator("#say").inputValue(), "coffee");
-  is("the mark", await text(page, "#editing"), (seen) => seen.startsWith("Editing.") && seen.includes("Escape leaves it"));
+  is("the mark", await text(page, "#editing"), (seen) => seen.startsWith("Editing.") && seen.includes("Anything tools already did stays done"));
   is("the marked message", await page.locator(".msg.edited .md").allInnerTexts(), ["coffee"]);
   is("where the cursor is", await focus(page), "say");
   await page.keyboard.press("Escape");
@@ -108,7 +108,7 @@ scenario("a message is edited by keyboard, and Escape leaves it", async () => {
   is("the draft", await page.locator("#say").inputValue(), "a draft");
   is("what was sent", await ask("asked"), (seen) => seen.includes("coffee with milk") && seen.includes("tea") && !seen.includes("You said milk"));
   const out = page.locator("details.out");
-  is("what is folded", await text(page, "details.out > summary"), (seen) => seen.includes("4 messages not sent any more"));
+  is("what is folded", await text(page, "details.out > summary"), (seen) => seen.includes("4 replaced messages"));
   is("whether it is open", await out.getAttribute("open"), null);
   await out.locator("> summary").focus();
   await page.keyboard.press("Enter");
@@ -155,7 +155,7 @@ scenario("two windows and a running answer lose nothing", async () => {
   await first.locator("#say").fill("changed");
   // Whoever presses twice says it once.
   await first.locator("#composer [aria-label=Send]").dblclick();
-  for (const page of [first, second]) await sees("the new answer", () => text(page, "#thread"), (seen) => seen.includes("All anew.") && seen.includes("not sent any more"));
+  for (const page of [first, second]) await sees("the new answer", () => text(page, "#thread"), (seen) => seen.includes("All anew.") && seen.includes("replaced messages"));
   is("what the browser complained of", troubles.splice(0), (seen) => seen.length === 2 && seen.every((line) => line.includes("422")));
   is("how often it was said", (await messages(second)).filter((message) => message.includes("changed")).length, 1);
 });

@@ -127,7 +127,7 @@ scenario("the prompt is counted, kept when it was changed, and reset after a que
 scenario("a run by hand spins, and the log says how it went", async () => {
   const page = await settings();
   const button = page.locator("#hb-run");
-  is("the log at first", await text(page, "#hb-log"), "It has not run yet.");
+  is("the log at first", await text(page, "#hb-log"), "No runs yet.");
   await button.click();
   await sees("that it runs", () => button.evaluate((run) => [run.ariaBusy, run.disabled, getComputedStyle(run.firstElementChild).animationName]), ["true", true, "spin"]);
   await decide();
@@ -235,7 +235,7 @@ scenario("what opens the machine is shown with the reason, and settings are foun
   const rules = row(page, "policy.ask");
   is("a rule", await rules.locator("output").innerText(), (seen) => seen.includes("write_file"));
   is("what it can be changed with", await rules.locator("input, select, textarea, button").count(), 0);
-  is("why", await rules.innerText(), (seen) => seen.includes("without your yes"));
+  is("why", await rules.innerText(), (seen) => seen.includes("without your approval"));
   await page.keyboard.press("/");
   await page.keyboard.type("dollars day");
   const seen = () => page.locator(".set[data-key]:visible").evaluateAll((rows) => rows.map((each) => each.dataset.key));

@@ -28,14 +28,14 @@ async fn an_agent_is_seen_at_work_and_stopped_and_its_words_are_claims() {
                   [[reply]]\ntext = [\"Half of </p><i>it</i>\", \"the rest\"]\nhang = \"end\"\n\
                   [[reply]]\ntext = \"Done.\"\n";
     let bench = PageBench::new(script, "[agent]\nprofile = \"picoclaw\"\n[tools]\ndefer = false\n").await;
-    assert!(bench.html("/agents").await.contains("No agent has worked yet."));
+    assert!(bench.html("/agents").await.contains("No agents yet."));
     bench.sent("/c/new/send", &[("text", "Look at it")]).await;
     let screen = bench.when("/agents", "<span class=\"tag good\">working</span>").await;
     assert!(screen.contains(">1 at work<") && screen.contains("action=\"/agents/1/cancel\""), "{screen}");
     let one = bench.html("/agents/1").await;
     assert!(one.contains("Look &#60;b&#62;there&#60;/b&#62;.") && !one.contains("<b>there"), "{one}");
     assert_eq!(bench.leads("/agents/1/cancel", &[]).await, "/agents#a1");
-    let screen = bench.when("/agents", ">None at work<").await;
+    let screen = bench.when("/agents", ">No agents running<").await;
     assert!(screen.contains(">stopped<") && !screen.contains("/cancel\""), "{screen}");
     let state = bench.agent.agents().get(limpid_core::AgentId(1)).await.unwrap().state;
     assert_eq!(state, AgentState::Cancelled);

@@ -33,6 +33,11 @@ async fn a_message_is_answered_piece_by_piece_and_stands_in_the_thread() {
     ] {
         assert_eq!(thread_now.matches(part).count(), 1, "{part}: {thread_now}");
     }
+    // Its words as they were written are a press away.
+    let words = thread_now.split("data-copies=\"").nth(1).unwrap().split('"').next().unwrap();
+    assert_eq!(bench.html(words).await, "Hello **you**.\n\nSecond <b>part</b>");
+    let other = bench.get(&format!("/c/{id}/words/999")).send().await.unwrap();
+    assert_eq!(other.status(), StatusCode::UNPROCESSABLE_ENTITY);
     // The same message that is sent again is no second one.
     bench.sent(&format!("/c/{id}/send"), &[("text", "hi <i>"), ("key", "k1")]).await;
     assert_eq!(thread().await.matches("hi &#60;i&#62;").count(), 1);

@@ -1,5 +1,8 @@
 //! What waits for the owner, at the page.
 
+use limpid_core::{Labelled, Trust};
+use limpid_runtime::drafts::kept_words;
+use limpid_store::DraftId;
 use reqwest::StatusCode;
 
 use crate::kit::PageBench;
@@ -10,7 +13,7 @@ async fn a_draft_is_carried_out_as_it_was_seen_and_only_then() {
     let script = "[[reply]]\ncalls = [{ name = \"write_file\", arguments = { path = \"notes.md\", content = \"<b>Hi</b>\" } }]\n\
                   [[reply]]\ntext = \"Done.\"\n";
     let bench = PageBench::new(script, "[tools]\ndefer = false\n[policy]\nask = [{ tool = \"write_file\" }]\n").await;
-    assert!(bench.html("/activity").await.contains("Nothing waits."));
+    assert!(bench.html("/activity").await.contains("Nothing is waiting."));
     let request = limpid_runtime::ChatRequest { text: "Write it down".to_owned(), ..Default::default() };
     let mut turn = bench.agent.chat(request).await.unwrap();
     while turn.next().await.is_some() {}
@@ -22,7 +25,7 @@ async fn a_draft_is_carried_out_as_it_was_seen_and_only_then() {
     assert_eq!(approve(&bench, hash).await, (StatusCode::SEE_OTHER, true));
     let (draft, _) = bench.agent.drafts().get(limpid_store::DraftId(1)).await.unwrap();
     assert_eq!(bench.agent.drafts().in_words(&draft), "was carried out: the file was written");
-    assert!(bench.html("/activity").await.contains("Nothing waits."));
+    assert!(bench.html("/activity").await.contains("Nothing is waiting."));
     assert_eq!(approve(&bench, hash).await.0, StatusCode::UNPROCESSABLE_ENTITY, "it is carried out once");
 }
 
@@ -73,6 +76,32 @@ async fn a_draft_is_changed_shown_again_and_carried_out_with_the_new_words_only(
     assert_eq!(written, "Dear Ada\n<b>Hi</b>");
     let late = bench.post("/drafts/1/edit", &fields("Dear Eve")).send().await.unwrap();
     assert_eq!(late.status(), StatusCode::UNPROCESSABLE_ENTITY);
+}
+
+// SUR-024 SEC-010
+#[tokio::test]
+async fn a_draft_of_a_chat_is_a_link_to_its_card_there() {
+    let words = kept_words(DraftId(7));
+    let script = format!(
+        "[[reply]]\ncalls = [{{ name = \"write_file\", arguments = {{ path = \"notes.md\", content = \"Hi\" }} }}]\n\
+         [[reply]]\ntext = \"{words}\"\n"
+    );
+    let bench = PageBench::new(&script, "[tools]\ndefer = false\n[policy]\nask = [{ tool = \"write_file\" }]\n").await;
+    let request = limpid_runtime::ChatRequest { text: "Write it down".to_owned(), ..Default::default() };
+    let mut turn = bench.agent.chat(request).await.unwrap();
+    while turn.next().await.is_some() {}
+    let thread = async || bench.html(&format!("/c/{}/thread", turn.conversation())).await;
+    let shown = thread().await;
+    assert_eq!(shown.matches("/activity#d1").count(), 1, "{shown}");
+    assert!(!shown.contains("/activity#d7"), "what a model says is no link: {shown}");
+    assert!(bench.html("/activity").await.contains("id=\"d1\""));
+    // What the agent itself tells of one later.
+    let text = Labelled::new(format!("{} It would be a letter.", kept_words(DraftId(2))), Trust::Owner);
+    bench.agent.deliveries().notice(Some(turn.conversation()), "k", "A letter", text).await.unwrap();
+    bench.agent.conversations().deliver_waiting().await.unwrap();
+    let shown = thread().await;
+    assert!(shown.contains("/activity#d2") && shown.contains("It would be a letter."), "{shown}");
+    assert!(!shown.contains("limpid draft show 2"), "{shown}");
 }
 
 /// How an approval is answered, and whether the file is there after it.

@@ -10,7 +10,7 @@ use crate::kit::{PageBench, QUIET};
 #[tokio::test]
 async fn a_goal_shows_its_steps_and_decisions_and_what_happened_to_it() {
     let bench = PageBench::new(QUIET, "").await;
-    assert!(bench.html("/goals").await.contains("There is no goal yet."));
+    assert!(bench.html("/goals").await.contains("No goals yet."));
     let goals = bench.agent.goals();
     goals.create(&ConversationChoice::New, "Move the <b>papers</b>", Priority::High).await.unwrap();
     let own = goals.conversations(9).await.unwrap().remove(0).id;
@@ -48,4 +48,15 @@ async fn a_goal_shows_its_steps_and_decisions_and_what_happened_to_it() {
     let wrong = bench.post(&act, &[("act", "drop"), ("name", &name)]).send().await.unwrap();
     assert_eq!(wrong.status(), StatusCode::UNPROCESSABLE_ENTITY);
     assert!(bench.get("/goals/nobody").send().await.unwrap().status().is_client_error());
+}
+
+// SUR-024
+#[tokio::test]
+async fn the_example_of_the_empty_screen_makes_a_goal_when_it_is_typed() {
+    let bench = PageBench::new(QUIET, "").await;
+    let screen = bench.html("/goals").await;
+    let line = screen.split("<code>/goal").nth(1).unwrap().split("</code>").next().unwrap();
+    bench.sent("/c/new/send", &[("text", &format!("/goal{line}"))]).await;
+    let screen = bench.html("/goals").await;
+    assert!(screen.contains(">Move the tax papers to one place</bdi>"), "{screen}");
 }

@@ -9,11 +9,11 @@ use crate::kit::{PageBench, QUIET};
 #[tokio::test]
 async fn queues_and_how_far_they_were_read_are_shown_and_an_item_is_put_aside() {
     let closed = PageBench::new(QUIET, "").await;
-    assert!(closed.html("/inbox").await.contains("Nothing can come in yet."));
+    assert!(closed.html("/inbox").await.contains("Nothing is connected yet."));
 
     let bench = PageBench::new(QUIET, "[inbox]\nsms = true\n").await;
     let screen = bench.html("/inbox").await;
-    assert!(screen.contains("Nothing is new.") && screen.contains("0 of 100"), "{screen}");
+    assert!(screen.contains("No new items.") && screen.contains("0 of 100"), "{screen}");
     for text in ["Call <script>me</script> back", "Bread is out"] {
         let body = serde_json::json!({ "from": "Eve </span><b>", "text": text }).to_string();
         bench.agent.inbox().ingest(IngestKind::Sms, body.as_bytes(), None).await.unwrap();
@@ -25,7 +25,7 @@ async fn queues_and_how_far_they_were_read_are_shown_and_an_item_is_put_aside() 
     assert!(!screen.contains("<script>me") && !screen.contains("Eve </span><b>"), "{screen}");
     let found = bench.html("/inbox?q=bread").await;
     assert!(found.contains("Bread is out") && !found.contains("Call &#60;"), "{found}");
-    assert!(bench.html("/inbox?q=boat").await.contains("Nothing that came in has the words"));
+    assert!(bench.html("/inbox?q=boat").await.contains("No item has the words"));
 
     bench.leads("/inbox/1/done", &[]).await;
     let screen = bench.html("/inbox").await;

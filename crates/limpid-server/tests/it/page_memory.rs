@@ -29,7 +29,7 @@ async fn strange(bench: &PageBench, key: &str, content: &str) -> Memory {
 async fn a_memory_is_kept_found_changed_pinned_forgotten_and_brought_back() {
     let bench = PageBench::new(QUIET, "").await;
     let screen = bench.html("/memory").await;
-    assert!(screen.contains("Nothing is kept yet.") && screen.contains("Nothing yet."), "{screen}");
+    assert!(screen.contains("No memories yet.") && screen.contains("Nothing yet."), "{screen}");
     for (key, content, category) in
         [("travel", "Takes the <i>train</i>", "GENERAL"), ("tone", "Short answers first", "PREFERENCE")]
     {
@@ -46,16 +46,16 @@ async fn a_memory_is_kept_found_changed_pinned_forgotten_and_brought_back() {
     );
     let screen = bench.html("/memory?q=train").await;
     assert!(screen.contains("Edit travel") && !screen.contains("Edit tone"), "{screen}");
-    assert!(bench.html("/memory?q=boat").await.contains("Nothing kept has the words"));
+    assert!(bench.html("/memory?q=boat").await.contains("No memory has the words"));
 
     bench.leads("/memory/2/pin", &[]).await;
-    assert!(bench.html("/memory").await.contains("One of it stands in every prompt"));
+    assert!(bench.html("/memory").await.contains("Every prompt includes the pinned one."));
     bench.leads("/memory/1", &[("content", "Flies"), ("category", "LEARNING")]).await;
     let travel = known(&bench, "travel").await.unwrap();
     assert_eq!((travel.content.as_str(), travel.category), ("Flies", Category::Learning));
     let screen = bench.html("/memory/1").await;
     let history = screen.split_once("id=\"history\"").unwrap().1;
-    assert!(history.find(">Changed<").unwrap() < history.find(">Kept<").unwrap(), "{history}");
+    assert!(history.find(">Changed<").unwrap() < history.find(">Saved<").unwrap(), "{history}");
     // The change is the third event: both were kept, then one was pinned.
     bench.leads("/memory/undo/4", &[]).await;
     assert_eq!(known(&bench, "travel").await.unwrap().content, "Takes the <i>train</i>");
@@ -68,6 +68,29 @@ async fn a_memory_is_kept_found_changed_pinned_forgotten_and_brought_back() {
     assert_eq!(bench.get("/memory/1").send().await.unwrap().status(), StatusCode::NOT_FOUND);
     bench.leads(&format!("/memory/undo/{undo}"), &[]).await;
     assert_eq!(known(&bench, "travel").await.unwrap().content, "Takes the <i>train</i>");
+}
+
+// SUR-024
+#[tokio::test]
+async fn the_screen_says_what_of_it_every_prompt_includes() {
+    let bench = PageBench::new(QUIET, "").await;
+    assert!(bench.html("/memory").await.contains("Nothing is pinned. Memories are looked up when relevant."));
+    let bench = PageBench::new(QUIET, "[owner]\nname = \"Anna\"\n").await;
+    let every = "Every prompt includes your name, from limpid.toml. Other memories are looked up when relevant.";
+    assert!(bench.html("/memory").await.contains(every));
+    assert!(bench.html("/prompt/next").await.contains("Anna"));
+    for key in ["travel", "tone"] {
+        bench.leads("/memory", &[("key", key), ("content", "Short"), ("category", "GENERAL")]).await;
+    }
+    bench.leads("/memory/1/pin", &[]).await;
+    let screen = bench.html("/memory").await;
+    assert!(screen.contains("Every prompt includes the pinned one and your name, from limpid.toml."), "{screen}");
+    assert!(screen.contains("data-unit=\"× used\">0<"), "what was only saved was not used: {screen}");
+    bench.agent.memory().reinforce(&MemoryRef::from("tone")).await.unwrap();
+    assert!(bench.html("/memory/2").await.contains("used once"));
+    // A memory of that key takes the place of the name.
+    bench.leads("/memory", &[("key", "owner"), ("content", "Anna, a doctor"), ("category", "GENERAL")]).await;
+    assert!(bench.html("/memory").await.contains("Every prompt includes the pinned one. Other"));
 }
 
 // SUR-024 SEC-077
@@ -109,7 +132,7 @@ async fn a_proposal_shows_the_soul_as_it_would_be_and_can_be_taken_back() {
     for words in [
         "<tr><td>When they are wrong, say so and say why.</td></tr>",
         "<ins>Give the short answer &#60;first&#62;.</ins>",
-        "was kept or helped 5 times",
+        "has been used 4 times",
     ] {
         assert!(screen.contains(words), "{words}: {screen}");
     }

@@ -34,7 +34,7 @@ async fn the_next_prompt_and_what_was_sent_are_shown_with_their_sections_and_no_
     let mark = pieces.last().unwrap()["mark"].as_str().unwrap();
     bench.pieces(id, mark, |piece| piece["of"] == "reload").await;
     let next = bench.html(&format!("/prompt/next?c={id}")).await;
-    assert!(next.contains("What the last request already had ends here"), "{next}");
+    assert!(next.contains("Unchanged since the last request up to here"), "{next}");
     assert!(next.contains("Messages 1 to 4") && next.contains("Unchanged since the last request"), "{next}");
     for screen in [&next, &sent] {
         let mut ids: Vec<&str> = screen.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();

@@ -68,7 +68,7 @@ async fn a_sentence_that_is_edited_stands_in_the_next_request_until_it_is_taken_
     assert_eq!(std::fs::read_to_string(own(&bench, "acting.md")).unwrap(), text);
     assert!(!asked(&bench).await.contains("moin"));
     let screen = bench.html(&format!("/prompt/file/{file}")).await;
-    assert!(screen.contains("Taken back") && screen.contains("Say &#60;moin&#62; first."), "{screen}");
+    assert!(screen.contains(">Undone<") && screen.contains("Say &#60;moin&#62; first."), "{screen}");
     assert!(screen.contains(&format!("change {change} taken back at the page")), "{screen}");
     assert_eq!(bench.agent.file_history().versions(None).await.unwrap().rows.len(), 2);
     assert!(bench.html("/prompt/files").await.contains(&format!("/prompt/file/{file}")));

@@ -116,7 +116,7 @@ async fn the_words_of_a_button_that_a_stranger_may_have_written_are_not_the_owne
     let all = asked(&bench, &id).await;
     assert_eq!(all.last().unwrap(), &("Responded with: day: Today".to_owned(), Trust::Outside), "{all:?}");
     let html = thread(&bench, &id).await;
-    assert!(html.contains("by a button, perhaps in a stranger&#39;s words"), "{html}");
+    assert!(html.contains("by a button, perhaps in someone else&#39;s words"), "{html}");
 }
 
 // KAI-102 KAI-108

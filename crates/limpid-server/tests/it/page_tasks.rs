@@ -36,7 +36,7 @@ impl PageBench {
 #[tokio::test]
 async fn a_task_is_planned_run_switched_and_brought_back_at_the_page() {
     let bench = PageBench::new(QUIET, "").await;
-    assert!(bench.html("/tasks").await.contains("Nothing is planned."));
+    assert!(bench.html("/tasks").await.contains("No tasks yet."));
     let fields = [("text", "Drink <b>water</b>"), ("description", "Water"), ("kind", "reminder")];
     let to = bench.leads("/tasks", &[&fields[..], &[("when", "cron"), ("time", "0 9 * * *")]].concat()).await;
     assert_eq!(to, "/tasks?open=1#t1");
@@ -107,6 +107,30 @@ async fn a_time_is_picked_and_a_wrong_change_keeps_what_was_typed() {
     assert!(bench.html("/tasks").await.contains("Tomorrow 09:00"), "nothing has changed");
 }
 
+// SUR-024 KAI-084
+#[tokio::test]
+async fn a_task_whose_last_run_failed_is_marked_in_the_list_and_a_reminder_is_told_as_one() {
+    let bench = PageBench::new("[[reply]]\nstatus = 400\n", "").await;
+    bench
+        .agent
+        .tasks()
+        .add(TaskRequest { kind: TaskKind::Agent, ..wanted("Look", When::Cron("0 9 * * *".to_owned())) })
+        .await
+        .unwrap();
+    bench.agent.tasks().add(wanted("Drink water", When::Cron("0 9 * * *".to_owned()))).await.unwrap();
+    let mark = "<span class=\"tag fail\">last run failed</span>";
+    assert!(!bench.html("/tasks").await.contains(mark));
+    bench.agent.jobs().run_task("1").await.unwrap();
+    let screen = bench.html("/tasks").await;
+    let (failed, other) = screen.split_once("id=\"t2\"").unwrap();
+    assert!(failed.contains(mark) && !other.contains(mark), "{screen}");
+    bench.agent.jobs().run_task("2").await.unwrap();
+    bench.agent.conversations().deliver_waiting().await.unwrap();
+    let screen = bench.html("/c/new").await;
+    assert!(screen.contains("<b>Reminder</b><span>Drink water</span>"), "{screen}");
+    assert!(!screen.contains("<b>Heartbeat</b>"), "{screen}");
+}
+
 // SUR-024
 #[tokio::test]
 async fn a_deleted_task_turns_into_a_line_with_undo_where_it_stood() {
@@ -136,7 +160,7 @@ async fn a_deleted_task_turns_into_a_line_with_undo_where_it_stood() {
 async fn what_cannot_be_is_said_and_nothing_is_planned() {
     let bench = PageBench::new(QUIET, "").await;
     for (when, time, why) in [
-        ("at", "soon", "is no time"),
+        ("at", "soon", "is not a time that can be read"),
         ("every", "soon", "is no length of time"),
         ("cron", "0 0 30 2 *", "no such day exists"),
         ("", "", "Say when the task is due."),

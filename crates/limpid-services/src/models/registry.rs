@@ -12,9 +12,9 @@ use limpid_model::provider::{endpoint, resolve, split_name};
 use limpid_model::{Embedder, Held, KeyCommand, Model, ModelCard, ModelError, resolve_embedder};
 
 use crate::error::AgentError;
-use crate::models::Models;
 use crate::models::catalogue::{self, ModelUpdate, fetched_table};
 use crate::models::reports::Reports;
+use crate::models::{CONNECT_A_MODEL, Models};
 
 /// Tokens below which no provider caches, where the catalogue does not say.
 const USUAL_CACHE_MINIMUM: u64 = 1024;
@@ -117,8 +117,7 @@ impl ModelRegistry {
                 Some(found) => self.open(&found.model),
                 None => Err(ModelError::new(
                     FailureClass::UnknownModel,
-                    "no model is set and none was found: set a provider's key (for example OPENAI_API_KEY), start a \
-                     local server, fetch a model with `limpid model pull`, or name one with --model",
+                    format!("no model is connected yet. {CONNECT_A_MODEL}"),
                 )
                 .into()),
             },

@@ -177,9 +177,9 @@ fn moment(text: &str, task: &Task, requester: &Requester) -> Result<Timestamp, A
     }
     match Trigger::at(text, &zone_of(&task.new), requester.now) {
         Ok(Trigger::Once(at)) => Ok(at),
-        Ok(_) | Err(TriggerError::Time(_)) => {
-            Err(AgentError::Invalid(format!("`{text}` is no time; say 10m, 2h, 1d or 2026-04-11T09:00")))
-        }
+        Ok(_) | Err(TriggerError::Time(_)) => Err(AgentError::Invalid(format!(
+            "`{text}` is not a time that can be read; write 10m, 2h, 1d or 2026-04-11T09:00"
+        ))),
         Err(error) => Err(AgentError::Invalid(error.to_string())),
     }
 }

@@ -47,7 +47,7 @@ impl Turn {
             return Some(match decision::read(&reply.text) {
                 Ok(_) => self.end_decided(Labelled::new("", trust), call, reply.finish),
                 Err(error) => {
-                    let message = format!("the model did not decide with `{name}`: {error}");
+                    let message = format!("the model's reply could not be read: it holds no `{name}` ({error})");
                     self.end(Outcome::Failed { class: FailureClass::Garbage, message })
                 }
             });
@@ -80,7 +80,7 @@ impl Turn {
     /// Ends the turn with a text. Calls that came although none were allowed are dropped, so that none is unpaired.
     fn answer(&mut self, reply: Reply, trust: Trust, round: u32) -> Vec<Effect> {
         if reply.text.trim().is_empty() {
-            let message = "the model answered nothing; ask again, or another model".to_owned();
+            let message = "the model returned an empty answer; try again or pick another model".to_owned();
             return self.end(Outcome::Failed { class: FailureClass::Garbage, message });
         }
         // What belongs to a call that is dropped cannot be sent back without it.

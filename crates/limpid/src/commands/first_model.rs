@@ -1,6 +1,6 @@
 //! The first model: when none is set and none is found, one that suits the machine is fetched.
 
-use limpid_runtime::Agent;
+use limpid_runtime::{Agent, CONNECT_A_MODEL};
 
 use super::context::Context;
 use super::model::{downloads, fetch_default};
@@ -48,8 +48,5 @@ pub async fn ensure(context: &Context, agent: &Agent, wanted: Option<&str>) -> R
 }
 
 fn no_model(what: &str) -> Failure {
-    Failure::new(ExitStatus::Model, what).advise(
-        "Set a provider's key (OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY, …), start Ollama or a \
-         llama.cpp server, name one with --model provider/model, or fetch one: limpid model pull",
-    )
+    Failure::new(ExitStatus::Model, what).advise(CONNECT_A_MODEL)
 }

@@ -4,6 +4,7 @@ use std::io::{self, Write as _};
 
 use jiff::tz::TimeZone;
 use limpid_prompt::profile::DEFAULT_PROFILE;
+use limpid_runtime::CONNECT_A_MODEL;
 use limpid_runtime::setup::{Answers, write_home};
 
 use super::context::Context;
@@ -43,6 +44,11 @@ pub fn run(context: &Context, args: &InitArgs) -> Result<(), Failure> {
     }
     for file in &written.kept {
         output::line(&format!("kept {}", file.display()))?;
+    }
+    if written.made.is_empty() {
+        output::tell(&format!(
+            "Everything is already there, so nothing was changed. To connect a model: {CONNECT_A_MODEL}\n"
+        ));
     }
     output::tell("Say something: limpid chat \"hello\"");
     Ok(())

@@ -153,7 +153,7 @@ impl HeartbeatJob {
                     Some(Answer::Quiet) => Meaning::Quiet,
                     Some(Answer::Remainder(rest)) => Meaning::Remainder(rest),
                     Some(Answer::Report(text)) => Meaning::Report { key: None, text: without_quiet(&text) },
-                    None => Meaning::Failed(FailureClass::Garbage, "the model answered nothing".to_owned()),
+                    None => Meaning::Failed(FailureClass::Garbage, "the model returned an empty answer".to_owned()),
                 }
             }
         })

@@ -121,7 +121,7 @@ impl Spent {
             Series { name: name.to_owned(), note: thousands(values.iter().sum::<u64>() as usize), values }
         };
         let series =
-            vec![series("asked a model", &|(_, asked)| asked), series("had no news", &|(all, asked)| all - asked)];
+            vec![series("called a model", &|(_, asked)| asked), series("had no news", &|(all, asked)| all - asked)];
         let words = |day: &str| {
             let cost = self.cost_of(day, "heartbeat");
             if cost.requests == 0 { "cost nothing".to_owned() } else { money(&cost) }

@@ -12,7 +12,7 @@ use crate::page::meter::thousands;
 /// Yesterday and today in words.
 pub(super) fn lead(yesterday: &[CostRow], today: &CostRow) -> String {
     let say = |row: &CostRow| match row.requests {
-        0 => "nothing was sent".to_owned(),
+        0 => "no requests".to_owned(),
         1 => format!("{}, 1 request", money(row)),
         many => format!("{}, {} requests", money(row), thousands(many as usize)),
     };
@@ -32,7 +32,7 @@ pub(super) fn figure(row: &CostRow) -> (String, String) {
     match row.unknown_cost {
         0 => (dollars(row.cost), requests),
         unknown if unknown == row.requests => ("unknown".to_owned(), requests),
-        unknown => (dollars(row.cost), format!("{requests}, and the price of {unknown} is not known")),
+        unknown => (dollars(row.cost), format!("{requests}, {unknown} without a known price")),
     }
 }
 
@@ -41,13 +41,16 @@ pub(super) fn beat_words(cost: Option<&CostRow>, beats: &BTreeMap<String, (u64, 
     let (all, asked) = beats.values().fold((0, 0), |(all, asked), (more, of)| (all + more, asked + of));
     let days = beats.len().max(1) as u64;
     let each = match cost {
-        _ if asked == 0 => "nothing".to_owned(),
+        _ if asked == 0 => dollars(Money(0)),
         Some(row) if row.unknown_cost == row.requests => "unknown".to_owned(),
         Some(row) if row.unknown_cost > 0 => format!("{} or more", dollars(Money(row.cost.0 / asked))),
         Some(row) => dollars(Money(row.cost.0 / asked)),
         None => "nothing".to_owned(),
     };
-    let plain = format!("{} a day; {asked} of {all} asked a model. The log keeps a month", all.div_ceil(days));
+    let plain = match all {
+        0 => "none yet".to_owned(),
+        all => format!("{} a day; {asked} of {all} called a model. Kept for a month", all.div_ceil(days)),
+    };
     (each, plain)
 }
 
@@ -56,12 +59,15 @@ pub(super) fn unknown(by_model: &[CostRow]) -> Option<String> {
     let without: Vec<&CostRow> = by_model.iter().filter(|row| row.unknown_cost > 0).collect();
     let count: u64 = without.iter().map(|row| row.unknown_cost).sum();
     let models: Vec<String> = without.iter().map(|row| shown_line(&row.group)).collect();
-    let requests = if count == 1 { "1 request" } else { "requests" };
-    let number = if count == 1 { String::new() } else { format!("{} ", thousands(count as usize)) };
-    (count > 0).then(|| {
-        let models = models.join(", ");
-        format!("The price of {number}{requests} is not known, so no sum of money has it: {models}. Put prices into models.toml.")
-    })
+    let requests = match count {
+        0 => return None,
+        1 => "1 request".to_owned(),
+        many => format!("{} requests", thousands(many as usize)),
+    };
+    let (models, are) = (models.join(", "), if count == 1 { "is" } else { "are" });
+    Some(format!(
+        "{requests} to {models} {are} not in these totals: no price is known. Prices can be set in models.toml (docs/models.md)."
+    ))
 }
 
 /// The share of the input that came from a cache, in percent; none where nothing was read.

@@ -31,9 +31,10 @@ pub(super) fn figures(preview: &Preview, last: Option<&Request>) -> Vec<Figure> 
     let prompt = &preview.prompt;
     let total = prompt.totals().map_or(0, |totals| totals.total);
     let counter = shown_line(prompt.counter());
-    let counted = prompt.window().map_or(format!("counted by {counter}"), |window| {
+    let counted = prompt.window().map_or(counter.clone(), |window| {
         let usable = thousands(window.usable as usize);
-        format!("{} % of a window of which {usable} are usable; counted by {counter}", window.percent(total))
+        let all = thousands(window.tokens as usize);
+        format!("{} % of the {all}-token window ({usable} usable); {counter}", window.percent(total))
     });
     let (bytes, system) = system_bytes(prompt);
     let mut figures = vec![
@@ -46,7 +47,7 @@ pub(super) fn figures(preview: &Preview, last: Option<&Request>) -> Vec<Figure> 
             value: format!("{} bytes", thousands(since.diff.prefix.bytes)),
             more: format!("{} whole messages, from the start", since.diff.prefix.messages),
         },
-        None => Figure { name: "Same as last time", value: "–".to_owned(), more: "nothing was sent yet".to_owned() },
+        None => Figure { name: "Same as last time", value: "–".to_owned(), more: "no request yet".to_owned() },
     });
     let usage = last.and_then(|last| last.summary.end.as_ref()?.usage);
     if let Some(usage) = usage {
@@ -56,7 +57,7 @@ pub(super) fn figures(preview: &Preview, last: Option<&Request>) -> Vec<Figure> 
         let input = total as u64;
         price.of(Usage { input, ..Usage::default() })
     });
-    let more = if price.is_some() { "for reading it, if nothing is cached" } else { "the model's price is not known" };
+    let more = if price.is_some() { "to read it, if nothing is cached" } else { "the model's price is unknown" };
     figures.push(Figure { name: "Price", value: money(price), more: more.to_owned() });
     figures
 }
@@ -72,7 +73,7 @@ pub(super) fn sent_figures(prompt: &Prompt, summary: &RequestSummary, has_before
         Figure {
             name: "Tokens read",
             value: by_provider(usage.map(|usage| usage.input)),
-            more: format!("says the provider; {written} written"),
+            more: format!("reported by the provider; {written} output"),
         },
         Figure {
             name: "Bytes",
@@ -89,7 +90,7 @@ pub(super) fn sent_figures(prompt: &Prompt, summary: &RequestSummary, has_before
     }
     figures.extend(usage.map(|usage| cached("Cached", usage)));
     let cost = end.and_then(|end| end.cost);
-    let more = if cost.is_some() { String::new() } else { "the model's price is not known".to_owned() };
+    let more = if cost.is_some() { String::new() } else { "the model's price is unknown".to_owned() };
     figures.push(Figure { name: "Price", value: money(cost), more });
     figures
 }
@@ -100,7 +101,7 @@ fn cached(name: &'static str, usage: Usage) -> Figure {
         0 => String::new(),
         tokens => format!("; {} written to the cache", number(tokens)),
     };
-    let more = format!("of {} tokens, says the provider{written}", number(usage.input));
+    let more = format!("of {} tokens, reported by the provider{written}", number(usage.input));
     Figure { name, value: number(usage.cached), more }
 }
 

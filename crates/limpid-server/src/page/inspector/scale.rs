@@ -85,8 +85,8 @@ pub(super) fn place(segments: &[Segment], tokens: usize) -> String {
 pub(super) fn said(segments: &[Segment]) -> String {
     let of = |kind: &str| segments.iter().filter(|segment| segment.kind == kind).map(|segment| segment.tokens).sum();
     let kinds = [
-        ("what changes with a file", of("fixed")),
-        ("what is kept until a boundary", of("session")),
+        ("fixed text", of("fixed")),
+        ("text of the conversation", of("session")),
         ("history", of("history")),
         ("what is new each turn", of("turn")),
         ("tools", of("tools")),

@@ -202,8 +202,8 @@ fn cut_of(prompt: &Prompt, section: &str) -> Option<String> {
 
 /// Says where the beginning ends that the request before had.
 fn mark(blocks: &mut [Block], number: usize, shared: &Shared) {
-    let of_before = "What the last request already had ends here";
-    let ended = shared.changed.as_ref().map(|section| format!(": {section} is different")).unwrap_or_default();
+    let of_before = "Unchanged since the last request up to here";
+    let ended = shared.changed.as_ref().map(|section| format!("; {section} was edited")).unwrap_or_default();
     if number + 1 == shared.messages && shared.rest == 0 {
         if let Some(last) = blocks.last_mut() {
             last.mark = Some(shown_line(&format!("{of_before}{ended}")));
@@ -212,7 +212,7 @@ fn mark(blocks: &mut [Block], number: usize, shared: &Shared) {
         let inside = blocks.iter_mut().rev().find(|block| block.bytes.start < shared.rest);
         if let Some(block) = inside {
             let here = if shared.rest < block.bytes.end {
-                "What the last request already had ends in here"
+                "Unchanged since the last request up to somewhere in this part"
             } else {
                 of_before
             };

@@ -14,6 +14,7 @@ use limpid_runtime::soul::Soul;
 use limpid_store::{Promotion, PromotionId, PromotionState};
 use serde::Deserialize;
 
+use super::shown::times_used;
 use crate::page::forms::{SOURCE, back, typed};
 use crate::page::meter::thousands;
 use crate::page::state::Page;
@@ -23,7 +24,7 @@ use crate::page::trouble::Trouble;
 struct Proposal {
     id: i64,
     key: String,
-    hits: u32,
+    used: String,
     since: String,
     /// What would be added, as the agent words it.
     words: String,
@@ -88,7 +89,7 @@ fn proposal(page: &Page, promotion: &Promotion, soul: &Soul) -> Proposal {
     Proposal {
         id: promotion.id.0,
         key: shown_line(&promotion.memory.key),
-        hits: promotion.memory.hits,
+        used: times_used(promotion.memory.hits),
         since: page.clock(promotion.memory.created_ms),
         words: promotion.addition.clone(),
         is_foreign: promotion.trust.is_foreign() || promotion.memory.trust.is_foreign(),

@@ -20,7 +20,7 @@ pub(super) struct Row {
     pub(super) raw: String,
     pub(super) is_foreign: bool,
     pub(super) is_pinned: bool,
-    pub(super) hits: u32,
+    pub(super) used: u32,
     pub(super) from: String,
 }
 
@@ -56,9 +56,9 @@ pub(super) fn row(page: &Page, memory: &Memory, said: Option<&Provenance>) -> Ro
     let is_foreign = memory.trust.is_foreign();
     let key = shown_line(&memory.key);
     let who = match said.map(|said| said.author) {
-        _ if is_foreign => "a stranger",
-        Some(Author::Inferred) => "inferred",
-        _ => "said",
+        _ if is_foreign => "someone else",
+        Some(Author::Inferred) => "noticed by Limpid",
+        _ => "you said it",
     };
     let day = page.clock(said.map_or(memory.created_ms, |said| said.at_ms));
     Row {
@@ -69,9 +69,39 @@ pub(super) fn row(page: &Page, memory: &Memory, said: Option<&Provenance>) -> Ro
         raw: memory.content.clone(),
         is_foreign,
         is_pinned: memory.pinned,
-        hits: memory.hits,
+        used: used(memory.hits),
         from: format!("{who}, {day}"),
     }
+}
+
+/// How often a memory was of use: saving it is its first hit.
+pub(super) const fn used(hits: u32) -> u32 {
+    hits.saturating_sub(1)
+}
+
+/// The same in words.
+pub(super) fn times_used(hits: u32) -> String {
+    match used(hits) {
+        0 => "never".to_owned(),
+        1 => "once".to_owned(),
+        times => format!("{times} times"),
+    }
+}
+
+/// What of the memories every prompt has: those that are pinned, and the name in limpid.toml unless a memory takes its place.
+pub(super) fn pinned_words(page: &Page, known: &[Memory]) -> String {
+    let is_name = |memory: &Memory| memory.key == "owner" && !memory.trust.is_foreign();
+    let has_name = page.agent.config().owner.name.is_some() && !known.iter().any(is_name);
+    let pinned = known.iter().filter(|memory| memory.pinned).count();
+    let pinned = match (pinned, has_name) {
+        (0, false) => return "Nothing is pinned. Memories are looked up when relevant.".to_owned(),
+        (0, true) => "Every prompt includes your name, from limpid.toml".to_owned(),
+        (1, false) => "Every prompt includes the pinned one".to_owned(),
+        (1, true) => "Every prompt includes the pinned one and your name, from limpid.toml".to_owned(),
+        (many, false) => format!("Every prompt includes the {many} pinned ones"),
+        (many, true) => format!("Every prompt includes the {many} pinned ones and your name, from limpid.toml"),
+    };
+    format!("{pinned}. Other memories are looked up when relevant.")
 }
 
 /// Something that happened, as it is shown.
@@ -81,14 +111,14 @@ pub(super) fn change(page: &Page, event: &MemoryEvent, is_there: bool) -> Change
     Change {
         event: event.id.0,
         what: match event.kind {
-            MemoryEventKind::Stored => "Kept",
+            MemoryEventKind::Stored => "Saved",
             MemoryEventKind::Updated => "Changed",
-            MemoryEventKind::Reinforced => "Helped",
-            MemoryEventKind::Demoted => "Did not help",
+            MemoryEventKind::Reinforced => "Used",
+            MemoryEventKind::Demoted => "Not useful",
             MemoryEventKind::Pinned => "Pinned",
             MemoryEventKind::Unpinned => "Unpinned",
             MemoryEventKind::Forgotten => "Forgot",
-            MemoryEventKind::Promoted => "Taken into the soul",
+            MemoryEventKind::Promoted => "Moved to the soul",
             MemoryEventKind::Archived => "Archived",
             MemoryEventKind::Undone => "Undone",
         },

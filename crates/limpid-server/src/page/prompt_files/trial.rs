@@ -103,10 +103,10 @@ fn effect(preview: &Preview) -> String {
     let whole = thousands(total);
     match &preview.since {
         Some(since) => format!(
-            "The next turn shares its first {} bytes with the last one, then is read anew once{price} for {whole} tokens.",
+            "The first {} bytes are the same as in the last request; the rest is read at full price once{price} for all {whole} tokens.",
             thousands(since.diff.prefix.bytes)
         ),
-        None => format!("Nothing was sent yet, so the next turn is read whole{price} for {whole} tokens."),
+        None => format!("First message: all {whole} tokens are read at full price{price}."),
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) struct Row {
     pub(super) next: String,
     pub(super) is_on: bool,
     pub(super) is_over: bool,
-    /// Why it does not wait, in a word.
+    /// Why it does not wait, or that its last run failed.
     pub(super) tag: Option<&'static str>,
     pub(super) can_run: bool,
     pub(super) facts: Vec<String>,
@@ -105,6 +105,7 @@ pub(super) fn row(page: &Page, task: &Task, runs: &[TaskRun], is_open: bool, hea
         is_on: status == TaskStatus::Pending,
         is_over: !matches!(status, TaskStatus::Pending | TaskStatus::Disabled),
         tag: match status {
+            TaskStatus::Pending if task.standing.failures > 0 => Some("last run failed"),
             TaskStatus::Pending => None,
             TaskStatus::Disabled => Some("off"),
             TaskStatus::Completed => Some("done"),
@@ -151,17 +152,17 @@ pub(super) fn name(task: &Task) -> String {
 
 const fn kind_words(kind: TaskKind) -> &'static str {
     match kind {
-        TaskKind::Agent => "Carried out by a model",
-        TaskKind::Reminder => "A reminder, sent as it is",
-        TaskKind::Command => "A command",
+        TaskKind::Agent => "Done by Limpid",
+        TaskKind::Reminder => "Reminder",
+        TaskKind::Command => "Command",
     }
 }
 
 fn missed_words(missed: MissedPolicy) -> String {
     match missed {
-        MissedPolicy::Skip => "If missed: skipped".to_owned(),
-        MissedPolicy::RunOnce => "If missed: run once".to_owned(),
-        MissedPolicy::RunIfWithin(age) => format!("If missed: run when not older than {}", span_words(age.as_secs())),
+        MissedPolicy::Skip => "If missed, skipped".to_owned(),
+        MissedPolicy::RunOnce => "If missed, runs once later".to_owned(),
+        MissedPolicy::RunIfWithin(age) => format!("If missed, runs later, up to {} late", span_words(age.as_secs())),
     }
 }
 
