@@ -77,9 +77,7 @@ pub(crate) async fn gather(
     let scope = agent.as_ref().map(|(_, scope)| scope.clone());
     let audience = occasion.conversation.map_or(Audience::Owner, |conversation| conversation.audience);
     let policy = deps.policy.for_turn(&profile, &path, (occasion.mode, mode_set), scope).read_by(audience);
-    // Where the owner lives is theirs.
-    let zone = if audience == Audience::Strangers { TimeZone::UTC } else { deps.host.zone() };
-    let time = time_info(occasion.now, &zone);
+    let time = time_info(occasion.now, &zone_for(deps, audience));
 
     let kept = occasion.conversation.and_then(PrefixCache::kept);
     let group = audience != Audience::Owner;
@@ -321,6 +319,11 @@ fn own_identity(
     };
     let [soul, safety] = identity_files(home);
     Ok([own(soul)?, own(safety)?])
+}
+
+/// The zone that prompts are read in: where the owner lives is theirs.
+fn zone_for(deps: &ContextDeps, audience: Audience) -> TimeZone {
+    if audience == Audience::Strangers { TimeZone::UTC } else { deps.host.zone() }
 }
 
 fn time_info(now: Timestamp, zone: &TimeZone) -> TimeInfo {

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use limpid_config::Redactor;
 use limpid_context::PrefixCache;
-use limpid_core::CallId;
 use limpid_core::agent::tells_of_agents;
+use limpid_core::{CallId, Message, Role};
 use limpid_services::error::AgentError;
 use limpid_services::heartbeat;
-use limpid_services::tools::{CallContext, Decision, ShownItems, ToolContext, ToolFinder};
+use limpid_services::tools::{CallContext, Decision, ShownItems, ToolContext, ToolFinder, window_trust};
 use limpid_store::{Kept, TurnWrite};
 use limpid_turn::{Effect, Event, HeldCall, PlannedCall, ToolOutcome};
 
@@ -110,6 +110,9 @@ impl RunningTurn {
             Event::Timer { id } => (id.clone(), "it took too long and was stopped".to_owned()),
             _ => return Ok(()),
         };
+        if !shown.is_empty() {
+            self.calls.listings.insert(id.clone());
+        }
         let shown = (!shown.is_empty()).then_some(TurnWrite::Shown(shown));
         let writes = shown.into_iter().chain(self.found_tools().await?).collect();
         self.apply(event, None, writes).await?;
@@ -152,9 +155,19 @@ impl RunningTurn {
         if shows_nothing { Redactor::default() } else { self.deps.redactor().clone() }
     }
 
+    /// Whether a stranger's text may have led to a call that looks at what came in. The lists that the turn was shown before do not
+    /// count: who asks for all that is new is shown one list after the other.
+    fn may_be_led(&self) -> bool {
+        let listings = &self.calls.listings;
+        let is_list = |message: &&Message| message.call_id.as_ref().is_some_and(|id| listings.contains(id));
+        let read =
+            self.machine.in_flight().iter().filter(|message| message.role != Role::Assistant && !is_list(message));
+        window_trust(&self.requests.inputs, &read.cloned().collect::<Vec<_>>()).join(self.read).is_foreign()
+    }
+
     fn tool_context(&self, call: &CallId, context: &CallContext) -> ToolContext {
         // A heartbeat looks at what came in for the owner, whoever wrote it.
-        let shown = match context.trust.is_foreign() && self.requests.path != heartbeat::PATH {
+        let shown = match self.may_be_led() && self.requests.path != heartbeat::PATH {
             true => ShownItems::unkept(),
             false => ShownItems::default(),
         };

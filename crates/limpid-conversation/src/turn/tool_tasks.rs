@@ -1,5 +1,6 @@
 //! Calls of tools that run, each in a task of its own.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,6 +22,8 @@ pub(crate) struct ToolCalls {
     pub(super) typed: OnceCell<TypedAddresses>,
     /// Rights that this turn reserved.
     pub(super) reservations: Reservations,
+    /// Calls whose results show items of the inbox, as this process knows.
+    pub(super) listings: HashSet<CallId>,
 }
 
 /// What came of a call.
@@ -39,7 +42,13 @@ impl FinishedCall {
 
 impl ToolCalls {
     pub(crate) fn new(tools: TurnToolExecutor, reservations: Reservations) -> Self {
-        Self { tools: Arc::new(tools), running: JoinSet::new(), typed: OnceCell::new(), reservations }
+        Self {
+            tools: Arc::new(tools),
+            running: JoinSet::new(),
+            typed: OnceCell::new(),
+            reservations,
+            listings: HashSet::new(),
+        }
     }
 
     /// Waits for the next call that is done, for ever when none runs.

@@ -85,8 +85,8 @@ async fn a_stranger_is_told_what_became_of_the_request_and_no_words_of_the_owner
 // SEC-093
 #[tokio::test]
 async fn a_strangers_call_asks_the_owner_nothing() {
-    let script = "[[reply]]\ncalls = [{ name = \"web_fetch\", arguments = { url = \"http://127.0.0.1:9/door\" } }]\n[[reply]]\ntext = \"No.\"\n";
-    let config = "[tools]\ndefer = false\n[web]\nalso = [\"127.0.0.1\"]\n";
+    let script = "[[reply]]\ncalls = [{ name = \"web_fetch\", arguments = { url = \"http://192.0.2.1/door\" } }]\n[[reply]]\ntext = \"No.\"\n";
+    let config = "[tools]\ndefer = false\n";
     let bench = ApiBench::with(script, config, ApiRole::Program).await;
     bench.asks(&[("user", "open the door")], &json!({})).await;
     let drafts = bench.page.agent.drafts().list(true).await.unwrap().rows;

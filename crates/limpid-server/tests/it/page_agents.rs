@@ -31,7 +31,7 @@ async fn an_agent_is_seen_at_work_and_stopped_and_its_words_are_claims() {
     assert!(bench.html("/agents").await.contains("No agents yet."));
     bench.sent("/c/new/send", &[("text", "Look at it")]).await;
     let screen = bench.when("/agents", "<span class=\"tag good\">working</span>").await;
-    assert!(screen.contains(">1 at work<") && screen.contains("action=\"/agents/1/cancel\""), "{screen}");
+    assert!(screen.contains(">1 running<") && screen.contains("action=\"/agents/1/cancel\""), "{screen}");
     let one = bench.html("/agents/1").await;
     assert!(one.contains("Look &#60;b&#62;there&#60;/b&#62;.") && !one.contains("<b>there"), "{one}");
     assert_eq!(bench.leads("/agents/1/cancel", &[]).await, "/agents#a1");

@@ -119,7 +119,7 @@ async fn a_question_that_waits_is_the_first_in_activity_and_is_counted() {
     bench.sent(&format!("/c/{id}/stop"), &[]).await;
     bench.pieces(id, "", is_reload).await;
     let screen = bench.html("/activity").await;
-    assert!(screen.contains("Nothing waits.") && !screen.contains("class=\"count\""), "{screen}");
+    assert!(screen.contains("Nothing is waiting.") && !screen.contains("class=\"count\""), "{screen}");
 }
 
 // SUR-020

@@ -23,7 +23,7 @@ async fn a_draft_is_carried_out_as_it_was_seen_and_only_then() {
     assert_eq!(approve(&bench, &format!("{hash}0")).await, (StatusCode::UNPROCESSABLE_ENTITY, false));
     assert_eq!(approve(&bench, "").await, (StatusCode::UNPROCESSABLE_ENTITY, false));
     assert_eq!(approve(&bench, hash).await, (StatusCode::SEE_OTHER, true));
-    let (draft, _) = bench.agent.drafts().get(limpid_store::DraftId(1)).await.unwrap();
+    let (draft, _) = bench.agent.drafts().get(DraftId(1)).await.unwrap();
     assert_eq!(bench.agent.drafts().in_words(&draft), "was carried out: the file was written");
     assert!(bench.html("/activity").await.contains("Nothing is waiting."));
     assert_eq!(approve(&bench, hash).await.0, StatusCode::UNPROCESSABLE_ENTITY, "it is carried out once");

@@ -21,10 +21,8 @@ async fn failed(text: &str) -> Attack {
 
 /// The conversation of the heartbeat that failed.
 async fn run_of(attack: &Attack) -> String {
-    let listed = attack.world.json(&["conversation", "list", "--all", "--json"]).await;
-    let runs = listed["conversations"].as_array().unwrap();
-    let ids = runs.iter().map(|own| own["id"].as_str().unwrap());
-    ids.filter(|id| id.starts_with("run-heartbeat")).next().unwrap().to_owned()
+    let log = attack.world.json(&["heartbeat", "log", "--json"]).await;
+    log["runs"][0]["conversation"].as_str().unwrap().to_owned()
 }
 
 impl Attack {

@@ -97,8 +97,14 @@ async fn change(State(page): State<Arc<Page>>, Form(Change { key, words }): Form
 async fn check(page: &Page, key: &str, words: &str) -> Result<(), Trouble> {
     for name in words.lines().map(str::trim).filter(|name| !name.is_empty()) {
         match key {
-            "agent.profile" => drop(page.agent.profiles().profile(name)?),
-            "model" | "fallback" | "heartbeat.model" => drop(page.agent.models().open(name)?),
+            "agent.profile" => {
+                let found = page.agent.profiles().profile(name);
+                found.map_err(|why| Trouble::invalid(why.to_string()))?;
+            }
+            "model" | "fallback" | "heartbeat.model" => {
+                let found = page.agent.models().open(name);
+                found.map_err(|why| Trouble::invalid(why.to_string()))?;
+            }
             "agent.mode" | "scheduling.mode" => {
                 let known = page.agent.complete(&ConversationChoice::New, "/mode ").await;
                 let known: Vec<String> = known.into_iter().map(|known| known.word).collect();

@@ -107,7 +107,9 @@ async fn read_after<T: Send + 'static>(
         let prompt = DefaultPrompt::new(words, DefaultPromptSegment::Empty);
         let mut editor = Reedline::create().use_bracketed_paste(true);
         loop {
-            let_settle(quiet);
+            if !quiet.is_zero() && let_settle(quiet)? {
+                return Ok(None);
+            }
             match editor.read_line(&prompt)? {
                 Signal::Success(line) => match meaning(&line) {
                     Some(answer) => return Ok(Some(answer)),

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crossterm::event::{self, Event};
+use crossterm::event::{self, Event, KeyCode, KeyModifiers};
 use crossterm::execute;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
@@ -93,10 +93,24 @@ pub(super) fn rest_of_paste() -> Vec<Event> {
 }
 
 /// Throws away what was typed before a question could be read, until nothing was typed for so long: a paste that came in between
-/// answers nothing.
-pub(super) fn let_settle(quiet: Duration) {
-    let _mode = Mode::enter(true);
-    while burst(quiet).is_ok_and(|keys| !keys.is_empty()) {}
+/// answers nothing. Says whether Ctrl-C was among it, which counts at any time.
+pub(super) fn let_settle(quiet: Duration) -> io::Result<bool> {
+    // Here Ctrl-C comes as a key, as it does to the question itself.
+    crossterm::terminal::enable_raw_mode()?;
+    let settled = loop {
+        match burst(quiet) {
+            Ok(keys) if keys.iter().any(is_stop) => break Ok(true),
+            Ok(keys) if keys.is_empty() => break Ok(false),
+            Ok(_) => {}
+            Err(error) => break Err(error),
+        }
+    };
+    crossterm::terminal::disable_raw_mode()?;
+    settled
+}
+
+fn is_stop(event: &Event) -> bool {
+    matches!(event, Event::Key(key) if key.code == KeyCode::Char('c') && key.modifiers == KeyModifiers::CONTROL)
 }
 
 /// The keys that come together; none when none came in time.
