@@ -72,7 +72,7 @@ pub(super) struct TaskList {
 }
 
 impl MemoryView {
-    fn new(memory: Memory) -> Self {
+    fn new(memory: &Memory) -> Self {
         Self {
             id: memory.id.0,
             key: said(&memory.key),
@@ -125,7 +125,7 @@ pub(super) async fn memories(
         None => agent.store().memories(None).await?.rows,
     };
     rows.truncate(most);
-    Ok(Json(MemoryList { memories: rows.into_iter().map(MemoryView::new).collect() }))
+    Ok(Json(MemoryList { memories: rows.iter().map(MemoryView::new).collect() }))
 }
 
 /// Lists what is to be done later

@@ -130,12 +130,15 @@ async fn answer(
     }
 }
 
-/// The values of a form, or what is wrong with fields, by their places.
+/// What is wrong with a field, by its place.
+type Wrong = (usize, String);
+
+/// The values of a form, or what is wrong with fields.
 fn filled<'a>(
     fields: &[Field],
     zone: &TimeZone,
     sent: impl Fn(usize) -> Vec<&'a str>,
-) -> Result<Vec<(String, Given)>, Vec<(usize, String)>> {
+) -> Result<Vec<(String, Given)>, Vec<Wrong>> {
     let (mut values, mut wrong) = (Vec::new(), Vec::new());
     for (at, field) in fields.iter().enumerate() {
         match read(field, &sent(at), zone) {
