@@ -8,7 +8,7 @@ use limpid_core::agent::tells_of_agents;
 use limpid_core::{CallId, Message, Role};
 use limpid_services::error::AgentError;
 use limpid_services::heartbeat;
-use limpid_services::tools::{CallContext, Decision, ShownItems, ToolContext, ToolFinder, window_trust};
+use limpid_services::tools::{CallContext, Decision, ShownItems, ToolContext, ToolFinder};
 use limpid_store::{Kept, TurnWrite};
 use limpid_turn::{Effect, Event, HeldCall, PlannedCall, ToolOutcome};
 
@@ -155,14 +155,15 @@ impl RunningTurn {
         if shows_nothing { Redactor::default() } else { self.deps.redactor().clone() }
     }
 
-    /// Whether a stranger's text may have led to a call that looks at what came in. The lists that the turn was shown before do not
-    /// count: who asks for all that is new is shown one list after the other.
+    /// Whether a stranger's text that this turn has read may have led to a call that looks at what came in. The lists that the turn
+    /// was shown before do not count: who asks for all that is new is shown one list after the other.
     fn may_be_led(&self) -> bool {
         let listings = &self.calls.listings;
-        let is_list = |message: &&Message| message.call_id.as_ref().is_some_and(|id| listings.contains(id));
-        let read =
-            self.machine.in_flight().iter().filter(|message| message.role != Role::Assistant && !is_list(message));
-        window_trust(&self.requests.inputs, &read.cloned().collect::<Vec<_>>()).join(self.read).is_foreign()
+        let is_list = |message: &Message| message.call_id.as_ref().is_some_and(|id| listings.contains(id));
+        let in_flight = self.machine.in_flight().iter();
+        in_flight
+            .filter(|message| message.role == Role::Tool && !is_list(message))
+            .any(|message| message.trust.is_foreign())
     }
 
     fn tool_context(&self, call: &CallId, context: &CallContext) -> ToolContext {

@@ -52,7 +52,7 @@ async fn a_model_that_tells_stories_is_asked_once_for_its_decision_and_then_has_
     assert!(matches!(agent.jobs().run_heartbeat().await.unwrap(), HeartbeatResult::Ran(_)));
     assert_eq!(bench.server.calls().len(), 4);
     assert_eq!(outcomes(&agent).await, ["quiet", "failed"]);
-    assert!(newest(&agent).await.detail.starts_with("garbage: the model did not decide"));
+    assert!(newest(&agent).await.detail.starts_with("garbage: the model's reply could not be read"));
     assert!(told(&agent).await.is_empty());
 }
 
