@@ -141,7 +141,7 @@ scenario("two windows and a running answer lose nothing", async () => {
   await say(second, "two");
   await sees("words", () => text(second, "#live"), (seen) => seen.includes("To the second"));
   await second.getByRole("button", { name: "Edit" }).first().click();
-  await sees("why not now", () => second.locator(".notice.error:visible").allInnerTexts(), (seen) => seen.some((line) => line.includes("An answer is under way")));
+  await sees("why not now", () => second.locator(".notice.error:visible").allInnerTexts(), (seen) => seen.some((line) => line.includes("Limpid is still answering")));
   await say(first, "changed");
   await sees("why not in the first", () => first.locator(".notice.error:visible").allInnerTexts(), (seen) => seen.some((line) => line.includes("an answer is under way")));
   await model.end();
