@@ -197,7 +197,9 @@ struct Reader {
     calls: Arc<Mutex<Vec<(String, String)>>>,
     /// The results that it has read.
     results: Arc<Mutex<Vec<String>>>,
-    home: TempDir,
+    _home: TempDir,
+    /// The folder of somebody else that the agent of mail may read.
+    shared: TempDir,
     _other_home: TempDir,
 }
 
@@ -215,10 +217,11 @@ impl Reader {
         let site = Site::start(answers.collect())?;
         let (calls, results) = (Arc::<Mutex<Vec<(String, String)>>>::default(), Arc::<Mutex<Vec<String>>>::default());
         let (next, read) = (Arc::clone(&calls), Arc::clone(&results));
-        let folder = home.path().join("shared").display().to_string();
+        // What lies in the home is in no grant.
+        let shared = chat::home()?;
+        let folder = shared.path().display().to_string();
         let failed = |error: &dyn std::fmt::Display| error.to_string();
         fs::create_dir_all(home.path().join("mail")).map_err(|error| failed(&error))?;
-        fs::create_dir_all(home.path().join("shared")).map_err(|error| failed(&error))?;
         fs::write(home.path().join("mail/me@example.com.toml"), ACCOUNT).map_err(|error| failed(&error))?;
         let model: Arc<dyn Model> = Arc::new(Talker::new(chat::card(), move |call| reply(call, &next, &read)));
         let agent = |home: &TempDir, reads: &str| {
@@ -238,12 +241,12 @@ impl Reader {
         let other_home = chat::home()?;
         let of_mail = agent(&home, &format!("[inbox]\nmail = true\n[files]\nread = [{}]", json!(folder)))?;
         let of_web = agent(&other_home, "[web]\nmirrors = [\"127.0.0.1\"]")?;
-        Ok(Self { of_mail, of_web, site, calls, results, home, _other_home: other_home })
+        Ok(Self { of_mail, of_web, site, calls, results, _home: home, shared, _other_home: other_home })
     }
 
     /// Has the agent read a text in every way; gives what the model read of each.
     async fn read(&self, number: usize, text: &Text) -> Result<Vec<String>, String> {
-        let folder = self.home.path().join("shared").join(number.to_string());
+        let folder = self.shared.path().join(number.to_string());
         let put = fs::create_dir(&folder).and_then(|()| fs::write(folder.join(as_it_comes(3, &text.text)), ""));
         put.map_err(|error| format!("the file cannot be made: {error}"))?;
         let item = self.hand_in(number, text).await?;
