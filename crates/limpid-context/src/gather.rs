@@ -103,14 +103,14 @@ pub(crate) async fn gather(
     if !policy.shows_nothing_private() {
         let told = (&mut notices, &mut standing_notices);
         max_turns = owners_inputs(deps, occasion, (&profile, &path), &mut inputs, told).await?;
+        // Elsewhere nothing holds a secret, and a guess that is struck out would be confirmed.
+        clean(deps, &mut inputs);
     }
     let given = agent.as_ref().map(|(agent, _)| agent).filter(|_| !policy.shows_nothing_private());
     if let Some((agent, conversation)) = given.zip(occasion.conversation) {
         let left = sources::delegate::fill(deps, conversation, agent, &mut inputs).await?;
         max_turns = Some(max_turns.map_or(left, |most| most.min(left)));
     }
-    clean(deps, &mut inputs);
-
     let mut history = match occasion.conversation {
         Some(conversation) => History::read(&*deps.store, conversation, &mut notices).await?,
         None => History::default(),

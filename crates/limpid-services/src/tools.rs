@@ -28,8 +28,8 @@ pub use crate::tools::file_history::{
     FileHistory, FileOffer, PromptFileChange, SavedFile, UnacceptedFile, UnacceptedFiles,
 };
 pub use crate::tools::policy::{
-    AgentScope, CallContext, CallDescription, PolicyRules, ToolPolicy, WindowFacts, holds_private, shows_owners,
-    trust_read_in, window_trust,
+    AgentScope, CallContext, CallDescription, PolicyRules, ToolPolicy, WindowFacts, holds_private, is_of_public,
+    shows_owners, trust_read_in, window_trust,
 };
 pub(crate) use crate::tools::policy::{changes, is_same_call};
 

@@ -8,7 +8,7 @@ use limpid_core::agent::tells_of_agents;
 use limpid_core::{CallId, Message, Role};
 use limpid_services::error::AgentError;
 use limpid_services::heartbeat;
-use limpid_services::tools::{CallContext, Decision, ShownItems, ToolContext, ToolFinder};
+use limpid_services::tools::{CallContext, Decision, ShownItems, ToolContext, ToolFinder, is_of_public};
 use limpid_store::{Kept, TurnWrite};
 use limpid_turn::{Effect, Event, HeldCall, PlannedCall, ToolOutcome};
 
@@ -134,7 +134,9 @@ impl RunningTurn {
     fn without_secrets(&self, event: Event) -> Event {
         match event {
             // What anybody can read holds no secret of the owner's, and a guess that is struck out is a guess that is confirmed.
-            Event::ToolDone { id, outcome } if self.is_public_call(&id) => Event::ToolDone { id, outcome },
+            Event::ToolDone { id, outcome } if self.is_public_call(&id) && is_of_public(outcome.text()) => {
+                Event::ToolDone { id, outcome }
+            }
             Event::ToolDone { id, outcome } => {
                 let redactor = self.redactor();
                 Event::ToolDone { id, outcome: outcome.map(|text| redactor.clean(text)) }
@@ -144,15 +146,13 @@ impl RunningTurn {
     }
 
     fn is_public_call(&self, id: &CallId) -> bool {
-        let mut calls = self.machine.in_flight().iter().flat_map(|message| &message.calls);
-        calls.any(|call| call.id == *id && self.calls.tools.is_public(&call.name))
+        self.machine.name_of(id).is_some_and(|name| self.calls.tools.is_public(name))
     }
 
     /// What strikes the owner's secrets out of texts. The windows of research workers and of strangers' turns show nothing of the
     /// owner's, so there it knows none: what is struck out of a stranger's guesses would tell which one is right.
     pub(super) fn redactor(&self) -> Redactor {
-        let shows_nothing = self.calls.tools.is_research() || self.calls.tools.is_for_strangers();
-        if shows_nothing { Redactor::default() } else { self.deps.redactor().clone() }
+        if self.calls.tools.shows_nothing_private() { Redactor::default() } else { self.deps.redactor().clone() }
     }
 
     /// Whether a stranger's text that this turn has read may have led to a call that looks at what came in. The lists that the turn

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use limpid_core::{ConversationId, Trust};
+use limpid_core::{Category, ConversationId, Trust};
 use limpid_server::{ApiRole, ApiTokens};
 use limpid_store::ConversationKind;
 use reqwest::StatusCode;
@@ -323,6 +323,16 @@ async fn what_steers_a_terminal_or_turns_a_line_around_is_written_out() {
     assert!(
         said.contains("hi \\\\u{1b}]52;c;eA==") && !said.contains("\\u001b") && !said.contains('\u{202e}'),
         "{said}"
+    );
+    let id = bench.page.agent.store().conversations(1).await.unwrap().rows[0].id.to_string();
+    let messages = bench.look(&format!("/v1/conversations/{id}/messages")).await.1;
+    let answer = messages["messages"][1]["text"].as_str().unwrap();
+    assert_eq!(answer, "hi \\u{1b}]52;c;eA==\\u{7} \\u{202e}abc");
+    bench.page.agent.memory().remember("k\u{202e}", "x\u{1b}[2J", Category::General, "test").await.unwrap();
+    let kept = bench.look("/v1/memories").await.1;
+    assert_eq!(
+        (&kept["memories"][0]["key"], &kept["memories"][0]["content"]),
+        (&json!("k\\u{202e}"), &json!("x\\u{1b}[2J"))
     );
     let drafts = bench.look("/v1/drafts").await.1;
     let arguments = drafts["drafts"][0]["arguments"].as_str().unwrap();

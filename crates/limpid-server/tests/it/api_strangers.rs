@@ -113,3 +113,22 @@ async fn a_long_message_of_an_app_is_no_command_and_counts_as_a_paste_at_every_a
     }
     assert_eq!(bench.page.recorder.calls().len(), 2);
 }
+
+/// What is struck out of a stranger's guesses would tell which one is right.
+// SEC-093
+#[tokio::test]
+async fn no_guess_of_a_strangers_is_struck_out() {
+    // The key that the bench's provider has.
+    let guess = "guess 1: sk-00000000, guess 2: sk-12345678";
+    let echo = format!("[[reply]]\ntext = {}\n", json!(guess));
+    for (role, is_struck_out) in [(ApiRole::Owner, true), (ApiRole::Program, false)] {
+        let bench = ApiBench::with(&echo, "", role).await;
+        let (_, told) = answer(bench.complete(&[("user", guess)], &json!({}))).await;
+        let said = told["choices"][0]["message"]["content"].as_str().unwrap();
+        let sent: String = bench.page.recorder.calls().iter().map(limpid_testkit::Recorded::text).collect();
+        for text in [said, sent.as_str()] {
+            assert_eq!(text.contains("[secret OPENAI_API_KEY]"), is_struck_out, "{role:?}: {text}");
+            assert!(text.contains("sk-00000000"), "{text}");
+        }
+    }
+}

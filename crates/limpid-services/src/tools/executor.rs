@@ -289,6 +289,11 @@ impl TurnToolExecutor {
         self.policy.is_research()
     }
 
+    /// Whether nothing of the owner's may be in the turn's window.
+    pub const fn shows_nothing_private(&self) -> bool {
+        self.policy.shows_nothing_private()
+    }
+
     /// Whether answers of the turn leave for whoever asks.
     pub const fn is_for_strangers(&self) -> bool {
         self.policy.is_for_strangers()

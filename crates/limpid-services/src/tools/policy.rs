@@ -30,7 +30,7 @@ pub(crate) use crate::tools::policy::facts::CallFacts;
 pub(crate) use crate::tools::policy::paths::{LONGEST_PATH, PathResolver, free_way, real};
 pub(crate) use crate::tools::policy::pins::{Pins, changes, is_same_call};
 pub use crate::tools::policy::scope::AgentScope;
-pub use crate::tools::policy::secrecy::{holds_private, shows_owners};
+pub use crate::tools::policy::secrecy::{holds_private, is_of_public, shows_owners};
 pub use crate::tools::policy::taint::{trust_read_in, window_trust};
 
 /// Files of a workspace that prompts of shipped profiles quote.

@@ -3,6 +3,7 @@
 
 #[cfg(target_os = "linux")]
 mod carried_by_low_places;
+mod confirmed_guess;
 mod destroyed_files;
 #[cfg(target_os = "linux")]
 mod endless_file;
@@ -23,6 +24,8 @@ mod linked_instructions;
 mod memory_keys;
 mod mentioned_host;
 mod moved_goals;
+#[cfg(unix)]
+mod named_agent;
 mod names_of_files;
 pub(crate) mod obedient;
 mod other_destination;

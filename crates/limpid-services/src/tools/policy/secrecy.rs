@@ -17,10 +17,14 @@ pub fn holds_private(inputs: &Inputs, in_flight: &[Message], is_public: impl Fn(
         let call = message.call_id.as_ref();
         let mut calls = in_flight.iter().flat_map(|message| &message.calls);
         let name = calls.find(|made| Some(&made.id) == call).map(|made| made.name.as_str());
-        let is_public = name.is_some_and(&is_public) && !message.text.contains(FROM_OWN_NETWORK);
-        message.role == Role::Tool && !is_public
+        message.role == Role::Tool && !name.is_some_and(|name| is_public(name) && is_of_public(&message.text))
     };
     earlier(inputs) || shows_owners(inputs) || in_flight.iter().any(is_private)
+}
+
+/// Whether a result of a public tool came from where anybody could have read it.
+pub fn is_of_public(result: &str) -> bool {
+    !result.contains(FROM_OWN_NETWORK)
 }
 
 /// Whether a conversation has a past, which its prompts show.

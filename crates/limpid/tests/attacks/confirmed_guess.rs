@@ -1,0 +1,33 @@
+//! A page lists guesses at a secret of the owner's: if the right one is struck out, whatever is done with the others tells which it was.
+
+use serde_json::json;
+
+use crate::attacks::obedient::{Attack, page};
+
+/// The key that the home's provider has.
+const KEY: &str = "sk-test-0123456789";
+
+// SEC-100
+#[tokio::test]
+async fn what_anybody_can_read_is_read_as_it_is() {
+    let read = |web: &str| vec![("web_fetch", json!({ "url": format!("{web}/") }))];
+    let attack = Attack::new(read, |_| Vec::new(), |_| page(&format!("letmein22 {KEY} qwertyui9"))).await;
+    attack.world.done(&["chat", &format!("read {}/", attack.web.url)]).await;
+    let newest = attack.newest();
+    assert!(newest.contains(KEY) && !newest.contains("[secret "), "{newest}");
+}
+
+mod control {
+    use super::*;
+
+    // SEC-098
+    #[tokio::test]
+    async fn a_secret_in_a_file_of_the_owners_is_struck_out() {
+        let read = |_: &str| vec![("read_file", json!({ "path": "notes.md" }))];
+        let attack = Attack::new(read, |_| Vec::new(), |_| page("tea")).await;
+        attack.world.write("workspace/notes.md", KEY);
+        attack.world.done(&["chat", "read my notes"]).await;
+        let newest = attack.newest();
+        assert!(!newest.contains(KEY) && newest.contains("[secret OPENAI_API_KEY]"), "{newest}");
+    }
+}
