@@ -125,6 +125,8 @@ macro_rules! contract_suite {
                 a_change_of_a_file_is_kept_with_both_texts
                 a_change_of_a_file_is_there_before_it_is_made
                 a_file_is_known_by_the_conversation_that_made_it
+                what_lies_below_a_folder_is_listed_newest_first
+                what_a_running_program_may_write_over_is_kept
             }
             instructing {
                 what_a_program_changed_waits_with_what_it_held_first

@@ -37,7 +37,10 @@ pub trait FileVersions: Send + Sync {
     /// saw count too.
     async fn files_changed_in(&self, conversation: &ConversationId, since_ms: i64) -> Result<Vec<String>, StoreError>;
 
-    /// What files held before changes and is no text of the store, in the order in which it is worth keeping: what clean turns
+    /// The files whose path begins like this and that a change made or left there: the newest first, `most` of them at most.
+    async fn files_below(&self, folder: &str, most: u32) -> Result<Vec<String>, StoreError>;
+
+    /// What files held before changes, and before programs that have not ended, and is no text of the store, in the order in which it is worth keeping: what clean turns
     /// changed, then what others changed, with `outside/` last; the newest first.
     async fn kept_files(&self) -> Result<Vec<KeptFile>, StoreError>;
 }

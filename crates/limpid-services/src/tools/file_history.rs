@@ -322,7 +322,15 @@ impl FileHistory {
             ))
         })?;
         let shown = |content: FileContent| content.text.unwrap_or_else(|| format!("(SHA-256 {})", content.hash));
-        let (content, text, there) = (now.hash, shown(now), file.before.map(shown));
+        // What nobody can be shown is accepted by nobody.
+        let text = match now.text {
+            Some(text) => text,
+            None => read(&path.display().to_string())?,
+        };
+        if FileHash::of(text.as_bytes()) != now.hash {
+            return Err(AgentError::Invalid(format!("`{name}` changes while it is read; look at it again")));
+        }
+        let (content, there) = (now.hash, file.before.map(shown));
         Ok(FileOffer { from: name.to_owned(), to: name.to_owned(), text, content, there })
     }
 

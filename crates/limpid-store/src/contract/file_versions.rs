@@ -5,8 +5,8 @@ use limpid_core::{ConversationId, Trust};
 use super::Bench;
 use super::sample::ODD;
 use crate::{
-    Author, FileChangeEnd, FileContent, FileHash, FileVersion, FileVersionId, KeptFile, NewFileVersion, Store,
-    StoreError,
+    Author, FileChangeEnd, FileContent, FileHash, FileVersion, FileVersionId, KeptFile, NewFileVersion, NewProgramRun,
+    Store, StoreError,
 };
 
 /// A change of a file from one content to another, ended.
@@ -133,4 +133,40 @@ pub async fn a_file_is_known_by_the_conversation_that_made_it(bench: &Bench) {
     assert_eq!((changed_in("first", 4).await, changed_in("third", 0).await), (vec!["b.md".to_owned()], Vec::new()));
     assert_eq!(bench.other.files_changed_in(&ConversationId::new("first"), 0).await.unwrap(), Vec::<String>::new());
     assert_eq!(bench.other.file_made_by("outside/a").await.unwrap(), None);
+}
+
+/// Of the files below a folder those are listed that are there by what is known, the newest first.
+// SEC-063
+pub async fn what_lies_below_a_folder_is_listed_newest_first(bench: &Bench) {
+    let store = bench.store.as_ref();
+    for (at, path) in
+        ["outside/a", "outside/gone", "outside_b", "b.md", "outside/c_", "outside/a"].into_iter().enumerate()
+    {
+        change(store, path, (None, bytes(path.as_bytes())), (None, i64::try_from(at).unwrap())).await;
+    }
+    change(store, "outside/gone", (bytes(b"outside/gone"), None), (None, 9)).await;
+    let below = async |most| store.files_below("outside/", most).await.unwrap();
+    assert_eq!(below(9).await, ["outside/a", "outside/c_"]);
+    assert_eq!(below(1).await, ["outside/a"]);
+    assert_eq!(bench.other.files_below("outside/", 9).await.unwrap(), [""; 0]);
+}
+
+/// What files hold when a program starts is named as kept until the program has ended.
+// SEC-063
+pub async fn what_a_running_program_may_write_over_is_kept(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let hash = FileHash::of(b"held");
+    let new = NewProgramRun {
+        holder: "me".to_owned(),
+        tool: "exec".to_owned(),
+        folders: Vec::new(),
+        files: [("/o/a".to_owned(), FileContent::bytes(hash)), ("/w/b.md".to_owned(), FileContent::text("said"))]
+            .into(),
+        now_ms: 5,
+    };
+    let id = store.begin_program(new).await.unwrap();
+    assert_eq!(store.kept_files().await.unwrap(), [KeptFile { hash, at_ms: 5, is_foreign: true }]);
+    assert_eq!(bench.other.kept_files().await.unwrap(), []);
+    store.end_program(id, Vec::new()).await.unwrap();
+    assert_eq!(store.kept_files().await.unwrap(), []);
 }

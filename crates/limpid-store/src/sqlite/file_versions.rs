@@ -87,13 +87,34 @@ impl FileVersions for SqliteStore {
         .await
     }
 
+    async fn files_below(&self, folder: &str, most: u32) -> Result<Vec<String>, StoreError> {
+        let folder = folder.to_owned();
+        self.read(move |tx| {
+            // Of the changes of a file the newest says whether it is there.
+            let mut statement = tx.sql.prepare_cached(
+                "SELECT path FROM (SELECT path, after, MAX(id) AS newest FROM file_change
+                     WHERE owner = :owner AND ended AND substr(path, 1, length(:folder)) = :folder GROUP BY path)
+                 WHERE after IS NOT NULL ORDER BY newest DESC LIMIT :most",
+            )?;
+            let params = named_params! { ":owner": tx.owner, ":folder": folder, ":most": most };
+            let paths = statement.query_map(params, |row| row.get(0))?;
+            Ok(paths.collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
     async fn kept_files(&self) -> Result<Vec<KeptFile>, StoreError> {
         self.read(move |tx| {
             let mut statement = tx.sql.prepare_cached(
-                "SELECT before, MAX(at_ms), MIN(CASE WHEN trust NOT IN ('guest', 'outside') THEN 0
-                     WHEN path NOT LIKE 'outside/%' THEN 1 ELSE 2 END) FROM file_change
-                 WHERE owner = :owner AND before IS NOT NULL
-                 AND before NOT IN (SELECT hash FROM file_text WHERE owner = :owner) GROUP BY before ORDER BY 3, 2 DESC",
+                "SELECT held, MAX(at_ms), MIN(rank) FROM (
+                     SELECT before AS held, at_ms, CASE WHEN trust NOT IN ('guest', 'outside') THEN 0
+                         WHEN path NOT LIKE 'outside/%' THEN 1 ELSE 2 END AS rank
+                     FROM file_change WHERE owner = :owner AND before IS NOT NULL
+                     UNION ALL
+                     SELECT file.hash, run.at_ms, 2 FROM program_run_file AS file
+                     JOIN program_run AS run ON run.id = file.run WHERE run.owner = :owner)
+                 WHERE held NOT IN (SELECT hash FROM file_text WHERE owner = :owner)
+                 GROUP BY held ORDER BY 3, 2 DESC",
             )?;
             let kept = statement.query_map(named_params! { ":owner": tx.owner }, |row| {
                 Ok(KeptFile { hash: FileHash(row.get(0)?), at_ms: row.get(1)?, is_foreign: row.get::<_, u8>(2)? > 0 })

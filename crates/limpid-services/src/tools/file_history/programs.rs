@@ -1,24 +1,37 @@
-//! What programs change of the files that instruct the agent: what these hold is written down before each program, and what is
-//! another content afterwards waits until the owner accepts it. Neither size nor time of a file is looked at.
+//! What programs change of the files that instruct the agent, and of what tools wrote where strangers' text is kept: what these
+//! hold is written down before each program. What is another content afterwards waits until the owner accepts it, or can be
+//! undone. Neither size nor time of a file is looked at.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use limpid_config::{Config, Home, Live, process, regular_file};
-use limpid_store::{FileContent, FileHash, NewProgramRun, ProgramRun, ProgramRunId, WaitingFile};
+use limpid_core::Trust;
+use limpid_store::{
+    FileChangeEnd, FileContent, FileHash, NewFileVersion, NewProgramRun, ProgramRun, ProgramRunId, WaitingFile,
+};
 
-use super::kept::hash_of;
+use super::kept::{KeptFiles, hash_of};
 use super::names::FileNames;
 use crate::error::AgentError;
 use crate::memory::MemoryWriter;
+use crate::tools::builtin::OUTSIDE;
 use crate::tools::policy::{PathResolver, QUOTED};
 
 /// Bytes of a file up to which its text is kept, so that the owner can be shown what changed.
 const KEPT: u64 = 256 * 1024;
 
+/// Files that tools wrote where strangers' text is kept, and bytes of all of them, up to which programs cannot write over them
+/// for good: the newest.
+const MOST_WRITTEN: u32 = 2000;
+const MOST_BYTES_WRITTEN: u64 = 16 * 1024 * 1024;
+
 /// How long a program whose call was given up may still write, at most, in milliseconds.
 const DYING_MS: i64 = 5000;
+
+/// Where a change comes from that a program made.
+const PROGRAM: &str = "program";
 
 /// Watches what programs change.
 pub(super) struct ProgramWatch {
@@ -26,6 +39,7 @@ pub(super) struct ProgramWatch {
     config: Live<Config>,
     memory: MemoryWriter,
     names: FileNames,
+    kept: KeptFiles,
     /// The programs of this process, and when the call of one was given up.
     live: Mutex<BTreeMap<ProgramRunId, Option<i64>>>,
 }
@@ -39,7 +53,8 @@ pub(crate) struct RunningProgram {
 impl ProgramWatch {
     pub(super) fn new(home: &Home, config: Live<Config>, memory: MemoryWriter) -> Arc<Self> {
         let names = FileNames::new(home);
-        Arc::new(Self { home: home.clone(), config, memory, names, live: Mutex::default() })
+        let kept = KeptFiles::new(home.kept_files());
+        Arc::new(Self { home: home.clone(), config, memory, names, kept, live: Mutex::default() })
     }
 
     /// Writes down what the files hold before a program is started.
@@ -48,14 +63,21 @@ impl ProgramWatch {
     /// When that cannot be written down: then nothing may be started.
     pub(super) async fn begin(self: &Arc<Self>, tool: &str, now_ms: i64) -> Result<RunningProgram, AgentError> {
         self.settle(now_ms).await?;
+        let written = self.written().await?;
+        let instructing = self.files().into_iter().filter_map(|(path, content)| Some((path, content?)));
         let new = NewProgramRun {
             holder: self.memory.holder().to_owned(),
             tool: tool.to_owned(),
             folders: self.resolver().writable().iter().map(|folder| folder.display().to_string()).collect(),
-            files: self.files().into_iter().filter_map(|(path, content)| Some((path, content?))).collect(),
+            files: written.clone().into_iter().chain(instructing).collect(),
             now_ms,
         };
         let id = self.memory.database().begin_program(new.clone()).await?;
+        // The rows come first: what no row names is removed.
+        if let Err(error) = self.keep(&written) {
+            self.memory.database().end_program(id, Vec::new()).await?;
+            return Err(error);
+        }
         self.live().insert(id, None);
         Ok(RunningProgram { run: Some(ProgramRun { id, new }), watch: Arc::clone(self) })
     }
@@ -99,6 +121,7 @@ impl ProgramWatch {
                 changed.push(WaitingFile { path, before: before.cloned(), cause, at_ms: now_ms, told: None });
             }
         }
+        self.note_written_over(run, now_ms).await?;
         self.memory.database().end_program(run.id, changed).await?;
         self.live().remove(&run.id);
         Ok(())
@@ -113,6 +136,65 @@ impl ProgramWatch {
                 && change.tool.as_ref() != Some(&run.new.tool)
                 && !change.trust.is_foreign()
         }))
+    }
+
+    /// What the files hold that tools wrote where strangers' text is kept: whatever may run there can write over them.
+    async fn written(&self) -> Result<BTreeMap<String, FileContent>, AgentError> {
+        let names = self.memory.database().files_below(&format!("{OUTSIDE}/"), MOST_WRITTEN).await?;
+        let (mut files, mut left) = (BTreeMap::new(), MOST_BYTES_WRITTEN);
+        for path in names.iter().map(|name| self.names.path(name)) {
+            let Ok(about) = path.symlink_metadata() else { continue };
+            if let Some(rest) = left.checked_sub(about.len()).filter(|_| about.is_file())
+                && let Ok(Some(hash)) = hash_of(&path)
+            {
+                left = rest;
+                files.insert(path.display().to_string(), FileContent::bytes(hash));
+            }
+        }
+        Ok(files)
+    }
+
+    fn keep(&self, files: &BTreeMap<String, FileContent>) -> Result<(), AgentError> {
+        for (path, content) in files {
+            let path = Path::new(path);
+            if let Err(error) = self.kept.keep(path, content.hash)
+                // Whoever has changed it since keeps what it held.
+                && hash_of(path).is_ok_and(|now| now == Some(content.hash))
+            {
+                return Err(AgentError::file(path)(error));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes down what a program wrote over that a tool had written, so that it can be undone.
+    async fn note_written_over(&self, run: &ProgramRun, now_ms: i64) -> Result<(), AgentError> {
+        let database = self.memory.database();
+        for (path, before) in &run.new.files {
+            let Ok(way) = Path::new(path).strip_prefix(self.home.outside()) else { continue };
+            let Ok(now) = hash_of(Path::new(path)) else { continue };
+            let name = Path::new(OUTSIDE).join(way).display().to_string();
+            let newest = database.newest_file_version(&name).await?.filter(|change| change.at_ms >= run.new.now_ms);
+            // A tool that wrote it meanwhile has said so itself.
+            let before = newest.map_or_else(|| Some(before.clone()), |change| change.after);
+            let after = now.map(FileContent::bytes);
+            if before.as_ref().map(|content| content.hash) == now {
+                continue;
+            }
+            let new = NewFileVersion {
+                path: name,
+                undoes: None,
+                before: before.clone(),
+                trust: Trust::Outside,
+                source: PROGRAM.to_owned(),
+                conversation: None,
+                tool: Some(run.new.tool.clone()),
+                now_ms,
+            };
+            let id = database.begin_file_change(new).await?;
+            database.end_file_change(id, FileChangeEnd { before, after, author: None }).await?;
+        }
+        Ok(())
     }
 
     /// What the files hold that instruct the agent and that programs can write; none for one that cannot be read.
