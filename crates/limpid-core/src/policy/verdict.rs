@@ -50,6 +50,8 @@ pub struct Call<'a> {
     pub fetched: usize,
     /// Its arguments, parsed.
     pub arguments: &'a Argument,
+    /// The same with its path spelled in other ways: a rule that holds a call back holds it back under each.
+    pub spellings: &'a [Argument],
     /// The files and folders that it would touch, looked up.
     pub paths: &'a [PathFacts],
     /// Where it would send or fetch something.
@@ -143,7 +145,13 @@ impl Call<'_> {
 /// text that holds for files too: what would be written into one later has to be seen.
 pub fn lasting_yes(setting: &Setting<'_>, call: &Call<'_>) -> Option<String> {
     let writes = call.paths.iter().any(|path| path.write);
-    if writes && setting.trust.is_foreign() { None } else { call.pattern() }
+    if writes && setting.trust.is_foreign() {
+        return None;
+    }
+    // What was allowed while nothing private was at hand says nothing of later.
+    let with_private = setting.private && matches!(call.row(), Row::FetchLink | Row::FetchComposed);
+    let pattern = call.pattern()?;
+    Some(if with_private { format!("{pattern}, with what is private here") } else { pattern })
 }
 
 /// Whether a yes to a call makes files of the owner's of what a stranger's text led to.
@@ -162,8 +170,10 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
         let what = consequence(call.row(), call);
         return refused(format!("`{name}` is not for an agent that was given a task: {what}; put it into the result"));
     }
-    let is_in =
-        |rules: &[super::Rule]| rules.iter().any(|rule| rule.holds_back(&call.tool, call.arguments, call.destination));
+    let spellings = || std::iter::once(call.arguments).chain(call.spellings);
+    let holds_back =
+        |rule: &super::Rule| spellings().any(|arguments| rule.holds_back(&call.tool, arguments, call.destination));
+    let is_in = |rules: &[super::Rule]| rules.iter().any(holds_back);
     if is_in(&setting.rules.deny) {
         return refused(format!("the owner's rules forbid this call of `{name}`"));
     }

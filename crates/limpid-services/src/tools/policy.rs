@@ -355,6 +355,7 @@ impl CallFacts {
             address: if self.own_network { address.of_own_network() } else { address },
             fetched: context.times_fetched(&self.effect),
             arguments: &self.arguments,
+            spellings: &self.spellings,
             paths: &self.paths,
             destination: self.destination.as_ref(),
             reserved: context.reserved,

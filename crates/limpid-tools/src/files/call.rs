@@ -34,8 +34,7 @@ pub(super) fn path_argument(
     absent: Option<&str>,
 ) -> Vec<PathArgument> {
     let path = arguments.get("path").and_then(Value::as_str).or(absent);
-    let long = |path: &str| grants.written_out(path).unwrap_or_else(|| path.to_owned());
-    path.map(|path| PathArgument { path: long(path), write, adds: false }).into_iter().collect()
+    path.map(|path| PathArgument { path: grants.judged(path), write, adds: false }).into_iter().collect()
 }
 
 /// Says of a call whose path may not be written that it cannot run.

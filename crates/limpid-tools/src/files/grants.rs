@@ -199,9 +199,21 @@ impl Grants {
         Ok(Place { root, path: way, asked: path.to_owned() })
     }
 
+    /// A path as policies judge it. One with `..` is the place that will be opened: what stands before a `..` may be a link, and whoever
+    /// followed it first would read another path.
+    pub(crate) fn judged(&self, path: &str) -> String {
+        let long = self.written_out(path).unwrap_or_else(|| path.to_owned());
+        let goes_back = Path::new(&long).components().any(|part| part == Component::ParentDir);
+        match self.place(&long) {
+            Ok(place) if goes_back => place.root.folder.join(place.path).display().to_string(),
+            // What is in no granted folder is refused.
+            _ => long,
+        }
+    }
+
     /// The absolute path that stands behind one that begins with a short name, or that begins at a folder which is not the
     /// workspace; none for every other.
-    pub(crate) fn written_out(&self, path: &str) -> Option<String> {
+    fn written_out(&self, path: &str) -> Option<String> {
         let inside = |name: &str| path.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with('/'));
         let Some((rest, folders)) = self.short.iter().find_map(|(name, folders)| Some((inside(name)?, folders))) else {
             return self.based(path);

@@ -37,6 +37,7 @@ fn call<'a>(name: &'a str, effect: &'a Effect, arguments: &'a Argument) -> Call<
         address: AddressOrigin::Composed,
         fetched: 0,
         arguments,
+        spellings: &[],
         paths: &[],
         destination: None,
         reserved: false,

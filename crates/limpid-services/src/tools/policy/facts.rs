@@ -16,6 +16,8 @@ pub(crate) struct CallFacts {
     pub(crate) effect: Effect,
     /// The arguments as rules are compared with them.
     pub(crate) arguments: Argument,
+    /// The same with the path that they name spelled as whoever writes a rule may have spelled it.
+    pub(crate) spellings: Vec<Argument>,
     pub(crate) paths: Vec<PathFacts>,
     /// Where it would send or fetch something.
     pub(crate) destination: Option<Destination>,
@@ -50,7 +52,9 @@ impl CallFacts {
         bind(&resolver.workspace());
         paths.iter().for_each(|path| bind(&path.real));
         tool.bound_to(arguments).iter().for_each(|text| bind(text));
+        let spelled = |path: String| Some(plain(&with_path(arguments, path)?));
         Self {
+            spellings: paths.iter().flat_map(|path| resolver.spellings(path)).filter_map(spelled).collect(),
             effect: tool.effect(arguments),
             destination: tool.destination(arguments),
             adds,
@@ -82,6 +86,13 @@ fn plain(value: &Value) -> Argument {
         }
         other => Argument::Text(other.to_string()),
     }
+}
+
+/// The same arguments with another path; none where they name none.
+fn with_path(arguments: &Value, path: String) -> Option<Value> {
+    let mut spelled = arguments.clone();
+    *spelled.get_mut("path").filter(|path| path.is_string())? = Value::from(path);
+    Some(spelled)
 }
 
 /// A text that is the same for the same arguments, whatever their order.

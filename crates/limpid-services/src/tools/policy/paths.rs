@@ -89,6 +89,20 @@ impl PathResolver {
         }
     }
 
+    /// The ways to spell a path: as it reads without steps back and with every link followed, each whole, from the workspace where it
+    /// lies there, and by the short name of the folder for what strangers wrote.
+    pub(crate) fn spellings(&self, path: &PathFacts) -> Vec<String> {
+        let said = plain(&self.base.join(&path.written));
+        let mut spellings = BTreeSet::new();
+        for whole in [said.as_path(), Path::new(&path.real)] {
+            let below = |folder: &Path| whole.strip_prefix(folder).ok().map(Path::to_owned);
+            spellings.insert(whole.display().to_string());
+            spellings.extend(below(&self.workspace).map(|way| way.display().to_string()));
+            spellings.extend(below(&self.outside).map(|way| Path::new(OUTSIDE).join(way).display().to_string()));
+        }
+        spellings.into_iter().collect()
+    }
+
     /// What a change of the file at a place would be.
     fn change(&self, real: &Path, adds: bool) -> FileChange {
         let is_there = real.symlink_metadata().is_ok();
@@ -162,6 +176,19 @@ fn follow(mut at: PathBuf, path: &Path, left: &mut usize) -> PathBuf {
         }
     }
     at
+}
+
+/// A path as it reads: each `..` takes back the part before it.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(plain.pop()),
+            other => plain.push(other),
+        }
+    }
+    plain
 }
 
 #[cfg(unix)]
@@ -343,5 +370,43 @@ mod tests {
         std::fs::hard_link(own, home.path().join("outside/own.txt")).unwrap();
         let adds = PathArgument { path: "../outside/own.txt".into(), write: true, adds: true };
         assert_eq!(resolver.resolve(adds).change, FileChange::Other, "it is the owner's file as well");
+    }
+
+    /// Parts that paths are made of: names, steps back, and links that lead to folders and to nothing, in a folder of a stranger's.
+    #[cfg(unix)]
+    const PARTS: [&str; 10] = ["outside", "workspace", "docs", "tool", "..", ".", "deep", "up", "nowhere", "self"];
+
+    // SEC-062
+    #[cfg(unix)]
+    #[test]
+    fn what_is_judged_is_what_is_written() {
+        use std::os::unix::fs::symlink;
+        use std::sync::Arc;
+
+        use limpid_tools::files::{Grants, Root, WriteFile, restore};
+        use proptest::prelude::*;
+
+        use crate::tools::Tool as _;
+
+        proptest!(|(parts in proptest::collection::vec(prop::sample::select(&PARTS[..]), 0..8), whole in any::<bool>())| {
+            let (home, resolver) = bench();
+            let at = |name: &str| home.path().join(name);
+            std::fs::create_dir_all(at("outside/tool/a/b")).unwrap();
+            for (link, target) in [("deep", "a/b"), ("up", ".."), ("nowhere", "x/y/z"), ("self", "../tool")] {
+                symlink(target, at("outside/tool").join(link)).unwrap();
+            }
+            let grants = Grants::new(at("workspace"), at("data/locks"))
+                .with(Root { folder: at("outside"), write: true, trust: limpid_core::Trust::Outside })
+                .with_short(OUTSIDE, [at("outside")]);
+            let path = parts.iter().copied().chain(["new.txt"]).collect::<PathBuf>().display().to_string();
+            let path = if whole { at(&path).display().to_string() } else { path };
+            let call = serde_json::json!({ "path": path, "content": "x" });
+            let tool = WriteFile::new(Arc::new(grants.clone()));
+            let judged = resolver.resolve(tool.paths(&call).remove(0)).real;
+            if restore(&grants, &path, Some(b"x")).is_ok() {
+                let made = std::fs::read_to_string(&judged).ok();
+                prop_assert_eq!(made.as_deref(), Some("x"), "{} was judged as {}", path, judged);
+            }
+        });
     }
 }
