@@ -7,6 +7,7 @@
 //! - [`confinement`]: what a program may touch and use, as one value.
 //! - `programs`: how programs are run, as the owner has set it.
 //! - [`places`]: the folders of that value, resolved once; [`toolchains`]: what of some of them is kept back.
+//! - `stand_in`: the folder that a program with the network writes.
 //! - [`calls`]: the system calls that a program may make.
 //! - [`sandbox`]: what the hidden sub-commands of the binary do with that value: one watches over the program and ends
 //!   everything that it started, the others restrict themselves and start it.
@@ -24,6 +25,7 @@ mod processes;
 mod programs;
 pub mod run;
 pub mod sandbox;
+mod stand_in;
 mod toolchains;
 pub mod view;
 pub mod words;
@@ -103,8 +105,7 @@ impl Tool for Exec {
 
     fn paths(&self, arguments: &Value) -> Vec<PathArgument> {
         let folder = arguments.get("working_dir").and_then(Value::as_str).unwrap_or(".");
-        let folder = self.programs.grants.written_out(folder).unwrap_or_else(|| folder.to_owned());
-        vec![PathArgument { path: folder, write: true, adds: false }]
+        vec![PathArgument { path: self.programs.grants.judged(folder), write: true, adds: false }]
     }
 
     fn with_whole_path(&self, arguments: &Value) -> Option<Value> {
@@ -128,9 +129,11 @@ impl Tool for Exec {
 
     /// The program and the folder with every link followed, and which folder that is. Their bytes are bound by `starts`.
     fn bound_to(&self, arguments: &Value) -> Vec<String> {
-        let Ok(Command { program, folder, script, .. }) = self.parsed(arguments) else { return Vec::new() };
+        let Ok(command) = self.parsed(arguments) else { return Vec::new() };
+        let low = self.programs.low_folders_named(&command);
+        let Command { program, folder, script, .. } = command;
         let paths = [&program, &folder].into_iter().chain(&script).map(|path| path.display().to_string());
-        paths.chain([place(&folder)]).chain(self.programs.network.names.iter().cloned()).collect()
+        paths.chain([place(&folder)]).chain(self.programs.network.names.iter().cloned()).chain(low).collect()
     }
 
     fn starts(&self, arguments: &Value) -> Option<Started> {

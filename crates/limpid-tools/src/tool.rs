@@ -139,6 +139,11 @@ pub trait Tool: Send + Sync {
         false
     }
 
+    /// The call that a call has made later, by the tool's name and its arguments: whoever plans it is judged as if they made it now.
+    fn plans(&self, _arguments: &Value) -> Option<(&'static str, Value)> {
+        None
+    }
+
     /// What a program that a call would start gets of the owner's and of the network, if it may be a stranger's. `trust` is who led
     /// to the call.
     fn strangers_program(&self, _trust: Trust, _approved: bool, _arguments: &Value) -> Option<StrangersProgram> {

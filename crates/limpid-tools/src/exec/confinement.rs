@@ -1,7 +1,8 @@
 //! What a program may touch and use, as one value that the agent hands to the sandbox.
 
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -14,10 +15,20 @@ pub struct Place {
     pub named: PathBuf,
     /// The path with every link followed.
     pub path: PathBuf,
+    /// Where a program with a file system of its own finds it.
+    pub at: PathBuf,
     /// The device that it is on.
     pub device: u64,
     /// Its number on that device.
     pub inode: u64,
+}
+
+impl Place {
+    /// A folder or file, by a path without links; none when it is gone.
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        let (about, path) = (path.symlink_metadata().ok()?, path.to_owned());
+        Some(Self { named: path.clone(), at: path.clone(), path, device: about.dev(), inode: about.ino() })
+    }
 }
 
 /// What a program may touch and use.

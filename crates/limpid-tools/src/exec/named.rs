@@ -1,6 +1,7 @@
 //! Which places the words of a call name.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
 
 use super::command::Command;
 use super::places::Kind;
@@ -15,13 +16,16 @@ const LONGEST: usize = 4096;
 /// Behind these signs a path may begin within a word.
 const SIGNS: [char; 4] = ['=', ':', ',', '@'];
 
-/// The kinds of places that a call names.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The places that a call names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Named {
-    /// Where strangers' text may be.
+    /// Whether it names a place where strangers' text may be.
     pub(super) low: bool,
-    /// The owner's.
+    /// Whether it names one of the owner's.
     pub(super) high: bool,
+    /// The granted low folders that it names itself, without links. What only a link leads to is not among them: whoever may
+    /// change the link would choose what is seen.
+    pub(super) low_folders: BTreeSet<PathBuf>,
 }
 
 impl Named {
@@ -32,32 +36,41 @@ impl Named {
 }
 
 impl Programs {
-    /// The kinds of places that a call names: as its folder, as its program, or in one of its words.
+    /// The places that a call names: as its folder, as its program, or in one of its words.
     pub(super) fn named(&self, command: &Command) -> Named {
         let mut named = Named::default();
         let own = [&command.folder, &command.program].into_iter().chain(&command.script);
-        own.filter_map(|path| self.kind_of(path)).for_each(|kind| named.add(kind));
+        for (path, kind) in own.filter_map(|path| self.innermost(path)) {
+            named.add(kind);
+            named.low_folders.extend((kind == Kind::Low).then(|| path.to_owned()));
+        }
         for word in command.words.iter().skip(1) {
-            let paths = parts(word).filter_map(|part| command.folder.join(part).canonicalize().ok());
-            paths.filter_map(|path| self.kind_of(&path)).for_each(|kind| named.add(kind));
-            self.within(word).into_iter().for_each(|kind| named.add(kind));
+            let paths = parts(word).map(|part| command.folder.join(part)).collect::<Vec<_>>();
+            let real = paths.iter().filter_map(|path| path.canonicalize().ok());
+            real.filter_map(|path| self.kind_of(&path)).for_each(|kind| named.add(kind));
+            let said = paths.iter().filter_map(|path| self.innermost(&without_steps_back(path)));
+            named.low_folders.extend(said.filter(|(_, kind)| *kind == Kind::Low).map(|(path, _)| path.to_owned()));
+            for (path, kind) in self.within(word) {
+                named.add(kind);
+                named.low_folders.extend((kind == Kind::Low).then(|| path.to_owned()));
+            }
         }
         named
     }
 
-    /// The kinds of folders whose paths stand somewhere in a word: in a text for a shell nobody looks for words.
-    fn within(&self, word: &str) -> Vec<Kind> {
-        let found = |(paths, kind): ([&Path; 2], Kind)| {
-            let names = paths.map(|path| path.display().to_string());
-            let places = names.iter().flat_map(|name| word.match_indices(name.as_str()));
-            places.map(|(at, name)| (at, name.len(), kind)).collect::<Vec<_>>()
-        };
-        let found: Vec<_> = self.folders().flat_map(found).collect();
+    /// The folders whose paths stand somewhere in a word: in a text for a shell nobody looks for words.
+    fn within(&self, word: &str) -> Vec<(&Path, Kind)> {
+        let mut found = Vec::new();
+        for (paths, kind) in self.folders() {
+            for name in paths.map(|path| path.display().to_string()) {
+                found.extend(word.match_indices(name.as_str()).map(|(at, _)| (at, name.len(), (paths[1], kind))));
+            }
+        }
         // Of a folder within another one only the inner one is named.
-        let is_inner = |(at, length, _): &&(usize, usize, Kind)| {
+        let is_inner = |(at, length, _): &&(usize, usize, _)| {
             !found.iter().any(|(other, longer, _)| other == at && longer > length)
         };
-        found.iter().filter(is_inner).map(|(.., kind)| *kind).collect()
+        found.iter().filter(is_inner).map(|(.., folder)| *folder).collect()
     }
 
     /// Whether one of a call's words names something in the folder of a toolchain, where packages of strangers lie.
@@ -74,6 +87,19 @@ impl Programs {
         };
         is_there(command.folder.clone()) || command.words.iter().skip(1).any(named)
     }
+}
+
+/// A path as it reads: each `..` takes back the part before it.
+fn without_steps_back(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            Component::CurDir => {}
+            other => plain.push(other),
+        }
+    }
+    plain
 }
 
 /// What of a word may be a path: the whole, what stands before or behind a sign, and what follows the letter of an option.

@@ -12,6 +12,7 @@ use rustix::fs::OFlags;
 use super::command::Command;
 use super::confinement::{Confinement, Network, Place};
 use super::programs::Programs;
+use super::stand_in::StandIn;
 use super::toolchains::Parts;
 use super::view::View;
 use crate::files::Root;
@@ -112,7 +113,7 @@ impl Programs {
     /// A sentence, when a granted folder was moved: its place and what is at the old one are not what was granted.
     pub(super) fn confinement(
         &self,
-        folder: PathBuf,
+        command: &Command,
         view: View,
         (read_only, spares_disk): (bool, bool),
     ) -> Result<Confinement, String> {
@@ -120,19 +121,24 @@ impl Programs {
         if let Some(moved) = folders.iter().find_map(Folder::moved) {
             return Err(moved);
         }
-        let seen = |kind: Kind| match kind {
+        // What could be sent is what the call names, and no other stranger's folder.
+        let named = (view == View::Apart).then(|| self.named(command).low_folders);
+        let is_named = |folder: &Folder| named.as_ref().is_none_or(|named| named.contains(&folder.place.path));
+        let seen = |folder: &Folder| match folder.kind {
             Kind::High { .. } => view.reads_high(),
-            Kind::Low => view.reads_low(),
-            Kind::Outside => !view.writes_high(),
-            Kind::Programs | Kind::Toolchain => true,
+            Kind::Low => view.reads_low() && is_named(folder),
+            Kind::Outside => view.reads_low(),
+            // Of the owner's own scripts it sees the one that it is.
+            Kind::Programs => view != View::Apart,
+            Kind::Toolchain => true,
         };
         let writes = |kind: Kind| match kind {
             Kind::High { write } => write && view.writes_high(),
-            Kind::Outside => !view.writes_high(),
+            Kind::Outside => view.reads_low(),
             Kind::Low | Kind::Programs | Kind::Toolchain => false,
         };
         let of = |write: bool| {
-            let chosen = folders.iter().filter(|folder| seen(folder.kind) && folder.kind != Kind::Toolchain);
+            let chosen = folders.iter().filter(|folder| seen(folder) && folder.kind != Kind::Toolchain);
             let chosen = chosen.filter(|folder| (writes(folder.kind) && !read_only) == write);
             chosen.map(|folder| folder.place.clone()).collect::<Vec<_>>()
         };
@@ -141,7 +147,7 @@ impl Programs {
             let mut around = write.iter().chain(&read);
             around.any(|place| path.starts_with(&place.path) && path != place.path)
         };
-        let unseen = folders.iter().filter(|folder| !seen(folder.kind)).map(|folder| folder.place.path.clone());
+        let unseen = folders.iter().filter(|folder| !seen(folder)).map(|folder| folder.place.path.clone());
         let unseen = unseen.filter(|path| path.symlink_metadata().is_ok());
         let home = self.home.canonicalize().ok();
         // A grant of a folder above Limpid's own gives away no settings, keys or conversations.
@@ -154,6 +160,12 @@ impl Programs {
         hidden.extend(toolchains.filter(|path| inside(path)).cloned());
         let parts = self.toolchain_parts();
         read.extend(parts.places);
+        let own = folders
+            .iter()
+            .any(|folder| folder.kind == Kind::Programs && command.program.starts_with(&folder.place.path));
+        if own && view == View::Apart {
+            read.extend(Place::of(&command.program));
+        }
         Ok(Confinement {
             hidden,
             split: parts.split,
@@ -164,10 +176,23 @@ impl Programs {
             write,
             read,
             network: if view.has_network() { self.network.clone() } else { Network::default() },
-            limits: self.limits_in(&folder),
-            folder,
+            limits: self.limits_in(&command.folder),
+            folder: command.folder.clone(),
             spares_disk,
         })
+    }
+
+    /// Gives a program an empty folder where `outside/` is.
+    pub(super) fn stand_in(&self, confinement: &mut Confinement) -> Result<StandIn, String> {
+        let made = StandIn::make(&confinement.scratch, &self.outside)?;
+        let outside = self.resolved().folders.iter().find(|folder| folder.kind == Kind::Outside);
+        let at = outside.map_or_else(|| self.outside.clone(), |folder| folder.place.path.clone());
+        let failed = |error| format!("the folder for what the program writes cannot be used: {error}");
+        let path = made.folder().canonicalize().map_err(failed)?;
+        let about = path.symlink_metadata().map_err(failed)?;
+        let named = self.outside.clone();
+        confinement.write.push(Place { named, path, at, device: about.dev(), inode: about.ino() });
+        Ok(made)
     }
 
     /// Whether a path without links lies where strangers' text may be.
@@ -177,8 +202,14 @@ impl Programs {
 
     /// What kind the innermost folder around a path without links is of.
     pub(super) fn kind_of(&self, path: &Path) -> Option<Kind> {
-        let around = self.resolved().folders.iter().filter(|folder| path.starts_with(&folder.place.path));
-        around.max_by_key(|folder| folder.place.path.components().count()).map(|folder| folder.kind)
+        self.innermost(path).map(|(_, kind)| kind)
+    }
+
+    /// The innermost folder around a path, by the one that the owner wrote or the one without links.
+    pub(super) fn innermost(&self, path: &Path) -> Option<(&Path, Kind)> {
+        let around = self.folders().filter(|(paths, _)| paths.iter().any(|folder| path.starts_with(folder)));
+        let innermost = around.max_by_key(|([_, real], _)| real.components().count());
+        innermost.map(|([_, real], kind)| (real, kind))
     }
 
     /// Who may have written what a program prints: whoever wrote what it can read and, where the call names a package, whoever
@@ -274,7 +305,13 @@ impl Resolved {
         let opened = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(&path);
         match opened.and_then(|handle| Ok((handle.metadata()?, handle))) {
             Ok((about, handle)) => self.folders.push(Folder {
-                place: Place { named: named.to_owned(), path, device: about.dev(), inode: about.ino() },
+                place: Place {
+                    named: named.to_owned(),
+                    at: path.clone(),
+                    path,
+                    device: about.dev(),
+                    inode: about.ino(),
+                },
                 kind,
                 handle,
             }),

@@ -101,15 +101,30 @@ impl Programs {
         (self.view(Trust::Owner, false, command) == View::Apart).then_some(&*self.network.names)
     }
 
+    /// The granted low folders that a call names, as the owner knows them.
+    pub(super) fn low_folders_named(&self, command: &Command) -> Vec<String> {
+        let named = self.named(command).low_folders;
+        let is_named = |folder: &Path| folder.canonicalize().is_ok_and(|real| named.contains(&real));
+        let roots = self.grants.roots().filter(|root| root.folder != self.outside && is_named(&root.folder));
+        roots.map(|root| self.grants.name_of(root)).collect()
+    }
+
     /// What whoever is asked about a call has to know of its view besides the command.
     pub(super) fn told_of(&self, trust: Trust, command: &Command) -> Option<String> {
         let view = self.view(trust, true, command);
         let hosts = self.network.names.join(", ");
         match view {
-            View::Online => Some(format!("it can read your folders and send to {hosts}")),
+            View::Online => {
+                let variables: Vec<&str> = self.own_environment.iter().map(|(name, _)| name.as_str()).collect();
+                let variables = match variables.is_empty() {
+                    true => String::new(),
+                    false => format!(" and the variables {}", variables.join(", ")),
+                };
+                Some(format!("it can read your folders{variables} and send to {hosts}"))
+            }
             View::Apart => {
-                let folders = self.grants.roots().filter(|root| root.trust.is_foreign() && root.folder != self.outside);
-                let folders: String = folders.map(|root| format!(" and in `{}`", self.grants.name_of(root))).collect();
+                let folders = self.low_folders_named(command);
+                let folders: String = folders.into_iter().map(|folder| format!(" and in `{folder}`")).collect();
                 Some(format!(
                     "it can reach {hosts} and send there this command and what lies in `outside/`{folders}, where copies of \
                      what is yours may be"

@@ -15,6 +15,7 @@ use super::command::{Command, path_variable};
 use super::disk;
 use super::programs::Programs;
 use super::sandbox;
+use super::stand_in::StandIn;
 use super::view::View;
 
 /// Seconds that the tool's own end may take after the program was told to end.
@@ -48,8 +49,9 @@ pub async fn run(
     stop: impl Future<Output = ()>,
 ) -> Result<String, String> {
     let Manner { view, read_only, approved, frozen } = manner;
-    let mut confinement = programs.confinement(command.folder.clone(), view, (read_only, !approved))?;
+    let mut confinement = programs.confinement(command, view, (read_only, !approved))?;
     confinement.frozen = frozen;
+    let stand_in = if view == View::Online && !read_only { Some(programs.stand_in(&mut confinement)?) } else { None };
     if confinement.spares_disk {
         let room = disk::room(confinement.write.iter().map(|place| place.path.as_path()))?;
         confinement.limits.disk_bytes = confinement.limits.disk_bytes.min(room.bytes);
@@ -82,6 +84,9 @@ pub async fn run(
         line(&mut text, &err);
     }
     line(&mut text, &ended);
+    if let Some(laid) = stand_in.and_then(StandIn::lay_down) {
+        line(&mut text, &laid);
+    }
     if ended != "Exit code: 0" {
         about_view(programs, view, read_only).iter().for_each(|sentence| line(&mut text, sentence));
     }
@@ -102,8 +107,8 @@ fn about_view(programs: &Programs, view: View, read_only: bool) -> Vec<String> {
             "It may be a stranger's and had the network, so it saw none of the owner's folders and variables.".to_owned(),
         ),
         View::Online => sentences.push(
-            "With the network it saw none of the folders of others but `outside/`. To use such a folder, start the program \
-             in it."
+            "With the network it saw none of the folders of others, and `outside/` was empty when it began. To use such a folder, \
+             start the program in it."
                 .to_owned(),
         ),
         View::Low if programs.network.is_granted() => sentences

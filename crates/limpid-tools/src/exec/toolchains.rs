@@ -113,7 +113,7 @@ impl Parts {
 }
 
 fn place(path: PathBuf, about: &Metadata) -> Place {
-    Place { named: path.clone(), path, device: about.dev(), inode: about.ino() }
+    Place { named: path.clone(), at: path.clone(), path, device: about.dev(), inode: about.ino() }
 }
 
 /// Whether a file has credentials, by its name or by what it says.

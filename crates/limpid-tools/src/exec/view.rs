@@ -16,7 +16,7 @@ pub enum View {
     Low,
     /// Strangers' places and the network, but nothing of the owner's.
     Apart,
-    /// The owner's places, to read, and the network; of strangers' places only the folder that it writes.
+    /// The owner's places, to read, and the network; nothing where a stranger's text may be. To write only an empty folder.
     Online,
 }
 

@@ -141,7 +141,8 @@ fn hold(confinement: &Confinement, around: Around, scratch: &[PathBuf]) -> Resul
     for (places, rights) in [(&confinement.read, look), (&confinement.write, all)] {
         for place in places {
             // The handle of the very folder or file, even if another one has been put in its place.
-            if let Ok(Some(handle)) = super::root::open(place) {
+            let path = if around == Around::Namespaces { &place.at } else { &place.path };
+            if let Ok(Some(handle)) = super::root::open(place, path) {
                 held = held.add_rule(PathBeneath::new(handle, rights))?;
             }
         }

@@ -49,14 +49,14 @@ pub(super) fn scratch() -> Vec<PathBuf> {
     vec![CALL.into(), "/tmp".into()]
 }
 
-/// Opens the folder or file that was resolved before; none when it is gone.
+/// Opens the folder or file that was resolved before, by its path or by where the program finds it; none when it is gone.
 ///
 /// # Errors
 /// When another one is in its place.
-pub(super) fn open(place: &Place) -> io::Result<Option<OwnedFd>> {
+pub(super) fn open(place: &Place, path: &Path) -> io::Result<Option<OwnedFd>> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW;
     #[expect(clippy::disallowed_methods, reason = "a handle to a place; what it holds is not read")]
-    let opened = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(&place.path);
+    let opened = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path);
     let handle = match opened {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         other => other?,
@@ -87,7 +87,8 @@ pub(super) fn change(confinement: &Confinement) -> Result<(), String> {
     }
     frozen.put(NEW.as_ref()).map_err(|error| failed(&error.to_string()))?;
     aliases(confinement);
-    for hidden in &confinement.hidden {
+    let is_covered = |hidden: &&PathBuf| confinement.write.iter().any(|place| place.at == **hidden);
+    for hidden in confinement.hidden.iter().filter(|hidden| !is_covered(hidden)) {
         seal(&new(hidden), false, false).map_err(|error| failed(&format!("{}: {error}", hidden.display())))?;
     }
     enter().map_err(|error| failed(&format!("it cannot be entered: {error}")))?;
@@ -121,8 +122,8 @@ fn parts(confinement: &Confinement) -> io::Result<BTreeMap<PathBuf, Part>> {
     }
     for (places, write) in [(&confinement.read, false), (&confinement.write, true)] {
         for place in places {
-            if let Some(source) = open(place)? {
-                parts.insert(place.path.clone(), Part::Bound { source, write });
+            if let Some(source) = open(place, &place.path)? {
+                parts.insert(place.at.clone(), Part::Bound { source, write });
             }
         }
     }
@@ -255,11 +256,11 @@ pub(super) fn seal(target: &Path, write: bool, device: bool) -> io::Result<()> {
 
 /// Where the owner named a folder by a path with links in it, that path leads to the folder here too.
 fn aliases(confinement: &Confinement) {
-    for place in confinement.read.iter().chain(&confinement.write).filter(|place| place.named != place.path) {
+    for place in confinement.read.iter().chain(&confinement.write).filter(|place| place.named != place.at) {
         let alias = new(&place.named);
         if let Some(folder) = alias.parent() {
             // Where that is not possible, the program still has the folder under its real path.
-            let _ = fs::create_dir_all(folder).and_then(|()| symlink(&place.path, &alias));
+            let _ = fs::create_dir_all(folder).and_then(|()| symlink(&place.at, &alias));
         }
     }
 }

@@ -239,6 +239,10 @@ async fn what_may_be_a_strangers_never_has_the_network_and_sight_of_the_owners_p
     for folder in ["theirs", "home/workspace", "home/outside"] {
         fs::write(bench.path(folder).join("test.py"), &script).unwrap();
     }
+    symlink(bench.path("mine/theirs"), bench.path("theirs/link")).unwrap();
+    // The folder that stands in the place of `outside/` belongs to whoever runs the tests.
+    let only_looks = script.replace("\nopen(", "\n# open(");
+    fs::write(bench.path("home/workspace/look.py"), only_looks).unwrap();
     hand_over(bench.folder.path());
     let run = async |command: &str, folder: &str, trust: Trust| {
         let at = |text: &str| text.replace("{}", &bench.folder.path().display().to_string());
@@ -257,6 +261,9 @@ async fn what_may_be_a_strangers_never_has_the_network_and_sight_of_the_owners_p
     let told = [
         run("python3 test.py", "{}/theirs", Trust::Owner).await,
         run("python3 test.py", "{}/home/outside", Trust::Owner).await,
+        // Of strangers' folders it sees what the call names, and not where a link of that stranger's leads.
+        run("python3 test.py link", "{}/theirs", Trust::Owner).await,
+        run("python3 test.py {}/mine/theirs", "{}/theirs", Trust::Owner).await,
         // It needs what is the owner's, so it has no network.
         run("python3 test.py {}/home/workspace", "{}/theirs", Trust::Owner).await,
         run("python3 ../../theirs/test.py", ".", Trust::Owner).await,
@@ -264,7 +271,7 @@ async fn what_may_be_a_strangers_never_has_the_network_and_sight_of_the_owners_p
         run("python3 test.py", "{}/theirs", Trust::Outside).await,
         run("python3 test.py", ".", Trust::Outside).await,
         // The owner's own.
-        run("python3 test.py", ".", Trust::Owner).await,
+        run("python3 look.py", ".", Trust::Owner).await,
     ];
     insta::assert_snapshot!(told.join("\n\n"));
 }
@@ -282,15 +289,15 @@ async fn a_question_says_what_a_program_could_read_and_where_it_could_send() {
     let both = Some("it can read your folders and send to a.example".to_owned());
     assert_eq!(warning(&bench.programs, Trust::Outside, "home/workspace"), both);
     assert_eq!(warning(&bench.programs, Trust::Owner, "home/workspace"), both);
-    let apart = |said: Option<String>| {
-        let said = said.unwrap_or_default();
-        let (folders, names) = (["mine/theirs", "theirs"], |name: &str| format!("`{}`", bench.path(name).display()));
-        said.starts_with("it can reach a.example and send there this command and what lies in `outside/`")
-            && said.ends_with("where copies of what is yours may be")
-            && folders.iter().all(|name| said.contains(&names(name)))
+    let apart = |folder: &str| {
+        let named = bench.path(folder).display().to_string();
+        Some(format!(
+            "it can reach a.example and send there this command and what lies in `outside/` and in `{named}`, where copies of \
+             what is yours may be"
+        ))
     };
-    for trust in [Trust::Owner, Trust::Outside] {
-        assert!(apart(warning(&bench.programs, trust, "theirs")), "{:?}", warning(&bench.programs, trust, "theirs"));
+    for (trust, folder) in [(Trust::Owner, "theirs"), (Trust::Outside, "theirs"), (Trust::Owner, "mine/theirs")] {
+        assert_eq!(warning(&bench.programs, trust, folder), apart(folder));
     }
     let alone = Programs { network: Default::default(), ..bench.programs.clone() };
     assert_eq!(warning(&alone, Trust::Outside, "home/workspace"), None);
