@@ -186,6 +186,9 @@ impl TurnToolExecutor {
             facts.own_network = true;
             verdict = self.policy.verdict(&*tool, &facts, context);
         }
+        if verdict == Verdict::Allowed {
+            verdict = self.verdict_of_planned(&*tool, &arguments, context);
+        }
         match verdict {
             Verdict::Refused { reason } => Decision::Refused(context.words(reason).into()),
             Verdict::Allowed if planned.approved.is_none() => Decision::Run(Box::new(Permit {
@@ -200,6 +203,16 @@ impl TurnToolExecutor {
                 self.hold_against(planned, verdict, (call, tool, arguments, facts), (context.trust, now_ms)).await
             }
         }
+    }
+
+    /// The verdict on the call that a call has made later; allowed where it has none made.
+    fn verdict_of_planned(&self, tool: &dyn Tool, arguments: &Value, context: &CallContext) -> Verdict {
+        let planned = tool.plans(arguments).and_then(|(name, arguments)| Some((self.tools.tool(name)?, arguments)));
+        let verdict = |(tool, arguments): (&Arc<dyn Tool>, Value)| {
+            let facts = self.policy.facts(&**tool, &arguments);
+            self.policy.verdict(&**tool, &facts, context)
+        };
+        planned.map_or(Verdict::Allowed, verdict)
     }
 
     /// Holds a yes against everything that it is bound to, as it is now: it holds for what was asked about and nothing else.
@@ -460,6 +473,11 @@ impl Permit {
     /// The call.
     pub fn call(&self) -> &ToolCall {
         &self.call
+    }
+
+    /// The same call without what a yes to this very call would give, such as the network after a stranger's text.
+    pub fn unapproved(self) -> Self {
+        Self { approved: false, ..self }
     }
 
     /// What an approval of this call is bound to.

@@ -152,6 +152,29 @@ async fn a_folder_that_was_swapped_after_the_approval_was_asked_for_runs_nothing
     }
 }
 
+/// Whoever plans a command is judged as if they ran it now.
+// SEC-002
+#[tokio::test]
+async fn a_rule_about_programs_holds_for_those_that_are_planned() {
+    if no_sandbox() {
+        return;
+    }
+    let plan = serde_json::json!({ "action": "add", "command": "touch x", "every_seconds": 3600 }).to_string();
+    let call = format!("[[reply]]\ncalls = [{{ name = \"cron\", arguments = {} }}]\n\n", Value::String(plan));
+    for (rules, comes_to) in [
+        ("ask = [{ tool = \"exec\" }]\n", (1, 0)),
+        ("deny = [{ tool = \"exec\", arguments = { command = [\"touch\", \"x\"] } }]\n", (0, 0)),
+        ("ask = [{ tool = \"exec\", arguments = { command = [\"ls\"] } }]\n", (0, 1)),
+    ] {
+        let world = World::new(&format!("{call}[[reply]]\ntext = \"ok\"\n")).await.without_rights();
+        world.write("limpid.toml", &format!("[agent]\nprofile = \"picoclaw\"\n[policy]\n{rules}"));
+        world.done(&["chat", "plan it"]).await;
+        let drafts = world.json(&["draft", "list", "--json"]).await["drafts"].as_array().unwrap().len();
+        let tasks = world.json(&["task", "list", "--json"]).await["tasks"].as_array().unwrap().len();
+        assert_eq!((drafts, tasks), comes_to, "{rules}");
+    }
+}
+
 // OLLM-038
 #[tokio::test]
 async fn in_debugger_mode_programs_cannot_change_the_workspace() {

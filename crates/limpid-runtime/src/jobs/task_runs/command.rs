@@ -28,8 +28,8 @@ pub(super) async fn run_command(job: &TaskJob, task: &Task, run: &TaskRun) -> Re
     if let Decision::Ask(why) = &decision
         && !tools.sends_strangers(&planned.call)
     {
-        // Whoever made the task said yes to this very command, but not to what a program of a stranger's could send. What a stranger's
-        // text led to has the label and the view of that.
+        // Whoever made the task said yes to this very command, but not to what a program could send. What a stranger's text led to has
+        // the label and the view of that, and no network.
         planned.approved = Some(Approval { bound_to: why.bound_to.clone(), at_ms: job.host.now_ms() });
         decision = tools.decide(&planned, &call_context, job.host.now_ms()).await;
     }
@@ -59,7 +59,7 @@ pub(super) async fn run_command(job: &TaskJob, task: &Task, run: &TaskRun) -> Re
         shown: ShownItems::default(),
         owner: None,
     };
-    let did = match tokio::time::timeout(planned.timeout, tools.run(context, *permit)).await {
+    let did = match tokio::time::timeout(planned.timeout, tools.run(context, permit.unapproved())).await {
         Ok(ToolOutcome { said, failed, .. }) => {
             let (text, trust) = said.into_parts();
             let text = job.redactor.clean(text);

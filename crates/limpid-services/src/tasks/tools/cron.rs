@@ -15,6 +15,9 @@ use crate::tasks::service::Tasks;
 use crate::tasks::tools::call::{self, GROUP, NOT_SERVED, key, local, one_of, requester};
 use crate::tools::{Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
 
+/// The tool that runs commands.
+const EXEC: &str = "exec";
+
 /// Makes, lists, changes and removes tasks.
 pub(crate) struct Cron {
     tasks: Tasks,
@@ -210,6 +213,11 @@ impl Tool for Cron {
             Some("add") => Effect::Plan,
             _ => Effect::ChangeOwned,
         }
+    }
+
+    fn plans(&self, arguments: &Value) -> Option<(&'static str, Value)> {
+        let command = arguments.get("command")?.as_str().filter(|command| !command.trim().is_empty())?;
+        Some((EXEC, json!({ "command": command })))
     }
 
     fn schema(&self) -> Map<String, Value> {
