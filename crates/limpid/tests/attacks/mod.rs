@@ -16,6 +16,8 @@ mod foreign_tests;
 #[cfg(unix)]
 mod granted_home;
 #[cfg(target_os = "linux")]
+#[cfg(target_os = "linux")]
+mod hidden_path;
 mod hostile_formats;
 mod hostile_research;
 mod kept_apart;
@@ -33,6 +35,8 @@ mod own_network;
 mod owners_name;
 #[cfg(unix)]
 mod pasted_yes;
+#[cfg(target_os = "linux")]
+mod planned_program;
 mod planned_words;
 #[cfg(target_os = "linux")]
 mod planted_files;
@@ -50,7 +54,11 @@ mod spelled_by_links;
 mod steered_terminal;
 #[cfg(target_os = "linux")]
 mod told_by_locks;
+#[cfg(unix)]
+mod two_readings;
 mod typed_order;
 mod unfinished_headers;
 mod words_for_later;
 mod words_of_an_error;
+#[cfg(target_os = "linux")]
+mod written_over;
