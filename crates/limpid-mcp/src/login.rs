@@ -49,6 +49,8 @@ pub struct KeptLogin {
     file: PathBuf,
     /// Scheme, host and port of the server: what it gave goes nowhere else, also when its name leads elsewhere later.
     origin: String,
+    /// Where the login is handed to, as the owner saw it.
+    redeems: Option<String>,
     /// Hears of every token, so that no text repeats it.
     learn: Arc<dyn Fn(&str) + Send + Sync>,
 }
@@ -57,6 +59,9 @@ pub struct KeptLogin {
 #[derive(Serialize, Deserialize)]
 struct Kept {
     origin: String,
+    /// Absent in a login of an older version, which counts as none.
+    #[serde(default)]
+    redeems: Option<String>,
     #[serde(flatten)]
     credentials: StoredCredentials,
 }
@@ -66,7 +71,7 @@ impl KeptLogin {
     /// place.
     pub fn new(file: PathBuf, url: &str, learn: impl Fn(&str) + Send + Sync + 'static) -> Self {
         let origin = reqwest::Url::parse(url).map(|url| url.origin().ascii_serialization()).unwrap_or_default();
-        let kept = Self { file, origin, learn: Arc::new(learn) };
+        let kept = Self { file, origin, redeems: None, learn: Arc::new(learn) };
         if let Some(text) = kept.text() {
             kept.tell(&text);
         }
@@ -93,13 +98,27 @@ impl KeptLogin {
         ["access_token", "refresh_token"].into_iter().filter_map(token).for_each(|token| (self.learn)(&token));
     }
 
-    /// What asks a server with it.
+    /// The same login, which is handed to this address.
+    fn redeemed_at(&self, address: &str) -> Self {
+        Self { redeems: Some(address.to_owned()), ..self.clone() }
+    }
+
+    /// What asks a server with it. The server says again who grants access, and could name somebody else by now: the login goes only
+    /// where the owner saw it go.
     pub(crate) async fn manager(&self, url: &str) -> Result<Option<AuthorizationManager>, McpError> {
-        if !self.is_there() {
+        let Some(Kept { origin, redeems, .. }) = self.text().and_then(|text| serde_json::from_str(&text).ok()) else {
+            return Ok(None);
+        };
+        if origin != self.origin {
             return Ok(None);
         }
         let mut manager = manager(url).await?;
-        manager.set_credential_store(self.clone());
+        let found = manager.resolve_metadata().await.map_err(of_login)?;
+        let Some(redeems) = redeems.filter(|redeems| *redeems == found.metadata.token_endpoint) else {
+            return Err(McpError::NeedsLogin);
+        };
+        manager.set_metadata(found.metadata);
+        manager.set_credential_store(self.redeemed_at(&redeems));
         Ok(manager.initialize_from_store().await.map_err(of_login)?.then_some(manager))
     }
 }
@@ -114,12 +133,15 @@ impl fmt::Debug for KeptLogin {
 impl CredentialStore for KeptLogin {
     async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {
         let Some(text) = private_file::read(&self.file).map_err(internal)? else { return Ok(None) };
-        let Kept { origin, credentials } = serde_json::from_str(&text).map_err(internal)?;
-        Ok((origin == self.origin).then_some(credentials))
+        let Kept { origin, redeems, credentials } = serde_json::from_str(&text).map_err(internal)?;
+        let goes_elsewhere = self.redeems.is_some() && redeems != self.redeems;
+        Ok((origin == self.origin && !goes_elsewhere).then_some(credentials))
     }
 
     async fn save(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
-        let text = serde_json::to_string(&Kept { origin: self.origin.clone(), credentials }).map_err(internal)?;
+        let text =
+            serde_json::to_string(&Kept { origin: self.origin.clone(), redeems: self.redeems.clone(), credentials })
+                .map_err(internal)?;
         self.tell(&text);
         if let Some(folder) = self.file.parent() {
             std::fs::create_dir_all(folder).map_err(internal)?;
@@ -179,10 +201,10 @@ impl Login {
         let port = listener.local_addr().map_err(|error| McpError::Unreachable(error.to_string()))?.port();
         let back = format!("http://127.0.0.1:{port}");
         let mut manager = manager(url).await?;
-        manager.set_credential_store(kept.clone());
         let challenge = challenge(url).await;
         let found = manager.resolve_metadata_from_challenge(challenge.as_deref()).await.map_err(of_login)?;
         let redeems = found.metadata.token_endpoint.clone();
+        manager.set_credential_store(kept.redeemed_at(&redeems));
         manager.set_metadata(found.metadata);
         let LoginWish { mut scopes, client } = wish;
         if !scopes.is_empty() {
