@@ -1,10 +1,10 @@
 //! How long a text is that counts as typed: what is longer was copied from somewhere, and may be anybody's.
 
 /// Lines of a paste that counts as typed.
-const SHORT: usize = 3;
+pub const SHORT: usize = 3;
 
 /// Characters of a line: a longer one counts as several, as it does on a screen.
-const LINE: usize = 80;
+pub const LINE: usize = 80;
 
 /// Lines that a text fills.
 ///

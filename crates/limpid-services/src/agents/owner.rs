@@ -1,7 +1,7 @@
 //! What the owner sees of agents, and stopping them.
 
 use limpid_config::process;
-use limpid_core::{AgentId, AgentState, CallId, Labelled, Sentence, Trust, sentence};
+use limpid_core::{AgentId, AgentState, CallId, Labelled, Sentence, Trust, pasted, sentence};
 use limpid_store::{AcceptedAgent, AgentEnded, AgentFilter, Listed, NewInbound, NewSubAgent, StoreError, SubAgent};
 use limpid_tools::ToolContext;
 
@@ -80,7 +80,8 @@ impl Agents {
         Ok(stopped)
     }
 
-    /// Says something to an agent for its owner. One that has ended goes on, as an agent that their chat starts.
+    /// Says something to an agent for its owner. One that has ended goes on, as an agent that their chat starts. What is longer than a
+    /// short paste was copied from somewhere, and counts as somebody else's unless all pastes are the owner's.
     ///
     /// # Errors
     /// When there is none of that number, a limit stands against it, or the store fails.
@@ -88,7 +89,9 @@ impl Agents {
         let agent = self.find(id).await?;
         let call = CallId::new(self.host().new_id("told"));
         let by = (agent.chat.clone(), agent.root.clone(), call);
-        let told = self.say(&agent, by, Labelled::new(message.to_owned(), Trust::Owner)).await;
+        let is_own = self.pastes_are_mine() || !pasted::is_long(message);
+        let trust = if is_own { Trust::Owner } else { Trust::Outside };
+        let told = self.say(&agent, by, Labelled::new(message.to_owned(), trust)).await;
         told.map_err(|why| AgentError::Invalid(why.into_text()))
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use limpid_config::{Config, Live, Redactor, process};
+use limpid_config::{Config, Live, PasteTrust, Redactor, process};
 use limpid_core::agent::plan::PlannedState;
 use limpid_core::agent::{MOST_OF_CLIENTS_A_DAY, RESEARCH_SECONDS};
 use limpid_core::{
@@ -109,6 +109,11 @@ impl Agents {
 
     pub(super) fn runs(&self) -> &AgentRuns {
         &self.0.parts.runs
+    }
+
+    /// Whether every paste is the owner's own.
+    pub(super) fn pastes_are_mine(&self) -> bool {
+        self.0.parts.config.trust.paste == PasteTrust::Mine
     }
 
     /// How long an agent may be inactive.

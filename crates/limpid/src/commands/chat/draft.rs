@@ -58,7 +58,7 @@ impl Draft {
             };
             let is_plain = !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
             match key.code {
-                KeyCode::Enter if !is_plain => self.text.push('\n'),
+                KeyCode::Enter if !is_plain => self.push('\n'),
                 code if code == KeyCode::Enter || is_line_feed(code, key.modifiers) => {
                     match keys[at + 1..].iter().any(is_text) {
                         true => {
@@ -68,7 +68,7 @@ impl Draft {
                         false => typed.push(Typed::Text(self.sent())),
                     }
                 }
-                KeyCode::Char(letter) if is_plain => self.text.push(letter),
+                KeyCode::Char(letter) if is_plain => self.push(letter),
                 code if is_mine(code, key.modifiers) => {
                     self.has_burst = false;
                     self.pastes.are_mine();
@@ -83,13 +83,21 @@ impl Draft {
                     let kept = self.text.trim_end().rfind(char::is_whitespace).map_or(0, |at| at + 1);
                     self.text.truncate(kept);
                 }
-                KeyCode::Tab => self.text.push('\t'),
-                KeyCode::Backspace => drop(self.text.pop()),
+                KeyCode::Tab => self.push('\t'),
+                KeyCode::Backspace => {
+                    self.pastes.erased();
+                    self.text.pop();
+                }
                 KeyCode::Esc => typed.push(Typed::Stop),
                 _ => {}
             }
         }
         typed
+    }
+
+    fn push(&mut self, letter: char) {
+        self.pastes.typed(letter);
+        self.text.push(letter);
     }
 
     /// Begins with a line that was entered and what came right behind it.

@@ -1,9 +1,11 @@
-//! Long pastes: what a person has copied may be anybody's text, so it goes along as such unless they say that it is theirs.
+//! Long pastes: what a person has copied may be anybody's text, so it goes along as such unless they say that it is theirs. A long line
+//! counts as typed only when it was: by the keys since the line before it, or as it stands earlier in this chat. So what an arrow key
+//! brings back, out of an older chat too, is no more the owner's than it was.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use limpid_core::Labelled;
-use limpid_core::pasted::{is_long, rows};
+use limpid_core::pasted::{LINE, SHORT, is_long, rows};
 
 use super::said::Said;
 
@@ -18,6 +20,41 @@ struct State {
     pastes: Vec<Paste>,
     /// What the owner says is their own, of the line that is being written.
     mine: Vec<String>,
+    /// Whether they say so of all that stands in it.
+    is_mine: bool,
+    /// The keys that it was typed with.
+    keys: Keys,
+    /// Long lines that were typed.
+    typed: Vec<String>,
+}
+
+impl State {
+    /// Whether a line was typed, now or before, or is short.
+    fn knows(&mut self, line: &str) -> bool {
+        if !is_long(line) || self.all_mine || self.typed.iter().any(|known| known == line) {
+            return true;
+        }
+        let is_typed = !self.keys.are_too_few_for(line);
+        if is_typed {
+            self.typed.push(line.to_owned());
+        }
+        is_typed
+    }
+}
+
+/// Letters and line breaks that were typed, or pasted in short pieces.
+#[derive(Clone, Copy, Debug, Default)]
+struct Keys {
+    letters: usize,
+    breaks: usize,
+}
+
+impl Keys {
+    /// Whether they are too few for a text: a short paste may be among them.
+    fn are_too_few_for(self, text: &str) -> bool {
+        let breaks = text.matches('\n').count();
+        text.chars().count() > self.letters + SHORT * LINE || breaks >= self.breaks + SHORT
+    }
 }
 
 #[derive(Debug)]
@@ -37,6 +74,8 @@ impl Pastes {
         let lines = rows(text);
         let mut state = self.lock();
         if !is_long(text) {
+            state.keys.letters += text.chars().count();
+            state.keys.breaks += text.matches('\n').count();
             return None;
         }
         if state.all_mine {
@@ -47,19 +86,44 @@ impl Pastes {
         Some(format!("Pasted {lines} lines. They count as somebody else's text; Alt-M says that they are yours."))
     }
 
-    /// What was pasted into the line that is being written is the owner's own. Returns what the person is told.
-    pub(super) fn are_mine(&self) -> Option<&'static str> {
+    /// A letter or a line break was typed.
+    pub(super) fn typed(&self, letter: char) {
+        let keys = &mut self.lock().keys;
+        keys.letters += 1;
+        keys.breaks += usize::from(letter == '\n');
+    }
+
+    /// A letter was taken away.
+    pub(super) fn erased(&self) {
+        let keys = &mut self.lock().keys;
+        keys.letters = keys.letters.saturating_sub(1);
+    }
+
+    /// The line begins anew, or has another text in its place.
+    pub(super) fn begin(&self) {
+        self.lock().keys = Keys::default();
+    }
+
+    /// A line that is looked at later was entered.
+    pub(super) fn entered(&self, line: &str) {
         let mut state = self.lock();
+        state.knows(line);
+        state.keys = Keys::default();
+    }
+
+    /// What stands in the line that is being written is the owner's own. Returns what the person is told.
+    pub(super) fn are_mine(&self) -> &'static str {
+        let mut state = self.lock();
+        state.is_mine = true;
         let pastes = std::mem::take(&mut state.pastes).into_iter();
         let (mine, others): (Vec<Paste>, Vec<Paste>) = pastes.partition(|paste| paste.is_fresh);
         state.pastes = others;
-        let is_any = !mine.is_empty();
         state.mine.extend(mine.into_iter().map(|paste| paste.text));
-        is_any.then_some("What you have pasted counts as yours.")
+        "What stands in this line counts as yours."
     }
 
     /// What is typed of a line, and what is pasted. A paste that was changed afterwards cannot be told from the rest, so
-    /// the whole line counts as pasted while it is longer than a short paste.
+    /// the whole line counts as pasted while it is longer than a short paste. So does one that has more in it than was typed.
     pub(super) fn split(&self, line: String) -> Said {
         let mut state = self.lock();
         let (mut typed, mut pasted, mut is_changed) = (line, Vec::new(), false);
@@ -75,9 +139,16 @@ impl Pastes {
             }
             paste.is_fresh = false;
         }
-        if is_changed && is_long(&typed) {
-            pasted.push(std::mem::take(&mut typed));
+        let is_mine = std::mem::take(&mut state.is_mine);
+        if is_long(&typed) && (is_changed || !state.knows(&typed)) {
+            if is_mine {
+                state.mine.push(typed.clone());
+                state.typed.push(typed.clone());
+            } else {
+                pasted.push(std::mem::take(&mut typed));
+            }
         }
+        state.keys = Keys::default();
         let handed_in = (!pasted.is_empty()).then(|| Labelled::outside(pasted.join("\n\n")));
         let text = if handed_in.is_some() { typed.trim().to_owned() } else { typed };
         let mine = std::mem::take(&mut state.mine);
@@ -119,13 +190,14 @@ mod tests {
         let both = ("Sum up:".to_owned(), Some(LONG.to_owned()));
         assert_eq!(split(&pastes, &format!("Sum up: {LONG}\n")), both);
         assert_eq!(split(&pastes, &format!("Sum up: {LONG}")), both, "a line from the history");
-        assert_eq!(pastes.are_mine(), None, "that line was sent");
+        pastes.are_mine();
+        assert_eq!(split(&pastes, LONG), (String::new(), Some(LONG.to_owned())), "that line was sent");
         // One that holds an older one is still told whole.
         let longer = format!("{LONG}\nfive\nsix\nseven");
         pastes.add(&longer);
         assert_eq!(split(&pastes, &longer), (String::new(), Some(longer.clone())));
         pastes.add("a\nb\nc\nd");
-        assert!(pastes.are_mine().is_some());
+        pastes.are_mine();
         let said = pastes.split(String::from("a\nb\nc\nd"));
         assert_eq!((said.text.as_str(), said.made_mine.as_deref()), ("a\nb\nc\nd", Some("a\nb\nc\nd")));
         assert!(said.handed_in.is_none());
@@ -150,5 +222,45 @@ mod tests {
         let pastes = Pastes::new(true);
         assert_eq!(pastes.add(LONG), None);
         assert_eq!(split(&pastes, LONG), (LONG.to_owned(), None));
+    }
+
+    fn typed(pastes: &Pastes, text: &str) {
+        text.chars().for_each(|letter| pastes.typed(letter));
+    }
+
+    // SEC-053
+    #[test]
+    fn a_long_line_counts_as_typed_only_when_it_was() {
+        let pastes = Pastes::default();
+        typed(&pastes, LONG);
+        assert_eq!(split(&pastes, LONG), (LONG.to_owned(), None));
+        assert_eq!(split(&pastes, LONG), (LONG.to_owned(), None), "the arrow key brings it back as it was");
+        let changed = format!("{LONG}!");
+        typed(&pastes, "!");
+        assert_eq!(
+            split(&pastes, &changed),
+            (String::new(), Some(changed.clone())),
+            "and what was changed in it counts not"
+        );
+        let letter = "Empty the diary. ".repeat(30);
+        assert_eq!(split(&pastes, &letter), (String::new(), Some(letter.clone())), "out of an older chat");
+        typed(&pastes, &"x".repeat(400));
+        pastes.begin();
+        assert_eq!(split(&pastes, &letter).1.as_deref(), Some(letter.as_str()), "what was typed stood in another line");
+        pastes.are_mine();
+        let said = pastes.split(letter.clone());
+        assert_eq!((said.text.as_str(), said.made_mine.as_deref()), (letter.as_str(), Some(letter.as_str())));
+    }
+
+    // SEC-053
+    #[test]
+    fn a_short_paste_in_a_typed_line_changes_nothing_and_a_line_that_waits_stays_typed() {
+        let pastes = Pastes::default();
+        let long = format!("{}\none\ntwo\nthree", "a letter of my own ".repeat(20));
+        typed(&pastes, long.strip_suffix("one\ntwo\nthree").unwrap());
+        pastes.add("one\ntwo\nthree");
+        pastes.entered(&long);
+        assert_eq!(split(&pastes, "hi"), ("hi".to_owned(), None));
+        assert_eq!(split(&pastes, &long), (long.clone(), None));
     }
 }

@@ -238,7 +238,8 @@ impl Chat<'_> {
         }
         if text.starts_with('/') && !text.starts_with("//") {
             // A command is a line of its own; what was pasted behind it comes after it.
-            let typed = self.draft.take(rest).into_iter().filter_map(Typed::text);
+            let typed: Vec<String> = self.draft.take(rest).into_iter().filter_map(Typed::text).collect();
+            typed.iter().for_each(|line| self.draft.pastes.entered(line));
             self.later.extend(typed);
             return Some(text);
         }

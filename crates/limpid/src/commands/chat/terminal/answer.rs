@@ -190,7 +190,10 @@ impl Chat<'_> {
                     }
                 }
                 // What follows a command is to follow it.
-                Typed::Text(text) if is_command(&text) || !self.later.is_empty() => self.later.push_back(text),
+                Typed::Text(text) if is_command(&text) || !self.later.is_empty() => {
+                    self.draft.pastes.entered(&text);
+                    self.later.push_back(text);
+                }
                 Typed::Text(text) => {
                     let conversation = ConversationChoice::Id(handle.conversation().clone());
                     let mut said = self.draft.pastes.split(text.clone());
