@@ -118,7 +118,8 @@ impl<'a, I: Iterator<Item = Event<'a>>> Iterator for Safe<'a, I> {
             Event::End(TagEnd::Image) => self.close(),
             Event::Start(Tag::CodeBlock(kind)) => {
                 let head = Event::Html(code_head(&kind).into());
-                self.waiting = Some(Event::Start(Tag::CodeBlock(kind)));
+                // The language would stand in a class, and several words of it in several.
+                self.waiting = Some(Event::Start(Tag::CodeBlock(CodeBlockKind::Indented)));
                 head
             }
             Event::End(TagEnd::CodeBlock) => {
