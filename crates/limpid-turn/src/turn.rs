@@ -29,6 +29,8 @@ pub struct Turn {
     repeated: Repeated,
     /// Answers that had to be screens and were none.
     refused: u32,
+    /// Whether it ends once every call under way has.
+    ends: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +64,7 @@ impl Turn {
             queue: Vec::new(),
             repeated: Repeated::default(),
             refused: 0,
+            ends: false,
         };
         let effects = turn.pending();
         (turn, effects)
@@ -96,6 +99,10 @@ impl Turn {
             }
             Event::Steer(message) => {
                 self.queue.push(message);
+                Vec::new()
+            }
+            Event::EndAfterCalls => {
+                self.ends = true;
                 Vec::new()
             }
             Event::Cancel => self.on_cancel(),
@@ -247,6 +254,11 @@ impl Turn {
         }
         let round = *round;
         let mut batch = self.take_batch();
+        if self.ends {
+            let mut effects = vec![self.store(batch)];
+            effects.extend(self.end(Outcome::Cancelled));
+            return Some(effects);
+        }
         batch.append(&mut self.queue);
         let mut effects = vec![self.store(batch)];
         effects.extend(self.call(round + 1, round < self.start.limits.calls_with_tools));

@@ -3,8 +3,8 @@
 //!
 //! The call keeps the label of the turn: a stranger's text led to its arguments, and no cleaning changes that, so a program gets the
 //! lower view as after any other yes. Its words are not put into the clean window. What it came to is, with its own label: a
-//! stranger's words stand in a boundary there, and taint the window again. After a crash in between the turn goes on as after any
-//! other yes, with what it had read and its label.
+//! stranger's words stand in a boundary there, and taint the window again. What the owner says meanwhile begins the next turn. After
+//! a crash in between the turn ends with the calls, and what it had read stays in the window with its label.
 
 use std::collections::BTreeSet;
 
@@ -29,6 +29,7 @@ pub(super) struct CleanEnd {
 pub(super) async fn begin(turn: &mut RunningTurn, call: &CallId) -> Result<(), AgentError> {
     if turn.clean_end.is_none() {
         put_aside(turn).await?;
+        turn.apply(Event::EndAfterCalls, None, Vec::new()).await?;
     }
     turn.clean_end.get_or_insert_default().calls.insert(call.clone());
     Ok(())
@@ -45,11 +46,9 @@ pub(super) fn note(turn: &mut RunningTurn, id: &CallId, outcome: &ToolOutcome) {
     }
 }
 
-/// Ends the turn in place of asking its model again.
-pub(super) async fn end(turn: &mut RunningTurn) -> Result<(), AgentError> {
-    let CleanEnd { outcomes, .. } = turn.clean_end.take().unwrap_or_default();
-    turn.apply(Event::Cancel, None, Vec::new()).await?;
-    // What the turn itself read and called.
+/// Puts aside what the turn itself read and called, and tells what the calls came to.
+pub(super) async fn settle(turn: &mut RunningTurn, end: CleanEnd) -> Result<(), AgentError> {
+    let CleanEnd { outcomes, .. } = end;
     put_aside(turn).await?;
     let conversation = turn.writer.lease().conversation.clone();
     for (id, said) in outcomes {

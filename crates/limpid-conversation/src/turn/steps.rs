@@ -66,7 +66,7 @@ impl RunningTurn {
         while let Some(effect) = self.todo.pop_front() {
             match effect {
                 Effect::CallModel { .. } | Effect::Decide { .. } if self.clean_end.is_some() => {
-                    clean_first::end(self).await?;
+                    self.apply(Event::Cancel, None, Vec::new()).await?;
                 }
                 Effect::CallModel { round, tools: true } => replies::ask(self, round, ReplyKind::Message).await?,
                 Effect::CallModel { round, tools: false } => replies::ask(self, round, ReplyKind::End).await?,
@@ -89,7 +89,12 @@ impl RunningTurn {
                         self.listeners.send(&TurnEvent::Notice(format!("{why}; it is asked for again")));
                     });
                 }
-                Effect::End { outcome, .. } => self.end(outcome),
+                Effect::End { outcome, .. } => {
+                    if let Some(end) = self.clean_end.take() {
+                        clean_first::settle(self, end).await?;
+                    }
+                    self.end(outcome);
+                }
             }
         }
         Ok(())

@@ -79,6 +79,34 @@ async fn the_window_is_cleaned_then_the_call_runs_and_only_its_outcome_comes_int
     }
 }
 
+/// What is said while a question waits is said after what was put aside, so it is for the next turn.
+// SEC-072 LES-010
+#[tokio::test]
+async fn what_the_owner_says_while_a_question_waits_is_answered_also_when_the_window_is_cleaned_first() {
+    let script = "[[reply]]\ncalls = [{ id = \"r\", name = \"read_page\" }]\n\
+                  [[reply]]\ncalls = [{ id = \"a\", name = \"send_mail\" }]\n[[reply]]\ntext = \"Nothing else.\"\n";
+    let mut bench = Bench::new(script).await;
+    bench.config.agent.mode = "developer".into();
+    let (page, run) = (EffectTool::outside("read_page"), EffectTool::new("send_mail", ToolClass::Execute));
+    let agent = agent(&bench, &[&page, &run]);
+    let mut first = agent.chat(ChatRequest { can_answer: true, ..last("read the page") }).await.unwrap();
+    let mut second = None;
+    while let Some(event) = first.next().await {
+        if let TurnEvent::ApprovalRequested { parts, .. } = &event {
+            second = Some(agent.chat(last("what else is new?")).await.unwrap());
+            first.answer(&parts[0].id, ApprovalAnswer::CleanFirst);
+        }
+        if event.is_last() {
+            break;
+        }
+    }
+    let said = all(second.expect("a question was asked")).await;
+    assert!(said.iter().any(|event| matches!(event, TurnEvent::Text(text) if text == "Nothing else.")), "{said:?}");
+    assert_eq!(run.runs(), 1);
+    let asked = bench.server.calls()[2].text();
+    assert!(asked.contains("what else is new?") && !asked.contains("read_page done"), "{asked}");
+}
+
 /// A tool that starts a program in a folder of the bench, which holds a script.
 fn starting(bench: &Bench) -> Arc<EffectTool> {
     bench.write("workspace/project/build.sh", "make");

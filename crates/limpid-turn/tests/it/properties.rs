@@ -58,6 +58,7 @@ fn event() -> impl Strategy<Value = Event> {
         2 => text.prop_map(|text| Event::Steer(Message::new(Role::User, text, Trust::Owner))),
         1 => Just(Event::ModelFailed { class: FailureClass::Rate, message: String::new() }),
         1 => Just(Event::ModelFailed { class: FailureClass::Cancelled, message: String::new() }),
+        1 => Just(Event::EndAfterCalls),
         1 => Just(Event::Cancel),
     ]
 }

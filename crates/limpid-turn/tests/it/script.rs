@@ -1,7 +1,7 @@
 //! Turns as scripts: each file of `turns/` is a turn, its snapshot beside it says what the machine asked for.
 //!
 //! A line is one event: `reply TEXT [| id:tool{arguments}]…`, `chunk TEXT`, `done ID TEXT`, `error ID TEXT`,
-//! `held ID WHY`, `yes ID`, `no ID`, `timer ID`, `steer TEXT`, `fail CLASS TEXT`, `cancel`. `tools NAME…`, `decides TOOL`, `taken ID…`, `limit N`, `cut N` and
+//! `held ID WHY`, `yes ID`, `no ID`, `timer ID`, `steer TEXT`, `fail CLASS TEXT`, `ends`, `cancel`. `tools NAME…`, `decides TOOL`, `taken ID…`, `limit N`, `cut N` and
 //! `own TOOL N` set the turn up; lines that begin with `#` say what the file shows and which ids it proves.
 
 use std::fmt::Write as _;
@@ -94,6 +94,7 @@ fn event(word: &str, rest: &str) -> Event {
             let class = FailureClass::parse(id).unwrap();
             Event::ModelFailed { class, message: text.to_owned() }
         }
+        "ends" => Event::EndAfterCalls,
         "cancel" => Event::Cancel,
         _ => panic!("no event is called {word}"),
     }

@@ -55,6 +55,7 @@ pub(super) enum Row {
         boundary: Option<String>,
         inbound: Option<i64>,
     },
+    EndAfterCalls,
     Cancel,
 }
 
@@ -95,6 +96,7 @@ impl Row {
             Event::Steer(message) => {
                 Self::Steer { text: message.text, boundary: message.boundary, inbound: inbound.map(|id| id.0) }
             }
+            Event::EndAfterCalls => Self::EndAfterCalls,
             Event::Cancel => Self::Cancel,
         }
     }
@@ -110,6 +112,7 @@ impl Row {
             Self::Decided { .. } => "decided",
             Self::Timer { .. } => "timer",
             Self::Steer { .. } => "steer",
+            Self::EndAfterCalls => "end-after-calls",
             Self::Cancel => "cancel",
         }
     }
@@ -141,6 +144,7 @@ impl Row {
                 let message = Message { boundary, ..Message::new(Role::User, text, trust) };
                 return Some((Event::Steer(message), inbound.map(InboundId)));
             }
+            Self::EndAfterCalls => Event::EndAfterCalls,
             Self::Cancel => Event::Cancel,
         };
         Some((event, None))
@@ -158,6 +162,7 @@ pub(super) fn trust_of(event: &Event) -> Trust {
         | Event::Held { .. }
         | Event::Decided { .. }
         | Event::Timer { .. }
+        | Event::EndAfterCalls
         | Event::Cancel => Trust::Owner,
     }
 }

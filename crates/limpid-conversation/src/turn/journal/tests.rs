@@ -61,6 +61,7 @@ fn every_entry_is_read_as_it_was_written() {
         event(Event::Decided { id: CallId::new("c1"), approved: true, at_ms: 7 }),
         event(Event::Timer { id: CallId::new("c1") }),
         Entry::Event(Event::Steer(steer), Some(InboundId(7))),
+        event(Event::EndAfterCalls),
         event(Event::Cancel),
     ];
     let rows: Vec<TurnEvent> = entries.iter().zip(1..).map(|(entry, seq)| row(seq, entry)).collect();
