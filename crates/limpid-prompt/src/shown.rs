@@ -1,11 +1,13 @@
 //! Text as a terminal may show it: nothing in it moves the cursor, changes a colour, writes to the clipboard, or turns
 //! letters around.
 
+mod exact;
 mod joins;
 
 use std::borrow::Cow;
 use std::fmt;
 
+pub use self::exact::{exact, exact_line};
 use self::joins::{is_joiner, joins};
 use crate::boundary::is_invisible;
 

@@ -114,10 +114,19 @@ impl Answered {
 /// ```
 /// use limpid_channels::mail::address;
 /// assert_eq!(address("Ada <Ada@Example.com>").unwrap(), "ada@example.com");
+/// assert_eq!(address("ada@ex\u{430}mple.com").unwrap(), "ada@xn--exmple-4nf.com", "its second letter is Cyrillic");
 /// assert!(address("ada@example.com\r\nBcc: eve@example.com").is_err());
 /// ```
 pub fn address(text: &str) -> Result<String, MailError> {
     Ok(Person::parse(text)?.address.to_string().to_ascii_lowercase())
+}
+
+/// An address whose domain is in the form that is looked up: one with a letter of another script that looks the same is another one.
+fn ascii_domain(address: &str) -> Option<String> {
+    match address.rsplit_once('@') {
+        Some((name, domain)) if !domain.is_ascii() => Some(format!("{name}@{}", idna::domain_to_ascii(domain).ok()?)),
+        _ => Some(address.to_owned()),
+    }
 }
 
 /// Somebody who sends or gets a letter.
@@ -138,7 +147,7 @@ impl Person {
             Some((name, bare)) => (name.trim().trim_matches('"').trim(), bare.trim()),
             None => ("", text),
         };
-        let address = bare.parse().map_err(|_| {
+        let address = ascii_domain(bare).and_then(|bare| bare.parse().ok()).ok_or_else(|| {
             MailError::Invalid(format!("`{text}` is no address; write ada@example.com or Ada <ada@example.com>"))
         })?;
         Ok(Self { name: Some(name.to_owned()).filter(|name| !name.is_empty()), address })

@@ -1,6 +1,6 @@
 //! Texts of strangers on lines of the frame: nothing in them begins a line of its own, and what is cut says so.
 
-use limpid_prompt::shown::shown;
+use limpid_prompt::shown::exact;
 use unicode_width::UnicodeWidthChar as _;
 
 /// Columns that a remark on what is missing takes, and on a narrow screen.
@@ -51,9 +51,9 @@ fn one_line(text: &str, room: usize) -> String {
     if room < NARROW { format!("{first} … +{more}") } else { format!("{first} … and {more} more characters") }
 }
 
-/// A text without line breaks and tabs, with everything written out that a terminal would follow.
+/// A text without line breaks and tabs, with everything written out that a terminal would follow and that looks like something else.
 fn plain(text: &str) -> String {
-    shown(text).replace(['\n', '\t'], " ")
+    exact(text).replace(['\n', '\t'], " ")
 }
 
 /// The rows that a text takes on a screen of so many columns.

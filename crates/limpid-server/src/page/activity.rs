@@ -9,7 +9,7 @@ use axum::response::{Html, IntoResponse as _, Redirect, Response};
 use axum::routing::{get, post};
 use axum::{Form, Router};
 use limpid_core::DraftState;
-use limpid_prompt::shown::{shown, shown_line};
+use limpid_prompt::shown::{exact, exact_line, shown_line};
 use limpid_runtime::AgentError;
 use limpid_store::{Draft, DraftId};
 use serde::Deserialize;
@@ -186,10 +186,10 @@ fn row(page: &Page, draft: &Draft) -> DraftRow {
         id: draft.id.0,
         tool: shown_line(&new.tool),
         fields: fields(&new.arguments),
-        arguments: shown(&new.arguments).into_owned(),
-        destination: new.destination.as_deref().map(shown_line),
-        folder: shown_line(&new.folder),
-        why: shown_line(&new.why),
+        arguments: exact(&new.arguments).into_owned(),
+        destination: new.destination.as_deref().map(exact_line),
+        folder: exact_line(&new.folder),
+        why: exact_line(&new.why),
         led_by: shown_line(&new.led_by),
         is_foreign: new.trust.is_foreign(),
         until: page.clock(new.expires_ms),

@@ -3,7 +3,7 @@
 
 use askama::Template;
 use limpid_core::message::{OWNER_SAID_NO, is_failure};
-use limpid_prompt::shown::{shown, shown_line};
+use limpid_prompt::shown::{exact, exact_line, shown, shown_line};
 use limpid_runtime::drafts::kept_in;
 use limpid_runtime::{ApprovalAnswer, QuestionPart};
 use limpid_store::DraftId;
@@ -167,11 +167,11 @@ pub(super) fn ask(part: &QuestionPart, asked: u64, can_clean: bool) -> String {
         asked,
         name: shown_line(&part.name),
         fields: fields(&part.arguments),
-        arguments: shown(&part.arguments).into_owned(),
-        folder: shown_line(&part.folder),
-        destination: part.destination.as_deref().map(shown_line),
-        reason: shown_line(&part.reason),
-        pattern: part.pattern.as_deref().map(shown_line),
+        arguments: exact(&part.arguments).into_owned(),
+        folder: exact_line(&part.folder),
+        destination: part.destination.as_deref().map(exact_line),
+        reason: exact_line(&part.reason),
+        pattern: part.pattern.as_deref().map(exact_line),
         can_clean,
     })
 }
@@ -181,7 +181,7 @@ pub(super) fn fields(arguments: &str) -> Vec<(String, String)> {
     let value: Value = serde_json::from_str(arguments).unwrap_or_default();
     let fields = value.as_object().into_iter().flatten().map(|(name, value)| {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        (shown_line(name), shown(&value).into_owned())
+        (exact_line(name), exact(&value).into_owned())
     });
     fields.collect()
 }

@@ -2,6 +2,7 @@
 
 use limpid_config::{MAX_FILE, regular_file};
 use limpid_core::DraftState;
+use limpid_prompt::shown::{exact, exact_line};
 use limpid_runtime::Agent;
 use limpid_store::{Draft, DraftEvent, DraftId};
 use serde_json::{Value, json};
@@ -52,9 +53,14 @@ pub async fn run(context: &Context, command: &DraftCommand) -> Result<(), Failur
 async fn looked_at(context: &Context, agent: &Agent, id: DraftId) -> Result<Option<String>, Failure> {
     let (draft, _) = agent.drafts().get(id).await?;
     let new = &draft.new;
-    let fields = [("tool", new.tool.clone()), ("to", new.destination.clone().unwrap_or_else(|| "-".to_owned()))];
-    let fields = [&fields[..], &[("in", new.folder.clone()), ("why", new.why.clone())]].concat();
-    output::tell_as_laid_out(&format!("{}\n{}", output::behind_margin(&new.arguments), output::fields(&fields)));
+    let to = new.destination.clone().unwrap_or_else(|| "-".to_owned());
+    let fields = [("tool", new.tool.clone()), ("to", to), ("in", new.folder.clone()), ("why", new.why.clone())];
+    let fields = fields.map(|(name, value)| (name, exact_line(&value)));
+    output::tell_as_laid_out(&format!(
+        "{}\n{}",
+        output::behind_margin(&exact(&new.arguments)),
+        output::fields(&fields)
+    ));
     if !context.environment.stdin_is_terminal || draft.state != DraftState::Open {
         return Ok(Some(new.hash.clone()));
     }
