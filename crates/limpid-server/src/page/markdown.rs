@@ -57,8 +57,8 @@ fn parser(text: &str) -> Parser<'_> {
 /// Events of Markdown without what could be anything but text.
 struct Safe<'a, I> {
     events: I,
-    /// For each link that is open, whether it is one.
-    links: Vec<bool>,
+    /// For each link that is open, its address and its words so far, if it is one.
+    links: Vec<Option<(String, String)>>,
     waiting: Option<Event<'a>>,
 }
 
@@ -67,25 +67,33 @@ impl<'a, I: Iterator<Item = Event<'a>>> Safe<'a, I> {
         Self { events, links: Vec::new(), waiting: None }
     }
 
-    fn open(&mut self, address: CowStr<'a>, title: CowStr<'a>) -> Event<'a> {
+    /// A link names its address, whatever its writer has it named.
+    fn open(&mut self, address: CowStr<'a>) -> Event<'a> {
         let leads = leads_somewhere(&address);
-        self.links.push(leads);
+        self.links.push(leads.then(|| (address.to_string(), String::new())));
         match leads {
-            true => Event::Start(Tag::Link {
-                link_type: LinkType::Inline,
-                dest_url: address,
-                title: words(title),
-                id: "".into(),
-            }),
+            true => {
+                let title = words(address.clone());
+                Event::Start(Tag::Link { link_type: LinkType::Inline, dest_url: address, title, id: "".into() })
+            }
             false => Event::Text("".into()),
         }
     }
 
+    /// Behind a link stands where it leads, unless its words are that.
     fn close(&mut self) -> Event<'a> {
         match self.links.pop() {
-            Some(true) => Event::End(TagEnd::Link),
+            Some(Some((address, said))) => {
+                let place = place(&address).filter(|_| said.trim() != address);
+                self.waiting = place.map(|place| Event::Text(shown(&format!(" ({place})")).into_owned().into()));
+                Event::End(TagEnd::Link)
+            }
             _ => Event::Text("".into()),
         }
+    }
+
+    fn note(&mut self, words: &str) {
+        self.links.iter_mut().flatten().for_each(|(_, said)| said.push_str(words));
     }
 }
 
@@ -97,8 +105,14 @@ impl<'a, I: Iterator<Item = Event<'a>>> Iterator for Safe<'a, I> {
             return Some(event);
         }
         Some(match self.events.next()? {
-            Event::Html(text) | Event::InlineHtml(text) | Event::Text(text) => Event::Text(words(text)),
-            Event::Code(text) => Event::Code(words(text)),
+            Event::Html(text) | Event::InlineHtml(text) | Event::Text(text) => {
+                self.note(&text);
+                Event::Text(words(text))
+            }
+            Event::Code(text) => {
+                self.note(&text);
+                Event::Code(words(text))
+            }
             Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
             Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
             // The screen has its own headings above these, and no style stands in markup.
@@ -108,10 +122,10 @@ impl<'a, I: Iterator<Item = Event<'a>>> Iterator for Safe<'a, I> {
             }
             Event::End(TagEnd::Heading(level)) => Event::End(TagEnd::Heading(below(level))),
             Event::Start(Tag::Table(columns)) => Event::Start(Tag::Table(vec![Alignment::None; columns.len()])),
-            Event::Start(Tag::Link { dest_url, title, .. }) => self.open(dest_url, title),
+            Event::Start(Tag::Link { dest_url, .. }) => self.open(dest_url),
             Event::End(TagEnd::Link) => self.close(),
-            Event::Start(Tag::Image { dest_url, title, .. }) => {
-                let opened = self.open(dest_url, title);
+            Event::Start(Tag::Image { dest_url, .. }) => {
+                let opened = self.open(dest_url);
                 self.waiting = Some(Event::Text("picture: ".into()));
                 opened
             }
@@ -156,6 +170,17 @@ const fn below(level: HeadingLevel) -> HeadingLevel {
     }
 }
 
+/// Where an address leads: the host of a page, or whom a letter goes to.
+fn place(address: &str) -> Option<String> {
+    let (scheme, rest) = address.split_once(':')?;
+    if scheme.eq_ignore_ascii_case("mailto") {
+        return Some(rest.split('?').next().unwrap_or_default().to_owned());
+    }
+    let rest = rest.trim_start_matches(['/', '\\']);
+    let host = rest.split(['/', '\\', '?', '#']).next().unwrap_or_default();
+    Some(host.rsplit('@').next().unwrap_or(host).to_owned())
+}
+
 /// Whether an address is one of the web or of a mail program. One that is relative would lead into this page.
 fn leads_somewhere(address: &str) -> bool {
     let Some((scheme, _)) = address.split_once(':') else { return false };
@@ -175,8 +200,8 @@ mod tests {
         <h3>A</h3>
         <p>&lt;script&gt;alert(1)&lt;/script&gt;
         </p>
-        <p><strong>b</strong> &lt;img src=x onerror=y&gt; <a href="https://evil.example/p.png">picture: seen</a></p>
-        <p>in go <a href="https://example.com" title="t">out</a></p>
+        <p><strong>b</strong> &lt;img src=x onerror=y&gt; <a href="https://evil.example/p.png" title="https://evil.example/p.png">picture: seen</a> (evil.example)</p>
+        <p>in go <a href="https://example.com" title="https://example.com">out</a> (example.com)</p>
         <table><thead><tr><th>a</th><th>b</th></tr></thead><tbody>
         <tr><td>1</td><td><code>&lt;b&gt;</code></td></tr>
         </tbody></table>
@@ -186,6 +211,13 @@ mod tests {
     // SEC-005 SUR-020
     #[test]
     fn a_block_of_code_has_its_language_and_a_button_and_no_markup_of_the_models() {
+        for fence in ["```x\tacts\tover\tcard\nx\n```", "```x&#10;vh\nx\n```", "~~~rust rail\nx\n~~~"] {
+            assert_eq!(
+                to_html(fence).matches("class=").count(),
+                to_html("    x\n").matches("class=").count(),
+                "{fence}"
+            );
+        }
         let page = to_html("```rust\n<b>\n```\n\n```\"><script>\nx\n```\n\n    indented\n");
         let code: Vec<&str> = page.split("<figure class=\"code\"><figcaption>").skip(1).collect();
         assert_eq!(code.len(), 3, "{page}");
@@ -197,6 +229,29 @@ mod tests {
         assert!(code[2].contains("<pre><code>indented\n</code></pre>\n</figure>"), "{page}");
     }
 
+    /// What a model calls a link, or what stands over it, says nothing of where it leads.
+    // SEC-005 SEC-089
+    #[test]
+    fn a_link_says_where_it_leads() {
+        for (text, wanted) in [
+            (
+                "[https://hotel.example](http://evil.example/?pin=4711 \"https://hotel.example\")",
+                "https://hotel.example</a> (evil.example)</p>",
+            ),
+            ("[here](https://hotel.example@evil.example/)", "here</a> (evil.example)</p>"),
+            ("[Eve](mailto:eve@evil.example?body=4711)", "Eve</a> (eve@evil.example)</p>"),
+            ("<https://hotel.example/>", "https://hotel.example/</a></p>"),
+            ("[`a` b](https://hotel.example)", "<code>a</code> b</a> (hotel.example)</p>"),
+        ] {
+            let page = to_html(text);
+            assert!(page.trim_end().ends_with(wanted), "{page}");
+            assert!(
+                !page.contains("title=\"https://hotel.example\"") || text.contains("(https://hotel.example)"),
+                "{page}"
+            );
+        }
+    }
+
     // SEC-089
     #[test]
     fn letters_that_turn_a_line_around_are_written_out_however_they_are_spelled() {
@@ -204,7 +259,7 @@ mod tests {
             "[&#x202e;elpmaxe](https://evil.example \"&#x202e;t\") &#27;[2J `a\u{202e}`\n\n<b>\u{200b}&#x202e;</b>\n";
         let page = to_html(text);
         assert_eq!(shown(&page), page.as_str());
-        assert!(page.contains(r">\u{202e}elpmaxe</a>") && page.contains(r#"title="\u{202e}t""#), "{page}");
+        assert!(page.contains(r">\u{202e}elpmaxe</a>") && page.contains(r#"title="https://evil.example""#), "{page}");
     }
 
     // SUR-020
