@@ -44,16 +44,26 @@ impl EditorServer {
     pub(crate) fn new(name: String, called: String, config: &McpServerConfig) -> Self {
         let words = config.command.iter().chain(&config.args);
         let lines = words.map(|word| format!("{word:?}")).chain(config.url.clone());
-        // Values may be keys.
-        let names = |what: &str, names: Vec<&String>| (!names.is_empty()).then(|| format!("{what}: {names:?}"));
-        let variables = names("variables", config.env.keys().collect());
-        let headers = names("headers", config.headers.keys().collect());
+        let variables = config.env.iter().map(|(name, value)| valued("variable", name, value));
+        let headers = config.headers.iter().map(|(name, value)| valued("header", name, value));
         let target = lines.chain(variables).chain(headers).collect::<Vec<_>>().join("\n");
         Self { name, called, target, stage: watch::channel(Stage::New).0 }
     }
 
     pub(crate) fn stage(&self) -> Stage {
         *self.stage.borrow()
+    }
+}
+
+/// Names of values that are keys, which no question shows.
+const KEYS: [&str; 8] = ["key", "token", "secret", "passw", "pwd", "auth", "credential", "cookie"];
+
+/// A variable or header with its value: it may make the server run anything. One whose name says that it is a key is counted.
+fn valued(what: &str, name: &str, value: &str) -> String {
+    let lower = name.to_lowercase();
+    match KEYS.iter().any(|key| lower.contains(key)) {
+        true => format!("{what} {name:?}: a key of {} characters", value.chars().count()),
+        false => format!("{what} {name:?}: {value:?}"),
     }
 }
 
