@@ -81,7 +81,6 @@ pub(crate) fn of_tool(facts: &ToolFacts<'_>) -> SpanData {
     let span = ids::of_call(facts.turn, facts.call);
     let mut attributes = vec![KeyValue::new("gen_ai.operation.name", "execute_tool")];
     add(&mut attributes, "gen_ai.tool.name", named(facts.tool));
-    add(&mut attributes, "gen_ai.tool.call.id", named(facts.call.as_str()));
     add(&mut attributes, "gen_ai.conversation.id", named(facts.conversation.as_str()));
     let name = named(facts.tool).map_or("execute_tool".to_owned(), |tool| format!("execute_tool {tool}"));
     let mut made = data((trace, span), Some(parent), name.into(), (facts.began_ms, facts.ended_ms));

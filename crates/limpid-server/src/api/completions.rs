@@ -178,7 +178,10 @@ async fn begin(
         true => (words, place.before),
         false => (String::new(), Some(place.before.into_iter().chain([words]).collect::<Vec<_>>().join("\n\n"))),
     };
-    let key = headers.get(KEY).and_then(|key| key.to_str().ok()).map(|key| format!("api {} {key}", program.name));
+    // A program may pass on keys of several people, who do not know of each other's.
+    let user = request.user.as_deref().unwrap_or_default();
+    let key = headers.get(KEY).and_then(|key| key.to_str().ok());
+    let key = key.map(|key| format!("api {} {user:?} {key}", program.name));
     let chat = ChatRequest {
         conversation: place.conversation,
         text,
