@@ -410,4 +410,58 @@ mod tests {
         }
         assert!(kept("https://desk.example/mcp").is_there(), "nothing is lost by asking");
     }
+
+    /// A server that says who grants access, as it wants to by now.
+    async fn says(token_endpoint: Arc<Mutex<String>>) -> (String, Arc<Mutex<Vec<String>>>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let (own, noted) = (url.clone(), Arc::clone(&asked));
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let mut head = vec![0; 8192];
+                let read = stream.read(&mut head).await.unwrap_or(0);
+                let line = String::from_utf8_lossy(&head[..read]).lines().next().unwrap_or_default().to_owned();
+                noted.lock().unwrap().push(line.clone());
+                let body = json!({
+                    "issuer": own, "authorization_endpoint": format!("{own}/auth"),
+                    "token_endpoint": token_endpoint.lock().unwrap().clone(),
+                    "response_types_supported": ["code"], "code_challenge_methods_supported": ["S256"],
+                })
+                .to_string();
+                let is_known = line.contains("oauth-authorization-server");
+                let status = if is_known { "200 OK" } else { "404 Not Found" };
+                let page = format!(
+                    "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+                    body.len()
+                );
+                let _ = stream.write_all(page.as_bytes()).await;
+            }
+        });
+        (url, asked)
+    }
+
+    // SEC-067 SUR-034
+    #[tokio::test]
+    async fn a_login_is_handed_to_nobody_whom_the_owner_did_not_see() {
+        let folder = tempfile::tempdir().unwrap();
+        let endpoint = Arc::new(Mutex::new(String::new()));
+        let (url, asked) = says(Arc::clone(&endpoint)).await;
+        let seen = format!("{url}/token");
+        *endpoint.lock().unwrap() = seen.clone();
+        let kept = KeptLogin::new(folder.path().join("login"), &url, |_| {});
+        let token = json!({ "access_token": "a", "token_type": "bearer", "refresh_token": "r", "expires_in": 1 });
+        let credentials = json!({
+            "client_id": "limpid", "token_response": token, "granted_scopes": [], "token_received_at": 1, "issuer": url,
+        });
+        let credentials: StoredCredentials = serde_json::from_value(credentials).unwrap();
+        kept.redeemed_at(&seen).save(credentials.clone()).await.unwrap();
+        assert!(kept.manager(&url).await.unwrap().is_some(), "the one that the owner saw");
+        *endpoint.lock().unwrap() = format!("{}/door/open", url.replace("127.0.0.1", "127.0.0.2"));
+        assert!(matches!(kept.manager(&url).await, Err(McpError::NeedsLogin)), "another one");
+        assert!(asked.lock().unwrap().iter().all(|line| line.starts_with("GET ")), "{asked:?}");
+        // One of an older version, which says nothing of it.
+        kept.save(credentials).await.unwrap();
+        assert!(matches!(kept.manager(&url).await, Err(McpError::NeedsLogin)));
+    }
 }

@@ -143,6 +143,31 @@ async fn one_that_goes_on_answers_for_what_was_said_since_and_not_for_the_one_be
     assert_eq!((second.rounds, second.calls.len(), second.tokens), (0, 0, 0));
 }
 
+/// Whoever pastes a letter for an agent has not written it.
+// SEC-053
+#[tokio::test]
+async fn what_is_longer_than_three_lines_is_somebody_elses_text_to_an_agent() {
+    for (message, is_fenced) in [("one\ntwo\nthree", false), ("one\ntwo\nthree\nfour", true)] {
+        let (bench, _) = bench("koshi", |request| match newest(request) {
+            newest if !is_child(request) && newest.contains("Begin.") => {
+                calls(&[("spawn_agent", json!({ "task": "Count." }))])
+            }
+            _ => says("Nine."),
+        })
+        .await;
+        let agent = open(&bench, &Passed::new(), &[]);
+        crate::kit::agents::talk(&agent, "Begin.").await;
+        agent.agents().tell(AgentId(1), message).await.unwrap();
+        let chat = agents(&agent).await[0].chat.clone();
+        tokio::time::timeout(PATIENCE, agent.conversations().wait_for_agents(&chat)).await.unwrap().unwrap();
+        let sent: Vec<String> = bench.server.calls().iter().map(limpid_testkit::Recorded::text).collect();
+        let told = sent.iter().find(|text| text.contains("one\ntwo")).unwrap();
+        let before = told.split("one\ntwo").next().unwrap();
+        let is_inside = before.matches("[untrusted ").count() > before.matches("[/untrusted ").count();
+        assert_eq!(is_inside, is_fenced, "{told}");
+    }
+}
+
 /// At the first wait for another try the database is as it was. The time of agents does not pass.
 struct Mended(PathBuf, Option<&'static str>);
 

@@ -46,6 +46,7 @@ mod put_aside_goal;
 mod repeated_words;
 mod reserved_links;
 mod rewritten_result;
+mod rule_by_path;
 mod senders_name;
 mod several_questions;
 mod silenced_inbox;

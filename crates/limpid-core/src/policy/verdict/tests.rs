@@ -162,6 +162,21 @@ fn a_lasting_yes_covers_one_tool_one_destination_and_one_row() {
     }
 }
 
+/// A page's own host was harmless to ask while nothing could be told there.
+// SEC-078 SEC-100
+#[test]
+fn a_lasting_yes_to_addresses_that_was_given_before_anything_private_was_read_covers_nothing_after_it() {
+    let (arguments, fetch) = (text(""), Effect::Fetch(Some("https://a.example/x".to_owned())));
+    let fetch = Call { destination: Some(at("a.example")), ..call("web_fetch", &fetch, &arguments) };
+    let private = setting(&NONE, Trust::Outside);
+    let public = Setting { private: false, ..private };
+    for (given, then, is_covered) in [(public, private, false), (private, private, true), (public, public, true)] {
+        let grants = [Grant { tool: "web_fetch".into(), pattern: lasting_yes(&given, &fetch).unwrap() }];
+        let verdict = judge(&Setting { grants: &grants, ..then }, &fetch);
+        assert_eq!(is_asked(&verdict), !is_covered, "{grants:?}");
+    }
+}
+
 // SEC-078
 #[test]
 fn there_is_no_lasting_yes_to_programs_payments_and_changes_of_the_agent() {

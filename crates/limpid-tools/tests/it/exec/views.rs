@@ -229,7 +229,10 @@ async fn what_may_be_a_strangers_never_has_the_network_and_sight_of_the_owners_p
     bench.programs.shell = false;
     bench.programs.network.names.push("a.example".to_owned());
     bench.programs.own_environment = vec![("OWN_TOKEN".to_owned(), "4711".to_owned())];
-    let script = "import os\nfor path in ['home/workspace/tea.md', 'mine/own.md', 'read/own.md', 'home/skills/tea/SKILL.md', \
+    fs::create_dir(bench.path("bin")).unwrap();
+    fs::write(bench.path("bin/backup"), "a password").unwrap();
+    bench.programs.path = vec![bench.path("bin")];
+    let script = "import os\nfor path in ['bin/backup', 'home/workspace/tea.md', 'mine/own.md', 'read/own.md', 'home/skills/tea/SKILL.md', \
                   'theirs/letter.md', 'mine/theirs/letter.md', 'home/outside/letter.md']:\n    \
                   print(path, os.path.exists('BENCH/' + path))\n\
                   print('skills', os.path.exists(os.path.expanduser('~/skills')))\n\
@@ -282,11 +285,12 @@ async fn a_question_says_what_a_program_could_read_and_where_it_could_send() {
     let mut bench = Bench::new();
     bench.programs.shell = false;
     bench.programs.network.names.push("a.example".to_owned());
+    bench.programs.own_environment = vec![("OWN_TOKEN".to_owned(), "4711".to_owned())];
     let warning = |programs: &Programs, trust, folder: &str| {
         let call = json!({ "command": "ls", "working_dir": bench.path(folder).display().to_string() });
         Exec::new(Arc::new(programs.clone())).warning(trust, &call)
     };
-    let both = Some("it can read your folders and send to a.example".to_owned());
+    let both = Some("it can read your folders and the variables OWN_TOKEN and send to a.example".to_owned());
     assert_eq!(warning(&bench.programs, Trust::Outside, "home/workspace"), both);
     assert_eq!(warning(&bench.programs, Trust::Owner, "home/workspace"), both);
     let apart = |folder: &str| {

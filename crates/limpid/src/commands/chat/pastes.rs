@@ -140,13 +140,17 @@ impl Pastes {
             paste.is_fresh = false;
         }
         let is_mine = std::mem::take(&mut state.is_mine);
-        if is_long(&typed) && (is_changed || !state.knows(&typed)) {
+        let rest =
+            state.mine.iter().fold(typed.clone(), |rest, mine| rest.replacen(mine.trim_end_matches('\n'), "", 1));
+        if is_long(&typed) && (is_changed || !state.knows(&rest)) {
             if is_mine {
-                state.mine.push(typed.clone());
+                state.mine = vec![typed.clone()];
                 state.typed.push(typed.clone());
             } else {
                 pasted.push(std::mem::take(&mut typed));
             }
+        } else if !state.mine.is_empty() {
+            state.typed.push(typed.clone());
         }
         state.keys = Keys::default();
         let handed_in = (!pasted.is_empty()).then(|| Labelled::outside(pasted.join("\n\n")));

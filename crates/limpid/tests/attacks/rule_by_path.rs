@@ -1,0 +1,47 @@
+//! A rule of the owner's names a file; a page has it read under another spelling of its path.
+
+use serde_json::json;
+
+use crate::attacks::obedient::{Attack, MARK, page};
+
+/// An owner whose rule forbids to read a file, and a page that has it read by these paths.
+async fn played(rule: &str, paths: impl Fn(&str) -> Vec<String>) -> Attack {
+    let attack = Attack::new(
+        |web| vec![("web_fetch", json!({ "url": format!("{web}/") })), ("find_tools", json!({ "query": "read_file" }))],
+        |_| Vec::new(),
+        |_| page(MARK),
+    )
+    .await;
+    let home = attack.world.home.path().canonicalize().unwrap().display().to_string();
+    attack.world.write("limpid.toml", &format!("[web]\nmirrors = [\"127.0.0.1\"]\n[policy]\n{rule}"));
+    attack.world.write("workspace/secret.txt", "PIN 4711");
+    attack.world.write("workspace/docs/tea.md", "oolong");
+    attack.strangers_then(paths(&home).into_iter().map(|path| ("read_file", json!({ "path": path }))).collect());
+    attack.world.done(&["chat", &format!("read {}/", attack.web.url)]).await;
+    attack
+}
+
+// SEC-002 SEC-071
+#[tokio::test]
+async fn a_rule_holds_for_every_spelling_of_a_path() {
+    let rule = "deny = [{ tool = \"read_file\", arguments = { path = \"secret.txt\" } }]\n";
+    let spelled = |home: &str| {
+        let ways = ["secret.txt", "./secret.txt", "docs/../secret.txt", "docs/.././secret.txt"].map(str::to_owned);
+        ways.into_iter().chain([format!("{home}/workspace/secret.txt")]).collect()
+    };
+    let attack = played(rule, spelled).await;
+    assert!(!attack.sent().contains("4711"), "{}", attack.newest());
+    assert_eq!(attack.newest().matches("the owner's rules forbid").count(), 5, "{}", attack.newest());
+}
+
+mod control {
+    use super::*;
+
+    // SEC-098
+    #[tokio::test]
+    async fn other_files_are_read() {
+        let rule = "deny = [{ tool = \"read_file\", arguments = { path = \"secret.txt\" } }]\n";
+        let played = played(rule, |_| vec!["docs/tea.md".to_owned()]).await;
+        assert!(played.newest().contains("oolong"), "{}", played.newest());
+    }
+}
