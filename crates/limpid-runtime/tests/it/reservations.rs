@@ -1,7 +1,7 @@
 //! Rights to send that the model reserves before it reads what strangers wrote.
 
 use jiff::ToSpan;
-use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, TurnEvent};
+use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, Config, TurnEvent};
 use tokio::runtime::Builder;
 
 use crate::kit::effects::PageAndMail;
@@ -106,6 +106,38 @@ async fn a_result_that_can_change_and_words_that_the_owner_typed_are_no_right() 
     assert_eq!(asked(&tools.agent(&bench), WISH).await, ["whole", "typed"]);
     assert_eq!(tools.mail.runs(), 0);
     assert!(results(&bench)[0].contains("can change until then"), "{:?}", results(&bench));
+}
+
+// SEC-070 SEC-071
+#[tokio::test]
+async fn other_words_than_the_reserved_ones_wait_unless_a_rule_allows_free_text_to_that_destination() {
+    let all = ["words", "long", "other"];
+    let cases: [(&str, &[&str]); 5] = [
+        ("", &all),
+        (r#"allow = [{ tool = "send_mail", destination = "ada@example.com", max_bytes = 60 }]"#, &["long", "other"]),
+        ("allow = [{ tool = \"send_mail\" }]", &all),
+        (r#"allow = [{ tool = "send_sms", destination = "ada@example.com" }]"#, &all),
+        (
+            r#"allow = [{ tool = "send_mail", destination = "ada@example.com", arguments = { to = "*", text = "bring a coat" } }]"#,
+            &all,
+        ),
+    ];
+    for (rules, waiting) in cases {
+        let script = [
+            reserve(ADA),
+            call("r", "read_page", "{}"),
+            send("plan", "ada@example.com", "take an umbrella"),
+            send("words", "ada@example.com", "in an hour it rains"),
+            send("long", "ada@example.com", &"it rains ".repeat(10)),
+            send("other", "eve@example.com", "it rains"),
+            "[[reply]]\ntext = \"Done.\"\n".to_owned(),
+        ];
+        let mut bench = Bench::new(&script.concat()).await;
+        bench.config.policy = Config::parse(&format!("[policy]\n{rules}\n"), "limpid.toml").unwrap().policy;
+        let tools = PageAndMail::new();
+        assert_eq!(asked(&tools.agent(&bench), WISH).await, waiting, "{rules}");
+        assert_eq!(tools.mail.runs(), 4 - waiting.len(), "what was reserved ran in every case: {rules}");
+    }
 }
 
 // SEC-070
