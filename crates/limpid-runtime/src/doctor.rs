@@ -194,8 +194,12 @@ fn programs(options: &AgentOptions) -> Check {
         return Check { what: WHAT, ok: true, says, advice: missing.advice.map(str::to_owned) };
     }
     let says = match helper.map(sandbox_layers) {
-        Some(Ok(Layers { hold, missing })) => {
+        Some(Ok(Layers { hold, missing, cgroup })) => {
             let hold = hold.join(", ");
+            let counted = match cgroup {
+                None => "the kernel limits memory and processes of a call by a cgroup".to_owned(),
+                Some(why) => format!("memory and processes of a call are counted, without a cgroup: {why}"),
+            };
             // Where the system has no namespaces, the others are enough.
             let broken: Vec<&str> = missing.iter().map(String::as_str).filter(|name| *name != "namespaces").collect();
             if !broken.is_empty() {
@@ -205,7 +209,9 @@ fn programs(options: &AgentOptions) -> Check {
                 return Check { what: WHAT, ok: false, says, advice: Some(advice.to_owned()) };
             }
             let without = if missing.is_empty() { "" } else { ", without namespaces" };
-            format!("run in a sandbox ({hold}{without}; each was tried): the workspace, no network unless granted")
+            format!(
+                "run in a sandbox ({hold}{without}; each was tried): the workspace, no network unless granted; {counted}"
+            )
         }
         Some(Err(error)) => format!("are not run: {error}"),
         None => "are not run".to_owned(),
@@ -218,6 +224,8 @@ fn programs(options: &AgentOptions) -> Check {
 struct Layers {
     hold: Vec<String>,
     missing: Vec<String>,
+    /// Why there is no cgroup, if there is none.
+    cgroup: Option<String>,
 }
 
 /// Which layers of the sandbox hold here: they are put up without a program, and what each must stop is tried.
@@ -230,8 +238,11 @@ fn sandbox_layers(helper: &std::path::Path) -> Result<Layers, String> {
         return Err(text(&tried.stderr));
     }
     let said = text(&tried.stdout);
-    let with = |mark: char| said.lines().filter_map(|line| line.strip_prefix(mark)).map(str::to_owned).collect();
-    Ok(Layers { hold: with('+'), missing: with('-') })
+    let (of_cgroup, of_layers): (Vec<&str>, Vec<&str>) =
+        said.lines().partition(|line| line.get(1..).is_some_and(|rest| rest.starts_with(crate::sandbox::CGROUP)));
+    let with = |mark: char| of_layers.iter().filter_map(|line| line.strip_prefix(mark)).map(str::to_owned).collect();
+    let why = of_cgroup.first().and_then(|line| line.strip_prefix('-')?.split_once(": "));
+    Ok(Layers { hold: with('+'), missing: with('-'), cgroup: why.map(|(_, why)| why.to_owned()) })
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -29,6 +29,8 @@ const SOCKET: u64 = 212_992;
 struct Process {
     parent: i32,
     threads: u32,
+    /// When it was started, as the kernel counts time.
+    start: u64,
 }
 
 /// What all processes below one use together.
@@ -46,7 +48,7 @@ pub(super) struct Usage {
 /// When anything of it cannot be read, or is too long to be read often.
 pub(super) fn usage(own: u32, known: &mut Vec<i32>) -> io::Result<Usage> {
     let all = all()?;
-    *known = below(&all);
+    *known = below(this_process(), &all);
     let mut used = Usage::default();
     let (mut shared, mut buffers, mut left) = (HashMap::new(), HashSet::new(), MAPPINGS);
     for (at, pid) in known.iter().copied().enumerate() {
@@ -142,7 +144,7 @@ fn in_memory(pid: i32) -> u64 {
 
 /// The files that the processes below this one have open.
 pub(super) fn open_files() -> Vec<Metadata> {
-    let pids = all().map(|all| below(&all)).unwrap_or_default();
+    let pids = all_below(this_process()).unwrap_or_default();
     let folders = pids.into_iter().filter_map(|pid| fs::read_dir(format!("/proc/{pid}/fd")).ok());
     let files = folders.flatten().filter_map(|entry| fs::metadata(entry.ok()?.path()).ok());
     files.filter(Metadata::is_file).collect()
@@ -154,7 +156,7 @@ pub(super) fn open_files() -> Vec<Metadata> {
 pub(super) fn end_all(known: &[i32]) {
     let begun = Instant::now();
     loop {
-        let found = all().map(|all| below(&all));
+        let found = all_below(this_process());
         let listed = found.as_deref().unwrap_or(known);
         for pid in listed.iter().filter_map(|pid| Pid::from_raw(*pid)) {
             // One that is gone meanwhile needs no end.
@@ -170,6 +172,12 @@ pub(super) fn end_all(known: &[i32]) {
     }
 }
 
+/// When a process was started; none when there is none of this number. Together they belong to one process only.
+pub(super) fn start_of(process: u32) -> Option<u64> {
+    let stat = read(&format!("/proc/{process}/stat"), MAPPINGS).ok()??;
+    parsed(&stat).map(|process| process.start)
+}
+
 /// Processes that this user has, threads counted.
 pub(super) fn of_this_user() -> u64 {
     use std::os::unix::fs::MetadataExt as _;
@@ -179,9 +187,18 @@ pub(super) fn of_this_user() -> u64 {
     all.iter().filter(|(pid, _)| own(pid)).map(|(_, process)| u64::from(process.threads)).sum()
 }
 
-/// The processes below this one, children before their children.
-fn below(all: &HashMap<i32, Process>) -> Vec<i32> {
-    let mut found = vec![i32::try_from(std::process::id()).unwrap_or_default()];
+fn this_process() -> i32 {
+    i32::try_from(std::process::id()).unwrap_or_default()
+}
+
+/// The processes below one, by their numbers.
+pub(super) fn all_below(process: i32) -> io::Result<Vec<i32>> {
+    all().map(|all| below(process, &all))
+}
+
+/// The processes below one, children before their children.
+fn below(process: i32, all: &HashMap<i32, Process>) -> Vec<i32> {
+    let mut found = vec![process];
     let mut at = 0;
     while let Some(parent) = found.get(at).copied() {
         found.extend(all.iter().filter(|(_, process)| process.parent == parent).map(|(pid, _)| *pid));
@@ -207,7 +224,11 @@ fn parsed(stat: &str) -> Option<Process> {
     let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
     // The state, which comes first here, is field 3 of the manual page.
     let field = |n: usize| fields.get(n - 3).copied();
-    Some(Process { parent: field(4)?.parse().ok()?, threads: field(20)?.parse().ok()? })
+    Some(Process {
+        parent: field(4)?.parse().ok()?,
+        threads: field(20)?.parse().ok()?,
+        start: field(22)?.parse().ok()?,
+    })
 }
 
 #[cfg(test)]
@@ -218,7 +239,7 @@ mod tests {
     fn a_name_with_brackets_and_blanks_is_no_trouble() {
         let stat = "7 (a) b (c) S 3 7 7 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 5 0 100 1000 12 18446744073709551615";
         let process = parsed(stat).unwrap();
-        assert_eq!((process.parent, process.threads), (3, 5));
+        assert_eq!((process.parent, process.threads, process.start), (3, 5, 100));
         assert!(parsed("broken").is_none());
     }
 
@@ -235,9 +256,9 @@ mod tests {
     fn a_child_is_below_its_parent() {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let pid = i32::try_from(child.id()).unwrap();
-        assert!(below(&all().unwrap()).contains(&pid));
+        assert!(all_below(this_process()).unwrap().contains(&pid));
         child.kill().unwrap();
         child.wait().unwrap();
-        assert!(!below(&all().unwrap()).contains(&pid));
+        assert!(!all_below(this_process()).unwrap().contains(&pid));
     }
 }

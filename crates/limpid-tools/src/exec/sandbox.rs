@@ -8,6 +8,7 @@
 //!
 //! # Layout
 //! - [`attempts`]: what each layer must stop, tried.
+//! - [`cgroup`]: what the kernel counts and ends as one, where it lets the agent ask for that.
 //! - [`support`]: which layers this machine has.
 //! - [`watch`]: the limits and the end of everything.
 //! - [`enter`]: namespaces, rights, and the first process.
@@ -17,6 +18,7 @@
 //! - [`loopback`] and [`proxy`]: the network of a program, and what serves it.
 
 mod attempts;
+mod cgroup;
 mod enter;
 mod frozen;
 mod loopback;
@@ -40,10 +42,13 @@ pub const WATCH: &str = "__sandbox";
 /// The sub-command that tries the layers: it says of each whether it stopped what was tried, `+` or `-` and its name.
 pub const TRY: &str = "__sandbox-try";
 
-/// The sub-command that makes namespaces.
+/// What [`TRY`] says of whether calls have a cgroup: this name, and behind a `-` a colon and why not.
+pub const CGROUP: &str = "cgroup";
+
+/// The sub-command that makes namespaces. Its first word is the folder of the call's cgroup; empty without one.
 const ENTER: &str = "__sandbox-enter";
 
-/// The sub-command that becomes the program, without namespaces. Its first word is the folder of the call.
+/// The sub-command that becomes the program, without namespaces. Its first words are the folders of the call's cgroup and of the call.
 const BECOME: &str = "__sandbox-become";
 
 /// The sub-command that is the first process of its namespaces.
@@ -82,16 +87,21 @@ fn carry_out(which: &str, rest: &[OsString]) -> Result<u8, String> {
     if which == TRY {
         return watch::try_layers();
     }
-    if which == BECOME {
-        let (call, rest) = rest.split_first().ok_or("no folder for the call")?;
-        let (confinement, command) = read(rest)?;
-        return enter::become_program(&confinement, command, Path::new(call));
-    }
-    let (confinement, command) = read(rest)?;
     match which {
-        WATCH => watch::watch(rest, &confinement),
-        ENTER => enter::enter(&confinement, rest),
-        _ => enter::init(&confinement, command),
+        WATCH => watch::watch(rest, &read(rest)?.0),
+        ENTER => {
+            let (cgroup, rest) = rest.split_first().ok_or("no word about its cgroup")?;
+            enter::enter(&read(rest)?.0, rest, Path::new(cgroup))
+        }
+        BECOME => {
+            let [cgroup, call, rest @ ..] = rest else { return Err("no folder for the call".to_owned()) };
+            let (confinement, command) = read(rest)?;
+            enter::become_program(&confinement, command, (Path::new(cgroup), Path::new(call)))
+        }
+        _ => {
+            let (confinement, command) = read(rest)?;
+            enter::init(&confinement, command)
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Programs in the sandbox, each trying what it must not be able to.
 
+mod cgroups;
 mod folders;
 mod frozen;
 mod grants;

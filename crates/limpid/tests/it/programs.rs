@@ -262,6 +262,8 @@ async fn nothing_runs_programs_without_a_sandbox() {
         told.contains("OK  programs: run in a sandbox (") && told.contains("Landlock, system calls, no rights"),
         "{told}"
     );
+    // SEC-084
+    assert!(told.contains("by a cgroup") || told.contains("are counted, without a cgroup: "), "{told}");
     for old in ["sandbox = \"off\"", "modes = true"] {
         world.write("limpid.toml", &format!("[exec]\n{old}\n"));
         let run = world.run(&["chat", "hi"]).await;

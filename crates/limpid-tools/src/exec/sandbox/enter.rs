@@ -22,7 +22,7 @@ use rustix::thread::{
 use super::frozen::{copy_of_program, unchanged};
 use super::restrict::{Around, restrict};
 use super::{
-    BECOME, ENTER, INIT, NOT_STARTED, READY, attempts, code, code_of_signal, loopback, own_program, root, tell,
+    BECOME, ENTER, INIT, NOT_STARTED, READY, attempts, cgroup, code, code_of_signal, loopback, own_program, root, tell,
 };
 use crate::exec::confinement::Confinement;
 
@@ -30,8 +30,11 @@ use crate::exec::confinement::Confinement;
 const SILENCE: Duration = Duration::from_secs(2);
 
 /// Makes the namespaces and starts the first process in them.
-pub(super) fn enter(confinement: &Confinement, words: &[OsString]) -> Result<u8, String> {
+pub(super) fn enter(confinement: &Confinement, words: &[OsString], cgroup: &Path) -> Result<u8, String> {
     detach()?;
+    if let Err(error) = cgroup::join(cgroup) {
+        return refused(Err(error));
+    }
     if let Err(error) = make_namespaces(confinement.network.is_granted()) {
         return refused(Err(format!("no namespaces: {error}")));
     }
@@ -142,10 +145,16 @@ fn follow(child: Pid) -> u8 {
 }
 
 /// Restricts this process and replaces it with the program.
-pub(super) fn become_program(confinement: &Confinement, command: &[OsString], call: &Path) -> Result<u8, String> {
+pub(super) fn become_program(
+    confinement: &Confinement,
+    command: &[OsString],
+    (cgroup, call): (&Path, &Path),
+) -> Result<u8, String> {
     detach()?;
     let (home, temporary) = (call.join("home"), call.join("tmp"));
-    let made = root::skills(&home, confinement).map_err(|error| format!("no home for the program: {error}"));
+    let made = cgroup::join(cgroup);
+    let made = made
+        .and_then(|()| root::skills(&home, confinement).map_err(|error| format!("no home for the program: {error}")));
     // Without mounts of its own the program itself runs as the copy; of the other files nobody may have changed one.
     let made = made.and_then(|()| unchanged(confinement, command.first().map_or(Path::new(""), Path::new)));
     let made = made.and_then(|()| restrict(confinement, Around::Machine, &[home.clone(), temporary.clone()]));
@@ -205,11 +214,11 @@ fn program(confinement: &Confinement, command: &[OsString], home: &Path, tempora
 }
 
 /// The command that starts all this, with a stream to hear from it and be heard by it.
-pub(super) fn started(words: &[OsString], stream: Stdio, call: Option<&Path>) -> Command {
+pub(super) fn started(words: &[OsString], stream: Stdio, cgroup: &Path, call: Option<&Path>) -> Command {
     let mut command = own_program();
     match call {
-        None => command.arg(ENTER),
-        Some(call) => command.arg(BECOME).arg(call),
+        None => command.arg(ENTER).arg(cgroup),
+        Some(call) => command.arg(BECOME).arg(cgroup).arg(call),
     };
     command.args(words).stdin(stream);
     command

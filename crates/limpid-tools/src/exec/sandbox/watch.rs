@@ -16,7 +16,8 @@ use rustix::net::RecvFlags;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, set_child_subreaper};
 use rustix::stdio::stdin;
 
-use super::{READY, code, code_of_signal, enter, loopback, proxy, support, tell};
+use super::cgroup::{Cgroup, Reached};
+use super::{CGROUP, READY, code, code_of_signal, enter, loopback, proxy, support, tell};
 use crate::exec::confinement::{Confinement, Limits, Network};
 use crate::exec::disk::{self, Disk};
 use crate::exec::processes::{end_all, usage};
@@ -43,6 +44,8 @@ struct Started {
     known: Vec<i32>,
     /// The folder of the call, if the program has no file system of its own.
     call: Option<Call>,
+    /// What the kernel counts and ends as one, or why there is none. Then this process looks at each of them.
+    cgroup: Result<Cgroup, String>,
 }
 
 /// A folder that is there for one call.
@@ -84,6 +87,11 @@ pub(super) fn try_layers() -> Result<u8, String> {
     let text = serde_json::to_string(&nothing).map_err(|error| error.to_string())?;
     let mut started = start(&[text.into()], &nothing)?;
     let ended = started.child.wait().map(code).map_err(|error| error.to_string());
+    // Whoever asked may be gone.
+    let _ = match &started.cgroup {
+        Ok(_) => writeln!(io::stdout(), "+{CGROUP}"),
+        Err(why) => writeln!(io::stdout(), "-{CGROUP}: {why}"),
+    };
     started.end();
     ended
 }
@@ -95,7 +103,7 @@ fn start(words: &[OsString], confinement: &Confinement) -> Result<Started, Strin
     let layers = support().map_err(|missing| missing.why().to_owned())?;
     let mut reasons = Vec::new();
     if layers.namespaces {
-        match put_up(words, None, &confinement.network) {
+        match put_up(words, None, confinement) {
             Ok(started) => return Ok(started),
             Err(reason) => reasons.push(reason),
         }
@@ -109,7 +117,7 @@ fn start(words: &[OsString], confinement: &Confinement) -> Result<Started, Strin
         reasons.push(format!("without namespaces `{}` cannot be hidden within a granted folder", hidden.display()));
     } else {
         let call = call(&confinement.scratch).map_err(|error| format!("no folder for the call: {error}"))?;
-        match put_up(words, Some(call), &confinement.network) {
+        match put_up(words, Some(call), confinement) {
             Ok(started) => return Ok(started),
             Err(reason) => reasons.push(reason),
         }
@@ -118,17 +126,21 @@ fn start(words: &[OsString], confinement: &Confinement) -> Result<Started, Strin
     Err(format!("no sandbox: {}", reasons.join("; ")))
 }
 
-fn put_up(words: &[OsString], call: Option<Call>, network: &Network) -> Result<Started, String> {
+fn put_up(words: &[OsString], call: Option<Call>, confinement: &Confinement) -> Result<Started, String> {
+    let own = if call.is_some() { 0 } else { 2 };
+    // Where there is none, what the program uses is counted here.
+    let cgroup = Cgroup::for_call().and_then(|made| made.limit(&confinement.limits, own).map(|()| made));
     let (stream, other) = UnixStream::pair().map_err(|error| error.to_string())?;
-    let mut command = enter::started(words, OwnedFd::from(other).into(), call.as_ref().map(|call| call.0.as_path()));
+    let folder = cgroup.as_ref().map_or(Path::new(""), Cgroup::folder);
+    let call_folder = call.as_ref().map(|call| call.0.as_path());
+    let mut command = enter::started(words, OwnedFd::from(other).into(), folder, call_folder);
     let child = command.spawn().map_err(|error| format!("it cannot be started: {error}"))?;
     // It holds the other end of the stream, which must close when the child ends.
     drop(command);
-    let own = if call.is_some() { 0 } else { 2 };
-    let mut started = Started { child, stream, own, known: Vec::new(), call };
-    if network.is_granted() {
+    let mut started = Started { child, stream, own, known: Vec::new(), call, cgroup };
+    if confinement.network.is_granted() {
         let listener = loopback::take(&started.stream)?;
-        proxy::serve(listener, network.clone()).map_err(|error| format!("no proxy: {error}"))?;
+        proxy::serve(listener, confinement.network.clone()).map_err(|error| format!("no proxy: {error}"))?;
     }
     started.wait_for_word()?;
     Ok(started)
@@ -137,6 +149,7 @@ fn put_up(words: &[OsString], call: Option<Call>, network: &Network) -> Result<S
 impl Started {
     /// Ends it and everything that it started. The first step needs nothing that could be missing.
     fn end(&mut self) {
+        self.cgroup.iter().for_each(Cgroup::end);
         // Once it was waited for, its number may be another one's.
         if matches!(self.child.try_wait(), Ok(None)) {
             // Its processes are in its own group, unless they left it.
@@ -145,6 +158,15 @@ impl Started {
             let _ = self.child.kill();
         }
         end_all(&self.known);
+    }
+
+    /// Which limit was reached.
+    fn reached(&mut self, limits: &Limits) -> io::Result<Reached> {
+        if let Ok(cgroup) = &self.cgroup {
+            return cgroup.reached();
+        }
+        let used = usage(self.own, &mut self.known)?;
+        Ok(Reached { memory: used.memory_bytes > limits.memory_bytes, processes: used.processes > limits.processes })
     }
 
     /// Waits until the restrictions hold.
@@ -201,21 +223,22 @@ fn follow(started: &mut Started, disk: Disk, confinement: &Confinement) -> Resul
     let mut known = begun;
     loop {
         if let Some(status) = started.child.try_wait().map_err(|error| error.to_string())? {
+            // The kernel ends all of it by itself.
+            if started.cgroup.as_ref().is_ok_and(|cgroup| cgroup.reached().is_ok_and(|reached| reached.memory)) {
+                tell(&format!("ended: {}", too_much_memory(limits)));
+                return Ok(code_of_signal(9));
+            }
             return Ok(code(status));
         }
         // The program's own streams say nothing when nobody reads them, so a lost stream is no reason to end.
         let _ = started.stream.write(&[READY]);
-        let used = usage(started.own, &mut started.known);
-        if used.is_ok() {
+        let reached = started.reached(limits);
+        if reached.is_ok() {
             known = Instant::now();
         }
-        let reason = match used {
-            Ok(used) if used.processes > limits.processes => {
-                Some(format!("it had more than {} processes", limits.processes))
-            }
-            Ok(used) if used.memory_bytes > limits.memory_bytes => {
-                Some(format!("it used more than {} MiB of memory", limits.memory_bytes / 1024 / 1024))
-            }
+        let reason = match reached {
+            Ok(Reached { processes: true, .. }) => Some(format!("it had more than {} processes", limits.processes)),
+            Ok(Reached { memory: true, .. }) => Some(too_much_memory(limits)),
             Err(error) if known.elapsed() > UNKNOWN => Some(format!("what it uses cannot be read: {error}")),
             _ => full().or_else(|| disk.try_recv().ok()),
         };
@@ -227,6 +250,10 @@ fn follow(started: &mut Started, disk: Disk, confinement: &Confinement) -> Resul
             return Ok(code_of_signal(9));
         }
     }
+}
+
+fn too_much_memory(limits: &Limits) -> String {
+    format!("it used more than {} MiB of memory", limits.memory_bytes / 1024 / 1024)
 }
 
 /// Counts beside everything else: in a large folder that may take longer than what else is used may stay unknown.

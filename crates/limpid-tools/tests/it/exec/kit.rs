@@ -17,7 +17,7 @@ use tempfile::TempDir;
 use crate::kit::context;
 
 /// A user without rights, for whom programs run when the tests run as root.
-const NOBODY: u32 = 65534;
+pub(super) const NOBODY: u32 = 65534;
 
 /// The binary that makes the sandbox.
 pub(super) const HELPER: &str = env!("CARGO_BIN_EXE_limpid-sandbox");
@@ -170,7 +170,7 @@ pub(super) fn unprivileged() -> String {
     format!("setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups")
 }
 
-fn script(folder: &Path, text: &str) -> PathBuf {
+pub(super) fn script(folder: &Path, text: &str) -> PathBuf {
     let script = folder.join("helper");
     fs::write(&script, format!("#!/bin/sh\n{text}\n")).unwrap();
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
