@@ -162,11 +162,16 @@ impl Started {
 
     /// Which limit was reached.
     fn reached(&mut self, limits: &Limits) -> io::Result<Reached> {
-        if let Ok(cgroup) = &self.cgroup {
-            return cgroup.reached();
+        let by_kernel = self.cgroup.as_ref().ok().map(Cgroup::reached).transpose()?;
+        if let Some(reached) = by_kernel.filter(|reached| reached.memory || reached.processes) {
+            return Ok(reached);
         }
+        // In a cgroup, too: what nobody can look into hides files without a name from the count of the disk.
         let used = usage(self.own, &mut self.known)?;
-        Ok(Reached { memory: used.memory_bytes > limits.memory_bytes, processes: used.processes > limits.processes })
+        Ok(by_kernel.unwrap_or(Reached {
+            memory: used.memory_bytes > limits.memory_bytes,
+            processes: used.processes > limits.processes,
+        }))
     }
 
     /// Waits until the restrictions hold.

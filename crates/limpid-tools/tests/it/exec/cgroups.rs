@@ -190,6 +190,16 @@ async fn the_kernel_counts_what_is_held_and_not_what_could_be() {
     assert!(memory > 0, "it was in a cgroup");
 }
 
+// SEC-083 SEC-085
+#[tokio::test]
+async fn what_nobody_can_look_into_ends_in_a_cgroup_too() {
+    let Some(delegated) = Delegated::new("hidden").map(Delegated::marked) else { return };
+    let bench = delegated.bench(Limits::default());
+    let hides = "perl -e 'sysopen(F, \"s\", 65, 0111); print F <>' /bin/cat; perl -e 'sleep 1 while 1' | ./s";
+    let (told, memory, _) = seen(&delegated, &bench, hides).await;
+    assert!(told.contains("ended: what it uses cannot be read") && memory > 0, "{told}");
+}
+
 /// A process that waits.
 fn waiting() -> Child {
     Command::new("sleep").arg("600").stdout(Stdio::null()).spawn().unwrap()
