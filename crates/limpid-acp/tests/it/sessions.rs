@@ -238,7 +238,7 @@ async fn a_program_of_the_editor_runs_after_a_yes_to_its_command_and_its_variabl
     let mark = bench.home.path().join("was-started");
     let command = format!("echo x >> {}; exec {words}", mark.display());
     let listed = |variable: &str| {
-        let env = json!([{ "name": variable, "value": "a secret" }]);
+        let env = json!([{ "name": variable, "value": "/there/x" }, { "name": "DESK_TOKEN", "value": "a secret" }]);
         json!([{ "name": "desk", "command": "/bin/sh", "args": ["-c", command], "env": env }])
     };
     let new = |variable: &str| json!({ "cwd": bench.folder(), "mcpServers": listed(variable) });
@@ -255,7 +255,9 @@ async fn a_program_of_the_editor_runs_after_a_yes_to_its_command_and_its_variabl
     let shown = editor.questions[0]["toolCall"]["content"][0]["content"]["text"].as_str().unwrap().to_owned();
     let seen = shown.replace("\n│ ", "");
     assert!(seen.contains("/bin/sh") && seen.contains(&command) && seen.contains("LEVEL"), "{shown}");
-    assert!(!shown.contains("a secret"), "{shown}");
+    // A variable can make a program do anything, so its value is shown; a key is told apart by its name.
+    assert!(seen.contains(r#"variable "LEVEL": "/there/x""#), "{shown}");
+    assert!(seen.contains(r#"variable "DESK_TOKEN": a key of 8 characters"#) && !shown.contains("a secret"), "{shown}");
     open(&mut editor, "LEVEL", &["yes", "yes"]).await;
     assert!(mark.exists());
     // The same is known.

@@ -94,7 +94,7 @@ fn is_other(letter: char, script: Script) -> bool {
     match letter.is_ascii() {
         true => is_alike && ASCII_ALIKE.contains(letter),
         // Letters of full width and of formulas have the look of ASCII and no script of their own.
-        false => is_as_ascii(letter) && (letter.script() != script || !is_alike),
+        false => is_as_ascii(letter) && (letter.script() != script || script == Script::Latin),
     }
 }
 

@@ -65,7 +65,7 @@ fn first_free(folder: &Path, name: &str, make: impl Fn(&Path) -> io::Result<()>)
         match make(&new) {
             Ok(()) => return Ok(new),
             Err(error) if [ErrorKind::AlreadyExists, ErrorKind::DirectoryNotEmpty].contains(&error.kind()) => {
-                number += 1
+                number += 1;
             }
             Err(error) => return Err(error),
         }
