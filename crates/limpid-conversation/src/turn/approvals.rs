@@ -54,12 +54,18 @@ pub(super) async fn take_answer(
         let grant = Grant { tool: held.call.name, pattern };
         turn.deps.drafts.grant(&turn.writer.lease().conversation, grant).await?;
     }
-    if answer == ApprovalAnswer::CleanFirst && context.trust.is_foreign() {
+    let cleans = answer == ApprovalAnswer::CleanFirst && context.trust.is_foreign();
+    if cleans {
         clean_first::begin(turn, call).await?;
     }
     let approved = answer != ApprovalAnswer::No;
     let at_ms = turn.deps.host().now_ms();
-    turn.apply(Event::Decided { id: call.clone(), approved, at_ms }, None, Vec::new()).await
+    turn.apply(Event::Decided { id: call.clone(), approved, at_ms }, None, Vec::new()).await?;
+    // Behind the answer, so that a turn which has lost it to a crash asks again and does not end.
+    if cleans {
+        turn.apply(Event::EndAfterCalls, None, Vec::new()).await?;
+    }
+    Ok(())
 }
 
 /// Whoever could have answered is gone.

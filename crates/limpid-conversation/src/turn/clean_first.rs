@@ -4,7 +4,7 @@
 //! The call keeps the label of the turn: a stranger's text led to its arguments, and no cleaning changes that, so a program gets the
 //! lower view as after any other yes. Its words are not put into the clean window. What it came to is, with its own label: a
 //! stranger's words stand in a boundary there, and taint the window again. What the owner says meanwhile begins the next turn. After
-//! a crash in between the turn ends with the calls, and what it had read stays in the window with its label.
+//! a crash in between the turn ends with the calls, or goes on as after any other yes, and what it had read has its label.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use limpid_core::{CallId, Labelled};
 use limpid_prompt::boundary;
 use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
-use limpid_turn::{Event, ToolOutcome};
+use limpid_turn::ToolOutcome;
 
 use crate::clean::clean;
 use crate::event::TurnEvent;
@@ -29,7 +29,6 @@ pub(super) struct CleanEnd {
 pub(super) async fn begin(turn: &mut RunningTurn, call: &CallId) -> Result<(), AgentError> {
     if turn.clean_end.is_none() {
         put_aside(turn).await?;
-        turn.apply(Event::EndAfterCalls, None, Vec::new()).await?;
     }
     turn.clean_end.get_or_insert_default().calls.insert(call.clone());
     Ok(())

@@ -148,11 +148,16 @@ async fn one_that_goes_on_answers_for_what_was_said_since_and_not_for_the_one_be
 #[tokio::test]
 async fn what_is_longer_than_three_lines_is_somebody_elses_text_to_an_agent() {
     for (message, is_fenced) in [("one\ntwo\nthree", false), ("one\ntwo\nthree\nfour", true)] {
-        let (bench, _) = bench("koshi", |request| match newest(request) {
-            newest if !is_child(request) && newest.contains("Begin.") => {
-                calls(&[("spawn_agent", json!({ "task": "Count." }))])
+        let sent: Arc<Mutex<Vec<String>>> = Arc::default();
+        let noted = Arc::clone(&sent);
+        let (bench, _) = bench("koshi", move |request| {
+            noted.lock().unwrap().push(request.text());
+            match newest(request) {
+                newest if !is_child(request) && newest.contains("Begin.") => {
+                    calls(&[("spawn_agent", json!({ "task": "Count." }))])
+                }
+                _ => says("Nine."),
             }
-            _ => says("Nine."),
         })
         .await;
         let agent = open(&bench, &Passed::new(), &[]);
@@ -160,8 +165,8 @@ async fn what_is_longer_than_three_lines_is_somebody_elses_text_to_an_agent() {
         agent.agents().tell(AgentId(1), message).await.unwrap();
         let chat = agents(&agent).await[0].chat.clone();
         tokio::time::timeout(PATIENCE, agent.conversations().wait_for_agents(&chat)).await.unwrap().unwrap();
-        let sent: Vec<String> = bench.server.calls().iter().map(limpid_testkit::Recorded::text).collect();
-        let told = sent.iter().find(|text| text.contains("one\ntwo")).unwrap();
+        let sent = sent.lock().unwrap().clone();
+        let told = sent.iter().find(|text| text.contains("one\ntwo")).unwrap_or_else(|| panic!("{sent:#?}"));
         let before = told.split("one\ntwo").next().unwrap();
         let is_inside = before.matches("[untrusted ").count() > before.matches("[/untrusted ").count();
         assert_eq!(is_inside, is_fenced, "{told}");
