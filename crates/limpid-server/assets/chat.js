@@ -1,8 +1,10 @@
 // A conversation: what happens in it comes as pieces, each with a place and a name.
 import { same, serverForms } from "./asked.js";
 import { attachments } from "./attach.js";
+import "./list.js";
 import { pastes } from "./paste.js";
 import { get, post } from "./shell.js";
+import { unsent } from "./unsent.js";
 
 const form = document.querySelector("#composer");
 const say = document.querySelector("#say");
@@ -157,6 +159,7 @@ async function sendOnce() {
     tried = "";
     if (told.reply !== undefined) {
       say.value = "";
+      keep();
       const item = element("li", { className: "msg" });
       item.append(html(told.reply));
       if (fresh) form.before(item);
@@ -164,6 +167,7 @@ async function sendOnce() {
       if (told.to && told.to !== id) location.href = `/c/${told.to}`;
     } else {
       leave();
+      keep();
       if (told.conversation !== id) location.href = `/c/${told.conversation}`;
       else toEnd();
     }
@@ -205,6 +209,28 @@ document.addEventListener("click", async (event) => {
   } catch (error) { notice(error.message); }
 });
 field("unedit").addEventListener("click", () => { leave(); say.focus(); });
+
+// What is not sent yet comes back after a reload, and from every other screen.
+
+const store = unsent(id);
+function keep() {
+  const now = written();
+  const isEmpty = !now.text && !now.pastes.others.length && !now.files.length && !edited;
+  store.keep(isEmpty ? null : { ...now, edited, ...tried && { key, tried } });
+}
+function restore() {
+  const was = store.read();
+  if (!was) return;
+  if (was.tried) ({ key, tried } = was);
+  edited = document.querySelector(`#m${was.edited?.message}`) && was.edited;
+  write(was);
+  mark();
+  say.setSelectionRange(say.value.length, say.value.length);
+}
+restore();
+form.addEventListener("input", keep);
+addEventListener("pagehide", keep);
+document.addEventListener("visibilitychange", keep);
 
 form.addEventListener("submit", (event) => { event.preventDefault(); send(); });
 const stop = () => post(`/c/${id}/stop`).catch((error) => notice(error.message));
@@ -279,25 +305,3 @@ say.addEventListener("keydown", (event) => {
   else if (event.key === "Escape" && !stopper.hidden) stop();
   else if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); form.requestSubmit(); }
 });
-
-// The list
-
-const find = document.querySelector("#find");
-const kind = document.querySelector("#kind");
-function sift() {
-  const words = find.value.toLocaleLowerCase();
-  let some = false;
-  for (const list of document.querySelectorAll(".talks .list")) {
-    let any = false;
-    for (const row of list.children) {
-      row.hidden = !row.textContent.toLocaleLowerCase().includes(words) || (kind.value && row.dataset.kind !== kind.value);
-      any ||= !row.hidden;
-    }
-    list.hidden = list.previousElementSibling.hidden = !any;
-    some ||= any;
-  }
-  document.querySelector("#unfound").hidden = some || !document.querySelector(".talks .list");
-}
-find.addEventListener("input", sift);
-kind.addEventListener("change", sift);
-document.querySelector("#unfind").addEventListener("click", () => { find.value = ""; kind.value = ""; sift(); find.focus(); });

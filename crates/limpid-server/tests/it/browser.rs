@@ -107,6 +107,12 @@ async fn files_go_along_and_a_message_is_said_again_by_mouse_and_keyboard() {
     play("saying.mjs").await;
 }
 
+// SUR-020 SEC-053
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_typed_and_not_sent_comes_back_as_what_it_was() {
+    play("unsent.mjs").await;
+}
+
 // SUR-020 SUR-028 SUR-034 SEC-077
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_form_of_a_server_is_filled_in_by_mouse_and_keyboard() {
