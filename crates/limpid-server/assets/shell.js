@@ -25,14 +25,32 @@ const STILL = 700;
 // What holds a yes: a question, a draft, a text that is to count as the owner's.
 const YES = ".ask, [data-yes]";
 const seen = new WeakMap();
-// What is said beside the buttons of a card that was pressed too early.
+// A button that was pressed too early says so for as long as it takes to read that, also when its card stands still before.
+const READ = 1500;
 const early = new WeakMap();
 function tellEarly(card, button) {
-  const told = early.get(card) ?? Object.assign(document.createElement("span"), { className: "early", role: "status", ariaLive: "polite" });
-  early.set(card, told);
-  (button.closest(".row") ?? button.parentElement).append(told);
+  if (early.get(card)?.button !== button) endEarly(card);
+  const { told, words, before } = early.get(card) ?? begunEarly(button);
+  early.set(card, { told, words, before, button, until: performance.now() + READ });
   // What is live before its words come is read out.
-  requestAnimationFrame(() => { told.textContent = "Just appeared: press again"; });
+  requestAnimationFrame(() => { told.textContent = "It has just appeared or moved. Press again."; });
+}
+// What is told moves nothing: a card that moves would wait once more.
+function begunEarly(button) {
+  const told = Object.assign(document.createElement("span"), { className: "vh early", role: "status", ariaLive: "polite" });
+  button.after(told);
+  const words = [...button.childNodes].findLast((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
+  const before = words?.data;
+  button.style.minInlineSize = `${button.offsetWidth}px`;
+  if (words) words.data = "Press again";
+  return { told, words, before };
+}
+function endEarly(card) {
+  const { told, words, before, button } = early.get(card) ?? {};
+  early.delete(card);
+  told?.remove();
+  if (words) words.data = before;
+  button?.style.removeProperty("min-inline-size");
 }
 function look() {
   for (const card of document.querySelectorAll(YES)) {
@@ -42,8 +60,7 @@ function look() {
     if (moved) seen.set(card, { left, top, since: performance.now() });
     card.classList.toggle("moving", !isStill(card));
     card.classList.toggle("still", isStill(card));
-    const told = isStill(card) && early.get(card);
-    if (told) { told.textContent = ""; told.remove(); }
+    if (isStill(card) && performance.now() >= early.get(card)?.until) endEarly(card);
   }
 }
 function isStill(card) {
@@ -85,6 +102,8 @@ addEventListener("submit", (event) => {
   if (target.dataset.sent) event.preventDefault();
   target.dataset.sent = "true";
 });
+// What was changed is as it was kept, so nothing is in the way of a yes any more.
+addEventListener("reset", ({ target }) => target.closest(".ask")?.querySelector(".unkept")?.remove());
 addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });

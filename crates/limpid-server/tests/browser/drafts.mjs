@@ -1,5 +1,5 @@
 // What waits for a yes: a question in the chat, and a draft.
-import { ask, is, messages, model, press, run, say, scenario, sees, text, visitor } from "./kit.mjs";
+import { ask, is, messages, model, press, run, say, scenario, sees, text, url, visitor } from "./kit.mjs";
 
 const letter = (path) => ["write_file", { path, content: "<b>Dear</b> Ada" }];
 
@@ -35,10 +35,12 @@ scenario("a press that comes too early says so until the question may be answere
     // It moves and is pressed at once.
     card.style.marginBlockStart = "40px";
     button.click();
-    return new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(() => next([button.disabled, card.querySelector("[role=status]")?.innerText]))));
+    return new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(() => next([button.disabled, button.innerText, card.querySelector("[role=status]")?.innerText]))));
   });
-  is("what a press at once comes to", pressed, [false, "Just appeared: press again"]);
-  await sees("what is said when it stands still", () => page.locator(".early").count(), 0);
+  is("what a press at once comes to", pressed, [false, "Press again", "It has just appeared or moved. Press again."]);
+  await sees("that it stands still", () => page.locator(".ask.still").count(), 1);
+  is("what is said as soon as it does", [await no.innerText(), await page.locator(".early").count()], ["Press again", 1]);
+  await sees("what is said later", async () => [await no.innerText(), await page.locator(".early").count()], ["Don’t run", 0]);
   await press(no);
   await sees("the answer", () => messages(page), (seen) => seen.at(-1)?.includes("As you like."));
 });
@@ -81,6 +83,37 @@ scenario("a draft is approved, and another refused", async () => {
   await sees("that nothing waits", () => text(page, "main"), (seen) => seen.includes("Nothing is waiting."));
   is("after the no", await ask("exists", { path: "refused.md" }), false);
   is("what waits", await page.locator(".rail .count").count(), 0);
+});
+
+scenario("a yes to a draft that was just scrolled to says that it is to be pressed again", async () => {
+  for (const path of ["one.md", "two.md", "three.md", "four.md"]) {
+    await model.call(...letter(path));
+    await model.end();
+    await model.answer("It waits.");
+    await ask("chat", { text: `write ${path}` });
+  }
+  const page = await visitor({ viewport: { width: 800, height: 500 } });
+  await page.goto(`${url}/activity`);
+  const draft = page.locator(".drafts > li", { hasText: "two.md" });
+  const yes = draft.locator("button.primary");
+  const pressed = await yes.evaluate((button) => {
+    button.scrollIntoView({ block: "end" });
+    button.click();
+    return new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(() => next([button.innerText, button.parentElement.querySelector("[role=status]")?.innerText]))));
+  });
+  is("what a press at once comes to", pressed, ["Press again", "It has just appeared or moved. Press again."]);
+  await sees("that it stands still", () => draft.evaluate((card) => card.classList.contains("still")), true);
+  is("before the second press", await ask("exists", { path: "two.md" }), false);
+  await yes.click();
+  await sees("what is left", () => page.locator(".drafts > li").count(), 3);
+  is("after the second press", await ask("exists", { path: "two.md" }), true);
+  const other = page.locator(".drafts > li", { hasText: "one.md" });
+  await other.getByText("Change it first").click();
+  await other.locator(".fields textarea").last().fill("other words");
+  await press(other.getByRole("button", { name: "Allow once" }));
+  await sees("why it waits", () => other.locator(".unkept").count(), 1);
+  await press(other.getByRole("button", { name: "Discard" }));
+  is("what is in the way", [await other.locator(".unkept").count(), await other.locator(".fields textarea").last().inputValue()], [0, "<b>Dear</b> Ada"]);
 });
 
 await run();
