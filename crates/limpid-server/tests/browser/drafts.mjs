@@ -116,4 +116,21 @@ scenario("a yes to a draft that was just scrolled to says that it is to be press
   is("what is in the way", [await other.locator(".unkept").count(), await other.locator(".fields textarea").last().inputValue()], [0, "<b>Dear</b> Ada"]);
 });
 
+scenario("the way to a question in a conversation with a long title is no wider than a phone", async () => {
+  const page = await visitor({ viewport: { width: 360, height: 740 } });
+  await page.goto(`${url}/c/new`);
+  await model.call(...letter("long.md"));
+  await model.end();
+  await model.answer("As you like.");
+  await say(page, "Read this, too, and remind me of it tomorrow, before I go out, in so many words");
+  await sees("the question", () => page.locator(".ask").count(), 1);
+  const asked = page.url();
+  await page.goto(`${url}/activity`);
+  const box = await page.locator("main a", { hasText: "Answer" }).boundingBox();
+  is("where the button ends", box.x + box.width, (edge) => edge <= 360 - 8);
+  await page.goto(asked);
+  await press(page.locator("[data-answer=no]"));
+  await sees("the answer", () => messages(page), (seen) => seen.at(-1)?.includes("As you like."));
+});
+
 await run();
