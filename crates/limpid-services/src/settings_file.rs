@@ -73,7 +73,9 @@ impl SettingsFile {
         }
         let mut last = self.lock();
         let before = self.there()?;
-        let after = changed(&self.file, &before, |text| change::set(text, &setting, words))?;
+        let after = change::set(&before, &setting, words).map_err(|why| self.refused(&why))?;
+        self.check(&before, &after)?;
+        write(&self.file, &before, &after)?;
         if before != after {
             *last = Some(LastChange { key: key.to_owned(), before, after });
         }
@@ -102,6 +104,23 @@ impl SettingsFile {
         Ok(key)
     }
 
+    /// Whoever set a value is told what is wrong with it, and not where it would have stood; a fault that was there before is theirs to
+    /// find.
+    fn check(&self, before: &str, after: &str) -> Result<(), AgentError> {
+        let name = self.name();
+        match Config::parse(after, &name) {
+            Ok(_) => Ok(()),
+            Err(error) if Config::parse(before, &name).is_ok() => Err(self.refused(error.message())),
+            Err(error) => {
+                Err(self.refused(&format!("line {} of {name} has a fault: {}", error.line(), error.message())))
+            }
+        }
+    }
+
+    fn refused(&self, why: &str) -> AgentError {
+        AgentError::Invalid(format!("{why}. {} was not changed.", self.file.display()))
+    }
+
     fn there(&self) -> Result<String, AgentError> {
         Ok(read_text(&self.file)?.unwrap_or_default())
     }
@@ -121,10 +140,15 @@ pub(crate) fn changed(
     let wrong = |why: String| AgentError::Invalid(format!("{name} was not changed: {why}"));
     let after = change(before).map_err(wrong)?;
     Config::parse(&after, &name).map_err(|error| wrong(error.to_string()))?;
+    write(file, before, &after)?;
+    Ok(after)
+}
+
+fn write(file: &Path, before: &str, after: &str) -> Result<(), AgentError> {
     if after != before {
         // A file that is elsewhere, with a link in its place, is written there.
         let real = file.canonicalize();
-        private_file::write(real.as_deref().unwrap_or(file), &after)?;
+        private_file::write(real.as_deref().unwrap_or(file), after)?;
     }
-    Ok(after)
+    Ok(())
 }

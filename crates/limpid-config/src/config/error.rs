@@ -32,6 +32,11 @@ impl ConfigError {
     pub fn line(&self) -> usize {
         self.line
     }
+
+    /// What is wrong, without the place.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
 }
 
 impl fmt::Display for ConfigError {

@@ -216,7 +216,7 @@ async fn what_cannot_be_and_what_opens_the_machine_is_refused_and_the_file_stays
         ("limits.tries", "many", "expected a whole number"),
         ("limits.tries", "-1", "expected a whole number"),
         ("chat.ui_mode", "loud", "unknown variant `loud`"),
-        ("owner.zone", "Europe/Berln", "is not a time zone"),
+        ("owner.zone", "Europe/Berln", "\"Europe/Berln\" isn't a time zone"),
         ("path", "[exec]\nshell = true", "write tables of `path` alone"),
         ("exec.shell", "true", "is changed in limpid.toml alone"),
         ("files.grants", "/", "is changed in limpid.toml alone"),
@@ -240,11 +240,12 @@ async fn what_cannot_be_and_what_opens_the_machine_is_refused_and_the_file_stays
         assert!(status.is_client_error() && said.contains(why), "{key}: {status} {said}");
         assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
     }
-    // The words are those that the command line has for the same fault.
-    let answer = bench.post("/settings/value", &[("key", "limits.tries"), ("words", "many")]).send().await.unwrap();
-    let there = "# Mine.\nmodel = \"a/b\"\n\n[limits]\ntries = \"many\"\n";
-    let line = Config::parse(there, &file.display().to_string()).unwrap_err().to_string();
-    assert!(answer.text().await.unwrap().ends_with(&line));
+    // The words are those that the command line has for the same fault, first, and without the lines of the file.
+    let answer = bench.post("/settings/value", &[("key", "owner.zone"), ("words", "Berlin")]).send().await.unwrap();
+    let words = "\"Berlin\" isn't a time zone; write an IANA name such as Europe/Berlin";
+    assert_eq!(answer.text().await.unwrap(), format!("{words}. {} was not changed.", file.display()));
+    let there = "[owner]\nzone = \"Berlin\"\n";
+    assert_eq!(Config::parse(there, "limpid.toml").unwrap_err().message(), words);
     // Another site's page changes nothing.
     let foreign = bench.client.post(format!("{}/settings/value", bench.url)).header("origin", "http://evil.example");
     let foreign = foreign.header("content-type", "application/x-www-form-urlencoded").body("key=model&words=x/y");

@@ -135,7 +135,7 @@ fn place<'a, 'b>(document: &'a mut DocumentMut, path: &[&'b str]) -> Option<(&'b
 
 /// The text with other tables in the place of those of a key.
 fn tables(text: &str, path: &[&str], words: &str) -> Result<String, String> {
-    let given: DocumentMut = words.parse().map_err(|error: toml_edit::TomlError| error.to_string())?;
+    let given: DocumentMut = words.parse().map_err(|error: toml_edit::TomlError| error.message().to_owned())?;
     let only = format!("write tables of `{}` alone, with their names in brackets", path.join("."));
     let mut found: &dyn TableLike = given.as_table();
     for (at, step) in path.iter().enumerate() {
