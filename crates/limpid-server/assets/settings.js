@@ -65,8 +65,10 @@ function send(path, values) {
   last = last.then(() => post(path, values)).then(
     (state) => { $("hb-error").hidden = true; if (move === moves) show(state); return state; },
     async (error) => {
-      $("hb-error").textContent = error.message;
+      $("hb-error").replaceChildren(error.message);
+      if (error.at) $("hb-error").append(" ", Object.assign(document.createElement("a"), { href: error.at, textContent: "Answer it" }));
       $("hb-error").hidden = false;
+      $("hb-error").scrollIntoView({ block: "nearest" });
       await look();
     });
   return last;

@@ -115,7 +115,11 @@ export async function post(path, values = {}) {
   const response = await fetch(path, { method: "POST", body: new URLSearchParams(values) });
   const text = await response.text();
   if (response.status === 401) throw new Error("You are logged out here, and nothing was sent. Open the page again in another tab.");
-  if (!response.ok) throw new Error(text.startsWith("{") ? JSON.parse(text).error : text);
+  if (!response.ok) {
+    // Where something can be done about it, `at` is the place.
+    const { error, at } = text.startsWith("{") ? JSON.parse(text) : { error: text };
+    throw Object.assign(new Error(error), { at });
+  }
   return text ? JSON.parse(text) : {};
 }
 

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{Html, IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Form, Json, Router};
+use limpid_core::heartbeat::Why;
 use limpid_core::heartbeat::settings::PRESETS;
 use limpid_prompt::shown::{shown, shown_line};
 use limpid_runtime::{HeartbeatChange, HeartbeatResult};
@@ -17,9 +18,11 @@ use limpid_store::HeartbeatOutcome;
 use serde::Deserialize;
 use serde_json::json;
 
+use super::chat::title;
 use super::shell::Shell;
 use super::state::Page;
 use super::trouble::Trouble;
+use crate::questions::Waits;
 
 /// Runs that are listed.
 const LISTED: u32 = 5;
@@ -152,8 +155,28 @@ async fn run(State(page): State<Arc<Page>>) -> Result<Response, Trouble> {
             page.agent.deliveries().wake_pending().await?;
             state(State(page)).await
         }
-        HeartbeatResult::Waits(why) => Err(Trouble::invalid(format!("The heartbeat was not run: {why}."))),
+        HeartbeatResult::Waits(why) => {
+            if why == Why::Busy
+                && let Some(asked) = question(&page).await?
+            {
+                return Ok(asked);
+            }
+            Err(Trouble::invalid(format!("The heartbeat was not run: {why}.")))
+        }
     }
+}
+
+/// Why the heartbeat was not run where a question of a conversation waits, with the way there.
+async fn question(page: &Page) -> Result<Option<Response>, Trouble> {
+    let Some(Waits { conversation, .. }) = page.numbers.waiting().into_iter().next() else { return Ok(None) };
+    if page.agent.jobs().heartbeat_status().await?.running {
+        return Ok(None);
+    }
+    let own = page.agent.store().conversation(&conversation).await?;
+    let title = own.map_or_else(|| "New conversation".to_owned(), |own| title(&own));
+    let error = format!("The heartbeat was not run: a question waits for your answer in “{title}”.");
+    let told = json!({ "error": error, "at": format!("/c/{conversation}") });
+    Ok(Some((StatusCode::UNPROCESSABLE_ENTITY, Json(told)).into_response()))
 }
 
 fn number<T: std::str::FromStr>(words: Option<String>, wrong: &str) -> Result<Option<T>, Trouble> {

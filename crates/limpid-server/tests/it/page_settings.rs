@@ -274,3 +274,20 @@ async fn what_was_spent_has_a_screen_without_any_data() {
     }
     assert_eq!(bench.get("/cost?days=8").await.0, StatusCode::UNPROCESSABLE_ENTITY);
 }
+
+// SUR-023
+#[tokio::test]
+async fn a_heartbeat_that_a_question_keeps_from_running_says_so_with_the_way_there() {
+    let script =
+        "[[reply]]\ncalls = [{ name = \"write_file\", arguments = { path = \"notes.md\", content = \"x\" } }]\n";
+    let bench = PageBench::new(script, "[tools]\ndefer = false\n[policy]\nask = [{ tool = \"write_file\" }]\n").await;
+    bench.sent("/settings/heartbeat", &[("enabled", "true")]).await;
+    let told = bench.sent("/c/new/send", &[("text", "Write it down")]).await;
+    let id = told["conversation"].as_str().unwrap();
+    bench.pieces(id, "", |piece| piece["html"].as_str().unwrap_or_default().contains("data-call")).await;
+    let answer = bench.post("/settings/heartbeat/run", &[]).send().await.unwrap();
+    assert_eq!(answer.status(), StatusCode::UNPROCESSABLE_ENTITY);
+    let told: serde_json::Value = serde_json::from_str(&answer.text().await.unwrap()).unwrap();
+    let words = "The heartbeat was not run: a question waits for your answer in “Write it down”.";
+    assert_eq!((told["error"].as_str().unwrap(), told["at"].as_str().unwrap()), (words, format!("/c/{id}").as_str()));
+}
