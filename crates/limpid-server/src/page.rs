@@ -221,6 +221,7 @@ fn router(page: &Arc<Page>) -> Router {
         .route("/c/{id}/answer", post(send::answer))
         .route("/c/{id}/stop", post(send::stop))
         .route("/c/{id}/choose", post(send::choose))
+        .route("/c/{id}/title", post(send::rename))
         .route("/c/{id}/complete", get(send::complete))
         .route("/banner/dismiss", post(banner::dismiss))
         .route("/theme", post(door::theme))

@@ -6,7 +6,7 @@ use limpid_core::mode::Trigger;
 use limpid_core::{ConversationId, MessageId, WindowSize};
 use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
-use limpid_store::{Audience, Conversation, Listed, Snapshot, StoredMessage};
+use limpid_store::{Audience, Conversation, ConversationChange, Listed, Snapshot, StoredMessage};
 
 use super::Conversations;
 use crate::actors::Command;
@@ -15,6 +15,9 @@ use crate::compaction::{self, CompactionReport, ContextReport};
 use crate::incomplete::incomplete;
 use crate::settings::skills::{Chosen, use_skills};
 use crate::settings::{Change, ChangeOutcome, ChangeRequest, Changed, Tiers, window};
+
+/// Letters of a title that a person gives.
+const LONGEST_TITLE: usize = 120;
 
 impl Conversations {
     /// Makes a change; returns when it holds, or when it is known to hold after the running turn.
@@ -68,6 +71,25 @@ impl Conversations {
     /// When there is no such conversation, or the store cannot be written.
     pub async fn set_audience(&self, id: &ConversationId, audience: Audience) -> Result<ChangeOutcome, AgentError> {
         self.change(id, Change::Audience(audience)).await
+    }
+
+    /// Gives a conversation another title, of one line. Its place among the others stays.
+    ///
+    /// # Errors
+    /// When there is no such conversation, the title is empty or too long, or the store cannot be written.
+    pub async fn rename(&self, id: &ConversationId, title: &str) -> Result<Conversation, AgentError> {
+        let found = self.deps.directory.existing(id).await?;
+        let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+        match title.chars().count() {
+            0 => return Err(AgentError::Invalid("A title has at least one letter.".to_owned())),
+            1..=LONGEST_TITLE => {}
+            _ => return Err(AgentError::Invalid(format!("A title has {LONGEST_TITLE} letters at most."))),
+        }
+        if title == found.title {
+            return Ok(found);
+        }
+        let change = vec![ConversationChange::Title(title)];
+        Ok(self.deps.store().change_conversation(&found.id, change, found.updated_ms).await?)
     }
 
     /// Takes the last turn out of what is sent.

@@ -24,6 +24,7 @@ const FILES: &[(&str, &str, &str)] = &[
     ("chat.js", SCRIPT, include_str!("../../assets/chat.js")),
     ("list.js", SCRIPT, include_str!("../../assets/list.js")),
     ("paste.js", SCRIPT, include_str!("../../assets/paste.js")),
+    ("title.js", SCRIPT, include_str!("../../assets/title.js")),
     ("unsent.js", SCRIPT, include_str!("../../assets/unsent.js")),
     ("ui.css", CSS, include_str!("../../assets/ui.css")),
     ("ui.js", SCRIPT, include_str!("../../assets/ui.js")),

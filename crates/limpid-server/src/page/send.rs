@@ -14,6 +14,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::attached::{File, Words, read};
+use super::chat::title;
 use super::follow::follow;
 use super::markdown;
 use super::screens::fenced;
@@ -59,6 +60,12 @@ pub(super) struct Chosen {
     mode: Option<String>,
     model: Option<String>,
     effort: Option<String>,
+}
+
+/// Another title.
+#[derive(Deserialize)]
+pub(super) struct Titled {
+    title: String,
 }
 
 /// A line that is being typed.
@@ -173,6 +180,17 @@ pub(super) async fn choose(
         page.agent.conversations().conversation_for(&request).await?;
     }
     Ok(Json(json!({})).into_response())
+}
+
+/// `POST /c/{id}/title`
+pub(super) async fn rename(
+    State(page): State<Arc<Page>>,
+    Path(id): Path<String>,
+    Form(Titled { title: to }): Form<Titled>,
+) -> Result<Response, Trouble> {
+    let renamed = page.agent.conversations().rename(&ConversationId::new(id), &to).await?;
+    page.talks.of(&renamed.id).reload();
+    Ok(Json(json!({ "title": title(&renamed) })).into_response())
 }
 
 /// `GET /c/{id}/complete?line=/mo`

@@ -1,5 +1,5 @@
 // Everything that can be chosen in a conversation, by mouse and by keyboard, and the keys that go places.
-import { is, messages, model, run, say, scenario, sees, text, url, visitor } from "./kit.mjs";
+import { is, messages, model, run, say, scenario, sees, text, troubles, url, visitor } from "./kit.mjs";
 
 async function talk(words) {
   const page = await visitor();
@@ -31,6 +31,30 @@ scenario("model and mode are chosen before the first message, and later", async 
   }));
   const chosen = await models.inputValue();
   await sees("what is kept", kept, [chosen, first]);
+});
+
+scenario("a conversation is renamed in its header, by keyboard and by mouse", async () => {
+  const page = await talk("a title");
+  const [title, field] = ["#title", "#name"].map((id) => page.locator(id));
+  const there = () => page.evaluate(() => [document.activeElement.id, document.querySelector("#naming").hidden]);
+  await page.locator("#rename").focus();
+  await page.keyboard.press("Enter");
+  is("the field", [await field.inputValue(), await there()], ["a title", ["name", false]]);
+  await field.fill("another");
+  await page.keyboard.press("Escape");
+  is("after Escape", [await title.innerText(), await there()], ["a title", ["rename", true]]);
+  await page.locator("#rename").click();
+  await field.fill("");
+  await page.keyboard.press("Enter");
+  await sees("why it is refused", () => field.evaluate((own) => own.validationMessage), (seen) => seen.includes("at least one letter"));
+  troubles.length = 0;
+  await field.fill("  Tea <b>and</b> milk ");
+  await page.keyboard.press("Enter");
+  await sees("the title", () => title.innerText(), "Tea <b>and</b> milk");
+  await sees("that of the row", () => text(page, ".talks [aria-current] .clip"), "Tea <b>and</b> milk");
+  await sees("where the cursor is", there, ["rename", true]);
+  await page.reload();
+  is("after a reload", [await title.innerText(), await page.title()], ["Tea <b>and</b> milk", "Tea <b>and</b> milk · Limpid"]);
 });
 
 scenario("commands are offered, chosen by arrows, Tab, mouse and Escape", async () => {

@@ -212,3 +212,26 @@ async fn commands_are_offered_and_carried_out() {
     assert!(told["reply"].as_str().unwrap().contains("/model"), "{told}");
     assert_eq!(bench.agent.store().conversations(10).await.unwrap().rows.len(), 0);
 }
+
+// SUR-020
+#[tokio::test]
+async fn a_conversation_is_renamed_and_stays_in_its_place() {
+    let bench = PageBench::new("[[reply]]\ntext = \"ok\"\n", "").await;
+    let told = bench.sent("/c/new/send", &[("text", "hi")]).await;
+    let id = told["conversation"].as_str().unwrap();
+    bench.pieces(id, "", is_reload).await;
+    let own = || async { bench.agent.store().conversation(&ConversationId::new(id)).await.unwrap().unwrap() };
+    let before = own().await;
+    let path = format!("/c/{id}/title");
+    assert_eq!(bench.sent(&path, &[("title", " Tea \n <b>and</b> milk")]).await["title"], "Tea <b>and</b> milk");
+    let now = own().await;
+    assert_eq!((now.title.as_str(), now.updated_ms), ("Tea <b>and</b> milk", before.updated_ms));
+    assert!(bench.html(&format!("/c/{id}")).await.contains("id=\"title\">Tea &#60;b&#62;and&#60;/b&#62; milk</h1>"));
+    for title in [" \n", &"x".repeat(121)] {
+        let refused = bench.post(&path, &[("title", title)]).send().await.unwrap();
+        assert_eq!(refused.status(), StatusCode::UNPROCESSABLE_ENTITY, "{title}");
+    }
+    let nobody = bench.post("/c/nobody/title", &[("title", "x")]).send().await.unwrap();
+    assert!(nobody.status().is_client_error());
+    assert_eq!(own().await.title, now.title);
+}
