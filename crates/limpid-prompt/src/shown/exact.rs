@@ -8,6 +8,7 @@ use unicode_normalization::char::{canonical_combining_class, compose};
 use unicode_script::{Script, UnicodeScript as _};
 use unicode_security::skeleton;
 
+use super::joins::is_joiner;
 use super::shown;
 
 /// Signs that look like one of ASCII and that people write: each has a look of its own in print.
@@ -112,9 +113,11 @@ fn is_odd(before: Option<char>, letter: char) -> bool {
     let is_blank = letter.is_whitespace() && letter != '\u{3000}';
     // How wide what they belong to is drawn is not the same everywhere, and in a call they mean nothing.
     let is_of_picture = matches!(letter, '\u{fe0e}' | '\u{fe0f}' | '\u{20e3}');
+    // What is drawn as nothing is written out, or joins pictures, as everywhere.
     let is_sign = !letter.is_alphanumeric()
         && canonical_combining_class(letter) == 0
         && !USUAL.contains(letter)
+        && !is_joiner(letter)
         && skeleton(letter.encode_utf8(&mut [0; 4])).all(|drawn| drawn.is_ascii_graphic());
     let is_joined = before.is_some_and(|before| compose(before, letter).is_some());
     is_blank || is_of_picture || is_sign || is_joined

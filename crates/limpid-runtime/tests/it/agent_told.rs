@@ -166,8 +166,8 @@ async fn what_is_longer_than_three_lines_is_somebody_elses_text_to_an_agent() {
         let chat = agents(&agent).await[0].chat.clone();
         tokio::time::timeout(PATIENCE, agent.conversations().wait_for_agents(&chat)).await.unwrap().unwrap();
         let sent = sent.lock().unwrap().clone();
-        let told = sent.iter().find(|text| text.contains("one\ntwo")).unwrap_or_else(|| panic!("{sent:#?}"));
-        let before = told.split("one\ntwo").next().unwrap();
+        let told = sent.iter().find(|text| text.contains(r"one\ntwo")).unwrap_or_else(|| panic!("{sent:#?}"));
+        let before = told.split(r"one\ntwo").next().unwrap();
         let is_inside = before.matches("[untrusted ").count() > before.matches("[/untrusted ").count();
         assert_eq!(is_inside, is_fenced, "{told}");
     }

@@ -189,8 +189,8 @@ impl Chat<'_> {
                         answering.leaves |= reply.leaves;
                     }
                 }
-                // What follows a command is to follow it.
-                Typed::Text(text) if is_command(&text) || !self.later.is_empty() => {
+                // What follows a command is to follow it. A number may press what this answer shows, which is whole when it has ended.
+                Typed::Text(text) if is_command(&text) || is_number(&text) || !self.later.is_empty() => {
                     self.draft.pastes.entered(&text);
                     self.later.push_back(text);
                 }
@@ -215,6 +215,10 @@ impl Chat<'_> {
         }
         Ok(stop)
     }
+}
+
+fn is_number(text: &str) -> bool {
+    text.trim().parse::<u16>().is_ok()
 }
 
 impl Answering {
