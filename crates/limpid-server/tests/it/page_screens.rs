@@ -125,7 +125,7 @@ async fn where_nothing_is_to_be_drawn_a_fence_is_code_and_no_prompt_asks_for_one
     let bench = PageBench::new(&replies(&[FORM]), "[agent]\nprofile = \"kai\"\n").await;
     let id = say(&bench, "new", "remind me").await;
     let html = thread(&bench, &id).await;
-    assert!(html.contains("<code class=\"language-kai-ui\">") && !html.contains("data-message"), "{html}");
+    assert!(html.contains("<span>kai-ui</span>") && !html.contains("data-message"), "{html}");
     assert_eq!(pressed(&bench, &id, "2", "1", "").await, StatusCode::UNPROCESSABLE_ENTITY);
 }
 
