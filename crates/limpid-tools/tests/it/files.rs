@@ -358,7 +358,8 @@ fn the_paths_of_a_call_are_those_that_its_arguments_name() {
     let bench = Bench::new();
     let paths = |tool: &Arc<dyn Tool>| format!("{} {:?}", tool.name(), tool.paths(&json!({ "path": "a/../b" })));
     let told: Vec<String> = bench.tools.iter().map(paths).collect();
-    insta::assert_snapshot!(told.join("\n"));
+    // A path with a step back is judged as the one that is opened.
+    insta::assert_snapshot!(told.join("\n").replace(&bench.path("").display().to_string(), "BENCH/"));
     let list = bench.tools.iter().find(|tool| tool.name() == "list_dir").unwrap();
     assert_eq!(list.paths(&json!({}))[0].path, ".");
 }
