@@ -30,8 +30,11 @@ pub fn exact(text: &str) -> Cow<'_, str> {
     let letters: Vec<char> = text.chars().collect();
     let words = words(&letters);
     let mut is_alike = vec![false; letters.len()];
-    for (at, word) in words.iter().enumerate() {
-        let script = expected(&letters, &words, at);
+    let own = |word: &Range<usize>| letters[word.clone()].iter().find_map(|letter| certain(*letter));
+    // A word whose letters tell nothing is of the script of the last one that does; the first ones, of the first that does.
+    let mut script = words.iter().find_map(own).unwrap_or(Script::Latin);
+    for word in &words {
+        script = own(word).unwrap_or(script);
         for place in word.clone() {
             is_alike[place] = is_other(letters[place], script);
         }
@@ -70,14 +73,6 @@ fn words(letters: &[char]) -> Vec<Range<usize>> {
         }
     }
     words
-}
-
-/// The script that a word is of, by its own letters that look like no others, or by those of the nearest word that has some.
-fn expected(letters: &[char], words: &[Range<usize>], at: usize) -> Script {
-    let of = |word: &Range<usize>| letters[word.clone()].iter().find_map(|letter| certain(*letter));
-    let near = words[..at].iter().rev().chain(&words[at..]);
-    // Within a word of two scripts the one whose letters are certain counts.
-    of(&words[at]).or_else(|| near.filter_map(of).next()).unwrap_or(Script::Latin)
 }
 
 /// The script of a letter that looks like none of another one.
