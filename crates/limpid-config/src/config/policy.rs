@@ -67,7 +67,7 @@ impl PolicyConfig {
             let rule = |rule: &RuleConfig| Rule {
                 tool: rule.tool.clone(),
                 arguments: rule.arguments.clone(),
-                destination: rule.destination.clone(),
+                destination: rule.destination.as_deref().map(looked_up),
                 max_bytes: rule.max_bytes,
             };
             rules.iter().map(rule).collect()
@@ -79,6 +79,19 @@ impl PolicyConfig {
             hosts: self.hosts.clone(),
         }
     }
+}
+
+/// A destination with each domain in the form that is looked up, as calls have it: a rule has to hold however its domain is written.
+fn looked_up(destination: &str) -> String {
+    let ascii = |domain: &str| idna::domain_to_ascii(domain).unwrap_or_else(|_| domain.to_owned());
+    let name = |name: &str| match name.rsplit_once('@') {
+        _ if name.is_ascii() || name.contains('/') => name.to_owned(),
+        Some((person, domain)) => format!("{person}@{}", ascii(domain)),
+        None if name.contains('.') => ascii(name),
+        None => name.to_owned(),
+    };
+    let names = |names: &str| names.split(", ").map(name).collect::<Vec<_>>().join(", ");
+    destination.split(" to ").map(names).collect::<Vec<_>>().join(" to ")
 }
 
 fn tools<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ToolPattern, D::Error> {
@@ -113,6 +126,25 @@ fn pattern(value: &toml::Value) -> ArgumentPattern {
 #[cfg(test)]
 mod tests {
     use crate::Config;
+
+    // SEC-071 SEC-077
+    #[test]
+    fn a_rule_holds_for_a_domain_however_it_is_written() {
+        let read = |to: &str| {
+            let text = format!("[policy]\ndeny = [{{ tool = \"*\", destination = {to:?} }}]\n");
+            Config::parse(&text, "limpid.toml").unwrap().policy.rules().deny[0].destination.clone().unwrap()
+        };
+        for (written, held) in [
+            ("ada@exämple.com", "ada@xn--exmple-cua.com"),
+            ("exämple.com", "xn--exmple-cua.com"),
+            ("me@a.example to ada@exämple.com, bob@b.example", "me@a.example to ada@xn--exmple-cua.com, bob@b.example"),
+            ("/home/größe.sh", "/home/größe.sh"),
+            ("Größe", "Größe"),
+            ("ada@example.com", "ada@example.com"),
+        ] {
+            assert_eq!(read(written), held);
+        }
+    }
 
     // SEC-071
     #[test]
