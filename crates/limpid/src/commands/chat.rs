@@ -84,7 +84,7 @@ fn message(context: &Context, args: &ChatArgs) -> Result<Option<Said>, Failure> 
 }
 
 async fn once(context: &Context, agent: &Agent, talk: &TalkArgs, said: Said, json: bool) -> Result<(), Failure> {
-    let Said { text, handed_in, made_mine } = said;
+    let Said { text, handed_in, made_mine, .. } = said;
     if !json && text.trim().is_empty() && handed_in.is_some() {
         output::tell("Piped input counts as text that anybody may have written. Give a message with it, or --mine.");
     }
@@ -101,7 +101,7 @@ async fn once(context: &Context, agent: &Agent, talk: &TalkArgs, said: Said, jso
         Input::Message(text) => text,
         Input::Reply(_) => return Ok(()),
     };
-    let typed = Said { text, handed_in, made_mine };
+    let typed = Said { text, handed_in, made_mine, notice: None };
     let said = match typed.handed_in.is_none() && typed.made_mine.is_none() {
         true => pressed(agent, &conversation, &typed.text).await?.unwrap_or(typed),
         false => typed,

@@ -9,6 +9,10 @@ use limpid_core::pasted::{LINE, SHORT, is_long, rows};
 
 use super::said::Said;
 
+/// Said of a long line that came out of the history, or another way.
+const NOT_TYPED: &str = "You have not typed this line here, so it counts as somebody else's text. To send it as yours, bring it back and \
+                         press Alt-M before Enter.";
+
 /// The long pastes of a chat.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pastes(Arc<Mutex<State>>);
@@ -99,6 +103,14 @@ impl Pastes {
         keys.letters = keys.letters.saturating_sub(1);
     }
 
+    /// An older line may have taken the place of this one. In a text of several lines the key may only have gone up within it.
+    pub(super) fn went_up(&self) {
+        let keys = &mut self.lock().keys;
+        if keys.breaks == 0 {
+            *keys = Keys::default();
+        }
+    }
+
     /// The line begins anew, or has another text in its place.
     pub(super) fn begin(&self) {
         self.lock().keys = Keys::default();
@@ -139,7 +151,7 @@ impl Pastes {
             }
             paste.is_fresh = false;
         }
-        let is_mine = std::mem::take(&mut state.is_mine);
+        let (is_mine, mut notice) = (std::mem::take(&mut state.is_mine), None);
         let rest =
             state.mine.iter().fold(typed.clone(), |rest, mine| rest.replacen(mine.trim_end_matches('\n'), "", 1));
         if is_long(&typed) && (is_changed || !state.knows(&rest)) {
@@ -147,6 +159,7 @@ impl Pastes {
                 state.mine = vec![typed.clone()];
                 state.typed.push(typed.clone());
             } else {
+                notice = (!is_changed).then_some(NOT_TYPED);
                 pasted.push(std::mem::take(&mut typed));
             }
         } else if !state.mine.is_empty() {
@@ -157,7 +170,7 @@ impl Pastes {
         let text = if handed_in.is_some() { typed.trim().to_owned() } else { typed };
         let mine = std::mem::take(&mut state.mine);
         let made_mine = (!mine.is_empty()).then(|| mine.join("\n\n"));
-        Said { text, handed_in, made_mine }
+        Said { text, handed_in, made_mine, notice }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -251,6 +264,14 @@ mod tests {
         typed(&pastes, &"x".repeat(400));
         pastes.begin();
         assert_eq!(split(&pastes, &letter).1.as_deref(), Some(letter.as_str()), "what was typed stood in another line");
+        typed(&pastes, &"x".repeat(400));
+        pastes.went_up();
+        let said = pastes.split(letter.clone());
+        assert_eq!(
+            (said.text.as_str(), said.notice),
+            ("", Some(NOT_TYPED)),
+            "an arrow key put it in the place of what was typed"
+        );
         pastes.are_mine();
         let said = pastes.split(letter.clone());
         assert_eq!((said.text.as_str(), said.made_mine.as_deref()), (letter.as_str(), Some(letter.as_str())));

@@ -16,6 +16,8 @@ pub(super) struct Said {
     pub(super) handed_in: Option<Labelled<String>>,
     /// What of the text was piped or pasted in and the owner says is their own.
     pub(super) made_mine: Option<String>,
+    /// What the person is told of it.
+    pub(super) notice: Option<&'static str>,
 }
 
 impl From<String> for Said {

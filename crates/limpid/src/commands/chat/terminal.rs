@@ -254,6 +254,7 @@ impl Chat<'_> {
     /// Carries out a command or answers a message.
     async fn carry_out(&mut self, text: String) -> Result<Next, Failure> {
         let said = self.draft.pastes.split(text);
+        said.notice.into_iter().for_each(output::tell);
         // A command is typed.
         if said.handed_in.is_some() {
             return self.answer(said).await;

@@ -197,6 +197,7 @@ impl Chat<'_> {
                 Typed::Text(text) => {
                     let conversation = ConversationChoice::Id(handle.conversation().clone());
                     let mut said = self.draft.pastes.split(text.clone());
+                    said.notice.into_iter().for_each(output::tell);
                     if said.handed_in.is_none()
                         && let Ok(Input::Message(unquoted)) = self.agent.command(&conversation, &text).await
                     {

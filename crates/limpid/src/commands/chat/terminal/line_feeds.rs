@@ -61,6 +61,7 @@ impl LineFeeds {
             ReedlineEvent::Multiple(events) | ReedlineEvent::UntilFound(events) => {
                 events.iter().for_each(|event| self.count(event));
             }
+            ReedlineEvent::Up => self.pastes.went_up(),
             ReedlineEvent::PreviousHistory
             | ReedlineEvent::NextHistory
             | ReedlineEvent::SearchHistory
