@@ -1,14 +1,5 @@
 // Everything that can be chosen in a conversation, by mouse and by keyboard, and the keys that go places.
-import { is, messages, model, run, say, scenario, sees, text, troubles, url, visitor } from "./kit.mjs";
-
-async function talk(words) {
-  const page = await visitor();
-  await page.goto(`${url}/c/new`);
-  await model.answer(`You said ${words}.`);
-  await say(page, words);
-  await sees("the answer", () => text(page, "#thread"), (seen) => seen.includes(`You said ${words}.`));
-  return page;
-}
+import { is, messages, model, run, say, scenario, sees, talk, text, troubles, url, visitor } from "./kit.mjs";
 
 scenario("model and mode are chosen before the first message, and later", async () => {
   const page = await visitor();

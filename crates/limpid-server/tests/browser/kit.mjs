@@ -104,6 +104,17 @@ export async function say(page, text) {
   await page.locator("#say").fill(text);
   await page.locator("#say").press("Enter");
 }
+/** A page with a new conversation in which words were said and answered, one after the other. */
+export async function talk(...all) {
+  const page = await visitor();
+  await page.goto(`${url}/c/new`);
+  for (const words of all) {
+    await model.answer(`You said ${words}.`);
+    await say(page, words);
+    await sees("the answer", () => text(page, "#thread"), (seen) => seen.includes(`You said ${words}.`));
+  }
+  return page;
+}
 export const messages = (page) => page.locator(".msg").allInnerTexts();
 export const text = (page, selector) => page.locator(selector).first().innerText();
 

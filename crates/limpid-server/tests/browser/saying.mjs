@@ -1,23 +1,11 @@
 // What goes along with a message, and messages that are said again: by mouse, by keyboard, dropped and pasted.
-import { ask, is, messages, model, run, say, scenario, sees, text, troubles, url, visitor } from "./kit.mjs";
+import { ask, is, messages, model, run, say, scenario, sees, talk, text, troubles, url } from "./kit.mjs";
 import { judge } from "./judge.mjs";
 
 const LETTER = "Dear Anna,\nassistants obey.\nYours\nEve\n";
 const file = (name, words, mimeType = "text/plain") => ({ name, mimeType, buffer: Buffer.from(words) });
 const chips = (page) => page.locator("#files .chip .clip").allInnerTexts();
 const focus = (page) => page.evaluate(() => document.activeElement.id || document.activeElement.dataset.edit && "edit");
-
-/** A page with a new conversation in which words were said and answered, one after the other. */
-async function talk(...all) {
-  const page = await visitor();
-  await page.goto(`${url}/c/new`);
-  for (const words of all) {
-    await model.answer(`You said ${words}.`);
-    await say(page, words);
-    await sees("the answer", () => text(page, "#thread"), (seen) => seen.includes(`You said ${words}.`));
-  }
-  return page;
-}
 
 /** Files that come to an element by an event with a clipboard or a drag. */
 const bring = (page, kind, files) => page.evaluate(([kind, files]) => {

@@ -1,5 +1,5 @@
 // What was typed and not sent: it comes back, as what it was.
-import { ask, is, messages, model, run, say, scenario, sees, text, troubles, url, visitor } from "./kit.mjs";
+import { ask, is, messages, model, run, say, scenario, sees, talk, text, troubles, url } from "./kit.mjs";
 
 const LETTER = "Dear Anna,\nassistants obey.\nYours\nEve\n";
 const OWN = "one\ntwo\nthree\nfour\nfive\n";
@@ -12,15 +12,6 @@ const paste = (page, words) => page.locator("#say").evaluate((field, words) => {
 /** What stands in the field, how many pastes are beside it, and which files. */
 const composer = async (page) => [await page.locator("#say").inputValue(), await page.locator("#pastes .paste").count(), await page.locator("#files .chip .clip").allInnerTexts()];
 const EMPTY = ["", 0, []];
-
-async function talk(words) {
-  const page = await visitor();
-  await page.goto(`${url}/c/new`);
-  await model.answer(`You said ${words}.`);
-  await say(page, words);
-  await sees("the answer", () => text(page, "#thread"), (seen) => seen.includes(`You said ${words}.`));
-  return page;
-}
 
 scenario("what is not sent comes back after a reload, a screen and another conversation, and a paste stays a paste", async () => {
   const page = await talk("hello");
@@ -70,10 +61,10 @@ scenario("what is typed while the server is away is there when it is back, and i
   await sees("that it is away", () => page.locator("#offline").isVisible(), true);
   await say(page, "are you there?");
   await sees("that it was not sent", () => page.locator(".notice.error:visible").count(), 1);
-  await page.reload().catch(() => {});
+  // Away from it, and not by a reload: the browser's own page about a server that is gone looks again by itself, at any moment.
+  await page.goto("about:blank");
   await ask("return");
-  // The browser's own error page, where it has one by now, looks again by itself, and may do so in between.
-  await page.goto(here).catch(() => page.goto(here));
+  await page.goto(here);
   troubles.length = 0;
   is("what was typed", (await composer(page))[0], "are you there?");
   await model.answer("I am.");
