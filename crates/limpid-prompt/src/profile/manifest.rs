@@ -68,6 +68,7 @@ impl Manifest {
 pub(crate) struct PathDraft {
     pub(crate) file: Arc<File>,
     pub(crate) at: Range<usize>,
+    pub(crate) title: Option<String>,
     pub(crate) about: String,
     pub(crate) tier: Option<Tier>,
     pub(crate) public: bool,
@@ -230,6 +231,7 @@ impl Reader<'_> {
         PathDraft {
             file: Arc::clone(self.file),
             at,
+            title: raw.title,
             about: raw.about.unwrap_or_default(),
             tier,
             public: raw.public,

@@ -16,6 +16,9 @@ use super::budget::{Budget, Limit};
 pub struct Path {
     /// Its name: `chat-remote`, `heartbeat`, …
     pub name: String,
+    /// What it is for, in the one to four words of a list: its own, else that of the profile in whose place this one comes, else
+    /// its name.
+    pub title: String,
     /// What it is for, in one sentence.
     pub about: String,
     /// The profile whose `profile.toml` defines it.

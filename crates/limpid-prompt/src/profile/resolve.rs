@@ -69,6 +69,11 @@ impl<'d> Resolver<'d> {
         open.pop();
         Some(Path {
             name: name.to_owned(),
+            title: draft
+                .title
+                .clone()
+                .or_else(|| self.fallback?.paths.get(name)?.title.clone())
+                .unwrap_or_else(|| name.to_owned()),
             about: draft.about.clone(),
             profile: owner.name.clone(),
             source: draft.file.lines(draft.at.clone()),

@@ -11,11 +11,8 @@ use axum::response::{IntoResponse as _, Response};
 use sha2::{Digest, Sha256};
 
 const FILES: &[(&str, &str, &str)] = &[
-    ("tokens.css", CSS, include_str!("../../assets/tokens.css")),
-    ("page.css", CSS, include_str!("../../assets/page.css")),
-    ("own.css", CSS, include_str!("../../assets/own.css")),
+    ("sheet.css", CSS, SHEET),
     ("editor.js", SCRIPT, include_str!("../../assets/editor.js")),
-    ("inspector.css", CSS, include_str!("../../assets/inspector.css")),
     ("inspector.js", SCRIPT, include_str!("../../assets/inspector.js")),
     ("shell.js", SCRIPT, include_str!("../../assets/shell.js")),
     ("asked.js", SCRIPT, include_str!("../../assets/asked.js")),
@@ -26,11 +23,19 @@ const FILES: &[(&str, &str, &str)] = &[
     ("paste.js", SCRIPT, include_str!("../../assets/paste.js")),
     ("title.js", SCRIPT, include_str!("../../assets/title.js")),
     ("unsent.js", SCRIPT, include_str!("../../assets/unsent.js")),
-    ("ui.css", CSS, include_str!("../../assets/ui.css")),
     ("ui.js", SCRIPT, include_str!("../../assets/ui.js")),
     ("values.js", SCRIPT, include_str!("../../assets/values.js")),
     ("settings.js", SCRIPT, include_str!("../../assets/settings.js")),
 ];
+
+/// Every style in one file: a screen waits for its style before it shows anything, and the next screen has it already.
+const SHEET: &str = concat!(
+    include_str!("../../assets/tokens.css"),
+    include_str!("../../assets/page.css"),
+    include_str!("../../assets/own.css"),
+    include_str!("../../assets/ui.css"),
+    include_str!("../../assets/inspector.css"),
+);
 
 const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";

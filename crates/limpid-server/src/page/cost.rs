@@ -2,6 +2,8 @@
 
 mod chart;
 mod limits;
+mod purposes;
+mod span;
 mod spent;
 mod words;
 
@@ -18,22 +20,17 @@ use jiff::ToSpan as _;
 use jiff::civil::Date;
 use limpid_prompt::shown::shown_line;
 use limpid_store::{CostBy, CostRow};
-use serde::Deserialize;
 
 use self::chart::Chart;
 use self::limits::{Limit, limits};
+use self::purposes::Purposes;
+use self::span::{Asked, Choice, Span};
 use self::spent::{Spent, total};
-use self::words::{beat_words, figure, lead, money, share, unknown};
+use self::words::{Missing, beat_words, figure, lead, money, of_day, share};
 use super::meter::thousands;
 use super::shell::Shell;
 use super::state::Page;
 use super::trouble::Trouble;
-
-/// What is asked for.
-#[derive(Deserialize)]
-struct Asked {
-    days: Option<String>,
-}
 
 /// A line of a table.
 struct Line {
@@ -49,18 +46,18 @@ struct Line {
 #[template(path = "cost.html")]
 struct CostScreen {
     shell: Shell,
-    days: usize,
-    /// Yesterday and today, in words.
+    spans: Vec<Choice>,
+    /// The days beside the one that is shown.
+    beside: Vec<Choice>,
+    /// What was spent, in words.
     lead: String,
-    /// Money and requests of today, and of all the days.
-    today: (String, String),
-    all: (String, String),
+    /// Names, money and requests: of today, and of all the days that are shown.
+    sums: Vec<(String, String, String)>,
     sum: Line,
     from_cache: String,
     beat: (String, String),
     charts: Vec<Chart>,
-    /// What the charts of money leave out, in words.
-    unknown: Option<String>,
+    missing: Option<Missing>,
     tables: [(&'static str, Vec<Line>); 2],
     limits: Vec<Limit>,
 }
@@ -70,42 +67,56 @@ pub(super) fn routes() -> Router<Arc<Page>> {
     Router::new().route("/cost", get(show))
 }
 
-/// `GET /cost?days=30`
+/// `GET /cost?days=30` and `GET /cost?day=2026-04-11`
 async fn show(
     State(page): State<Arc<Page>>,
-    Query(Asked { days }): Query<Asked>,
+    Query(asked): Query<Asked>,
     headers: HeaderMap,
 ) -> Result<Response, Trouble> {
-    let days: usize = match days.as_deref() {
-        Some("7") => 7,
-        None | Some("30") => 30,
-        Some("90") => 90,
-        Some(_) => return Err(Trouble::invalid("There are 7, 30 and 90 days.")),
-    };
     let agent = &page.agent;
+    let purposes = Purposes::new(&page);
     let today = agent.now().to_zoned(agent.zone()).date();
-    let first = today.saturating_sub((days as i64 - 1).days());
-    let since_ms = begin_of(&page, first);
-    let spent = Spent::new(first, days, &agent.costs(CostBy::DayAndPath, Some(since_ms), None).await?);
-    let by_model = agent.costs(CostBy::Model, Some(since_ms), None).await?;
+    let span = Span::read(&asked, today)?;
+    let (since_ms, until_ms) = (begin_of(&page, span.first), begin_of(&page, span.last.saturating_add(1.day())));
+    let within = (Some(since_ms), Some(until_ms));
+    let spent =
+        Spent::new(span.first, span.days(), &agent.costs(CostBy::DayAndPath, within.0, within.1).await?, &purposes);
+    let by_model = agent.costs(CostBy::Model, within.0, within.1).await?;
     let (by_path, sum) = (spent.by_path(), spent.sum());
-    let (now, before) = (begin_of(&page, today), begin_of(&page, today.saturating_sub(1.day())));
-    let of_today = total("Today", &agent.costs(CostBy::Path, Some(now), None).await?);
-    let yesterday = agent.costs(CostBy::Path, Some(before), Some(now)).await?;
-    let beats = beats_by_day(&page, since_ms).await?;
+    let beats = beats_by_day(&page, since_ms, until_ms).await?;
     let heartbeat = by_path.iter().find(|row| row.group == "heartbeat");
+    let of_today = total("Today", &agent.costs(CostBy::Path, Some(begin_of(&page, today)), None).await?);
+    let (lead, sums, charts) = if span.is_day {
+        (of_day(&span.name(), &by_path, &purposes), vec![(span.name(), &sum)], Vec::new())
+    } else {
+        let (now, before) = (begin_of(&page, today), begin_of(&page, today.saturating_sub(1.day())));
+        let yesterday = agent.costs(CostBy::Path, Some(before), Some(now)).await?;
+        let charts =
+            vec![spent.money_chart(&by_path), spent.tokens_chart(), spent.cache_chart(), spent.beats_chart(&beats)];
+        let sums = vec![("Today so far".to_owned(), &of_today), (span.name(), &sum)];
+        (lead(&yesterday, &of_today, &purposes), sums, charts)
+    };
+    let sums = sums.into_iter().map(|(name, row)| {
+        let (most, more) = figure(row);
+        (name, most, more)
+    });
+    let purpose = |row: &CostRow| line(row, purposes.of(&row.group));
+    let model = |row: &CostRow| line(row, shown_line(&row.group));
     let screen = CostScreen {
         shell: Shell::new(&page, &headers, "Cost · Limpid", "cost").await?,
-        days,
-        lead: lead(&yesterday, &of_today),
-        today: figure(&of_today),
-        all: figure(&sum),
+        spans: span.choices(today),
+        beside: span.beside(today),
+        lead,
+        sums: sums.collect(),
         from_cache: share(&sum).map_or("unknown".to_owned(), |share| format!("{share} %")),
         beat: beat_words(heartbeat, &beats),
-        charts: vec![spent.money_chart(&by_path), spent.tokens_chart(), spent.cache_chart(), spent.beats_chart(&beats)],
-        unknown: unknown(&by_model),
-        sum: line(&sum),
-        tables: [("By path", by_path.iter().map(line).collect()), ("By model", by_model.iter().map(line).collect())],
+        charts,
+        missing: Missing::new(&by_model, &page.agent.home().model_profiles()),
+        sum: line(&sum, String::new()),
+        tables: [
+            ("By purpose", by_path.iter().map(purpose).collect()),
+            ("By model", by_model.iter().map(model).collect()),
+        ],
         limits: limits(&page).await?,
     };
     Ok(Html(screen.render()?).into_response())
@@ -117,9 +128,10 @@ fn begin_of(page: &Page, day: Date) -> i64 {
 }
 
 /// Runs of the heartbeat, and those of them that asked a model, by day.
-async fn beats_by_day(page: &Page, since_ms: i64) -> Result<BTreeMap<String, (u64, u64)>, Trouble> {
+async fn beats_by_day(page: &Page, since_ms: i64, until_ms: i64) -> Result<BTreeMap<String, (u64, u64)>, Trouble> {
     let mut days = BTreeMap::<String, (u64, u64)>::new();
-    for run in page.agent.heartbeat().log(u32::MAX).await?.rows.iter().filter(|run| run.ended_ms >= since_ms) {
+    let runs = page.agent.heartbeat().log(u32::MAX).await?.rows;
+    for run in runs.iter().filter(|run| (since_ms..until_ms).contains(&run.ended_ms)) {
         let at = jiff::Timestamp::from_millisecond(run.ended_ms).unwrap_or_default().to_zoned(page.agent.zone());
         let (all, asked) = days.entry(at.date().to_string()).or_default();
         *all += 1;
@@ -128,9 +140,9 @@ async fn beats_by_day(page: &Page, since_ms: i64) -> Result<BTreeMap<String, (u6
     Ok(days)
 }
 
-fn line(row: &CostRow) -> Line {
+fn line(row: &CostRow, name: String) -> Line {
     Line {
-        name: shown_line(&row.group),
+        name,
         requests: row.requests,
         input: thousands(row.usage.input as usize),
         cached: thousands(row.usage.cached as usize),

@@ -277,7 +277,7 @@ fn paths(page: &Page, prompt: &Prompt) -> Result<Vec<Choice>, Trouble> {
     let profile = page.agent.profiles().profile(prompt.profile())?;
     let choice = |path: &limpid_prompt::profile::Path| Choice {
         value: path.name.clone(),
-        name: shown_line(&path.name),
+        name: shown_line(&path.title),
         is_chosen: path.name == prompt.path(),
     };
     Ok(profile.paths().map(choice).collect())

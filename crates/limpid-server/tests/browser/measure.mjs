@@ -1,7 +1,7 @@
 // The numbers of `cargo xtask measure page`: every screen of a page that is served already, again and again.
 import { is, run, scenario, visitor } from "./kit.mjs";
 import { SCREENS } from "./fill.mjs";
-import { weigh } from "./weigh.mjs";
+import { moved, weigh } from "./weigh.mjs";
 
 const RUNS = 11;
 
@@ -11,12 +11,14 @@ scenario("every screen, again and again", async () => {
     const seen = [];
     for (let run = 0; run < RUNS; run += 1) {
       const page = await visitor({ stranger: true, storageState: owner });
-      seen.push(await weigh(page, screen, screen[1]));
+      const weight = await weigh(page, screen, screen[1]);
+      seen.push({ ...weight, next: await moved(page, screen[1]) });
       await page.context().close();
     }
-    const times = seen.map(({ first }) => first).sort((a, b) => a - b);
+    const times = (of) => seen.map((each) => each[of]).sort((a, b) => a - b);
+    const [first, next] = [times("first"), times("next")];
     is(`files of ${screen[0]}`, seen.map(({ files }) => files), (each) => new Set(each).size === 1);
-    console.log(`weight | ${screen[0]} | ${seen[0].files} | ${Math.max(...seen.map(({ bytes }) => bytes))} | ${times[RUNS >> 1].toFixed(0)} | ${times.at(-1).toFixed(0)}`);
+    console.log(`weight | ${screen[0]} | ${seen[0].files} | ${Math.max(...seen.map(({ bytes }) => bytes))} | ${[first[RUNS >> 1], first.at(-1), next[RUNS >> 1], next.at(-1)].map((ms) => ms.toFixed(0)).join(" | ")}`);
   }
 });
 

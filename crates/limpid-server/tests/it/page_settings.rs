@@ -117,6 +117,15 @@ async fn spend(bench: &PageBench, id: &str, at: &str, (path, model): (&str, &str
 fn table(html: &str, id: &str) -> Vec<String> {
     let section =
         html.split(&format!("aria-labelledby=\"{id}-h\"")).nth(1).unwrap().split("</section>").next().unwrap();
+    cells(section)
+}
+
+/// The table of a section, as its cells.
+fn rows(html: &str, title: &str) -> Vec<String> {
+    cells(html.split(&format!("<section aria-label=\"{title}\"")).nth(1).unwrap().split("</section>").next().unwrap())
+}
+
+fn cells(section: &str) -> Vec<String> {
     let body = section.split("<tbody>").nth(1).unwrap_or_default().split("</tbody>").next().unwrap();
     let plain = body.replace("</tr>", "\n").replace("</th>", " | ").replace("</td>", " | ");
     let mut text = String::new();
@@ -143,7 +152,7 @@ async fn money_and_tokens_stand_by_the_owners_day_and_what_is_unknown_is_not_not
     spend(&bench, "b", "2026-04-10T21:59:00Z", ("heartbeat", "gpt-5"), Some(20_000)).await;
     spend(&bench, "c", "2026-04-10T22:01:00Z", chat, Some(125_000)).await;
     let html = bench.html("/cost").await;
-    let lead = "Yesterday: $0.420, 2 requests ($0.400 for chat-remote, $0.020 for heartbeat). Today so far: $0.125, 1 request.";
+    let lead = "Yesterday: $0.420, 2 requests (Chat: $0.400, Heartbeat: $0.020). Today so far: $0.125, 1 request.";
     assert!(html.contains(lead), "{html}");
     assert_eq!(table(&html, "money"), ["11 Apr | $0.125 | $0 | $0.125", "10 Apr | $0.400 | $0.020 | $0.420"]);
     assert_eq!(
@@ -153,7 +162,7 @@ async fn money_and_tokens_stand_by_the_owners_day_and_what_is_unknown_is_not_not
     assert_eq!(table(&html, "cache"), ["11 Apr | 75 % | 75 %", "10 Apr | 75 % | 75 %"]);
     assert!(!html.contains("is not known"), "{html}");
     for part in
-        ["$0.125 of $0.50", "9,000 tokens each", "No limit", "role=\"img\"", "From the bottom: chat-remote, heartbeat."]
+        ["$0.125 of $0.50", "9,000 tokens each", "No limit", "role=\"group\"", "From the bottom: Chat, Heartbeat."]
     {
         assert!(html.contains(part), "{part}: {html}");
     }
@@ -161,6 +170,44 @@ async fn money_and_tokens_stand_by_the_owners_day_and_what_is_unknown_is_not_not
     let html = bench.html("/cost?days=7").await;
     assert!(html.contains("Today so far: $0.125 and 1 unknown, 2 requests."), "{html}");
     assert!(html.contains("1 request to openai/secret-1 is not in these totals"), "{html}");
+    let lines = "[[model]]\nnames = [&#34;openai/secret-1&#34;]\nprice = { input = 0.25, output = 2.0 }";
+    assert!(
+        html.contains(&bench.agent.home().model_profiles().display().to_string()) && html.contains(lines),
+        "{html}"
+    );
+}
+
+// SUR-025
+#[tokio::test]
+async fn one_day_stands_by_purpose_and_by_model() {
+    let bench = PageBench::new(QUIET, "[owner]\nzone = \"Europe/Berlin\"\n").await;
+    let chat = ("chat-remote", "gpt-5");
+    spend(&bench, "a", "2026-04-09T21:30:00Z", chat, Some(900_000)).await;
+    spend(&bench, "b", "2026-04-09T22:30:00Z", chat, Some(400_000)).await;
+    spend(&bench, "c", "2026-04-10T21:59:00Z", ("heartbeat", "gpt-5-mini"), Some(20_000)).await;
+    spend(&bench, "d", "2026-04-10T22:01:00Z", chat, Some(125_000)).await;
+    let html = bench.html("/cost").await;
+    assert!(html.contains("href=\"/cost?day=2026-04-10\">Yesterday</a>"), "{html}");
+    let html = bench.html("/cost?day=2026-04-10").await;
+    let lead = "Friday, 10 April: $0.420, 2 requests (Chat: $0.400, Heartbeat: $0.020).";
+    assert!(html.contains(lead) && html.contains("aria-current=\"true\">Yesterday</a>"), "{html}");
+    assert_eq!(
+        rows(&html, "By purpose"),
+        ["Chat | $0.400 | 1 | 1,000 | 750 | 20", "Heartbeat | $0.020 | 1 | 1,000 | 750 | 20"]
+    );
+    assert_eq!(
+        rows(&html, "By model"),
+        ["openai/gpt-5 | $0.400 | 1 | 1,000 | 750 | 20", "openai/gpt-5-mini | $0.020 | 1 | 1,000 | 750 | 20"]
+    );
+    for (day, beside) in [("2026-04-10", ["day=2026-04-09", "day=2026-04-11"]), ("2026-04-11", ["day=2026-04-10", ""])]
+    {
+        let html = bench.html(&format!("/cost?day={day}")).await;
+        let links = html.split("aria-label=\"Days beside\"").nth(1).unwrap().split("</nav>").next().unwrap();
+        assert!(beside.iter().all(|link| links.contains(link)) && !links.contains("2026-04-12"), "{links}");
+    }
+    let html = bench.html("/cost?day=2026-04-01").await;
+    assert!(html.contains("Wednesday, 1 April: no requests."), "{html}");
+    assert_eq!(bench.get("/cost?day=tomorrow").send().await.unwrap().status(), StatusCode::UNPROCESSABLE_ENTITY);
 }
 
 // SUR-025
@@ -172,7 +219,7 @@ async fn heartbeats_stand_by_day_with_what_they_cost() {
     let html = bench.html("/cost").await;
     let rows = table(&html, "beats");
     assert!(rows.len() == 1 && rows[0].starts_with("11 Apr | 1 | 0 | "), "{rows:?}");
-    assert!(html.contains("1 of 1 called a model"), "{html}");
+    assert!(html.contains("1 run, which called a model"), "{html}");
 }
 
 // SUR-026

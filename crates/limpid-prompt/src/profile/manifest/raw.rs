@@ -76,6 +76,7 @@ pub(super) struct RawLimit {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawPath {
+    pub(super) title: Option<String>,
     pub(super) about: Option<String>,
     pub(super) tier: Option<Spanned<u8>>,
     #[serde(default)]

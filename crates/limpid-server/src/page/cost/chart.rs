@@ -1,6 +1,10 @@
 //! Days as bars, drawn here: what is seen, what is read out, and the table behind both.
 
+use jiff::ToSpan as _;
+use jiff::civil::Date;
+
 use super::Spent;
+use super::span::link_of;
 
 /// How wide a day is, in the chart's own units.
 const DAY: usize = 10;
@@ -34,12 +38,21 @@ pub(super) struct Chart {
     pub(super) x: Vec<String>,
     /// The table: what its columns are called, and its lines.
     pub(super) columns: Vec<String>,
-    pub(super) rows: Vec<(String, Vec<String>)>,
+    pub(super) rows: Vec<Row>,
     is_empty: bool,
+}
+
+/// A day in the table.
+pub(super) struct Row {
+    pub(super) name: String,
+    /// The screen of this day alone.
+    pub(super) link: String,
+    pub(super) cells: Vec<String>,
 }
 
 /// A day in a chart.
 pub(super) struct Day {
+    pub(super) link: String,
     pub(super) words: String,
     pub(super) bars: Vec<Bar>,
 }
@@ -56,7 +69,7 @@ impl Chart {
     /// Series one upon the other; `show` says a value, `words` a whole day.
     pub(super) fn stacked(
         (id, title): (&'static str, &'static str),
-        spent: &Spent,
+        spent: &Spent<'_>,
         series: &[Series],
         (show, words): Words<'_>,
     ) -> Self {
@@ -66,7 +79,8 @@ impl Chart {
             })
             .collect();
         let most = sums.iter().copied().max().unwrap_or_default();
-        let names: Vec<String> = (0..spent.names.len()).map(|at| short(spent, at)).collect();
+        let names: Vec<String> =
+            (0..spent.names.len()).map(|at| day(spent, at).strftime("%-d %b").to_string()).collect();
         let at_most = sums.iter().position(|sum| *sum == most && most > 0);
         let order = series.iter().map(|one| one.name.as_str()).collect::<Vec<_>>().join(", ");
         let about = match at_most {
@@ -79,8 +93,8 @@ impl Chart {
         };
         let line = |(at, name): (usize, &String)| {
             let cells = series.iter().map(|one| one.values.get(at).map_or(String::new(), |value| show(*value)));
-            let day = spent.names.get(at).map_or(String::new(), |day| words(day));
-            (name.clone(), cells.chain([day]).collect())
+            let sum = spent.names.get(at).map_or(String::new(), |day| words(day));
+            Row { name: name.clone(), link: link_of(day(spent, at)), cells: cells.chain([sum]).collect() }
         };
         let columns = series.iter().map(|one| one.name.clone()).chain(["the day".to_owned()]).collect();
         let rows = names.iter().enumerate().filter(|(at, _)| sums[*at] > 0).map(line).rev().collect();
@@ -98,7 +112,13 @@ impl Chart {
             rows,
             is_empty: most == 0,
         };
-        chart.draw(series, most, &names, &|at| spent.names.get(at).map_or(String::new(), |day| words(day)));
+        for (at, name) in names.iter().enumerate() {
+            let words = spent.names.get(at).map_or(String::new(), |day| words(day));
+            let bars = bars(series, at, most);
+            if !bars.is_empty() {
+                chart.days.push(Day { link: link_of(day(spent, at)), words: format!("{name}: {words}"), bars });
+            }
+        }
         chart
     }
 
@@ -116,28 +136,23 @@ impl Chart {
     pub(super) fn is_empty(&self) -> bool {
         self.is_empty
     }
-
-    fn draw(&mut self, series: &[Series], most: u64, names: &[String], words: &dyn Fn(usize) -> String) {
-        for (at, name) in names.iter().enumerate() {
-            let (mut y, mut bars) = (HEIGHT, Vec::new());
-            for (one, look) in series.iter().zip(LOOKS) {
-                let value = one.values.get(at).copied().unwrap_or_default();
-                let height =
-                    u64::try_from(u128::from(value) * u128::from(HEIGHT) / u128::from(most.max(1))).unwrap_or(HEIGHT);
-                if height > 0 {
-                    y = y.saturating_sub(height);
-                    bars.push(Bar { look, x: at * DAY + 1, y, height });
-                }
-            }
-            if !bars.is_empty() {
-                self.days.push(Day { words: format!("{name}: {}", words(at)), bars });
-            }
-        }
-    }
 }
 
-/// A day as `24 Nov`.
-fn short(spent: &Spent, at: usize) -> String {
-    use jiff::ToSpan as _;
-    spent.first.saturating_add((at as i64).days()).strftime("%-d %b").to_string()
+/// The bars of a day, one upon the other.
+fn bars(series: &[Series], at: usize, most: u64) -> Vec<Bar> {
+    let (mut y, mut bars) = (HEIGHT, Vec::new());
+    for (one, look) in series.iter().zip(LOOKS) {
+        let value = one.values.get(at).copied().unwrap_or_default();
+        let height = u64::try_from(u128::from(value) * u128::from(HEIGHT) / u128::from(most.max(1))).unwrap_or(HEIGHT);
+        if height > 0 {
+            y = y.saturating_sub(height);
+            bars.push(Bar { look, x: at * DAY + 1, y, height });
+        }
+    }
+    bars
+}
+
+/// A day of the span.
+fn day(spent: &Spent<'_>, at: usize) -> Date {
+    spent.first.saturating_add((at as i64).days())
 }

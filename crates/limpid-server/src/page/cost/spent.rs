@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use jiff::ToSpan as _;
 use jiff::civil::Date;
-use limpid_prompt::shown::shown_line;
 use limpid_store::CostRow;
 
 use super::chart::{Chart, Series};
+use super::purposes::Purposes;
 use super::words::{dollars_of, money, share, tokens_of};
 use crate::page::meter::thousands;
 
@@ -15,22 +15,23 @@ use crate::page::meter::thousands;
 const PARTS: usize = 4;
 
 /// What was spent in the days of a screen.
-pub(super) struct Spent {
+pub(super) struct Spent<'p> {
+    purposes: &'p Purposes,
     pub(super) first: Date,
     pub(super) names: Vec<String>,
     /// By day and path.
     parts: BTreeMap<(String, String), CostRow>,
 }
 
-impl Spent {
-    pub(super) fn new(first: Date, days: usize, rows: &[CostRow]) -> Self {
+impl<'p> Spent<'p> {
+    pub(super) fn new(first: Date, days: usize, rows: &[CostRow], purposes: &'p Purposes) -> Self {
         let names = (0..days).map(|day| first.saturating_add((day as i64).days()).to_string()).collect();
         let mut parts = BTreeMap::new();
         for row in rows {
             let (day, path) = row.group.split_once(' ').unwrap_or((&row.group, ""));
             parts.insert((day.to_owned(), path.to_owned()), row.clone());
         }
-        Self { first, names, parts }
+        Self { purposes, first, names, parts }
     }
 
     pub(super) fn sum(&self) -> CostRow {
@@ -62,7 +63,7 @@ impl Spent {
         let mut series: Vec<Series> = own
             .iter()
             .map(|path| Series {
-                name: shown_line(&path.group),
+                name: self.purposes.of(&path.group),
                 note: money(path),
                 values: self.names.iter().map(|day| self.cost_of(day, &path.group).cost.0).collect(),
             })

@@ -1,37 +1,54 @@
 //! What was spent, in words and figures.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use limpid_core::Money;
 use limpid_prompt::shown::shown_line;
 use limpid_store::CostRow;
 
+use super::purposes::Purposes;
 use super::spent::total;
 use crate::page::meter::thousands;
 
 /// Yesterday and today in words.
-pub(super) fn lead(yesterday: &[CostRow], today: &CostRow) -> String {
-    let say = |row: &CostRow| match row.requests {
+pub(super) fn lead(yesterday: &[CostRow], today: &CostRow, purposes: &Purposes) -> String {
+    format!("Yesterday: {}. Today so far: {}.", spent(yesterday, purposes), say(today))
+}
+
+/// One day in words.
+pub(super) fn of_day(name: &str, rows: &[CostRow], purposes: &Purposes) -> String {
+    format!("{name}: {}.", spent(rows, purposes))
+}
+
+/// What a day cost, and what for most of all.
+fn spent(rows: &[CostRow], purposes: &Purposes) -> String {
+    let mut parts: Vec<&CostRow> = rows.iter().filter(|row| row.cost.0 > 0).collect();
+    parts.sort_by_key(|row| std::cmp::Reverse(row.cost));
+    let most = parts.iter().take(2).map(|row| format!("{}: {}", purposes.of(&row.group), dollars(row.cost)));
+    let most: Vec<String> = most.collect();
+    let of = if most.is_empty() { String::new() } else { format!(" ({})", most.join(", ")) };
+    format!("{}{of}", say(&total("", rows)))
+}
+
+fn say(row: &CostRow) -> String {
+    match row.requests {
         0 => "no requests".to_owned(),
         1 => format!("{}, 1 request", money(row)),
         many => format!("{}, {} requests", money(row), thousands(many as usize)),
-    };
-    let sum = total("", yesterday);
-    let mut parts: Vec<&CostRow> = yesterday.iter().filter(|row| row.cost.0 > 0).collect();
-    parts.sort_by_key(|row| std::cmp::Reverse(row.cost));
-    let most = parts.iter().take(2).map(|row| format!("{} for {}", dollars(row.cost), shown_line(&row.group)));
-    let most: Vec<String> = most.collect();
-    let of = if most.is_empty() { String::new() } else { format!(" ({})", most.join(", ")) };
-    format!("Yesterday: {}{of}. Today so far: {}.", say(&sum), say(today))
+    }
 }
 
-/// The known money of a row as a figure, and its requests with what is not known.
+/// The known money of a row as a figure, or its tokens where no money is known; and its requests with what is not known.
 pub(super) fn figure(row: &CostRow) -> (String, String) {
     let requests =
         format!("{} {}", thousands(row.requests as usize), if row.requests == 1 { "request" } else { "requests" });
     match row.unknown_cost {
         0 => (dollars(row.cost), requests),
-        unknown if unknown == row.requests => ("unknown".to_owned(), requests),
+        unknown if unknown == row.requests => {
+            let tokens = row.usage.input.saturating_add(row.usage.output);
+            (format!("{} tokens", tokens_of(tokens)), format!("{requests}, price unknown"))
+        }
         unknown => (dollars(row.cost), format!("{requests}, {unknown} without a known price")),
     }
 }
@@ -42,32 +59,45 @@ pub(super) fn beat_words(cost: Option<&CostRow>, beats: &BTreeMap<String, (u64, 
     let days = beats.len().max(1) as u64;
     let each = match cost {
         _ if asked == 0 => dollars(Money(0)),
-        Some(row) if row.unknown_cost == row.requests => "unknown".to_owned(),
+        Some(row) if row.unknown_cost == row.requests => "price unknown".to_owned(),
         Some(row) if row.unknown_cost > 0 => format!("{} or more", dollars(Money(row.cost.0 / asked))),
         Some(row) => dollars(Money(row.cost.0 / asked)),
         None => "nothing".to_owned(),
     };
     let plain = match all {
         0 => "none yet".to_owned(),
-        all => format!("{} a day; {asked} of {all} called a model. Kept for a month", all.div_ceil(days)),
+        1 if asked == 1 => "1 run, which called a model".to_owned(),
+        all => format!("{} a day; {asked} of {all} called a model", all.div_ceil(days)),
     };
     (each, plain)
 }
 
-/// What the sums of money leave out.
-pub(super) fn unknown(by_model: &[CostRow]) -> Option<String> {
-    let without: Vec<&CostRow> = by_model.iter().filter(|row| row.unknown_cost > 0).collect();
-    let count: u64 = without.iter().map(|row| row.unknown_cost).sum();
-    let models: Vec<String> = without.iter().map(|row| shown_line(&row.group)).collect();
-    let requests = match count {
-        0 => return None,
-        1 => "1 request".to_owned(),
-        many => format!("{} requests", thousands(many as usize)),
-    };
-    let (models, are) = (models.join(", "), if count == 1 { "is" } else { "are" });
-    Some(format!(
-        "{requests} to {models} {are} not in these totals: no price is known. Prices can be set in models.toml (docs/models.md)."
-    ))
+/// What the sums of money leave out, and what would mend it.
+pub(super) struct Missing {
+    pub(super) words: String,
+    /// The file in which prices can be written, and what to write.
+    pub(super) file: String,
+    pub(super) lines: String,
+}
+
+impl Missing {
+    pub(super) fn new(by_model: &[CostRow], file: &Path) -> Option<Self> {
+        let without: Vec<&CostRow> = by_model.iter().filter(|row| row.unknown_cost > 0).collect();
+        let count: u64 = without.iter().map(|row| row.unknown_cost).sum();
+        let models: Vec<String> = without.iter().map(|row| shown_line(&row.group)).collect();
+        let requests = match count {
+            0 => return None,
+            1 => "1 request".to_owned(),
+            many => format!("{} requests", thousands(many as usize)),
+        };
+        let are = if count == 1 { "is" } else { "are" };
+        let names = models.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+        Some(Self {
+            words: format!("{requests} to {} {are} not in these totals, because no price is known.", models.join(", ")),
+            file: file.display().to_string(),
+            lines: format!("[[model]]\nnames = [{names}]\nprice = {{ input = 0.25, output = 2.0 }}"),
+        })
+    }
 }
 
 /// The share of the input that came from a cache, in percent; none where nothing was read.
