@@ -31,10 +31,18 @@ pub(crate) enum Entry {
     ToolsStarted(Vec<CallId>),
     /// The skills that the turn uses, each with its version.
     Skills(Vec<(String, Option<String>)>),
-    /// Calls that the model reserved.
-    Reserved(Vec<Reservation>),
+    /// Calls that the model reserved, by which call.
+    Reserved(Reserved),
     /// The reservation at this place was used once.
     Spent(usize),
+}
+
+/// Calls that the model reserved. Entries of older versions don't say by which call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Reserved {
+    By { call: String, calls: Vec<Reservation> },
+    Unknown(Vec<Reservation>),
 }
 
 /// What a turn began with.

@@ -11,7 +11,7 @@ use limpid_store::{Kept, TurnWrite, TypedOrCalled};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::turn::journal::Entry;
+use crate::turn::journal::{Entry, Reserved};
 use crate::turn::opened_links::OpenedLinks;
 use crate::turn::running::RunningTurn;
 
@@ -37,7 +37,8 @@ pub(super) async fn reserve(
     let Some(Arguments { reserve }) = finds.then(|| serde_json::from_str(&call.arguments).ok()).flatten() else {
         return Ok(Ok(()));
     };
-    if reserve.is_empty() {
+    // A call that is made again after the program stopped has reserved already.
+    if reserve.is_empty() || turn.calls.reservations.were_made_by(&call.id) {
         return Ok(Ok(()));
     }
     if context.trust.is_foreign() {
@@ -64,7 +65,7 @@ pub(super) async fn reserve(
     if turn.calls.reservations.iter().chain(&reserve).filter(opens).count() > 1 {
         return Ok(Err("nothing was reserved: the links of one result are reserved in a turn, no more".into()));
     }
-    keep(turn, reserve).await?;
+    keep(turn, call, reserve).await?;
     Ok(Ok(()))
 }
 
@@ -92,10 +93,10 @@ pub(super) fn links_of(
     Some((at, OpenedLinks { reservation: reservation.clone(), judged: context.clone(), now_ms, timeout }))
 }
 
-async fn keep(turn: &mut RunningTurn, reservations: Vec<Reservation>) -> Result<(), AgentError> {
-    let entry = Entry::Reserved(reservations.clone()).into_row(Kept::UntilEnd)?;
-    turn.commit(vec![TurnWrite::Event(entry)]).await?;
-    turn.calls.reservations.add(reservations);
+async fn keep(turn: &mut RunningTurn, by: &ToolCall, calls: Vec<Reservation>) -> Result<(), AgentError> {
+    let reserved = Reserved::By { call: by.id.to_string(), calls: calls.clone() };
+    turn.commit(vec![TurnWrite::Event(Entry::Reserved(reserved).into_row(Kept::UntilEnd)?)]).await?;
+    turn.calls.reservations.add(Some(by.id.clone()), calls);
     Ok(())
 }
 

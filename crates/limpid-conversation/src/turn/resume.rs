@@ -15,7 +15,7 @@ use limpid_turn::{Effect, Event, PlannedCall, ToolOutcome, Turn};
 
 use crate::deps::ConversationDeps;
 use crate::listeners::Listeners;
-use crate::turn::journal::{Entry, entries};
+use crate::turn::journal::{Entry, Reserved, entries};
 use crate::turn::requests::TurnRequests;
 use crate::turn::running::{RunningTurn, TurnSeed};
 use crate::turn::start::start_of;
@@ -121,7 +121,8 @@ fn reserved(entries: &[Entry]) -> Reservations {
     let mut held = Reservations::default();
     for entry in entries {
         match entry {
-            Entry::Reserved(reservations) => held.add(reservations.iter().cloned()),
+            Entry::Reserved(Reserved::By { call, calls }) => held.add(Some(CallId::new(call)), calls.clone()),
+            Entry::Reserved(Reserved::Unknown(calls)) => held.add(None, calls.clone()),
             Entry::Spent(at) => held.spend(*at),
             _ => {}
         }

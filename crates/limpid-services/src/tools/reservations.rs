@@ -2,8 +2,10 @@
 //! the links of a result that is not there yet. What a stranger writes later can change no part of a send, and chooses
 //! nothing among links, since all of them are opened, by themselves, as soon as the result is there.
 
+use std::collections::BTreeSet;
+
 use limpid_core::policy::{Effect, names_whole};
-use limpid_core::{Sentence, sentence};
+use limpid_core::{CallId, Sentence, sentence};
 use limpid_tools::{Tool, check_arguments, echoed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -137,7 +139,11 @@ impl Reservation {
 
 /// What is reserved in one turn.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Reservations(Vec<Held>);
+pub struct Reservations {
+    held: Vec<Held>,
+    /// The calls that made them.
+    made_by: BTreeSet<CallId>,
+}
 
 #[derive(Clone, Debug, PartialEq)]
 struct Held {
@@ -146,11 +152,17 @@ struct Held {
 }
 
 impl Reservations {
-    /// Adds some.
-    pub fn add(&mut self, reservations: impl IntoIterator<Item = Reservation>) {
+    /// Adds some, and which call made them where that is known.
+    pub fn add(&mut self, by: Option<CallId>, reservations: impl IntoIterator<Item = Reservation>) {
         let held =
             reservations.into_iter().map(|reservation| Held { left: reservation.times.unwrap_or(1), reservation });
-        self.0.extend(held);
+        self.held.extend(held);
+        self.made_by.extend(by);
+    }
+
+    /// Whether a call has made some already.
+    pub fn were_made_by(&self, call: &CallId) -> bool {
+        self.made_by.contains(call)
     }
 
     /// The place of the one that covers a call, if one does. `result` finds the whole result of a call that was made in this
@@ -161,7 +173,7 @@ impl Reservations {
         arguments: &Value,
         result: impl Fn(&str, &Value) -> Option<String>,
     ) -> Option<usize> {
-        self.0.iter().position(|Held { reservation, left }| {
+        self.held.iter().position(|Held { reservation, left }| {
             let whole = match &reservation.result {
                 None => Some(String::new()),
                 Some(later) => result(&later.tool, &Value::Object(later.arguments.clone())),
@@ -181,30 +193,30 @@ impl Reservations {
         let is_open = |held: &Held| {
             held.left > 0 && held.reservation.result.as_ref().is_some_and(is_of) && fetches(&held.reservation)
         };
-        let at = self.0.iter().position(is_open)?;
-        Some((at, &self.0[at].reservation))
+        let at = self.held.iter().position(is_open)?;
+        Some((at, &self.held[at].reservation))
     }
 
     /// Takes one use of the right at a place.
     pub fn spend(&mut self, at: usize) {
-        if let Some(held) = self.0.get_mut(at) {
+        if let Some(held) = self.held.get_mut(at) {
             held.left = held.left.saturating_sub(1);
         }
     }
 
     /// All of them, used up or not.
     pub fn iter(&self) -> impl Iterator<Item = &Reservation> {
-        self.0.iter().map(|held| &held.reservation)
+        self.held.iter().map(|held| &held.reservation)
     }
 
     /// How many there are, used up or not.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.held.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.held.is_empty()
     }
 }
 

@@ -47,7 +47,8 @@ fn every_entry_is_read_as_it_was_written() {
     let entries = [
         Entry::Started(Box::new(began)),
         Entry::ToolsStarted(vec![CallId::new("c1")]),
-        Entry::Reserved(vec![reserved()]),
+        Entry::Reserved(Reserved::By { call: "c1".into(), calls: vec![reserved()] }),
+        Entry::Reserved(Reserved::Unknown(vec![reserved()])),
         Entry::Spent(0),
         event(Event::Chunk { text: Labelled::new("It\n".into(), Trust::Owner) }),
         event(Event::Reply(Labelled::new(reply, Trust::Guest))),

@@ -102,7 +102,7 @@ fn a_reservation_names_a_sender_and_a_destination_that_was_typed() {
 #[test]
 fn only_a_call_that_equals_it_is_covered_and_only_as_often_as_it_says() {
     let mut held = Reservations::default();
-    held.add([reservation(json!({ "tool": "send", "arguments": { "to": "ada", "text": "hi" }, "times": 2 }))]);
+    held.add(None, [reservation(json!({ "tool": "send", "arguments": { "to": "ada", "text": "hi" }, "times": 2 }))]);
     let nothing = |_: &str, _: &Value| None;
     let hi = json!({ "text": "hi", "to": "ada" });
     for other in [json!({ "to": "eve", "text": "hi" }), json!({ "to": "ada", "text": "ho" }), json!({ "to": "ada" })] {
@@ -120,7 +120,7 @@ fn only_a_call_that_equals_it_is_covered_and_only_as_often_as_it_says() {
 fn a_result_counts_whole_and_of_the_named_call() {
     let mut held = Reservations::default();
     let result = json!({ "argument": "text", "tool": "read", "arguments": { "page": "a" } });
-    held.add([reservation(json!({ "tool": "send", "arguments": { "to": "ada" }, "result": result }))]);
+    held.add(None, [reservation(json!({ "tool": "send", "arguments": { "to": "ada" }, "result": result }))]);
     let read = |tool: &str, arguments: &Value| {
         (tool == "read" && *arguments == json!({ "page": "a" })).then(|| "the page".to_owned())
     };
@@ -156,7 +156,7 @@ fn links_are_reserved_of_a_result_that_nothing_changes_for_somebody_who_typed() 
 #[test]
 fn links_are_opened_once_with_the_named_result_and_by_no_call_of_the_models() {
     let mut held = Reservations::default();
-    held.add([reservation(links_of("a"))]);
+    held.add(None, [reservation(links_of("a"))]);
     let fetches = |reservation: &Reservation| reservation.tool == "fetch";
     let opened = |held: &Reservations, tool: &str, page: &str| {
         held.opened_with(tool, &json!({ "page": page }), fetches).map(|(at, _)| at)
@@ -167,6 +167,6 @@ fn links_are_opened_once_with_the_named_result_and_by_no_call_of_the_models() {
     assert_eq!(opened(&held, "read", "a"), None);
     let mut sends = Reservations::default();
     let result = json!({ "argument": "text", "tool": "read", "arguments": { "page": "a" } });
-    sends.add([reservation(json!({ "tool": "send", "arguments": { "to": "ada" }, "result": result }))]);
+    sends.add(None, [reservation(json!({ "tool": "send", "arguments": { "to": "ada" }, "result": result }))]);
     assert_eq!(opened(&sends, "read", "a"), None, "a send is the model's own call");
 }
