@@ -83,6 +83,8 @@ struct Used {
     files: u64,
     /// Folders that cannot be read, by device and number.
     closed: HashSet<(u64, u64)>,
+    /// Whether a folder lies deeper than any path reaches.
+    is_deep: bool,
 }
 
 impl Disk {
@@ -113,7 +115,7 @@ impl Disk {
 
     /// Says which limit was crossed, if one was.
     fn over(&mut self, limits: &Limits) -> Option<String> {
-        let is_counted = self.before.files <= COUNTED;
+        let is_counted = self.before.files <= COUNTED && !self.before.is_deep;
         let used = if is_counted { self.counted(limits) } else { self.taken_from_free() };
         if used.bytes > limits.disk_bytes {
             return Some(format!("it wrote more than {} MiB", limits.disk_bytes / 1024 / 1024));
@@ -129,6 +131,9 @@ impl Disk {
         }
         if used.files > limits.files {
             return Some(format!("it made more than {} files", limits.files));
+        }
+        if is_counted && used.is_deep {
+            return Some("what it wrote cannot be counted: a folder lies too deep".to_owned());
         }
         // In a folder that only lets in whoever knows a name, much can be hidden.
         let is_closed = is_counted && used.closed.difference(&self.before.closed).next().is_some();
@@ -176,8 +181,10 @@ fn count(folders: &[PathBuf], seen: &mut HashSet<(u64, u64)>, most: u64) -> Used
             // One that went away meanwhile takes no room.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(_) => {
-                let about = fs::symlink_metadata(&folder);
-                used.closed.extend(about.map(|about| (about.dev(), about.ino())));
+                match fs::symlink_metadata(&folder) {
+                    Ok(about) => drop(used.closed.insert((about.dev(), about.ino()))),
+                    Err(error) => used.is_deep |= error.kind() == io::ErrorKind::InvalidFilename,
+                }
                 continue;
             }
         };
