@@ -100,11 +100,23 @@ mod tests {
                 let own: Vec<&str> = lines[asks..asks + 6].iter().map(|line| &line[..8]).collect();
                 assert_eq!(own, ["  what t", "  tool  ", "  to    ", "  in    ", "  always", "  why   "], "{text:?}");
                 assert!(lines[asks + 6..].iter().all(|line| line.starts_with("          ")), "{shown}");
-                assert!(width < 60 || lines.len() == asks + 6, "{shown}");
                 assert!(lines[1..asks].iter().all(|line| line.starts_with("│ ")), "{shown}");
             }
         }
         assert!(frame(&part(&long), 80).contains("… and 7000 more characters"), "what is cut says how much is missing");
+    }
+
+    // SEC-077 SEC-087
+    #[test]
+    fn why_it_is_asked_is_said_to_its_end_on_every_screen() {
+        let reason = "text from outside was read, and this would run a program; it can read your folders and the variables \
+                      GITHUB_TOKEN and send to api.example.com, crates.example.com, and since you were asked, tidy.py has changed";
+        for width in 40..=200 {
+            let shown = frame(&QuestionPart { reason: reason.to_owned(), ..part("{}") }, width);
+            let why = shown.split("  why     ").nth(1).unwrap();
+            let said: Vec<&str> = why.split_whitespace().collect();
+            assert_eq!(said, reason.split_whitespace().collect::<Vec<_>>(), "{shown}");
+        }
     }
 
     // SEC-060

@@ -10,23 +10,16 @@ const SHORT_REMARK: usize = 9;
 /// Columns below which a screen is narrow.
 const NARROW: usize = 60;
 
-/// Lines that a text which has to be read takes on a narrow screen at most.
-const WRAPPED: usize = 4;
-
 /// A label and its text on one line of so many columns.
 pub fn field(label: &str, text: &str, width: usize) -> String {
     format!("{label}{}", one_line(text, width.saturating_sub(label.len())))
 }
 
-/// A label and a text that has to be read: on one line, or on a narrow screen on as many as it takes, up to four.
+/// A label and a text that has to be read whole: on as many lines as it takes.
 pub fn wrapped_field(label: &str, text: &str, width: usize) -> Vec<String> {
     let room = width.saturating_sub(label.len()).max(1);
-    let rows = rows_of_words(&plain(text), room);
-    if width >= NARROW || rows.len() > WRAPPED {
-        return vec![field(label, text, width)];
-    }
     let indent = " ".repeat(label.len());
-    let lines = rows.into_iter().enumerate();
+    let lines = rows_of_words(&plain(text), room).into_iter().enumerate();
     lines.map(|(at, row)| format!("{}{row}", if at == 0 { label } else { &indent })).collect()
 }
 
