@@ -6,12 +6,12 @@ use limpid_core::Effort;
 /// Options of `chat`.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ChatArgs {
-    /// What to say; words are joined by spaces. Piped input goes with it as text that anybody may have written. Nothing: an
-    /// open chat at a terminal
+    /// What to say; words are joined by spaces. Piped input, and a message of more than three lines, count as text that anybody
+    /// may have written. Nothing: an open chat at a terminal
     #[arg(value_name = "MESSAGE")]
     pub message: Vec<String>,
 
-    /// Piped input is your own words: what it asks for is done
+    /// Piped input and long messages are your own words: what they ask for is done
     #[arg(long)]
     pub mine: bool,
 

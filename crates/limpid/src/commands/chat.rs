@@ -12,6 +12,7 @@ mod typing;
 
 use std::io::Read as _;
 
+use limpid_core::pasted::SHORT;
 use limpid_core::{ConversationId, Labelled};
 use limpid_runtime::commands::is_command;
 use limpid_runtime::ui::are_drawn;
@@ -58,35 +59,48 @@ pub async fn run(context: &Context, args: &ChatArgs) -> Result<(), Failure> {
     }
 }
 
-/// The message: words and piped input, or none for an open chat. Words are the owner's; whoever filled the pipe is not
-/// known.
+/// The message: words and piped input, or none for an open chat. Words are the owner's, unless they have more lines than anybody
+/// types: a shell puts whole files among them. Whoever filled the pipe is not known.
 fn message(context: &Context, args: &ChatArgs) -> Result<Option<Said>, Failure> {
-    let mut said = Said::from(args.message.join(" "));
-    if !context.environment.stdin_is_terminal {
-        let mut piped = String::new();
-        let mut input = std::io::stdin().lock().take(MAX_INPUT + 1);
-        input
-            .read_to_string(&mut piped)
-            .map_err(|error| Failure::new(ExitStatus::Usage, format!("standard input: {error}")))?;
-        if piped.len() as u64 > MAX_INPUT {
-            return Err(Failure::new(ExitStatus::Usage, format!("standard input has more than {MAX_INPUT} bytes")));
-        }
-        let piped = piped.trim_end_matches(['\n', '\r']);
-        if !args.mine {
-            said.handed_in = (!piped.trim().is_empty()).then(|| Labelled::outside(piped.to_owned()));
-        } else if !piped.is_empty() {
-            said.text.push_str(if said.text.is_empty() { "" } else { "\n\n" });
-            said.text.push_str(piped);
-            said.made_mine = Some(piped.to_owned());
-        }
-    }
+    let words = args.message.join(" ");
+    let piped = if context.environment.stdin_is_terminal { String::new() } else { piped()? };
+    let is_copied = words.trim().lines().count() > SHORT;
+    let (typed, copied) = if is_copied { (String::new(), vec![words, piped]) } else { (words, vec![piped]) };
+    let joined = |parts: Vec<String>| {
+        let parts: Vec<String> = parts.into_iter().filter(|part| !part.trim().is_empty()).collect();
+        (!parts.is_empty()).then(|| parts.join("\n\n"))
+    };
+    let copied = joined(copied);
+    let said = if args.mine {
+        let text = joined(vec![typed, copied.clone().unwrap_or_default()]).unwrap_or_default();
+        Said { text, made_mine: copied, ..Said::default() }
+    } else {
+        Said { text: typed, handed_in: copied.map(Labelled::outside), ..Said::default() }
+    };
     Ok((!said.text.trim().is_empty() || said.handed_in.is_some()).then_some(said))
+}
+
+/// What was piped in, without the line breaks at its end.
+fn piped() -> Result<String, Failure> {
+    let mut piped = String::new();
+    let mut input = std::io::stdin().lock().take(MAX_INPUT + 1);
+    input
+        .read_to_string(&mut piped)
+        .map_err(|error| Failure::new(ExitStatus::Usage, format!("standard input: {error}")))?;
+    if piped.len() as u64 > MAX_INPUT {
+        return Err(Failure::new(ExitStatus::Usage, format!("standard input has more than {MAX_INPUT} bytes")));
+    }
+    piped.truncate(piped.trim_end_matches(['\n', '\r']).len());
+    Ok(piped)
 }
 
 async fn once(context: &Context, agent: &Agent, talk: &TalkArgs, said: Said, json: bool) -> Result<(), Failure> {
     let Said { text, handed_in, made_mine, .. } = said;
     if !json && text.trim().is_empty() && handed_in.is_some() {
-        output::tell("Piped input counts as text that anybody may have written. Give a message with it, or --mine.");
+        output::tell(
+            "Piped input, and a message of more than three lines, count as text that anybody may have written: what it asks for is \
+             not done. Give a short message with it in a pipe, or --mine where the words are yours.",
+        );
     }
     // A command is about a conversation that is there; a message without a word about it begins one.
     let usual = if is_command(&text) { ConversationChoice::Last } else { ConversationChoice::New };
