@@ -5,7 +5,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use limpid_config::{FilesConfig, read_within};
+use limpid_config::{FileError, FilesConfig, read_within};
+use limpid_core::io_cause;
 use limpid_prompt::inputs::{DailyNote, TimeInfo, UnreadFile, WorkspaceFile, WorkspaceInput};
 use limpid_prompt::workspace::{note_path, recent_days};
 use limpid_services::error::AgentError;
@@ -94,7 +95,12 @@ impl Reader<'_> {
         }
         self.seen.insert(real.clone(), name.to_owned());
         // The bytes that are judged are those that are used.
-        let read = read_within(root, real.strip_prefix(root).unwrap_or(&real))?;
+        let read = match read_within(root, real.strip_prefix(root).unwrap_or(&real)) {
+            Ok(read) => read,
+            // One file ends no turn, whoever left it there.
+            Err(FileError::Io { source, .. }) => return Ok(self.leave_out(name, io_cause(&source))),
+            Err(error) => return Err(error.into()),
+        };
         let read = read.filter(|read| !(self.is_held_back)(&real, &read.bytes));
         self.replaced.extend(read.as_ref().and_then(|read| read.notice(name)));
         Ok(read.map(|read| read.text))
