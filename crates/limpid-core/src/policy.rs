@@ -36,4 +36,4 @@ pub use mode::{BadPattern, ModeRules, ToolFacts, ToolPattern, Writes, allowed};
 pub use rules::{Bans, Grant, OwnerRules, Rule};
 pub use typed::names_whole;
 pub use typed_addresses::TypedAddresses;
-pub use verdict::{Call, PathFacts, Setting, Verdict, judge, lasting_yes};
+pub use verdict::{Call, Followed, PathFacts, Setting, Verdict, judge, lasting_yes};

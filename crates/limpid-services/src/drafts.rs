@@ -6,6 +6,7 @@ mod kept_words;
 mod led_by;
 mod send_state;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use limpid_config::{Config, Live, Redactor};
@@ -303,9 +304,10 @@ fn is_chat(kind: ConversationKind) -> bool {
     matches!(kind, ConversationKind::Chat | ConversationKind::Interactive | ConversationKind::Heartbeat)
 }
 
-/// What a draft would do, in a few words.
+/// What a draft would do, in a few words that may stand among ours. Of a program only the tool: its path is one that was found on the
+/// disk, and whoever made the link to it has named it.
 pub fn in_short(draft: &NewDraft) -> String {
-    match &draft.destination {
+    match draft.destination.as_deref().filter(|destination| !Path::new(destination).is_absolute()) {
         Some(destination) => format!("{} to {destination}", draft.tool),
         None => draft.tool.clone(),
     }

@@ -19,6 +19,7 @@ pub use limpid_tools::{
     PathArgument, SendState, ShownItems, Started, Tool, ToolContext, echoed, read_arguments, schema_of,
 };
 
+pub(crate) use crate::tools::builtin::OUTSIDE;
 pub use crate::tools::builtin::{
     Unavailable, engine, exec_tools, file_tools, hardware_tools, history_tools, left_out, running, web_tools,
 };

@@ -1,5 +1,7 @@
 //! The judgement of one call.
 
+use std::path::Path;
+
 use super::argument::Argument;
 use super::destination::{Destination, folded};
 use super::effect::{AddressOrigin, Cell, Effect, FileChange, Row, Window, cell};
@@ -65,13 +67,32 @@ pub struct Call<'a> {
     pub sends: bool,
 }
 
+/// Where a path leads, with every link and `..` in it followed. Whoever made a link has named a part of it, so it is compared and
+/// opened, and no text says it: a text says the path that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Followed(String);
+
+impl Followed {
+    /// A path in which nothing is left to be followed.
+    pub fn new(real: &Path) -> Self {
+        Self(real.display().to_string())
+    }
+
+    /// The path, to be compared or opened.
+    pub fn as_path(&self) -> &Path {
+        Path::new(&self.0)
+    }
+}
+
 /// A path of a call with every link and `..` in it followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathFacts {
     /// The path as the model wrote it.
     pub written: String,
     /// Where it leads.
-    pub real: String,
+    pub real: Followed,
+    /// Whether a link was followed on the way that anybody may have made.
+    pub over_strangers_link: bool,
     /// Whether that is in the agent's workspace.
     pub in_workspace: bool,
     /// Whether that is in the folder for what strangers wrote.
@@ -131,7 +152,7 @@ impl Call<'_> {
         if matches!(self.effect, Effect::Run | Effect::Pay) || matches!(row, Row::ChangeSelf | Row::FetchOwn) {
             return None;
         }
-        let written: Vec<&str> = self.paths.iter().filter(|path| path.write).map(|path| path.real.as_str()).collect();
+        let written: Vec<&str> = self.paths.iter().filter(|path| path.write).map(|path| path.real.0.as_str()).collect();
         let place = match self.destination {
             Some(destination) => format!("to {}", folded(destination.to_string().trim_end_matches('.'))),
             None if written.is_empty() => return None,
@@ -177,6 +198,13 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
     if is_in(&setting.rules.deny) {
         return refused(format!("the owner's rules forbid this call of `{name}`"));
     }
+    // Who sees the name of a link and says yes would say it to another file.
+    if let Some(path) = call.paths.iter().find(|path| path.write && path.over_strangers_link) {
+        let written = &path.written;
+        return refused(format!(
+            "`{written}` leads over a link in a folder where others write; call again with the path that it leads to"
+        ));
+    }
     if let Some(reason) = setting.mode.and_then(|mode| wrong_write(mode, call)) {
         return refused(reason);
     }
@@ -218,15 +246,14 @@ fn wrong_write(mode: &ModeRules, call: &Call<'_>) -> Option<String> {
                 return Some(format!("`{}` does not say which file it writes", call.tool.name));
             }
             let is_document = |path: &PathFacts| {
-                let real = path.real.to_lowercase();
+                let real = path.real.0.to_lowercase();
                 (path.in_workspace || path.is_low) && DOCUMENTS.iter().any(|ending| real.ends_with(ending))
             };
             let wrong = written.find(|path| !is_document(path))?;
             Some(format!(
-                "only {} files in the workspace are written in this mode; {} is {}",
+                "only {} files in the workspace are written in this mode; {} leads to no such file",
                 DOCUMENTS.join(" "),
-                wrong.written,
-                wrong.real
+                wrong.written
             ))
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::path::Path;
 
 use limpid_core::agent::notice_of;
 use limpid_core::message::FAILED;
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agents::runs::AgentRuns;
 use crate::error::AgentError;
+use crate::tools::OUTSIDE;
 
 /// Requests of an agent that are counted.
 pub(super) const REQUESTS: u32 = 1000;
@@ -96,7 +98,7 @@ impl AgentReport {
         match (self.files.len(), trust.is_foreign()) {
             (0, _) => {}
             (files, true) => drop(write!(text, "; files: {files}, named above its words")),
-            (_, false) => drop(write!(text, "; files: {}", self.named_files().join(", "))),
+            (_, false) => drop(write!(text, "; files: {}", self.own_files())),
         }
         let mut separator = "; without an answer of agent ";
         for id in &self.unanswered {
@@ -117,6 +119,16 @@ impl AgentReport {
         }
         let lines: String = self.named_files().iter().map(|file| format!("\n- {file}")).collect();
         format!("Files that agent {id} changed, by the history of files:{lines}\n\n")
+    }
+
+    /// The files of the workspace by their names. Of others, such as those of a stranger's repository, how many: whoever made a link
+    /// there has named what it leads to.
+    fn own_files(&self) -> String {
+        let is_elsewhere = |file: &String| Path::new(file).is_absolute() || file.starts_with(&format!("{OUTSIDE}/"));
+        let (others, own): (Vec<_>, Vec<_>) = self.files.iter().cloned().partition(is_elsewhere);
+        let others = (!others.is_empty()).then(|| format!("{} outside of the workspace", others.len()));
+        let own = Self { files: own, ..Self::default() };
+        own.named_files().into_iter().chain(others).collect::<Vec<_>>().join(", ")
     }
 
     /// The files, each in one line.
@@ -186,6 +198,12 @@ mod tests {
              without an answer of agent 4, 5; its own words are claims"
         );
         assert_eq!(report.above_words(AgentId(3), Trust::Owner), "");
+        let files = ["a.md", "outside/tool/empty diary.md", "/home/ada/tool/empty diary.md"].map(str::to_owned).into();
+        let elsewhere = AgentReport { files, ..AgentReport::default() };
+        assert_eq!(
+            elsewhere.notice(AgentId(4), AgentState::Done, Trust::Owner),
+            "[agent_result:4] done; rounds: 0; files: a.md, 2 outside of the workspace; its own words are claims"
+        );
         let notice = report.notice(AgentId(3), AgentState::Done, Trust::Outside);
         assert!(notice.contains("; files: 2, named above its words; ") && !notice.contains(".md"), "{notice}");
         let above = report.above_words(AgentId(3), Trust::Outside);

@@ -248,7 +248,7 @@ impl TurnToolExecutor {
         let Some(conversation) = &context.conversation else { return };
         let others = |path: &&mut PathFacts| path.write && path.is_low && path.change == FileChange::Other;
         for path in facts.paths.iter_mut().filter(others) {
-            if self.files.is_made_by(&path.real, conversation).await {
+            if self.files.is_made_by(path.real.as_path(), conversation).await {
                 path.change = FileChange::OwnLow;
             }
         }
@@ -398,16 +398,13 @@ impl TurnToolExecutor {
         }
     }
 
-    /// The label of the places that a call reads. What waits for the owner is a stranger's until they accepted it.
+    /// The label of the places that a call reads.
     async fn trust_of_read(&self, facts: &CallFacts) -> Trust {
-        let read: Vec<&PathFacts> = facts.paths.iter().filter(|path| !path.write).collect();
-        if read.is_empty() {
-            return Trust::Owner;
+        let mut trust = Trust::Owner;
+        for path in facts.paths.iter().filter(|path| !path.write) {
+            trust = trust.min(self.files.trust_of(path.real.as_path()).await);
         }
-        let Ok(waiting) = self.files.unaccepted().await else { return Trust::Outside };
-        let is_foreign =
-            |path: &&PathFacts| self.files.is_low_place(&path.real) || waiting.contains_now(path.real.as_ref());
-        if read.iter().any(is_foreign) { Trust::Outside } else { Trust::Owner }
+        trust
     }
 
     /// Writes down that the owner's yes makes their own what a stranger's text led to, with what they were shown.
@@ -423,7 +420,7 @@ impl TurnToolExecutor {
         }
         for path in facts.paths.iter().filter(|path| path.write && !path.is_low) {
             let shown = format!("{} {}", call.name, call.arguments);
-            let raised = self.files.raise(path.real.as_ref(), shown, &by.source).await;
+            let raised = self.files.raise(path.real.as_path(), shown, &by.source).await;
             raised.map_err(|error| {
                 sentence!("that it is the owner's now could not be written down: {}", echoed(error))
             })?;

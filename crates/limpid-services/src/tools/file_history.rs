@@ -15,17 +15,17 @@ mod programs;
 mod read;
 mod unaccepted;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::Path;
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use limpid_config::{Config, Home, Live};
-use limpid_core::policy::Effect;
-use limpid_core::{ConversationId, Sentence, Trust, sentence};
+use limpid_config::{Config, FileError, Home, Live};
+use limpid_core::policy::{Effect, Followed, PathFacts};
+use limpid_core::{ConversationId, Sentence, Trust, io_cause, sentence};
 use limpid_store::{
     Author, FileChangeEnd, FileContent, FileHash, FileVersion, FileVersionId, Listed, NewRaisedLabel, RaisingAct,
-    StoreError,
+    StoreError, WaitingFile,
 };
 use limpid_tools::files;
 use limpid_tools::{StrangersProgram, echoed};
@@ -38,7 +38,7 @@ pub use self::offer::FileOffer;
 use self::offer::taken_over;
 pub use self::owned::{PromptFileChange, SavedFile};
 pub(crate) use self::programs::RunningProgram;
-use self::programs::{ProgramWatch, content};
+use self::programs::{ProgramWatch, entry};
 use self::read::{ReadFiles, look};
 pub use self::unaccepted::{UnacceptedFile, UnacceptedFiles};
 use crate::error::AgentError;
@@ -69,7 +69,7 @@ pub(crate) struct Before {
     /// Whether the call may have changed files that it does not name.
     all: bool,
     /// The files that the conversation knows after it.
-    known: Vec<String>,
+    known: Vec<Followed>,
     _busy: Option<Busy>,
 }
 
@@ -149,8 +149,7 @@ impl FileHistory {
         by: &WriteSource,
     ) -> Result<Option<Before>, Sentence> {
         let all = facts.effect == Effect::Run;
-        let written = facts.paths.iter().filter(|path| path.write).map(|path| path.real.as_str());
-        let written: BTreeSet<&str> = written.collect();
+        let written: Vec<&PathFacts> = facts.paths.iter().filter(|path| path.write).collect();
         if !all && written.is_empty() {
             return Ok(None);
         }
@@ -158,19 +157,24 @@ impl FileHistory {
         let (mut files, mut busy, mut known) = (BTreeMap::new(), None, Vec::new());
         if all {
             for name in quoted {
-                let content = self.journal.content(&name).map_err(|error| not_kept(&name, error))?;
+                // What cannot be read is in no prompt either.
+                let content = self.journal.content(&name).unwrap_or(None);
                 files.insert(name, Watched { content, begun: None });
             }
         } else {
-            let names = written.iter().flat_map(|written| self.journal.names.of_written(written, &quoted));
-            let names: BTreeSet<String> = names.collect();
-            let waited = self.journal.wait_for(&names).await;
+            // By the names of the files, how the call has named each.
+            let mut names = BTreeMap::new();
+            for path in written {
+                let of = self.journal.names.of_written(path.real.as_path(), &quoted);
+                names.extend(of.into_iter().map(|name| (name, path.written.clone())));
+            }
+            let waited = self.journal.wait_for(&names.keys().cloned().collect()).await;
             busy = Some(waited.map_err(|error| sentence!("files cannot be changed now: {}", echoed(error)))?);
             // Nobody else changes them from here on.
-            known = self.check_known(facts, by)?;
-            for name in names {
+            known = self.check_known(facts, by).await?;
+            for (name, written) in names {
                 let begun = self.journal.begin(&name, (Some(tool), None), by).await;
-                files.insert(name.clone(), begun.map_err(|error| not_kept(&name, error))?);
+                files.insert(name, begun.map_err(|error| not_kept(written, &error))?);
             }
         }
         let recorded = self.recorded.lock().await.clone();
@@ -187,7 +191,7 @@ impl FileHistory {
         }
         let mut recorded = self.recorded.lock().await;
         for (name, Watched { content, begun }) in files {
-            let now = self.journal.content(&name)?;
+            let now = if all { self.journal.content(&name).unwrap_or(None) } else { self.journal.content(&name)? };
             let before = if recorded.get(&name) == seen.get(&name) {
                 content
             } else {
@@ -208,34 +212,34 @@ impl FileHistory {
         if let Some(conversation) = by.conversation() {
             self.was_read(
                 conversation,
-                known.into_iter().filter_map(|real| look(&real).map(|now| (real, now))).collect(),
+                known.into_iter().filter_map(|real| look(real.as_path()).map(|now| (real, now))).collect(),
             );
         }
         Ok(())
     }
 
     /// What the files hold that a call reads, before it reads them: what changes meanwhile is not known to whoever called.
-    pub(crate) fn about_to_read(&self, facts: &CallFacts) -> Vec<(String, FileContent)> {
+    pub(crate) fn about_to_read(&self, facts: &CallFacts) -> Vec<(Followed, FileContent)> {
         let read = facts.paths.iter().filter(|path| facts.effect == Effect::Look && !path.write);
-        read.filter_map(|path| Some((path.real.clone(), look(&path.real)?))).collect()
+        read.filter_map(|path| Some((path.real.clone(), look(path.real.as_path())?))).collect()
     }
 
     /// A conversation has read files as they were.
-    pub(crate) fn was_read(&self, conversation: &ConversationId, files: Vec<(String, FileContent)>) {
+    pub(crate) fn was_read(&self, conversation: &ConversationId, files: Vec<(Followed, FileContent)>) {
         files.into_iter().for_each(|(real, content)| self.read.note(conversation, &real, content));
     }
 
     /// Refuses a call that would write over what its conversation does not know. What only adds takes nothing away. Says which
     /// files the conversation knows after the call.
-    fn check_known(&self, facts: &CallFacts, by: &WriteSource) -> Result<Vec<String>, Sentence> {
+    async fn check_known(&self, facts: &CallFacts, by: &WriteSource) -> Result<Vec<Followed>, Sentence> {
         let Some(conversation) = by.conversation().filter(|_| facts.effect == Effect::Files) else {
             return Ok(Vec::new());
         };
         let mut known = Vec::new();
         for path in facts.paths.iter().filter(|path| path.write) {
-            let place = if self.is_low_place(&path.real) { Trust::Outside } else { Trust::File };
             if !facts.adds {
-                self.read.check(conversation, &path.real, place)?;
+                let trust = self.trust_of(path.real.as_path()).await.join(Trust::File);
+                self.read.check(conversation, path, trust)?;
             }
             if !facts.adds || self.read.is_known(conversation, &path.real) {
                 known.push(path.real.clone());
@@ -244,15 +248,20 @@ impl FileHistory {
         Ok(known)
     }
 
-    /// Whether a path that has every link followed lies where strangers' text may be: the label of a listing and of what is read
-    /// there is that of the place, whichever tool looks.
-    pub(crate) fn is_low_place(&self, real: &str) -> bool {
-        grants(&self.home, &self.config.files).place(real).is_ok_and(|place| place.root.trust.is_foreign())
+    /// The label of what stands at a path that has every link followed, whichever tool looks or tells of it: a stranger's where their
+    /// text may be, and of what waits for the owner until they accepted it.
+    pub(crate) async fn trust_of(&self, real: &Path) -> Trust {
+        let grants = grants(&self.home, &self.config.files);
+        if grants.place(&real.display().to_string()).is_ok_and(|place| place.root.trust.is_foreign()) {
+            return Trust::Outside;
+        }
+        let waits = self.unaccepted().await.map_or(true, |waiting| waiting.contains_now(real));
+        if waits { Trust::Outside } else { Trust::Owner }
     }
 
     /// Whether a conversation made the file at a path that has every link followed.
-    pub(crate) async fn is_made_by(&self, path: &str, conversation: &ConversationId) -> bool {
-        let name = self.journal.names.name(path.as_ref());
+    pub(crate) async fn is_made_by(&self, path: &Path, conversation: &ConversationId) -> bool {
+        let name = self.journal.names.name(path);
         let made_by = self.memory.database().file_made_by(&name).await;
         made_by.is_ok_and(|made_by| made_by.as_ref() == Some(conversation))
     }
@@ -311,11 +320,17 @@ impl FileHistory {
         }
         self.settle().await?;
         let path = self.journal.names.path(name);
-        let waiting = self.memory.database().waiting_files().await?.rows.into_iter();
-        let waiting = waiting.filter(|file| path.canonicalize().is_ok_and(|real| real == Path::new(&file.path)));
-        let now = content(&path).map_err(AgentError::file(&path))?;
-        let found =
-            waiting.zip(now).find(|(file, now)| file.before.as_ref().map(|before| before.hash) != Some(now.hash));
+        let waiting = self.memory.database().waiting_files().await?.rows;
+        let mut found = None;
+        // A link that waits is accepted before what it leads to.
+        for place in link_at(&path).into_iter().chain(path.canonicalize().ok()) {
+            let now = entry(&place).map_err(AgentError::file(&path))?;
+            let file = waiting.iter().find(|file| Path::new(&file.path) == place);
+            let is_new = |file: &WaitingFile, now: &FileContent| {
+                file.before.as_ref().map(|before| before.hash) != Some(now.hash)
+            };
+            found = found.or_else(|| file.cloned().zip(now).filter(|(file, now)| is_new(file, now)));
+        }
         let (file, now) = found.ok_or_else(|| {
             AgentError::Invalid(format!(
                 "`{name}` waits for nothing; files of `{OUTSIDE}/` are accepted, and those of `limpid file list --waiting`"
@@ -361,18 +376,22 @@ impl FileHistory {
                 *recorded.entry(name.clone()).or_default() += 1;
             }
         }
-        let raised = self.raised(&self.journal.names.path(&seen.to), seen.lines().join("\n"), source);
+        let path = self.journal.names.path(&seen.to);
+        let is_link = |link: &PathBuf| entry(link).ok().flatten().is_some_and(|now| now.hash == seen.content);
+        let subject = link_at(&path).filter(is_link).unwrap_or_else(|| real(&path));
+        let raised = self.raised(&subject, seen.lines().join("\n"), source);
         Ok(self.memory.database().accept_file(raised, seen.content).await?)
     }
 
     /// Writes down that the owner's yes to a call made their own what it wrote, with what they were shown. What waited goes on
     /// waiting: they did not see it.
     pub(crate) async fn raise(&self, path: &Path, shown: String, source: &str) -> Result<(), AgentError> {
-        Ok(self.memory.database().raise_label(self.raised(path, shown, source)).await?)
+        Ok(self.memory.database().raise_label(self.raised(&real(path), shown, source)).await?)
     }
 
-    fn raised(&self, path: &Path, shown: String, source: &str) -> NewRaisedLabel {
-        let subject = real(path).display().to_string();
+    /// `place` has every link followed, but for one that is the subject itself.
+    fn raised(&self, place: &Path, shown: String, source: &str) -> NewRaisedLabel {
+        let subject = place.display().to_string();
         let (act, source, now_ms) = (RaisingAct::File, source.to_owned(), self.memory.now_ms());
         NewRaisedLabel { act, subject, shown, source, now_ms }
     }
@@ -416,6 +435,11 @@ impl FileHistory {
     }
 }
 
+/// The place of a link that a path names, with every other link followed; none where it names no link.
+fn link_at(path: &Path) -> Option<PathBuf> {
+    path.is_symlink().then(|| Some(real(path.parent()?).join(path.file_name()?)))?
+}
+
 fn hash(content: &Option<FileContent>) -> Option<FileHash> {
     content.as_ref().map(|content| content.hash)
 }
@@ -424,6 +448,11 @@ fn gone(id: FileVersionId) -> StoreError {
     StoreError::NotFound { what: "change of a file", id: id.0.to_string() }
 }
 
-fn not_kept(name: &str, error: impl std::fmt::Display) -> Sentence {
-    sentence!("what `{}` holds could not be kept, so nothing was changed: {}", echoed(name), echoed(error))
+/// An error names the file as links lead to it, which whoever made them has named; the model is told its own name of it.
+fn not_kept(written: String, error: &AgentError) -> Sentence {
+    let why = match error {
+        AgentError::File(FileError::Io { source, .. }) => io_cause(source),
+        _ => "the history of files cannot be written".to_owned(),
+    };
+    sentence!("what `{}` holds could not be kept, so nothing was changed: {}", echoed(written), echoed(why))
 }

@@ -10,7 +10,7 @@ mod scope;
 mod secrecy;
 mod taint;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use limpid_config::{Config, FilesConfig, Home, Live};
@@ -27,7 +27,8 @@ use limpid_tools::Tool;
 use serde_json::Value;
 
 pub(crate) use crate::tools::policy::facts::CallFacts;
-pub(crate) use crate::tools::policy::paths::{LONGEST_PATH, PathResolver, free_way, real};
+pub(crate) use crate::tools::policy::instructing::{Entries, LOOKED_AT};
+pub(crate) use crate::tools::policy::paths::{LONGEST_PATH, PathResolver, free_way, links_on, real};
 pub(crate) use crate::tools::policy::pins::{Pins, changes, is_same_call};
 pub use crate::tools::policy::scope::AgentScope;
 pub use crate::tools::policy::secrecy::{holds_private, is_of_public, shows_owners};
@@ -209,7 +210,7 @@ impl PolicyRules {
 
     fn paths(&self, prompt_files: Vec<PathBuf>) -> PathResolver {
         let files = &self.config.files;
-        PathResolver::new(&self.home, prompt_files, &files.grants).with_base(files.base.as_deref())
+        PathResolver::new(&self.home, prompt_files, files).with_base(files.base.as_deref())
     }
 }
 
@@ -267,7 +268,7 @@ impl ToolPolicy {
     /// strangers' text are changed by such turns.
     pub(crate) fn is_fixed(&self, tool: &dyn Tool, arguments: &Value) -> bool {
         let is_owners = |path: &PathFacts| {
-            let is_file = path.change == FileChange::Other && Path::new(&path.real).is_file();
+            let is_file = path.change == FileChange::Other && path.real.as_path().is_file();
             path.in_workspace && !path.is_low && !path.write && is_file
         };
         match tool.effect(arguments) {

@@ -14,6 +14,7 @@ mod flood_of_calls;
 #[cfg(target_os = "linux")]
 mod foreign_tests;
 #[cfg(unix)]
+mod found_names;
 mod granted_home;
 #[cfg(target_os = "linux")]
 #[cfg(target_os = "linux")]

@@ -49,9 +49,17 @@ fn call<'a>(name: &'a str, effect: &'a Effect, arguments: &'a Argument) -> Call<
 /// A path that is written; files of prompts are named in capitals here.
 fn path(written: &str, real: &str) -> PathFacts {
     let instructs = real.contains("AGENTS");
-    let (in_workspace, real) = (real.starts_with("/w/"), real.to_owned());
+    let (in_workspace, real) = (real.starts_with("/w/"), Followed::new(Path::new(real)));
     let change = if instructs { FileChange::Instructing } else { FileChange::New };
-    PathFacts { written: written.to_owned(), real, in_workspace, is_low: false, write: true, change }
+    PathFacts {
+        written: written.to_owned(),
+        real,
+        over_strangers_link: false,
+        in_workspace,
+        is_low: false,
+        write: true,
+        change,
+    }
 }
 
 fn is_asked(verdict: &Verdict) -> bool {

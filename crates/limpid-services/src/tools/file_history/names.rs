@@ -64,13 +64,13 @@ impl FileNames {
     }
 
     /// The names of a file that a call writes: those that prompts quote it by, however they lead to it, or its own.
-    pub(super) fn of_written(&self, written: &str, quoted: &[String]) -> Vec<String> {
+    pub(super) fn of_written(&self, written: &Path, quoted: &[String]) -> Vec<String> {
         let leads_there = |name: &&String| {
             let real = self.path(name).canonicalize();
-            real.is_ok_and(|real| real.display().to_string() == written)
+            real.is_ok_and(|real| real == written)
         };
         let mut names: Vec<String> = quoted.iter().filter(leads_there).cloned().collect();
-        let own = self.name(Path::new(written));
+        let own = self.name(written);
         if names.is_empty() || (is_quoted(&own) && !names.contains(&own)) {
             names.push(own);
         }

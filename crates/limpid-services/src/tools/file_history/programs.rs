@@ -2,7 +2,7 @@
 //! hold is written down before each program. What is another content afterwards waits until the owner accepts it, or can be
 //! undone. Neither size nor time of a file is looked at.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -17,7 +17,7 @@ use super::names::FileNames;
 use crate::error::AgentError;
 use crate::memory::MemoryWriter;
 use crate::tools::builtin::OUTSIDE;
-use crate::tools::policy::{PathResolver, QUOTED};
+use crate::tools::policy::{Entries, LOOKED_AT, PathResolver, QUOTED};
 
 /// Bytes of a file up to which its text is kept, so that the owner can be shown what changed.
 const KEPT: u64 = 256 * 1024;
@@ -64,7 +64,8 @@ impl ProgramWatch {
     pub(super) async fn begin(self: &Arc<Self>, tool: &str, now_ms: i64) -> Result<RunningProgram, AgentError> {
         self.settle(now_ms).await?;
         let written = self.written().await?;
-        let instructing = self.files().into_iter().filter_map(|(path, content)| Some((path, content?)));
+        let instructing = self.entries().ok_or_else(too_many)?.into_iter();
+        let instructing = instructing.filter_map(|(path, content)| Some((path, content?)));
         let new = NewProgramRun {
             holder: self.memory.holder().to_owned(),
             tool: tool.to_owned(),
@@ -106,7 +107,9 @@ impl ProgramWatch {
 
     async fn end(&self, run: &ProgramRun, now_ms: i64) -> Result<(), AgentError> {
         let mut changed = Vec::new();
-        for (path, now) in self.files() {
+        // What cannot be looked at whole is looked at again later. Until then nothing is used that is not as it was before.
+        let Some(entries) = self.entries() else { return Ok(()) };
+        for (path, now) in entries {
             let before = run.new.files.get(&path);
             let is_known = match now {
                 Some(now) => {
@@ -127,15 +130,21 @@ impl ProgramWatch {
         Ok(())
     }
 
-    /// Whether a tool that says what it writes made a file what it is, in a clean turn beside the program, or its owner.
+    /// Whether tools that say what they write made a file what it is, in clean turns beside the program, or its owner. A tool makes
+    /// known only what it made of what was known: it may have added a line to what the program had written.
     async fn is_of_a_tool(&self, path: &str, now: FileHash, run: &ProgramRun) -> Result<bool, AgentError> {
-        let newest = self.memory.database().newest_file_version(&self.names.name(Path::new(path))).await?;
-        Ok(newest.is_some_and(|change| {
-            change.after.is_some_and(|after| after.hash == now)
-                && change.at_ms >= run.new.now_ms
-                && change.tool.as_ref() != Some(&run.new.tool)
-                && !change.trust.is_foreign()
-        }))
+        let versions = self.memory.database().file_versions(Some(&self.names.name(Path::new(path)))).await?.rows;
+        let hash = |content: &Option<FileContent>| content.as_ref().map(|content| content.hash);
+        let mut known = BTreeSet::from([run.new.files.get(path).map(|before| before.hash)]);
+        let beside = versions.iter().filter(|change| {
+            change.at_ms >= run.new.now_ms && change.tool.as_ref() != Some(&run.new.tool) && !change.trust.is_foreign()
+        });
+        for change in beside {
+            if change.tool.is_none() || known.contains(&hash(&change.before)) {
+                known.insert(hash(&change.after));
+            }
+        }
+        Ok(known.contains(&Some(now)))
     }
 
     /// What the files hold that tools wrote where strangers' text is kept: whatever may run there can write over them.
@@ -172,7 +181,8 @@ impl ProgramWatch {
         let database = self.memory.database();
         for (path, before) in &run.new.files {
             let Ok(way) = Path::new(path).strip_prefix(self.home.outside()) else { continue };
-            let Ok(now) = hash_of(Path::new(path)) else { continue };
+            // What cannot be read is another content, as what is gone.
+            let now = hash_of(Path::new(path)).ok().flatten();
             let name = Path::new(OUTSIDE).join(way).display().to_string();
             let newest = database.newest_file_version(&name).await?.filter(|change| change.at_ms >= run.new.now_ms);
             // A tool that wrote it meanwhile has said so itself.
@@ -197,10 +207,12 @@ impl ProgramWatch {
         Ok(())
     }
 
-    /// What the files hold that instruct the agent and that programs can write; none for one that cannot be read.
-    fn files(&self) -> BTreeMap<String, Option<FileContent>> {
-        let files = self.resolver().instructing_files().into_iter();
-        files.map(|path| (path.display().to_string(), content(&path).ok().flatten())).collect()
+    /// What the files hold that instruct the agent and that programs can write, and where links on the way to such files lead; no
+    /// content for what cannot be read. None when there are too many.
+    fn entries(&self) -> Option<BTreeMap<String, Option<FileContent>>> {
+        let Entries { files, links } = self.resolver().instructing_entries()?;
+        let all = files.into_iter().chain(links);
+        Some(all.map(|path| (path.display().to_string(), entry(&path).ok().flatten())).collect())
     }
 
     /// The folders that programs may write.
@@ -209,7 +221,7 @@ impl ProgramWatch {
     }
 
     fn resolver(&self) -> PathResolver {
-        PathResolver::new(&self.home, QUOTED.map(PathBuf::from).into(), &self.config.files.grants)
+        PathResolver::new(&self.home, QUOTED.map(PathBuf::from).into(), &self.config.files)
     }
 
     fn live(&self) -> MutexGuard<'_, BTreeMap<ProgramRunId, Option<i64>>> {
@@ -235,6 +247,21 @@ impl Drop for RunningProgram {
         if let Some(run) = &self.run {
             self.watch.live().insert(run.id, Some(self.watch.memory.now_ms()));
         }
+    }
+}
+
+fn too_many() -> AgentError {
+    AgentError::Invalid(format!(
+        "there are more than {LOOKED_AT} files in the workspace's `memory`, `skills`, `prompts` and `profiles`, too many to be \
+         looked at; move what instructs nobody elsewhere"
+    ))
+}
+
+/// What a file holds, or where a link leads that stands at a place itself.
+pub(super) fn entry(place: &Path) -> std::io::Result<Option<FileContent>> {
+    match std::fs::read_link(place) {
+        Ok(target) => Ok(Some(FileContent::text(format!("a link to {}\n", target.display())))),
+        Err(_) => content(place),
     }
 }
 

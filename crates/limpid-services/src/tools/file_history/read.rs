@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use limpid_core::policy::{Followed, PathFacts};
 use limpid_core::{ConversationId, Labelled, Sentence, Trust, sentence};
 use limpid_store::FileContent;
 use limpid_tools::echoed;
@@ -27,7 +28,7 @@ pub(super) struct ReadFiles(Mutex<Known>);
 
 #[derive(Default)]
 struct Known {
-    files: HashMap<(ConversationId, String), Version>,
+    files: HashMap<(ConversationId, Followed), Version>,
     looks: u64,
 }
 
@@ -52,11 +53,11 @@ impl Known {
 
 impl ReadFiles {
     /// A conversation knows what a file held.
-    pub(super) fn note(&self, conversation: &ConversationId, real: &str, content: FileContent) {
+    pub(super) fn note(&self, conversation: &ConversationId, real: &Followed, content: FileContent) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.looks += 1;
         let look = known.looks;
-        known.files.insert((conversation.clone(), real.to_owned()), Version { content, look });
+        known.files.insert((conversation.clone(), real.clone()), Version { content, look });
         if known.files.len() > MOST
             && let Some(oldest) = known.files.iter().min_by_key(|(_, version)| version.look).map(|(key, _)| key.clone())
         {
@@ -66,26 +67,26 @@ impl ReadFiles {
     }
 
     /// Whether a conversation knows what a file holds now.
-    pub(super) fn is_known(&self, conversation: &ConversationId, real: &str) -> bool {
-        let hash = look(real).map(|now| now.hash);
+    pub(super) fn is_known(&self, conversation: &ConversationId, real: &Followed) -> bool {
+        let hash = look(real.as_path()).map(|now| now.hash);
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let version = known.files.get(&(conversation.clone(), real.to_owned()));
+        let version = known.files.get(&(conversation.clone(), real.clone()));
         version.is_some_and(|version| Some(version.content.hash) == hash)
     }
 
     /// Says that a conversation does not know a file any more as it is now. From then on it does: it was told the difference,
-    /// which has the label of the file's place.
+    /// which has the label of what the file holds.
     ///
     /// # Errors
     /// That sentence, for the model.
-    pub(super) fn check(&self, conversation: &ConversationId, real: &str, place: Trust) -> Result<(), Sentence> {
-        let key = (conversation.clone(), real.to_owned());
+    pub(super) fn check(&self, conversation: &ConversationId, path: &PathFacts, trust: Trust) -> Result<(), Sentence> {
+        let key = (conversation.clone(), path.real.clone());
         let before = {
             let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             known.files.get(&key).map(|version| version.content.clone())
         };
         let Some(before) = before else { return Ok(()) };
-        let now = look(real);
+        let now = look(path.real.as_path());
         if now.as_ref().map(|now| now.hash) == Some(before.hash) {
             return Ok(());
         }
@@ -97,17 +98,17 @@ impl ReadFiles {
             (_, Some(_)) => "nothing was written; read it again".to_owned(),
         };
         match now {
-            Some(now) => self.note(conversation, real, now),
+            Some(now) => self.note(conversation, &path.real, now),
             None => drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).files.remove(&key)),
         }
-        let told = Labelled::new(told, place);
-        Err(sentence!("`{}` is not as you know it, somebody has changed it: {}", echoed(real.to_owned()), told))
+        let (name, told) = (echoed(path.written.clone()), Labelled::new(told, trust));
+        Err(sentence!("`{}` is not as you know it, somebody has changed it: {}", name, told))
     }
 }
 
 /// What a file holds, as a conversation may come to know it; nothing where there is no file.
-pub(super) fn look(real: &str) -> Option<FileContent> {
-    content(Path::new(real)).ok().flatten()
+pub(super) fn look(real: &Path) -> Option<FileContent> {
+    content(real).ok().flatten()
 }
 
 /// The lines that went and came, with a few around them.
@@ -121,6 +122,8 @@ fn difference(was: &str, is_now: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use limpid_core::policy::FileChange;
+
     use super::*;
 
     // LES-125
@@ -128,32 +131,42 @@ mod tests {
     fn a_file_that_changed_is_told_of_once_with_its_difference_and_only_to_whom_had_read_it() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.md");
-        let real = path.display().to_string();
+        let real = Followed::new(&path);
+        let facts = PathFacts {
+            written: "a.md".to_owned(),
+            real: real.clone(),
+            over_strangers_link: false,
+            in_workspace: true,
+            is_low: false,
+            write: true,
+            change: FileChange::Other,
+        };
         let (one, other) = (ConversationId::new("one"), ConversationId::new("other"));
         let files = ReadFiles::default();
         std::fs::write(&path, "tea\ngreen\n").unwrap();
-        files.note(&one, &real, look(&real).unwrap());
-        files.check(&one, &real, Trust::File).unwrap();
+        files.note(&one, &real, look(&path).unwrap());
+        files.check(&one, &facts, Trust::File).unwrap();
         std::fs::write(&path, "tea\nblack\n").unwrap();
-        files.check(&other, &real, Trust::File).unwrap();
-        let told = files.check(&one, &real, Trust::Outside).unwrap_err();
+        files.check(&other, &facts, Trust::File).unwrap();
+        let told = files.check(&one, &facts, Trust::Outside).unwrap_err();
         assert!(told.into_text().contains("-green\n+black"));
-        files.check(&one, &real, Trust::File).unwrap();
+        files.check(&one, &facts, Trust::File).unwrap();
         std::fs::remove_file(&path).unwrap();
-        assert!(files.check(&one, &real, Trust::File).unwrap_err().into_text().contains("it is gone"));
-        files.check(&one, &real, Trust::File).unwrap();
+        assert!(files.check(&one, &facts, Trust::File).unwrap_err().into_text().contains("it is gone"));
+        files.check(&one, &facts, Trust::File).unwrap();
     }
 
     // LES-125
     #[test]
     fn few_files_are_remembered_and_few_lines_shown() {
         let files = ReadFiles::default();
+        let real = Followed::new(Path::new("/a"));
         for at in 0..MOST + 10 {
-            files.note(&ConversationId::new(at.to_string()), "/a", FileContent::text("tea"));
+            files.note(&ConversationId::new(at.to_string()), &real, FileContent::text("tea"));
         }
         assert_eq!(files.0.lock().unwrap().files.len(), MOST);
         let large = FileContent::text("é".repeat(100_000));
-        (0..MOST).for_each(|at| files.note(&ConversationId::new(at.to_string()), "/a", large.clone()));
+        (0..MOST).for_each(|at| files.note(&ConversationId::new(at.to_string()), &real, large.clone()));
         let known = files.0.lock().unwrap();
         let texts: usize =
             known.files.values().filter_map(|version| version.content.text.as_ref().map(String::len)).sum();

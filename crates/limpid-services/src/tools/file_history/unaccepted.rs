@@ -6,7 +6,8 @@ use limpid_config::Home;
 use limpid_store::{FileContent, FileHash, ProgramRun, Store, StoreError, WaitingFile};
 
 use super::names::{FileNames, added};
-use super::programs::content;
+use super::programs::{content, entry};
+use crate::tools::policy::links_on;
 
 /// Lines of a difference that a notice shows.
 const LINES: usize = 3;
@@ -69,10 +70,16 @@ impl UnacceptedFiles {
             return false;
         }
         let Ok(real) = path.canonicalize() else { return false };
-        let name = real.display().to_string();
+        let target = |link: &Path| entry(link).ok().flatten().map(|content| content.hash);
+        self.is_new(&real, hash) || links_on(path).iter().any(|link| self.is_new(link, || target(link)))
+    }
+
+    /// Whether what stands at a place, which has every other link followed, is not what was known of it.
+    fn is_new(&self, place: &Path, hash: impl FnOnce() -> Option<FileHash>) -> bool {
+        let name = place.display().to_string();
         let is_known = |before: Option<&FileContent>, hash| before.map(|before| before.hash) == hash;
         let waiting = self.waiting.iter().find(|waiting| waiting.path == name);
-        let running = self.runs.iter().filter(|run| run.new.folders.iter().any(|folder| real.starts_with(folder)));
+        let running = self.runs.iter().filter(|run| run.new.folders.iter().any(|folder| place.starts_with(folder)));
         let mut running = running.peekable();
         if waiting.is_none() && running.peek().is_none() {
             return false;
@@ -87,7 +94,7 @@ impl UnacceptedFiles {
     pub fn list(&self) -> Vec<UnacceptedFile> {
         let file = |WaitingFile { path: real, before, cause, at_ms, told }: &WaitingFile| {
             let path = Path::new(real);
-            let now = content(path).ok().flatten()?;
+            let now = entry(path).ok().flatten()?;
             if before.as_ref().is_some_and(|before| before.hash == now.hash) {
                 return None;
             }

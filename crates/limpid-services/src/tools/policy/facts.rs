@@ -50,7 +50,7 @@ impl CallFacts {
         bind(tool.name());
         bind(&canonical(&plain(arguments)));
         bind(&resolver.workspace());
-        paths.iter().for_each(|path| bind(&path.real));
+        paths.iter().for_each(|path| bind(&path.real.as_path().display().to_string()));
         tool.bound_to(arguments).iter().for_each(|text| bind(text));
         let spelled = |path: String| Some(plain(&with_path(arguments, path)?));
         Self {

@@ -6,8 +6,11 @@ use std::path::{Path, PathBuf};
 
 use limpid_config::Home;
 
-/// Files and folders that are looked at; where there are more, nothing that has a second name counts as harmless.
-const LOOKED_AT: usize = 50_000;
+use super::paths::links_on;
+
+/// Files and folders that are looked at; where there are more, nothing that has a second name counts as harmless, and no program is
+/// started.
+pub(crate) const LOOKED_AT: usize = 50_000;
 
 /// Folders of the workspace that prompts and skills are read from.
 const FOLDERS: [&str; 4] = ["memory", "skills", "prompts", "profiles"];
@@ -24,6 +27,8 @@ pub(super) struct Instructing {
     outside: PathBuf,
     /// Files of the workspace that prompts quote.
     prompt_files: Vec<PathBuf>,
+    /// The folders that programs may write.
+    writable: Vec<PathBuf>,
 }
 
 /// What lies at the places that instruct.
@@ -31,14 +36,28 @@ pub(super) struct Instructing {
 struct Known {
     ids: BTreeSet<FileId>,
     files: Vec<PathBuf>,
+    links: Vec<PathBuf>,
     /// Whether not all of it was looked at.
     is_cut: bool,
 }
 
+/// What instructs the agent and lies where programs can write.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Entries {
+    /// Files, by their paths with every link followed.
+    pub(crate) files: BTreeSet<PathBuf>,
+    /// Links on the way to files, each at its own place with every other link followed. What they lead to may be anywhere.
+    pub(crate) links: BTreeSet<PathBuf>,
+}
+
 impl Instructing {
     /// The places of a home. All folders are given with every link followed.
-    pub(super) fn new([home, workspace, outside]: [PathBuf; 3], prompt_files: Vec<PathBuf>) -> Self {
-        Self { home, workspace, outside, prompt_files }
+    pub(super) fn new(
+        [home, workspace, outside]: [PathBuf; 3],
+        prompt_files: Vec<PathBuf>,
+        writable: Vec<PathBuf>,
+    ) -> Self {
+        Self { home, workspace, outside, prompt_files, writable }
     }
 
     /// Whether prompts, skills or policies are made from the file at a path that has every link followed, or would be if it
@@ -54,11 +73,12 @@ impl Instructing {
         if is_in(&self.home) || (is_in(&self.workspace) && as_own.is_some_and(|own| self.is_named(&own))) {
             return true;
         }
-        let known = self.look(Vec::new());
-        let is_known = |id: FileId| known.ids.contains(&id);
+        let known = [self.look(self.of_workspace()), self.look(self.of_home())];
+        let is_known = |id: FileId| known.iter().any(|known| known.ids.contains(&id));
+        let is_cut = known.iter().any(|known| known.is_cut);
         let mut folders = real.ancestors().skip(1).filter_map(id);
         match there {
-            Some((own, names)) => is_known(own) || (known.is_cut && names > 1) || folders.any(is_known),
+            Some((own, names)) => is_known(own) || (is_cut && names > 1) || folders.any(is_known),
             None => folders.any(is_known),
         }
     }
@@ -74,31 +94,54 @@ impl Instructing {
             || self.prompt_files.iter().any(|file| folded(file) == inside)
     }
 
-    /// The files that instruct and lie in some folders, and whatever prompts may quote at the top of the workspace, by their
-    /// paths with every link followed.
-    pub(super) fn files_in(&self, folders: &[PathBuf]) -> BTreeSet<PathBuf> {
+    /// What instructs and lies where programs can write, and whatever prompts may quote at the top of the workspace; none where that
+    /// is too much to be looked at.
+    pub(super) fn entries(&self) -> Option<Entries> {
         let top = std::fs::read_dir(&self.workspace).into_iter().flatten().flatten().map(|entry| entry.path());
-        let top = top.filter(|path| path.extension().is_some_and(|ending| ending == "md")).collect();
-        let real = self.look(top).files.into_iter().filter_map(|path| path.canonicalize().ok());
-        real.filter(|path| folders.iter().any(|folder| path.starts_with(folder))).collect()
+        let top = top.filter(|path| path.extension().is_some_and(|ending| ending == "md"));
+        let own = self.look(top.chain(self.of_workspace()).collect());
+        if own.is_cut {
+            return None;
+        }
+        // No program can write in the home itself, so that nothing there grows by one.
+        let home = self.look(self.of_home());
+        let is_written = |path: &PathBuf| self.writable.iter().any(|folder| path.starts_with(folder));
+        let files = own.files.into_iter().chain(home.files).filter_map(|path| path.canonicalize().ok());
+        Some(Entries {
+            files: files.filter(is_written).collect(),
+            links: own.links.into_iter().chain(home.links).filter(is_written).collect(),
+        })
     }
 
-    /// Looks at everything that lies at the places, wherever links there lead, and at some paths besides.
-    fn look(&self, also: Vec<PathBuf>) -> Known {
-        let mut known = Known::default();
+    /// The places of the home besides the workspace.
+    fn of_home(&self) -> Vec<PathBuf> {
         let own = std::fs::read_dir(&self.home).into_iter().flatten().flatten().map(|entry| entry.path());
-        let mut open: Vec<PathBuf> = own.filter(|path| *path != self.workspace && *path != self.outside).collect();
-        open.extend(also);
-        open.extend(FOLDERS.iter().map(|folder| self.workspace.join(folder)));
-        open.extend(self.prompt_files.iter().map(|file| self.workspace.join(file)));
+        own.filter(|path| *path != self.workspace && *path != self.outside).collect()
+    }
+
+    /// The places of the workspace.
+    fn of_workspace(&self) -> Vec<PathBuf> {
+        let files = self.prompt_files.iter().map(|file| self.workspace.join(file));
+        FOLDERS.iter().map(|folder| self.workspace.join(folder)).chain(files).collect()
+    }
+
+    /// Looks at everything that lies at some places. Links there are followed as far as to what tools and programs can change.
+    fn look(&self, mut open: Vec<PathBuf>) -> Known {
+        let mut known = Known::default();
+        let mut looked_at = 0;
         while let Some(path) = open.pop() {
-            let (Ok(about), Some(found)) = (std::fs::metadata(&path), id(&path)) else { continue };
-            if known.ids.len() == LOOKED_AT {
+            let Ok(entry) = std::fs::symlink_metadata(&path) else { continue };
+            if looked_at == LOOKED_AT {
                 known.is_cut = true;
                 break;
             }
+            looked_at += 1;
+            if entry.is_symlink() {
+                known.links.extend(links_on(&path));
+            }
+            let (Ok(about), Some(found)) = (std::fs::metadata(&path), id(&path)) else { continue };
             // What a link leads to is looked at once, and a whole home or workspace is no folder of instructions.
-            if self.is_around(&path) {
+            if entry.is_symlink() && (self.is_around(&path) || !self.is_inside(&path)) {
                 continue;
             }
             let is_new = known.ids.insert(found);
@@ -111,6 +154,12 @@ impl Instructing {
             }
         }
         known
+    }
+
+    /// Whether a path leads to what tools or programs can change.
+    fn is_inside(&self, path: &Path) -> bool {
+        let own = [&self.home, &self.workspace, &self.outside].into_iter().chain(&self.writable);
+        path.canonicalize().is_ok_and(|real| own.into_iter().any(|folder| real.starts_with(folder)))
     }
 
     /// Whether a path leads to a folder that holds the home, the workspace or what strangers wrote.

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::{Component, MAIN_SEPARATOR_STR, Path, PathBuf};
 
-use limpid_config::Home;
-use limpid_core::policy::{FileChange, PathFacts};
+use limpid_config::{FilesConfig, Home};
+use limpid_core::policy::{FileChange, Followed, PathFacts};
 
 use crate::tools::PathArgument;
 use crate::tools::builtin::OUTSIDE;
-use crate::tools::policy::instructing::{Instructing, has_other_name, places};
+use crate::tools::policy::instructing::{Entries, Instructing, has_other_name, places};
 
 /// Links that are followed for one path; more than that leads nowhere.
 const LINKS: usize = 40;
@@ -27,18 +27,22 @@ pub(crate) struct PathResolver {
     base: PathBuf,
     /// The folder for what strangers wrote.
     outside: PathBuf,
+    /// Every folder that anybody may have written in.
+    strangers: Vec<PathBuf>,
     instructing: Instructing,
     /// The folders that programs may write, the workspace first.
     writable: Vec<PathBuf>,
 }
 
 impl PathResolver {
-    /// `granted` are the folders besides the workspace that may be changed.
-    pub(crate) fn new(home: &Home, prompt_files: Vec<PathBuf>, granted: &[PathBuf]) -> Self {
+    /// `files` names the folders besides the workspace, and whose they are.
+    pub(crate) fn new(home: &Home, prompt_files: Vec<PathBuf>, files: &FilesConfig) -> Self {
         let [home, workspace, outside] = places(home, real);
-        let writable = std::iter::once(workspace.clone()).chain(granted.iter().map(|folder| real(folder))).collect();
-        let instructing = Instructing::new([home, workspace.clone(), outside.clone()], prompt_files);
-        Self { base: workspace.clone(), workspace, outside, instructing, writable }
+        let writable: Vec<PathBuf> =
+            std::iter::once(workspace.clone()).chain(files.grants.iter().map(|folder| real(folder))).collect();
+        let strangers = std::iter::once(outside.clone()).chain(files.named().map(|(_, folder)| real(folder))).collect();
+        let instructing = Instructing::new([home, workspace.clone(), outside.clone()], prompt_files, writable.clone());
+        Self { base: workspace.clone(), workspace, outside, strangers, instructing, writable }
     }
 
     /// Has relative paths begin at a folder, if one is named.
@@ -70,19 +74,22 @@ impl PathResolver {
         &self.writable
     }
 
-    /// The files that instruct the agent and that programs can write, by their paths with every link followed.
-    pub(crate) fn instructing_files(&self) -> BTreeSet<PathBuf> {
-        self.instructing.files_in(&self.writable)
+    /// What instructs the agent and can be written by programs; none where that is too much to be looked at.
+    pub(crate) fn instructing_entries(&self) -> Option<Entries> {
+        self.instructing.entries()
     }
 
     /// Where a path leads.
     pub(crate) fn resolve(&self, argument: PathArgument) -> PathFacts {
-        let real = real(&self.base.join(&argument.path));
+        let whole = self.base.join(&argument.path);
+        let real = real(&whole);
         let change = self.change(&real, argument.adds);
+        let is_strangers = |link: &PathBuf| self.strangers.iter().any(|folder| link.starts_with(folder));
         PathFacts {
+            over_strangers_link: links_on(&whole).iter().any(is_strangers),
             in_workspace: real.starts_with(&self.workspace),
             is_low: real.starts_with(&self.outside),
-            real: real.display().to_string(),
+            real: Followed::new(&real),
             change,
             written: argument.path,
             write: argument.write,
@@ -94,7 +101,7 @@ impl PathResolver {
     pub(crate) fn spellings(&self, path: &PathFacts) -> Vec<String> {
         let said = plain(&self.base.join(&path.written));
         let mut spellings = BTreeSet::new();
-        for whole in [said.as_path(), Path::new(&path.real)] {
+        for whole in [said.as_path(), path.real.as_path()] {
             let below = |folder: &Path| whole.strip_prefix(folder).ok().map(Path::to_owned);
             spellings.insert(whole.display().to_string());
             spellings.extend(below(&self.workspace).map(|way| way.display().to_string()));
@@ -108,8 +115,9 @@ impl PathResolver {
         let is_there = real.symlink_metadata().is_ok();
         if self.instructing.contains(real) {
             FileChange::Instructing
-        } else if real.starts_with(&self.outside) && (adds || !is_there) && !has_other_name(real) {
-            FileChange::OwnLow
+        } else if let Ok(way) = real.strip_prefix(&self.outside) {
+            let is_new = (adds || !is_there) && !has_other_name(real);
+            if is_new && !is_hidden(way) { FileChange::OwnLow } else { FileChange::Other }
         } else if is_there {
             FileChange::Other
         } else {
@@ -126,9 +134,9 @@ impl PathResolver {
         if !facts.write || facts.is_low || facts.change != FileChange::New {
             return None;
         }
-        let real = Path::new(&facts.real);
+        let real = facts.real.as_path();
         let root = self.writable.iter().find(|root| real.starts_with(root))?;
-        let way = real.strip_prefix(root).ok()?;
+        let way = real.strip_prefix(root).ok().filter(|way| !is_hidden(way))?;
         let is_free = |way: &Path| {
             let there = self.outside.join(way);
             there.symlink_metadata().is_err() || (adds && there.is_file())
@@ -136,6 +144,12 @@ impl PathResolver {
         let way = free_way(way, is_free)?;
         Some(Path::new(OUTSIDE).join(way).display().to_string())
     }
+}
+
+/// Whether a part of a path begins with a dot, as folders and files do that git, editors and shells follow when their owner only looks
+/// into the folder above.
+fn is_hidden(way: &Path) -> bool {
+    way.components().any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."))
 }
 
 /// The first of `a.md`, `a-2.md`, `a-3.md` and so on that is free.
@@ -146,17 +160,26 @@ pub(crate) fn free_way(way: &Path, is_free: impl Fn(&Path) -> bool) -> Option<Pa
     (1..NAMES).map(|n| way.with_file_name(name(n))).find(|way| is_free(way))
 }
 
-/// A path with every `..` and every link in it followed; what does not exist is where it would be made. One that no call may name
-/// is not followed: it stands for the root, where nothing is low and nothing is written.
+/// A path with every `..` and every link in it followed; what does not exist is where it would be made. One that no call may name,
+/// or that has more links than are followed, stands for the root, where nothing is low and nothing is written.
 pub(crate) fn real(path: &Path) -> PathBuf {
+    let root = PathBuf::from(MAIN_SEPARATOR_STR);
     if path.as_os_str().len() > 2 * LONGEST_PATH {
-        return PathBuf::from(MAIN_SEPARATOR_STR);
+        return root;
     }
-    let mut left = LINKS;
-    follow(PathBuf::from("/"), path, &mut left)
+    follow(root.clone(), path, &mut Vec::new()).unwrap_or(root)
 }
 
-fn follow(mut at: PathBuf, path: &Path, left: &mut usize) -> PathBuf {
+/// The links that a path leads over, each at its own place with every other link followed, in the order in which they are followed.
+pub(crate) fn links_on(path: &Path) -> Vec<PathBuf> {
+    let mut links = Vec::new();
+    // What is not followed to its end is nothing, but the links up to there are.
+    let _ = follow(PathBuf::from(MAIN_SEPARATOR_STR), path, &mut links);
+    links
+}
+
+/// Where a path leads; `links` are those that were followed. None when there are more than may be.
+fn follow(mut at: PathBuf, path: &Path, links: &mut Vec<PathBuf>) -> Option<PathBuf> {
     for part in path.components() {
         match part {
             Component::Prefix(prefix) => at = PathBuf::from(prefix.as_os_str()),
@@ -166,16 +189,17 @@ fn follow(mut at: PathBuf, path: &Path, left: &mut usize) -> PathBuf {
             Component::Normal(name) => {
                 let next = at.join(name);
                 at = match std::fs::read_link(&next) {
-                    Ok(target) if *left > 0 => {
-                        *left -= 1;
-                        follow(at, &target, left)
+                    Ok(_) if links.len() == LINKS => return None,
+                    Ok(target) => {
+                        links.push(next);
+                        follow(at, &target, links)?
                     }
-                    _ => next,
+                    Err(_) => next,
                 };
             }
         }
     }
-    at
+    Some(at)
 }
 
 /// A path as it reads: each `..` takes back the part before it.
@@ -209,7 +233,7 @@ mod tests {
     fn bench() -> (tempfile::TempDir, PathResolver) {
         let home = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(home.path().join("workspace/docs")).unwrap();
-        let resolver = PathResolver::new(&Home::new(home.path()), vec!["AGENTS.md".into()], &[]);
+        let resolver = PathResolver::new(&Home::new(home.path()), vec!["AGENTS.md".into()], &FilesConfig::default());
         (home, resolver)
     }
 
@@ -224,7 +248,7 @@ mod tests {
         let shown = |path: &str| {
             let facts = look(&resolver, path);
             let root = home.path().canonicalize().unwrap().display().to_string();
-            (facts.real.replace(&root, "~"), facts.in_workspace)
+            (facts.real.as_path().display().to_string().replace(&root, "~"), facts.in_workspace)
         };
         assert_eq!(shown("docs/../src/app.ts"), ("~/workspace/src/app.ts".into(), true));
         assert_eq!(shown("../soul.md"), ("~/soul.md".into(), false));
@@ -242,11 +266,15 @@ mod tests {
         symlink("/etc", workspace.join("docs/out")).unwrap();
         symlink("../../soul.md", workspace.join("docs/plan.md")).unwrap();
         symlink("loop", workspace.join("loop")).unwrap();
-        assert_eq!(look(&resolver, "docs/out/x.md").real, "/etc/x.md");
+        assert_eq!(look(&resolver, "docs/out/x.md").real.as_path(), Path::new("/etc/x.md"));
         let dangling = look(&resolver, "docs/plan.md");
-        assert!(dangling.real.ends_with("/soul.md") && !dangling.in_workspace, "{dangling:?}");
-        assert!(look(&resolver, "docs/out/../x.md").real.ends_with("/x.md"));
-        assert_eq!(look(&resolver, "docs/out/../x.md").real, "/x.md", "`..` is the parent of where a link leads");
+        assert!(dangling.real.as_path().ends_with("soul.md") && !dangling.in_workspace, "{dangling:?}");
+        assert!(look(&resolver, "docs/out/../x.md").real.as_path().ends_with("x.md"));
+        assert_eq!(
+            look(&resolver, "docs/out/../x.md").real.as_path(),
+            Path::new("/x.md"),
+            "`..` is the parent of where a link leads"
+        );
         look(&resolver, "loop/x");
     }
 
@@ -404,8 +432,8 @@ mod tests {
             let tool = WriteFile::new(Arc::new(grants.clone()));
             let judged = resolver.resolve(tool.paths(&call).remove(0)).real;
             if restore(&grants, &path, Some(b"x")).is_ok() {
-                let made = std::fs::read_to_string(&judged).ok();
-                prop_assert_eq!(made.as_deref(), Some("x"), "{} was judged as {}", path, judged);
+                let made = std::fs::read_to_string(judged.as_path()).ok();
+                prop_assert_eq!(made.as_deref(), Some("x"), "{} was judged as {:?}", path, judged);
             }
         });
     }

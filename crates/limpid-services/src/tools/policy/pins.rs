@@ -135,7 +135,7 @@ fn look(tool: &dyn Tool, arguments: &Value, facts: &CallFacts, copies: Option<Pa
     }
     let mut left = NAMED_BYTES;
     let started = tool.starts(arguments);
-    for path in facts.paths.iter().map(|path| Path::new(&path.real)) {
+    for path in facts.paths.iter().map(|path| path.real.as_path()) {
         parts.bind_file(path, &mut left, None);
     }
     // Without a folder for copies the call does not run: its program would not be the one that was approved.

@@ -1,5 +1,5 @@
 use async_trait::async_trait;
-use limpid_config::Home;
+use limpid_config::{FilesConfig, Home};
 use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass};
 use limpid_tools::{PathArgument, ToolContext};
@@ -77,7 +77,7 @@ impl Bench {
         write("bin", "program");
         write("workspace/notes.txt", "named");
         write("workspace/project/src/main.c", "int main;");
-        let resolver = PathResolver::new(&Home::new(home.path()), Vec::new(), &[]);
+        let resolver = PathResolver::new(&Home::new(home.path()), Vec::new(), &FilesConfig::default());
         Self { home, resolver }
     }
 
