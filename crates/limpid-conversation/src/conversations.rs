@@ -2,6 +2,7 @@
 
 mod changes;
 mod choose;
+mod put_away;
 mod request;
 mod turn_handle;
 

@@ -37,6 +37,7 @@
 //! - [`recall`]: words of a text, and which memory answers a query best.
 //! - [`said`]: whether somebody has said a thing or the agent made it up.
 //! - [`skill`]: instructions that are used when they are called for, and what calls for them.
+//! - [`snippet`]: whether a text holds the words of a search, and where.
 //! - [`spend`]: what may still be paid for, and by whom.
 //! - [`task`]: what is to be done later, when it is due, and what becomes of it.
 //! - [`ui`]: screens that a model writes as trees.
@@ -74,6 +75,7 @@ pub mod reach;
 pub mod recall;
 pub mod said;
 pub mod skill;
+pub mod snippet;
 pub mod spend;
 pub mod state;
 pub mod task;

@@ -122,8 +122,9 @@ fn profiles(options: &AgentOptions) -> Finding {
 async fn database(store: &Result<Arc<dyn Store>, String>) -> Finding {
     let store = store.as_ref().map_err(|error| (error.clone(), ""))?;
     let listed = store.conversations(u32::MAX).await.map_err(|error| (error.to_string(), ""))?;
+    let archived = store.archived_conversations(u32::MAX).await.map_err(|error| (error.to_string(), ""))?;
     let unfinished = store.unfinished_turns().await.map_err(|error| (error.to_string(), ""))?;
-    let broken = listed.broken.len() + unfinished.broken.len();
+    let broken = listed.broken.len() + archived.broken.len() + unfinished.broken.len();
     if broken > 0 {
         return Err((format!("{broken} records cannot be read; everything else can"), "Restore them from a backup."));
     }
@@ -132,8 +133,9 @@ async fn database(store: &Result<Arc<dyn Store>, String>) -> Finding {
         1 => ", 1 interrupted turn to carry on".to_owned(),
         count => format!(", {count} interrupted turns to carry on"),
     };
-    let many = if listed.rows.len() == 1 { "" } else { "s" };
-    Ok(format!("{} conversation{many}{unfinished}", listed.rows.len()))
+    let conversations = listed.rows.len() + archived.rows.len();
+    let many = if conversations == 1 { "" } else { "s" };
+    Ok(format!("{conversations} conversation{many}{unfinished}"))
 }
 
 /// The table of models that was fetched; nothing when the shipped one is in use.

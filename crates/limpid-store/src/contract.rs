@@ -15,6 +15,7 @@ use std::sync::Arc;
 use crate::Store;
 
 pub mod agents;
+pub mod archived;
 pub mod conversations;
 pub mod deliveries;
 pub mod drafts;
@@ -62,6 +63,12 @@ macro_rules! contract_suite {
                 a_tree_of_agents_comes_to_an_end
                 what_an_agent_costs_is_its_chats
                 whatever_happens_each_agent_ends_once_and_is_told_once
+            }
+            archived {
+                an_archived_conversation_is_whole_and_in_no_list_but_its_own
+                what_is_said_in_an_archived_conversation_brings_it_back
+                conversations_are_found_by_title_and_by_what_was_said
+                strangers_push_nothing_out_of_what_is_found
             }
             conversations {
                 a_conversation_is_found_again

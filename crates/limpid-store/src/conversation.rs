@@ -19,11 +19,19 @@ pub trait Conversations: Send + Sync {
     /// One conversation, or none of that id.
     async fn conversation(&self, id: &ConversationId) -> Result<Option<Conversation>, StoreError>;
 
-    /// The conversation of a kind that was written to last; of equals, the one that was made last.
+    /// The conversation of a kind that was written to last and is not archived; of equals, the one that was made last.
     async fn last_conversation(&self, kind: ConversationKind) -> Result<Option<Conversation>, StoreError>;
 
-    /// The conversations that were written to last, newest first; single runs ([`ConversationKind::Run`]) are left out.
+    /// The conversations that were written to last, newest first; single runs ([`ConversationKind::Run`]) and those in the archive are
+    /// left out.
     async fn conversations(&self, limit: u32) -> Result<Listed<Conversation>, StoreError>;
+
+    /// The archived conversations that were written to last, newest first.
+    async fn archived_conversations(&self, limit: u32) -> Result<Listed<Conversation>, StoreError>;
+
+    /// The conversations that people read, archived ones too, in whose title all of these words are, or in one message of which: the
+    /// newest such message. Those written to last come first.
+    async fn find_conversations(&self, words: &[String], limit: u32) -> Result<Listed<FoundConversation>, StoreError>;
 
     /// Changes settings of a conversation, all or none.
     ///
@@ -251,10 +259,21 @@ pub struct Conversation {
     pub messages: u64,
     /// Deliveries in it that the owner has not seen.
     pub unread: u64,
+    /// Whether it was put away. A message or a delivery that comes later brings it back.
+    pub is_archived: bool,
     /// When it was made, in milliseconds since 1970.
     pub created_ms: i64,
     /// When it was written to last, in milliseconds since 1970.
     pub updated_ms: i64,
+}
+
+/// A conversation that a search has found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundConversation {
+    /// The conversation.
+    pub conversation: Conversation,
+    /// The newest message in which all words are; absent: they are in the title alone.
+    pub message: Option<StoredMessage>,
 }
 
 /// One changed setting of a conversation.
@@ -262,6 +281,8 @@ pub struct Conversation {
 pub enum ConversationChange {
     /// A title.
     Title(String),
+    /// Whether it is in the archive.
+    Archived(bool),
     /// A profile.
     Profile(String),
     /// A mode, or none.

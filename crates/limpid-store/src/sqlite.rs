@@ -13,6 +13,7 @@ mod deliveries;
 mod drafts;
 mod failure;
 mod file_versions;
+mod found_conversations;
 mod goals;
 mod heartbeats;
 mod history;

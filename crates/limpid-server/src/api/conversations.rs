@@ -36,6 +36,8 @@ pub(super) struct ConversationView {
     messages: u64,
     /// Deliveries that were not read.
     unread: u64,
+    /// Whether it is archived.
+    archived: bool,
     created_ms: i64,
     updated_ms: i64,
 }
@@ -63,6 +65,18 @@ pub(super) struct Many {
     /// At most so many rows; absent: 100.
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<u32>,
+}
+
+/// Which conversations are listed.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Which {
+    /// At most so many rows; absent: 100.
+    #[param(minimum = 1, maximum = 1000)]
+    limit: Option<u32>,
+    /// Archived conversations, in place of the others.
+    #[serde(default)]
+    archived: bool,
 }
 
 /// A message.
@@ -106,7 +120,7 @@ pub(super) struct MessageList {
 }
 
 impl ConversationView {
-    fn new(own: Conversation) -> Self {
+    pub(super) fn new(own: Conversation) -> Self {
         Self {
             id: own.id.to_string(),
             kind: own.kind.as_str(),
@@ -116,6 +130,7 @@ impl ConversationView {
             model: own.model,
             messages: own.messages,
             unread: own.unread,
+            archived: own.is_archived,
             created_ms: own.created_ms,
             updated_ms: own.updated_ms,
         }
@@ -127,7 +142,7 @@ impl ConversationView {
     get,
     path = "/v1/conversations",
     tag = "conversations",
-    params(Many),
+    params(Which),
     responses(
         (status = 200, description = "The conversations", body = ConversationList),
         (status = 400, description = "The query says something wrong", body = ErrorBody)
@@ -135,9 +150,14 @@ impl ConversationView {
 )]
 pub(super) async fn list(
     State(api): State<Arc<Api>>,
-    Query(many): Query<Many>,
+    Query(which): Query<Which>,
 ) -> Result<Json<ConversationList>, ApiError> {
-    let rows = api.page.agent.store().conversations(limit(many.limit)?).await?.rows;
+    let (store, limit) = (api.page.agent.store(), limit(which.limit)?);
+    let listed = match which.archived {
+        true => store.archived_conversations(limit).await?,
+        false => store.conversations(limit).await?,
+    };
+    let rows = listed.rows;
     Ok(Json(ConversationList { conversations: rows.into_iter().map(ConversationView::new).collect() }))
 }
 

@@ -36,6 +36,7 @@ pub(super) fn conversation(row: &Row<'_>) -> Read<Conversation> {
         session: get(row, "session")?,
         messages: count(row, "messages")?,
         unread: count(row, "unread")?,
+        is_archived: get::<i64>(row, "archived")? != 0,
         created_ms: get(row, "created_ms")?,
         updated_ms: get(row, "updated_ms")?,
     })

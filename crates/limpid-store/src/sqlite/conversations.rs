@@ -7,14 +7,15 @@ use rusqlite::{ToSql, named_params};
 use super::conversation_row::{conversation, find, missing};
 use super::failure::{Outcome, is_taken};
 use super::row;
-use super::{SqliteStore, Tx, inbound, leases, messages, turns};
+use super::{SqliteStore, Tx, found_conversations, inbound, leases, messages, turns};
 use crate::{
-    Accepted, Acquired, Audience, Conversation, ConversationChange, ConversationKind, Conversations, Fence, Inbound,
-    InboundId, Lease, Listed, NewConversation, NewInbound, StoreError, StoredMessage, TypedOrCalled,
+    Accepted, Acquired, Audience, Conversation, ConversationChange, ConversationKind, Conversations, Fence,
+    FoundConversation, Inbound, InboundId, Lease, Listed, NewConversation, NewInbound, StoreError, StoredMessage,
+    TypedOrCalled,
 };
 
 /// Conversations of strangers in a list, beside the owner's own: however many there are, they push none of these out.
-const OF_STRANGERS: u32 = 20;
+pub(super) const OF_STRANGERS: u32 = 20;
 
 #[async_trait]
 impl Conversations for SqliteStore {
@@ -30,7 +31,7 @@ impl Conversations for SqliteStore {
     async fn last_conversation(&self, kind: ConversationKind) -> Result<Option<Conversation>, StoreError> {
         self.read(move |tx| {
             let mut statement = tx.sql.prepare_cached(
-                "SELECT * FROM conversation WHERE owner = :owner AND kind = :kind AND NOT strangers
+                "SELECT * FROM conversation WHERE owner = :owner AND kind = :kind AND NOT strangers AND NOT archived
                  ORDER BY updated_ms DESC, seq DESC LIMIT 1",
             )?;
             let params = named_params! { ":owner": tx.owner, ":kind": kind.as_str() };
@@ -44,10 +45,10 @@ impl Conversations for SqliteStore {
             let mut statement = tx.sql.prepare_cached(
                 "SELECT * FROM (
                     SELECT * FROM (SELECT * FROM conversation WHERE owner = :owner AND kind <> :run AND NOT strangers
-                                   ORDER BY updated_ms DESC, seq DESC LIMIT :limit)
+                                   AND NOT archived ORDER BY updated_ms DESC, seq DESC LIMIT :limit)
                     UNION ALL
                     SELECT * FROM (SELECT * FROM conversation WHERE owner = :owner AND kind <> :run AND strangers
-                                   ORDER BY updated_ms DESC, seq DESC LIMIT min(:limit, :few)))
+                                   AND NOT archived ORDER BY updated_ms DESC, seq DESC LIMIT min(:limit, :few)))
                  ORDER BY updated_ms DESC, seq DESC",
             )?;
             let run = ConversationKind::Run.as_str();
@@ -55,6 +56,24 @@ impl Conversations for SqliteStore {
             row::list(&mut statement, params, "conversation", "id", conversation)
         })
         .await
+    }
+
+    async fn archived_conversations(&self, limit: u32) -> Result<Listed<Conversation>, StoreError> {
+        self.read(move |tx| {
+            let mut statement = tx.sql.prepare_cached(
+                "SELECT * FROM conversation WHERE owner = :owner AND archived = 1 AND kind <> :run
+                 ORDER BY updated_ms DESC, seq DESC LIMIT :limit",
+            )?;
+            let run = ConversationKind::Run.as_str();
+            let params = named_params! { ":owner": tx.owner, ":run": run, ":limit": limit };
+            row::list(&mut statement, params, "conversation", "id", conversation)
+        })
+        .await
+    }
+
+    async fn find_conversations(&self, words: &[String], limit: u32) -> Result<Listed<FoundConversation>, StoreError> {
+        let words = words.to_vec();
+        self.search(move |tx| found_conversations::find(tx, &words, limit)).await
     }
 
     async fn change_conversation(
@@ -205,6 +224,7 @@ pub(super) fn change(
     for change in changes {
         let (column, value): (_, &dyn ToSql) = match change {
             ConversationChange::Title(title) => ("title", title),
+            ConversationChange::Archived(is_archived) => ("archived", is_archived),
             ConversationChange::Profile(profile) => ("profile", profile),
             ConversationChange::Mode(mode) => ("mode", mode),
             ConversationChange::Model(model) => ("model", model),

@@ -52,6 +52,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0037_agent_plans.sql"),
     include_str!("../../migrations/0038_agents_go_on.sql"),
     include_str!("../../migrations/0039_read_by_strangers.sql"),
+    include_str!("../../migrations/0040_archived_conversations.sql"),
 ];
 
 /// A file and how long to wait for it.

@@ -12,9 +12,36 @@ pub enum ConversationCommand {
         /// How many
         #[arg(long, default_value_t = 20, value_name = "N")]
         limit: usize,
+        /// List archived conversations instead
+        #[arg(long)]
+        archived: bool,
         /// Print JSON
         #[arg(long)]
         json: bool,
+    },
+    /// Find conversations by their title or by what was said in them, archived ones too
+    #[command(
+        after_help = "Examples:\n  limpid conversation find train to Bern\n  limpid conversation find invoice --json"
+    )]
+    Find {
+        /// The words; all of them have to be in the title or in one message
+        #[arg(required = true)]
+        words: Vec<String>,
+        /// How many
+        #[arg(long, default_value_t = 20, value_name = "N")]
+        limit: u32,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Archive one: it leaves the list and is kept whole; a new message brings it back
+    #[command(after_help = "Examples:\n  limpid conversation archive c12\n  limpid conversation archive c12 --undo")]
+    Archive {
+        /// An id
+        id: String,
+        /// Bring it back instead
+        #[arg(long)]
+        undo: bool,
     },
     /// Show the messages of one
     Show {

@@ -1,5 +1,6 @@
 //! `conversation`.
 
+mod put_away;
 mod window;
 
 use std::borrow::Cow;
@@ -25,7 +26,11 @@ use crate::output;
 /// When the conversation does not exist, the store fails, or a file cannot be written.
 pub async fn run(agent: &Agent, command: &ConversationCommand) -> Result<(), Failure> {
     match command {
-        ConversationCommand::List { limit, json } => list(agent, *limit, *json).await,
+        ConversationCommand::List { limit, archived, json } => list(agent, *limit, *archived, *json).await,
+        ConversationCommand::Find { words, limit, json } => {
+            put_away::find(agent, &words.join(" "), *limit, *json).await
+        }
+        ConversationCommand::Archive { id, undo } => put_away::archive(agent, id, !undo).await,
         ConversationCommand::Show { id, json } => {
             let loaded = load(agent, id).await?;
             if *json {
@@ -57,13 +62,17 @@ pub async fn run(agent: &Agent, command: &ConversationCommand) -> Result<(), Fai
     }
 }
 
-async fn list(agent: &Agent, limit: usize, json: bool) -> Result<(), Failure> {
-    let listed = agent.store().conversations(u32::try_from(limit).unwrap_or(u32::MAX)).await?;
+async fn list(agent: &Agent, limit: usize, archived: bool, json: bool) -> Result<(), Failure> {
+    let limit = u32::try_from(limit).unwrap_or(u32::MAX);
+    let listed = match archived {
+        true => agent.store().archived_conversations(limit).await?,
+        false => agent.store().conversations(limit).await?,
+    };
     if json {
         let rows: Vec<Value> = listed.rows.iter().map(head).collect();
         output::json("conversations", &rows)?;
     } else if listed.rows.is_empty() {
-        output::tell("No conversation yet.");
+        output::tell(if archived { "No archived conversations." } else { "No conversation yet." });
     } else {
         let rows: Vec<Vec<String>> = listed
             .rows
@@ -109,6 +118,7 @@ fn head(row: &Conversation) -> Value {
     json!({
         "id": row.id.as_str(), "kind": row.kind.as_str(), "badge": row.badge(), "title": row.title,
         "profile": row.profile, "mode": row.mode, "model": row.model, "messages": row.messages, "unread": row.unread,
+        "archived": row.is_archived,
         "created_ms": row.created_ms, "updated_ms": row.updated_ms,
     })
 }
@@ -237,6 +247,7 @@ mod tests {
             effort: None,
             messages: 1,
             unread: 0,
+            is_archived: false,
             created_ms: 0,
             updated_ms: 0,
         };

@@ -1,0 +1,76 @@
+//! Conversations that are found, archived and brought back.
+
+use limpid_core::snippet::{search_words, snippet};
+use limpid_core::{ConversationId, Role};
+use limpid_prompt::shown::shown_line;
+use limpid_runtime::Agent;
+use limpid_store::{FoundConversation, StoredMessage};
+use serde_json::{Value, json};
+
+use super::{head, local, seen};
+use crate::commands::listing::tell_broken;
+use crate::failure::Failure;
+use crate::output;
+
+/// Carries out `conversation archive`.
+pub(super) async fn archive(agent: &Agent, id: &str, is_archived: bool) -> Result<(), Failure> {
+    let changed = agent.conversations().archive(&ConversationId::new(id), is_archived).await?;
+    let title = shown_line(&changed.title);
+    match is_archived {
+        true => output::tell(&format!("Archived “{title}”. Bring it back: limpid conversation archive {id} --undo")),
+        false => output::tell(&format!("“{title}” is back in the list.")),
+    }
+    Ok(())
+}
+
+/// Carries out `conversation find`.
+pub(super) async fn find(agent: &Agent, query: &str, limit: u32, json: bool) -> Result<(), Failure> {
+    let words = search_words(query);
+    let found = agent.store().find_conversations(&words, limit).await?;
+    if json {
+        let rows: Vec<Value> = found.rows.iter().map(|row| to_json(row, &words)).collect();
+        output::json("conversations", &rows)?;
+    } else if found.rows.is_empty() {
+        output::tell("No conversation has these words.");
+    } else {
+        let rows: Vec<Vec<String>> = found
+            .rows
+            .iter()
+            .map(|FoundConversation { conversation: own, message }| {
+                vec![
+                    own.id.to_string(),
+                    if own.is_archived { "archived".to_owned() } else { String::new() },
+                    local(agent, own.updated_ms),
+                    shown_line(&own.title),
+                    message.as_ref().map(|message| line(message, &words)).unwrap_or_default(),
+                ]
+            })
+            .collect();
+        output::line(&output::table(&["id", "archived", "last", "title", "said"], &rows))?;
+    }
+    tell_broken(&found.broken);
+    Ok(())
+}
+
+/// What was said, around the words, and whose it is where it is not the owner's.
+fn line(message: &StoredMessage, words: &[String]) -> String {
+    let text: String = snippet(said(message).as_ref(), words).into_iter().map(|part| part.text).collect();
+    let text = shown_line(&text);
+    if message.message.trust.is_foreign() { format!("[someone else’s] {text}") } else { text }
+}
+
+fn said(message: &StoredMessage) -> std::borrow::Cow<'_, str> {
+    match (&message.typed, message.message.role) {
+        (Some(typed), Role::User) => typed.as_str().into(),
+        _ => seen(message),
+    }
+}
+
+fn to_json(found: &FoundConversation, words: &[String]) -> Value {
+    let mut row = head(&found.conversation);
+    row["message"] = found.message.as_ref().map_or(Value::Null, |message| {
+        let text: String = snippet(said(message).as_ref(), words).into_iter().map(|part| part.text).collect();
+        json!({ "id": message.id.0, "role": message.message.role.as_str(), "trust": message.message.trust.as_str(), "snippet": text })
+    });
+    row
+}
