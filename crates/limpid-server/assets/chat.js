@@ -1,7 +1,8 @@
 // A conversation: what happens in it comes as pieces, each with a place and a name.
 import { same, serverForms } from "./asked.js";
 import { attachments } from "./attach.js";
-import "./list.js";
+import { hear } from "./around.js";
+import { list } from "./list.js";
 import { pastes } from "./paste.js";
 import { get, post } from "./shell.js";
 import { unsent } from "./unsent.js";
@@ -15,7 +16,6 @@ const live = document.querySelector("#live");
 const status = document.querySelector("#rate");
 const stopper = document.querySelector("#stop");
 const offline = document.querySelector("#offline");
-const banner = document.querySelector("#banner");
 const id = form.dataset.id;
 const fresh = id === "new";
 
@@ -88,6 +88,7 @@ async function load() {
     document.querySelector("#title").textContent = whole.title;
     const row = document.querySelector(".talks [aria-current] .clip");
     if (row) row.textContent = whole.title;
+    document.dispatchEvent(new CustomEvent("archived", { detail: { id, archived: whole.archived } }));
     if (whole.meter) document.querySelector("#meter").replaceChildren(html(whole.meter));
     status.textContent = "";
     stopper.hidden = true;
@@ -110,17 +111,14 @@ function connect(after) {
     if (event.lastEventId) seen = event.lastEventId;
     take(JSON.parse(event.data));
   });
-  events.addEventListener("banner", (event) => {
-    const text = JSON.parse(event.data).trim();
-    if (banner.innerHTML.trim() !== text) banner.replaceChildren(html(text));
-  });
+  hear(events);
   events.addEventListener("open", () => { if (offline) offline.hidden = true; });
   events.addEventListener("error", () => { if (offline) offline.hidden = false; });
 }
 // A page that nobody looks at holds no connection: a browser has six, and who is away wants to be notified.
-document.addEventListener("visibilitychange", () => connect(seen));
+document.addEventListener("visibilitychange", () => { connect(seen); if (!document.hidden) list(); });
 
-if (!fresh) toEnd();
+if (!fresh && !location.hash) toEnd();
 connect(fresh ? "" : thread.dataset.after);
 
 // Saying something
@@ -254,11 +252,6 @@ for (const name of ["model", "mode"]) {
     try { await post(`/c/${id}/choose`, { [name]: target.value }); await load(); } catch (error) { notice(error.message); }
   });
 }
-
-banner.addEventListener("click", async (event) => {
-  if (!event.target.closest("#dismiss")) return;
-  try { await post("/banner/dismiss"); banner.replaceChildren(); say.focus(); } catch (error) { notice(error.message); }
-});
 
 // Commands
 

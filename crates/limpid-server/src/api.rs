@@ -2,7 +2,7 @@
 //!
 //! # Layout
 //! - `tokens`: which programs may ask, and as whom; `door`: who is let in; `error`: what went wrong.
-//! - `conversations`, `turns`: what was said, and what happens; `live`: who is told it, `live_event`: in which words.
+//! - `conversations`, `changed`, `turns`: what was said, and what happens; `live`: who is told it, `live_event`: in which words.
 //! - `drafts`, `kept`, `spent`: what waits, what is remembered and planned, what was sent and what it cost;
 //!   `metrics`: numbers of it.
 //! - `state`: what all are made from; `extract`: what an address says; `document`: what there is to ask.
@@ -11,6 +11,7 @@
 
 mod answering;
 mod bound;
+mod changed;
 mod completions;
 mod conversations;
 mod document;
@@ -62,7 +63,7 @@ fn documented() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(models::list))
         .routes(routes!(models::show))
         .routes(routes!(conversations::list, conversations::create))
-        .routes(routes!(conversations::show))
+        .routes(routes!(conversations::show, changed::change))
         .routes(routes!(conversations::messages, turns::say))
         .routes(routes!(turns::events))
         .routes(routes!(turns::answer))

@@ -5,14 +5,15 @@
 //! - `assets`: style sheets and scripts.
 //! - `state`: what all are made from; `shell`: what stands on every screen; `markdown`, `parts`: what stands on several.
 //! - `forms`: what is sent without a script.
-//! - `talks`: what is shown of turns while they run; `follow`, `growing`: who shows it; `events`: how a browser is told.
-//! - `chat`, `thread`, `send`, `attached`, `earlier`, `copied`: conversations; `screens`, `press`: forms in answers; `server_form`: forms of MCP servers; `banner`: reports.
+//! - `talks`: what is shown of turns while they run; `follow`, `growing`: who shows it; `events`: how a browser is told; `around`: what every screen is told.
+//! - `list`, `chat`, `thread`, `send`, `attached`, `earlier`, `copied`: conversations; `screens`, `press`: forms in answers; `server_form`: forms of MCP servers; `banner`: reports.
 //! - `inspector`, `diff`, `prompt_files`: what is read, what changed in it, and the files that it is made from.
 //! - `activity`, `tasks`, `inbox`, `agents`, `goals`, `skills`, `memory`, `cost`, `settings`: the other screens, each with its
 //!   routes.
 
 mod activity;
 mod agents;
+mod around;
 mod assets;
 mod attached;
 mod banner;
@@ -30,6 +31,7 @@ mod growing;
 mod headers;
 mod inbox;
 mod inspector;
+mod list;
 mod logins;
 mod markdown;
 mod memory;
@@ -61,6 +63,7 @@ use futures_util::future::join_all;
 use limpid_model::Pause;
 use limpid_runtime::{Agent, AgentError};
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 pub use self::logins::Logins;
@@ -108,6 +111,7 @@ impl PageServer {
             agent: agent.clone(),
             talks: Talks::new(&numbers),
             numbers,
+            lists: watch::Sender::default(),
             pause,
             epoch,
             address,
@@ -226,6 +230,8 @@ fn router(page: &Arc<Page>) -> Router {
         .route("/banner/dismiss", post(banner::dismiss))
         .route("/theme", post(door::theme))
         .route("/logout", post(door::log_out))
+        .merge(list::routes())
+        .merge(around::routes())
         .merge(press::routes())
         .merge(server_form::routes())
         .merge(inspector::routes())

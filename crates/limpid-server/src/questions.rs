@@ -9,6 +9,7 @@ use limpid_core::{CallId, ConversationId};
 use limpid_runtime::form::FormAnswer;
 use limpid_runtime::{ApprovalAnswer, FormQuestion, QuestionPart};
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::watch;
 
 /// Numbers that nothing of this process has had, nor, by all odds, anything of one before it: what was seen before a restart is
 /// answered by no number of now.
@@ -16,6 +17,8 @@ use tokio::sync::mpsc::UnboundedSender;
 pub(crate) struct Numbers {
     next: Arc<AtomicU64>,
     waiting: Arc<Mutex<BTreeMap<u64, Waits>>>,
+    /// Tells whoever shows how many wait.
+    changed: Arc<watch::Sender<u64>>,
 }
 
 /// Something that waits for the owner's answer, at the page or for a program.
@@ -38,7 +41,7 @@ impl Numbers {
     /// Numbers that begin at a place that was drawn, as eight hexadecimal digits. All of them are whole numbers in JavaScript.
     pub(crate) fn beginning(epoch: &str) -> Self {
         let drawn = u64::from_str_radix(epoch, 16).unwrap_or_default() & u64::from(u32::MAX);
-        Self { next: Arc::new(AtomicU64::new(drawn << 20)), waiting: Arc::default() }
+        Self { next: Arc::new(AtomicU64::new(drawn << 20)), waiting: Arc::default(), changed: Arc::default() }
     }
 
     /// The next one.
@@ -48,11 +51,24 @@ impl Numbers {
 
     /// All that waits, the oldest first.
     pub(crate) fn waiting(&self) -> Vec<Waits> {
-        self.with(|waiting| waiting.values().cloned().collect())
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 
-    fn with<T>(&self, change: impl FnOnce(&mut BTreeMap<u64, Waits>) -> T) -> T {
-        change(&mut self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Hears that something else waits than before.
+    pub(crate) fn listen(&self) -> watch::Receiver<u64> {
+        self.changed.subscribe()
+    }
+
+    fn change(&self, change: impl FnOnce(&mut BTreeMap<u64, Waits>)) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = waiting.len();
+        change(&mut waiting);
+        let is_other = waiting.len() != before;
+        drop(waiting);
+        // What is asked again in other words is the same as far as anybody counts.
+        if is_other {
+            self.changed.send_modify(|times| *times = times.wrapping_add(1));
+        }
     }
 }
 
@@ -133,14 +149,14 @@ impl Questions {
         let told = form.answer(answer);
         if told {
             *end = sent;
-            self.numbers.with(|waiting| waiting.remove(&number));
+            self.numbers.change(|waiting| drop(waiting.remove(&number)));
         }
         told
     }
 
     /// Forgets a form, and says what came of it.
     pub(crate) fn end_form(&mut self, number: u64) -> FormEnd {
-        self.numbers.with(|waiting| waiting.remove(&number));
+        self.numbers.change(|waiting| drop(waiting.remove(&number)));
         self.forms.remove(&number).map_or(FormEnd::Open, |(_, end)| end)
     }
 
@@ -148,7 +164,7 @@ impl Questions {
     pub(crate) fn forget(&mut self, numbers: &[u64]) {
         self.waiting.retain(|number, _| !numbers.contains(number));
         self.forms.retain(|number, _| !numbers.contains(number));
-        self.numbers.with(|waiting| waiting.retain(|number, _| !numbers.contains(number)));
+        self.numbers.change(|waiting| waiting.retain(|number, _| !numbers.contains(number)));
     }
 
     /// Nothing is asked any more.
@@ -160,7 +176,7 @@ impl Questions {
     fn wait(&self, what: Asks) -> u64 {
         let number = self.numbers.next();
         let waits = Waits { conversation: self.conversation.clone(), what };
-        self.numbers.with(|waiting| waiting.insert(number, waits));
+        self.numbers.change(|waiting| drop(waiting.insert(number, waits)));
         number
     }
 }

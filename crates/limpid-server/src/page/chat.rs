@@ -7,7 +7,6 @@ use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::http::HeaderMap;
 use axum::response::{Html, IntoResponse as _, Redirect, Response};
-use jiff::civil::Date;
 use limpid_config::PasteTrust;
 use limpid_core::ConversationId;
 use limpid_prompt::shown::shown_line;
@@ -17,38 +16,18 @@ use limpid_store::{Audience, Conversation, ConversationKind};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::banner::banner;
+use super::list;
 use super::meter::Meter;
 use super::shell::Shell;
 use super::state::Page;
 use super::thread::{Block, Entry, Thread, read_thread};
 use super::trouble::{Trouble, missing};
 
-/// Conversations that are listed.
-const LISTED: u32 = 300;
-
 /// What of a conversation is asked for.
 #[derive(Deserialize)]
 pub(super) struct Asked {
     #[serde(default)]
     all: bool,
-}
-
-/// A conversation in the list.
-struct Row {
-    id: String,
-    title: String,
-    kind: &'static str,
-    badge: &'static str,
-    time: String,
-    is_unread: bool,
-    is_here: bool,
-}
-
-/// Conversations of a time.
-struct Group {
-    title: &'static str,
-    rows: Vec<Row>,
 }
 
 /// What can be chosen for a conversation.
@@ -67,8 +46,8 @@ struct ChatScreen {
     shell: Shell,
     id: String,
     title: String,
-    groups: Vec<Group>,
-    banner: String,
+    is_archived: bool,
+    rows: String,
     thread: Thread,
     choices: Choices,
     meter: Option<Meter>,
@@ -86,8 +65,7 @@ struct FirstScreen {
     owner: Option<String>,
     can_be_interactive: bool,
     is_strangers: bool,
-    banner: String,
-    groups: Vec<Group>,
+    rows: String,
     choices: Choices,
     meter: Option<Meter>,
 }
@@ -115,8 +93,7 @@ pub(super) async fn new(State(page): State<Arc<Page>>, headers: HeaderMap) -> Re
         can_be_interactive: can_be_interactive(&page.agent).await,
         is_strangers: false,
         owner: page.agent.config().owner.name.as_deref().map(shown_line),
-        banner: banner(&page).await?,
-        groups: groups(&page, None).await?,
+        rows: list::beside(&page, None).await?.render()?,
         choices: choices(&page, &ConversationChoice::New, None).await?,
         meter: meter(&page, ConversationChoice::New).await,
     };
@@ -134,15 +111,15 @@ pub(super) async fn show(
     let Some(own) = page.agent.store().conversation(&id).await? else { return missing(State(page), headers).await };
     let choice = ConversationChoice::Id(id);
     let thread = read_thread(&page, &own.id, all).await?;
-    page.agent.deliveries().mark_read(&own.id).await?;
+    read(&page, &own.id).await?;
     let title = title(&own);
     let screen = ChatScreen {
         shell: Shell::new(&page, &headers, &format!("{title} · Limpid"), "chat").await?,
         id: own.id.to_string(),
-        groups: groups(&page, Some(&own.id)).await?,
+        rows: list::beside(&page, Some(&own.id)).await?.render()?,
+        is_archived: own.is_archived,
         is_interactive: own.kind == ConversationKind::Interactive,
         is_strangers: own.audience == Audience::Strangers,
-        banner: banner(&page).await?,
         thread,
         choices: choices(&page, &choice, Some(&own)).await?,
         meter: meter(&page, choice).await,
@@ -159,11 +136,20 @@ pub(super) async fn thread(
 ) -> Result<Response, Trouble> {
     let own = page.agent.directory().existing(&ConversationId::new(id)).await?;
     let thread = read_thread(&page, &own.id, all).await?;
-    page.agent.deliveries().mark_read(&own.id).await?;
+    read(&page, &own.id).await?;
     let after = thread.after.clone();
     let html = ThreadPart { id: own.id.to_string(), thread }.render()?;
     let meter = meter(&page, ConversationChoice::Id(own.id.clone())).await.map(|meter| meter.render()).transpose()?;
-    Ok(Json(json!({ "html": html, "after": after, "title": title(&own), "meter": meter })).into_response())
+    Ok(Json(json!({ "html": html, "after": after, "title": title(&own), "archived": own.is_archived, "meter": meter }))
+        .into_response())
+}
+
+/// The owner sees what was delivered to a conversation.
+async fn read(page: &Page, id: &ConversationId) -> Result<(), Trouble> {
+    if page.agent.deliveries().mark_read(id).await? > 0 {
+        page.lists_changed();
+    }
+    Ok(())
 }
 
 /// What a conversation is called.
@@ -172,34 +158,6 @@ pub(super) fn title(own: &Conversation) -> String {
         "" => "New conversation".to_owned(),
         title => shown_line(title),
     }
-}
-
-/// The conversations, newest first, by their time.
-async fn groups(page: &Page, here: Option<&ConversationId>) -> Result<Vec<Group>, Trouble> {
-    let zone = page.agent.zone();
-    let day = |at_ms: i64| {
-        let at = jiff::Timestamp::from_millisecond(at_ms).unwrap_or_default();
-        at.to_zoned(zone.clone()).date()
-    };
-    let today = page.agent.now().to_zoned(zone.clone()).date();
-    let mut groups: Vec<Group> = Vec::new();
-    for own in page.agent.store().conversations(LISTED).await?.rows {
-        let row = Row {
-            title: title(&own),
-            badge: own.badge(),
-            kind: own.kind.as_str(),
-            time: page.clock(own.updated_ms),
-            is_unread: own.unread > 0,
-            is_here: here == Some(&own.id),
-            id: own.id.to_string(),
-        };
-        let title = group(day(own.updated_ms), today);
-        match groups.last_mut() {
-            Some(last) if last.title == title => last.rows.push(row),
-            _ => groups.push(Group { title, rows: vec![row] }),
-        }
-    }
-    Ok(groups)
 }
 
 async fn choices(page: &Page, choice: &ConversationChoice, own: Option<&Conversation>) -> Result<Choices, Trouble> {
@@ -225,12 +183,4 @@ async fn meter(page: &Page, conversation: ConversationChoice) -> Option<Meter> {
     };
     let preview = page.agent.preview(PreviewRequest { conversation, ..PreviewRequest::default() }).await.ok()?;
     Some(Meter::new(&preview, id))
-}
-
-fn group(day: Date, today: Date) -> &'static str {
-    match today.since(day).map(|span| span.get_days()) {
-        Ok(..=0) => "Today",
-        Ok(1) => "Yesterday",
-        _ => "Earlier",
-    }
 }

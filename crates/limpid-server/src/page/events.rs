@@ -11,19 +11,14 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::Stream;
 use futures_util::stream::unfold;
 use limpid_core::ConversationId;
-use limpid_runtime::{Event as Change, EventKind, OpenClient};
+use limpid_runtime::OpenClient;
 use serde::Deserialize;
-use tokio::sync::broadcast::Receiver;
-use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 
-use super::banner::{banner, is_report};
+use super::around::{Around, Heard};
 use super::door::is_inside;
 use super::state::Page;
 use super::talks::{FIRST, Piece, Talk};
-
-/// The event whose data is the banner.
-const BANNER: &str = "banner";
 
 /// Where a browser goes on.
 #[derive(Deserialize)]
@@ -42,9 +37,7 @@ struct Listener {
     /// The newest piece that it was told.
     seen: u64,
     waiting: IntoIter<Piece>,
-    changes: Receiver<Change>,
-    /// Whether the banner may be another one than the browser shows.
-    banner_changed: bool,
+    around: Around,
     _open: Option<OpenClient>,
 }
 
@@ -63,7 +56,7 @@ pub(super) async fn stream(
         talk.reload();
         FIRST
     });
-    let changes = page.agent.subscribe();
+    let around = Around::new(&page);
     let open = page.agent.notifications().open_client().await.ok();
     let newest = talk.listen();
     let listener = Listener {
@@ -74,8 +67,7 @@ pub(super) async fn stream(
         newest,
         seen,
         waiting: Vec::new().into_iter(),
-        changes,
-        banner_changed: true,
+        around,
         _open: open,
     };
     Sse::new(unfold(listener, |mut listener| async move { listener.next().await.map(|event| (Ok(event), listener)) }))
@@ -101,37 +93,18 @@ impl Listener {
                 self.waiting = pieces.into_iter();
                 continue;
             }
-            // Whoever looks at the reports themselves needs no word of them.
-            if std::mem::take(&mut self.banner_changed)
-                && !is_report(&self.page, &self.conversation)
-                && let Ok(html) = banner(&self.page).await
-            {
-                return Some(Event::default().event(BANNER).json_data(html).unwrap_or_default());
+            if let Some(event) = self.around.tell(Some(&self.conversation)).await {
+                return Some(event);
             }
             tokio::select! {
                 changed = self.newest.changed() => changed.ok()?,
-                change = self.changes.recv() => self.hear(change)?,
+                heard = self.around.hear() => match heard? {
+                    Heard::Anything => self.talk.reload(),
+                    Heard::Delivered(to) if to == self.conversation => self.talk.reload(),
+                    Heard::Delivered(_) | Heard::Nothing => {}
+                },
                 () = self.page.ending.cancelled() => return None,
             }
         }
-    }
-
-    /// Takes in that something was delivered; none when nothing will be any more.
-    fn hear(&mut self, change: Result<Change, RecvError>) -> Option<()> {
-        match change {
-            Err(RecvError::Closed) => return None,
-            Err(RecvError::Lagged(_)) => {
-                self.banner_changed = true;
-                self.talk.reload();
-            }
-            Ok(Change { conversation: Some(to), change: EventKind::Delivered { .. } }) => {
-                self.banner_changed |= is_report(&self.page, &to);
-                if to == self.conversation {
-                    self.talk.reload();
-                }
-            }
-            Ok(_) => {}
-        }
-        Some(())
     }
 }

@@ -1,9 +1,11 @@
-//! What stands on every screen: where one can go, which model answers, when the next heartbeat is, what today has cost.
+//! What stands on every screen: reports, where one can go, which model answers, when the next heartbeat is, what today has cost.
 
 use axum::http::HeaderMap;
 use limpid_prompt::shown::shown_line;
 use limpid_store::{CostBy, CostRow};
 
+use super::around::waiting;
+use super::banner::banner;
 use super::state::Page;
 use super::trouble::Trouble;
 use super::{assets, door};
@@ -16,6 +18,8 @@ pub(super) struct Shell {
     pub(super) here: &'static str,
     pub(super) version: &'static str,
     pub(super) theme: Option<&'static str>,
+    /// The newest report, ready to be drawn.
+    pub(super) banner: String,
     /// Questions and drafts that wait.
     pub(super) waiting: usize,
     pub(super) model: String,
@@ -35,7 +39,7 @@ impl Shell {
         here: &'static str,
     ) -> Result<Self, Trouble> {
         let agent = &page.agent;
-        let waiting = agent.drafts().list(false).await?.rows.len() + page.numbers.waiting().len();
+        let waiting = waiting(page).await?.count;
         let model = match &agent.config().model {
             Some(model) => shown_line(model),
             None => match agent.models().choose(None).await {
@@ -47,6 +51,7 @@ impl Shell {
         Ok(Self {
             title: shown_line(title),
             here,
+            banner: banner(page).await?,
             version: assets::version(),
             theme: door::theme_of(headers),
             waiting,

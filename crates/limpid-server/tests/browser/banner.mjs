@@ -42,7 +42,7 @@ scenario("a report waits over a restart, and its banner opens its conversation",
   await sees("the newest, and that there is more", () => banner(page).innerText(), (seen) => seen.includes("The disk is fullest.") && seen.includes("and 1 more"));
   is("its badge in the list", await page.locator(".talks li", { hasText: "Heartbeat" }).locator(".tag.beat").allInnerTexts(), ["Heartbeat"]);
   is("that it is unread there", await page.locator(".talks li .unread").count(), 1);
-  await banner(page).locator("a").focus();
+  await banner(page).locator("> a").focus();
   await page.keyboard.press("Enter");
   await page.waitForURL("**/c/heartbeat");
   await sees("both reports", () => text(page, "#thread"), (seen) => seen.includes("The disk is fuller.") && seen.includes("The disk is fullest."));

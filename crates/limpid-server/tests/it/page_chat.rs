@@ -112,14 +112,14 @@ async fn a_question_that_waits_is_the_first_in_activity_and_is_counted() {
         "Waiting for your answer",
         "Limpid asks whether it may call <code>write_file</code>",
         &format!("href=\"/c/{id}\""),
-        "<span class=\"count\">1<",
+        "<span class=\"count\" data-waiting><span>1<",
     ] {
         assert!(screen.contains(part), "{part}: {screen}");
     }
     bench.sent(&format!("/c/{id}/stop"), &[]).await;
     bench.pieces(id, "", is_reload).await;
     let screen = bench.html("/activity").await;
-    assert!(screen.contains("Nothing is waiting.") && !screen.contains("class=\"count\""), "{screen}");
+    assert!(screen.contains("Nothing is waiting.") && !screen.contains("data-waiting><span>"), "{screen}");
 }
 
 // SUR-020
