@@ -228,6 +228,8 @@ function restore() {
 restore();
 form.addEventListener("input", keep);
 addEventListener("pagehide", keep);
+// What was begun in a conversation that is deleted goes with it.
+document.addEventListener("deleted", () => { leave(); write(); keep(); });
 document.addEventListener("visibilitychange", keep);
 
 form.addEventListener("submit", (event) => { event.preventDefault(); send(); });

@@ -63,7 +63,7 @@ fn documented() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(models::list))
         .routes(routes!(models::show))
         .routes(routes!(conversations::list, conversations::create))
-        .routes(routes!(conversations::show, changed::change))
+        .routes(routes!(conversations::show, changed::change, changed::delete))
         .routes(routes!(conversations::messages, turns::say))
         .routes(routes!(turns::events))
         .routes(routes!(turns::answer))

@@ -17,6 +17,7 @@ use crate::Store;
 pub mod agents;
 pub mod archived;
 pub mod conversations;
+pub mod deleted;
 pub mod deliveries;
 pub mod drafts;
 pub mod file_versions;
@@ -69,6 +70,11 @@ macro_rules! contract_suite {
                 what_is_said_in_an_archived_conversation_brings_it_back
                 conversations_are_found_by_title_and_by_what_was_said
                 strangers_push_nothing_out_of_what_is_found
+            }
+            deleted {
+                a_deleted_conversation_goes_whole_and_alone
+                what_a_deleted_conversation_cost_stays
+                what_is_at_work_keeps_a_conversation
             }
             conversations {
                 a_conversation_is_found_again

@@ -44,6 +44,15 @@ pub trait Conversations: Send + Sync {
         now_ms: i64,
     ) -> Result<Conversation, StoreError>;
 
+    /// Deletes a conversation for good, with its messages, the texts of its requests, its drafts, deliveries, goals and agents. What its
+    /// requests cost stays, and so do memories, files and tasks, each with its own label; the results of its tasks go where those of
+    /// others do.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when there is no such conversation, or it is a single run; [`StoreError::Invalid`] while a turn, an agent,
+    /// a draft or a task is at work in it.
+    async fn delete_conversation(&self, id: &ConversationId, now_ms: i64) -> Result<(), StoreError>;
+
     /// The messages after `after` (all without it), oldest first. Every call among them has its result: where a broken
     /// record took one of the two away, the other is left out with it and listed as broken.
     async fn messages(
@@ -323,7 +332,7 @@ impl NewMessage {
     }
 }
 
-/// One stored message; never changed, never deleted.
+/// One stored message; never changed, and deleted with its conversation alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredMessage {
     /// Its number, which grows along the conversation.

@@ -9,6 +9,9 @@ mod conversation_row;
 mod conversations;
 #[cfg(test)]
 mod damage_tests;
+mod deleted;
+#[cfg(test)]
+mod deleted_tests;
 mod deliveries;
 mod drafts;
 mod failure;

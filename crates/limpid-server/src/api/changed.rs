@@ -1,10 +1,11 @@
-//! `/v1/conversations/{id}`, changed.
+//! `/v1/conversations/{id}`, changed and deleted.
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::State;
+use axum::http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -54,4 +55,24 @@ pub(super) async fn change(
     api.page.talks.of(&own.id).reload();
     api.page.lists_changed();
     Ok(Json(ConversationView::new(own)))
+}
+
+/// Deletes a conversation for good; memories, files, tasks and what it cost stay
+#[utoipa::path(
+    delete,
+    path = "/v1/conversations/{id}",
+    tag = "conversations",
+    params(("id" = String, Path, description = "The conversation")),
+    responses(
+        (status = 204, description = "It is deleted"),
+        (status = 400, description = "An answer or something else is under way in it, or reports arrive in it", body = ErrorBody),
+        (status = 404, description = "There is none of that id", body = ErrorBody)
+    )
+)]
+pub(super) async fn delete(State(api): State<Arc<Api>>, Path(id): Path<String>) -> Result<StatusCode, ApiError> {
+    let own = existing(&api, &id).await?;
+    api.page.agent.conversations().delete(&own.id).await?;
+    api.page.talks.of(&own.id).reload();
+    api.page.lists_changed();
+    Ok(StatusCode::NO_CONTENT)
 }

@@ -87,7 +87,10 @@ struct Goes {
 
 /// Its routes.
 pub(super) fn routes() -> Router<Arc<Page>> {
-    Router::new().route("/talks", get(show)).route("/c/{id}/archive", post(archive))
+    Router::new()
+        .route("/talks", get(show))
+        .route("/c/{id}/archive", post(archive))
+        .route("/c/{id}/delete", post(delete))
 }
 
 /// `GET /talks?words=…&kind=…&here=…`: the rows, for a list that is open.
@@ -106,6 +109,14 @@ async fn archive(
     let own = page.agent.conversations().archive(&ConversationId::new(id), archived).await?;
     page.lists_changed();
     Ok(Json(json!({ "archived": own.is_archived, "title": title(&own) })).into_response())
+}
+
+/// `POST /c/{id}/delete`: for good. The screen asks before.
+async fn delete(State(page): State<Arc<Page>>, Path(id): Path<String>) -> Result<Response, Trouble> {
+    let own = page.agent.conversations().delete(&ConversationId::new(id)).await?;
+    page.talks.of(&own.id).reload();
+    page.lists_changed();
+    Ok(Json(json!({ "title": title(&own) })).into_response())
 }
 
 /// The rows of a list beside a conversation.

@@ -101,6 +101,18 @@ async fn every_screen_is_light_and_asks_nobody_else() {
     play("weight.mjs").await;
 }
 
+// SUR-020 SUR-028
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn conversations_are_found_archived_and_deleted_by_mouse_and_keyboard() {
+    play("list.mjs").await;
+}
+
+// SUR-020 SUR-021 SUR-024 SUR-028
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn reports_and_what_waits_are_told_on_every_screen_at_once() {
+    play("around.mjs").await;
+}
+
 // SUR-020 SUR-028 SEC-053
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn files_go_along_and_a_message_is_said_again_by_mouse_and_keyboard() {

@@ -11,7 +11,7 @@ use crate::{
     NewConversation, NewPlan, NewPlannedTask, NewRequest, NewSubAgent, Store, StoreError, SubAgent,
 };
 
-const LIMITS: AgentLimits = AgentLimits { live: 3, tokens: 1000, a_day: None };
+pub(super) const LIMITS: AgentLimits = AgentLimits { live: 3, tokens: 1000, a_day: None };
 
 /// An agent is there as it was given before anybody hears of it, and a call that is made again finds it.
 // PICO-062 LES-110
@@ -344,7 +344,7 @@ pub async fn the_newest_plans_are_kept_and_those_that_were_started(bench: &Bench
     assert!(all.len() <= 16 + 176 && all.iter().all(|task| !task.name.starts_with("1-")), "{}", all.len());
 }
 
-fn new(conversation: &str, turn: &str, call: &str) -> NewSubAgent {
+pub(super) fn new(conversation: &str, turn: &str, call: &str) -> NewSubAgent {
     NewSubAgent {
         conversation: ConversationId::new(conversation),
         turn: TurnId::new(turn),
@@ -365,7 +365,7 @@ fn new(conversation: &str, turn: &str, call: &str) -> NewSubAgent {
     }
 }
 
-fn end(id: AgentId, state: AgentState) -> AgentEnd {
+pub(super) fn end(id: AgentId, state: AgentState) -> AgentEnd {
     AgentEnd {
         id,
         told_until: InboundId(0),
@@ -389,7 +389,7 @@ async fn begun_in(store: &dyn Store, id: &ConversationId, turn: &str) -> Lease {
     lease
 }
 
-fn fresh(accepted: AcceptedAgent) -> SubAgent {
+pub(super) fn fresh(accepted: AcceptedAgent) -> SubAgent {
     match accepted {
         AcceptedAgent::Fresh(agent) => *agent,
         other => panic!("{other:?}"),

@@ -10,7 +10,8 @@ use crate::{Audience, Conversation, ConversationKind, StoreError};
 
 /// One conversation.
 pub(super) fn find(tx: &Tx<'_>, id: &ConversationId) -> Outcome<Option<Conversation>> {
-    let mut statement = tx.sql.prepare_cached("SELECT * FROM conversation WHERE owner = :owner AND id = :id")?;
+    let mut statement =
+        tx.sql.prepare_cached("SELECT * FROM conversation WHERE owner = :owner AND id = :id AND NOT gone")?;
     let params = named_params! { ":owner": tx.owner, ":id": id.as_str() };
     row::one(&mut statement, params, "conversation", id.as_str(), conversation)
 }

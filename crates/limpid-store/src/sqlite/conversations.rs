@@ -7,7 +7,7 @@ use rusqlite::{ToSql, named_params};
 use super::conversation_row::{conversation, find, missing};
 use super::failure::{Outcome, is_taken};
 use super::row;
-use super::{SqliteStore, Tx, found_conversations, inbound, leases, messages, turns};
+use super::{SqliteStore, Tx, deleted, found_conversations, inbound, leases, messages, turns};
 use crate::{
     Accepted, Acquired, Audience, Conversation, ConversationChange, ConversationKind, Conversations, Fence,
     FoundConversation, Inbound, InboundId, Lease, Listed, NewConversation, NewInbound, StoreError, StoredMessage,
@@ -31,7 +31,7 @@ impl Conversations for SqliteStore {
     async fn last_conversation(&self, kind: ConversationKind) -> Result<Option<Conversation>, StoreError> {
         self.read(move |tx| {
             let mut statement = tx.sql.prepare_cached(
-                "SELECT * FROM conversation WHERE owner = :owner AND kind = :kind AND NOT strangers AND NOT archived
+                "SELECT * FROM conversation WHERE owner = :owner AND kind = :kind AND NOT strangers AND NOT archived AND NOT gone
                  ORDER BY updated_ms DESC, seq DESC LIMIT 1",
             )?;
             let params = named_params! { ":owner": tx.owner, ":kind": kind.as_str() };
@@ -45,10 +45,10 @@ impl Conversations for SqliteStore {
             let mut statement = tx.sql.prepare_cached(
                 "SELECT * FROM (
                     SELECT * FROM (SELECT * FROM conversation WHERE owner = :owner AND kind <> :run AND NOT strangers
-                                   AND NOT archived ORDER BY updated_ms DESC, seq DESC LIMIT :limit)
+                                   AND NOT archived AND NOT gone ORDER BY updated_ms DESC, seq DESC LIMIT :limit)
                     UNION ALL
                     SELECT * FROM (SELECT * FROM conversation WHERE owner = :owner AND kind <> :run AND strangers
-                                   AND NOT archived ORDER BY updated_ms DESC, seq DESC LIMIT min(:limit, :few)))
+                                   AND NOT archived AND NOT gone ORDER BY updated_ms DESC, seq DESC LIMIT min(:limit, :few)))
                  ORDER BY updated_ms DESC, seq DESC",
             )?;
             let run = ConversationKind::Run.as_str();
@@ -84,6 +84,11 @@ impl Conversations for SqliteStore {
     ) -> Result<Conversation, StoreError> {
         let id = id.clone();
         self.write(move |tx| change(tx, &id, &changes, now_ms)).await
+    }
+
+    async fn delete_conversation(&self, id: &ConversationId, now_ms: i64) -> Result<(), StoreError> {
+        let id = id.clone();
+        self.write(move |tx| deleted::delete(tx, &id, now_ms)).await
     }
 
     async fn trust_until(&self, id: &ConversationId, last: MessageId) -> Result<Trust, StoreError> {

@@ -53,6 +53,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0038_agents_go_on.sql"),
     include_str!("../../migrations/0039_read_by_strangers.sql"),
     include_str!("../../migrations/0040_archived_conversations.sql"),
+    include_str!("../../migrations/0041_deleted_conversations.sql"),
 ];
 
 /// A file and how long to wait for it.

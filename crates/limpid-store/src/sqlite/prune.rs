@@ -51,7 +51,7 @@ fn delete(tx: &Tx<'_>, which: &str, bound: i64) -> Outcome<u64> {
 }
 
 /// Deletes messages that no request leads to, and texts that no part, no request, no message and no journal has.
-fn collect(tx: &Tx<'_>, pruned: &mut Pruned) -> Outcome<()> {
+pub(super) fn collect(tx: &Tx<'_>, pruned: &mut Pruned) -> Outcome<()> {
     tx.sql
         .prepare_cached(
             "WITH RECURSIVE live (id) AS (

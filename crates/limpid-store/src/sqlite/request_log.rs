@@ -77,7 +77,8 @@ impl RequestLog for SqliteStore {
 fn request(tx: &Tx<'_>, id: &RequestId) -> Outcome<Option<Request>> {
     let mut statement = tx.sql.prepare_cached(
         "SELECT r.*, t.body AS tools_text FROM request r LEFT JOIN text t ON t.owner = r.owner AND t.hash = r.tools
-         WHERE r.owner = :owner AND r.id = :id",
+         WHERE r.owner = :owner AND r.id = :id
+           AND NOT EXISTS (SELECT 1 FROM conversation c WHERE c.owner = r.owner AND c.id = r.conversation AND c.gone)",
     )?;
     let params = named_params! { ":owner": tx.owner, ":id": id.as_str() };
     let found = row::one(&mut statement, params, "request", id.as_str(), |row| {
@@ -100,6 +101,7 @@ const LIST: &str = "SELECT * FROM request
       AND (:since IS NULL OR sent_ms >= :since)
       AND (:until IS NULL OR sent_ms < :until)
       AND seq >= coalesce(:first, -1)
+      AND (conversation IS NULL OR conversation NOT IN (SELECT id FROM conversation WHERE owner = :owner AND gone))
     ORDER BY seq DESC LIMIT :limit";
 
 /// As many requests of the request log as are looked at on the caller's own thread.

@@ -43,6 +43,15 @@ pub enum ConversationCommand {
         #[arg(long)]
         undo: bool,
     },
+    /// Delete one for good; memories, files, tasks and what it cost stay
+    #[command(after_help = "Examples:\n  limpid conversation delete c12\n  limpid conversation delete c12 --yes")]
+    Delete {
+        /// An id
+        id: String,
+        /// Delete it without asking
+        #[arg(long)]
+        yes: bool,
+    },
     /// Show the messages of one
     Show {
         /// An id or `last`

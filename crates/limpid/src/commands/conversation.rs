@@ -30,6 +30,7 @@ pub async fn run(agent: &Agent, command: &ConversationCommand) -> Result<(), Fai
         ConversationCommand::Find { words, limit, json } => {
             put_away::find(agent, &words.join(" "), *limit, *json).await
         }
+        ConversationCommand::Delete { id, yes } => put_away::delete(agent, id, *yes).await,
         ConversationCommand::Archive { id, undo } => put_away::archive(agent, id, !undo).await,
         ConversationCommand::Show { id, json } => {
             let loaded = load(agent, id).await?;

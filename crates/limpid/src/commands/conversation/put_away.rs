@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::{head, local, seen};
 use crate::commands::listing::tell_broken;
+use crate::confirm::confirmed;
 use crate::failure::Failure;
 use crate::output;
 
@@ -20,6 +21,27 @@ pub(super) async fn archive(agent: &Agent, id: &str, is_archived: bool) -> Resul
         true => output::tell(&format!("Archived “{title}”. Bring it back: limpid conversation archive {id} --undo")),
         false => output::tell(&format!("“{title}” is back in the list.")),
     }
+    Ok(())
+}
+
+/// Carries out `conversation delete`.
+pub(super) async fn delete(agent: &Agent, id: &str, yes: bool) -> Result<(), Failure> {
+    let id = ConversationId::new(id);
+    let found = agent.directory().existing(&id).await?;
+    let title = shown_line(&found.title);
+    if !yes {
+        output::tell(&format!(
+            "Deletes “{title}” for good: its {} messages, the texts that were sent to models for it, its drafts and agents. \
+             Memories, files, tasks and what it cost stay.",
+            found.messages
+        ));
+        if !confirmed("Delete it?", false)? {
+            output::tell("Nothing was deleted.");
+            return Ok(());
+        }
+    }
+    agent.conversations().delete(&id).await?;
+    output::tell(&format!("Deleted “{title}”."));
     Ok(())
 }
 
