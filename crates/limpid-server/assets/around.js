@@ -39,7 +39,22 @@ banner?.addEventListener("click", async ({ target }) => {
 
 // What waits
 
+// Activity shows all of it; nothing is taken away from under somebody who reads or changes something there.
+async function showActivity() {
+  const main = document.querySelector("#main");
+  const isUsed = () => main.querySelector("details[open]:not(:has(> pre))") || (main !== document.activeElement && main.contains(document.activeElement));
+  if (location.pathname !== "/activity" || isUsed()) return;
+  const response = await fetch("/activity").catch(() => null);
+  if (!response?.ok) return;
+  const fresh = new DOMParser().parseFromString(await response.text(), "text/html").querySelector("#main");
+  if (fresh && !isUsed()) main.replaceChildren(...fresh.childNodes);
+}
+
+let shown = null;
 function wait({ count, conversations }) {
+  const now = JSON.stringify([count, conversations]);
+  if (shown && shown !== now) showActivity();
+  shown = now;
   for (const badge of document.querySelectorAll("[data-waiting]")) {
     badge.hidden = count === 0;
     badge.firstElementChild.textContent = count;

@@ -106,7 +106,9 @@ function connect(after) {
   events?.close();
   events = null;
   if (document.hidden) return;
-  events = new EventSource(`/c/${id}/events${after && `?after=${after}`}`);
+  // What became of the list since it was drawn is told, too.
+  const lists = document.querySelector("[data-lists]")?.dataset.lists ?? "";
+  events = new EventSource(`/c/${id}/events?lists=${lists}${after && `&after=${after}`}`);
   events.addEventListener("message", (event) => {
     if (event.lastEventId) seen = event.lastEventId;
     take(JSON.parse(event.data));

@@ -28,10 +28,14 @@ find.addEventListener("input", () => { clearTimeout(typing); typing = setTimeout
 kind.addEventListener("change", list);
 document.querySelector("#unfind").addEventListener("click", () => { find.value = ""; kind.value = ""; list(); find.focus(); });
 
+// While a row is being changed, nothing else takes its place.
+let changing = 0;
 /** Archives a conversation or brings it back, and shows it so in its row, with the way back. */
 export async function archive(id, to) {
-  const { title, archived } = await post(`/c/${id}/archive`, { archived: to });
   const row = rows.querySelector(`[data-id="${CSS.escape(id)}"]`);
+  changing += 1;
+  asked += 1;
+  const { title, archived } = await post(`/c/${id}/archive`, { archived: to }).finally(() => { changing -= 1; });
   document.dispatchEvent(new CustomEvent("archived", { detail: { id, archived } }));
   if (!row) return list();
   const undo = element("button", { className: "btn small push", type: "button", textContent: "Undo" });
@@ -56,7 +60,7 @@ rows.addEventListener("click", async ({ target }) => {
     found.textContent = error.message;
   }
 });
-// What happens elsewhere is shown at once, but for a row that can still be undone, or when somebody is reading what was found.
+// What happens elsewhere is shown at once, but where the cursor is in the list, as it is at Undo, or somebody reads what was found.
 document.addEventListener("listed", () => {
-  if (!rows.querySelector(".gone") && !find.value.trim() && !rows.contains(document.activeElement)) list();
+  if (!changing && !find.value.trim() && !rows.contains(document.activeElement)) list();
 });

@@ -63,7 +63,6 @@ use futures_util::future::join_all;
 use limpid_model::Pause;
 use limpid_runtime::{Agent, AgentError};
 use tokio::net::TcpListener;
-use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 pub use self::logins::Logins;
@@ -111,7 +110,6 @@ impl PageServer {
             agent: agent.clone(),
             talks: Talks::new(&numbers),
             numbers,
-            lists: watch::Sender::default(),
             pause,
             epoch,
             address,

@@ -217,7 +217,7 @@ impl Conversations {
         incomplete(self.deps.store(), messages).await
     }
 
-    async fn known(&self, conversation: &ConversationChoice) -> Result<Conversation, AgentError> {
+    pub(super) async fn known(&self, conversation: &ConversationChoice) -> Result<Conversation, AgentError> {
         let none = || AgentError::Invalid("there is no conversation yet; begin one with a message".to_owned());
         self.deps.directory.find(conversation).await?.ok_or_else(none)
     }

@@ -1,6 +1,7 @@
 //! Conversations that are archived, brought back and deleted.
 
 use limpid_core::ConversationId;
+use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
 use limpid_store::{Conversation, ConversationChange};
 
@@ -13,7 +14,7 @@ impl Conversations {
     /// # Errors
     /// When there is no such conversation, or the store cannot be written.
     pub async fn archive(&self, id: &ConversationId, is_archived: bool) -> Result<Conversation, AgentError> {
-        let found = self.deps.directory.existing(id).await?;
+        let found = self.known(&ConversationChoice::Id(id.clone())).await?;
         if found.is_archived == is_archived {
             return Ok(found);
         }
@@ -28,7 +29,7 @@ impl Conversations {
     /// When there is no such conversation, it is the one that takes reports, an answer or something else is under way in it, or the store
     /// cannot be written; then nothing changed.
     pub async fn delete(&self, id: &ConversationId) -> Result<Conversation, AgentError> {
-        let found = self.deps.directory.existing(id).await?;
+        let found = self.known(&ConversationChoice::Id(id.clone())).await?;
         if found.id == self.deps.directory.reports_id() {
             let why = "Reports arrive in this conversation, so it cannot be deleted. Archive it instead.";
             return Err(AgentError::Invalid(why.to_owned()));

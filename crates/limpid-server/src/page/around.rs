@@ -79,14 +79,16 @@ pub(super) async fn waiting(page: &Page) -> Result<Waiting, Trouble> {
 }
 
 impl Around {
-    /// For a browser that was told nothing yet.
-    pub(super) fn new(page: &Arc<Page>) -> Self {
+    /// For a browser that was told nothing yet; `drawn` is how often the list had become another one when it drew it.
+    pub(super) fn new(page: &Arc<Page>, drawn: Option<&str>) -> Self {
+        let lists = page.talks.listen();
+        let times = lists.borrow().to_string();
         Self {
             page: Arc::clone(page),
             changes: page.agent.subscribe(),
             questions: page.numbers.listen(),
-            lists: page.lists.subscribe(),
-            may_differ: MayDiffer { banner: true, waiting: true, list: false },
+            lists,
+            may_differ: MayDiffer { banner: true, waiting: true, list: drawn.is_some_and(|drawn| drawn != times) },
             told_banner: None,
             told_waiting: None,
         }
@@ -174,7 +176,7 @@ async fn stream(
     State(page): State<Arc<Page>>,
     headers: HeaderMap,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
-    let around = Around::new(&page);
+    let around = Around::new(&page, None);
     let open = page.agent.notifications().open_client().await.ok();
     let listener = Listener { page, headers, around, _open: open };
     Sse::new(unfold(listener, |mut listener| async move { listener.next().await.map(|event| (Ok(event), listener)) }))

@@ -24,6 +24,8 @@ use super::talks::{FIRST, Piece, Talk};
 #[derive(Deserialize)]
 pub(super) struct After {
     after: Option<String>,
+    /// How often the list had become another one when the browser drew it.
+    lists: Option<String>,
 }
 
 /// A browser that listens to a conversation.
@@ -44,7 +46,7 @@ struct Listener {
 pub(super) async fn stream(
     State(page): State<Arc<Page>>,
     Path(id): Path<String>,
-    Query(After { after }): Query<After>,
+    Query(After { after, lists }): Query<After>,
     headers: HeaderMap,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let last = headers.get("last-event-id").and_then(|last| last.to_str().ok()).map(str::to_owned);
@@ -56,7 +58,7 @@ pub(super) async fn stream(
         talk.reload();
         FIRST
     });
-    let around = Around::new(&page);
+    let around = Around::new(&page, lists.as_deref());
     let open = page.agent.notifications().open_client().await.ok();
     let newest = talk.listen();
     let listener = Listener {

@@ -64,6 +64,8 @@ struct Group {
 #[derive(Template)]
 #[template(path = "parts/rows.html")]
 pub(super) struct Rows {
+    /// How often the list had become another one before it was read.
+    times: u64,
     groups: Vec<Group>,
     /// What is said when there are none.
     none: &'static str,
@@ -129,6 +131,7 @@ pub(super) async fn beside(page: &Page, here: Option<&ConversationId>) -> Result
 }
 
 async fn rows(page: &Page, asked: &Asked) -> Result<Rows, Trouble> {
+    let times = *page.talks.listen().borrow();
     let words = search_words(&asked.words);
     let store = page.agent.store();
     let plain = |conversation| FoundConversation { conversation, message: None };
@@ -165,7 +168,7 @@ async fn rows(page: &Page, asked: &Asked) -> Result<Rows, Trouble> {
         (true, "") => "Nothing yet",
         (true, _) => "None of this kind",
     };
-    Ok(Rows { groups, none })
+    Ok(Rows { times, groups, none })
 }
 
 fn row(page: &Page, own: &Conversation, (is_here, waits): (bool, bool), said: Option<Said>) -> Row {

@@ -190,6 +190,7 @@ pub(super) async fn rename(
 ) -> Result<Response, Trouble> {
     let renamed = page.agent.conversations().rename(&ConversationId::new(id), &to).await?;
     page.talks.of(&renamed.id).reload();
+    page.lists_changed();
     Ok(Json(json!({ "title": title(&renamed) })).into_response())
 }
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use limpid_model::Pause;
 use limpid_runtime::Agent;
-use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::logins::Logins;
@@ -20,8 +19,6 @@ pub(crate) struct Page {
     /// Numbers of questions, here and for programs.
     pub(crate) numbers: Numbers,
     pub(crate) pause: Arc<dyn Pause>,
-    /// Counts how often the list of conversations became another one, or a report was read.
-    pub(super) lists: watch::Sender<u64>,
     /// Tells numbers of pieces of this process from those of another one.
     pub(super) epoch: String,
     pub(super) address: SocketAddr,
@@ -35,7 +32,7 @@ pub(crate) struct Page {
 impl Page {
     /// Has every open screen show the list and the reports as they are now.
     pub(crate) fn lists_changed(&self) {
-        self.lists.send_modify(|times| *times = times.wrapping_add(1));
+        self.talks.list_changed();
     }
 
     /// A time of today as `10:10`, another as `24 Nov`.

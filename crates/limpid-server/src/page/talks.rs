@@ -21,6 +21,8 @@ const REMEMBERED: usize = 256;
 pub(crate) struct Talks {
     known: Mutex<HashMap<ConversationId, Arc<Talk>>>,
     numbers: Numbers,
+    /// Counts how often the list of conversations became another one.
+    lists: Arc<watch::Sender<u64>>,
 }
 
 /// One conversation, as browsers see it.
@@ -28,6 +30,7 @@ pub(crate) struct Talk {
     shown: Mutex<Shown>,
     /// The number of the newest piece.
     newest: watch::Sender<u64>,
+    lists: Arc<watch::Sender<u64>>,
 }
 
 /// A part of the screen.
@@ -103,7 +106,17 @@ pub(crate) struct Position {
 impl Talks {
     /// None yet; questions get these numbers.
     pub(super) fn new(numbers: &Numbers) -> Self {
-        Self { known: Mutex::default(), numbers: numbers.clone() }
+        Self { known: Mutex::default(), numbers: numbers.clone(), lists: Arc::default() }
+    }
+
+    /// Hears that the list of conversations may be another one.
+    pub(super) fn listen(&self) -> watch::Receiver<u64> {
+        self.lists.subscribe()
+    }
+
+    /// The list of conversations may be another one.
+    pub(super) fn list_changed(&self) {
+        count(&self.lists);
     }
 
     /// The talk of a conversation.
@@ -112,13 +125,14 @@ impl Talks {
         if talks.len() >= REMEMBERED && !talks.contains_key(id) {
             talks.retain(|_, talk| Arc::strong_count(talk) > 1 || talk.lock().followed > 0);
         }
-        Arc::clone(talks.entry(id.clone()).or_insert_with(|| Arc::new(Talk::new(id, &self.numbers))))
+        Arc::clone(talks.entry(id.clone()).or_insert_with(|| Arc::new(Talk::new(id, &self.numbers, &self.lists))))
     }
 }
 
 impl Talk {
-    fn new(id: &ConversationId, numbers: &Numbers) -> Self {
-        Self { shown: Mutex::new(Shown::new(id, numbers)), newest: watch::Sender::new(FIRST) }
+    fn new(id: &ConversationId, numbers: &Numbers, lists: &Arc<watch::Sender<u64>>) -> Self {
+        let shown = Mutex::new(Shown::new(id, numbers));
+        Self { shown, newest: watch::Sender::new(FIRST), lists: Arc::clone(lists) }
     }
 
     /// Where it stands now.
@@ -215,6 +229,11 @@ impl Talk {
         if is_new {
             shown.turns.push(turn.clone());
         }
+        drop(shown);
+        // It has a title now, and its place in the list.
+        if is_new {
+            count(&self.lists);
+        }
         is_new
     }
 
@@ -253,9 +272,14 @@ impl Talk {
         }
         drop(shown);
         self.reload();
+        count(&self.lists);
     }
 
     fn lock(&self) -> MutexGuard<'_, Shown> {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn count(times: &watch::Sender<u64>) {
+    times.send_modify(|times| *times = times.wrapping_add(1));
 }

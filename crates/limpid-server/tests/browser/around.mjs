@@ -75,7 +75,7 @@ scenario("what waits is counted at once on every screen, and in the list, and go
   const tag = (each) => each.locator("#rows li", { hasText: "ask me something" }).locator(".tag.wait");
   await sees("the list of its own screen", () => tag(page).count(), 1);
   await sees("the list of another screen", () => tag(others[0]).count(), 1);
-  await others[2].reload();
+  await sees("Activity itself", () => text(others[2], "main"), (seen) => seen.includes("Limpid asks whether it may call write_file"));
   is("above Activity", await others[2].locator(".jump .count").innerText(), "1");
   await judge(page, "a list with a question");
   await shot(page, "waits");
@@ -83,6 +83,7 @@ scenario("what waits is counted at once on every screen, and in the list, and go
   await sees("the answer", () => messages(page), (seen) => seen.at(-1)?.includes("As you like."));
   for (const each of [page, ...others]) await sees(`what waits at ${each.url()} after it`, () => waits(each), []);
   for (const each of [page, others[0]]) await sees("the list after it", () => tag(each).count(), 0);
+  await sees("Activity after it", () => text(others[2], "main"), (seen) => seen.includes("Nothing is waiting."));
   is("above Activity after it", await others[2].locator(".jump .count:visible").count(), 0);
 });
 

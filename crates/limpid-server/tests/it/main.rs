@@ -18,6 +18,7 @@ mod page_drafts;
 mod page_forms;
 mod page_goals;
 mod page_inbox;
+mod page_list;
 mod page_login;
 mod page_memory;
 mod page_prompt;

@@ -16,6 +16,7 @@ mod cmd;
 mod conformance;
 mod conformance_fixtures;
 mod context_size;
+mod conversations;
 #[cfg(target_os = "linux")]
 mod day_in_a_repository;
 mod days;

@@ -3,7 +3,7 @@
 use limpid_core::snippet::{search_words, snippet};
 use limpid_core::{ConversationId, Role};
 use limpid_prompt::shown::shown_line;
-use limpid_runtime::Agent;
+use limpid_runtime::{Agent, ConversationChoice};
 use limpid_store::{FoundConversation, StoredMessage};
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ pub(super) async fn archive(agent: &Agent, id: &str, is_archived: bool) -> Resul
 /// Carries out `conversation delete`.
 pub(super) async fn delete(agent: &Agent, id: &str, yes: bool) -> Result<(), Failure> {
     let id = ConversationId::new(id);
-    let found = agent.directory().existing(&id).await?;
+    let Some(found) = agent.directory().find(&ConversationChoice::Id(id.clone())).await? else { return Ok(()) };
     let title = shown_line(&found.title);
     if !yes {
         output::tell(&format!(

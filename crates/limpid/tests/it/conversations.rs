@@ -1,0 +1,41 @@
+//! Conversations are found, archived, brought back and deleted at the command line.
+
+use crate::kit::World;
+
+// SUR-020 SUR-010
+#[tokio::test]
+async fn a_conversation_is_found_archived_brought_back_and_deleted() {
+    let world =
+        World::new("[[reply]]\ntext = \"The train to Bern leaves at ten.\"\n[[reply]]\ntext = \"Yes.\"\n").await;
+    world.done(&["chat", "when does it go?"]).await;
+    world.done(&["chat", "is it late?"]).await;
+    let listed = async |more: &[&str]| {
+        let rows = world.json(&[&["conversation", "list", "--json"], more].concat()).await["conversations"].clone();
+        rows.as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let ids = listed(&[]).await;
+    let [late, train] = ids.as_slice() else { panic!("{ids:?}") };
+
+    let found = world.json(&["conversation", "find", "train", "BERN", "--json"]).await;
+    let found = &found["conversations"];
+    assert_eq!((found.as_array().unwrap().len(), found[0]["id"].as_str()), (1, Some(train.as_str())));
+    assert_eq!(found[0]["message"]["snippet"], "The train to Bern leaves at ten.");
+    let run = world.run(&["conversation", "find", "plums"]).await;
+    assert!(run.code == 0 && run.err.contains("No conversation has these words."), "{run:?}");
+
+    let run = world.run(&["conversation", "archive", train]).await;
+    assert!(run.code == 0 && run.err.contains("Archived “when does it go?”."), "{run:?}");
+    assert_eq!((listed(&[]).await, listed(&["--archived"]).await), (vec![late.clone()], vec![train.clone()]));
+    assert!(world.done(&["conversation", "find", "bern"]).await.contains("archived"));
+    world.run(&["conversation", "archive", train, "--undo"]).await;
+    assert_eq!(listed(&[]).await, ids);
+
+    let run = world.pipe(&["conversation", "delete", train], "\n").await;
+    assert!(run.code == 0 && run.err.contains("Memories, files, tasks and what it cost stay."), "{run:?}");
+    assert_eq!(listed(&[]).await, ids, "it was asked, and there was no yes");
+    let run = world.run(&["conversation", "delete", train, "--yes"]).await;
+    assert!(run.code == 0 && run.err.contains("Deleted “when does it go?”."), "{run:?}");
+    assert_eq!(listed(&[]).await, [late.clone()]);
+    let run = world.run(&["conversation", "delete", train, "--yes"]).await;
+    assert!(run.code != 0 && run.err.contains("conversation list"), "{run:?}");
+}
