@@ -225,7 +225,6 @@ fn router(page: &Arc<Page>) -> Router {
         .route("/c/{id}/choose", post(send::choose))
         .route("/c/{id}/title", post(send::rename))
         .route("/c/{id}/complete", get(send::complete))
-        .route("/banner/dismiss", post(banner::dismiss))
         .route("/theme", post(door::theme))
         .route("/logout", post(door::log_out))
         .merge(list::routes())

@@ -8,7 +8,7 @@ use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
 use limpid_store::{Audience, Conversation, ConversationChange, Listed, Snapshot, StoredMessage};
 
-use super::Conversations;
+use super::{Conversations, put_away};
 use crate::actors::Command;
 use crate::clean::clean;
 use crate::compaction::{self, CompactionReport, ContextReport};
@@ -90,6 +90,28 @@ impl Conversations {
         }
         let change = vec![ConversationChange::Title(title)];
         Ok(self.deps.store().change_conversation(&found.id, change, found.updated_ms).await?)
+    }
+
+    /// Puts a conversation into the archive, or brings it back. It stays whole, and its place among the others stays. What is said in
+    /// it later, by whomever, brings it back.
+    ///
+    /// # Errors
+    /// When there is no such conversation, or the store cannot be written.
+    pub async fn archive(&self, id: &ConversationId, is_archived: bool) -> Result<Conversation, AgentError> {
+        let found = self.known(&ConversationChoice::Id(id.clone())).await?;
+        put_away::archive(self, found, is_archived).await
+    }
+
+    /// Deletes a conversation for good, and says what it was. Its messages, the texts of its requests, its drafts and its agents go;
+    /// memories, files, tasks and what it cost stay.
+    ///
+    /// # Errors
+    /// When there is no such conversation, it is the one that takes reports, an answer or something else is under way in it, or the store
+    /// cannot be written; then nothing changed.
+    pub async fn delete(&self, id: &ConversationId) -> Result<Conversation, AgentError> {
+        let found = self.known(&ConversationChoice::Id(id.clone())).await?;
+        put_away::delete(self, &found).await?;
+        Ok(found)
     }
 
     /// Takes the last turn out of what is sent.
@@ -217,7 +239,7 @@ impl Conversations {
         incomplete(self.deps.store(), messages).await
     }
 
-    pub(super) async fn known(&self, conversation: &ConversationChoice) -> Result<Conversation, AgentError> {
+    async fn known(&self, conversation: &ConversationChoice) -> Result<Conversation, AgentError> {
         let none = || AgentError::Invalid("there is no conversation yet; begin one with a message".to_owned());
         self.deps.directory.find(conversation).await?.ok_or_else(none)
     }

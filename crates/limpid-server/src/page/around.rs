@@ -5,16 +5,18 @@ use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, Sse};
-use axum::routing::get;
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{get, post};
+use axum::{Form, Json, Router};
 use futures_util::Stream;
 use futures_util::stream::unfold;
 use limpid_core::ConversationId;
-use limpid_runtime::{Event as Change, EventKind, OpenClient};
-use serde::Serialize;
+use limpid_runtime::{AgentError, Event as Change, EventKind, OpenClient};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
@@ -71,7 +73,7 @@ pub(super) enum Heard {
 ///
 /// # Errors
 /// When the store cannot be read.
-pub(super) async fn waiting(page: &Page) -> Result<Waiting, Trouble> {
+pub(super) async fn waiting(page: &Page) -> Result<Waiting, AgentError> {
     let questions = page.numbers.waiting();
     let count = page.agent.drafts().list(false).await?.rows.len() + questions.len();
     let conversations = questions.into_iter().map(|waits| waits.conversation.to_string()).collect();
@@ -159,7 +161,27 @@ impl Around {
 
 /// Its routes.
 pub(super) fn routes() -> Router<Arc<Page>> {
-    Router::new().route("/events", get(stream))
+    Router::new().route("/events", get(stream)).route("/banner/dismiss", post(dismiss))
+}
+
+/// What is dismissed: this delivery, or all of them.
+#[derive(Deserialize)]
+struct Dismissed {
+    delivery: Option<i64>,
+}
+
+/// `POST /banner/dismiss`: the reports stay in their conversation, as read ones.
+async fn dismiss(
+    State(page): State<Arc<Page>>,
+    Form(Dismissed { delivery }): Form<Dismissed>,
+) -> Result<Response, Trouble> {
+    let deliveries = page.agent.deliveries();
+    let dismissed = match delivery {
+        Some(delivery) => u64::from(deliveries.mark_delivery_read(delivery).await?),
+        None => deliveries.dismiss_reports().await?,
+    };
+    page.lists_changed();
+    Ok(Json(json!({ "dismissed": dismissed, "banner": banner(&page).await? })).into_response())
 }
 
 /// A browser that shows no conversation.

@@ -1,20 +1,13 @@
 //! The line over every screen that shows the newest report, with those behind it, until they are read or dismissed.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
-use axum::response::{IntoResponse as _, Response};
-use axum::{Form, Json};
 use limpid_core::ConversationId;
 use limpid_core::notice::body;
 use limpid_prompt::shown::shown_line;
+use limpid_runtime::AgentError;
 use limpid_store::{Delivery, DeliveryOrigin};
-use serde::Deserialize;
-use serde_json::json;
 
 use super::state::Page;
-use super::trouble::Trouble;
 
 /// Reports behind the newest one that can be opened.
 const OTHERS: usize = 20;
@@ -39,21 +32,16 @@ struct Report {
     text: String,
 }
 
-/// What is dismissed: this delivery, or all of them.
-#[derive(Deserialize)]
-pub(super) struct Dismissed {
-    delivery: Option<i64>,
-}
-
 /// The banner, ready to be drawn; empty when there is nothing to read.
 ///
 /// Everything that is unread in the conversation that takes reports counts: that is what dismissing marks as read.
-pub(super) async fn banner(page: &Page) -> Result<String, Trouble> {
+pub(super) async fn banner(page: &Page) -> Result<String, AgentError> {
     let mut unread = page.agent.deliveries().unread_reports().await?;
     let Some(newest) = unread.pop().map(report) else { return Ok(String::new()) };
     let more = unread.len();
     let others = unread.into_iter().rev().take(OTHERS).map(report).collect();
-    Ok(Banner { newest, others, more }.render()?)
+    let drawn = Banner { newest, others, more }.render();
+    drawn.map_err(|error| AgentError::Invalid(format!("the reports cannot be drawn: {error}")))
 }
 
 fn report(delivery: Delivery) -> Report {
@@ -79,18 +67,4 @@ const fn from(origin: DeliveryOrigin) -> &'static str {
 /// Whether a delivery to this conversation changes the banner.
 pub(super) fn is_report(page: &Page, conversation: &ConversationId) -> bool {
     *conversation == page.agent.directory().reports_id()
-}
-
-/// `POST /banner/dismiss`: the reports stay in their conversation, as read ones.
-pub(super) async fn dismiss(
-    State(page): State<Arc<Page>>,
-    Form(Dismissed { delivery }): Form<Dismissed>,
-) -> Result<Response, Trouble> {
-    let deliveries = page.agent.deliveries();
-    let dismissed = match delivery {
-        Some(delivery) => u64::from(deliveries.mark_delivery_read(delivery).await?),
-        None => deliveries.dismiss_reports().await?,
-    };
-    page.lists_changed();
-    Ok(Json(json!({ "dismissed": dismissed, "banner": banner(&page).await? })).into_response())
 }

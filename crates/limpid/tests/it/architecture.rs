@@ -238,11 +238,13 @@ fn the_command_line_calls_the_agent_and_changes_nothing_by_itself() {
         assert!(!used.contains(&below.to_owned()), "the command line has no use for {below}");
     }
     let reads = [
+        "archived_conversations",
         "conversation",
         "conversations",
         "costs",
         "draft",
         "drafts",
+        "find_conversations",
         "memories",
         "memory",
         "messages",
