@@ -204,14 +204,14 @@ pub async fn a_deleted_conversation_goes_whole_and_alone(bench: &Bench) {
 
     assert_eq!(store.conversation(&id).await.unwrap(), None);
     let listed: Vec<_> = store.conversations(9).await.unwrap().rows.into_iter().map(|own| own.id).collect();
-    assert_eq!(listed, [kept.clone()]);
+    assert_eq!(listed, std::slice::from_ref(&kept));
     assert_eq!(store.find_conversations(&["needle".to_owned()], 9).await.unwrap().rows, []);
     assert_eq!(store.messages(&id, None).await.unwrap().rows, []);
     assert_eq!(store.typed(&id).await.unwrap(), [""; 0]);
     assert_eq!(store.unread_deliveries().await.unwrap().rows.len(), 1);
     assert_eq!(store.pending_deliveries(None).await.unwrap().rows.len(), 1);
     assert_eq!(store.drafts(&[DraftState::Open]).await.unwrap().rows.len(), 1);
-    assert_eq!(store.goal_conversations(9).await.unwrap(), [kept.clone()]);
+    assert_eq!(store.goal_conversations(9).await.unwrap(), std::slice::from_ref(&kept));
     assert_eq!(store.agents(crate::AgentFilter::default()).await.unwrap().rows.len(), 1);
     assert_eq!(store.raised_labels().await.unwrap().rows.len(), 1);
     let again = store.delete_conversation(&id, NOW).await;

@@ -35,7 +35,7 @@ async fn a_conversation_is_found_archived_brought_back_and_deleted() {
     assert_eq!(listed(&[]).await, ids, "it was asked, and there was no yes");
     let run = world.run(&["conversation", "delete", train, "--yes"]).await;
     assert!(run.code == 0 && run.err.contains("Deleted “when does it go?”."), "{run:?}");
-    assert_eq!(listed(&[]).await, [late.clone()]);
+    assert_eq!(listed(&[]).await, std::slice::from_ref(late));
     let run = world.run(&["conversation", "delete", train, "--yes"]).await;
     assert!(run.code != 0 && run.err.contains("conversation list"), "{run:?}");
 }
