@@ -44,6 +44,8 @@ mod planted_files;
 #[cfg(target_os = "linux")]
 mod programs_of_strangers;
 mod put_aside_goal;
+#[cfg(unix)]
+mod recalled_letter;
 mod repeated_words;
 mod reserved_links;
 mod rewritten_result;

@@ -84,19 +84,18 @@ impl Draft {
                     self.text.truncate(kept);
                 }
                 KeyCode::Tab => self.push('\t'),
-                KeyCode::Backspace => {
-                    self.pastes.erased();
-                    self.text.pop();
-                }
+                KeyCode::Backspace => drop(self.text.pop()),
                 KeyCode::Esc => typed.push(Typed::Stop),
                 _ => {}
             }
+        }
+        if typed.is_empty() {
+            self.pastes.see(&self.text);
         }
         typed
     }
 
     fn push(&mut self, letter: char) {
-        self.pastes.typed(letter);
         self.text.push(letter);
     }
 

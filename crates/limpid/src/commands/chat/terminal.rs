@@ -68,7 +68,8 @@ pub(super) async fn run(context: &Context, agent: &Agent, talk: &TalkArgs, json:
     let conversation = choice(talk.conversation.as_deref(), &ConversationChoice::Last);
     let shared = Arc::new(Mutex::new(conversation.clone()));
     let above = ExternalPrinter::new(LINES);
-    let pastes = Pastes::new(agent.config().trust.paste == PasteTrust::Mine);
+    let typed = context.home.path().join("data").join("terminal-typed.txt");
+    let pastes = Pastes::new(agent.config().trust.paste == PasteTrust::Mine, &typed);
     let environment = &context.environment;
     let mut chat = Chat {
         agent,
@@ -218,6 +219,7 @@ impl Chat<'_> {
                         output::tell(LEAVES);
                     } else {
                         // The arrow key brings it back; where it cannot be kept it is on the screen.
+                        self.draft.pastes.entered(&draft);
                         let _ = editor.history_mut().save(HistoryItem::from_command_line(draft));
                     }
                     None

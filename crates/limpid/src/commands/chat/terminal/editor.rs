@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use reedline::{
-    ColumnarMenu, EditCommand, Emacs, ExternalPrinter, FileBackedHistory, KeyCode, KeyModifiers, MenuBuilder, Reedline,
-    ReedlineEvent, ReedlineMenu, default_emacs_keybindings,
+    ColumnarMenu, EditCommand, Emacs, ExampleHighlighter, ExternalPrinter, FileBackedHistory, Highlighter, KeyCode,
+    KeyModifiers, MenuBuilder, Reedline, ReedlineEvent, ReedlineMenu, StyledText, default_emacs_keybindings,
 };
 
 use super::super::completer::SlashCompleter;
@@ -21,6 +21,19 @@ const MENU: &str = "commands";
 /// What the editor calls Ctrl-C, so that it leaves the line as it is.
 pub(super) const INTERRUPT: &str = "interrupt";
 
+/// Sees each line that is drawn, whichever key made it so.
+struct Watched {
+    pastes: Pastes,
+    drawn: ExampleHighlighter,
+}
+
+impl Highlighter for Watched {
+    fn highlight(&self, line: &str, cursor: usize) -> StyledText {
+        self.pastes.see(line);
+        self.drawn.highlight(line, cursor)
+    }
+}
+
 /// Makes one with history, pastes of several lines and a menu of commands that opens with a tab.
 pub(super) fn editor(
     context: &Context,
@@ -36,11 +49,13 @@ pub(super) fn editor(
     keys.add_binding(KeyModifiers::ALT, KeyCode::Enter, newline);
     let interrupt = ReedlineEvent::ExecuteHostCommand(INTERRUPT.to_owned());
     keys.add_binding(KeyModifiers::CONTROL, KeyCode::Char('c'), interrupt);
+    let watched = Watched { pastes: pastes.clone(), drawn: ExampleHighlighter::default() };
     let keys = LineFeeds { keys: Emacs::new(keys), is_last: Arc::default(), pastes, above: above.sender() };
     let shown = ColumnarMenu::default().with_name(MENU).with_columns(1);
     let editor = Reedline::create()
         .use_bracketed_paste(true)
         .with_external_printer(above)
+        .with_highlighter(Box::new(watched))
         .with_completer(Box::new(completer))
         .with_menu(ReedlineMenu::EngineCompleter(Box::new(shown)))
         .with_break_signal(Arc::clone(&keys.is_last))

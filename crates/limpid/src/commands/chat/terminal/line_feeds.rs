@@ -36,16 +36,10 @@ impl EditMode for LineFeeds {
             }
             _ => {}
         }
-        let is_paste = matches!(event, Event::Paste(_));
-        let done = if is_line_feed {
-            ReedlineEvent::Edit(vec![EditCommand::InsertNewline])
-        } else {
-            ReedlineRawEvent::try_from(event).map_or(ReedlineEvent::None, |event| self.keys.parse_event(event))
-        };
-        if !is_paste {
-            self.count(&done);
+        if is_line_feed {
+            return ReedlineEvent::Edit(vec![EditCommand::InsertNewline]);
         }
-        done
+        ReedlineRawEvent::try_from(event).map_or(ReedlineEvent::None, |event| self.keys.parse_event(event))
     }
 
     fn edit_mode(&self) -> PromptEditMode {
@@ -54,38 +48,6 @@ impl EditMode for LineFeeds {
 }
 
 impl LineFeeds {
-    /// Counts what is typed. What else comes into the line, out of the history or from a cut, is not counted.
-    fn count(&self, event: &ReedlineEvent) {
-        match event {
-            ReedlineEvent::Edit(commands) => commands.iter().for_each(|command| self.count_edit(command)),
-            ReedlineEvent::Multiple(events) | ReedlineEvent::UntilFound(events) => {
-                events.iter().for_each(|event| self.count(event));
-            }
-            ReedlineEvent::Up => self.pastes.went_up(),
-            ReedlineEvent::PreviousHistory
-            | ReedlineEvent::NextHistory
-            | ReedlineEvent::SearchHistory
-            | ReedlineEvent::OpenEditor => self.pastes.begin(),
-            _ => {}
-        }
-    }
-
-    fn count_edit(&self, command: &EditCommand) {
-        match command {
-            EditCommand::InsertChar(letter) => self.pastes.typed(*letter),
-            EditCommand::InsertNewline => self.pastes.typed('\n'),
-            EditCommand::Backspace | EditCommand::Delete => self.pastes.erased(),
-            EditCommand::Clear
-            | EditCommand::CutCurrentLine
-            | EditCommand::CutFromStart
-            | EditCommand::CutFromLineStart
-            | EditCommand::CutToEnd
-            | EditCommand::CutToLineEnd
-            | EditCommand::KillLine => self.pastes.begin(),
-            _ => {}
-        }
-    }
-
     /// Nobody waits for it: where the queue is full it is not told.
     fn tell(&self, text: Option<String>) {
         if let Some(text) = text {
