@@ -3,12 +3,14 @@
 
 mod exact;
 mod joins;
+mod unloaded;
 
 use std::borrow::Cow;
 use std::fmt;
 
-pub use self::exact::{exact, exact_line};
+pub use self::exact::{exact, exact_json, exact_line};
 use self::joins::{is_joiner, joins};
+pub use self::unloaded::Unloaded;
 use crate::boundary::is_invisible;
 
 /// What a person may be shown: nothing in it steers what shows it. Notices take nothing else.

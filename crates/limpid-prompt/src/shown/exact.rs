@@ -1,121 +1,78 @@
 //! Text as somebody is shown it who says yes to it: no two texts look alike. What a question shows is what is sent, so a secret must not
-//! be spelled by which of two letters stands there that are drawn the same.
+//! be spelled by which of two letters stands there that are drawn the same. What stays is a list of what people write, and of what is drawn
+//! alike one: the letter of the script of its word, the spelling of Unicode's form C, the sign that the text has most often.
+
+mod kana;
+mod signs;
+mod spelling;
+mod twins;
+mod words;
 
 use std::borrow::Cow;
-use std::ops::Range;
 
-use unicode_normalization::char::{canonical_combining_class, compose};
-use unicode_script::{Script, UnicodeScript as _};
-use unicode_security::skeleton;
-
-use super::joins::is_joiner;
 use super::shown;
 
-/// Signs that look like one of ASCII and that people write: each has a look of its own in print.
-const USUAL: &str = "‘’“”–—…•·«»";
-
-/// Scripts with letters that look like those of ASCII.
-const ALIKE: [Script; 6] =
-    [Script::Cyrillic, Script::Greek, Script::Armenian, Script::Cherokee, Script::Coptic, Script::Lisu];
-
-/// Letters of ASCII that such a script has alike.
-const ASCII_ALIKE: &str = "aceopxyijsvABCEHIKMNOPTXYZ";
-
-/// The text with everything written out that [`shown`] writes out, and what looks like something else: blanks but the usual one, letters
-/// of another script that are drawn as those around them, accents that are one letter with what stands before them.
+/// The text with everything written out that [`shown`] writes out, and what looks like something else: letters of another script or in
+/// another spelling, blanks, signs that are drawn as others.
 pub fn exact(text: &str) -> Cow<'_, str> {
-    if text.is_ascii() {
+    let letters: Vec<char> = text.chars().collect();
+    let odd = odd(&letters);
+    if !odd.contains(&true) {
         return shown(text);
     }
-    let letters: Vec<char> = text.chars().collect();
-    let words = words(&letters);
-    let mut is_alike = vec![false; letters.len()];
-    let own = |word: &Range<usize>| letters[word.clone()].iter().find_map(|letter| certain(*letter));
-    // A word whose letters tell nothing is of the script of the last one that does; the first ones, of the first that does.
-    let mut script = words.iter().find_map(own).unwrap_or(Script::Latin);
-    for word in &words {
-        script = own(word).unwrap_or(script);
-        for place in word.clone() {
-            is_alike[place] = is_other(letters[place], script);
-        }
-    }
     let mut out = String::with_capacity(text.len() + 16);
-    let mut before = None;
-    for (letter, is_alike) in letters.into_iter().zip(is_alike) {
-        if is_alike || is_odd(before, letter) {
-            out.extend(letter.escape_unicode());
-        } else {
-            out.push(letter);
+    for (letter, is_odd) in letters.into_iter().zip(odd) {
+        match is_odd {
+            true => out.extend(letter.escape_unicode()),
+            false => out.push(letter),
         }
-        before = Some(letter);
     }
-    match shown(&out) {
-        Cow::Borrowed(_) => Cow::Owned(out),
-        Cow::Owned(shown) => Cow::Owned(shown),
+    Cow::Owned(shown(&out).into_owned())
+}
+
+/// JSON with the same letters written as it writes letters, so that it stays the same value.
+pub fn exact_json(json: &str) -> String {
+    let letters: Vec<char> = json.chars().collect();
+    let odd = odd(&letters);
+    let (mut out, mut is_in_text, mut at) = (String::with_capacity(json.len() + 16), false, 0);
+    while at < letters.len() {
+        // What is written so already stays as it is.
+        let escaped = match letters[at..] {
+            ['\\', 'u', ..] => 6,
+            ['\\', _, ..] => 2,
+            _ => 0,
+        };
+        if escaped > 0 {
+            out.extend(&letters[at..(at + escaped).min(letters.len())]);
+            at += escaped;
+            continue;
+        }
+        is_in_text ^= letters[at] == '"';
+        match odd[at] && (is_in_text || !letters[at].is_ascii()) && letters[at] != '"' {
+            true => out.extend(letters[at].encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}"))),
+            false => out.push(letters[at]),
+        }
+        at += 1;
     }
+    super::shown_json(&out).into_owned()
+}
+
+/// Which letters are to be written out.
+fn odd(letters: &[char]) -> Vec<bool> {
+    let mut odd = vec![false; letters.len()];
+    signs::mark(letters, &mut odd);
+    if !letters.iter().all(char::is_ascii) {
+        words::mark(letters, &mut odd);
+        spelling::mark(letters, &mut odd);
+        twins::mark(letters, &mut odd);
+        kana::mark(letters, &mut odd);
+    }
+    odd
 }
 
 /// The same on one line.
 pub fn exact_line(text: &str) -> String {
     super::shown_line(&exact(text))
-}
-
-/// The places of words: runs of letters, digits and what belongs to them.
-fn words(letters: &[char]) -> Vec<Range<usize>> {
-    let mut words: Vec<Range<usize>> = Vec::new();
-    for (at, letter) in letters.iter().enumerate() {
-        if !letter.is_alphanumeric() && canonical_combining_class(*letter) == 0 {
-            continue;
-        }
-        match words.last_mut() {
-            Some(word) if word.end == at => word.end = at + 1,
-            _ => words.push(at..at + 1),
-        }
-    }
-    words
-}
-
-/// The script of a letter that looks like none of another one.
-fn certain(letter: char) -> Option<Script> {
-    let is_certain =
-        letter.is_alphabetic() && if letter.is_ascii() { !ASCII_ALIKE.contains(letter) } else { !is_as_ascii(letter) };
-    let script = letter.script();
-    let is_of_one = !matches!(script, Script::Common | Script::Inherited | Script::Unknown);
-    (is_certain && is_of_one).then_some(script)
-}
-
-/// Whether a letter looks like one of the script that its word is of, and is none.
-fn is_other(letter: char, script: Script) -> bool {
-    let is_alike = ALIKE.contains(&script);
-    match letter.is_ascii() {
-        true => is_alike && ASCII_ALIKE.contains(letter),
-        // Letters of full width and of formulas have the look of ASCII and no script of their own.
-        false => is_as_ascii(letter) && (letter.script() != script || script == Script::Latin),
-    }
-}
-
-/// Whether a letter is drawn as letters or digits of ASCII. The small i without a dot is a letter of Turkish, and looks like one.
-fn is_as_ascii(letter: char) -> bool {
-    let mut drawn = skeleton(letter.encode_utf8(&mut [0; 4])).collect::<Vec<_>>().into_iter();
-    !letter.is_ascii() && letter != 'ı' && drawn.all(|letter| letter.is_ascii_alphanumeric())
-}
-
-/// Whether a letter is a blank, sign or accent that looks like another one, or makes one letter with what stands before it.
-fn is_odd(before: Option<char>, letter: char) -> bool {
-    if letter.is_ascii() {
-        return false;
-    }
-    let is_blank = letter.is_whitespace() && letter != '\u{3000}';
-    // How wide what they belong to is drawn is not the same everywhere, and in a call they mean nothing.
-    let is_of_picture = matches!(letter, '\u{fe0e}' | '\u{fe0f}' | '\u{20e3}');
-    // What is drawn as nothing is written out, or joins pictures, as everywhere.
-    let is_sign = !letter.is_alphanumeric()
-        && canonical_combining_class(letter) == 0
-        && !USUAL.contains(letter)
-        && !is_joiner(letter)
-        && skeleton(letter.encode_utf8(&mut [0; 4])).all(|drawn| drawn.is_ascii_graphic());
-    let is_joined = before.is_some_and(|before| compose(before, letter).is_some());
-    is_blank || is_of_picture || is_sign || is_joined
 }
 
 #[cfg(test)]
@@ -124,16 +81,29 @@ mod tests {
 
     // SEC-060 SEC-077
     #[test]
-    fn what_people_write_stays_as_it_is() {
+    fn what_people_write_in_many_languages_stays_as_it_is() {
         for text in [
             "plain words",
-            "Grüße, Übergröße, café, señor, Işık ılık",
+            "schöne Grüße, wir hören dich gern: „fröhlich“ – mögen; 20 °C, 5 µm, 3 × 4 m², § 5. Im Frühjahr kostet’s 3,50 €…",
+            "Noël, naïf, l’été à Besançon : « ça va ? » Œuvre, cœur, où — j’ai ½ baguette, n° 3",
+            "¡Hola! ¿Qué tal, señor? Işık ılık, şişe. Łódź, żółć. Říše, kůň. Xin chào, tiếng Việt rất khó: ẳng, ữ, ợ. Þórður",
             "“We’re here” – he said… • 5 °C, 3 €",
-            "Привет, мама и папа! Это о нас: я и он, а у неё USB-кабель.",
-            "Καλημέρα, πώς είσαι; Ο καφές και το νερό.",
-            "日本語 a b c, Tシャツ, 한국어",
-            "שלום עולם, مرحبا",
-            "👩\u{200d}🚀 and 🇩🇪",
+            "Καλημέρα, πώς είσαι; Ο καφές και το νερό κοστίζουν 3,50 €. «Ναι», είπε ο Γιώργος. Θέλω θάλασσα",
+            "Привет, мама и папа! Это о нас: я и он, а у неё USB-кабель. В 3 часа — объём. № 5, ул. Ленина, д. 5.",
+            "Українська: їжак, п’ять, Київ. Српски: ђак, љубав. Қазақ: әріп, ңұсқа, ү, ө, һ. Монгол: Өнөөдөр үүлтэй, улаан үнэг",
+            "明日の午後3時に「東京駅」で会いましょう！カメラの力、パリへ行く、ヘリコプター、すべて、ベルリン、二人、ニュース、もう一度、ビール",
+            "らーめん、えーと、その一つ。工場、エネルギー、夕方、タクシー、カニ。（本日）：Tシャツ？\u{3000}次の段落。",
+            "你好，世界！我们明天下午三点在北京见面，好吗？（请带护照。）“谢谢”——价格是¥50。《红楼梦》、一九九〇年。繁體：說話，臺灣",
+            "안녕하세요, 내일 오후 3시에 서울역에서 만나요! ㅋㅋㅋ 漢字, iPhone을",
+            "नमस्ते, मैं कल तीन बजे दिल्ली में मिलूँगा। ज़रूर, पढ़ाई, क्षमा, ज्ञान, श्री, ऑफ़िस, ₹500, १२३",
+            "বাংলা ভাষা: কৌশল। ಸಾಫ್ಟ್\u{200c}ವೇರ್, నమస్కారం, வணக்கம், നമസ്കാരം, ਊਠ, કેમ છો? ශ්\u{200d}රී ලංකා",
+            "مرحبا، كيف حالك؟ أريد أن ألتقي بك غداً على شاطئ البحر: ٥٠٠ ريال؛ إلى القاهرة، الله، مُحَمَّد",
+            "سلام، می\u{200c}خواهم فردا ساعت ۳ در تهران شما را ببینم. خانهٔ ما",
+            "آپ کیسے ہیں؟ بھائی، چھوٹی، ٹھیک ہے، گئے۔",
+            "שלום עולם, ניפגש בתל־אביב. שָׁלוֹם",
+            "สวัสดีครับ น้ำท่วม กรุงเทพฯ ទេ។ ინტერნეტი Բարեւ, ինչպե՞ս եք։",
+            "👩\u{200d}🚀 and 🇩🇪 👍🏽 👨\u{200d}👩\u{200d}👧 ❤ ✅",
+            r#"{"to":"+49301111","text":"Привет\nЯ дома\nтам \"да\" и всё"}"#,
         ] {
             assert_eq!(exact(text), text);
         }
@@ -155,5 +125,80 @@ mod tests {
         ] {
             assert_eq!(exact(text), expected, "{text:?}");
         }
+    }
+
+    /// Of two texts that are the same picture at most one is shown as it is.
+    // SEC-060 SEC-077
+    #[test]
+    fn a_text_has_one_way_to_be_written() {
+        for (text, expected) in [
+            // Letters with accents of another script.
+            ("schöne Gr\u{4f1}ße, h\u{4e7}ren", r"schöne Gr\u{4f1}ße, h\u{4e7}ren"),
+            ("No\u{451}l, na\u{457}f", r"No\u{451}l, na\u{457}f"),
+            // Twins, which form C makes one.
+            ("5 \u{b5}m, 7 \u{3bc}m", "5 \u{b5}m, 7 \\u{3bc}m"),
+            ("eins · zwei \u{387} drei", r"eins · zwei \u{387} drei"),
+            ("άλφα \u{1f71}λφα 5 \u{2126} \u{212b} \u{f900}", r"άλφα \u{1f71}λφα 5 \u{2126} \u{212b} \u{f900}"),
+            ("g\u{327} 1\u{307} i\u{307} e\u{301}\u{301}", r"g\u{327} 1\u{307} i\u{307} e\u{301}\u{301}"),
+            ("शाम को \u{905}\u{93e}ना", r"शाम को अ\u{93e}ना"),
+            ("แม่ เ\u{e40}ละ", r"แม่ เ\u{e40}ละ"),
+            // Letters of one script.
+            ("ă ă \u{1ce}, ş ş \u{219}, Đ Đ \u{189}", r"ă ă \u{1ce}, ş ş \u{219}, Đ Đ \u{189}"),
+            ("كيف في ک\u{6cc}ف", r"كيف في \u{6a9}\u{6cc}ف"),
+            ("说 說 說 \u{8aac} 日日\u{66f0}", r"说 說 說 \u{8aac} 日日\u{66f0}"),
+            ("В 3 часа, \u{417} часа, 1\u{41e}", r"В 3 часа, \u{417} часа, 1\u{41e}"),
+            // Kana and Han.
+            (
+                "\u{529b}メラの力、\u{30ed}の中、パリ\u{30d8}行く、の\u{30fc}つ",
+                r"\u{529b}メラの力、\u{30ed}の中、パリ\u{30d8}行く、の\u{30fc}つ",
+            ),
+            // Signs.
+            ("don’t won’t don\u{2bc}t don't", r"don’t won’t don\u{2bc}t don\u{27}t"),
+            ("北京,上海，好", r"北京\u{2c}上海，好"),
+            ("well... now…", r"well... now\u{2026}"),
+            ("3 × 4, 3 x 4", r"3 \u{d7} 4, 3 x 4"),
+            ("\u{1f1fa}\u{1f1f8}\u{1f1fa}\u{1f1f2}", "\u{1f1fa}\u{1f1f8}\\u{1f1fa}\\u{1f1f2}"),
+            // Blanks, and what nobody sees.
+            ("a\u{2800}b a\u{3000}b", r"a\u{2800}b a\u{3000}b"),
+            ("東京\u{3000}大阪  京都", r"東京\u{3000}大阪  京都"),
+            ("at six \nand\tseven  ", r"at six\u{20}\nand\u{9}seven\u{20}\u{20}"),
+            ("\u{1bca0}a\u{1d159}b\u{16fe4}c\u{13441}", r"\u{1bca0}a\u{1d159}b\u{16fe4}c\u{13441}"),
+            (
+                "🍎\u{200d}🍌 क्\u{200d}त क्\u{200c} 👩\u{200d}🚀 👩🚀",
+                r"🍎\u{200d}🍌 क्\u{200d}त क्\u{200c} 👩\u{200d}🚀 👩🚀",
+            ),
+        ] {
+            assert_eq!(exact(text), expected.replace("\\nand", "\nand"), "{text:?}");
+        }
+    }
+
+    // SEC-060 SEC-077
+    #[test]
+    fn json_stays_the_same_value_and_shows_what_it_holds() {
+        let values = serde_json::json!({
+            "t\u{435}xt": "S\u{435}\u{435}\u{a0}you \n\"Привет\" м\u{61}м\u{61} \u{1f1fa}\u{1f1f2} \u{e9} \u{1b}", "n": 1e300, "я": [true, null, "\\"],
+        });
+        for json in
+            [values.to_string(), serde_json::to_string_pretty(&values).unwrap(), r#"{"я": "\u00e9 \u0061"}"#.to_owned()]
+        {
+            let shown = exact_json(&json);
+            let read = |json: &str| serde_json::from_str::<serde_json::Value>(json).unwrap();
+            assert_eq!(read(&shown), read(&json), "{shown}");
+        }
+        let shown = exact_json(&values.to_string());
+        assert!(
+            shown.contains(r"S\u0435\u0435\u00a0you") && shown.contains("Привет") && shown.contains(r"м\u0061м"),
+            "{shown}"
+        );
+    }
+
+    // SEC-077
+    #[test]
+    fn a_text_is_gone_through_once() {
+        let begun = std::time::Instant::now();
+        for piece in ["… ", " ", "e\u{304}", "👩\u{200d}", "力", "\u{1f1fa}"] {
+            exact(&piece.repeat(5_000));
+        }
+        assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
     }
 }
