@@ -1,12 +1,16 @@
 //! What a model wrote, as HTML. Nothing of it is markup but what Markdown makes: HTML stands there as text, a picture is a link to
 //! it, and a link leads to the web or to a mail program, or is no link.
 
+mod link;
+
 use std::borrow::Cow;
 
 use limpid_prompt::shown::shown;
 use pulldown_cmark::{
     Alignment, CodeBlockKind, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd, html,
 };
+
+use link::Address;
 
 /// The HTML of a text.
 pub(crate) fn to_html(text: &str) -> String {
@@ -58,7 +62,7 @@ fn parser(text: &str) -> Parser<'_> {
 struct Safe<'a, I> {
     events: I,
     /// For each link that is open, its address and its words so far, if it is one.
-    links: Vec<Option<(String, String)>>,
+    links: Vec<Option<(Address, String)>>,
     waiting: Option<Event<'a>>,
 }
 
@@ -68,24 +72,30 @@ impl<'a, I: Iterator<Item = Event<'a>>> Safe<'a, I> {
     }
 
     /// A link names its address, whatever its writer has it named.
-    fn open(&mut self, address: CowStr<'a>) -> Event<'a> {
-        let leads = leads_somewhere(&address);
-        self.links.push(leads.then(|| (address.to_string(), String::new())));
-        match leads {
-            true => {
-                let title = words(address.clone());
-                Event::Start(Tag::Link { link_type: LinkType::Inline, dest_url: address, title, id: "".into() })
+    fn open(&mut self, address: &str) -> Event<'a> {
+        let address = Address::parse(address);
+        let event = match &address {
+            Some(address) => {
+                let url = CowStr::from(address.url().to_owned());
+                Event::Start(Tag::Link {
+                    link_type: LinkType::Inline,
+                    dest_url: url.clone(),
+                    title: url,
+                    id: "".into(),
+                })
             }
-            false => Event::Text("".into()),
-        }
+            None => Event::Text("".into()),
+        };
+        self.links.push(address.map(|address| (address, String::new())));
+        event
     }
 
-    /// Behind a link stands where it leads, unless its words are that.
+    /// Behind a link stands where it leads and all that is sent there, unless its words are that.
     fn close(&mut self) -> Event<'a> {
         match self.links.pop() {
             Some(Some((address, said))) => {
-                let place = place(&address).filter(|_| said.trim() != address);
-                self.waiting = place.map(|place| Event::Text(shown(&format!(" ({place})")).into_owned().into()));
+                self.waiting =
+                    (!address.is_said_by(&said)).then(|| Event::Text(format!(" ({})", address.short()).into()));
                 Event::End(TagEnd::Link)
             }
             _ => Event::Text("".into()),
@@ -122,10 +132,10 @@ impl<'a, I: Iterator<Item = Event<'a>>> Iterator for Safe<'a, I> {
             }
             Event::End(TagEnd::Heading(level)) => Event::End(TagEnd::Heading(below(level))),
             Event::Start(Tag::Table(columns)) => Event::Start(Tag::Table(vec![Alignment::None; columns.len()])),
-            Event::Start(Tag::Link { dest_url, .. }) => self.open(dest_url),
+            Event::Start(Tag::Link { dest_url, .. }) => self.open(&dest_url),
             Event::End(TagEnd::Link) => self.close(),
             Event::Start(Tag::Image { dest_url, .. }) => {
-                let opened = self.open(dest_url);
+                let opened = self.open(&dest_url);
                 self.waiting = Some(Event::Text("picture: ".into()));
                 opened
             }
@@ -170,23 +180,6 @@ const fn below(level: HeadingLevel) -> HeadingLevel {
     }
 }
 
-/// Where an address leads: the host of a page, or whom a letter goes to.
-fn place(address: &str) -> Option<String> {
-    let (scheme, rest) = address.split_once(':')?;
-    if scheme.eq_ignore_ascii_case("mailto") {
-        return Some(rest.split('?').next().unwrap_or_default().to_owned());
-    }
-    let rest = rest.trim_start_matches(['/', '\\']);
-    let host = rest.split(['/', '\\', '?', '#']).next().unwrap_or_default();
-    Some(host.rsplit('@').next().unwrap_or(host).to_owned())
-}
-
-/// Whether an address is one of the web or of a mail program. One that is relative would lead into this page.
-fn leads_somewhere(address: &str) -> bool {
-    let Some((scheme, _)) = address.split_once(':') else { return false };
-    ["http", "https", "mailto"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -200,8 +193,8 @@ mod tests {
         <h3>A</h3>
         <p>&lt;script&gt;alert(1)&lt;/script&gt;
         </p>
-        <p><strong>b</strong> &lt;img src=x onerror=y&gt; <a href="https://evil.example/p.png" title="https://evil.example/p.png">picture: seen</a> (evil.example)</p>
-        <p>in go <a href="https://example.com" title="https://example.com">out</a> (example.com)</p>
+        <p><strong>b</strong> &lt;img src=x onerror=y&gt; <a href="https://evil.example/p.png" title="https://evil.example/p.png">picture: seen</a> (evil.example/p.png)</p>
+        <p>in go <a href="https://example.com/" title="https://example.com/">out</a> (example.com)</p>
         <table><thead><tr><th>a</th><th>b</th></tr></thead><tbody>
         <tr><td>1</td><td><code>&lt;b&gt;</code></td></tr>
         </tbody></table>
@@ -236,19 +229,21 @@ mod tests {
         for (text, wanted) in [
             (
                 "[https://hotel.example](http://evil.example/?pin=4711 \"https://hotel.example\")",
-                "https://hotel.example</a> (evil.example)</p>",
+                "https://hotel.example</a> (evil.example/?pin=4711)</p>",
             ),
             ("[here](https://hotel.example@evil.example/)", "here</a> (evil.example)</p>"),
-            ("[Eve](mailto:eve@evil.example?body=4711)", "Eve</a> (eve@evil.example)</p>"),
+            ("[Eve](mailto:eve@evil.example?body=4711)", "Eve</a> (eve@evil.example?body=4711)</p>"),
             ("<https://hotel.example/>", "https://hotel.example/</a></p>"),
+            ("[the room](https://hotel.example/rooms?x=4711)", "the room</a> (hotel.example/rooms?x=4711)</p>"),
+            ("[the room](http://h\u{43e}tel.example/)", "the room</a> (xn--htel-55d.example)</p>"),
+            ("<http://h\u{43e}tel.example/>", "h\u{43e}tel.example/</a> (xn--htel-55d.example)</p>"),
+            ("[the map](http:/tasks)", "<p>the map</p>"),
             ("[`a` b](https://hotel.example)", "<code>a</code> b</a> (hotel.example)</p>"),
         ] {
             let page = to_html(text);
             assert!(page.trim_end().ends_with(wanted), "{page}");
-            assert!(
-                !page.contains("title=\"https://hotel.example\"") || text.contains("(https://hotel.example)"),
-                "{page}"
-            );
+            let leads_there = text.contains("(https://hotel.example") || text.starts_with('<');
+            assert!(!page.contains("title=\"https://hotel.example/") || leads_there, "{page}");
         }
     }
 
@@ -259,7 +254,7 @@ mod tests {
             "[&#x202e;elpmaxe](https://evil.example \"&#x202e;t\") &#27;[2J `a\u{202e}`\n\n<b>\u{200b}&#x202e;</b>\n";
         let page = to_html(text);
         assert_eq!(shown(&page), page.as_str());
-        assert!(page.contains(r">\u{202e}elpmaxe</a>") && page.contains(r#"title="https://evil.example""#), "{page}");
+        assert!(page.contains(r">\u{202e}elpmaxe</a>") && page.contains(r#"title="https://evil.example/""#), "{page}");
     }
 
     // SUR-020
