@@ -9,7 +9,7 @@ use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{SessionId, SessionInfoUpdate, SessionUpdate};
 use agent_client_protocol::{Client, Error};
 use limpid_core::{ConversationId, TurnId};
-use limpid_prompt::shown::shown_line;
+use limpid_prompt::shown::{Unloaded, shown_line};
 use limpid_runtime::{Agent, ChatRequest, ConversationChoice, Event, EventKind, OpenClient};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
@@ -46,6 +46,8 @@ pub(crate) struct Session {
     /// What the session has cost, in millionths of a dollar.
     cost: AtomicU64,
     title: Mutex<String>,
+    /// What the editor draws of answers fetches nothing.
+    pub(crate) unloaded: Mutex<Unloaded>,
     pub(crate) tasks: TaskTracker,
     closed: CancellationToken,
     open: Mutex<Option<OpenClient>>,
@@ -77,6 +79,7 @@ impl Session {
             turns: Mutex::default(),
             cost: AtomicU64::new(0),
             title: Mutex::default(),
+            unloaded: Mutex::default(),
             tasks: TaskTracker::new(),
             closed: CancellationToken::new(),
             open: Mutex::default(),

@@ -1,5 +1,7 @@
 //! Updates of a session, as an editor shows them. Every text in them is written out where a screen would follow it.
 
+use std::sync::PoisonError;
+
 use agent_client_protocol::v1::schema::{
     ContentBlock, ContentChunk, Notice, NoticeSeverity, SessionNotification, SessionUpdate,
 };
@@ -21,7 +23,8 @@ impl Session {
     /// More of the answer.
     pub(crate) fn answer(&self, more: &str) {
         if !more.is_empty() {
-            self.send(SessionUpdate::AgentMessageChunk(ContentChunk::new(text(more))));
+            let more = self.unloaded.lock().unwrap_or_else(PoisonError::into_inner).push(more);
+            self.send(SessionUpdate::AgentMessageChunk(ContentChunk::new(text(&more))));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use limpid_core::Usage;
 use limpid_core::goal::WithoutMarkers;
-use limpid_prompt::shown::shown;
+use limpid_prompt::shown::{Unloaded, shown};
 use limpid_runtime::{Finish, Outcome, TurnEvent, TurnHandle};
 use tokio_util::sync::CancellationToken;
 
@@ -26,6 +26,7 @@ pub(super) struct Answering {
     /// Cancelled when the server ends; the turn is carried on by the next one.
     ending: CancellationToken,
     markers: Option<WithoutMarkers>,
+    unloaded: Unloaded,
     /// All that was said.
     pub(super) text: String,
     usage: Usage,
@@ -42,6 +43,7 @@ impl Answering {
             handle,
             ending,
             markers: hides_markers.then(WithoutMarkers::default),
+            unloaded: Unloaded::default(),
             text: String::new(),
             usage: Usage::default(),
             is_next_part: false,
@@ -131,8 +133,8 @@ impl Answering {
             return None;
         }
         // Clients print what comes as it comes.
-        let text = shown(text);
-        let text = if std::mem::take(&mut self.is_next_part) { format!("\n\n{text}") } else { text.into_owned() };
+        let text = self.unloaded.push(&shown(text));
+        let text = if std::mem::take(&mut self.is_next_part) { format!("\n\n{text}") } else { text };
         self.text.push_str(&text);
         Some(Piece::Text(text))
     }

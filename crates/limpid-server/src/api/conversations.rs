@@ -8,7 +8,7 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::StatusCode;
 use limpid_core::{ConversationId, Role};
-use limpid_prompt::shown::shown_json;
+use limpid_prompt::shown::{Unloaded, shown_json};
 use limpid_runtime::said::{Said, said};
 use limpid_runtime::{ChatRequest, ConversationChoice};
 use limpid_store::{Conversation, StoredMessage};
@@ -242,7 +242,7 @@ impl MessageView {
                 Said::Agent { words, result, .. } => ("agent", format!("{words}\n{result}").trim().to_owned()),
                 Said::HandedIn(text, _) => ("handed_in", text.to_owned()),
             },
-            Role::Assistant => ("model", message.text.clone()),
+            Role::Assistant => ("model", Unloaded::whole(&message.text)),
             Role::Tool => ("tool", message.text.clone()),
             Role::System => return None,
         };

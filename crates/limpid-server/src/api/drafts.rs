@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::State;
-use limpid_prompt::shown::shown_json;
+use limpid_prompt::shown::{exact_json, exact_line};
 use limpid_store::{Draft, DraftId};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -74,10 +74,10 @@ impl DraftView {
             id: draft.id.0,
             conversation: new.conversation.to_string(),
             tool: said(&new.tool),
-            arguments: shown_json(&new.arguments).into_owned(),
-            destination: new.destination.as_deref().map(said),
-            folder: said(&new.folder),
-            why: said(&new.why),
+            arguments: exact_json(&new.arguments),
+            destination: new.destination.as_deref().map(exact_line),
+            folder: exact_line(&new.folder),
+            why: exact_line(&new.why),
             trust: new.trust.as_str(),
             state: draft.state.as_str(),
             detail: said(&draft.detail),

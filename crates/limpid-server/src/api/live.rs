@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use limpid_core::{CallId, ConversationId, TurnId};
+use limpid_prompt::shown::Unloaded;
 use limpid_runtime::{ApprovalAnswer, QuestionPart, TurnEvent, TurnHandle};
 use tokio::sync::{mpsc, watch};
 
@@ -149,6 +150,7 @@ pub(super) fn follow(page: &Arc<Page>, live: Arc<Live>, mut handle: TurnHandle) 
         let (sender, mut answers) = mpsc::unbounded_channel::<(CallId, ApprovalAnswer)>();
         let mut own: Option<TurnId> = None;
         let mut is_elsewhere = false;
+        let mut unloaded = Unloaded::default();
         let mut asked = Vec::new();
         loop {
             let event = tokio::select! {
@@ -180,7 +182,7 @@ pub(super) fn follow(page: &Arc<Page>, live: Arc<Live>, mut handle: TurnHandle) 
                 }
                 _ => {}
             }
-            if let Some(event) = LiveEvent::of(&event).filter(|_| !is_elsewhere) {
+            if let Some(event) = LiveEvent::of(&event, &mut unloaded).filter(|_| !is_elsewhere) {
                 live.tell(&event);
             }
             if event.is_last() {

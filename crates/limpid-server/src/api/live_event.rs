@@ -1,7 +1,7 @@
 //! What happens in a conversation, as a program is told it.
 
 use limpid_core::Usage;
-use limpid_prompt::shown::{shown, shown_json};
+use limpid_prompt::shown::{Unloaded, exact_json, exact_line, shown, shown_json};
 use limpid_runtime::{ApprovalAnswer, Outcome, QuestionPart, TurnEvent};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -163,12 +163,12 @@ impl QuestionView {
         Self {
             question,
             call: part.id.to_string(),
-            name: said(&part.name),
-            arguments: shown_json(&part.arguments).into_owned(),
-            destination: part.destination.as_deref().map(said),
-            folder: said(&part.folder),
-            reason: said(&part.reason),
-            pattern: part.pattern.as_deref().map(said),
+            name: exact_line(&part.name),
+            arguments: exact_json(&part.arguments),
+            destination: part.destination.as_deref().map(exact_line),
+            folder: exact_line(&part.folder),
+            reason: exact_line(&part.reason),
+            pattern: part.pattern.as_deref().map(exact_line),
         }
     }
 }
@@ -179,8 +179,8 @@ pub(super) fn said(text: &str) -> String {
 }
 
 impl LiveEvent {
-    /// What a program is told of an event of a turn.
-    pub(super) fn of(event: &TurnEvent) -> Option<Self> {
+    /// What a program is told of an event of a turn, whose answer comes in pieces.
+    pub(super) fn of(event: &TurnEvent, unloaded: &mut Unloaded) -> Option<Self> {
         Some(match event {
             // A question is told with its number.
             TurnEvent::Accepted { .. } | TurnEvent::FormAsked(_) | TurnEvent::ApprovalRequested { .. } => return None,
@@ -188,7 +188,7 @@ impl LiveEvent {
                 Self::Started { turn: turn.as_ref().map(ToString::to_string), model: model.clone() }
             }
             TurnEvent::Reasoning(text) => Self::Reasoning { text: said(text) },
-            TurnEvent::Text(text) => Self::Text { text: said(text) },
+            TurnEvent::Text(text) => Self::Text { text: unloaded.push(&said(text)) },
             TurnEvent::Retrying { reason, model } => Self::Retrying { reason: said(reason), model: model.clone() },
             TurnEvent::ToolStarted { id, name, arguments } => Self::ToolStarted {
                 id: id.to_string(),
@@ -208,7 +208,7 @@ impl LiveEvent {
                     Outcome::Cancelled => ("cancelled", None),
                     Outcome::Failed { message, .. } => ("failed", Some(said(message))),
                 };
-                Self::Done { outcome, answer: answer.as_deref().map(said), message }
+                Self::Done { outcome, answer: answer.as_deref().map(|answer| Unloaded::whole(&said(answer))), message }
             }
             TurnEvent::Interrupted(message) => Self::Interrupted { message: said(message) },
         })
