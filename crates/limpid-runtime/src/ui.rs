@@ -3,11 +3,13 @@
 //!
 //! Whose words those are: the owner presses, but the model chose the words, and perhaps a stranger chose the model's. So the
 //! message has the label of the answer that it comes from, and it counts as handed in, not as typed: it gives no right, and where
-//! the answer was made from a stranger's text it stands in a boundary like that text.
+//! the answer was made from a stranger's text it stands in a boundary like that text. So it does where something was pasted into a field.
+
+use std::cell::Cell;
 
 use limpid_conversation::ChatRequest;
 use limpid_core::ui::{Tree, trees};
-use limpid_core::{ConversationId, Labelled, MessageId, Role};
+use limpid_core::{ConversationId, Labelled, MessageId, Role, Trust};
 use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
 use limpid_services::ui::may_be_interactive;
@@ -27,8 +29,17 @@ pub struct Live {
     pub message: MessageId,
     /// The newest message of all, those that were taken out included.
     newest: MessageId,
-    trust: limpid_core::Trust,
+    trust: Trust,
     trees: Vec<Tree>,
+}
+
+/// What was filled in.
+#[derive(Clone, Debug)]
+pub struct Filled {
+    /// The values: several where several were chosen.
+    pub values: Vec<String>,
+    /// Whether it was pasted, in more lines than count as typed.
+    pub is_pasted: bool,
 }
 
 /// What a press says.
@@ -41,10 +52,18 @@ pub struct Pressed {
 }
 
 impl Live {
-    /// What pressing a number says, with what was filled in by name.
-    pub fn press(&self, number: usize, given: impl Fn(&str) -> Option<Vec<String>>) -> Option<Pressed> {
-        let said = self.trees.iter().find_map(|tree| tree.message(number, &given))?;
-        Some(self.pressed(said))
+    /// What pressing a number says, with what was filled in by name, and whether that was pasted and may be anybody's text.
+    pub fn press(&self, number: usize, given: impl Fn(&str) -> Option<Filled>) -> Option<Pressed> {
+        let is_pasted = Cell::new(false);
+        // Only what goes along is asked for.
+        let value = |name: &str| {
+            let filled = given(name)?;
+            is_pasted.set(is_pasted.get() || filled.is_pasted);
+            Some(filled.values)
+        };
+        let said = self.trees.iter().find_map(|tree| tree.message(number, value))?;
+        let filled = if is_pasted.get() { Trust::Outside } else { Trust::Owner };
+        Some(self.pressed(said, filled))
     }
 
     /// What a typed line says by its number, such as `2` or `1 day: Tomorrow`.
@@ -57,12 +76,12 @@ impl Live {
         }
         let number = number.parse().ok()?;
         let said = self.trees.iter().find_map(|tree| tree.typed(number, behind))?;
-        Some(self.pressed(said))
+        Some(self.pressed(said, Trust::Owner))
     }
 
-    fn pressed(&self, said: String) -> Pressed {
+    fn pressed(&self, said: String, filled: Trust) -> Pressed {
         let key = format!("press {} {} {}", self.conversation, self.message.0, self.newest.0);
-        Pressed { said: Labelled::new(said, self.trust), key }
+        Pressed { said: Labelled::new(said, self.trust.join(filled)), key }
     }
 }
 

@@ -4,8 +4,34 @@
 const SHORT = 3;
 const LINE = 80;
 
-const rows = (text) => text.replace(/\n$/, "").split("\n")
+// A browser makes a line break of each of the three.
+const lines = (text) => text.replace(/\r\n?/g, "\n");
+const rows = (text) => lines(text).replace(/\n$/, "").split("\n")
   .reduce((sum, line) => sum + Math.max(1, Math.ceil([...line].length / LINE)), 0);
+export const isLong = (text) => rows(text) > SHORT;
+
+// What is no more in a text, and what is new in it from which place on.
+function difference(before, after) {
+  let start = 0;
+  while (start < Math.min(before.length, after.length) && before[start] === after[start]) start += 1;
+  let end = 0;
+  while (end < Math.min(before.length, after.length) - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  return { start, gone: before.slice(start, before.length - end), fresh: after.slice(start, after.length - end) };
+}
+
+// Calls when more comes into a field at once than keys bring, with the place and the words: by whatever way that is, and whatever the
+// clipboard says of it. What the field had before may come back, and a page's own script may put there what it likes.
+export function watched(field, onLong) {
+  let seen = field.value;
+  const had = new Set();
+  field.addEventListener("input", (event) => {
+    const { start, gone, fresh } = difference(seen, field.value);
+    if (isLong(gone)) had.add(gone).add(seen);
+    if (event.isTrusted && isLong(fresh) && !had.has(fresh) && !had.has(field.value)) onLong(start, fresh);
+    seen = field.value;
+  });
+  return () => { seen = field.value; };
+}
 const element = (name, props) => Object.assign(document.createElement(name), props);
 
 // Takes long pastes into a field as chips in a list; what is returned is sent along.
@@ -38,19 +64,29 @@ export function pastes(field, list) {
 
   function insert(text) {
     field.setRangeText(text, field.selectionStart, field.selectionEnd, "end");
+    isKnown();
     field.dispatchEvent(new Event("input", { bubbles: true }));
     field.focus();
   }
 
-  function take(event, text) {
-    text = text?.replaceAll("\r\n", "\n");
-    if (!text || rows(text) <= SHORT) return;
-    if (list.dataset.mine === "true") return mine.push(text);
-    event.preventDefault();
+  function keep(text) {
     if (!others.includes(text)) others.push(text);
     draw();
   }
 
+  function take(event, given) {
+    const text = lines(given ?? "");
+    if (!isLong(text)) return;
+    if (list.dataset.mine === "true") return mine.push(text);
+    event.preventDefault();
+    keep(text);
+  }
+
+  const isKnown = watched(field, (start, text) => {
+    if (list.dataset.mine === "true") return mine.push(text);
+    field.setRangeText("", start, start + text.length, "end");
+    keep(text);
+  });
   field.addEventListener("paste", (event) => take(event, event.clipboardData?.getData("text/plain")));
   field.addEventListener("drop", (event) => take(event, event.dataTransfer?.getData("text/plain")));
   return {
@@ -58,6 +94,7 @@ export function pastes(field, list) {
     kept: () => ({ others, mine }),
     put: (given) => {
       ({ others, mine } = given);
+      isKnown();
       draw();
     },
   };

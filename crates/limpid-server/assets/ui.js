@@ -1,4 +1,5 @@
 // Screens in answers. What a button says is made by the server from the stored answer; from here go a number and what was filled in.
+import { isLong, watched } from "./paste.js";
 import { post } from "./shell.js";
 
 const id = document.querySelector("#composer").dataset.id;
@@ -23,11 +24,33 @@ function filled(screen) {
   return JSON.stringify(values);
 }
 
+// What was pasted into a field may be anybody's text, as in the field of messages.
+const pastedNames = (screen) => JSON.stringify([...screen.querySelectorAll("[data-pasted]")]
+  .filter((each) => each.value).map((each) => each.closest("[data-name]")?.dataset.name));
+function pasted(field) {
+  field.dataset.pasted = "";
+  tell(field.closest(".ui"), "What you pasted is treated as outside text: it can't give orders.", "faint");
+}
+const looked = new WeakSet();
+document.addEventListener("focusin", ({ target }) => {
+  if (!target.closest?.(".ui") || !target.matches("input, textarea") || looked.has(target)) return;
+  looked.add(target);
+  watched(target, () => pasted(target));
+});
+for (const kind of ["paste", "drop"]) {
+  document.addEventListener(kind, (event) => {
+    const field = event.target.closest?.(".ui :is(input, textarea)");
+    const data = event.clipboardData ?? event.dataTransfer;
+    // A field of one line makes one of several.
+    if (field && ["text/plain", "text/html", "text/uri-list"].some((type) => isLong(data?.getData(type) ?? ""))) pasted(field);
+  });
+}
+
 async function press(screen, button) {
   const values = filled(screen);
   screen.disabled = true;
   try {
-    await post(`/c/${id}/press`, { message: screen.dataset.message, number: button.dataset.press, values });
+    await post(`/c/${id}/press`, { message: screen.dataset.message, number: button.dataset.press, values, pasted: pastedNames(screen) });
     document.querySelector("#say").focus();
   } catch (error) {
     screen.disabled = false;

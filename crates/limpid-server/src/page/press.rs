@@ -8,7 +8,8 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
 use axum::{Form, Json, Router};
 use limpid_core::ConversationId;
-use limpid_runtime::ui::live;
+use limpid_core::pasted::is_long;
+use limpid_runtime::ui::{Filled, live};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -30,6 +31,8 @@ struct Press {
     /// What was filled in, by name, as JSON.
     #[serde(default)]
     values: String,
+    /// The names of what was pasted in more lines than count as typed, as JSON. Where it is not said, all that is as long is that.
+    pasted: Option<String>,
 }
 
 pub(super) fn routes() -> Router<Arc<Page>> {
@@ -46,10 +49,24 @@ async fn press(
         "" => HashMap::new(),
         values => serde_json::from_str(values).map_err(|_| Trouble::invalid("The values are no lists by name."))?,
     };
+    let pasted: Option<Vec<String>> = match &press.pasted {
+        Some(names) => {
+            Some(serde_json::from_str(names).map_err(|_| Trouble::invalid("The pasted names are no list."))?)
+        }
+        None => None,
+    };
     let id = ConversationId::new(id);
     let live = live(&page.agent, &id).await?.filter(|live| live.message.0 == press.message);
     let live = live.ok_or_else(|| Trouble::invalid(OLD))?;
-    let pressed = live.press(press.number, |name| values.get(name).cloned());
+    let filled = |name: &str| {
+        let values = values.get(name)?.clone();
+        let is_pasted = match &pasted {
+            Some(pasted) => pasted.iter().any(|pasted| pasted == name),
+            None => values.iter().any(|value| is_long(value)),
+        };
+        Some(Filled { values, is_pasted })
+    };
+    let pressed = live.press(press.number, filled);
     let pressed = pressed.ok_or_else(|| Trouble::invalid("This form has no such button."))?;
     let (said, trust) = (pressed.said.value().clone(), pressed.said.trust());
     let handle = page.agent.chat(pressed.into_request(id)).await?;

@@ -47,6 +47,28 @@ scenario("what is not sent comes back after a reload, a screen and another conve
   is("in another tab", await (await other(page, here)).locator("#say").inputValue(), "");
 });
 
+scenario("a letter that comes into the field at once is somebody else's, however it comes and however its lines end", async () => {
+  const page = await talk("hello");
+  const insert = (words) => page.locator("#say").evaluate((field, words) => { field.focus(); document.execCommand("insertText", false, words); }, words);
+  await page.locator("#say").pressSequentially("Sum up: ");
+  await paste(page, LETTER.replaceAll("\n", "\r"));
+  is("of a clipboard with other line ends", await composer(page), ["Sum up: ", 1, []]);
+  await insert("a\nb\nc\nd\ne");
+  is("by no clipboard at all", await composer(page), ["Sum up: ", 2, []]);
+  await insert("two\nlines");
+  is("a short piece", await composer(page), ["Sum up: two\nlines", 2, []]);
+  for (const line of ["three", "four", "five"]) {
+    await page.keyboard.press("Shift+Enter");
+    await page.keyboard.type(line);
+  }
+  const typed = "Sum up: two\nlines\nthree\nfour\nfive";
+  is("typed line by line", await composer(page), [typed, 2, []]);
+  await page.keyboard.press("Control+a");
+  await page.keyboard.press("Control+x");
+  await page.keyboard.press("Control+z");
+  is("what was typed comes back", await composer(page), [typed, 2, []]);
+});
+
 /** The same browser's other tab. */
 async function other(page, address) {
   const tab = await page.context().newPage();
