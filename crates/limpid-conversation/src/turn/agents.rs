@@ -2,7 +2,7 @@
 
 use limpid_core::agent::is_notice;
 use limpid_core::message::{FAILED, OWNER_SAID_NO};
-use limpid_core::{ConversationId, FailureClass, Role};
+use limpid_core::{ConversationId, FailureClass, Role, Trust};
 use limpid_model::ModelError;
 use limpid_services::deliveries::visible_text;
 use limpid_services::directory::is_run;
@@ -15,6 +15,7 @@ use limpid_turn::{Effect, HeldCall, Why};
 
 use crate::event::TurnEvent;
 use crate::turn::running::RunningTurn;
+use crate::turn::start::title_of;
 
 /// Whether a turn may ask a model.
 pub(super) enum AgentsTurn {
@@ -127,6 +128,11 @@ pub(super) async fn unheard(turn: &mut RunningTurn, effects: &[Effect]) -> Resul
         return Ok(None);
     }
     let title = deps.directory.existing(conversation).await?.title;
+    // A title is the beginning of a message, which may be somebody else's; one that the owner gave is theirs.
+    let said =
+        deps.store().messages(conversation, None).await?.rows.into_iter().filter(|row| row.message.role == Role::User);
+    let same = said.filter(|row| title_of(row.typed.as_deref().unwrap_or(&row.message.text)) == title);
+    let of_title = same.map(|row| row.message.trust).fold(Trust::Owner, Trust::join).of_strangers();
     let notice = deps.notifications.prepare(conversation, title.clone(), text.clone());
     let delivery = NewDelivery {
         key: format!("answer/{}", turn.id()),
@@ -134,7 +140,7 @@ pub(super) async fn unheard(turn: &mut RunningTurn, effects: &[Effect]) -> Resul
         origin: DeliveryOrigin::Agent,
         title,
         text,
-        trust: turn.written(),
+        trust: turn.written().join(of_title),
         now_ms: deps.host().now_ms(),
     };
     Ok(Some(Unheard { delivery, notice }))

@@ -210,7 +210,7 @@ fn kept(conversation: &Conversation, ready: &Ready, typed: &Message) -> Option<T
         changes.push(ConversationChange::Session(Some(session.to_text())));
     }
     if conversation.title.is_empty() {
-        changes.push(ConversationChange::Title(title(&typed.text)));
+        changes.push(ConversationChange::Title(title_of(&typed.text)));
     }
     (!changes.is_empty()).then_some(TurnWrite::Conversation(changes))
 }
@@ -226,7 +226,8 @@ pub(super) fn start_of(started: &TurnStarted, past: &History) -> TurnStart {
     }
 }
 
-fn title(text: &str) -> String {
+/// The title that a conversation has of its first message.
+pub(super) fn title_of(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= TITLE {
         line
