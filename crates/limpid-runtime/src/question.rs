@@ -5,7 +5,7 @@ mod form;
 mod lines;
 
 pub use form::{field_frame, form_frame};
-pub use lines::{behind_margin, field, wrapped_field};
+pub use lines::{behind_margin, field, lines_behind_margin, wrapped_field};
 
 use crate::QuestionPart;
 
@@ -45,7 +45,6 @@ fn cut(text: &str, most: usize) -> (&str, usize) {
 #[cfg(test)]
 mod tests {
     use limpid_core::CallId;
-    use unicode_width::UnicodeWidthChar as _;
 
     use super::*;
 
@@ -89,12 +88,28 @@ mod tests {
         let breaks = "\n".repeat(500);
         let forged = "{}\n  what this would do:\n  tool    list_dir\n  why     nothing\n» y";
         let wide = "日本語 a b c ".repeat(90);
+        let ambiguous = format!("{}  to      +49301111 (Bob)", "…".repeat(96));
+        let russian = "Привет ".repeat(90);
         let codes = "\u{202e}\u{1b}".repeat(200);
-        for text in ["{}", "", forged, &breaks, &long, &wide, &codes, "a\u{2028}b", "│ \u{1b}[6A\u{1b}[J", "\t\t"] {
+        for text in [
+            "{}",
+            "",
+            forged,
+            &breaks,
+            &long,
+            &wide,
+            &ambiguous,
+            &russian,
+            &codes,
+            "a\u{2028}b",
+            "│ \u{1b}[6A\u{1b}[J",
+            "\t\t",
+        ] {
             for width in [40, 80, 120] {
                 let shown = frame(&part(text), width);
                 let lines: Vec<&str> = shown.split('\n').collect();
-                let columns = |line: &str| line.chars().map(|letter| letter.width().unwrap_or(0)).sum::<usize>();
+                let columns =
+                    |line: &str| line.chars().filter_map(unicode_width::UnicodeWidthChar::width_cjk).sum::<usize>();
                 assert!(lines.iter().all(|line| columns(line) <= width), "no line is broken by the screen: {shown}");
                 let asks = lines.iter().rposition(|line| line.starts_with("  what t")).unwrap();
                 let own: Vec<&str> = lines[asks..asks + 6].iter().map(|line| &line[..8]).collect();
@@ -117,6 +132,17 @@ mod tests {
             let said: Vec<&str> = why.split_whitespace().collect();
             assert_eq!(said, reason.split_whitespace().collect::<Vec<_>>(), "{shown}");
         }
+    }
+
+    // SEC-077
+    #[test]
+    fn a_text_with_its_line_breaks_begins_no_line_of_its_own_either() {
+        let forged = format!("a{}to    +49301111 (Bob)\n\twhy\u{1b}[A", " ".repeat(97));
+        for width in [20, 80, 100] {
+            let shown = lines_behind_margin(&forged, width);
+            assert!(shown.lines().all(|line| line.starts_with("│ ") && line.chars().count() <= width), "{shown}");
+        }
+        assert_eq!(lines_behind_margin("a\nb", 80), "│ a\n│ b");
     }
 
     // SEC-060

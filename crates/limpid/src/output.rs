@@ -7,6 +7,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use limpid_prompt::shown::{isolated, shown_json};
+use limpid_runtime::question::lines_behind_margin;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -202,9 +203,11 @@ pub fn one_line(text: &str, most: usize) -> String {
     }
 }
 
-/// A text of somebody else's behind a margin, so that no line of it looks like one of the program's own.
+/// A text of somebody else's behind a margin, so that no line of it looks like one of the program's own, nor what a screen makes one of.
+/// For a program its lines stay whole.
 pub fn behind_margin(text: &str) -> String {
-    text.split('\n').map(|line| format!("│ {line}")).collect::<Vec<_>>().join("\n")
+    let is_on_screen = io::stdout().is_terminal() || io::stderr().is_terminal();
+    lines_behind_margin(text, if is_on_screen { width() } else { usize::MAX })
 }
 
 /// Fields with their names in a column, each on one line.

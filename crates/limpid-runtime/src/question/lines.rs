@@ -1,11 +1,11 @@
 //! Texts of strangers on lines of the frame: nothing in them begins a line of its own, and what is cut says so.
 
-use limpid_prompt::shown::exact;
+use limpid_prompt::shown::{exact, shown};
 use unicode_width::UnicodeWidthChar as _;
 
 /// Columns that a remark on what is missing takes, and on a narrow screen.
-const REMARK: usize = 28;
-const SHORT_REMARK: usize = 9;
+const REMARK: usize = 29;
+const SHORT_REMARK: usize = 10;
 
 /// Columns below which a screen is narrow.
 const NARROW: usize = 60;
@@ -31,6 +31,13 @@ pub fn behind_margin(text: &str, width: usize, most: usize) -> (Vec<String>, usi
     (rows.into_iter().map(|row| format!("│ {row}")).collect(), more)
 }
 
+/// A text with its line breaks on rows behind a margin, so that nothing of it begins a line of its own on a screen of so many columns.
+pub fn lines_behind_margin(text: &str, width: usize) -> String {
+    let text = shown(text);
+    let rows = text.split('\n').flat_map(|line| rows(line, width.saturating_sub(4).max(8)));
+    rows.map(|row| format!("│ {row}")).collect::<Vec<_>>().join("\n")
+}
+
 /// A text on one line of at most so many columns; one that is cut says how much is missing.
 fn one_line(text: &str, room: usize) -> String {
     let line = plain(text);
@@ -53,7 +60,7 @@ fn plain(text: &str) -> String {
 fn rows(text: &str, width: usize) -> Vec<String> {
     let (mut rows, mut row, mut column) = (Vec::new(), String::new(), 0);
     for letter in text.chars() {
-        let wide = letter.width().unwrap_or(0);
+        let wide = columns_of(letter);
         if column + wide > width {
             rows.push(std::mem::take(&mut row));
             column = 0;
@@ -65,9 +72,18 @@ fn rows(text: &str, width: usize) -> Vec<String> {
     rows
 }
 
+/// The columns of a letter, the most that a screen gives it: some draw letters of Greek, Russian and others as wide as those of Chinese.
+/// A tab reaches up to the next eighth column.
+fn columns_of(letter: char) -> usize {
+    match letter {
+        '\t' => 8,
+        letter => letter.width().max(letter.width_cjk()).unwrap_or(0),
+    }
+}
+
 /// The same without a break in a word, where words are short enough.
 fn rows_of_words(text: &str, width: usize) -> Vec<String> {
-    let columns = |text: &str| text.chars().map(|letter| letter.width().unwrap_or(0)).sum::<usize>();
+    let columns = |text: &str| text.chars().map(columns_of).sum::<usize>();
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
         match lines.last_mut() {

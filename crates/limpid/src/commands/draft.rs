@@ -124,10 +124,10 @@ async fn show(agent: &Agent, id: DraftId, json: bool) -> Result<(), Failure> {
     }
     let zone = agent.zone();
     let new = &draft.new;
-    let mut lines = vec![format!("{} {}", new.tool, new.arguments)];
-    lines.extend(new.destination.as_ref().map(|destination| format!("to     {destination}")));
-    lines.push(format!("in     {}", new.folder));
-    lines.push(format!("why    {}", new.why));
+    let mut lines = vec![exact_line(&new.tool), output::behind_margin(&exact(&new.arguments))];
+    lines.extend(new.destination.as_ref().map(|destination| format!("to     {}", exact_line(destination))));
+    lines.push(format!("in     {}", exact_line(&new.folder)));
+    lines.push(format!("why    {}", exact_line(&new.why)));
     lines.push(format!("led by {}", new.led_by));
     lines.push(format!("from   {} ({})", new.conversation, in_zone(new.now_ms, &zone)));
     lines.push(format!("until  {}", in_zone(new.expires_ms, &zone)));

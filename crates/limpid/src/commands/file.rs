@@ -94,7 +94,7 @@ fn show(offer: &FileOffer) -> Result<(), Failure> {
         (false, Some(_)) => format!("{from} was changed:"),
         (false, None) => format!("{from} is new:"),
     })?;
-    offer.lines().iter().try_for_each(|line| output::line(&output::shown(&format!("│ {line}"))))
+    offer.lines().iter().try_for_each(|line| output::line(&output::behind_margin(line)))
 }
 
 fn list_waiting(agent: &Agent, files: &[UnacceptedFile], json: bool) -> Result<(), Failure> {

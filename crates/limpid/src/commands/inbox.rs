@@ -94,7 +94,7 @@ async fn show(agent: &Agent, id: ItemId, json: bool) -> Result<(), Failure> {
     let named = |(name, text): (&str, &String)| format!("{name} {}", output::shown_line(&visible(text)));
     lines.extend(fields.into_iter().filter(|(_, text)| !text.is_empty()).map(named));
     lines.extend(item.shown_ms.map(|at| format!("seen {}", in_zone(at, &zone))));
-    lines.extend([String::new(), output::behind_margin(&new.text)]);
+    lines.extend([String::new(), output::behind_margin(&visible(&new.text))]);
     output::line(&visible(&lines.join("\n")))
 }
 

@@ -238,6 +238,6 @@ fn page(review: &ToolReview) -> String {
         Some(before) => TextDiff::from_lines(before, &review.now).unified_diff().context_radius(3).to_string(),
     };
     let state = if review.before.is_some() { "changed" } else { "new" };
-    let lines: String = text.lines().map(|line| format!("  {}\n", output::shown(line))).collect();
-    format!("=== {} ({state}, sha256 {})\n{lines}\n", output::shown_line(&review.name), &review.sha256[..12])
+    let lines = output::behind_margin(text.trim_end_matches('\n'));
+    format!("=== {} ({state}, sha256 {})\n{lines}\n\n", output::shown_line(&review.name), &review.sha256[..12])
 }

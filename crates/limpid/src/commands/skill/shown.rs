@@ -59,5 +59,8 @@ pub(super) fn show(review: &SkillReview, json: bool) -> Result<(), Failure> {
 
 /// A text in full behind a margin, with what nobody would see in its place made visible.
 fn shown(text: &str) -> String {
-    text.lines().map(|line| format!("│ {}\n", output::shown(line))).collect()
+    match text.strip_suffix('\n').unwrap_or(text) {
+        "" => String::new(),
+        text => output::behind_margin(text) + "\n",
+    }
 }
