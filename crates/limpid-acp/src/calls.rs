@@ -1,7 +1,8 @@
 //! Calls of tools, as an editor shows them: what kind they are, which files they touch, what they change.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::io::ErrorKind;
+use std::path::{Component, Path, PathBuf};
 
 use agent_client_protocol::v1::schema::{
     Content, Diff, SessionUpdate, ToolCall, ToolCallContent, ToolCallLocation, ToolCallStatus, ToolCallUpdate,
@@ -118,7 +119,7 @@ impl CallView {
         Self {
             title: title(name, &arguments),
             kind: tool.map_or(ToolKind::Other, |tool| kind(&*tool, &arguments)),
-            changes: change(session, name, &arguments, now).into_iter().map(ToolCallContent::Diff).collect(),
+            changes: change(session, name, &arguments, now).into_iter().collect(),
             locations: paths.into_iter().map(ToolCallLocation::new).collect(),
         }
     }
@@ -180,36 +181,68 @@ fn kind(tool: &dyn Tool, arguments: &Value) -> ToolKind {
     }
 }
 
-/// Where a path of a call leads, by its words.
+/// Where a path of a call leads, by its words: as the tools of files read it, for which a `..` takes back what stands before it.
 fn place(session: &Session, path: &str) -> PathBuf {
     let (home, base) = (session.agent.home(), &session.agent.config().files.base);
-    match Path::new(path).strip_prefix("outside") {
+    let whole = match Path::new(path).strip_prefix("outside") {
         Ok(way) => home.outside().join(way),
         Err(_) => base.clone().unwrap_or_else(|| home.workspace()).join(path),
-    }
+    };
+    whole.components().fold(PathBuf::new(), |mut plain, part| {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+        plain
+    })
+}
+
+/// What a file says before a call.
+enum Before {
+    /// There is none, or the call is over.
+    Nothing,
+    Text(String),
+    /// It is too large, no text, or not the session's.
+    Unshown,
 }
 
 /// What a call changes in a file, where that is plain from its arguments.
-fn change(session: &Session, name: &str, arguments: &Value, now: bool) -> Option<Diff> {
+fn change(session: &Session, name: &str, arguments: &Value, now: bool) -> Option<ToolCallContent> {
     let argument = |name: &str| arguments.get(name).and_then(Value::as_str);
     let path = place(session, argument("path")?);
-    let before = || if now { before(session, &path) } else { None };
+    let before = || if now { before(session, &path) } else { Before::Nothing };
     let (old, new) = match name {
-        "edit_file" => (Some(argument("old_text")?.to_owned()), argument("new_text")?.to_owned()),
+        "edit_file" => (Before::Text(argument("old_text")?.to_owned()), argument("new_text")?.to_owned()),
         "write_file" => (before(), argument("content")?.to_owned()),
-        "append_file" => {
-            let old = before();
-            let whole = format!("{}{}", old.as_deref().unwrap_or_default(), argument("content")?);
-            (old, whole)
-        }
+        "append_file" => match before() {
+            Before::Text(old) => {
+                let whole = format!("{old}{}", argument("content")?);
+                (Before::Text(old), whole)
+            }
+            old => (old, argument("content")?.to_owned()),
+        },
         _ => return None,
     };
-    let old = old.map(|old| shown(&old).into_owned());
-    Some(Diff::new(path, shown(&new)).old_text(old))
+    let old = match old {
+        Before::Nothing => None,
+        Before::Text(old) => Some(shown(&old).into_owned()),
+        // A difference without the old text is that of a new file.
+        Before::Unshown => {
+            let path = shown_line(&path.display().to_string());
+            return Some(said(&format!("{path} is there, and what it says cannot be shown here.")));
+        }
+    };
+    Some(ToolCallContent::Diff(Diff::new(path, shown(&new)).old_text(old)))
 }
 
-/// What a file says that the session's tools may read.
-fn before(session: &Session, path: &Path) -> Option<String> {
-    let real = path.canonicalize().ok().filter(|real| session.holds(real))?;
-    regular_file::read_text(&real, LARGEST).ok()
+fn before(session: &Session, path: &Path) -> Before {
+    if path.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+        return Before::Nothing;
+    }
+    let real = path.canonicalize().ok().filter(|real| session.holds(real));
+    match real.and_then(|real| regular_file::read_text(&real, LARGEST).ok()) {
+        Some(text) => Before::Text(text),
+        None => Before::Unshown,
+    }
 }

@@ -3,6 +3,7 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use limpid_config::{Home, McpServerConfig};
+use sha2::{Digest as _, Sha256};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -55,16 +56,25 @@ impl EditorServer {
     }
 }
 
-/// Names of values that are keys, which no question shows.
+/// Names of values that are keys.
 const KEYS: [&str; 8] = ["key", "token", "secret", "passw", "pwd", "auth", "credential", "cookie"];
 
-/// A variable or header with its value: it may make the server run anything. One whose name says that it is a key is counted.
+/// Letters of a key that was drawn by chance, at least.
+const KEY: usize = 16;
+
+/// A variable or header with its value: it may make the server run anything. Only what looks like a key and has the name of one is not
+/// shown, but told apart from every other by its digest.
 fn valued(what: &str, name: &str, value: &str) -> String {
     let lower = name.to_lowercase();
-    match KEYS.iter().any(|key| lower.contains(key)) {
-        true => format!("{what} {name:?}: a key of {} characters", value.chars().count()),
-        false => format!("{what} {name:?}: {value:?}"),
+    let drawn = value.strip_prefix("Bearer ").unwrap_or(value);
+    let is_drawn = drawn.len() >= KEY
+        && drawn.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'+' | b'='))
+        && drawn.bytes().any(|byte| byte.is_ascii_digit());
+    if !is_drawn || !KEYS.iter().any(|key| lower.contains(key)) {
+        return format!("{what} {name:?}: {value:?}");
     }
+    let digits = Sha256::digest(value).iter().take(4).map(|byte| format!("{byte:02x}")).collect::<String>();
+    format!("{what} {name:?}: a key of {} characters, sha256 {digits}", value.chars().count())
 }
 
 /// Forgets servers of editors that no session has connected to for a long time: the next one asks again. Each command and each set of
@@ -80,5 +90,30 @@ pub(crate) fn forget_unused(home: &Home, now_ms: i64) {
             // What is left is tried again at the next session.
             let _ = std::fs::remove_file(entry.path());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SEC-023
+    #[test]
+    fn no_value_that_makes_a_server_run_something_hides_as_a_key() {
+        let drawn = "sk-Zx81_0123456789abcdef";
+        for (name, value, is_shown) in [
+            ("GIT_CONFIG_KEY_0", "core.hooksPath", true),
+            ("GIT_CONFIG_KEY_0", "safe.directory", true),
+            ("GOAUTH", "/w/run-it-8", true),
+            ("PYTHON_KEYRING_BACKEND", "evil.keyring.Backend01", true),
+            ("DOCKER_AUTH_CONFIG", "{\"credHelpers\":{}}", true),
+            ("API_KEY", drawn, false),
+            ("LEVEL", drawn, true),
+        ] {
+            assert_eq!(valued("variable", name, value).contains(&format!("{value:?}")), is_shown, "{name} {value}");
+        }
+        let other = drawn.replace("81", "82");
+        assert_ne!(valued("variable", "API_KEY", drawn), valued("variable", "API_KEY", &other));
+        assert!(!valued("header", "Authorization", &format!("Bearer {drawn}")).contains(drawn));
     }
 }

@@ -9,6 +9,7 @@ use limpid_config::{Config, Home, McpServerConfig};
 use sha2::{Digest as _, Sha256};
 
 use crate::editor_server::{EditorServer, PREFIX};
+use crate::starts::hash_files;
 
 /// Letters of the editor's own name for a server that its name here has.
 const NAME: usize = 12;
@@ -75,7 +76,7 @@ pub(crate) fn grant(owner: &Config, home: &Home, named: &Named) -> Result<Grante
     let mut servers = Vec::new();
     for server in &named.servers {
         let (called, server) = settings(server)?;
-        let name = name(&called, &server);
+        let name = name(&called, &server, &folders);
         servers.push(EditorServer::new(name.clone(), called, &server));
         config.mcp.servers.insert(name, server);
     }
@@ -167,8 +168,9 @@ fn settings(server: &McpServer) -> Result<(String, McpServerConfig), String> {
 }
 
 /// The name of an editor's server, which none of the owner's has by chance. What was looked at of one is kept under it, so another
-/// program of the same name has another, and so has the same program with other variables: these can make it run anything.
-fn name(called: &str, server: &McpServerConfig) -> String {
+/// program of the same name has another, and so has the same program with other variables, which can make it run anything, and one whose
+/// files have changed.
+fn name(called: &str, server: &McpServerConfig, folders: &[PathBuf]) -> String {
     let plain = called.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' });
     let mut hash = Sha256::new();
     let words = server.command.iter().chain(&server.args).chain(&server.url);
@@ -181,6 +183,7 @@ fn name(called: &str, server: &McpServerConfig) -> String {
         hash.update((word.len() as u64).to_le_bytes());
         hash.update(word);
     }
+    hash_files(&mut hash, server, folders);
     let digits = hash.finalize().iter().fold(String::new(), |mut digits, byte| {
         let _ = write!(digits, "{byte:02x}");
         digits

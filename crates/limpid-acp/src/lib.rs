@@ -32,6 +32,7 @@ mod replay;
 mod servers;
 mod session;
 mod sessions;
+mod starts;
 mod turn;
 mod updates;
 

@@ -97,7 +97,7 @@ pub(crate) async fn review(session: &Arc<Session>, stop: &CancellationToken) {
 }
 
 async fn may_start(session: &Session, server: &EditorServer, stop: &CancellationToken) -> bool {
-    let title = format!("May the MCP server {} be started for this session?", server.called);
+    let title = format!("May the MCP server {} be started, now and as long as it is the same?", server.called);
     ask_plainly(session, &server.name, &title, (&[behind(&server.target)], "Start it"), stop).await
 }
 

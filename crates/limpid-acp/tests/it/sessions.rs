@@ -238,7 +238,7 @@ async fn a_program_of_the_editor_runs_after_a_yes_to_its_command_and_its_variabl
     let mark = bench.home.path().join("was-started");
     let command = format!("echo x >> {}; exec {words}", mark.display());
     let listed = |variable: &str| {
-        let env = json!([{ "name": variable, "value": "/there/x" }, { "name": "DESK_TOKEN", "value": "a secret" }]);
+        let env = json!([{ "name": variable, "value": "/there/x" }, { "name": "DESK_TOKEN", "value": "Zx81q0123456789abcdef" }]);
         json!([{ "name": "desk", "command": "/bin/sh", "args": ["-c", command], "env": env }])
     };
     let new = |variable: &str| json!({ "cwd": bench.folder(), "mcpServers": listed(variable) });
@@ -257,7 +257,8 @@ async fn a_program_of_the_editor_runs_after_a_yes_to_its_command_and_its_variabl
     assert!(seen.contains("/bin/sh") && seen.contains(&command) && seen.contains("LEVEL"), "{shown}");
     // A variable can make a program do anything, so its value is shown; a key is told apart by its name.
     assert!(seen.contains(r#"variable "LEVEL": "/there/x""#), "{shown}");
-    assert!(seen.contains(r#"variable "DESK_TOKEN": a key of 8 characters"#) && !shown.contains("a secret"), "{shown}");
+    assert!(seen.contains(r#"variable "DESK_TOKEN": a key of 21 characters, sha256 "#), "{shown}");
+    assert!(!seen.contains("Zx81q"), "{shown}");
     open(&mut editor, "LEVEL", &["yes", "yes"]).await;
     assert!(mark.exists());
     // The same is known.
@@ -267,6 +268,35 @@ async fn a_program_of_the_editor_runs_after_a_yes_to_its_command_and_its_variabl
     std::fs::remove_file(&mark).unwrap();
     open(&mut editor, "LD_PRELOAD", &["no"]).await;
     assert!(editor.questions.len() == 1 && !mark.exists());
+}
+
+// SEC-023 SEC-075
+#[tokio::test]
+async fn a_program_of_the_editors_folder_that_was_changed_is_asked_about_again() {
+    let bench = Bench::new(&text("Done.").repeat(9)).await;
+    let offers = json!({ "tools": [{ "name": "echo", "description": "Says it again.", "inputSchema": {} }] });
+    let words = McpScript::write(bench.home.path(), &offers).unwrap().words("").join(" ");
+    let tools = std::path::PathBuf::from(bench.folder()).join("tools");
+    std::fs::create_dir_all(&tools).unwrap();
+    let serve = tools.join("serve.sh");
+    std::fs::write(&serve, format!(". {}/more.sh; exec {words}", tools.display())).unwrap();
+    std::fs::write(tools.join("more.sh"), "true").unwrap();
+    let listed = json!([{ "name": "desk", "command": "/bin/sh", "args": [serve], "env": [] }]);
+    let new = json!({ "cwd": bench.folder(), "mcpServers": listed });
+    let mut editor = bench.editor().await;
+    let mut asked = async |answers: &[&'static str]| {
+        let session = editor.ask("session/new", new.clone()).await.unwrap()["sessionId"].as_str().unwrap().to_owned();
+        editor.questions.clear();
+        editor.answers.extend(answers);
+        assert_eq!(editor.prompt(&session, "Hello.").await, "end_turn");
+        editor.questions.len()
+    };
+    assert_eq!(asked(&["yes", "yes"]).await, 2);
+    assert_eq!(asked(&[]).await, 0, "the same is known");
+    let mark = bench.home.path().join("was-started");
+    std::fs::write(tools.join("more.sh"), format!("touch {}", mark.display())).unwrap();
+    assert_eq!(asked(&["no"]).await, 1, "what it reads lies beside it");
+    assert!(!mark.exists());
 }
 
 #[tokio::test]
