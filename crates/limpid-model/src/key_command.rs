@@ -69,6 +69,8 @@ impl KeyCommand {
         };
         let (program, arguments) = self.words.split_first().ok_or_else(|| failed("has no words".to_owned()))?;
         let mut command = Command::new(program);
+        // An editor starts Limpid in whatever folder is open, and some programs load what lies there.
+        command.current_dir("/");
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
         let child = command.spawn().map_err(|error| failed(format!("cannot be started: {error}")))?;
         let ended = tokio::time::timeout(self.patience, child.wait_with_output()).await;

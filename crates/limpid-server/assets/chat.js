@@ -194,7 +194,8 @@ function leave() {
   mark();
 }
 document.addEventListener("click", async (event) => {
-  const message = event.target.closest("[data-edit]")?.dataset.edit;
+  const button = event.target.closest("[data-edit]");
+  const message = button?.dataset.edit;
   if (!message || sending) return;
   if (!stopper.hidden) return notice("Limpid is still answering. Stop it or wait, then edit.");
   try {
@@ -204,6 +205,7 @@ document.addEventListener("click", async (event) => {
     edited = { message, newest, before: edited ? edited.before : written() };
     write({ text, pastes: { others: other ? [other] : [], mine: [] }, files: given });
     mark();
+    if (button.dataset.again !== undefined) return send();
     say.focus();
     say.setSelectionRange(text.length, text.length);
   } catch (error) { notice(error.message); }

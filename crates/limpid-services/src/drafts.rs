@@ -170,7 +170,14 @@ impl Drafts {
             Decision::Run(permit) if permit.is_approved() => (Ok(permit), None),
             Decision::Run(permit) => (Err(NOT_THE_SAME.into()), Some(permit.bound_to().await)),
             Decision::Ask(why) => (Err(NOT_THE_SAME.into()), Some(why.bound_to)),
-            Decision::Refused(why) => (Err(why), None),
+            // Nothing was begun, so nothing is used up.
+            Decision::Refused(why) => {
+                let why = why.into_text();
+                return Err(AgentError::Invalid(format!(
+                    "draft {} still waits, since it cannot be carried out: {why}",
+                    id.0
+                )));
+            }
         };
         if let Some(now) = bound_to.filter(|now| is_same_call(&draft.new.hash, now)) {
             return self.put_again(&draft, now).await;

@@ -15,7 +15,7 @@ use limpid_turn::{Effect, HeldCall, Why};
 
 use crate::event::TurnEvent;
 use crate::turn::running::RunningTurn;
-use crate::turn::start::title_of;
+use crate::turn::title::title_of;
 
 /// Whether a turn may ask a model.
 pub(super) enum AgentsTurn {

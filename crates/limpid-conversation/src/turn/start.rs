@@ -25,12 +25,10 @@ use crate::turn::first_request::{Prepared, Ready, prepare};
 use crate::turn::journal::{Entry, TurnStarted};
 use crate::turn::requests::TurnRequests;
 use crate::turn::running::{RunningTurn, TurnSeed};
+use crate::turn::title::title_of;
 use crate::turn::tool_tasks::ToolCalls;
 use crate::turn::trace::TurnTrace;
 use crate::turn::transaction::{PendingStart, TurnNews, TurnWriter};
-
-/// Characters of the first message that a conversation is titled with.
-const TITLE: usize = 60;
 
 /// What is known of a turn before it begins.
 #[derive(Default)]
@@ -223,15 +221,5 @@ pub(super) fn start_of(started: &TurnStarted, past: &History) -> TurnStart {
         limits: started.limits(),
         decision: started.decision().map(str::to_owned),
         is_screen: started.inputs.ui_mode == UiMode::Interactive,
-    }
-}
-
-/// The title that a conversation has of its first message.
-pub(super) fn title_of(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= TITLE {
-        line
-    } else {
-        format!("{}…", line.chars().take(TITLE - 1).collect::<String>())
     }
 }

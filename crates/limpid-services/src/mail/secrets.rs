@@ -68,6 +68,8 @@ impl Source {
 async fn printed(words: &[String]) -> Result<String, String> {
     let [program, arguments @ ..] = words else { return Err("no program is named".to_owned()) };
     let mut command = Command::new(program);
+    // Limpid may be started in a stranger's folder, and some programs load what lies there.
+    command.current_dir("/");
     command.args(arguments).stdin(Stdio::null()).kill_on_drop(true);
     let late = |_| format!("`{program}` gave no secret within {} s", TIME.as_secs());
     let output = tokio::time::timeout(TIME, command.output()).await.map_err(late)?;

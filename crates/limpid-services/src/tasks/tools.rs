@@ -79,33 +79,46 @@ impl Tool for Schedule {
         true
     }
 
+    fn check(&self, arguments: &Value) -> Result<(), Sentence> {
+        let arguments: ScheduleArguments = read_arguments(arguments.clone())?;
+        arguments.request()?.check(&Requester::owner(&self.tasks.host)).map(drop).map_err(trouble)
+    }
+
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let key = key(context, self.name, &arguments);
         let arguments: ScheduleArguments = read_arguments(arguments)?;
-        let given = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
-        let times = [
-            given(arguments.execute_at).map(When::At),
-            given(arguments.cron).map(When::Cron),
-            arguments.on_heartbeat.filter(|on| *on).map(|_| When::Heartbeat),
-        ];
-        let when = one_of(times.into_iter().flatten(), "execute_at, cron, on_heartbeat: true")?;
-        if arguments.description.trim().is_empty() {
-            return Err("description is empty; say in a few words what the task is".into());
-        }
-        let request = TaskRequest {
-            key: Some(key),
-            description: arguments.description,
-            prompt: arguments.prompt,
-            kind: TaskKind::Agent,
-            when,
-            zone: given(arguments.zone),
-            missed: None,
-            conversation: Some(context.conversation.clone()),
-        };
+        let conversation = Some(context.conversation.clone());
+        let request = TaskRequest { key: Some(key), conversation, ..arguments.request()? };
         let requester = requester(context);
         let task = self.tasks.add_as(&requester, request).await.map_err(trouble)?;
         let shown = made(&self.tasks, &task, &requester).to_string();
         Ok(Labelled::new(shown, context.trust.join(task.new.trust)))
+    }
+}
+
+impl ScheduleArguments {
+    /// What they ask for, of no conversation yet.
+    fn request(self) -> Result<TaskRequest, Sentence> {
+        let given = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
+        let times = [
+            given(self.execute_at).map(When::At),
+            given(self.cron).map(When::Cron),
+            self.on_heartbeat.filter(|on| *on).map(|_| When::Heartbeat),
+        ];
+        let when = one_of(times.into_iter().flatten(), "execute_at, cron, on_heartbeat: true")?;
+        if self.description.trim().is_empty() {
+            return Err("description is empty; say in a few words what the task is".into());
+        }
+        Ok(TaskRequest {
+            key: None,
+            description: self.description,
+            prompt: self.prompt,
+            kind: TaskKind::Agent,
+            when,
+            zone: given(self.zone),
+            missed: None,
+            conversation: None,
+        })
     }
 }
 

@@ -402,7 +402,7 @@ impl TurnToolExecutor {
     async fn trust_of_read(&self, facts: &CallFacts) -> Trust {
         let mut trust = Trust::Owner;
         for path in facts.paths.iter().filter(|path| !path.write) {
-            trust = trust.min(self.files.trust_of(path.real.as_path()).await);
+            trust = trust.join(self.files.trust_of(path.real.as_path()).await);
         }
         trust
     }

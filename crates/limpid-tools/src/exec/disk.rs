@@ -228,6 +228,26 @@ mod tests {
 
     // SEC-085
     #[test]
+    fn what_lies_too_deep_to_be_counted_ends_the_program() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut disk = Disk::new(vec![folder.path().to_owned()]);
+        let name = "d".repeat(200);
+        let open = |at: &std::os::fd::OwnedFd, name: &str| {
+            rustix::fs::openat(at, name, rustix::fs::OFlags::DIRECTORY, rustix::fs::Mode::empty()).unwrap()
+        };
+        let top = rustix::fs::open(folder.path(), rustix::fs::OFlags::DIRECTORY, rustix::fs::Mode::empty()).unwrap();
+        (0..25).fold(top, |at, _| {
+            rustix::fs::mkdirat(&at, &name, rustix::fs::Mode::RWXU).unwrap();
+            open(&at, &name)
+        });
+        let why = disk.over(&Limits::default());
+        assert_eq!(why.as_deref(), Some("what it wrote cannot be counted: a folder lies too deep"));
+        // What was there before is no fault of the next program.
+        assert_eq!(Disk::new(vec![folder.path().to_owned()]).over(&Limits::default()), None);
+    }
+
+    // SEC-085
+    #[test]
     fn what_was_there_before_does_not_count_and_a_second_name_counts_once() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("old"), vec![1; 300_000]).unwrap();

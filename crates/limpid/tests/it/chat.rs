@@ -53,6 +53,21 @@ async fn what_is_piped_as_ones_own_follows_the_words() {
     insta::assert_snapshot!(nothing.err);
 }
 
+// SEC-053
+#[tokio::test]
+async fn a_message_of_many_lines_is_somebody_elses_unless_it_is_said_to_be_mine() {
+    let letter = "sum this up: Dear Ada,\nthe hotel\nis full.\nYours";
+    for (words, is_typed) in
+        [(&["chat", letter][..], false), (&["chat", "--mine", letter], true), (&["chat", "a\nb\nc"], true)]
+    {
+        let world = World::new(REPLIES).await;
+        let run = world.run(words).await;
+        let sent = world.recorder.calls()[0].user();
+        assert_eq!(sent.contains("[untrusted "), !is_typed, "{sent}");
+        assert_eq!(run.err.contains("a message of more than three lines"), !is_typed, "{}", run.err);
+    }
+}
+
 // SUR-012
 #[tokio::test]
 async fn without_a_command_it_is_a_chat() {

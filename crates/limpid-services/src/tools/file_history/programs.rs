@@ -108,7 +108,10 @@ impl ProgramWatch {
     async fn end(&self, run: &ProgramRun, now_ms: i64) -> Result<(), AgentError> {
         let mut changed = Vec::new();
         // What cannot be looked at whole is looked at again later. Until then nothing is used that is not as it was before.
-        let Some(entries) = self.entries() else { return Ok(()) };
+        let Some(entries) = self.entries() else {
+            self.live().remove(&run.id);
+            return Ok(());
+        };
         for (path, now) in entries {
             let before = run.new.files.get(&path);
             let is_known = match now {

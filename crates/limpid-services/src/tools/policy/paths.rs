@@ -241,6 +241,23 @@ mod tests {
         resolver.resolve(PathArgument { path: path.to_owned(), write: true, adds: false })
     }
 
+    // SEC-062
+    #[cfg(unix)]
+    #[test]
+    fn where_a_path_with_too_many_links_leads_nothing_is_low() {
+        let (home, resolver) = bench();
+        let outside = home.path().join("outside");
+        std::fs::create_dir_all(&outside).unwrap();
+        for at in 0..=LINKS {
+            std::os::unix::fs::symlink(format!("l{}", at + 1), outside.join(format!("l{at}"))).unwrap();
+        }
+        let far = look(&resolver, "../outside/l0");
+        assert!(far.real.as_path() == Path::new("/") && !far.is_low && far.change != FileChange::OwnLow, "{far:?}");
+        let near = look(&resolver, "../outside/l1");
+        let end = outside.join(format!("l{}", LINKS + 1));
+        assert!(near.is_low && near.real.as_path().ends_with(end.file_name().unwrap()), "{near:?}");
+    }
+
     // OLLM-037
     #[test]
     fn a_path_is_where_it_leads() {

@@ -67,6 +67,15 @@ fn reservation(value: Value) -> Reservation {
 
 // SEC-070
 #[test]
+fn a_call_that_is_made_again_reserves_nothing_more() {
+    let (mut held, call) = (Reservations::default(), CallId::new("c1"));
+    assert!(!held.were_made_by(&call));
+    held.add(Some(call.clone()), [reservation(json!({ "tool": "send", "arguments": { "to": "ada", "text": "hi" } }))]);
+    assert!(held.were_made_by(&call) && !held.were_made_by(&CallId::new("c2")));
+}
+
+// SEC-070
+#[test]
 fn a_reservation_names_a_sender_and_a_destination_that_was_typed() {
     let check = |value: Value| {
         let typed = ["Write to ada@example.com.".to_owned(), "and hello".to_owned()];
