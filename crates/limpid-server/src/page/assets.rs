@@ -12,6 +12,8 @@ use sha2::{Digest, Sha256};
 
 const FILES: &[(&str, &str, &str)] = &[
     ("sheet.css", CSS, SHEET),
+    ("ui.css", CSS, include_str!("../../assets/ui.css")),
+    ("inspector.css", CSS, include_str!("../../assets/inspector.css")),
     ("editor.js", SCRIPT, include_str!("../../assets/editor.js")),
     ("inspector.js", SCRIPT, include_str!("../../assets/inspector.js")),
     ("shell.js", SCRIPT, include_str!("../../assets/shell.js")),
@@ -30,13 +32,11 @@ const FILES: &[(&str, &str, &str)] = &[
     ("settings.js", SCRIPT, include_str!("../../assets/settings.js")),
 ];
 
-/// Every style in one file: a screen waits for its style before it shows anything, and the next screen has it already.
+/// The style of every screen in one file: a screen waits for its style before it shows anything, and the next one has it already.
 const SHEET: &str = concat!(
     include_str!("../../assets/tokens.css"),
     include_str!("../../assets/page.css"),
     include_str!("../../assets/own.css"),
-    include_str!("../../assets/ui.css"),
-    include_str!("../../assets/inspector.css"),
 );
 
 const CSS: &str = "text/css; charset=utf-8";

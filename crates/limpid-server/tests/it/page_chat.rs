@@ -191,19 +191,23 @@ async fn an_answer_that_failed_says_so_for_good_and_the_newest_can_be_tried_agai
     let bench = PageBench::new(&format!("{refused}{refused}[[reply]]\ntext = \"Hello.\"\n"), "").await;
     let told = bench.sent("/c/new/send", &[("text", "first")]).await;
     let id = told["conversation"].as_str().unwrap();
-    bench.pieces(id, "", is_reload).await;
+    let ended = async |after: String| {
+        bench.pieces(id, &after, is_reload).await.pop().unwrap()["mark"].as_str().unwrap().to_owned()
+    };
+    let first = ended(String::new()).await;
     let send = format!("/c/{id}/send");
     bench.sent(&send, &[("text", "second")]).await;
-    bench.pieces(id, "", is_reload).await;
+    let second = ended(first).await;
     let html = bench.html(&format!("/c/{id}")).await;
     assert_eq!((html.matches("no such model").count(), html.matches("data-again").count()), (2, 1), "{html}");
     let message = html.split("data-edit=\"").last().unwrap().split('"').next().unwrap();
     let said: Value = serde_json::from_str(&bench.html(&format!("/c/{id}/said/{message}")).await).unwrap();
     assert_eq!(said["text"], "second");
     bench.sent(&send, &[("text", "second"), ("instead", message), ("newest", &said["newest"].to_string())]).await;
-    bench.pieces(id, "", is_reload).await;
+    let is_answered = |piece: &Value| piece["html"].as_str().unwrap_or_default().contains("Hello.");
+    bench.pieces(id, &second, is_answered).await;
     let html = bench.html(&format!("/c/{id}")).await;
-    assert!(html.contains("Hello.") && !html.contains("data-again"), "{html}");
+    assert!(html.contains("replaced messages") && !html.contains("data-again"), "{html}");
 }
 
 // SEC-053
