@@ -2,10 +2,9 @@
 //! of the session, which may be somebody else's. What is different later is asked about again.
 
 use std::fs;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use limpid_config::McpServerConfig;
+use limpid_config::{McpServerConfig, regular_file};
 use sha2::{Digest as _, Sha256};
 
 /// Files of a folder that are looked at; of more than that, and of what is larger, only how large it is and when it was changed.
@@ -57,10 +56,8 @@ fn hash_file(hash: &mut Sha256, path: &Path, reads: bool) {
     let Ok(metadata) = fs::metadata(path) else { return };
     hash.update(metadata.len().to_le_bytes());
     if reads && metadata.is_file() && metadata.len() <= BYTES {
-        let mut bytes = Vec::new();
-        // What cannot be read starts nothing; a file that grows meanwhile is read up to where it ended.
-        let read = fs::File::open(path).and_then(|file| file.take(BYTES).read_to_end(&mut bytes));
-        hash.update(read.is_ok().then_some(bytes).unwrap_or_default());
+        // What cannot be read starts nothing.
+        hash.update(regular_file::read(path, BYTES).unwrap_or_default());
     } else if let Ok(changed) = metadata.modified() {
         hash.update(format!("{changed:?}"));
     }

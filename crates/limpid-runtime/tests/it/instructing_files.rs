@@ -410,6 +410,6 @@ async fn a_file_that_cannot_be_read_ends_no_turn_and_no_program() {
     let agent = doing(&bench, |_| {});
     notices(&agent, "run it").await;
     notices(&agent, "hi").await;
-    let sent: String = bench.server.calls().iter().map(|call| call.text()).collect();
+    let sent: String = bench.server.calls().iter().map(limpid_testkit::Recorded::text).collect();
     assert!(sent.contains("it ran") && sent.contains("Be kind.") && !sent.contains("empty diary"), "{sent}");
 }

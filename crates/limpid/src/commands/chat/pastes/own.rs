@@ -4,10 +4,14 @@ use std::collections::{HashSet, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use limpid_config::regular_file;
 use sha2::{Digest as _, Sha256};
 
 /// Texts that are remembered: as many as lines of the history, and pieces of a chat.
 const MOST: usize = 1000;
+
+/// Bytes of their file at most: a digest and a line break each, and room to spare.
+const BYTES: u64 = 1024 * 1024;
 
 /// Long texts of the owner's.
 #[derive(Debug, Default)]
@@ -23,7 +27,7 @@ pub(super) struct Own {
 impl Own {
     /// Those of earlier chats; none where the file cannot be read.
     pub(super) fn read(file: &Path) -> Self {
-        let text = fs::read_to_string(file).unwrap_or_default();
+        let text = regular_file::read_text(file, BYTES).unwrap_or_default();
         let all: Vec<&str> = text.lines().collect();
         let lines: VecDeque<String> =
             all[all.len().saturating_sub(MOST)..].iter().map(|line| (*line).to_owned()).collect();
