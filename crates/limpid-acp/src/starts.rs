@@ -19,7 +19,10 @@ pub(crate) fn hash_files(hash: &mut Sha256, server: &McpServerConfig, folders: &
     named.dedup();
     // What lies elsewhere is the owner's own.
     named.retain(|file| folders.iter().any(|folder| file.starts_with(folder)));
-    named.iter().filter_map(|file| file.parent()).for_each(|beside| hash_folder(hash, beside));
+    for file in &named {
+        hash_file(hash, file, true);
+        file.parent().into_iter().for_each(|beside| hash_folder(hash, beside));
+    }
 }
 
 /// The files that a word names, whole or behind a sign, as in `--config=x.json` or `a.jar:b.jar`.
@@ -41,9 +44,6 @@ fn hash_folder(hash: &mut Sha256, folder: &Path) {
                 Ok(kind) if kind.is_dir() => folders.push(entry.path()),
                 _ => files.push(entry.path()),
             }
-        }
-        if files.len() > FILES {
-            break;
         }
     }
     files.sort_unstable();
