@@ -215,6 +215,7 @@ impl Reader<'_> {
             if row.message.role != Role::Assistant
                 && let Some(why) = self.broken.get(&row.id)
             {
+                self.close(&mut entries, open.take());
                 entries.push((is_out, Entry::Unanswered(sentence(&shown(why)))));
             }
         }

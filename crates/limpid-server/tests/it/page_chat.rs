@@ -186,6 +186,19 @@ async fn a_message_that_waited_is_shown_once_when_the_answer_before_it_is_there(
 
 // SUR-020
 #[tokio::test]
+async fn what_an_answer_has_read_stands_below_it_also_where_it_failed_behind_a_call() {
+    let script = "[[reply]]\ncalls = [{ name = \"get_local_time\" }]\n[[reply]]\nstatus = 400\n";
+    let bench = PageBench::new(script, "").await;
+    let told = bench.sent("/c/new/send", &[("text", "What time is it?")]).await;
+    let id = told["conversation"].as_str().unwrap();
+    bench.pieces(id, "", is_reload).await;
+    let html = bench.html(&format!("/c/{id}")).await;
+    let (answer, failed) = html.split_once("notice error").unwrap();
+    assert!(answer.contains("See what it read") && failed.contains("data-again"), "{html}");
+}
+
+// SUR-020
+#[tokio::test]
 async fn an_answer_that_failed_says_so_for_good_and_the_newest_can_be_tried_again() {
     let refused = "[[reply]]\nstatus = 400\nbody = '{\"error\":{\"message\":\"no such model\"}}'\n";
     let bench = PageBench::new(&format!("{refused}{refused}[[reply]]\ntext = \"Hello.\"\n"), "").await;

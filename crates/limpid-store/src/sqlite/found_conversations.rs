@@ -18,6 +18,16 @@ use crate::{Broken, ConversationKind, FoundConversation, Listed, StoredMessage};
 /// Messages that are looked at, the newest.
 const LOOKED_AT: u32 = 3000;
 
+/// What is looked for.
+#[derive(Clone, Copy)]
+struct Search<'a> {
+    words: &'a [String],
+    /// Whether in conversations of strangers.
+    strangers: bool,
+    /// Conversations that are found at most.
+    limit: usize,
+}
+
 /// See [`crate::Conversations::find_conversations`].
 pub(super) fn find(tx: &Tx<'_>, words: &[String], limit: u32) -> Outcome<Listed<FoundConversation>> {
     let mut found = Listed { rows: Vec::new(), broken: Vec::new() };
@@ -27,9 +37,10 @@ pub(super) fn find(tx: &Tx<'_>, words: &[String], limit: u32) -> Outcome<Listed<
     }
     // However much strangers say, it pushes nothing of the owner's out.
     for (strangers, limit) in [(false, limit), (true, limit.min(OF_STRANGERS))] {
-        let mut said = said(tx, &words, strangers, limit as usize, &mut found.broken)?;
+        let search = Search { words: &words, strangers, limit: limit as usize };
+        let mut said = said(tx, search, &mut found.broken)?;
         let mut rows = Vec::new();
-        for own in titled(tx, &words, strangers, &mut found.broken)? {
+        for own in titled(tx, search, &mut found.broken)? {
             let message = said.remove(&own.id);
             rows.push(FoundConversation { conversation: own, message });
         }
@@ -46,88 +57,71 @@ pub(super) fn find(tx: &Tx<'_>, words: &[String], limit: u32) -> Outcome<Listed<
 }
 
 /// The conversations whose title holds all words.
-fn titled(
-    tx: &Tx<'_>,
-    words: &[String],
-    strangers: bool,
-    broken: &mut Vec<Broken>,
-) -> Outcome<Vec<crate::Conversation>> {
+fn titled(tx: &Tx<'_>, search: Search<'_>, broken: &mut Vec<Broken>) -> Outcome<Vec<crate::Conversation>> {
     let mut statement = tx.sql.prepare_cached(
         "SELECT * FROM conversation WHERE owner = :owner AND kind <> :run AND strangers = :strangers AND title <> ''",
     )?;
     let run = ConversationKind::Run.as_str();
-    let params = named_params! { ":owner": tx.owner, ":run": run, ":strangers": strangers };
-    let is_wanted = |own: &crate::Conversation| holds(&own.title, words);
+    let params = named_params! { ":owner": tx.owner, ":run": run, ":strangers": search.strangers };
+    let is_wanted = |own: &crate::Conversation| holds(&own.title, search.words);
     let listed = row::list_some(&mut statement, params, ("conversation", "id"), conversation, is_wanted, usize::MAX)?;
     broken.extend(listed.broken);
     Ok(listed.rows)
 }
 
 /// The newest message of each conversation that holds all words.
-fn said(
-    tx: &Tx<'_>,
-    words: &[String],
-    strangers: bool,
-    limit: usize,
-    broken: &mut Vec<Broken>,
-) -> Outcome<BTreeMap<ConversationId, StoredMessage>> {
-    let mut found = indexed(tx, words, strangers, limit, broken)?;
+fn said(tx: &Tx<'_>, search: Search<'_>, broken: &mut Vec<Broken>) -> Outcome<BTreeMap<ConversationId, StoredMessage>> {
+    let mut found = indexed(tx, search, broken)?;
     // The index cuts scripts without spaces at punctuation only.
-    if found.is_empty() && words.iter().any(|word| !word.is_ascii()) {
-        found = written(tx, words, strangers, limit, broken)?;
+    if found.is_empty() && search.words.iter().any(|word| !word.is_ascii()) {
+        found = written(tx, search, broken)?;
     }
     Ok(found)
 }
 
 fn indexed(
     tx: &Tx<'_>,
-    words: &[String],
-    strangers: bool,
-    limit: usize,
+    search: Search<'_>,
     broken: &mut Vec<Broken>,
 ) -> Outcome<BTreeMap<ConversationId, StoredMessage>> {
     // The last word may not be whole yet.
-    let query = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ") + "*";
+    let query = search.words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ") + "*";
     let sql = "SELECT m.* FROM message_fts JOIN message m ON m.id = message_fts.rowid
                JOIN conversation c ON c.owner = m.owner AND c.id = m.conversation
                WHERE message_fts MATCH :words AND m.owner = :owner AND m.role IN ('user', 'assistant')
                  AND c.kind <> :run AND c.strangers = :strangers
                ORDER BY message_fts.rowid DESC LIMIT :most";
-    newest(tx, sql, (&query, words), strangers, limit, broken)
+    newest(tx, (sql, &query), search, broken)
 }
 
 fn written(
     tx: &Tx<'_>,
-    words: &[String],
-    strangers: bool,
-    limit: usize,
+    search: Search<'_>,
     broken: &mut Vec<Broken>,
 ) -> Outcome<BTreeMap<ConversationId, StoredMessage>> {
     let sql = "SELECT m.* FROM message m JOIN conversation c ON c.owner = m.owner AND c.id = m.conversation
                WHERE instr(m.text, :words) > 0 AND m.owner = :owner AND m.role IN ('user', 'assistant')
                  AND c.kind <> :run AND c.strangers = :strangers
                ORDER BY m.id DESC LIMIT :most";
-    let rare = words.iter().find(|word| !word.is_ascii()).map_or("", String::as_str);
-    newest(tx, sql, (rare, words), strangers, limit, broken)
+    let rare = search.words.iter().find(|word| !word.is_ascii()).map_or("", String::as_str);
+    newest(tx, (sql, rare), search, broken)
 }
 
 /// The newest message of each conversation among those of a query. What was put around a message for a model is found by the index
 /// too, and is nothing that was said.
 fn newest(
     tx: &Tx<'_>,
-    sql: &str,
-    (query, words): (&str, &[String]),
-    strangers: bool,
-    limit: usize,
+    (sql, query): (&str, &str),
+    search: Search<'_>,
     broken: &mut Vec<Broken>,
 ) -> Outcome<BTreeMap<ConversationId, StoredMessage>> {
     let mut statement = tx.sql.prepare_cached(sql)?;
     let run = ConversationKind::Run.as_str();
     let mut rows = statement.query(named_params! {
-        ":words": query, ":owner": tx.owner, ":run": run, ":strangers": strangers, ":most": LOOKED_AT,
+        ":words": query, ":owner": tx.owner, ":run": run, ":strangers": search.strangers, ":most": LOOKED_AT,
     })?;
     let mut found = BTreeMap::new();
-    while found.len() < limit
+    while found.len() < search.limit
         && let Some(row) = rows.next()?
     {
         let id = ConversationId::new(row.get::<_, String>("conversation")?);
@@ -135,7 +129,7 @@ fn newest(
             continue;
         }
         match message(row) {
-            Ok(message) if message.typed.as_ref().is_none_or(|typed| holds(typed, words)) => {
+            Ok(message) if message.typed.as_ref().is_none_or(|typed| holds(typed, search.words)) => {
                 found.insert(id, message);
             }
             Ok(_) => {}
