@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use limpid_core::goal::WithoutMarkers;
 use limpid_core::quiet::without_quiet;
 use limpid_core::ui::trees;
-use limpid_core::{CallId, ConversationId, MessageId, Money, Role, Trust, TurnId, Usage};
+use limpid_core::{CallId, ConversationId, FailureClass, MessageId, Money, Role, Trust, TurnId, Usage};
 use limpid_prompt::shown::{shown, shown_line};
 use limpid_runtime::drafts::{held_as, kept_in};
 use limpid_runtime::earlier::sayable;
@@ -216,7 +216,7 @@ impl Reader<'_> {
                 && let Some(why) = self.broken.get(&row.id)
             {
                 self.close(&mut entries, open.take());
-                entries.push((is_out, Entry::Unanswered(sentence(&shown(why)))));
+                entries.push((is_out, Entry::Unanswered(sentence(&shown(plain(why))))));
             }
         }
         self.close(&mut entries, open);
@@ -323,7 +323,7 @@ impl Reader<'_> {
             blocks.push(Block::Called(Call::new(&call.name, &call.arguments, result)));
             blocks.extend(drafted.map(|id| Block::Kept(kept(id))));
         }
-        blocks.extend(self.broken.get(&row.id).map(|why| Block::Note(sentence(&shown(why)))));
+        blocks.extend(self.broken.get(&row.id).map(|why| Block::Note(sentence(&shown(plain(why))))));
         blocks
     }
 }
@@ -338,9 +338,19 @@ pub(super) fn words(page: &Page, text: &str) -> String {
     markers.push(&text) + &markers.finish()
 }
 
-/// Words as a sentence of their own.
+/// Why an answer failed, without the name of its kind of failure.
+fn plain(why: &str) -> &str {
+    let without = why.split_once(": ").filter(|(class, _)| FailureClass::parse(class).is_some());
+    without.map_or(why, |(_, words)| words)
+}
+
+/// Words as a sentence of their own; a model that stands at its beginning is called as it is.
 fn sentence(words: &str) -> String {
-    let mut letters = words.trim_end_matches('.').chars();
+    let words = words.trim_end_matches('.');
+    if words.split_whitespace().next().is_some_and(|first| first.contains('/')) {
+        return format!("{words}.");
+    }
+    let mut letters = words.chars();
     let first = letters.next().map(char::to_uppercase);
     first.into_iter().flatten().chain(letters).chain(['.']).collect()
 }

@@ -212,6 +212,7 @@ async fn an_answer_that_failed_says_so_for_good_and_the_newest_can_be_tried_agai
     bench.sent(&send, &[("text", "second")]).await;
     let second = ended(first).await;
     let html = bench.html(&format!("/c/{id}")).await;
+    assert!(html.contains(">openai/scripted answered 400"), "{html}");
     assert_eq!((html.matches("no such model").count(), html.matches("data-again").count()), (2, 1), "{html}");
     let message = html.split("data-edit=\"").last().unwrap().split('"').next().unwrap();
     let said: Value = serde_json::from_str(&bench.html(&format!("/c/{id}/said/{message}")).await).unwrap();

@@ -168,7 +168,7 @@ async fn money_and_tokens_stand_by_the_owners_day_and_what_is_unknown_is_not_not
     }
     spend(&bench, "d", "2026-04-11T10:00:00Z", ("chat-remote", "secret-1"), None).await;
     let html = bench.html("/cost?days=7").await;
-    assert!(html.contains("Today so far: $0.125 and 1 unknown, 2 requests."), "{html}");
+    assert!(html.contains("Today so far: $0.125, 2 requests, 1 without a known price."), "{html}");
     assert!(html.contains("1 request to openai/secret-1 is not in these totals"), "{html}");
     let lines = "[[model]]\nnames = [&#34;openai/secret-1&#34;]\nprice = { input = 0.25, output = 2.0 }";
     assert!(

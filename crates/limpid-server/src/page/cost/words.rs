@@ -32,11 +32,11 @@ fn spent(rows: &[CostRow], purposes: &Purposes) -> String {
 }
 
 fn say(row: &CostRow) -> String {
-    match row.requests {
-        0 => "no requests".to_owned(),
-        1 => format!("{}, 1 request", money(row)),
-        many => format!("{}, {} requests", money(row), thousands(many as usize)),
+    if row.requests == 0 {
+        return "no requests".to_owned();
     }
+    let (most, more) = figure(row);
+    format!("{most}, {more}")
 }
 
 /// The known money of a row as a figure, or its tokens where no money is known; and its requests with what is not known.
@@ -49,7 +49,7 @@ pub(super) fn figure(row: &CostRow) -> (String, String) {
             let tokens = row.usage.input.saturating_add(row.usage.output);
             (format!("{} tokens", tokens_of(tokens)), format!("{requests}, price unknown"))
         }
-        unknown => (dollars(row.cost), format!("{requests}, {unknown} without a known price")),
+        unknown => (dollars(row.cost), format!("{requests}, {} without a known price", thousands(unknown as usize))),
     }
 }
 
