@@ -124,10 +124,10 @@ impl Programs {
             }
             View::Apart => {
                 let folders = self.low_folders_named(command);
-                let folders: String = folders.into_iter().map(|folder| format!(" and in `{folder}`")).collect();
+                let folders: String = folders.into_iter().map(|folder| format!(", and in `{folder}`")).collect();
                 Some(format!(
-                    "it can reach {hosts} and send there this command and what lies in `outside/`{folders}, where copies of \
-                     what is yours may be"
+                    "it can reach {hosts} and send there this command and what lies in `outside/`, where copies of what is \
+                     yours may be{folders}"
                 ))
             }
             View::High { .. } | View::Low => None,

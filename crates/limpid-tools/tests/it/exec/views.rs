@@ -296,8 +296,8 @@ async fn a_question_says_what_a_program_could_read_and_where_it_could_send() {
     let apart = |folder: &str| {
         let named = bench.path(folder).display().to_string();
         Some(format!(
-            "it can reach a.example and send there this command and what lies in `outside/` and in `{named}`, where copies of \
-             what is yours may be"
+            "it can reach a.example and send there this command and what lies in `outside/`, where copies of what is \
+             yours may be, and in `{named}`"
         ))
     };
     for (trust, folder) in [(Trust::Owner, "theirs"), (Trust::Outside, "theirs"), (Trust::Owner, "mine/theirs")] {

@@ -68,10 +68,14 @@ fn part(text: &str) -> QuestionPart {
     }
 }
 
-/// The last six rows of the screen.
+/// The rows of the screen.
+fn rows(frame: &str, columns: u16) -> Vec<String> {
+    on_screen(frame, (24, columns)).lines().map(str::to_owned).collect()
+}
+
+/// The last six of them.
 fn last_rows(frame: &str, columns: u16) -> Vec<String> {
-    let shown = on_screen(frame, (24, columns));
-    let rows: Vec<String> = shown.lines().map(str::to_owned).collect();
+    let rows = rows(frame, columns);
     rows[rows.len().saturating_sub(6)..].to_vec()
 }
 
@@ -102,8 +106,11 @@ fn the_last_six_rows_of_the_screen_are_the_frames_own() {
                 assert!(rows.len() == 6 && rows.iter().all(is_own), "{text:?} at {columns}:\n{}", rows.join("\n"));
             }
         }
-        let wide = last_rows(&question::frame(&part, 80), 80);
-        let own: Vec<String> = wide.iter().map(|row| format!("{row:<8}").chars().take(8).collect()).collect();
-        assert_eq!(own, ["  what t", "  tool  ", "  to    ", "  in    ", "  always", "  why   "], "{text:?}");
+        // However long the reason is, all rows above it are on the screen, and behind it are its own.
+        let wide = rows(&question::frame(&part, 80), 80);
+        let asks = wide.iter().rposition(|row| row.starts_with("  what t")).unwrap();
+        let own: Vec<String> = wide[asks..].iter().map(|row| format!("{row:<10}").chars().take(8).collect()).collect();
+        assert_eq!(own[..6], ["  what t", "  tool  ", "  to    ", "  in    ", "  always", "  why   "], "{text:?}");
+        assert!(own.len() <= 17 && own[6..].iter().all(|row| row == "        "), "{text:?}: {own:?}");
     }
 }
