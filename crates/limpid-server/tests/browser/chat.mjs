@@ -101,7 +101,7 @@ scenario("what goes wrong is said, and what was typed is kept", async () => {
   const page = await visitor();
   await model.fail("the puppet's strings are torn");
   await say(page, "fail");
-  await sees("why", () => text(page, ".notice.error"), (seen) => seen.includes("the puppet's strings are torn"));
+  await sees("why", () => text(page, ".notice.error"), (seen) => seen.includes("The puppet's strings are torn"));
   await page.locator("#say").fill("keep me");
   await ask("leave");
   await sees("that it is away", () => page.locator("#offline").isVisible(), true);
