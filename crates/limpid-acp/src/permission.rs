@@ -148,6 +148,7 @@ mod tests {
             id: CallId::new("a"),
             name: "exec".to_owned(),
             arguments: "{}".to_owned(),
+            about: None,
             destination: None,
             folder: "/w".to_owned(),
             reason: "it runs a program".to_owned(),

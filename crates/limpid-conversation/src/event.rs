@@ -102,6 +102,8 @@ pub struct QuestionPart {
     pub name: String,
     /// The arguments in their canonical form, which is what would run.
     pub arguments: String,
+    /// What a number or a key in the arguments stands for now, such as the words of a memory.
+    pub about: Option<String>,
     /// Where it would send or fetch something.
     pub destination: Option<String>,
     /// The folder that relative paths begin at.

@@ -12,6 +12,12 @@ use crate::QuestionPart;
 /// Characters of the arguments that a question shows, unless all of them have to be seen; it says how many more there are.
 const ARGUMENTS: usize = 2000;
 
+/// Rows that why it is asked takes at most: what stands above it stays on the screen, however long a name in it is.
+pub const WHY: usize = 12;
+
+/// Rows that what a call is about takes at most.
+const ABOUT: usize = 4;
+
 /// The question, for a screen of so many columns: no line is wider, so that no part of one begins a line of its own. The
 /// arguments stand behind a margin; the lines below them are the frame's own, and the last says what the call would do.
 pub fn frame(part: &QuestionPart, width: usize) -> String {
@@ -24,13 +30,16 @@ pub fn frame(part: &QuestionPart, width: usize) -> String {
     }
     lines.push("  what this would do:".to_owned());
     lines.push(field("  tool    ", &part.name, width));
+    if let Some(about) = &part.about {
+        lines.extend(wrapped_field("  about   ", about, width, ABOUT));
+    }
     lines.push(field("  to      ", part.destination.as_deref().unwrap_or("-"), width));
     lines.push(field("  in      ", &part.folder, width));
     lines.push(match &part.pattern {
         Some(pattern) => field("  always  would cover ", pattern, width),
         None => "  always  -".to_owned(),
     });
-    lines.extend(wrapped_field("  why     ", &part.reason, width));
+    lines.extend(wrapped_field("  why     ", &part.reason, width, WHY));
     lines.join("\n")
 }
 
@@ -54,6 +63,7 @@ mod tests {
             id: CallId::new("a"),
             name: "exec".to_owned(),
             arguments: text.clone(),
+            about: None,
             destination: Some(text.clone()),
             folder: "/w".to_owned(),
             reason: text.clone(),

@@ -201,6 +201,7 @@ mod tests {
             id: CallId::new("c"),
             name: "write_file".to_owned(),
             arguments: arguments.to_owned(),
+            about: None,
             folder: String::new(),
             destination: None,
             reason: String::new(),

@@ -132,8 +132,10 @@ impl Drafts {
             Decision::Refused(why) => return Err(AgentError::Invalid(why.into_text())),
         };
         let gone = || AgentError::Invalid(format!("there is no tool `{}` any more", call.name));
-        let CallDescription { destination, folder, .. } = tools.describe(&call, &call_context).ok_or_else(gone)?;
-        let edit = DraftEdit { arguments: call.arguments, hash, folder, destination, detail: "edited".to_owned() };
+        let described = tools.describe(&call, &call_context).await.ok_or_else(gone)?;
+        let CallDescription { about, destination, folder, .. } = described;
+        let detail = "edited".to_owned();
+        let edit = DraftEdit { arguments: call.arguments, about, hash, folder, destination, detail };
         Ok(self.announce(parts.store.change_draft(id, edit, parts.host.now_ms()).await?))
     }
 
@@ -180,7 +182,8 @@ impl Drafts {
             }
         };
         if let Some(now) = bound_to.filter(|now| is_same_call(&draft.new.hash, now)) {
-            return self.put_again(&draft, now).await;
+            let described = tools.describe(&planned.call, &call_context).await;
+            return self.put_again(&draft, now, described.and_then(|described| described.about)).await;
         }
         self.announce(parts.store.keep_approval(id, &draft.new.hash, parts.host.holder(), now_ms).await?);
         let permit = match permit {
@@ -295,6 +298,7 @@ pub fn new_draft(
         call: held.call.id.clone(),
         tool: held.call.name.clone(),
         arguments: held.call.arguments.clone(),
+        about: described.about,
         hash: held.why.bound_to.clone(),
         folder: described.folder,
         destination: described.destination,

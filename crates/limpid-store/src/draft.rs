@@ -80,6 +80,8 @@ pub struct NewDraft {
     pub tool: String,
     /// The arguments: JSON, as the model wrote them.
     pub arguments: String,
+    /// What a number or a key in them stands for, as it stood when the hash was made.
+    pub about: Option<String>,
     /// What an approval is bound to: a hash of all of it in the first line, then each part by its own.
     pub hash: String,
     /// The folder that relative paths begin at.
@@ -123,6 +125,8 @@ pub struct DraftRoom {
 pub struct DraftEdit {
     /// The arguments, as JSON.
     pub arguments: String,
+    /// What a number or a key in them stands for, as it stood when the hash was made.
+    pub about: Option<String>,
     /// What an approval is bound to: a hash of all of it in the first line, then each part by its own.
     pub hash: String,
     /// The folder that relative paths begin at.

@@ -87,6 +87,12 @@ pub trait Tool: Send + Sync {
         Vec::new()
     }
 
+    /// What a number or a key in the arguments stands for now, such as the words of a memory: whoever is asked about the call sees
+    /// it, and an approval is bound to it. None where the arguments say all of it themselves.
+    async fn concerns(&self, _arguments: &Value) -> Option<String> {
+        None
+    }
+
     /// The program that a call would start: an approval is bound to its bytes, to those of the files that its words name, and
     /// to the folder that it starts in with all that is in it.
     fn starts(&self, _arguments: &Value) -> Option<Started> {

@@ -32,8 +32,10 @@ pub(super) async fn ask_owner(turn: &mut RunningTurn, calls: Vec<HeldCall>) -> R
     }
     let context = call_context(turn).await?;
     let agent = agent_of(turn).await?;
-    let calls = calls.into_iter().map(|held| named(agent.as_ref(), held));
-    let parts: Vec<QuestionPart> = calls.filter_map(|held| part(turn, held, &context)).collect();
+    let mut parts = Vec::new();
+    for held in calls {
+        parts.extend(part(turn, named(agent.as_ref(), held), &context).await);
+    }
     if !parts.is_empty() {
         turn.listeners.send(&TurnEvent::ApprovalRequested { parts, can_clean: context.trust.is_foreign() });
     }
@@ -49,7 +51,7 @@ pub(super) async fn take_answer(
     let Some(held) = turn.held().into_iter().find(|held| held.call.id == *call) else { return Ok(()) };
     let context = call_context(turn).await?;
     if answer == ApprovalAnswer::Always
-        && let Some((_, CallDescription { pattern: Some(pattern), .. })) = as_asked(turn, &held.call, &context)
+        && let Some((_, CallDescription { pattern: Some(pattern), .. })) = as_asked(turn, &held.call, &context).await
     {
         let grant = Grant { tool: held.call.name, pattern };
         turn.deps.drafts.grant(&turn.writer.lease().conversation, grant).await?;
@@ -76,24 +78,28 @@ pub(super) async fn ask_nobody(turn: &mut RunningTurn) -> Result<(), AgentError>
     Ok(())
 }
 
-fn part(turn: &RunningTurn, held: HeldCall, context: &CallContext) -> Option<QuestionPart> {
-    let (call, described) = as_asked(turn, &held.call, context)?;
+async fn part(turn: &RunningTurn, held: HeldCall, context: &CallContext) -> Option<QuestionPart> {
+    let (call, described) = as_asked(turn, &held.call, context).await?;
     let (ToolCall { id, name, arguments }, reason) = (call, held.why.reason);
-    let CallDescription { destination, folder, pattern, whole } = described;
-    Some(QuestionPart { id, name, arguments, destination, folder, reason, pattern, whole })
+    let CallDescription { about, destination, folder, pattern, whole } = described;
+    Some(QuestionPart { id, name, arguments, about, destination, folder, reason, pattern, whole })
 }
 
 /// A call that waits as it would run, and what the owner is told of it; nothing of one that can be none.
-fn as_asked(turn: &RunningTurn, call: &ToolCall, context: &CallContext) -> Option<(ToolCall, CallDescription)> {
+async fn as_asked(
+    turn: &RunningTurn,
+    call: &ToolCall,
+    context: &CallContext,
+) -> Option<(ToolCall, CallDescription)> {
     let call = turn.calls.tools.as_run(call, context.trust);
-    let described = turn.calls.tools.describe(&call, context)?;
+    let described = turn.calls.tools.describe(&call, context).await?;
     Some((call, described))
 }
 
 /// Nobody can be asked: the call is kept as a draft, and the model is told so.
 async fn keep_as_draft(turn: &mut RunningTurn, held: HeldCall) -> Result<(), AgentError> {
     let context = call_context(turn).await?;
-    let Some((call, described)) = as_asked(turn, &held.call, &context) else { return Ok(()) };
+    let Some((call, described)) = as_asked(turn, &held.call, &context).await else { return Ok(()) };
     let agent = agent_of(turn).await?;
     let held = named(agent.as_ref(), HeldCall { call, ..held });
     let deps = Arc::clone(&turn.deps);

@@ -10,20 +10,17 @@ const SHORT_REMARK: usize = 10;
 /// Columns below which a screen is narrow.
 const NARROW: usize = 60;
 
-/// Lines that a text which has to be read takes at most: what stands above it stays on the screen, however long a name in it is.
-const WRAPPED: usize = 12;
-
 /// A label and its text on one line of so many columns.
 pub fn field(label: &str, text: &str, width: usize) -> String {
     format!("{label}{}", one_line(text, width.saturating_sub(label.len())))
 }
 
-/// A label and a text that has to be read: on as many lines as it takes, up to twelve; what is cut says how much is missing.
-pub fn wrapped_field(label: &str, text: &str, width: usize) -> Vec<String> {
+/// A label and a text that has to be read: on as many lines as it takes, up to `most`; what is cut says how much is missing.
+pub fn wrapped_field(label: &str, text: &str, width: usize, most: usize) -> Vec<String> {
     let room = width.saturating_sub(label.len()).max(1);
     let mut rows = rows_of_words(&plain(text), room);
-    if rows.len() > WRAPPED {
-        let rest = rows.split_off(WRAPPED - 1).join(" ");
+    if rows.len() > most {
+        let rest = rows.split_off(most.saturating_sub(1)).join(" ");
         rows.push(one_line(&rest, room));
     }
     let indent = " ".repeat(label.len());

@@ -24,6 +24,8 @@ pub(super) struct DraftView {
     tool: String,
     /// What would run.
     arguments: String,
+    /// What a number or a key in the arguments stands for, such as the words of a memory.
+    about: Option<String>,
     /// Where it would send or fetch something.
     destination: Option<String>,
     /// The folder that relative paths begin at.
@@ -75,6 +77,7 @@ impl DraftView {
             conversation: new.conversation.to_string(),
             tool: said(&new.tool),
             arguments: exact_json(&new.arguments),
+            about: new.about.as_deref().map(exact_line),
             destination: new.destination.as_deref().map(exact_line),
             folder: exact_line(&new.folder),
             why: exact_line(&new.why),

@@ -114,6 +114,8 @@ pub(super) struct QuestionView {
     name: String,
     /// What would run.
     arguments: String,
+    /// What a number or a key in the arguments stands for, such as the words of a memory.
+    about: Option<String>,
     /// Where it would send or fetch something.
     destination: Option<String>,
     /// The folder that relative paths begin at.
@@ -165,6 +167,7 @@ impl QuestionView {
             call: part.id.to_string(),
             name: exact_line(&part.name),
             arguments: exact_json(&part.arguments),
+            about: part.about.as_deref().map(exact_line),
             destination: part.destination.as_deref().map(exact_line),
             folder: exact_line(&part.folder),
             reason: exact_line(&part.reason),

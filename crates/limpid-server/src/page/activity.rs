@@ -39,6 +39,8 @@ struct DraftRow {
     tool: String,
     fields: Vec<(String, String)>,
     arguments: String,
+    /// What a number or a key in them stands for.
+    about: Option<String>,
     destination: Option<String>,
     folder: String,
     why: String,
@@ -219,6 +221,7 @@ fn row(page: &Page, draft: &Draft) -> DraftRow {
         tool: shown_line(&new.tool),
         fields: fields(&new.arguments),
         arguments: exact(&new.arguments).into_owned(),
+        about: new.about.as_deref().map(|about| exact(about).into_owned()),
         destination: new.destination.as_deref().map(exact_line),
         folder: exact_line(&new.folder),
         why: exact_line(&new.why),

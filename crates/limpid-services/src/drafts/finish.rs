@@ -136,10 +136,16 @@ impl Drafts {
     }
 
     /// Binds a draft to what is there now: it waits again, and says what has changed.
-    pub(super) async fn put_again(&self, draft: &Draft, bound_to: String) -> Result<Draft, AgentError> {
+    pub(super) async fn put_again(
+        &self,
+        draft: &Draft,
+        bound_to: String,
+        about: Option<String>,
+    ) -> Result<Draft, AgentError> {
         let moved = changes(&draft.new.hash, &bound_to);
         let edit = DraftEdit {
             arguments: draft.new.arguments.clone(),
+            about,
             hash: bound_to,
             folder: draft.new.folder.clone(),
             destination: draft.new.destination.clone(),

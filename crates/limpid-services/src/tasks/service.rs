@@ -85,6 +85,21 @@ impl Tasks {
         self.store.task(TaskId(number)).await?.filter(|task| requester.may_see(task)).ok_or_else(missing)
     }
 
+    /// What the owner is told of the task that a call names by its number.
+    pub(crate) async fn in_words(&self, id: &str) -> String {
+        match self.find_as(&Requester::owner(&self.host), id).await {
+            Ok(task) => {
+                let (new, status) = (&task.new, task.standing.status.as_str());
+                let what = match new.description == new.prompt {
+                    true => new.prompt.clone(),
+                    false => format!("{}: {}", new.description, new.prompt),
+                };
+                format!("task {}, {status}: {what}", task.id)
+            }
+            Err(_) => "there is no such task".to_owned(),
+        }
+    }
+
     /// Changes what a task says or when it is due.
     pub(crate) async fn change_as(
         &self,

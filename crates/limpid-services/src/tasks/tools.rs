@@ -213,6 +213,10 @@ impl Tool for Cancel {
         false
     }
 
+    async fn concerns(&self, arguments: &Value) -> Option<String> {
+        Some(self.tasks.in_words(arguments["task_id"].as_str()?).await)
+    }
+
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let CancelArguments { task_id } = read_arguments(arguments)?;
         let task = self.tasks.cancel_as(&requester(context), &task_id).await.map_err(trouble)?;

@@ -178,6 +178,7 @@ impl TurnToolExecutor {
         }
         let mut facts = self.policy.facts(&*tool, &arguments);
         facts.bind(&tool.looked_up(&arguments).await);
+        facts.about = tool.concerns(&arguments).await;
         self.know_own_files(&mut facts, context).await;
         let mut verdict = self.policy.verdict(&*tool, &facts, context);
         // A name is looked up only where the call may run: the question itself leaves.
@@ -268,9 +269,11 @@ impl TurnToolExecutor {
     }
 
     /// What the owner is told of a call that waits for them; nothing of one that can be none.
-    pub fn describe(&self, call: &ToolCall, context: &CallContext) -> Option<CallDescription> {
+    pub async fn describe(&self, call: &ToolCall, context: &CallContext) -> Option<CallDescription> {
         let arguments = serde_json::from_str(&call.arguments).ok()?;
-        Some(self.policy.describe(&*self.tool(&call.name)?, &arguments, context))
+        let tool = self.tool(&call.name)?;
+        let about = tool.concerns(&arguments).await;
+        Some(CallDescription { about, ..self.policy.describe(&*tool, &arguments, context) })
     }
 
     /// Says what keeps a call from being reserved. `typed` are the messages that the owner typed in the conversation.

@@ -110,7 +110,7 @@ async fn beside(store: &dyn Store, held: &Lease, id: &str, word: &str) {
     let text = || word.to_owned();
     let draft = store.keep_draft(new_draft(id, word), ROOM).await.unwrap().unwrap();
     let edit =
-        DraftEdit { arguments: text(), hash: "ff".to_owned(), folder: text(), destination: None, detail: text() };
+        DraftEdit { arguments: text(), about: Some(text()), hash: "ff".to_owned(), folder: text(), destination: None, detail: text() };
     store.change_draft(draft.id, edit, 6).await.unwrap();
     let delivery = NewDelivery {
         key: format!("{id}-delivery"),
@@ -170,6 +170,7 @@ fn new_draft(id: &str, word: &str) -> NewDraft {
         call: CallId::new("d"),
         tool: "send_mail".to_owned(),
         arguments: word.to_owned(),
+        about: None,
         hash: "00ff".to_owned(),
         folder: word.to_owned(),
         destination: Some(word.to_owned()),

@@ -95,6 +95,7 @@ pub async fn an_edit_voids_approval(bench: &Bench) {
     store.keep_approval(id, "00ff", "one", 6).await.unwrap();
     let edit = DraftEdit {
         arguments: "{}".to_owned(),
+        about: Some("memory 4, tea: black".to_owned()),
         hash: "11ee".to_owned(),
         folder: "/v".to_owned(),
         destination: None,
@@ -104,6 +105,7 @@ pub async fn an_edit_voids_approval(bench: &Bench) {
     assert_eq!((edited.state, edited.detail.as_str()), (DraftState::Open, "edited"));
     let held = (edited.new.arguments.as_str(), edited.new.hash.as_str(), edited.new.folder.as_str());
     assert_eq!((held, &edited.new.destination), (("{}", "11ee", "/v"), &None));
+    assert_eq!(edited.new.about.as_deref(), Some("memory 4, tea: black"));
     let sending = store.move_draft(id, DraftState::Sending, "one", 8).await;
     assert!(matches!(sending, Err(StoreError::Invalid(_))), "{sending:?}");
     let stale = store.keep_approval(id, "00ff", "two", 8).await;
@@ -129,8 +131,8 @@ async fn keep_more(store: &dyn Store, call: &str) -> Draft {
 }
 
 fn of(draft: &Draft) -> DraftEdit {
-    let NewDraft { arguments, hash, folder, destination, .. } = draft.new.clone();
-    DraftEdit { arguments, hash, folder, destination, detail: "edited".to_owned() }
+    let NewDraft { arguments, about, hash, folder, destination, .. } = draft.new.clone();
+    DraftEdit { arguments, about, hash, folder, destination, detail: "edited".to_owned() }
 }
 
 fn new(call: &str) -> NewDraft {
@@ -140,6 +142,7 @@ fn new(call: &str) -> NewDraft {
         call: CallId::new(call),
         tool: "send_mail".to_owned(),
         arguments: format!("{{\"to\":{ODD:?}}}"),
+        about: None,
         hash: "00ff".to_owned(),
         folder: "/w".to_owned(),
         destination: Some("eve@example.com".to_owned()),

@@ -11,7 +11,8 @@ use crate::{Draft, DraftEdit, DraftEvent, DraftId, DraftRoom, Drafts, Listed, Ne
 
 /// A draft beside its newest step and its newest edit.
 const DRAFTS: &str = "SELECT draft.*, step.state, step.detail, step.at_ms, edit.hash AS edited,
-        edit.arguments AS edited_arguments, edit.folder AS edited_folder, edit.destination AS edited_destination
+        edit.arguments AS edited_arguments, edit.folder AS edited_folder, edit.destination AS edited_destination,
+        edit.about AS edited_about
     FROM draft
     JOIN draft_event AS step ON step.id = (SELECT max(id) FROM draft_event WHERE draft = draft.id)
     LEFT JOIN draft_edit AS edit ON edit.id = (SELECT max(id) FROM draft_edit WHERE draft = draft.id)";
@@ -185,10 +186,13 @@ fn change(tx: &Tx<'_>, id: DraftId, edit: &DraftEdit, now_ms: i64) -> Outcome<Dr
     }
     tx.sql
         .prepare_cached(
-            "INSERT INTO draft_edit (owner, draft, arguments, hash, folder, destination, at_ms)
-             VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO draft_edit (owner, draft, arguments, about, hash, folder, destination, at_ms)
+             VALUES (:owner, :draft, :arguments, :about, :hash, :folder, :destination, :at)",
         )?
-        .execute((tx.owner, id.0, &edit.arguments, &edit.hash, &edit.folder, &edit.destination, now_ms))?;
+        .execute(named_params! {
+            ":owner": tx.owner, ":draft": id.0, ":arguments": edit.arguments, ":about": edit.about, ":hash": edit.hash,
+            ":folder": edit.folder, ":destination": edit.destination, ":at": now_ms,
+        })?;
     step(tx, id, DraftState::Open, &edit.detail, now_ms)?;
     found(tx, id)
 }
@@ -196,15 +200,15 @@ fn change(tx: &Tx<'_>, id: DraftId, edit: &DraftEdit, now_ms: i64) -> Outcome<Dr
 fn insert(tx: &Tx<'_>, new: &NewDraft) -> Outcome<Draft> {
     tx.sql
         .prepare_cached(
-            "INSERT INTO draft (owner, conversation, turn, call, tool, arguments, hash, folder, destination, why,
+            "INSERT INTO draft (owner, conversation, turn, call, tool, arguments, about, hash, folder, destination, why,
                                 led_by, trust, made_ms, expires_ms)
-             VALUES (:owner, :conversation, :turn, :call, :tool, :arguments, :hash, :folder, :destination, :why,
+             VALUES (:owner, :conversation, :turn, :call, :tool, :arguments, :about, :hash, :folder, :destination, :why,
                      :led_by, :trust, :made, :expires)",
         )?
         .execute(named_params! {
             ":owner": tx.owner, ":conversation": new.conversation.as_str(), ":turn": new.turn.as_str(),
-            ":call": new.call.as_str(), ":tool": new.tool, ":arguments": new.arguments, ":hash": new.hash,
-            ":folder": new.folder, ":destination": new.destination, ":why": new.why, ":led_by": new.led_by,
+            ":call": new.call.as_str(), ":tool": new.tool, ":arguments": new.arguments, ":about": new.about,
+            ":hash": new.hash, ":folder": new.folder, ":destination": new.destination, ":why": new.why, ":led_by": new.led_by,
             ":trust": new.trust.as_str(), ":made": new.now_ms, ":expires": new.expires_ms,
         })?;
     let id = DraftId(tx.sql.last_insert_rowid());
@@ -244,6 +248,7 @@ fn draft(row: &Row<'_>) -> Read<Draft> {
             call: CallId::new(get::<String>(row, "call")?),
             tool: get(row, "tool")?,
             arguments: get(row, column("arguments", "edited_arguments"))?,
+            about: get(row, column("about", "edited_about"))?,
             hash: get(row, column("hash", "edited"))?,
             folder: get(row, column("folder", "edited_folder"))?,
             destination: get(row, column("destination", "edited_destination"))?,

@@ -54,8 +54,10 @@ async fn looked_at(context: &Context, agent: &Agent, id: DraftId) -> Result<Opti
     let (draft, _) = agent.drafts().get(id).await?;
     let new = &draft.new;
     let to = new.destination.clone().unwrap_or_else(|| "-".to_owned());
-    let fields = [("tool", new.tool.clone()), ("to", to), ("in", new.folder.clone()), ("why", new.why.clone())];
-    let fields = fields.map(|(name, value)| (name, exact_line(&value)));
+    let mut fields = vec![("tool", new.tool.clone())];
+    fields.extend(new.about.clone().map(|about| ("about", about)));
+    fields.extend([("to", to), ("in", new.folder.clone()), ("why", new.why.clone())]);
+    let fields: Vec<_> = fields.into_iter().map(|(name, value)| (name, exact_line(&value))).collect();
     output::tell_as_laid_out(&format!(
         "{}\n{}",
         output::behind_margin(&exact(&new.arguments)),
@@ -125,6 +127,7 @@ async fn show(agent: &Agent, id: DraftId, json: bool) -> Result<(), Failure> {
     let zone = agent.zone();
     let new = &draft.new;
     let mut lines = vec![exact_line(&new.tool), output::behind_margin(&exact(&new.arguments))];
+    lines.extend(new.about.as_ref().map(|about| format!("about  {}", exact_line(about))));
     lines.extend(new.destination.as_ref().map(|destination| format!("to     {}", exact_line(destination))));
     lines.push(format!("in     {}", exact_line(&new.folder)));
     lines.push(format!("why    {}", exact_line(&new.why)));
@@ -156,7 +159,7 @@ fn head(draft: &Draft) -> Value {
     let arguments = serde_json::from_str(&new.arguments).unwrap_or_else(|_| Value::String(new.arguments.clone()));
     json!({
         "id": draft.id.0, "state": draft.state.as_str(), "detail": draft.detail, "tool": new.tool,
-        "arguments": arguments, "hash": new.bound_hash(), "folder": new.folder, "destination": new.destination,
+        "arguments": arguments, "about": new.about, "hash": new.bound_hash(), "folder": new.folder, "destination": new.destination,
         "why": new.why, "led_by": new.led_by, "trust": new.trust.as_str(),
         "conversation": new.conversation.as_str(), "turn": new.turn.as_str(), "call": new.call.as_str(),
         "made_ms": new.now_ms, "expires_ms": new.expires_ms, "changed_ms": draft.changed_ms,

@@ -42,10 +42,10 @@ async fn a_correction_in_a_clean_turn_raises_no_label() {
 
 // SEC-055 SEC-056
 #[tokio::test]
-async fn a_yes_to_the_content_adopts_no_key_that_it_did_not_show() {
+async fn a_yes_to_the_content_adopts_no_key() {
     let attack = with_a_strangers_key(vec![corrects()]).await;
     let draft = attack.world.done(&["draft", "show", "1"]).await;
-    assert!(draft.contains("likes kiwi") && !draft.contains("empty notes.md"), "{draft}");
+    assert!(draft.contains("likes kiwi"), "{draft}");
     attack.world.done(&["draft", "approve", "1"]).await;
     attack.then(vec![("memory_query", json!({ "query": "kiwi" }))]);
     attack.world.done(&["chat", "what do I like?"]).await;

@@ -29,6 +29,7 @@ mod mentioned_host;
 mod moved_goals;
 #[cfg(unix)]
 mod named_agent;
+mod named_by_number;
 mod names_of_files;
 pub(crate) mod obedient;
 mod other_destination;

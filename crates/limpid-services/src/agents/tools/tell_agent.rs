@@ -31,6 +31,14 @@ impl Tool for TellAgent {
         Some(AT_ONCE)
     }
 
+    async fn concerns(&self, arguments: &Value) -> Option<String> {
+        let id = AgentId(arguments["id"].as_i64()?);
+        Some(match self.0.store().agent(id).await.ok()? {
+            Some(agent) => format!("agent {}, {}: {}", id.0, agent.new.label, agent.new.task),
+            None => "there is no such agent".to_owned(),
+        })
+    }
+
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { id, message } = read_arguments(arguments)?;
         Ok(match self.0.tell_by(context, AgentId(id), message).await? {

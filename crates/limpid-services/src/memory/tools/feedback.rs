@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::memory::MemoryWriter;
-use crate::memory::tools::which::Which;
+use crate::memory::tools::which::{Which, concerns};
 use crate::tools::trouble;
 
 /// Says whether a memory helped.
@@ -61,6 +61,10 @@ impl Tool for MemoryFeedback {
 
     fn is_repeatable(&self) -> bool {
         false
+    }
+
+    async fn concerns(&self, arguments: &Value) -> Option<String> {
+        concerns(&**self.writer.database(), &arguments["id"]).await
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

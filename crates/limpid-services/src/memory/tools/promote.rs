@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::memory::tools::which::Which;
+use crate::memory::tools::which::{Which, concerns};
 use crate::memory::{MemoryWriter, WriteSource};
 use crate::tools::trouble;
 
@@ -60,6 +60,10 @@ impl Tool for PromoteLearning {
 
     fn is_repeatable(&self) -> bool {
         false
+    }
+
+    async fn concerns(&self, arguments: &Value) -> Option<String> {
+        concerns(&**self.writer.database(), &arguments["memory_key"]).await
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::memory::tools::which::written_over;
 use crate::memory::{MemoryNote, MemoryWriter, WriteSource};
 use crate::tools::trouble;
 
@@ -55,6 +56,10 @@ impl Tool for MemoryStoreTool {
 
     fn is_repeatable(&self) -> bool {
         true
+    }
+
+    async fn concerns(&self, arguments: &Value) -> Option<String> {
+        written_over(&**self.writer.database(), &arguments["key"]).await
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

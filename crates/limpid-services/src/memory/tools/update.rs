@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::memory::tools::which::Which;
+use crate::memory::tools::which::{Which, concerns};
 use crate::memory::{MemoryWriter, WriteSource};
 use crate::tools::trouble;
 
@@ -56,6 +56,10 @@ impl Tool for MemoryUpdate {
 
     fn is_repeatable(&self) -> bool {
         true
+    }
+
+    async fn concerns(&self, arguments: &Value) -> Option<String> {
+        concerns(&**self.writer.database(), &arguments["id"]).await
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

@@ -2,10 +2,12 @@
 
 use std::borrow::Cow;
 
+use limpid_core::memory::Memory;
 use limpid_core::{MemoryId, Sentence};
 use limpid_store::{MemoryRef, Store};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::tools::trouble;
 
@@ -34,6 +36,25 @@ impl Which {
         let number = bare.strip_prefix("id:").unwrap_or(bare).parse();
         Ok(number.map_or(key, |number| MemoryRef::Id(MemoryId(number))))
     }
+}
+
+/// What the owner is told of the memory that an argument names, by its number or its key.
+pub(super) async fn concerns(store: &dyn Store, argument: &Value) -> Option<String> {
+    let which = Which::deserialize(argument).ok()?.find(store).await.ok()?;
+    Some(match store.memory(&which).await.ok()? {
+        Some(memory) => in_words(&memory),
+        None => "there is no such memory".to_owned(),
+    })
+}
+
+/// What the owner is told of the memory that a call would write over; none where it would make a new one.
+pub(super) async fn written_over(store: &dyn Store, key: &Value) -> Option<String> {
+    let memory = store.memory(&MemoryRef::from(key.as_str()?)).await.ok()??;
+    Some(in_words(&memory))
+}
+
+fn in_words(memory: &Memory) -> String {
+    format!("memory {}, {}: {}", memory.id, memory.key, memory.content)
 }
 
 impl JsonSchema for Which {

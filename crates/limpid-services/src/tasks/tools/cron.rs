@@ -228,6 +228,10 @@ impl Tool for Cron {
         true
     }
 
+    async fn concerns(&self, arguments: &Value) -> Option<String> {
+        Some(self.tasks.in_words(arguments["job_id"].as_str()?).await)
+    }
+
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let key = key(context, self.name(), &arguments);
         let arguments: Arguments = read_arguments(arguments)?;

@@ -31,6 +31,8 @@ pub(crate) struct CallFacts {
     pub(crate) own_network: bool,
     /// Whether it would run a program that may be a stranger's, with the network, in a turn that has read nothing of a stranger's.
     pub(crate) sends: bool,
+    /// What a number or a key in its arguments stands for.
+    pub(crate) about: Option<String>,
     /// The hash of its words: tool, arguments, where paths lead, the workspace, the program's place. An approval is bound to it,
     /// and to the bytes of files besides.
     pub(crate) hash: String,
@@ -62,6 +64,7 @@ impl CallFacts {
             own_network: tool.names_own_network(arguments),
             sends: tool.strangers_program(Trust::Owner, false, arguments) == Some(StrangersProgram::Sends),
             folder: resolver.folder().display().to_string(),
+            about: None,
             hash: hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect(),
             arguments: plain(&tool.judged(arguments)),
             paths,

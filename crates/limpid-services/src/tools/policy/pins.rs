@@ -35,6 +35,9 @@ const CALL: &str = "the call, its place or its settings";
 /// The part that says where a call leads that looked like one to the public web before.
 const OWN_NETWORK: &str = "that it leads to your own network";
 
+/// The part that is what a number or a key in its arguments stands for.
+const ABOUT: &str = "what it is about";
+
 /// Parts that are named when they have changed.
 const NAMED: usize = 5;
 
@@ -132,6 +135,9 @@ fn look(tool: &dyn Tool, arguments: &Value, facts: &CallFacts, copies: Option<Pa
     parts.bind(CALL, facts.hash.as_bytes());
     if facts.own_network {
         parts.bind(OWN_NETWORK, &[]);
+    }
+    if let Some(about) = &facts.about {
+        parts.bind(ABOUT, about.as_bytes());
     }
     let mut left = NAMED_BYTES;
     let started = tool.starts(arguments);

@@ -331,9 +331,9 @@ fn to_json(event: &TurnEvent) -> Value {
         TurnEvent::ToolDone { id, result } => json!({"type": "tool-done", "id": id.as_str(), "result": result}),
         TurnEvent::ApprovalRequested { parts, can_clean } => {
             let part = |part: &QuestionPart| {
-                let QuestionPart { id, name, arguments, destination, folder, reason, pattern, whole } = part;
-                json!({"id": id.as_str(), "name": name, "arguments": arguments, "destination": destination,
-                    "folder": folder, "reason": reason, "pattern": pattern, "whole": whole})
+                let QuestionPart { id, name, arguments, about, destination, folder, reason, pattern, whole } = part;
+                json!({"id": id.as_str(), "name": name, "arguments": arguments, "about": about,
+                    "destination": destination, "folder": folder, "reason": reason, "pattern": pattern, "whole": whole})
             };
             json!({"type": "question", "parts": parts.iter().map(part).collect::<Vec<_>>(), "can_clean": can_clean})
         }

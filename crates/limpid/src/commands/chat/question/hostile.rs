@@ -60,6 +60,7 @@ fn part(text: &str) -> QuestionPart {
         id: CallId::new("a"),
         name: "exec".to_owned(),
         arguments: text.to_owned(),
+        about: None,
         destination: Some(text.to_owned()),
         folder: text.to_owned(),
         reason: text.to_owned(),

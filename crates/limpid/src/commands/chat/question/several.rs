@@ -1,6 +1,6 @@
 //! One question about several calls, with a numbered part for each.
 
-use limpid_runtime::question::{behind_margin, field, wrapped_field};
+use limpid_runtime::question::{WHY, behind_margin, field, wrapped_field};
 use limpid_runtime::{ApprovalAnswer, QuestionPart};
 
 /// Rows of a call's arguments that are shown; the part can be opened.
@@ -35,11 +35,14 @@ pub(super) fn frame(parts: &[(usize, &QuestionPart)], width: usize) -> String {
     lines.push("  what these would do:".to_owned());
     for (number, part) in parts {
         lines.push(field(&format!("  {number:<2} tool  "), &part.name, width));
+        if let Some(about) = &part.about {
+            lines.push(field("     about ", about, width));
+        }
         lines.push(match &part.destination {
             Some(destination) => field("     to    ", destination, width),
             None => field("     in    ", &part.folder, width),
         });
-        lines.extend(wrapped_field("     why   ", &part.reason, width));
+        lines.extend(wrapped_field("     why   ", &part.reason, width, WHY));
     }
     lines.join("\n")
 }
@@ -87,6 +90,7 @@ mod tests {
             id: CallId::new(name),
             name: name.to_owned(),
             arguments: text.to_owned(),
+            about: None,
             destination: Some(text.to_owned()),
             folder: "/w".to_owned(),
             reason: text.to_owned(),
@@ -100,12 +104,14 @@ mod tests {
     fn a_question_of_two_parts_says_what_each_would_do_last() {
         let mail = QuestionPart {
             arguments: "{\"text\":\"hello\",\"to\":\"ada@example.com\"}".to_owned(),
+            about: None,
             destination: Some("ada@example.com".to_owned()),
             reason: "text from outside was read, and this would send something".to_owned(),
             ..part("send_mail", "")
         };
         let run = QuestionPart {
             arguments: format!("{{\"command\":\"{}\"}}", "make ".repeat(60)),
+            about: None,
             destination: None,
             reason: "text from outside was read, and this would run a program".to_owned(),
             ..part("exec", "")

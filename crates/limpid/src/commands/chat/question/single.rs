@@ -37,6 +37,7 @@ mod tests {
             id: CallId::new("a"),
             name: "exec".to_owned(),
             arguments: text.clone(),
+            about: None,
             destination: Some(text.clone()),
             folder: "/w".to_owned(),
             reason: text.clone(),
