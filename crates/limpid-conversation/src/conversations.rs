@@ -226,6 +226,11 @@ impl Conversations {
         self.command(conversation, Command::Wake);
     }
 
+    /// Whether this process works on a conversation.
+    pub fn is_at_work(&self, conversation: &ConversationId) -> bool {
+        self.actors.is_running(conversation)
+    }
+
     /// Stops the running turn of a conversation, or what models write about it. Says whether anything is under way.
     pub fn cancel(&self, conversation: &ConversationId) -> bool {
         self.actors.tell(conversation, Command::Cancel(None))

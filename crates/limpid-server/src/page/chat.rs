@@ -16,6 +16,7 @@ use limpid_store::{Audience, Conversation, ConversationKind};
 use serde::Deserialize;
 use serde_json::json;
 
+use super::follow::watch;
 use super::list;
 use super::meter::Meter;
 use super::shell::Shell;
@@ -111,6 +112,7 @@ pub(super) async fn show(
     let id = ConversationId::new(id);
     let Some(own) = page.agent.store().conversation(&id).await? else { return missing(State(page), headers).await };
     let choice = ConversationChoice::Id(id);
+    watch(&page, &own.id).await?;
     let thread = read_thread(&page, &own.id, all).await?;
     read(&page, &own.id).await?;
     let title = title(&own);
@@ -137,6 +139,7 @@ pub(super) async fn thread(
     Query(Asked { all }): Query<Asked>,
 ) -> Result<Response, Trouble> {
     let own = page.agent.directory().existing(&ConversationId::new(id)).await?;
+    watch(&page, &own.id).await?;
     let thread = read_thread(&page, &own.id, all).await?;
     read(&page, &own.id).await?;
     let after = thread.after.clone();

@@ -7,7 +7,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use limpid_core::goal::WithoutMarkers;
-use limpid_core::{CallId, TurnId};
+use limpid_core::{CallId, ConversationId, TurnId};
 use limpid_runtime::ui::are_drawn;
 use limpid_runtime::{AgentError, ApprovalAnswer, ConversationChoice, FormQuestion, Outcome, TurnEvent, TurnHandle};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -56,6 +56,28 @@ pub(super) async fn follow(page: &Arc<Page>, handle: TurnHandle, said: Words) ->
     tokio::spawn(async move {
         let name = page.agent.new_secret().split_off(48);
         show(page, Arc::clone(&talk), handle, &name, (&said, draws)).await;
+        talk.ended(&name);
+    });
+    Ok(())
+}
+
+/// Says that an answer is under way which nobody here follows, until it is there: one that goes on after a restart, or that another
+/// program asked for.
+///
+/// # Errors
+/// When the store cannot be read.
+pub(super) async fn watch(page: &Arc<Page>, id: &ConversationId) -> Result<(), AgentError> {
+    let conversations = page.agent.conversations();
+    let is_open = page.agent.store().unfinished_turns().await?.rows.iter().any(|turn| turn.conversation == *id);
+    let talk = page.talks.of(id);
+    if !is_open || !conversations.is_at_work(id) || !talk.begins_alone() {
+        return Ok(());
+    }
+    let name = page.agent.new_secret().split_off(48);
+    talk.show(Of::Status, &name, "status", "Answering");
+    let (page, id) = (Arc::clone(page), id.clone());
+    tokio::spawn(async move {
+        page.agent.conversations().wait_idle(&id).await;
         talk.ended(&name);
     });
     Ok(())

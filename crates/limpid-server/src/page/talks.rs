@@ -256,6 +256,14 @@ impl Talk {
         self.lock().followed += 1;
     }
 
+    /// Somebody begins to show what nobody does; false when somebody shows something already.
+    pub(super) fn begins_alone(&self) -> bool {
+        let mut shown = self.lock();
+        let is_alone = shown.followed == 0;
+        shown.followed += usize::from(is_alone);
+        is_alone
+    }
+
     /// Whether one alone shows something.
     pub(super) fn is_shown_by_one(&self) -> bool {
         self.lock().followed == 1

@@ -1,5 +1,5 @@
 // A conversation: from the first visit to an answer, while it is written, when it is stopped, reloaded, and looked at twice.
-import { ask, is, messages, model, run, say, scenario, sees, text, troubles, url, visitor } from "./kit.mjs";
+import { ask, is, messages, model, run, say, scenario, sees, talk, text, troubles, url, visitor } from "./kit.mjs";
 
 scenario("who is not logged in is told what to do", async () => {
   const page = await visitor({ stranger: true });
@@ -95,6 +95,16 @@ scenario("two windows show one conversation", async () => {
     const all = (await messages(page)).join("\n");
     for (const words of ["for two", "Seen by both.", "from the second", "To the second."]) is(`how often it says "${words}"`, all.split(words).length - 1, 1);
   }
+});
+
+scenario("an answer that was begun elsewhere is said to come, and comes", async () => {
+  const page = await talk("before it");
+  await ask("begin", { text: "from elsewhere" });
+  await page.reload();
+  await sees("that it is at work", () => text(page, "#rate"), "Answering");
+  await model.answer("Far away.");
+  await sees("the answer", () => text(page, "#thread"), (seen) => seen.includes("from elsewhere") && seen.includes("Far away."));
+  await sees("that it is over", () => text(page, "#rate"), "");
 });
 
 scenario("what goes wrong is said, and what was typed is kept", async () => {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use limpid_core::{CallId, FailureClass, ToolCall, Usage};
 use limpid_model::{FinishReason, ModelError, ModelEvent, RealPause};
-use limpid_runtime::{Agent, AgentOptions, ChatRequest, Config, Environment, Home};
+use limpid_runtime::{Agent, AgentOptions, ChatRequest, Config, Environment, Home, TurnEvent};
 use limpid_server::{PageServer, login_link};
 use limpid_testkit::{McpScript, Recorder, Script};
 use serde::Deserialize;
@@ -36,6 +36,8 @@ pub(super) enum Wish {
     Beat,
     /// Somebody who cannot answer asks for something, to the end.
     Chat { text: String },
+    /// The same, to the beginning of the answer.
+    Begin { text: String },
     /// A link that logs a browser in.
     Link,
     /// The server goes away.
@@ -171,6 +173,12 @@ impl Stage {
             Wish::Chat { text } => {
                 let mut turn = self.agent().chat(ChatRequest { text, ..ChatRequest::default() }).await.unwrap();
                 while turn.next().await.is_some() {}
+            }
+            Wish::Begin { text } => {
+                let mut turn = self.agent().chat(ChatRequest { text, ..ChatRequest::default() }).await.unwrap();
+                let is_begun = |event: &TurnEvent| matches!(event, TurnEvent::Started { .. });
+                while turn.next().await.is_some_and(|event| !is_begun(&event)) {}
+                tokio::spawn(async move { while turn.next().await.is_some() {} });
             }
             Wish::Link => return self.link().into(),
             Wish::Leave => self.leave().await,
