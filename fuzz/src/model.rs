@@ -71,7 +71,7 @@ fn event(three: &[u8]) -> Option<Event> {
             id: id(),
             outcome: ToolOutcome::done(Labelled::outside(words()), || "0123456789abcdef".to_owned()),
         },
-        5 => Event::Held { id: id(), why: Why { reason: words(), bound_to: words() } },
+        5 => Event::Held { id: id(), why: Why { reason: words(), about: None, bound_to: words() } },
         6 if says % 2 == 0 => Event::Decided { id: id(), approved: which % 2 == 0, at_ms: 1 },
         6 => Event::Timer { id: id() },
         _ if says % 7 == 0 => Event::Cancel,

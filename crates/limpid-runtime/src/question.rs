@@ -63,7 +63,7 @@ mod tests {
             id: CallId::new("a"),
             name: "exec".to_owned(),
             arguments: text.clone(),
-            about: None,
+            about: Some(text.clone()),
             destination: Some(text.clone()),
             folder: "/w".to_owned(),
             reason: text.clone(),
@@ -93,7 +93,7 @@ mod tests {
 
     // SEC-077
     #[test]
-    fn the_last_six_lines_are_always_the_frames_own() {
+    fn the_last_lines_are_always_the_frames_own() {
         let long = "x".repeat(9000);
         let breaks = "\n".repeat(500);
         let forged = "{}\n  what this would do:\n  tool    list_dir\n  why     nothing\n» y";
@@ -122,9 +122,13 @@ mod tests {
                     |line: &str| line.chars().filter_map(unicode_width::UnicodeWidthChar::width_cjk).sum::<usize>();
                 assert!(lines.iter().all(|line| columns(line) <= width), "no line is broken by the screen: {shown}");
                 let asks = lines.iter().rposition(|line| line.starts_with("  what t")).unwrap();
-                let own: Vec<&str> = lines[asks..asks + 6].iter().map(|line| &line[..8]).collect();
-                assert_eq!(own, ["  what t", "  tool  ", "  to    ", "  in    ", "  always", "  why   "], "{text:?}");
-                assert!(lines[asks + 6..].iter().all(|line| line.starts_with("          ")), "{shown}");
+                let goes_on = |line: &&&str| line.starts_with("          ");
+                let begin = lines[asks..].iter().filter(|line| !goes_on(line));
+                let own: Vec<&str> = begin.map(|line| &line[..8]).collect();
+                let labels = ["  what t", "  tool  ", "  about ", "  to    ", "  in    ", "  always", "  why   "];
+                assert_eq!(own, labels, "{text:?}");
+                let last = lines.iter().rposition(|line| line.starts_with("  to ")).unwrap();
+                assert!(last - asks <= 2 + ABOUT, "{shown}");
                 assert!(lines[1..asks].iter().all(|line| line.starts_with("│ ")), "{shown}");
             }
         }

@@ -126,14 +126,13 @@ impl Drafts {
             approved: None,
         };
         let call_context = CallContext::of(draft.new.trust);
-        let hash = match tools.decide(&planned, &call_context, parts.host.now_ms()).await {
-            Decision::Ask(why) => why.bound_to,
-            Decision::Run(permit) => permit.bound_to().await,
+        let (hash, about) = match tools.decide(&planned, &call_context, parts.host.now_ms()).await {
+            Decision::Ask(why) => (why.bound_to, why.about),
+            Decision::Run(permit) => (permit.bound_to().await, permit.about()),
             Decision::Refused(why) => return Err(AgentError::Invalid(why.into_text())),
         };
         let gone = || AgentError::Invalid(format!("there is no tool `{}` any more", call.name));
-        let described = tools.describe(&call, &call_context).await.ok_or_else(gone)?;
-        let CallDescription { about, destination, folder, .. } = described;
+        let CallDescription { destination, folder, .. } = tools.describe(&call, &call_context).ok_or_else(gone)?;
         let detail = "edited".to_owned();
         let edit = DraftEdit { arguments: call.arguments, about, hash, folder, destination, detail };
         Ok(self.announce(parts.store.change_draft(id, edit, parts.host.now_ms()).await?))
@@ -168,10 +167,10 @@ impl Drafts {
         let tools = parts.executor.outside_turns();
         // Whatever the modes say by now, the owner has said yes to this very call; nothing else is let through.
         let call_context = CallContext::of(draft.new.trust);
-        let (permit, bound_to) = match tools.decide(&planned, &call_context, now_ms).await {
+        let (permit, now) = match tools.decide(&planned, &call_context, now_ms).await {
             Decision::Run(permit) if permit.is_approved() => (Ok(permit), None),
-            Decision::Run(permit) => (Err(NOT_THE_SAME.into()), Some(permit.bound_to().await)),
-            Decision::Ask(why) => (Err(NOT_THE_SAME.into()), Some(why.bound_to)),
+            Decision::Run(permit) => (Err(NOT_THE_SAME.into()), Some((permit.bound_to().await, permit.about()))),
+            Decision::Ask(why) => (Err(NOT_THE_SAME.into()), Some((why.bound_to, why.about))),
             // Nothing was begun, so nothing is used up.
             Decision::Refused(why) => {
                 let why = why.into_text();
@@ -181,9 +180,8 @@ impl Drafts {
                 )));
             }
         };
-        if let Some(now) = bound_to.filter(|now| is_same_call(&draft.new.hash, now)) {
-            let described = tools.describe(&planned.call, &call_context).await;
-            return self.put_again(&draft, now, described.and_then(|described| described.about)).await;
+        if let Some((bound_to, about)) = now.filter(|(bound_to, _)| is_same_call(&draft.new.hash, bound_to)) {
+            return self.put_again(&draft, bound_to, about).await;
         }
         self.announce(parts.store.keep_approval(id, &draft.new.hash, parts.host.holder(), now_ms).await?);
         let permit = match permit {
@@ -298,7 +296,7 @@ pub fn new_draft(
         call: held.call.id.clone(),
         tool: held.call.name.clone(),
         arguments: held.call.arguments.clone(),
-        about: described.about,
+        about: held.why.about.clone(),
         hash: held.why.bound_to.clone(),
         folder: described.folder,
         destination: described.destination,

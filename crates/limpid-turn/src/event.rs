@@ -64,6 +64,8 @@ pub enum Event {
 pub struct Why {
     /// The reason, for the owner.
     pub reason: String,
+    /// What a number or a key in the arguments stands for, as the hash has it.
+    pub about: Option<String>,
     /// The hash of everything that the answer is bound to.
     pub bound_to: String,
 }

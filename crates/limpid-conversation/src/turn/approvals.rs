@@ -13,7 +13,7 @@ use limpid_services::error::AgentError;
 use limpid_services::spending::{Spender, spender_of};
 use limpid_services::tools::{CallContext, CallDescription};
 use limpid_store::{Draft, DraftRoom, RequestFilter, SubAgent};
-use limpid_turn::{Event, HeldCall, ToolOutcome};
+use limpid_turn::{Event, HeldCall, ToolOutcome, Why};
 
 use crate::event::{ApprovalAnswer, QuestionPart, TurnEvent};
 use crate::turn::agents::{agent_of, named};
@@ -32,10 +32,8 @@ pub(super) async fn ask_owner(turn: &mut RunningTurn, calls: Vec<HeldCall>) -> R
     }
     let context = call_context(turn).await?;
     let agent = agent_of(turn).await?;
-    let mut parts = Vec::new();
-    for held in calls {
-        parts.extend(part(turn, named(agent.as_ref(), held), &context).await);
-    }
+    let calls = calls.into_iter().map(|held| named(agent.as_ref(), held));
+    let parts: Vec<QuestionPart> = calls.filter_map(|held| part(turn, held, &context)).collect();
     if !parts.is_empty() {
         turn.listeners.send(&TurnEvent::ApprovalRequested { parts, can_clean: context.trust.is_foreign() });
     }
@@ -51,7 +49,7 @@ pub(super) async fn take_answer(
     let Some(held) = turn.held().into_iter().find(|held| held.call.id == *call) else { return Ok(()) };
     let context = call_context(turn).await?;
     if answer == ApprovalAnswer::Always
-        && let Some((_, CallDescription { pattern: Some(pattern), .. })) = as_asked(turn, &held.call, &context).await
+        && let Some((_, CallDescription { pattern: Some(pattern), .. })) = as_asked(turn, &held.call, &context)
     {
         let grant = Grant { tool: held.call.name, pattern };
         turn.deps.drafts.grant(&turn.writer.lease().conversation, grant).await?;
@@ -78,28 +76,24 @@ pub(super) async fn ask_nobody(turn: &mut RunningTurn) -> Result<(), AgentError>
     Ok(())
 }
 
-async fn part(turn: &RunningTurn, held: HeldCall, context: &CallContext) -> Option<QuestionPart> {
-    let (call, described) = as_asked(turn, &held.call, context).await?;
-    let (ToolCall { id, name, arguments }, reason) = (call, held.why.reason);
-    let CallDescription { about, destination, folder, pattern, whole } = described;
+fn part(turn: &RunningTurn, held: HeldCall, context: &CallContext) -> Option<QuestionPart> {
+    let (call, described) = as_asked(turn, &held.call, context)?;
+    let (ToolCall { id, name, arguments }, Why { reason, about, .. }) = (call, held.why);
+    let CallDescription { destination, folder, pattern, whole } = described;
     Some(QuestionPart { id, name, arguments, about, destination, folder, reason, pattern, whole })
 }
 
 /// A call that waits as it would run, and what the owner is told of it; nothing of one that can be none.
-async fn as_asked(
-    turn: &RunningTurn,
-    call: &ToolCall,
-    context: &CallContext,
-) -> Option<(ToolCall, CallDescription)> {
+fn as_asked(turn: &RunningTurn, call: &ToolCall, context: &CallContext) -> Option<(ToolCall, CallDescription)> {
     let call = turn.calls.tools.as_run(call, context.trust);
-    let described = turn.calls.tools.describe(&call, context).await?;
+    let described = turn.calls.tools.describe(&call, context)?;
     Some((call, described))
 }
 
 /// Nobody can be asked: the call is kept as a draft, and the model is told so.
 async fn keep_as_draft(turn: &mut RunningTurn, held: HeldCall) -> Result<(), AgentError> {
     let context = call_context(turn).await?;
-    let Some((call, described)) = as_asked(turn, &held.call, &context).await else { return Ok(()) };
+    let Some((call, described)) = as_asked(turn, &held.call, &context) else { return Ok(()) };
     let agent = agent_of(turn).await?;
     let held = named(agent.as_ref(), HeldCall { call, ..held });
     let deps = Arc::clone(&turn.deps);

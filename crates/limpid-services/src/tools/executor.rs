@@ -235,7 +235,8 @@ impl TurnToolExecutor {
                 let moved = moved.map(|moved| format!("; since you were asked, {moved}")).unwrap_or_default();
                 let open = pins.unbound().map(|open| format!("; {open}")).unwrap_or_default();
                 let warning = tool.warning(trust, &arguments).map(|warning| format!("; {warning}")).unwrap_or_default();
-                Decision::Ask(Why { reason: format!("{reason}{warning}{moved}{open}"), bound_to: pins.text })
+                let reason = format!("{reason}{warning}{moved}{open}");
+                Decision::Ask(Why { reason, about: facts.about, bound_to: pins.text })
             }
             _ => {
                 let (call, pins) = (call.clone(), Some(pins));
@@ -269,11 +270,9 @@ impl TurnToolExecutor {
     }
 
     /// What the owner is told of a call that waits for them; nothing of one that can be none.
-    pub async fn describe(&self, call: &ToolCall, context: &CallContext) -> Option<CallDescription> {
+    pub fn describe(&self, call: &ToolCall, context: &CallContext) -> Option<CallDescription> {
         let arguments = serde_json::from_str(&call.arguments).ok()?;
-        let tool = self.tool(&call.name)?;
-        let about = tool.concerns(&arguments).await;
-        Some(CallDescription { about, ..self.policy.describe(&*tool, &arguments, context) })
+        Some(self.policy.describe(&*self.tool(&call.name)?, &arguments, context))
     }
 
     /// Says what keeps a call from being reserved. `typed` are the messages that the owner typed in the conversation.
@@ -478,6 +477,11 @@ impl Permit {
     /// The same call without what a yes to this very call would give, such as the network after a stranger's text.
     pub fn unapproved(self) -> Self {
         Self { approved: false, ..self }
+    }
+
+    /// What a number or a key in its arguments stands for.
+    pub fn about(&self) -> Option<String> {
+        self.facts.about.clone()
     }
 
     /// What an approval of this call is bound to.

@@ -150,8 +150,6 @@ impl CallContext {
 /// What the owner is told of a call that waits for them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallDescription {
-    /// What a number or a key in its arguments stands for now.
-    pub about: Option<String>,
     /// Where it would send or fetch something.
     pub destination: Option<String>,
     /// The folder that relative paths begin at.
@@ -329,8 +327,7 @@ impl ToolPolicy {
         let setting = self.setting(context);
         let pattern = lasting_yes(&setting, &call);
         let destination = facts.destination.map(|to| to.to_string());
-        let whole = context.trust.is_foreign();
-        CallDescription { about: facts.about, destination, folder: facts.folder, pattern, whole }
+        CallDescription { destination, folder: facts.folder, pattern, whole: context.trust.is_foreign() }
     }
 
     /// Whether the turn is a research worker's, whose window shows nothing of the owner's.

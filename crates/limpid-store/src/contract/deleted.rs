@@ -109,8 +109,14 @@ async fn beside(store: &dyn Store, held: &Lease, id: &str, word: &str) {
     let own = conversation_id(id);
     let text = || word.to_owned();
     let draft = store.keep_draft(new_draft(id, word), ROOM).await.unwrap().unwrap();
-    let edit =
-        DraftEdit { arguments: text(), about: Some(text()), hash: "ff".to_owned(), folder: text(), destination: None, detail: text() };
+    let edit = DraftEdit {
+        arguments: text(),
+        about: Some(text()),
+        hash: "ff".to_owned(),
+        folder: text(),
+        destination: None,
+        detail: text(),
+    };
     store.change_draft(draft.id, edit, 6).await.unwrap();
     let delivery = NewDelivery {
         key: format!("{id}-delivery"),

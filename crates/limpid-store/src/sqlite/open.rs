@@ -54,6 +54,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0039_read_by_strangers.sql"),
     include_str!("../../migrations/0040_archived_conversations.sql"),
     include_str!("../../migrations/0041_deleted_conversations.sql"),
+    include_str!("../../migrations/0042_drafts_say_what_they_are_about.sql"),
 ];
 
 /// A file and how long to wait for it.

@@ -84,9 +84,10 @@ fn event(word: &str, rest: &str) -> Event {
             id: CallId::new(id),
             outcome: ToolOutcome::failed(Labelled::new(text.to_owned(), Trust::Owner), String::new),
         },
-        "held" => {
-            Event::Held { id: CallId::new(id), why: Why { reason: text.to_owned(), bound_to: format!("hash of {id}") } }
-        }
+        "held" => Event::Held {
+            id: CallId::new(id),
+            why: Why { reason: text.to_owned(), about: None, bound_to: format!("hash of {id}") },
+        },
         "yes" | "no" => Event::Decided { id: CallId::new(id), approved: word == "yes", at_ms: 1 },
         "timer" => Event::Timer { id: CallId::new(id) },
         "steer" => Event::Steer(Message::new(Role::User, rest, Trust::Owner)),

@@ -46,6 +46,9 @@ async fn a_yes_to_the_content_adopts_no_key() {
     let attack = with_a_strangers_key(vec![corrects()]).await;
     let draft = attack.world.done(&["draft", "show", "1"]).await;
     assert!(draft.contains("likes kiwi"), "{draft}");
+    // Both calls came in one reply, so it was asked before there was such a memory.
+    attack.world.done(&["draft", "approve", "1"]).await;
+    assert!(attack.world.done(&["draft", "show", "1"]).await.contains("what it is about"));
     attack.world.done(&["draft", "approve", "1"]).await;
     attack.then(vec![("memory_query", json!({ "query": "kiwi" }))]);
     attack.world.done(&["chat", "what do I like?"]).await;

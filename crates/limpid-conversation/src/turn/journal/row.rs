@@ -38,6 +38,9 @@ pub(super) enum Row {
     Held {
         id: String,
         reason: String,
+        /// An older row does not have it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        about: Option<String>,
         bound_to: String,
     },
     Decided {
@@ -90,7 +93,9 @@ impl Row {
                     Self::ToolDone { id, text, boundary }
                 }
             }
-            Event::Held { id, why: Why { reason, bound_to } } => Self::Held { id: id.to_string(), reason, bound_to },
+            Event::Held { id, why: Why { reason, about, bound_to } } => {
+                Self::Held { id: id.to_string(), reason, about, bound_to }
+            }
             Event::Decided { id, approved, at_ms } => Self::Decided { id: id.to_string(), approved, at_ms },
             Event::Timer { id } => Self::Timer { id: id.to_string() },
             Event::Steer(message) => {
@@ -137,7 +142,9 @@ impl Row {
                 let outcome = ToolOutcome { said: Labelled::new(error, trust), boundary, failed: true };
                 Event::ToolDone { id: CallId::new(id), outcome }
             }
-            Self::Held { id, reason, bound_to } => Event::Held { id: CallId::new(id), why: Why { reason, bound_to } },
+            Self::Held { id, reason, about, bound_to } => {
+                Event::Held { id: CallId::new(id), why: Why { reason, about, bound_to } }
+            }
             Self::Decided { id, approved, at_ms } => Event::Decided { id: CallId::new(id), approved, at_ms },
             Self::Timer { id } => Event::Timer { id: CallId::new(id) },
             Self::Steer { text, boundary, inbound } => {

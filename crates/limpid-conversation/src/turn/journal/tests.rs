@@ -57,7 +57,11 @@ fn every_entry_is_read_as_it_was_written() {
         event(Event::ToolDone { id: CallId::new("c1"), outcome: ToolOutcome::refused("no") }),
         event(Event::Held {
             id: CallId::new("c1"),
-            why: Why { reason: "text from outside was read".into(), bound_to: "00ff".into() },
+            why: Why {
+                reason: "text from outside was read".into(),
+                about: Some("memory 4, tea: black".into()),
+                bound_to: "00ff".into(),
+            },
         }),
         event(Event::Decided { id: CallId::new("c1"), approved: true, at_ms: 7 }),
         event(Event::Timer { id: CallId::new("c1") }),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use limpid_core::{CallId, FailureClass, ToolCall, Usage};
 use limpid_model::{FinishReason, ModelError, ModelEvent, RealPause};
-use limpid_runtime::{Agent, AgentOptions, ChatRequest, Config, Environment, Home, TurnEvent};
+use limpid_runtime::{Agent, AgentOptions, ChatRequest, Config, ConversationChoice, Environment, Home, TurnEvent};
 use limpid_server::{PageServer, login_link};
 use limpid_testkit::{McpScript, Recorder, Script};
 use serde::Deserialize;
@@ -36,7 +36,7 @@ pub(super) enum Wish {
     Beat,
     /// Somebody who cannot answer asks for something, to the end.
     Chat { text: String },
-    /// The same, to the beginning of the answer.
+    /// The same in the newest conversation, to the beginning of the answer.
     Begin { text: String },
     /// A link that logs a browser in.
     Link,
@@ -175,7 +175,8 @@ impl Stage {
                 while turn.next().await.is_some() {}
             }
             Wish::Begin { text } => {
-                let mut turn = self.agent().chat(ChatRequest { text, ..ChatRequest::default() }).await.unwrap();
+                let request = ChatRequest { conversation: ConversationChoice::Last, text, ..ChatRequest::default() };
+                let mut turn = self.agent().chat(request).await.unwrap();
                 let is_begun = |event: &TurnEvent| matches!(event, TurnEvent::Started { .. });
                 while turn.next().await.is_some_and(|event| !is_begun(&event)) {}
                 tokio::spawn(async move { while turn.next().await.is_some() {} });

@@ -60,7 +60,7 @@ fn part(text: &str) -> QuestionPart {
         id: CallId::new("a"),
         name: "exec".to_owned(),
         arguments: text.to_owned(),
-        about: None,
+        about: Some(text.to_owned()),
         destination: Some(text.to_owned()),
         folder: text.to_owned(),
         reason: text.to_owned(),
@@ -84,11 +84,21 @@ fn last_rows(frame: &str, columns: u16) -> Vec<String> {
 #[test]
 fn the_last_six_rows_of_the_screen_are_the_frames_own() {
     let labels = [
-        ["  what this would do:", "  tool    ", "  to      ", "  in      ", "  always  ", "  why     ", "          "],
+        [
+            "  what this would do:",
+            "  tool    ",
+            "  about   ",
+            "  to      ",
+            "  in      ",
+            "  always  ",
+            "  why     ",
+            "          ",
+        ],
         [
             "  what these would do:",
             "  1  tool  exec",
             "  2  tool  exec",
+            "     about ",
             "     to    ",
             "     why   ",
             "           ",
@@ -110,8 +120,11 @@ fn the_last_six_rows_of_the_screen_are_the_frames_own() {
         // However long the reason is, all rows above it are on the screen, and behind it are its own.
         let wide = rows(&question::frame(&part, 80), 80);
         let asks = wide.iter().rposition(|row| row.starts_with("  what t")).unwrap();
-        let own: Vec<String> = wide[asks..].iter().map(|row| format!("{row:<10}").chars().take(8).collect()).collect();
-        assert_eq!(own[..6], ["  what t", "  tool  ", "  to    ", "  in    ", "  always", "  why   "], "{text:?}");
-        assert!(own.len() <= 17 && own[6..].iter().all(|row| row == "        "), "{text:?}: {own:?}");
+        let labels: Vec<String> =
+            wide[asks..].iter().map(|row| format!("{row:<10}").chars().take(8).collect()).collect();
+        let own: Vec<&str> = labels.iter().map(String::as_str).filter(|label| !label.trim().is_empty()).collect();
+        let whole = ["  what t", "  tool  ", "  about ", "  to    ", "  in    ", "  always", "  why   "];
+        assert_eq!(own, whole, "{text:?}");
+        assert!(labels.len() <= 21, "{text:?}: {labels:?}");
     }
 }

@@ -6,6 +6,10 @@ use limpid_runtime::{ApprovalAnswer, QuestionPart};
 /// Rows of a call's arguments that are shown; the part can be opened.
 const ROWS: usize = 3;
 
+/// Rows that what a call is about takes at most, and what they begin with.
+const ABOUT: usize = 2;
+const ABOUT_LABEL: &str = "     about ";
+
 /// The answers that there are.
 pub(super) const fn words(can_clean: bool) -> &'static str {
     if can_clean { "all, none, 1 2, open 1 or clean" } else { "all, none, 1 2 or open 1" }
@@ -36,7 +40,7 @@ pub(super) fn frame(parts: &[(usize, &QuestionPart)], width: usize) -> String {
     for (number, part) in parts {
         lines.push(field(&format!("  {number:<2} tool  "), &part.name, width));
         if let Some(about) = &part.about {
-            lines.push(field("     about ", about, width));
+            lines.extend(wrapped_field(ABOUT_LABEL, about, width, ABOUT));
         }
         lines.push(match &part.destination {
             Some(destination) => field("     to    ", destination, width),
@@ -49,7 +53,10 @@ pub(super) fn frame(parts: &[(usize, &QuestionPart)], width: usize) -> String {
 
 /// Whether the question about several calls shows all that has to be seen of one.
 pub(super) fn is_seen(part: &QuestionPart, width: usize) -> bool {
-    !part.whole || behind_margin(&part.arguments, width, ROWS).1 == 0
+    let about = part.about.as_deref().unwrap_or_default();
+    let is_cut = behind_margin(&part.arguments, width, ROWS).1 > 0
+        || wrapped_field(ABOUT_LABEL, about, width, usize::MAX).len() > ABOUT;
+    !part.whole || !is_cut
 }
 
 /// What a line means for parts with these numbers; nothing when it is no answer. `can_clean` says whether the window can be
@@ -90,7 +97,7 @@ mod tests {
             id: CallId::new(name),
             name: name.to_owned(),
             arguments: text.to_owned(),
-            about: None,
+            about: Some(text.to_owned()),
             destination: Some(text.to_owned()),
             folder: "/w".to_owned(),
             reason: text.to_owned(),
@@ -104,7 +111,7 @@ mod tests {
     fn a_question_of_two_parts_says_what_each_would_do_last() {
         let mail = QuestionPart {
             arguments: "{\"text\":\"hello\",\"to\":\"ada@example.com\"}".to_owned(),
-            about: None,
+            about: Some("letter 4, from Ada: The appointment".to_owned()),
             destination: Some("ada@example.com".to_owned()),
             reason: "text from outside was read, and this would send something".to_owned(),
             ..part("send_mail", "")
@@ -135,8 +142,14 @@ mod tests {
                 let asks = lines.iter().rposition(|line| *line == "  what these would do:").unwrap();
                 assert!(lines.len() - asks >= 7, "{shown}");
                 let own = |line: &&str| {
-                    let labels =
-                        ["  1  tool  send_mail", "  2  tool  exec", "     to    ", "     why   ", "           "];
+                    let labels = [
+                        "  1  tool  send_mail",
+                        "  2  tool  exec",
+                        "     about ",
+                        "     to    ",
+                        "     why   ",
+                        "           ",
+                    ];
                     labels.iter().any(|label| line.starts_with(label))
                 };
                 assert!(lines[asks + 1..].iter().all(own), "{shown}");
@@ -152,6 +165,8 @@ mod tests {
         let part = |whole, text: &str| QuestionPart { whole, ..part("write_file", text) };
         assert!(is_seen(&part(true, "{}"), 80) && is_seen(&part(false, &"x".repeat(900)), 80));
         assert!(!is_seen(&part(true, &"x".repeat(900)), 80));
+        let about = QuestionPart { about: Some("x".repeat(900)), ..part(true, "{}") };
+        assert!(!is_seen(&about, 80));
     }
 
     // SEC-072
