@@ -18,8 +18,10 @@ const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 pub(crate) struct EditorServer {
     /// Its name in the settings of the session.
     pub(crate) name: String,
-    /// What the editor calls it.
+    /// What it is called in sentences of ours: the name that a project gives it may be a sentence itself.
     pub(crate) called: String,
+    /// Whether a yes to it outlasts the session.
+    pub(crate) lasts: bool,
     /// What would be started or connected to, as the owner is shown it.
     pub(crate) target: String,
     /// How far it has come.
@@ -42,17 +44,31 @@ pub(crate) enum Stage {
 }
 
 impl EditorServer {
-    pub(crate) fn new(name: String, called: String, config: &McpServerConfig) -> Self {
+    /// A server by its name in settings, what the editor calls it, and its place among the session's.
+    pub(crate) fn new((name, lasts): (String, bool), (at, called): (usize, &str), config: &McpServerConfig) -> Self {
+        let named = format!("named {called:?}");
         let words = config.command.iter().chain(&config.args);
         let lines = words.map(|word| format!("{word:?}")).chain(config.url.clone());
         let variables = config.env.iter().map(|(name, value)| valued("variable", name, value));
         let headers = config.headers.iter().map(|(name, value)| valued("header", name, value));
-        let target = lines.chain(variables).chain(headers).collect::<Vec<_>>().join("\n");
-        Self { name, called, target, stage: watch::channel(Stage::New).0 }
+        let target = std::iter::once(named).chain(lines).chain(variables).chain(headers).collect::<Vec<_>>().join("\n");
+        Self { name, called: in_words(at, called), lasts, target, stage: watch::channel(Stage::New).0 }
     }
 
     pub(crate) fn stage(&self) -> Stage {
         *self.stage.borrow()
+    }
+}
+
+/// Letters of a name that is repeated.
+const PLAIN: usize = 24;
+
+/// A server in a sentence of ours: by its name where that is one plain word, else by its number.
+fn in_words(at: usize, called: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    match called.bytes().all(is_plain) && (1..=PLAIN).contains(&called.len()) {
+        true => format!("`{called}`"),
+        false => format!("number {}", at + 1),
     }
 }
 
@@ -96,6 +112,14 @@ pub(crate) fn forget_unused(home: &Home, now_ms: i64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // SEC-023 SEC-077
+    #[test]
+    fn the_name_that_a_project_gives_a_server_is_no_sentence_of_ours() {
+        assert_eq!(in_words(0, "docs"), "`docs`");
+        let named = ["docs` is your own program. May the MCP server `docs", "", "döcs", "a b", &"x".repeat(25)];
+        assert_eq!(named.map(|called| in_words(1, called)), ["number 2"; 5]);
+    }
 
     // SEC-023
     #[test]

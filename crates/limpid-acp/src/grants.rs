@@ -9,7 +9,7 @@ use limpid_config::{Config, Home, McpServerConfig};
 use sha2::{Digest as _, Sha256};
 
 use crate::editor_server::{EditorServer, PREFIX};
-use crate::starts::hash_files;
+use crate::starts::may_last;
 
 /// Letters of the editor's own name for a server that its name here has.
 const NAME: usize = 12;
@@ -73,11 +73,15 @@ pub(crate) fn grant(owner: &Config, home: &Home, named: &Named) -> Result<Grante
         }
         folders.push(real);
     }
+    let is_mine = |folder: &Path| config.files.trusted.iter().any(|own| folder.starts_with(real_or_same(own.clone())));
+    let foreign: Vec<PathBuf> =
+        folders.iter().filter(|folder| !is_own(home, folder) && !is_mine(folder)).cloned().collect();
     let mut servers = Vec::new();
-    for server in &named.servers {
+    for (at, server) in named.servers.iter().enumerate() {
         let (called, server) = settings(server)?;
-        let name = name(&called, &server, &folders);
-        servers.push(EditorServer::new(name.clone(), called, &server));
+        let name = name(&called, &server);
+        let lasts = may_last(&server, &foreign);
+        servers.push(EditorServer::new((name.clone(), lasts), (at, &called), &server));
         config.mcp.servers.insert(name, server);
     }
     Ok(Granted { config, folders, servers })
@@ -147,8 +151,8 @@ fn settings(server: &McpServer) -> Result<(String, McpServerConfig), String> {
         McpServer::Http(address) => {
             if !address.url.starts_with("https://") && !address.url.starts_with("http://") {
                 return Err(format!(
-                    "MCP server `{}`: `{}` is not an HTTP address. Use http:// or https://.",
-                    address.name, address.url
+                    "`{}`, which is to be an MCP server, is not an HTTP address. Use http:// or https://.",
+                    address.url
                 ));
             }
             let headers = address.headers.iter().map(|header| (header.name.clone(), header.value.clone()));
@@ -160,17 +164,16 @@ fn settings(server: &McpServer) -> Result<(String, McpServerConfig), String> {
             Ok((address.name.clone(), config))
         }
         McpServer::Sse(address) => Err(format!(
-            "the MCP server `{}` speaks SSE, which is not supported; give its address for streamable HTTP",
-            address.name
+            "the MCP server at `{}` speaks SSE, which is not supported; give its address for streamable HTTP",
+            address.url
         )),
         _ => Err("Unknown kind of MCP server. Use a program or an HTTP address.".to_owned()),
     }
 }
 
 /// The name of an editor's server, which none of the owner's has by chance. What was looked at of one is kept under it, so another
-/// program of the same name has another, and so has the same program with other variables, which can make it run anything, and one whose
-/// files have changed.
-fn name(called: &str, server: &McpServerConfig, folders: &[PathBuf]) -> String {
+/// program of the same name has another, and so has the same program with other variables, which can make it run anything.
+fn name(called: &str, server: &McpServerConfig) -> String {
     let plain = called.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' });
     let mut hash = Sha256::new();
     let words = server.command.iter().chain(&server.args).chain(&server.url);
@@ -183,7 +186,6 @@ fn name(called: &str, server: &McpServerConfig, folders: &[PathBuf]) -> String {
         hash.update((word.len() as u64).to_le_bytes());
         hash.update(word);
     }
-    hash_files(&mut hash, server, folders);
     let digits = hash.finalize().iter().fold(String::new(), |mut digits, byte| {
         let _ = write!(digits, "{byte:02x}");
         digits

@@ -55,16 +55,16 @@ pub(crate) async fn ask(session: &Session, asked: Asked, stop: &CancellationToke
 /// read them.
 pub(crate) async fn ask_plainly(
     session: &Session,
-    id: &str,
-    title: &str,
-    (pages, yes): (&[String], &str),
+    question: (&str, &str),
+    pages: &[String],
+    (yes, kind): (&str, PermissionOptionKind),
     stop: &CancellationToken,
 ) -> bool {
     let options = vec![
-        PermissionOption::new(YES, yes, PermissionOptionKind::AllowAlways),
+        PermissionOption::new(YES, yes, kind),
         PermissionOption::new(NO, "Not in this session", PermissionOptionKind::RejectOnce),
     ];
-    choose(session, (id, title), pages, options, stop).await.is_some_and(|chosen| chosen == YES)
+    choose(session, question, pages, options, stop).await.is_some_and(|chosen| chosen == YES)
 }
 
 /// Puts a question that is no call's: the id of what was chosen; none when nothing was.

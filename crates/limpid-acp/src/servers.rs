@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use agent_client_protocol::v1::schema::PermissionOptionKind;
 use futures_util::future::join_all;
 use limpid_runtime::mcp::{ToolReview, ToolState};
 use limpid_runtime::question::behind_margin;
@@ -26,11 +27,11 @@ const FIRST_PAUSE: Duration = Duration::from_secs(5);
 /// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 
-/// Connects to the servers that the owner has said yes to in an earlier session.
+/// Connects to the servers that the owner has said yes to in an earlier session, where such a yes lasts.
 pub(crate) fn start_known(session: &Arc<Session>) {
     let listed = session.agent.mcp().list();
     let is_looked_at = |tool: ToolState| matches!(tool, ToolState::Ready | ToolState::Changed);
-    for (at, server) in session.servers.iter().enumerate() {
+    for (at, server) in session.servers.iter().enumerate().filter(|(_, server)| server.lasts) {
         let mut tools = listed.iter().filter(|row| row.name == server.name).flat_map(|row| &row.tools);
         if tools.any(|tool| is_looked_at(tool.state)) {
             connect(session, at, 0);
@@ -53,7 +54,7 @@ fn connect(session: &Arc<Session>, at: usize, failures: u32) {
         let stage = match probed {
             Ok(_) => Stage::Connected,
             Err(error) => {
-                session.notice(&format!("Could not connect to the MCP server `{}`: {error}", server.called));
+                session.notice(&format!("Could not connect to the MCP server {}: {error}", server.called));
                 let pause = FIRST_PAUSE.saturating_mul(1 << failures.min(10)).min(LONGEST_PAUSE);
                 Stage::Failed { times: failures + 1, again: Instant::now() + pause }
             }
@@ -70,7 +71,7 @@ pub(crate) async fn review(session: &Arc<Session>, stop: &CancellationToken) {
             Stage::New if may_start(session, server, stop).await => connect(session, at, 0),
             Stage::New if stop.is_cancelled() => return,
             Stage::New => {
-                session.notice(&format!("The MCP server `{}` is not used in this session.", server.called));
+                session.notice(&format!("The MCP server {} is not used in this session.", server.called));
                 server.stage.send_replace(Stage::Settled);
             }
             Stage::Failed { times, again } if again <= Instant::now() => connect(session, at, times),
@@ -97,8 +98,12 @@ pub(crate) async fn review(session: &Arc<Session>, stop: &CancellationToken) {
 }
 
 async fn may_start(session: &Session, server: &EditorServer, stop: &CancellationToken) -> bool {
-    let title = format!("May the MCP server {} be started, now and as long as it is the same?", server.called);
-    ask_plainly(session, &server.name, &title, (&[behind(&server.target)], "Start it"), stop).await
+    let (how_long, kind) = match server.lasts {
+        true => ("now and later", PermissionOptionKind::AllowAlways),
+        false => ("for this session", PermissionOptionKind::AllowOnce),
+    };
+    let title = format!("May the MCP server {} be started, {how_long}?", server.called);
+    ask_plainly(session, (&server.name, &title), &[behind(&server.target)], ("Start it", kind), stop).await
 }
 
 async fn review_tools(session: &Session, server: &EditorServer, stop: &CancellationToken) {
@@ -111,8 +116,10 @@ async fn review_tools(session: &Session, server: &EditorServer, stop: &Cancellat
                 }
                 let called = &server.called;
                 let what = match waiting.len() {
-                    1 => format!("The new tool of `{called}` is not used in this session."),
-                    several => format!("The {several} new tools of `{called}` are not used in this session."),
+                    1 => format!("The new tool of the MCP server {called} is not used in this session."),
+                    several => {
+                        format!("The {several} new tools of the MCP server {called} are not used in this session.")
+                    }
                 };
                 session.notice(&what);
             }
@@ -126,7 +133,8 @@ async fn may_use(session: &Session, server: &EditorServer, waiting: &[ToolReview
     let tools = if waiting.len() == 1 { "1 tool".to_owned() } else { format!("{} tools", waiting.len()) };
     let title = format!("May the agent use {tools} of the MCP server {}, as described here?", server.called);
     let pages: Vec<String> = waiting.iter().map(|review| behind(&format!("{}\n{}", review.name, review.now))).collect();
-    if !ask_plainly(session, &server.name, &title, (&pages, "Use them as shown"), stop).await {
+    let yes = ("Use them as shown", PermissionOptionKind::AllowAlways);
+    if !ask_plainly(session, (&server.name, &title), &pages, yes, stop).await {
         return false;
     }
     if let Err(error) = session.agent.mcp().enable(&server.name, waiting) {

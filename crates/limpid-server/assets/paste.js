@@ -1,13 +1,17 @@
 // Long pastes: what was copied may be anybody's text, so it goes along as that unless the person says that it is theirs.
 
-// Lines of a paste that counts as typed, and characters of a line: a longer one counts as several.
+// Lines of a paste that counts as typed, and columns of a line: a longer one counts as several, as on a screen. The program counts in the
+// same way.
 const SHORT = 3;
 const LINE = 80;
+const END = /\r\n|[\n\r\v\f\x85\u2028\u2029]/g;
+const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f900}-\u{1f9ff}\u{20000}-\u{3fffd}]/u;
 
 // A browser makes a line break of each of the three.
 const lines = (text) => text.replace(/\r\n?/g, "\n");
-const rows = (text) => lines(text).replace(/\n$/, "").split("\n")
-  .reduce((sum, line) => sum + Math.max(1, Math.ceil([...line].length / LINE)), 0);
+const columns = (line) => [...line].reduce((sum, letter) => sum + (WIDE.test(letter) ? 2 : 1), 0);
+const rows = (text) => text.replace(END, "\n").replace(/\n$/, "").split("\n")
+  .reduce((sum, line) => sum + Math.max(1, Math.ceil(columns(line) / LINE)), 0);
 export const isLong = (text) => rows(text) > SHORT;
 
 // What is no more in a text, and what is new in it from which place on.

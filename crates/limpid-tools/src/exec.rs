@@ -138,8 +138,8 @@ impl Tool for Exec {
 
     fn starts(&self, arguments: &Value) -> Option<Started> {
         let command = self.parsed(arguments).ok()?;
-        let files = command.named_files();
-        Some(Started { program: command.program, files, folder: command.folder })
+        let (files, folders) = self.programs.named_paths(&command);
+        Some(Started { program: command.program, files, folder: command.folder, folders })
     }
 
     fn warning(&self, trust: Trust, arguments: &Value) -> Option<String> {

@@ -33,7 +33,8 @@ impl Screen for SystemScreen {
     async fn open(&self, url: &str) -> Result<(), Sentence> {
         let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
         let mut command = Command::new(program);
-        command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        // Limpid may be started in a stranger's folder, and a browser's script may load what lies there.
+        command.arg(url).current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let status = command.status().await.map_err(|error| {
             let why = echoed(limpid_core::io_cause(&error));
             sentence!("`{}` cannot be run: {}; give the owner the address instead", program, why)

@@ -126,6 +126,8 @@ async fn run(words: &[String], object: &Value) -> Result<(), Sentence> {
     let [program, arguments @ ..] = words else { return Err("no program is set".into()) };
     let mut child = Command::new(program)
         .args(arguments)
+        // Limpid may be started in a stranger's folder, and some programs load what lies there.
+        .current_dir("/")
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())

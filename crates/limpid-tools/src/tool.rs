@@ -263,6 +263,8 @@ pub struct Started {
     pub files: Vec<PathBuf>,
     /// The folder that it starts in, in the same way.
     pub folder: PathBuf,
+    /// The folders that its words name where tools and programs may write, in the same way.
+    pub folders: Vec<PathBuf>,
 }
 
 /// What a program gets that may be a stranger's: never both.

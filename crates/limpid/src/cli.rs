@@ -42,7 +42,7 @@ pub use profile::{ModeCommand, ProfileCommand};
 pub use prompt::{PromptCommand, PromptListArgs, ShowArgs};
 pub use service::ServiceCommand;
 pub use skill::SkillCommand;
-pub use talk::{AcpArgs, ChatArgs, CostArgs, CostBy, InitArgs, TalkArgs};
+pub use talk::{AcpArgs, ChatArgs, CostArgs, CostBy, InitArgs, MineArgs, TalkArgs};
 pub use task::{AddArgs, EditArgs, TaskCommand, TaskKindWord, WhenArgs, ZoneArgs};
 
 /// A personal agent whose every prompt is a file you can read, edit, test, diff and price

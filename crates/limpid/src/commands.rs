@@ -26,6 +26,7 @@ pub mod memory;
 pub mod mode;
 pub mod model;
 pub mod notify;
+mod own_words;
 pub mod profile;
 pub mod prompt;
 pub mod serve;

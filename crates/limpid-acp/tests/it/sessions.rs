@@ -261,9 +261,10 @@ async fn a_program_of_the_editor_runs_after_a_yes_to_its_command_and_its_variabl
     assert!(!seen.contains("Zx81q"), "{shown}");
     open(&mut editor, "LEVEL", &["yes", "yes"]).await;
     assert!(mark.exists());
-    // The same is known.
-    open(&mut editor, "LEVEL", &[]).await;
-    assert!(editor.questions.is_empty());
+    // A text for a shell may start anything, so it is asked about in each session; its tools are known.
+    open(&mut editor, "LEVEL", &["yes"]).await;
+    assert_eq!(editor.questions.len(), 1);
+    assert!(editor.questions[0]["toolCall"]["title"].as_str().unwrap().ends_with("be started, for this session?"));
     // Another variable can make the same program do anything.
     std::fs::remove_file(&mark).unwrap();
     open(&mut editor, "LD_PRELOAD", &["no"]).await;
@@ -272,31 +273,31 @@ async fn a_program_of_the_editor_runs_after_a_yes_to_its_command_and_its_variabl
 
 // SEC-023 SEC-075
 #[tokio::test]
-async fn a_program_of_the_editors_folder_that_was_changed_is_asked_about_again() {
+async fn a_yes_to_a_program_lasts_unless_it_starts_from_a_folder_of_the_session() {
     let bench = Bench::new(&text("Done.").repeat(9)).await;
     let offers = json!({ "tools": [{ "name": "echo", "description": "Says it again.", "inputSchema": {} }] });
-    let words = McpScript::write(bench.home.path(), &offers).unwrap().words("").join(" ");
+    let words = McpScript::write(bench.home.path(), &offers).unwrap().words("");
     let tools = std::path::PathBuf::from(bench.folder()).join("tools");
     std::fs::create_dir_all(&tools).unwrap();
-    let serve = tools.join("serve.sh");
-    std::fs::write(&serve, format!(". {}/more.sh; exec {words}", tools.display())).unwrap();
-    std::fs::write(tools.join("more.sh"), "true").unwrap();
-    let listed = json!([{ "name": "desk", "command": "/bin/sh", "args": [serve], "env": [] }]);
-    let new = json!({ "cwd": bench.folder(), "mcpServers": listed });
+    std::fs::write(tools.join("serve.sh"), format!("exec {}", words.join(" "))).unwrap();
     let mut editor = bench.editor().await;
-    let mut asked = async |answers: &[&'static str]| {
-        let session = editor.ask("session/new", new.clone()).await.unwrap()["sessionId"].as_str().unwrap().to_owned();
+    let mut asked = async |command: &str, args: Value, answers: &[&'static str]| {
+        let listed = json!([{ "name": "desk", "command": command, "args": args, "env": [] }]);
+        let new = json!({ "cwd": bench.folder(), "mcpServers": listed });
+        let session = editor.ask("session/new", new).await.unwrap()["sessionId"].as_str().unwrap().to_owned();
         editor.questions.clear();
         editor.answers.extend(answers);
         assert_eq!(editor.prompt(&session, "Hello.").await, "end_turn");
         editor.questions.len()
     };
-    assert_eq!(asked(&["yes", "yes"]).await, 2);
-    assert_eq!(asked(&[]).await, 0, "the same is known");
+    let serve = json!([tools.join("serve.sh")]);
+    assert_eq!(asked("/bin/sh", serve.clone(), &["yes", "yes"]).await, 2);
     let mark = bench.home.path().join("was-started");
-    std::fs::write(tools.join("more.sh"), format!("touch {}", mark.display())).unwrap();
-    assert_eq!(asked(&["no"]).await, 1, "what it reads lies beside it");
+    std::fs::write(tools.join("serve.sh"), format!("touch {}", mark.display())).unwrap();
+    assert_eq!(asked("/bin/sh", serve, &["no"]).await, 1, "another program may lie there by now");
     assert!(!mark.exists());
+    assert_eq!(asked(&words[0], json!(words[1..]), &["yes", "yes"]).await, 2);
+    assert_eq!(asked(&words[0], json!(words[1..]), &[]).await, 0, "the owner's own is known");
 }
 
 #[tokio::test]

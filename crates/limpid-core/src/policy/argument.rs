@@ -32,12 +32,20 @@ impl fmt::Debug for Argument {
 }
 
 impl Argument {
-    /// The bytes of all its texts together, names of fields left out.
+    /// The bytes of all that can say something: its texts, the names of fields within it but for its own, and one for each list and
+    /// each field there.
     pub fn bytes(&self) -> u64 {
         match self {
+            Self::Fields(fields) => fields.iter().map(|(_, value)| value.said()).sum(),
+            other => other.said(),
+        }
+    }
+
+    fn said(&self) -> u64 {
+        match self {
             Self::Text(text) => text.len() as u64,
-            Self::List(items) => items.iter().map(Self::bytes).sum(),
-            Self::Fields(fields) => fields.iter().map(|(_, value)| value.bytes()).sum(),
+            Self::List(items) => items.iter().map(|item| item.said() + 1).sum::<u64>() + 1,
+            Self::Fields(fields) => fields.iter().map(|(name, value)| name.len() as u64 + value.said() + 1).sum(),
         }
     }
 }
@@ -121,6 +129,17 @@ mod tests {
     fn rule(words: &[&str]) -> ArgumentPattern {
         let words = words.iter().map(|word| ArgumentPattern::Text((*word).to_owned())).collect();
         ArgumentPattern::Fields(vec![("command".to_owned(), ArgumentPattern::List(words))])
+    }
+
+    // SEC-070
+    #[test]
+    fn all_that_can_say_something_counts() {
+        let text = |text: &str| Argument::Text(text.to_owned());
+        let fields = |name: &str, value| Argument::Fields(vec![(name.to_owned(), value)]);
+        assert_eq!(fields("note", text("four")).bytes(), 4, "names of the tool's own fields say nothing");
+        assert_eq!(fields("labels", fields("the PIN", text(""))).bytes(), 8);
+        let bits = [1, 0, 1].map(|bit| Argument::List(vec![Argument::List(Vec::new()); bit]));
+        assert!(fields("rows", Argument::List(bits.to_vec())).bytes() >= 5, "nor is nothing free");
     }
 
     // LES-136

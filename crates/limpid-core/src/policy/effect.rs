@@ -79,6 +79,8 @@ pub enum FileChange {
     OwnLow,
     /// Any other file.
     Other,
+    /// A file of a low place that programs act on by its name, or that has another name besides. Who made it changes nothing.
+    FarReaching,
     /// A text that prompts, skills or policies are made from.
     Instructing,
 }
@@ -184,6 +186,11 @@ impl Row {
         }
     }
 
+    /// Whether a call of it tells whoever runs a host by its address alone.
+    pub const fn sends_an_address(self) -> bool {
+        matches!(self, Self::FetchNamed | Self::FetchLink | Self::FetchComposed | Self::FetchOwn | Self::Show)
+    }
+
     /// The row of a call. `addresses` says how its address is known; `files` what its paths would change.
     pub fn of(effect: &Effect, address: AddressOrigin, files: &[FileChange]) -> Self {
         let changes = |change: FileChange| files.contains(&change);
@@ -205,7 +212,9 @@ impl Row {
             Effect::Delegate => Self::Delegate,
             Effect::Show(_) => Self::Show,
             // A call that names no file may change any.
-            Effect::Files if changes(FileChange::Other) || files.is_empty() => Self::ChangeFile,
+            Effect::Files if changes(FileChange::Other) || changes(FileChange::FarReaching) || files.is_empty() => {
+                Self::ChangeFile
+            }
             Effect::Files if changes(FileChange::OwnLow) => Self::ChangeOwnLow,
             Effect::Files => Self::NewFile,
             Effect::Remember => Self::Remember,

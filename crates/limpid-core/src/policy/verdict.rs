@@ -170,7 +170,7 @@ pub fn lasting_yes(setting: &Setting<'_>, call: &Call<'_>) -> Option<String> {
         return None;
     }
     // What was allowed while nothing private was at hand says nothing of later.
-    let with_private = setting.private && matches!(call.row(), Row::FetchLink | Row::FetchComposed);
+    let with_private = setting.private && call.row().sends_an_address();
     let pattern = call.pattern()?;
     Some(if with_private { format!("{pattern}, with what is private here") } else { pattern })
 }

@@ -52,8 +52,12 @@ async fn a_program_beside_an_approved_one_cannot_change_what_that_was_approved_f
     bench.write("workspace/data", "approved\n");
     let data = bench.home.path().join("workspace/data").canonicalize().unwrap();
     let approved = EffectTool::new("approved", ToolClass::Execute);
-    let started =
-        Started { program: "/bin/true".into(), files: vec![data.clone()], folder: data.parent().unwrap().into() };
+    let started = Started {
+        program: "/bin/true".into(),
+        files: vec![data.clone()],
+        folder: data.parent().unwrap().into(),
+        folders: Vec::new(),
+    };
     *approved.started.lock().unwrap() = Some(started);
     let (began, let_go) = std::sync::mpsc::channel::<()>();
     let (go_on, waits) = std::sync::mpsc::channel::<()>();

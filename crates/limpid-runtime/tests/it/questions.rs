@@ -114,7 +114,8 @@ fn starting(bench: &Bench) -> Arc<EffectTool> {
     let run = EffectTool::new("send_mail", ToolClass::Execute);
     let path = |name: &str| bench.home.path().canonicalize().unwrap().join(name);
     let (program, folder) = (path("bin/make"), path("workspace/project"));
-    *run.started.lock().unwrap() = Some(limpid_runtime::Started { program, files: Vec::new(), folder });
+    *run.started.lock().unwrap() =
+        Some(limpid_runtime::Started { program, files: Vec::new(), folder, folders: Vec::new() });
     run
 }
 

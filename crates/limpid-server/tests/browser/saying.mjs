@@ -1,4 +1,5 @@
 // What goes along with a message, and messages that are said again: by mouse, by keyboard, dropped and pasted.
+import { readFileSync } from "node:fs";
 import { ask, is, messages, model, run, say, scenario, sees, talk, text, troubles, url } from "./kit.mjs";
 import { judge } from "./judge.mjs";
 
@@ -71,6 +72,17 @@ scenario("what is dropped and pasted is taken, and what cannot be is told", asyn
   await model.answer("Ten of them.");
   await page.locator("#say").press("Enter");
   await sees("the answer", () => text(page, "#thread"), (seen) => seen.includes("Ten of them.") && seen.includes("b.csv"));
+});
+
+scenario("the page counts what is pasted as the program does", async () => {
+  const page = await talk("hi");
+  const table = JSON.parse(readFileSync(new URL("pasted.json", import.meta.url), "utf8"));
+  const wrong = await page.evaluate(async (cases) => {
+    const script = document.querySelector("script[src$='/chat.js']").src;
+    const { isLong } = await import(script.replace("chat.js", "paste.js"));
+    return cases.filter((one) => isLong(one.text.repeat(one.times)) !== one.long);
+  }, table);
+  is("what is counted otherwise", wrong, []);
 });
 
 scenario("a message is edited by keyboard, and Escape leaves it", async () => {

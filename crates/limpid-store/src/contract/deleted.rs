@@ -53,7 +53,8 @@ pub async fn filled(store: &dyn Store, id: &str, word: &str) {
             GoalEvent::Created { goal: GoalId::new("g"), description: word.to_owned(), priority: Priority::High };
         vec![GoalRecord { event: created, by: author, trust: Trust::Owner, turn: Some(turn.clone()), at_ms: 2 }]
     };
-    let journal = crate::NewEvent { payload: word.to_owned(), ..event("tool-done") };
+    // It goes with the end of its turn, and takes more than a page.
+    let journal = crate::NewEvent { payload: format!("{word} ").repeat(3000), ..event("tool-done") };
     let writes = vec![
         TurnWrite::Messages(vec![asked, calls, result]),
         TurnWrite::Event(journal),

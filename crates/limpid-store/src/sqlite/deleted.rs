@@ -79,14 +79,7 @@ pub(super) fn delete(tx: &Tx<'_>, id: &ConversationId, now_ms: i64) -> Outcome<(
             return Err(StoreError::Invalid(why.to_owned()).into());
         }
     }
-    // What is free is written over, so that no word of it stays in the file.
-    tx.sql.pragma_update(None, "secure_delete", true)?;
-    let deleted = delete_all(tx, found.id.as_str());
-    tx.sql.pragma_update(None, "secure_delete", false)?;
-    deleted
-}
-
-fn delete_all(tx: &Tx<'_>, id: &str) -> Outcome<()> {
+    let id = found.id.as_str();
     let places = places(tx, id)?;
     for place in &places {
         tx.sql

@@ -94,6 +94,8 @@ impl Database {
         write_ahead(&mut connection)?;
         connection.pragma_update(None, "synchronous", "full")?;
         connection.pragma_update(None, "foreign_keys", true)?;
+        // What is free is written over: the journal of a turn goes at its end, before its conversation may be deleted for good.
+        connection.pragma_update(None, "secure_delete", true)?;
         // What a savepoint remembers stays out of the file system.
         connection.pragma_update(None, "temp_store", "memory")?;
         connection.pragma_update(None, "journal_size_limit", 16 * 1024 * 1024)?;

@@ -61,26 +61,6 @@ impl Command {
         Ok(Self { program, folder, words, script })
     }
 
-    /// The regular files that the words name, as a path or behind a `=`, without links; the script too. Of a text for a shell
-    /// what lies between blanks and signs counts as a word.
-    pub(super) fn named_files(&self) -> Vec<PathBuf> {
-        let is_text = self.words.get(1).is_some_and(|word| word == "-c") && self.words.len() == 3;
-        let signs = |letter: char| letter.is_whitespace() || "\"'`;|&<>()$={}".contains(letter);
-        let parts = |word: &'_ String| -> Vec<String> {
-            if is_text {
-                return word.split(signs).map(str::to_owned).collect();
-            }
-            let value = word.split_once('=').map(|(_, value)| value.to_owned());
-            std::iter::once(word.clone()).chain(value).collect()
-        };
-        let words = self.words.iter().skip(1).flat_map(parts).filter(|word| !word.is_empty());
-        let paths = words.filter_map(|word| self.folder.join(word).canonicalize().ok());
-        let mut files: Vec<PathBuf> = self.script.iter().cloned().chain(paths).filter(|path| path.is_file()).collect();
-        files.sort();
-        files.dedup();
-        files
-    }
-
     /// The words as rules are compared with them. The first is the name that the program has in the system's folders,
     /// whatever path or link it was called by; a program that has none there is its whole path.
     pub(super) fn judged_words(&self, path: &[PathBuf]) -> Vec<String> {

@@ -58,6 +58,17 @@ impl Programs {
         named
     }
 
+    /// The regular files that the words of a call name and the script that a shell is called for, and the folders that they name where
+    /// tools and programs may write, all without links. What a yes is bound to is found by the very parts that decide what is seen.
+    pub(super) fn named_paths(&self, command: &Command) -> (Vec<PathBuf>, Vec<PathBuf>) {
+        let words = command.words.iter().skip(1).flat_map(|word| pieces(word)).flat_map(parts);
+        let paths = words.filter_map(|part| command.folder.join(part).canonicalize().ok());
+        let named: BTreeSet<PathBuf> = command.script.iter().cloned().chain(paths).collect();
+        let (folders, files): (Vec<_>, Vec<_>) = named.into_iter().partition(|path| path.is_dir());
+        let is_in_reach = |folder: &PathBuf| *folder != command.folder && self.innermost(folder).is_some();
+        (files.into_iter().filter(|path| path.is_file()).collect(), folders.into_iter().filter(is_in_reach).collect())
+    }
+
     /// The folders whose paths stand somewhere in a word: in a text for a shell nobody looks for words.
     fn within(&self, word: &str) -> Vec<(&Path, Kind)> {
         let mut found = Vec::new();
@@ -89,6 +100,12 @@ impl Programs {
     }
 }
 
+/// The words of a word: a text for a shell has several, between blanks and signs.
+fn pieces(word: &str) -> impl Iterator<Item = &str> {
+    let signs = |letter: char| letter.is_whitespace() || "\"'`;|&<>()$={}".contains(letter);
+    std::iter::once(word).chain(word.split(signs).filter(move |piece| *piece != word)).take(PARTS)
+}
+
 /// A path as it reads: each `..` takes back the part before it.
 fn without_steps_back(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
@@ -113,6 +130,14 @@ fn parts(word: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // SEC-075
+    #[test]
+    fn a_text_for_a_shell_has_words_in_a_word() {
+        let found = |word: &str, path: &str| pieces(word).flat_map(parts).any(|part| part == path);
+        let words = ["cat ../a", "x=../a;y", "python3 '../a'", "awk -f../a|sort", "../a"];
+        assert_eq!(words.into_iter().filter(|word| !found(word, "../a")).collect::<Vec<_>>(), [""; 0]);
+    }
 
     // SEC-058
     #[test]

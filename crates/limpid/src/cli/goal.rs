@@ -3,6 +3,8 @@
 use clap::{Args, Subcommand, ValueEnum};
 use limpid_core::goal::{CheckpointStatus, Priority};
 
+use super::MineArgs;
+
 /// What to do with the goals of a conversation.
 #[derive(Debug, Subcommand)]
 pub enum GoalCommand {
@@ -26,6 +28,9 @@ pub enum GoalCommand {
         /// How much it matters
         #[arg(long, value_enum, default_value = "medium")]
         priority: PriorityWord,
+        /// Whose the words are.
+        #[command(flatten)]
+        mine: MineArgs,
         /// What holds for every one of these.
         #[command(flatten)]
         of: GoalArgs,
@@ -77,6 +82,9 @@ pub enum GoalCommand {
         /// Why
         #[arg(long, default_value = "", value_name = "TEXT")]
         because: String,
+        /// Whose the words are.
+        #[command(flatten)]
+        mine: MineArgs,
         /// What holds for every one of these.
         #[command(flatten)]
         of: GoalArgs,
@@ -108,6 +116,9 @@ pub enum StepCommand {
         /// What is to be done
         #[arg(required = true, value_name = "TEXT")]
         text: Vec<String>,
+        /// Whose the words are.
+        #[command(flatten)]
+        mine: MineArgs,
         /// What holds for every one of these.
         #[command(flatten)]
         of: GoalArgs,

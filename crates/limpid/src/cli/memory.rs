@@ -2,6 +2,8 @@
 
 use clap::Subcommand;
 
+use super::MineArgs;
+
 /// What to do with what the agent remembers.
 #[derive(Debug, Subcommand)]
 pub enum MemoryCommand {
@@ -46,6 +48,9 @@ pub enum MemoryCommand {
         /// general, preference, learning or error
         #[arg(long, default_value = "general", value_name = "CATEGORY")]
         category: String,
+        /// Whose the words are.
+        #[command(flatten)]
+        mine: MineArgs,
     },
     /// Correct what a memory says, its category, or both
     #[command(group = clap::ArgGroup::new("change").required(true).multiple(true))]
@@ -58,6 +63,9 @@ pub enum MemoryCommand {
         /// general, preference, learning or error
         #[arg(long, value_name = "CATEGORY", group = "change")]
         category: Option<String>,
+        /// Whose the words are.
+        #[command(flatten)]
+        mine: MineArgs,
     },
     /// Put a memory into every prompt
     Pin {

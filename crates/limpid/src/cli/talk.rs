@@ -6,8 +6,8 @@ use limpid_core::Effort;
 /// Options of `chat`.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ChatArgs {
-    /// What to say; words are joined by spaces. Piped input, and a message of more than three lines, count as text that anybody
-    /// may have written. Nothing: an open chat at a terminal
+    /// What to say; words are joined by spaces. Piped input, and a message of more than three lines or as long as a letter, count as
+    /// text that anybody may have written. Nothing: an open chat at a terminal
     #[arg(value_name = "MESSAGE")]
     pub message: Vec<String>,
 
@@ -120,4 +120,12 @@ pub enum CostBy {
     Day,
     /// The conversation
     Conversation,
+}
+
+/// Whose words are.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct MineArgs {
+    /// Words as long as a letter are your own: what they ask for is done
+    #[arg(long)]
+    pub mine: bool,
 }

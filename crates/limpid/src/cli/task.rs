@@ -2,6 +2,8 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::MineArgs;
+
 /// What to do with tasks.
 #[derive(Debug, Subcommand)]
 pub enum TaskCommand {
@@ -130,6 +132,9 @@ pub struct AddArgs {
     /// What is done about runs that were missed: skip, run_once, or run_if_within:SECONDS
     #[arg(long, value_name = "POLICY")]
     pub missed: Option<String>,
+    /// Whose the words are.
+    #[command(flatten)]
+    pub mine: MineArgs,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -152,6 +157,9 @@ pub struct EditArgs {
     /// What is done about runs that were missed: skip, run_once, or run_if_within:SECONDS
     #[arg(long, value_name = "POLICY")]
     pub missed: Option<String>,
+    /// Whose the words are.
+    #[command(flatten)]
+    pub mine: MineArgs,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

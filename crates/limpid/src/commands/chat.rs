@@ -12,7 +12,6 @@ mod typing;
 
 use std::io::Read as _;
 
-use limpid_core::pasted::SHORT;
 use limpid_core::{ConversationId, Labelled};
 use limpid_runtime::commands::is_command;
 use limpid_runtime::ui::are_drawn;
@@ -27,6 +26,7 @@ use slash::command;
 
 use super::choice::choice;
 use super::context::Context;
+use super::own_words::are_copied;
 use super::{changes, first_model, unread};
 use crate::cli::{ChatArgs, TalkArgs};
 use crate::failure::{ExitStatus, Failure};
@@ -59,12 +59,12 @@ pub async fn run(context: &Context, args: &ChatArgs) -> Result<(), Failure> {
     }
 }
 
-/// The message: words and piped input, or none for an open chat. Words are the owner's, unless they have more lines than anybody
-/// types: a shell puts whole files among them. Whoever filled the pipe is not known.
+/// The message: words and piped input, or none for an open chat. Words are the owner's, unless they are longer than anybody types.
+/// Whoever filled the pipe is not known.
 fn message(context: &Context, args: &ChatArgs) -> Result<Option<Said>, Failure> {
     let words = args.message.join(" ");
     let piped = if context.environment.stdin_is_terminal { String::new() } else { piped()? };
-    let is_copied = words.trim().lines().count() > SHORT;
+    let is_copied = are_copied(&args.message);
     let (typed, copied) = if is_copied { (String::new(), vec![words, piped]) } else { (words, vec![piped]) };
     let joined = |parts: Vec<String>| {
         let parts: Vec<String> = parts.into_iter().filter(|part| !part.trim().is_empty()).collect();
@@ -98,7 +98,7 @@ async fn once(context: &Context, agent: &Agent, talk: &TalkArgs, said: Said, jso
     let Said { text, handed_in, made_mine, .. } = said;
     if !json && text.trim().is_empty() && handed_in.is_some() {
         output::tell(
-            "Piped input, and a message of more than three lines, count as text that anybody may have written: what it asks for is \
+            "Piped input, and a message of more than three lines or as long as a letter, count as text that anybody may have written: what it asks for is \
              not done. Give a short message with it in a pipe, or --mine where the words are yours.",
         );
     }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::choice::choice;
 use super::listing::in_zone;
+use super::own_words::own;
 use crate::cli::{GoalArgs, GoalCommand, StepCommand};
 use crate::failure::Failure;
 use crate::output;
@@ -22,8 +23,8 @@ pub async fn run(agent: &Agent, command: &GoalCommand) -> Result<(), Failure> {
         GoalCommand::Show { of } => show(&agent.goals().list(&which(of)).await?, of.json),
         GoalCommand::List { of } => list(&agent.goals().list(&which(of)).await?, of.json),
         GoalCommand::History { of } => history(agent, &agent.goals().history(&which(of)).await?, of.json),
-        GoalCommand::Create { text, priority, of } => {
-            told(&agent.goals().create(&which(of), &text.join(" "), (*priority).into()).await?, of.json)
+        GoalCommand::Create { text, priority, mine, of } => {
+            told(&agent.goals().create(&which(of), &own(text, mine.mine)?, (*priority).into()).await?, of.json)
         }
         GoalCommand::Pause { goal, of } => told(&agent.goals().pause(&which(of), goal.as_deref()).await?, of.json),
         GoalCommand::Resume { goal, of } => told(&agent.goals().resume(&which(of), goal.as_deref()).await?, of.json),
@@ -31,8 +32,9 @@ pub async fn run(agent: &Agent, command: &GoalCommand) -> Result<(), Failure> {
             told(&agent.goals().complete(&which(of), goal.as_deref(), summary).await?, of.json)
         }
         GoalCommand::Clear { of } => told(&agent.goals().clear(&which(of)).await?, of.json),
-        GoalCommand::Decide { text, because, of } => {
-            told(&agent.goals().record_decision(&which(of), &text.join(" "), because).await?, of.json)
+        GoalCommand::Decide { text, because, mine, of } => {
+            own(std::slice::from_ref(because), mine.mine)?;
+            told(&agent.goals().record_decision(&which(of), &own(text, mine.mine)?, because).await?, of.json)
         }
         GoalCommand::Lock { decision, of } => told(&agent.goals().lock_decision(&which(of), decision).await?, of.json),
         GoalCommand::Step(command) => step(agent, command).await,
@@ -48,8 +50,8 @@ async fn step(agent: &Agent, command: &StepCommand) -> Result<(), Failure> {
             }
             lines(steps.iter().map(step_text), "There are no steps.")
         }
-        StepCommand::Add { text, of } => {
-            told(&agent.goals().add_checkpoint(&which(of), &text.join(" ")).await?, of.json)
+        StepCommand::Add { text, mine, of } => {
+            told(&agent.goals().add_checkpoint(&which(of), &own(text, mine.mine)?).await?, of.json)
         }
         StepCommand::Set { step, status, of } => {
             told(&agent.goals().set_checkpoint(&which(of), step, (*status).into()).await?, of.json)

@@ -8,6 +8,7 @@ use limpid_runtime::Agent;
 use limpid_store::{Listed, MemoryEventId, MemoryRef, PromotionId};
 
 use super::listing::tell_broken;
+use super::own_words::own;
 use crate::cli::MemoryCommand;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
@@ -79,11 +80,14 @@ async fn change(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> {
         _ => MemoryRef::Id(MemoryId(0)),
     };
     match command {
-        MemoryCommand::Add { key, content, category } => {
+        MemoryCommand::Add { key, content, category, mine } => {
+            own(std::slice::from_ref(content), mine.mine)?;
+            own(std::slice::from_ref(key), mine.mine)?;
             let stored = agent.memory().remember(key, content, read_category(category)?, SOURCE).await?;
             output::tell(if stored.fresh { "Kept." } else { "Written anew; its category, hits and age stay." });
         }
-        MemoryCommand::Edit { content, category, .. } => {
+        MemoryCommand::Edit { content, category, mine, .. } => {
+            own(content.as_slice(), mine.mine)?;
             let category = category.as_deref().map(read_category).transpose()?;
             agent.memory().correct(&which, content.clone(), category, SOURCE).await?;
             output::tell("Corrected.");

@@ -9,6 +9,7 @@ use limpid_runtime::Agent;
 use limpid_runtime::tasks::{TaskChange, TaskRequest, When, parse_span};
 
 use super::listing::tell_broken;
+use super::own_words::own;
 use crate::cli::{AddArgs, EditArgs, TaskCommand, TaskKindWord, WhenArgs};
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
@@ -23,6 +24,9 @@ pub async fn run(agent: &Agent, command: &TaskCommand) -> Result<(), Failure> {
         TaskCommand::Show { id, json } => shown::one(agent, id, *json).await,
         TaskCommand::Log { id, json } => shown::log(agent, id, *json).await,
         TaskCommand::Add(args) => {
+            for words in [Some(&args.text), args.description.as_ref()].into_iter().flatten() {
+                own(std::slice::from_ref(words), args.mine.mine)?;
+            }
             let task = agent.tasks().add(request(args)?).await?;
             shown::changed(agent, &task, args.json)?;
             if !args.json && !agent.jobs().is_served() {
@@ -31,6 +35,9 @@ pub async fn run(agent: &Agent, command: &TaskCommand) -> Result<(), Failure> {
             Ok(())
         }
         TaskCommand::Edit(args) => {
+            for words in [&args.text, &args.description].into_iter().flatten() {
+                own(std::slice::from_ref(words), args.mine.mine)?;
+            }
             let task = agent.tasks().change(&args.id, change(args)?).await?;
             shown::changed(agent, &task, args.json)
         }

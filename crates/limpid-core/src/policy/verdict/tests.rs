@@ -174,14 +174,16 @@ fn a_lasting_yes_covers_one_tool_one_destination_and_one_row() {
 // SEC-078 SEC-100
 #[test]
 fn a_lasting_yes_to_addresses_that_was_given_before_anything_private_was_read_covers_nothing_after_it() {
-    let (arguments, fetch) = (text(""), Effect::Fetch(Some("https://a.example/x".to_owned())));
-    let fetch = Call { destination: Some(at("a.example")), ..call("web_fetch", &fetch, &arguments) };
+    let (arguments, address) = (text(""), || Some("https://a.example/x".to_owned()));
     let private = setting(&NONE, Trust::Outside);
     let public = Setting { private: false, ..private };
-    for (given, then, is_covered) in [(public, private, false), (private, private, true), (public, public, true)] {
-        let grants = [Grant { tool: "web_fetch".into(), pattern: lasting_yes(&given, &fetch).unwrap() }];
-        let verdict = judge(&Setting { grants: &grants, ..then }, &fetch);
-        assert_eq!(is_asked(&verdict), !is_covered, "{grants:?}");
+    for effect in [Effect::Fetch(address()), Effect::Show(address())] {
+        let fetch = Call { destination: Some(at("a.example")), ..call("web_fetch", &effect, &arguments) };
+        for (given, then, is_covered) in [(public, private, false), (private, private, true), (public, public, true)] {
+            let grants = [Grant { tool: "web_fetch".into(), pattern: lasting_yes(&given, &fetch).unwrap() }];
+            let verdict = judge(&Setting { grants: &grants, ..then }, &fetch);
+            assert_eq!(is_asked(&verdict), !is_covered, "{effect:?} {grants:?}");
+        }
     }
 }
 

@@ -16,6 +16,10 @@ const LINKS: usize = 40;
 /// Bytes of the longest path that a call may name. To follow its parts one by one takes time.
 pub(crate) const LONGEST_PATH: usize = 4096;
 
+/// Names without a dot that are acted on without being opened, in small letters: the head of a repository of git, the folder of one of
+/// Darcs, settings of mise, and what a desktop of Windows reads.
+const LOADED: [&str; 6] = ["head", "_darcs", "mise.toml", "mise.local.toml", "autorun.inf", "desktop.ini"];
+
 /// Names that are tried for one new file.
 const NAMES: u32 = 1000;
 
@@ -116,8 +120,11 @@ impl PathResolver {
         if self.instructing.contains(real) {
             FileChange::Instructing
         } else if let Ok(way) = real.strip_prefix(&self.outside) {
-            let is_new = (adds || !is_there) && !has_other_name(real);
-            if is_new && !is_hidden(way) { FileChange::OwnLow } else { FileChange::Other }
+            match adds || !is_there {
+                _ if has_other_name(real) || acts_by_name(&self.outside, way) => FileChange::FarReaching,
+                true => FileChange::OwnLow,
+                false => FileChange::Other,
+            }
         } else if is_there {
             FileChange::Other
         } else {
@@ -136,7 +143,7 @@ impl PathResolver {
         }
         let real = facts.real.as_path();
         let root = self.writable.iter().find(|root| real.starts_with(root))?;
-        let way = real.strip_prefix(root).ok().filter(|way| !is_hidden(way))?;
+        let way = real.strip_prefix(root).ok().filter(|way| !acts_by_name(&self.outside, way))?;
         let is_free = |way: &Path| {
             let there = self.outside.join(way);
             there.symlink_metadata().is_err() || (adds && there.is_file())
@@ -146,10 +153,18 @@ impl PathResolver {
     }
 }
 
-/// Whether a part of a path begins with a dot, as folders and files do that git, editors and shells follow when their owner only looks
-/// into the folder above.
-fn is_hidden(way: &Path) -> bool {
-    way.components().any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."))
+/// Whether git, an editor, a shell or a desktop acts on what a way in a folder leads to when its owner only looks into the folder above:
+/// a name with a dot before it, one of [`LOADED`], and what lies beside the head of a repository.
+fn acts_by_name(folder: &Path, way: &Path) -> bool {
+    let is_loaded = |name: &str| name.starts_with('.') || LOADED.contains(&name.to_lowercase().as_str());
+    let names = || way.components().map(|part| part.as_os_str().to_string_lossy());
+    let beside_a_head = || way.ancestors().skip(1).any(|above| has_head(&folder.join(above)));
+    names().any(|name| is_loaded(&name)) || beside_a_head()
+}
+
+/// Whether a folder is a repository: git takes any with a `HEAD` for one.
+fn has_head(folder: &Path) -> bool {
+    ["HEAD", "head"].iter().any(|name| folder.join(name).symlink_metadata().is_ok())
 }
 
 /// The first of `a.md`, `a-2.md`, `a-3.md` and so on that is free.
@@ -256,6 +271,29 @@ mod tests {
         let near = look(&resolver, "../outside/l1");
         let end = outside.join(format!("l{}", LINKS + 1));
         assert!(near.is_low && near.real.as_path().ends_with(end.file_name().unwrap()), "{near:?}");
+    }
+
+    // SEC-059
+    #[test]
+    fn what_is_acted_on_by_its_name_is_never_only_the_conversations_own() {
+        let (home, resolver) = bench();
+        let outside = home.path().join("outside");
+        std::fs::create_dir_all(outside.join("repo")).unwrap();
+        std::fs::write(outside.join("repo/HEAD"), "ref: refs/heads/x").unwrap();
+        let names = ["HEAD", "head", "hotels/Head", ".envrc", "a/.git/config", "_darcs/prefs/defaults", "mise.toml"];
+        for name in names.into_iter().chain(["repo/config", "repo/hooks/post-checkout", "repo/new/notes.md"]) {
+            for adds in [false, true] {
+                let argument = PathArgument { path: format!("../outside/{name}"), write: true, adds };
+                assert_eq!(resolver.resolve(argument).change, FileChange::FarReaching, "{name} {adds}");
+            }
+        }
+        for name in ["notes.md", "config", "objects/x", "heading.md", "hotels/a.md"] {
+            assert_eq!(look(&resolver, &format!("../outside/{name}")).change, FileChange::OwnLow, "{name}");
+        }
+        let moved = |path: &str| resolver.low_path(PathArgument { path: path.into(), write: true, adds: false });
+        assert_eq!(moved("HEAD"), None);
+        assert_eq!(moved("repo/config"), None);
+        assert!(moved("notes.md").is_some());
     }
 
     // OLLM-037
@@ -414,7 +452,7 @@ mod tests {
         assert_eq!(look(&resolver, "../outside/new.txt").change, FileChange::OwnLow);
         std::fs::hard_link(own, home.path().join("outside/own.txt")).unwrap();
         let adds = PathArgument { path: "../outside/own.txt".into(), write: true, adds: true };
-        assert_eq!(resolver.resolve(adds).change, FileChange::Other, "it is the owner's file as well");
+        assert_eq!(resolver.resolve(adds).change, FileChange::FarReaching, "it is the owner's file as well");
     }
 
     /// Parts that paths are made of: names, steps back, and links that lead to folders and to nothing, in a folder of a stranger's.

@@ -1,7 +1,7 @@
 //! What an approval of a call is bound to besides its words: the bytes of the files that it names, of the program that it starts,
-//! and of the folder that the program starts in.
+//! and of the folders that the program starts in or that its words name, with what their links lead to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -93,11 +93,7 @@ pub(crate) fn is_same_call(before: &str, now: &str) -> bool {
 
 /// What has changed between two texts of [`Pins`], in words.
 pub(crate) fn changes(before: &str, now: &str) -> String {
-    let parts = |text: &str| -> BTreeMap<String, String> {
-        let lines = text.lines().skip(1).filter_map(|line| line.rsplit_once('\t'));
-        lines.map(|(part, hash)| (part.to_owned(), hash.to_owned())).collect()
-    };
-    let (old, new) = (parts(before), parts(now));
+    let (old, new) = (parts_of(before), parts_of(now));
     if before == now {
         return String::new();
     }
@@ -113,15 +109,23 @@ pub(crate) fn changes(before: &str, now: &str) -> String {
         }
     }
     said.extend(old.keys().filter(|part| !new.contains_key(*part)).map(|part| format!("{} is gone", one_word(part))));
+    said.dedup();
     let more = said.len().saturating_sub(NAMED);
     said.truncate(NAMED);
     let rest = if more > 0 { format!(", and {more} more") } else { String::new() };
     said.join(", ") + &rest
 }
 
+/// The parts of a text of [`Pins`], each by its line without the hash, so that no two are one.
+fn parts_of(text: &str) -> BTreeMap<String, String> {
+    let lines = text.lines().skip(1).filter_map(|line| line.rsplit_once('\t'));
+    lines.map(|(part, hash)| (part.to_owned(), hash.to_owned())).collect()
+}
+
 /// A part as it stands among words of ours. A stranger may have chosen the name of a file, so nothing of it but letters, digits and
 /// the signs of a path is shown.
 fn one_word(part: &str) -> String {
+    let part = part.split('\t').next().unwrap_or_default();
     let plain = |letter: char| if letter.is_alphanumeric() || "/._-".contains(letter) { letter } else { '_' };
     match part.strip_prefix('`').and_then(|name| name.strip_suffix('`')) {
         Some(name) => format!("`{}`", name.chars().map(plain).collect::<String>()),
@@ -146,41 +150,68 @@ fn look(tool: &dyn Tool, arguments: &Value, facts: &CallFacts, copies: Option<Pa
     }
     // Without a folder for copies the call does not run: its program would not be the one that was approved.
     let mut snapshot = copies.filter(|_| started.is_some()).and_then(|folder| Snapshot::new(folder).ok());
-    if let Some(Started { program, files, folder }) = &started {
+    if let Some(Started { program, files, folder, folders }) = &started {
         for path in std::iter::once(program).chain(files) {
             parts.bind_file(path, &mut left, snapshot.as_mut());
         }
-        parts.bind_folder(folder);
+        parts.bind_folders(std::iter::once(folder).chain(folders));
     }
     let Parts { parts, is_whole } = parts;
     let mut all = Sha256::new();
     let lines: String = parts
         .iter()
         .map(|(part, hash)| {
-            all.update((part.len() as u64).to_le_bytes());
-            all.update(part);
+            let (key, name) = part.key_and_name();
+            all.update((key.len() as u64).to_le_bytes());
+            all.update(&key);
             all.update(hash);
-            format!("\n{part}\t{}", hex(&hash[..SHORT / 2]))
+            format!("\n{name}\t{}", hex(&hash[..SHORT / 2]))
         })
         .collect();
     all.update([u8::from(is_whole)]);
     Pins { text: hex(&all.finalize()) + &lines, snapshot, is_whole }
 }
 
-/// Everything that is bound, each part by its name.
+/// What is bound. A file is bound by its path, whatever is told of it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    /// Something of the call, in words of ours.
+    Own(&'static str),
+    /// A file, a link or a folder.
+    Path(PathBuf),
+}
+
+impl Part {
+    /// The bytes by which it is bound, and its name in the text: words for whoever is told of a change, and for a path a hash of it.
+    fn key_and_name(&self) -> (Vec<u8>, String) {
+        match self {
+            Self::Own(words) => (words.as_bytes().to_vec(), (*words).to_owned()),
+            Self::Path(path) => {
+                let bytes = path.as_os_str().as_encoded_bytes();
+                let short = hex(&Sha256::digest(bytes)[..SHORT / 2]);
+                (bytes.to_vec(), format!("{}\t{short}", named(path)))
+            }
+        }
+    }
+}
+
+/// Everything that is bound.
 struct Parts {
-    parts: BTreeMap<String, [u8; 32]>,
+    parts: BTreeMap<Part, [u8; 32]>,
     is_whole: bool,
 }
 
 impl Parts {
-    fn bind(&mut self, part: &str, bytes: &[u8]) {
-        self.parts.insert(part.to_owned(), Sha256::digest(bytes).into());
+    fn bind(&mut self, words: &'static str, bytes: &[u8]) {
+        self.parts.insert(Part::Own(words), Sha256::digest(bytes).into());
+    }
+
+    fn bind_path(&mut self, path: &Path, bytes: &[u8]) {
+        self.parts.insert(Part::Path(path.to_owned()), Sha256::digest(bytes).into());
     }
 
     /// Binds the bytes of a regular file; of anything else, that it is none.
     fn bind_file(&mut self, path: &Path, left: &mut u64, snapshot: Option<&mut Snapshot>) {
-        let part = named(path);
         let read = Opened::at_no_link(path).and_then(|file| match snapshot {
             Some(snapshot) => snapshot.keep(path, file, *left),
             None => hash_of(file, *left, None),
@@ -188,34 +219,59 @@ impl Parts {
         match read {
             Ok(Some((hash, size))) => {
                 *left -= size;
-                self.parts.insert(part, hash);
+                self.parts.insert(Part::Path(path.to_owned()), hash);
             }
-            Ok(None) => self.leave_out(&part),
-            Err(error) => self.bind(&part, format!("none: {:?}", error.kind()).as_bytes()),
+            Ok(None) => self.leave_out(path),
+            Err(error) => self.bind_path(path, format!("none: {:?}", error.kind()).as_bytes()),
         }
     }
 
-    /// Binds the path and the bytes of every file below a folder, unless these are too many. Links are bound as such; none is
-    /// followed.
-    fn bind_folder(&mut self, folder: &Path) {
-        let Some(entries) = entries(folder) else { return self.leave_out(&named(folder)) };
-        let mut left = FOLDER_BYTES;
-        for path in entries {
-            match std::fs::read_link(&path) {
-                Ok(target) => self.bind(&named(&path), target.as_os_str().as_encoded_bytes()),
-                Err(_) => self.bind_file(&path, &mut left, None),
+    /// Binds every file below folders, unless these are too many, and what links there lead to.
+    fn bind_folders<'a>(&mut self, folders: impl Iterator<Item = &'a PathBuf>) {
+        let (mut waiting, mut seen) = (folders.cloned().collect::<Vec<_>>(), BTreeSet::new());
+        let (mut entries, mut left) = (0, FOLDER_BYTES);
+        while let Some(folder) = waiting.pop() {
+            if seen.iter().any(|seen: &PathBuf| folder.starts_with(seen)) {
+                continue;
             }
+            let Some(below) = self::entries(&folder, FOLDER_FILES.saturating_sub(entries)) else {
+                self.leave_out(&folder);
+                continue;
+            };
+            entries += below.len();
+            for path in below {
+                match std::fs::read_link(&path) {
+                    Ok(target) => waiting.extend(self.bind_link(&path, &target, &mut left)),
+                    Err(_) => self.bind_file(&path, &mut left, None),
+                }
+            }
+            seen.insert(folder);
         }
     }
 
-    fn leave_out(&mut self, part: &str) {
+    /// Binds where a link leads to and the file there; a folder is for whoever asked.
+    fn bind_link(&mut self, link: &Path, target: &Path, left: &mut u64) -> Option<PathBuf> {
+        let real = link.canonicalize().ok();
+        let leads_to = real.as_deref().unwrap_or(target);
+        self.bind_path(link, leads_to.as_os_str().as_encoded_bytes());
+        let real = real?;
+        if real.is_dir() {
+            return Some(real);
+        }
+        if !self.parts.contains_key(&Part::Path(real.clone())) {
+            self.bind_file(&real, left, None);
+        }
+        None
+    }
+
+    fn leave_out(&mut self, path: &Path) {
         self.is_whole = false;
-        self.bind(part, b"too large");
+        self.bind_path(path, b"too large");
     }
 }
 
 /// Everything below a folder that is no folder; none when that is too much to be bound.
-fn entries(folder: &Path) -> Option<Vec<PathBuf>> {
+fn entries(folder: &Path, most: usize) -> Option<Vec<PathBuf>> {
     let (mut found, mut bytes, mut folders) = (Vec::new(), 0_u64, vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {
         // A folder that cannot be listed is one of which nothing is known.
@@ -228,7 +284,7 @@ fn entries(folder: &Path) -> Option<Vec<PathBuf>> {
                 bytes = bytes.saturating_add(about.as_ref().map_or(0, std::fs::Metadata::len));
                 found.push(entry.path());
             }
-            if found.len() + folders.len() > FOLDER_FILES || bytes > FOLDER_BYTES {
+            if found.len() + folders.len() > most || bytes > FOLDER_BYTES {
                 return None;
             }
         }
@@ -236,7 +292,7 @@ fn entries(folder: &Path) -> Option<Vec<PathBuf>> {
     Some(found)
 }
 
-/// The name of a part that is a file. It stands in a sentence of ours, and whoever names files of a foreign project may be a stranger:
+/// What is told of a file that is bound. It stands in a sentence of ours, and whoever names files of a foreign project may be a stranger:
 /// what could be read as words is not repeated.
 fn named(path: &Path) -> String {
     let name = path.display().to_string();

@@ -14,6 +14,7 @@ struct Runs {
     version: &'static str,
     program: PathBuf,
     folder: PathBuf,
+    folders: Vec<PathBuf>,
 }
 
 #[async_trait]
@@ -55,7 +56,12 @@ impl Tool for Runs {
     }
 
     fn starts(&self, _: &Value) -> Option<Started> {
-        Some(Started { program: self.program.clone(), files: Vec::new(), folder: self.folder.clone() })
+        Some(Started {
+            program: self.program.clone(),
+            files: Vec::new(),
+            folder: self.folder.clone(),
+            folders: self.folders.clone(),
+        })
     }
 
     async fn run(&self, _: &ToolContext, _: Value) -> Result<Labelled<String>, Sentence> {
@@ -86,7 +92,7 @@ impl Bench {
     }
 
     fn tool(&self, name: &'static str, version: &'static str) -> Runs {
-        Runs { name, version, program: self.path("bin"), folder: self.path("workspace/project") }
+        Runs { name, version, program: self.path("bin"), folder: self.path("workspace/project"), folders: Vec::new() }
     }
 
     fn look(&self, tool: &Runs, arguments: &Value) -> Pins {
@@ -144,6 +150,64 @@ fn everything_that_a_yes_is_bound_to_makes_it_another_question_by_one_byte() {
         std::os::unix::fs::symlink("main.c", bench.path("workspace/project/src/link.c")).unwrap();
         assert!(changes(&before.text, &bench.now().text).ends_with("link.c` is new"));
     }
+}
+
+/// Names that say nothing, that say too much, and that differ in what is told of neither.
+const NAMES: [&str; 7] = [
+    "plain.py",
+    "two words.py",
+    "two  words.py",
+    "weekly_report_of_all_that_was_asked_and_said.py",
+    "sub/a b.txt",
+    "tab\tin.py",
+    "break\nin.py",
+];
+
+// SEC-075
+#[test]
+fn each_file_is_bound_by_itself_whatever_its_name_is() {
+    let bench = Bench::new();
+    let at = |name: &str| bench.path("workspace/project").join(name);
+    std::fs::create_dir(at("sub")).unwrap();
+    for name in NAMES {
+        std::fs::write(at(name), "1").unwrap();
+    }
+    let before = bench.now();
+    for name in NAMES {
+        std::fs::write(at(name), "2").unwrap();
+        let now = bench.now();
+        assert_ne!(now.text, before.text, "{name:?}");
+        assert!(!changes(&before.text, &now.text).is_empty() && is_same_call(&before.text, &now.text), "{name:?}");
+        std::fs::write(at(name), "1").unwrap();
+    }
+    assert_eq!(bench.now().text, before.text);
+}
+
+// SEC-075
+#[cfg(unix)]
+#[test]
+fn what_links_of_the_folder_and_named_folders_lead_to_is_bound() {
+    use std::os::unix::fs::symlink;
+    let bench = Bench::new();
+    for folder in ["workspace/shared/deep", "workspace/named"] {
+        std::fs::create_dir_all(bench.path(folder)).unwrap();
+    }
+    for file in ["workspace/shared/deep/a.py", "workspace/helper.py", "workspace/named/__main__.py"] {
+        std::fs::write(bench.path(file), "1").unwrap();
+    }
+    symlink("../helper.py", bench.path("workspace/project/helper.py")).unwrap();
+    symlink("../shared", bench.path("workspace/project/lib")).unwrap();
+    symlink("../project", bench.path("workspace/shared/back")).unwrap();
+    let tool = || Runs { folders: vec![bench.path("workspace/named")], ..bench.tool("run", "1") };
+    let look = || bench.look(&tool(), &json!({ "file": "notes.txt" }));
+    let before = look();
+    assert!(before.is_whole);
+    for file in ["workspace/shared/deep/a.py", "workspace/helper.py", "workspace/named/__main__.py"] {
+        std::fs::write(bench.path(file), "2").unwrap();
+        assert!(changes(&before.text, &look().text).ends_with("py` has changed"), "{file}");
+        std::fs::write(bench.path(file), "1").unwrap();
+    }
+    assert_eq!(look().text, before.text);
 }
 
 // SEC-075
