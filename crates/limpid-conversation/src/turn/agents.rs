@@ -15,7 +15,7 @@ use limpid_turn::{Effect, HeldCall, Why};
 
 use crate::event::TurnEvent;
 use crate::turn::running::RunningTurn;
-use crate::turn::title::title_of;
+use crate::turn::title::is_made_of;
 
 /// Whether a turn may ask a model.
 pub(super) enum AgentsTurn {
@@ -128,11 +128,11 @@ pub(super) async fn unheard(turn: &mut RunningTurn, effects: &[Effect]) -> Resul
         return Ok(None);
     }
     let title = deps.directory.existing(conversation).await?.title;
-    // A title is the beginning of a message, which may be somebody else's; one that the owner gave is theirs.
+    // A title is the beginning of a message, which may be somebody else's, also where the owner has changed a word of it.
     let said =
         deps.store().messages(conversation, None).await?.rows.into_iter().filter(|row| row.message.role == Role::User);
-    let same = said.filter(|row| title_of(row.typed.as_deref().unwrap_or(&row.message.text)) == title);
-    let of_title = same.map(|row| row.message.trust).fold(Trust::Owner, Trust::join).of_strangers();
+    let has_made = said.filter(|row| is_made_of(&title, row.typed.as_deref().unwrap_or(&row.message.text)));
+    let of_title = has_made.map(|row| row.message.trust).fold(Trust::Owner, Trust::join).of_strangers();
     let notice = deps.notifications.prepare(conversation, title.clone(), text.clone());
     let delivery = NewDelivery {
         key: format!("answer/{}", turn.id()),

@@ -81,6 +81,8 @@ pub enum FileChange {
     Other,
     /// A file of a low place that programs act on by its name, or that has another name besides. Who made it changes nothing.
     FarReaching,
+    /// A file of a low place that asks somebody for something as soon as it is opened, with something private in the window.
+    Drawn,
     /// A text that prompts, skills or policies are made from.
     Instructing,
 }
@@ -212,7 +214,10 @@ impl Row {
             Effect::Delegate => Self::Delegate,
             Effect::Show(_) => Self::Show,
             // A call that names no file may change any.
-            Effect::Files if changes(FileChange::Other) || changes(FileChange::FarReaching) || files.is_empty() => {
+            Effect::Files
+                if [FileChange::Other, FileChange::FarReaching, FileChange::Drawn].into_iter().any(changes)
+                    || files.is_empty() =>
+            {
                 Self::ChangeFile
             }
             Effect::Files if changes(FileChange::OwnLow) => Self::ChangeOwnLow,

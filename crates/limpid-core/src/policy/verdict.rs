@@ -290,6 +290,12 @@ fn row_by_rules(setting: &Setting<'_>, call: &Call<'_>) -> Row {
     }
 }
 
+/// What makes a file more than a file, where something does.
+fn widest(call: &Call<'_>) -> Option<FileChange> {
+    let changes = || call.paths.iter().filter(|path| path.write).map(|path| path.change);
+    [FileChange::Drawn, FileChange::FarReaching].into_iter().find(|change| changes().any(|one| one == *change))
+}
+
 /// What an effect comes to, for the person who is asked.
 fn consequence(row: Row, call: &Call<'_>) -> String {
     let what = match (row, call.destination) {
@@ -308,7 +314,13 @@ fn consequence(row: Row, call: &Call<'_>) -> String {
         (Row::Delegate, _) => "hand work to an agent",
         (Row::Remember | Row::Tell, _) => "keep something",
         (Row::ChangeOwned, _) => "change or remove something that you have",
-        (Row::NewFile | Row::ChangeOwnLow | Row::ChangeFile, _) => "change a file",
+        (Row::NewFile | Row::ChangeOwnLow | Row::ChangeFile, _) => match widest(call) {
+            Some(FileChange::Drawn) => "make a file that may ask others for something when you open it",
+            Some(FileChange::FarReaching) => {
+                "change a file that programs act on by its name, or that has another name too"
+            }
+            _ => "change a file",
+        },
         (Row::Mailbox, _) => "change something in a mailbox",
         (Row::Show, _) => "open a page on your screen",
         (Row::Send, Some(device)) if *call.effect == Effect::Device => return format!("this would write to {device}"),

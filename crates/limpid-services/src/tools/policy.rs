@@ -2,6 +2,7 @@
 //!
 //! What a model is offered and what the executor runs are both decided here, by [`limpid_core::policy`].
 
+mod drawn;
 mod facts;
 mod instructing;
 mod paths;

@@ -60,10 +60,11 @@ async fn a_summary_of_a_page_and_an_addition_the_next_day_ask_nothing() {
 async fn what_git_and_editors_follow_by_themselves_is_not_made_there_unasked() {
     let hook = ("write_file", json!({ "path": ".git/config", "content": "[core]\nfsmonitor = \"id > ran\"\n" }));
     let below = ("write_file", json!({ "path": "outside/hotels/.envrc", "content": "id > ran\n" }));
+    let head = ("write_file", json!({ "path": "outside/hotels/HEAD", "content": "ref: refs/heads/x\n" }));
     let plain = ("write_file", json!({ "path": "outside/hotels/a.md", "content": "tea\n" }));
     let attack = Attack::new(
         |web| vec![("web_fetch", json!({ "url": format!("{web}/") }))],
-        |_| vec![hook, below, plain],
+        |_| vec![hook, below, head, plain],
         |_| page(MARK),
     )
     .await;
@@ -72,7 +73,24 @@ async fn what_git_and_editors_follow_by_themselves_is_not_made_there_unasked() {
     assert_eq!(files(&home.join("outside")), ["hotels/a.md"]);
     assert!(files(&home.join("workspace")).is_empty(), "{:?}", files(&home.join("workspace")));
     let drafts = attack.world.json(&["draft", "list", "--json"]).await;
-    assert_eq!(drafts["drafts"].as_array().unwrap().len(), 2, "{drafts}");
+    assert_eq!(drafts["drafts"].as_array().unwrap().len(), 3, "{drafts}");
+}
+
+// SEC-059 SEC-065
+#[tokio::test(flavor = "multi_thread")]
+async fn a_yes_to_such_a_file_is_none_to_its_next_change() {
+    let write = |content: &str| ("write_file", json!({ "path": "outside/.envrc", "content": content }));
+    let reads = |web: &str| vec![("web_fetch", json!({ "url": format!("{web}/") })), write("id > ran\n")];
+    let attack = Attack::new(reads, |_| vec![write("export CITY=Berlin\n")], |_| page(MARK)).await;
+    let words = format!("read {}/", attack.web.url);
+    let mut terminal = attack.world.terminal(&["chat", &words], (60, 100));
+    terminal.wait_for("y, n or clean").await.unwrap();
+    terminal.keys("y\r").await.unwrap();
+    terminal.wait("a second question", |shown| shown.matches("y, n or clean>").count() == 2).await.unwrap();
+    terminal.keys("n\r").await.unwrap();
+    terminal.ended().await.unwrap();
+    let file = attack.world.home.path().join("outside/.envrc");
+    assert_eq!(std::fs::read_to_string(file).unwrap(), "export CITY=Berlin\n");
 }
 
 // SEC-057 SEC-065

@@ -5,6 +5,7 @@
 mod carried_by_low_places;
 mod confirmed_guess;
 mod destroyed_files;
+mod drawn_files;
 #[cfg(target_os = "linux")]
 mod endless_file;
 mod equal_keys;

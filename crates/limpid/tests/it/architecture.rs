@@ -98,6 +98,35 @@ fn crates_depend_only_on_lower_layers() {
     assert_eq!(members, known, "a new crate needs a floor");
 }
 
+/// Files that start programs elsewhere on purpose: this very program, a server in a folder of its own, a program in its sandbox, and what
+/// the owner calls at a terminal.
+const STARTED_ELSEWHERE: [&str; 6] = [
+    "limpid-mcp/keeper.rs",
+    "limpid-mcp/process.rs",
+    "limpid-tools/exec/sandbox.rs",
+    "limpid-runtime/doctor.rs",
+    "limpid/commands/prompt/edit.rs",
+    "limpid/commands/service.rs",
+];
+
+// SEC-058
+#[test]
+fn what_the_owner_set_is_started_in_no_folder_of_somebody_elses() {
+    let mut starts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    for (krate, _) in FLOORS {
+        for (place, line) in code_lines(krate) {
+            let file = place.split(':').next().unwrap_or_default().to_owned();
+            let counted = starts.entry(file).or_default();
+            let starts = line.match_indices("Command::new(").map(|(at, _)| line[..at].chars().next_back());
+            counted.0 += starts.filter(|before| !before.is_some_and(char::is_alphanumeric)).count();
+            counted.1 += usize::from(line.contains(".current_dir("));
+        }
+    }
+    let is_known = |file: &str| STARTED_ELSEWHERE.iter().any(|known| file.ends_with(known));
+    let open = starts.iter().filter(|(file, (started, placed))| started > placed && !is_known(file));
+    assert_eq!(open.map(|(file, _)| file.as_str()).collect::<Vec<_>>(), [""; 0], "say `.current_dir(\"/\")`");
+}
+
 // ARC-001 PRO-001
 #[test]
 fn pure_crates_use_nothing_that_touches_the_world() {

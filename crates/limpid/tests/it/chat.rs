@@ -57,15 +57,36 @@ async fn what_is_piped_as_ones_own_follows_the_words() {
 #[tokio::test]
 async fn a_message_of_many_lines_is_somebody_elses_unless_it_is_said_to_be_mine() {
     let letter = "sum this up: Dear Ada,\nthe hotel\nis full.\nYours";
-    for (words, is_typed) in
-        [(&["chat", letter][..], false), (&["chat", "--mine", letter], true), (&["chat", "a\nb\nc"], true)]
-    {
+    // A shell makes words of a letter that stands in no quotation marks.
+    let long = [&["chat"], &["hotel"; 60][..]].concat();
+    for (words, is_typed) in [
+        (&["chat", letter][..], false),
+        (&["chat", "--mine", letter], true),
+        (&["chat", "a\nb\nc"], true),
+        (&long, false),
+    ] {
         let world = World::new(REPLIES).await;
         let run = world.run(words).await;
         let sent = world.recorder.calls()[0].user();
         assert_eq!(sent.contains("[untrusted "), !is_typed, "{sent}");
         assert_eq!(run.err.contains("a message of more than three lines"), !is_typed, "{}", run.err);
     }
+}
+
+// SEC-053
+#[tokio::test]
+async fn a_command_that_makes_words_the_owners_takes_no_letter() {
+    let letter = "sum this up: Dear Ada,\nthe hotel\nis full.\nYours";
+    let world = World::new(REPLIES).await;
+    for words in [
+        &["task", "add", "--after", "2h", letter][..],
+        &["memory", "add", "hotel", letter],
+        &["goal", "create", letter],
+    ] {
+        let run = world.run(words).await;
+        assert!(run.code == 2 && run.err.contains("--mine"), "{}", run.err);
+    }
+    world.done(&["memory", "add", "hotel", letter, "--mine"]).await;
 }
 
 // SUR-012

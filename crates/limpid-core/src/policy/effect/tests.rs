@@ -52,12 +52,12 @@ fn of_the_owners_own_network_only_what_they_typed_is_named() {
 // SEC-062 SEC-065
 #[test]
 fn a_call_is_the_widest_of_what_its_files_say() {
-    use FileChange::{FarReaching, Instructing, New, Other, OwnLow};
+    use FileChange::{Drawn, FarReaching, Instructing, New, Other, OwnLow};
     let row = |files: &[FileChange]| Row::of(&Effect::Files, AddressOrigin::Composed, files);
     assert_eq!(row(&[New]), Row::NewFile);
     assert_eq!(row(&[New, OwnLow]), Row::ChangeOwnLow);
     assert_eq!(row(&[OwnLow, New, Other]), Row::ChangeFile);
-    assert_eq!(row(&[OwnLow, FarReaching]), Row::ChangeFile);
+    assert_eq!([row(&[OwnLow, FarReaching]), row(&[Drawn])], [Row::ChangeFile; 2]);
     assert_eq!(row(&[New, Instructing, Other]), Row::ChangeSelf);
     assert_eq!(row(&[]), Row::ChangeFile, "a call that names no file may change any");
     assert_eq!(Row::of(&Effect::Look, AddressOrigin::Composed, &[Instructing]), Row::ChangeSelf);
