@@ -2,7 +2,7 @@
 //! one moment. No other code builds [`Inputs`] for a turn.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -18,7 +18,7 @@ use limpid_prompt::prompt::hash_of;
 use limpid_services::error::AgentError;
 use limpid_services::modes::{is_set, kind_of};
 use limpid_services::profiles::{Identity, LoadedProfile, identity_files};
-use limpid_services::tools::{ToolPolicy, UnacceptedFiles, shows_owners};
+use limpid_services::tools::{Place, ToolPolicy, UnacceptedFiles, shows_owners};
 use limpid_services::ui::ui_mode;
 use limpid_store::{Audience, ConversationKind};
 
@@ -162,7 +162,7 @@ async fn owners_inputs(
     inputs.origins = origins();
     let time = time_info(occasion.now, &deps.host.zone());
     let unaccepted = UnacceptedFiles::read(&*deps.store, &deps.home).await?;
-    let is_held_back = |path: &Path, bytes: &[u8]| unaccepted.contains(path, bytes);
+    let is_held_back = |place: &Place, bytes: &[u8]| unaccepted.contains(place, bytes);
     inputs.workspace = sources::workspace_files::read(&deps.home.workspace(), &time, &is_held_back, standing_notices)?;
     let (files, outside) = (&deps.config.files, deps.home.outside());
     inputs.workspace.folders = sources::workspace_files::granted(files, &outside);

@@ -10,28 +10,30 @@ use limpid_core::io_cause;
 use limpid_prompt::inputs::{DailyNote, TimeInfo, UnreadFile, WorkspaceFile, WorkspaceInput};
 use limpid_prompt::workspace::{note_path, recent_days};
 use limpid_services::error::AgentError;
+use limpid_services::tools::Place;
 
 /// Reads the files at the top of the workspace, MEMORY.md and the notes of the last days, as far as their bytes may be used.
 /// What was left out, and what of them is not UTF-8, is said in `notices`.
 pub(crate) fn read(
     folder: &Path,
     time: &TimeInfo,
-    is_held_back: &dyn Fn(&Path, &[u8]) -> bool,
+    is_held_back: &dyn Fn(&Place, &[u8]) -> bool,
     notices: &mut Vec<String>,
 ) -> Result<WorkspaceInput, AgentError> {
     let root = folder.canonicalize().ok();
-    let mut reader = Reader { root, is_held_back, seen: BTreeMap::new(), unread: Vec::new(), replaced: Vec::new() };
+    let mut reader =
+        Reader { folder, root, is_held_back, seen: BTreeMap::new(), unread: Vec::new(), replaced: Vec::new() };
     let mut files = Vec::new();
     for name in names(folder)? {
-        if let Some(content) = reader.read(&folder.join(&name), &name)? {
+        if let Some(content) = reader.read(&name)? {
             files.push(WorkspaceFile { name, content });
         }
     }
-    let long_term = reader.read(&folder.join("memory/MEMORY.md"), "memory/MEMORY.md")?;
+    let long_term = reader.read("memory/MEMORY.md")?;
     let mut daily_notes = Vec::new();
     for date in recent_days(time).unwrap_or_default() {
         let name = note_path(&date);
-        if let Some(content) = reader.read(&folder.join(&name), &name)? {
+        if let Some(content) = reader.read(&name)? {
             daily_notes.push(DailyNote { date, content });
         }
     }
@@ -69,9 +71,10 @@ fn names(folder: &Path) -> Result<Vec<String>, AgentError> {
 }
 
 struct Reader<'a> {
+    folder: &'a Path,
     root: Option<PathBuf>,
     /// Whether a file with these bytes is not to be used.
-    is_held_back: &'a dyn Fn(&Path, &[u8]) -> bool,
+    is_held_back: &'a dyn Fn(&Place, &[u8]) -> bool,
     /// The names under which files were read.
     seen: BTreeMap<PathBuf, String>,
     unread: Vec<UnreadFile>,
@@ -81,9 +84,11 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// A file's text; none when it does not exist, leads out of the workspace, or was read under another name.
-    fn read(&mut self, path: &Path, name: &str) -> Result<Option<String>, AgentError> {
+    fn read(&mut self, name: &str) -> Result<Option<String>, AgentError> {
         let Some(root) = &self.root else { return Ok(None) };
-        let Ok(real) = path.canonicalize() else { return Ok(None) };
+        // A link that a program laid waits at its own place, whatever it leads to.
+        let place = Place::of(self.folder, name);
+        let Ok(real) = place.as_path().canonicalize() else { return Ok(None) };
         if !real.starts_with(root) {
             return Ok(self.leave_out(name, "it leads out of the workspace".to_owned()));
         }
@@ -93,7 +98,6 @@ impl Reader<'_> {
         if let Some(first) = self.seen.get(&real) {
             return Ok(self.leave_out(name, format!("it is the same file as {first}")));
         }
-        self.seen.insert(real.clone(), name.to_owned());
         // The bytes that are judged are those that are used.
         let read = match read_within(root, real.strip_prefix(root).unwrap_or(&real)) {
             Ok(read) => read,
@@ -101,7 +105,11 @@ impl Reader<'_> {
             Err(FileError::Io { source, .. }) => return Ok(self.leave_out(name, io_cause(&source))),
             Err(error) => return Err(error.into()),
         };
-        let read = read.filter(|read| !(self.is_held_back)(&real, &read.bytes));
+        let read = read.filter(|read| !(self.is_held_back)(&place, &read.bytes));
+        // What is held back stands for no other file: it may be a link that a program laid to have one left out.
+        if read.is_some() {
+            self.seen.insert(real, name.to_owned());
+        }
         self.replaced.extend(read.as_ref().and_then(|read| read.notice(name)));
         Ok(read.map(|read| read.text))
     }
@@ -185,7 +193,7 @@ mod tests {
             });
             let read = std::panic::catch_unwind(|| {
                 let (mut quoted, mut left_out) = (0, 0);
-                let is_held_back = |_: &Path, bytes: &[u8]| bytes == b"Of a stranger.";
+                let is_held_back = |_: &Place, bytes: &[u8]| bytes == b"Of a stranger.";
                 while quoted < 500 || left_out < 500 {
                     let input = read(home.path(), &TimeInfo::default(), &is_held_back, &mut Vec::new()).unwrap();
                     let texts: Vec<&str> = input.files.iter().map(|file| file.content.as_str()).collect();

@@ -178,7 +178,7 @@ impl TurnToolExecutor {
         }
         let mut facts = self.policy.facts(&*tool, &arguments);
         facts.bind(&tool.looked_up(&arguments).await);
-        facts.about = tool.concerns(&arguments).await;
+        facts.about = tool.concerns(&arguments).await.or_else(|| self.policy.behind_links(&facts));
         self.know_own_files(&mut facts, context).await;
         let mut verdict = self.policy.verdict(&*tool, &facts, context);
         // A name is looked up only where the call may run: the question itself leaves.
@@ -404,7 +404,7 @@ impl TurnToolExecutor {
     async fn trust_of_read(&self, facts: &CallFacts) -> Trust {
         let mut trust = Trust::Owner;
         for path in facts.paths.iter().filter(|path| !path.write) {
-            trust = trust.join(self.files.trust_of(path.real.as_path()).await);
+            trust = trust.join(self.files.trust_of(path).await);
         }
         trust
     }
