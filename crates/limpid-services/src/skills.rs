@@ -24,5 +24,5 @@ pub(crate) use listed::no_such_skill;
 pub use listed::{ListedSkill, SkillStatus};
 pub use owner::{CheckedSkill, SkillReview, check_skill};
 pub use service::Skills;
-pub(crate) use service::trust_in_skill;
+pub(crate) use service::{trust_in_skill, unused_skills};
 pub use tools::tools;

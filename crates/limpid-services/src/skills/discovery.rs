@@ -58,6 +58,12 @@ pub(crate) fn around(home: &Home, file: &Path, held_back: HeldBack<'_>, now_ms: 
     })
 }
 
+/// The owner's skills in the global folder, which programs see.
+pub(crate) fn global(home: &Home) -> Result<Vec<Found>, AgentError> {
+    // No program writes there, so nothing of it waits.
+    folders(&home.skills(), SkillSource::Global, &|_, _| false, 0)
+}
+
 /// The skills in a folder: each a folder with a SKILL.md. One that cannot be read costs itself only.
 fn folders(root: &Path, shelf: SkillSource, held_back: HeldBack<'_>, now_ms: i64) -> Result<Vec<Found>, AgentError> {
     let mut found = Vec::new();

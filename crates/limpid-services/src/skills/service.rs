@@ -1,6 +1,6 @@
 //! The skills of an agent.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use limpid_config::{Config, Home, Live, MAX_FILE, regular_file};
@@ -172,6 +172,19 @@ pub(crate) async fn trust_in_skill(
     let Some(found) = discovery::around(home, file, &held_back, 0) else { return Ok(None) };
     let states = store.skill_states().await?.rows;
     Ok(Some(trust(found, &states)))
+}
+
+/// The folders of skills in the global folder whose files are not the owner's as they stand.
+///
+/// # Errors
+/// When the folder or the store cannot be read.
+pub(crate) async fn unused_skills(store: &dyn Store, home: &Home) -> Result<Vec<PathBuf>, AgentError> {
+    let states = store.skill_states().await?.rows;
+    let unused = |found: Found| {
+        let folder = found.folder.clone()?;
+        trust(found, &states).is_foreign().then(|| folder.canonicalize().ok()).flatten()
+    };
+    Ok(discovery::global(home)?.into_iter().filter_map(unused).collect())
 }
 
 /// The label of the files of a skill.

@@ -358,7 +358,10 @@ impl TurnToolExecutor {
         let snapshot = pins.and_then(|pins| pins.snapshot).map(Arc::new);
         let bans = self.policy.bans(&*tool, &facts);
         let (own_network, program) = (facts.own_network, strangers);
-        let context = ToolContext { approved, snapshot, bans, own_network, program, ..context };
+        let unused_skills = if facts.effect == Effect::Run { self.files.unused_skills().await } else { Ok(Vec::new()) };
+        let unused_skills = unused_skills
+            .map_err(|error| sentence!("which skills are used could not be looked up: {}", echoed(error)))?;
+        let context = ToolContext { approved, snapshot, bans, own_network, program, unused_skills, ..context };
         if let Some((limit, refusal)) = tool.calls_a_message()
             && self.count(&call.name) > limit
         {

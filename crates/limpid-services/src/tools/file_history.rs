@@ -44,7 +44,7 @@ use self::read::{ReadFiles, look};
 pub use self::unaccepted::{Place, UnacceptedFile, UnacceptedFiles};
 use crate::error::AgentError;
 use crate::memory::{MemoryWriter, WriteSource};
-use crate::skills::trust_in_skill;
+use crate::skills::{trust_in_skill, unused_skills};
 use crate::tools::builtin::{OUTSIDE, grants};
 use crate::tools::policy::{CallFacts, real};
 
@@ -271,6 +271,14 @@ impl FileHistory {
         let of_skill = trust_in_skill(&**self.memory.database(), &self.home, &waiting, real).await;
         let is_foreign = of_skill.map_or(true, |trust| trust.is_some_and(Trust::is_foreign));
         if is_foreign { Trust::Outside } else { Trust::Owner }
+    }
+
+    /// The folders of skills that are not used as they stand, which no program sees.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub(crate) async fn unused_skills(&self) -> Result<Vec<PathBuf>, AgentError> {
+        unused_skills(&**self.memory.database(), &self.home).await
     }
 
     /// Whether a conversation made the file at a path that has every link followed.
