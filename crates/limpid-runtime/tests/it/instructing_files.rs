@@ -537,7 +537,7 @@ async fn an_undo_while_a_program_runs_makes_nothing_of_what_it_wrote_the_owners(
         agent.store().begin_program(run(dead_holder())).await.unwrap();
         assert_eq!(notices(&agent, "hi").await.len(), usize::from(waits));
         let prompt = bench.server.calls().last().unwrap().text();
-        assert_eq!((prompt.contains("Be kind."), prompt.contains("Be mean.")), (!waits, false), "{prompt}");
+        assert_eq!((prompt.contains("Be kind."), prompt.contains("Be mean.")), (true, false), "{prompt}");
     }
 }
 
@@ -581,7 +581,7 @@ async fn an_undo_of_a_skill_makes_nothing_the_owners_that_they_never_accepted() 
 // SEC-061
 #[tokio::test]
 async fn what_a_program_removed_waits_and_is_told() {
-    let bench = developers(&replies(2)).await;
+    let bench = developers(&replies(3)).await;
     bench.write("workspace/AGENTS.md", "Be kind.\n");
     bench.write("workspace/USER.md", "Ada.\n");
     bench.write("workspace/skills/tea/SKILL.md", SKILL);
@@ -606,6 +606,9 @@ async fn what_a_program_removed_waits_and_is_told() {
     assert!(notices.len() == 3 && notices.iter().zip(names).all(begins), "{notices:?}");
     assert!(notices[0].ends_with("limpid file accept AGENTS.md\n  -Be kind."), "{notices:?}");
     assert_eq!(told("hi").await, Vec::<String>::new(), "told once");
+    // Until then the rules hold that the owner knew.
+    let prompt = bench.server.calls().last().unwrap().text();
+    assert!(prompt.contains("Be kind.") && prompt.contains("Ada."), "{prompt}");
     // What is back waits for nothing; what stays away is accepted.
     bench.write("workspace/AGENTS.md", "Be kind.\n");
     let files = agent.file_history();
@@ -616,6 +619,9 @@ async fn what_a_program_removed_waits_and_is_told() {
         assert!(files.offer(name).await.is_err(), "it waits no more");
     }
     assert_eq!(files.unaccepted().await.unwrap().list(), []);
+    told("hi").await;
+    let prompt = bench.server.calls().last().unwrap().text();
+    assert!(prompt.contains("Be kind.") && !prompt.contains("Ada."), "{prompt}");
 }
 
 // SEC-051 SEC-056

@@ -38,11 +38,16 @@ pub async fn run(context: &Context, command: &FileCommand) -> Result<(), Failure
             let version = agent.file_history().undo(FileVersionId(*change), SOURCE).await?;
             let done = if version.after.is_some() { "is as it was" } else { "is gone, as it was before" };
             output::tell(&format!("Undone: {} {done}.", version.path));
-            // It may hold again what they never accepted.
-            let waiting = agent.file_history().unaccepted().await?.list();
-            waiting.iter().filter(|file| file.name == version.path).for_each(|file| output::tell(&file.notice()));
+            tell_waiting(agent, |file| file == version.path).await?;
         }
     }
+    Ok(())
+}
+
+/// Says which of the files that were brought back hold what the owner never accepted.
+pub(super) async fn tell_waiting(agent: &Agent, is_back: impl Fn(&str) -> bool) -> Result<(), Failure> {
+    let waiting = agent.file_history().unaccepted().await?.list();
+    waiting.iter().filter(|file| is_back(&file.name)).for_each(|file| output::tell(&file.notice()));
     Ok(())
 }
 

@@ -70,6 +70,8 @@ impl FileHistory {
         }
         let path = self.journal.names.path(name).display().to_string();
         let resolver = PathResolver::new(&self.home, QUOTED.map(PathBuf::from).into(), &self.config.files);
+        // Below a folder that is missing, every new file looks like one of the home's own.
+        resolver.create_folders();
         let facts = resolver.resolve(PathArgument { path, write: true, adds: false });
         let is_written = resolver.writable().iter().any(|folder| facts.real.as_path().starts_with(folder));
         is_written && facts.change == FileChange::Instructing

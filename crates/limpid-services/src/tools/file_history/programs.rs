@@ -283,10 +283,18 @@ fn too_many() -> AgentError {
     ))
 }
 
+/// How the text begins that stands for a link.
+const LINK: &str = "a link to ";
+
+/// Whether a content stands for a link, or may: a file that says the same is not told apart.
+pub(super) fn is_link(content: &FileContent) -> bool {
+    content.text.as_ref().is_some_and(|text| text.starts_with(LINK))
+}
+
 /// What a file holds, or where a link leads that stands at a place itself.
 pub(super) fn entry(place: &Path) -> std::io::Result<Option<FileContent>> {
     match std::fs::read_link(place) {
-        Ok(target) => Ok(Some(FileContent::text(format!("a link to {}\n", target.display())))),
+        Ok(target) => Ok(Some(FileContent::text(format!("{LINK}{}\n", target.display())))),
         Err(_) => content(place),
     }
 }

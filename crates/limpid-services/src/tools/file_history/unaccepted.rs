@@ -7,7 +7,7 @@ use limpid_core::policy::Followed;
 use limpid_store::{FileContent, FileHash, ProgramRun, Store, StoreError, WaitingFile};
 
 use super::names::{FileNames, added};
-use super::programs::{content, entry};
+use super::programs::{content, entry, is_link};
 use crate::tools::policy::{links_on, real};
 
 /// Lines of a difference that a notice shows.
@@ -22,22 +22,26 @@ pub struct UnacceptedFiles {
 
 /// A file by the place that it is asked for at, before any link is followed: a link that waits is known by its own place alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place(PathBuf);
+pub struct Place {
+    path: PathBuf,
+    /// The same with the links of the folder followed, and none of the name.
+    own: PathBuf,
+}
 
 impl Place {
     /// A name in a folder of the home, neither of which was followed anywhere.
     pub fn of(folder: &Path, name: impl AsRef<Path>) -> Self {
-        Self(folder.join(name))
+        Self { path: folder.join(&name), own: real(folder).join(name) }
     }
 
     /// Where a call leads. What a link on the way says is asked by the path that the call named.
-    pub(super) fn followed(real: &Followed) -> Self {
-        Self(real.as_path().to_owned())
+    pub(super) fn followed(path: &Followed) -> Self {
+        Self { path: path.as_path().to_owned(), own: path.as_path().to_owned() }
     }
 
     /// The path, to be opened.
     pub fn as_path(&self) -> &Path {
-        &self.0
+        &self.path
     }
 }
 
@@ -67,8 +71,7 @@ impl UnacceptedFile {
         let lines: String = difference.iter().map(|line| format!("\n  {line}")).collect();
         if self.is_gone {
             return format!(
-                "{name} was removed by {cause}, so the agent is not told what it said; put it back, or accept that it is gone: \
-                 limpid file accept {name}{lines}"
+                "{name} was removed by {cause}; put it back, or accept that it is gone: limpid file accept {name}{lines}"
             );
         }
         format!("{name} was changed by {cause} and is not used before you accept it: limpid file accept {name}{lines}")
@@ -96,9 +99,9 @@ impl UnacceptedFiles {
     }
 
     /// Whether a link that a path leads over is one of them.
-    pub(super) fn waits_at_link(&self, Place(path): &Place) -> bool {
+    pub(super) fn waits_at_link(&self, place: &Place) -> bool {
         let target = |link: &Path| entry(link).ok().flatten().map(|content| content.hash);
-        links_on(path).iter().any(|link| self.is_new(link, || target(link)))
+        links_on(&place.path).iter().any(|link| self.is_new(link, || target(link)))
     }
 
     /// Whether a file as it is now is one of them.
@@ -115,6 +118,25 @@ impl UnacceptedFiles {
         }
         let path = real(place.as_path()).display().to_string();
         self.runs.iter().find_map(|run| run.new.files.get(&path).cloned())
+    }
+
+    /// What a file said when the owner knew it last, for as long as something else waits in its place: none where nothing does, and
+    /// where that is not kept.
+    pub fn former_text(&self, place: &Place) -> Option<&str> {
+        let name = place.own.display().to_string();
+        let waiting = self.waiting.iter().find(|waiting| waiting.path == name).map(|waiting| waiting.before.as_ref());
+        let running = || self.runs.iter().find_map(|run| run.new.files.get(&name));
+        let before = waiting.unwrap_or_else(running).filter(|before| !is_link(before));
+        before?.text.as_deref()
+    }
+
+    /// The names of files in a folder that wait, or that a program which runs may have removed.
+    pub fn known_in(&self, folder: &Path) -> Vec<String> {
+        let folder = real(folder);
+        let waiting = self.waiting.iter().map(|waiting| &waiting.path);
+        let all = waiting.chain(self.runs.iter().flat_map(|run| run.new.files.keys())).map(Path::new);
+        let inside = all.filter(|path| path.parent() == Some(&folder));
+        inside.filter_map(|path| Some(path.file_name()?.to_str()?.to_owned())).collect()
     }
 
     fn has(&self, place: &Place, hash: impl FnOnce() -> Option<FileHash>) -> bool {
