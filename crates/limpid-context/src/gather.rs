@@ -2,7 +2,7 @@
 //! one moment. No other code builds [`Inputs`] for a turn.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -18,7 +18,7 @@ use limpid_prompt::prompt::hash_of;
 use limpid_services::error::AgentError;
 use limpid_services::modes::{is_set, kind_of};
 use limpid_services::profiles::{Identity, LoadedProfile, identity_files};
-use limpid_services::tools::{ToolPolicy, UnacceptedFiles, shows_owners};
+use limpid_services::tools::{Place, ToolPolicy, UnacceptedFiles, shows_owners};
 use limpid_services::ui::ui_mode;
 use limpid_store::{Audience, ConversationKind};
 
@@ -162,8 +162,7 @@ async fn owners_inputs(
     inputs.origins = origins();
     let time = time_info(occasion.now, &deps.host.zone());
     let unaccepted = UnacceptedFiles::read(&*deps.store, &deps.home).await?;
-    let is_held_back = |path: &Path, bytes: &[u8]| unaccepted.contains(path, bytes);
-    inputs.workspace = sources::workspace_files::read(&deps.home.workspace(), &time, &is_held_back, standing_notices)?;
+    inputs.workspace = workspace(deps, &time, &unaccepted, standing_notices)?;
     let (files, outside) = (&deps.config.files, deps.home.outside());
     inputs.workspace.folders = sources::workspace_files::granted(files, &outside);
     inputs.workspace.base = files.base.as_deref().and_then(|base| files.name_of(base, &outside));
@@ -179,6 +178,22 @@ async fn owners_inputs(
     keep_quoted(profile, path, inputs);
     prefer_research(profile, path, inputs);
     Ok(agent_file.max_turns)
+}
+
+/// The workspace's texts, as far as nothing of them waits for the owner.
+fn workspace(
+    deps: &ContextDeps,
+    time: &TimeInfo,
+    unaccepted: &UnacceptedFiles,
+    notices: &mut Vec<String>,
+) -> Result<WorkspaceInput, AgentError> {
+    let folder = deps.home.workspace();
+    let waiting = sources::workspace_files::Waiting {
+        is_held_back: &|place: &Place, bytes: &[u8]| unaccepted.contains(place, bytes),
+        former: &|place: &Place| unaccepted.former_text(place).map(str::to_owned),
+        known: unaccepted.known_in(&folder),
+    };
+    sources::workspace_files::read(&folder, time, &waiting, notices)
 }
 
 /// Leaves out the workspace's texts where no prompt quotes them: what is not in the window is not private in it.

@@ -6,11 +6,13 @@
 //! - `folder`: the files of one skill, and their hash.
 //! - `discovery`: the folders and files where skills are looked for.
 //! - `change`: writing, installing, allowing and taking out, each an event that can be undone.
+//! - `known`: what the owner knows of skills where programs write.
 //! - `owner`: what people and programs do with skills.
 
 mod change;
 mod discovery;
 mod folder;
+mod known;
 mod listed;
 mod owner;
 mod service;
@@ -22,4 +24,5 @@ pub(crate) use listed::no_such_skill;
 pub use listed::{ListedSkill, SkillStatus};
 pub use owner::{CheckedSkill, SkillReview, check_skill};
 pub use service::Skills;
+pub(crate) use service::{trust_in_skill, unused_skills};
 pub use tools::tools;

@@ -26,13 +26,13 @@ pub use crate::tools::builtin::{
 pub use crate::tools::catalog::ToolCatalog;
 pub use crate::tools::executor::{Decision, Permit, ToolExecutor, ToolExecutorParts, ToolFinder, TurnToolExecutor};
 pub use crate::tools::file_history::{
-    FileHistory, FileOffer, PromptFileChange, SavedFile, UnacceptedFile, UnacceptedFiles,
+    FileHistory, FileOffer, Place, PromptFileChange, SavedFile, UnacceptedFile, UnacceptedFiles,
 };
 pub use crate::tools::policy::{
     AgentScope, CallContext, CallDescription, PolicyRules, ToolPolicy, WindowFacts, holds_private, is_of_public,
     shows_owners, trust_read_in, window_trust,
 };
-pub(crate) use crate::tools::policy::{changes, is_same_call};
+pub(crate) use crate::tools::policy::{changes, is_same_call, real};
 
 pub use crate::tools::reservations::{LaterResult, Reservation, Reservations};
 pub use crate::tools::trouble::{Trouble, trouble};

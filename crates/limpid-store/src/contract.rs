@@ -144,6 +144,7 @@ macro_rules! contract_suite {
             instructing {
                 what_a_program_changed_waits_with_what_it_held_first
                 what_the_owner_accepted_waits_no_more
+                what_was_the_owners_is_known_by_its_place_and_its_content
             }
             goals {
                 every_goal_event_comes_back

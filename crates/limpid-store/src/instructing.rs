@@ -38,6 +38,12 @@ pub trait InstructingFiles: Send + Sync {
     /// Writes down that the owner accepted a file with this content; it waits no more.
     async fn accept_file(&self, new: NewRaisedLabel, content: FileHash) -> Result<(), StoreError>;
 
+    /// Writes down what files held while it was the owner's. The first time counts.
+    async fn note_known(&self, contents: Vec<KnownContent>) -> Result<(), StoreError>;
+
+    /// Whether a content ever was the owner's at a place.
+    async fn is_known(&self, path: &str, hash: FileHash) -> Result<bool, StoreError>;
+
     /// Writes down what the owner made their own.
     async fn raise_label(&self, new: NewRaisedLabel) -> Result<(), StoreError>;
 
@@ -86,6 +92,19 @@ pub struct WaitingFile {
     pub at_ms: i64,
     /// What it held when the owner was told of it.
     pub told: Option<FileHash>,
+}
+
+/// What a file held while it was the owner's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownContent {
+    /// Its path with every link followed.
+    pub path: String,
+    /// The hash of what it held.
+    pub hash: FileHash,
+    /// How it became known: before a change, or by an act of the owner's.
+    pub source: String,
+    /// When, in milliseconds since 1970.
+    pub now_ms: i64,
 }
 
 /// A file that an older version knew as a stranger's.

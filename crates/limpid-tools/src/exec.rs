@@ -189,7 +189,8 @@ impl Tool for Exec {
         let trust = context.trust.join(self.programs.trust(view, &command));
         // What may be a stranger's has no effect of the owner's, so it makes way.
         let stop = if view.reads_low() && !context.approved { stop } else { Box::pin(std::future::pending()) };
-        let manner = Manner { view, read_only: context.read_only, approved: context.approved, frozen };
+        let (read_only, approved) = (context.read_only, context.approved);
+        let manner = Manner { view, read_only, approved, frozen, unused_skills: context.unused_skills.clone() };
         let said = run::run(&self.programs, &command, manner, stop).await;
         said.map(|text| Labelled::new(text, trust)).map_err(|why| Labelled::new(why, trust).into())
     }

@@ -63,12 +63,21 @@ pub fn revise(grants: &Grants, path: &str, change: impl FnOnce(&str) -> String) 
     Ok(text)
 }
 
+/// What an act of the owner's does with links on the way to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Links {
+    /// They are the owner's, and the file that they lead to is meant.
+    Followed,
+    /// None was there when the owner was told of the file, so whoever lays one now has another file in mind.
+    Refused,
+}
+
 /// Puts bytes into a file that its owner alone may read, all of them or nothing; without bytes the file goes away.
 ///
 /// # Errors
 /// A sentence that says why the file is as it was.
-pub fn put(grants: &Grants, path: &str, bytes: Option<&[u8]>) -> Result<(), Sentence> {
-    let file = Changing::new(Opened::new(grants, grants.place_to_write(path)?)?, true, lock::patience())?;
+pub fn put(grants: &Grants, path: &str, bytes: Option<&[u8]>, links: Links) -> Result<(), Sentence> {
+    let file = at(grants, path, links)?;
     bytes.map_or_else(|| file.remove(), |bytes| file.replace_privately(bytes))
 }
 
@@ -76,7 +85,15 @@ pub fn put(grants: &Grants, path: &str, bytes: Option<&[u8]>) -> Result<(), Sent
 ///
 /// # Errors
 /// A sentence that says why the file is as it was.
-pub fn restore(grants: &Grants, path: &str, bytes: Option<&[u8]>) -> Result<(), Sentence> {
-    let file = Changing::new(Opened::new(grants, grants.place_to_write(path)?)?, true, lock::patience())?;
+pub fn restore(grants: &Grants, path: &str, bytes: Option<&[u8]>, links: Links) -> Result<(), Sentence> {
+    let file = at(grants, path, links)?;
     bytes.map_or_else(|| file.remove(), |bytes| file.replace(bytes))
+}
+
+fn at<'a>(grants: &'a Grants, path: &str, links: Links) -> Result<Changing<'a>, Sentence> {
+    let opened = Opened::new(grants, grants.place_to_write(path)?)?;
+    match links {
+        Links::Followed => Changing::new(opened, true, lock::patience()),
+        Links::Refused => Changing::without_links(opened, lock::patience()),
+    }
 }

@@ -305,6 +305,8 @@ pub struct ToolContext {
     pub own_network: bool,
     /// As what it was judged when it starts a program that may be a stranger's. It runs as nothing else.
     pub program: Option<StrangersProgram>,
+    /// Folders of skills that are not used as they stand: no program sees them.
+    pub unused_skills: Vec<PathBuf>,
     /// Where it writes down how far its effect has come; absent: whoever called it has done so before.
     pub send_state: Option<Arc<dyn SendState>>,
     /// Where it says which items of the inbox its result shows.

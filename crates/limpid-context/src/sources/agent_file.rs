@@ -5,7 +5,7 @@ use limpid_prompt::Profile;
 use limpid_prompt::agent_file::{AGENT_FILE, AgentFile};
 use limpid_prompt::inputs::Inputs;
 use limpid_services::heartbeat::HEARTBEAT_DECISION;
-use limpid_services::tools::UnacceptedFiles;
+use limpid_services::tools::{Place, UnacceptedFiles};
 use limpid_store::Conversation;
 
 use crate::deps::ContextDeps;
@@ -29,11 +29,11 @@ impl ContextDeps {
     /// The model of AGENT.md, in a profile that quotes it.
     pub async fn model_of_profile(&self, name: &str) -> Option<String> {
         let profile = self.profiles.profile(name).ok()?;
-        let path = self.home.workspace().join(AGENT_FILE);
-        let read = read_marking(&path).ok().flatten().filter(|_| quotes(&profile))?;
+        let place = Place::of(&self.home.workspace(), AGENT_FILE);
+        let read = read_marking(place.as_path()).ok().flatten().filter(|_| quotes(&profile))?;
         let model = AgentFile::read(&read.text).0.model?;
         let unaccepted = UnacceptedFiles::read(&*self.store, &self.home).await;
-        let is_held_back = unaccepted.map_or(true, |unaccepted| unaccepted.contains(&path, &read.bytes));
+        let is_held_back = unaccepted.map_or(true, |unaccepted| unaccepted.contains(&place, &read.bytes));
         (!is_held_back && self.models.open(&model).is_ok()).then_some(model)
     }
 }

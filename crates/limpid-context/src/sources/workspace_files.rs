@@ -5,33 +5,45 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use limpid_config::{FileError, FilesConfig, read_within};
+use limpid_config::{FileError, FilesConfig, ReadText, read_within};
 use limpid_core::io_cause;
 use limpid_prompt::inputs::{DailyNote, TimeInfo, UnreadFile, WorkspaceFile, WorkspaceInput};
 use limpid_prompt::workspace::{note_path, recent_days};
 use limpid_services::error::AgentError;
+use limpid_services::tools::Place;
+
+/// What waits for the owner, as far as files of the workspace are read.
+pub(crate) struct Waiting<'a> {
+    /// Whether a file with these bytes is not to be used.
+    pub(crate) is_held_back: &'a dyn Fn(&Place, &[u8]) -> bool,
+    /// What a file said when the owner knew it last, where something else waits in its place, or nothing: what a program took out of
+    /// the owner's rules holds until they accept that.
+    pub(crate) former: &'a dyn Fn(&Place) -> Option<String>,
+    /// Names at the top of the workspace that may be gone.
+    pub(crate) known: Vec<String>,
+}
 
 /// Reads the files at the top of the workspace, MEMORY.md and the notes of the last days, as far as their bytes may be used.
 /// What was left out, and what of them is not UTF-8, is said in `notices`.
 pub(crate) fn read(
     folder: &Path,
     time: &TimeInfo,
-    is_held_back: &dyn Fn(&Path, &[u8]) -> bool,
+    waiting: &Waiting<'_>,
     notices: &mut Vec<String>,
 ) -> Result<WorkspaceInput, AgentError> {
     let root = folder.canonicalize().ok();
-    let mut reader = Reader { root, is_held_back, seen: BTreeMap::new(), unread: Vec::new(), replaced: Vec::new() };
+    let mut reader = Reader { folder, root, waiting, seen: BTreeMap::new(), unread: Vec::new(), replaced: Vec::new() };
     let mut files = Vec::new();
-    for name in names(folder)? {
-        if let Some(content) = reader.read(&folder.join(&name), &name)? {
+    for name in names(folder, &waiting.known)? {
+        if let Some(content) = reader.read(&name)? {
             files.push(WorkspaceFile { name, content });
         }
     }
-    let long_term = reader.read(&folder.join("memory/MEMORY.md"), "memory/MEMORY.md")?;
+    let long_term = reader.read("memory/MEMORY.md")?;
     let mut daily_notes = Vec::new();
     for date in recent_days(time).unwrap_or_default() {
         let name = note_path(&date);
-        if let Some(content) = reader.read(&folder.join(&name), &name)? {
+        if let Some(content) = reader.read(&name)? {
             daily_notes.push(DailyNote { date, content });
         }
     }
@@ -54,24 +66,26 @@ pub(crate) fn granted(config: &FilesConfig, outside: &Path) -> Vec<String> {
     config.grants.iter().chain(&config.read).filter_map(|folder| config.name_of(folder, outside)).collect()
 }
 
-/// The Markdown files at the top, by name.
-fn names(folder: &Path) -> Result<Vec<String>, AgentError> {
+/// The Markdown files at the top, by name, and those that were there.
+fn names(folder: &Path, known: &[String]) -> Result<Vec<String>, AgentError> {
     let entries = match std::fs::read_dir(folder) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         other => other.map_err(AgentError::file(folder))?,
     };
     let mut names: Vec<String> = entries
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .chain(known.iter().cloned())
         .filter(|name| name.ends_with(".md") && !name.starts_with('.'))
         .collect();
     names.sort();
+    names.dedup();
     Ok(names)
 }
 
 struct Reader<'a> {
+    folder: &'a Path,
     root: Option<PathBuf>,
-    /// Whether a file with these bytes is not to be used.
-    is_held_back: &'a dyn Fn(&Path, &[u8]) -> bool,
+    waiting: &'a Waiting<'a>,
     /// The names under which files were read.
     seen: BTreeMap<PathBuf, String>,
     unread: Vec<UnreadFile>,
@@ -80,20 +94,24 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// A file's text; none when it does not exist, leads out of the workspace, or was read under another name.
-    fn read(&mut self, path: &Path, name: &str) -> Result<Option<String>, AgentError> {
+    /// A file's text, or what it said before something waited in its place; none when there is none, when it leads out of the
+    /// workspace, or was read under another name.
+    fn read(&mut self, name: &str) -> Result<Option<String>, AgentError> {
+        // A link that a program laid waits at its own place, whatever it leads to.
+        let place = Place::of(self.folder, name);
+        let waits = |read: &ReadText| (self.waiting.is_held_back)(&place, &read.bytes);
         let Some(root) = &self.root else { return Ok(None) };
-        let Ok(real) = path.canonicalize() else { return Ok(None) };
+        let Ok(real) = place.as_path().canonicalize() else { return Ok((self.waiting.former)(&place)) };
+        let former = (self.waiting.former)(&place);
         if !real.starts_with(root) {
-            return Ok(self.leave_out(name, "it leads out of the workspace".to_owned()));
+            return Ok(former.or_else(|| self.leave_out(name, "it leads out of the workspace".to_owned())));
         }
         if !real.is_file() {
-            return Ok(None);
+            return Ok(former);
         }
-        if let Some(first) = self.seen.get(&real) {
-            return Ok(self.leave_out(name, format!("it is the same file as {first}")));
+        if let Some(first) = self.seen.get(&real).cloned() {
+            return Ok(former.or_else(|| self.leave_out(name, format!("it is the same file as {first}"))));
         }
-        self.seen.insert(real.clone(), name.to_owned());
         // The bytes that are judged are those that are used.
         let read = match read_within(root, real.strip_prefix(root).unwrap_or(&real)) {
             Ok(read) => read,
@@ -101,9 +119,11 @@ impl Reader<'_> {
             Err(FileError::Io { source, .. }) => return Ok(self.leave_out(name, io_cause(&source))),
             Err(error) => return Err(error.into()),
         };
-        let read = read.filter(|read| !(self.is_held_back)(&real, &read.bytes));
-        self.replaced.extend(read.as_ref().and_then(|read| read.notice(name)));
-        Ok(read.map(|read| read.text))
+        let Some(read) = read.filter(|read| !waits(read)) else { return Ok(former) };
+        // What is held back stands for no other file: it may be a link that a program laid to have one left out.
+        self.seen.insert(real, name.to_owned());
+        self.replaced.extend(read.notice(name));
+        Ok(Some(read.text))
     }
 
     fn leave_out(&mut self, name: &str, reason: String) -> Option<String> {
@@ -116,6 +136,11 @@ impl Reader<'_> {
 mod tests {
     use super::*;
 
+    /// Files of which some wait.
+    fn held(is_held_back: &dyn Fn(&Place, &[u8]) -> bool) -> Waiting<'_> {
+        Waiting { is_held_back, former: &|_| None, known: Vec::new() }
+    }
+
     // PICO-026
     #[test]
     fn bytes_that_are_no_utf_8_are_replaced_and_reported() {
@@ -125,7 +150,7 @@ mod tests {
         std::fs::write(home.path().join("SOUL.md"), "Ren\u{e9} \u{fffd}.\n").unwrap();
         std::fs::write(home.path().join("memory/MEMORY.md"), b"\xff\xfe").unwrap();
         let mut notices = Vec::new();
-        let input = read(home.path(), &TimeInfo::default(), &|_, _| false, &mut notices).unwrap();
+        let input = read(home.path(), &TimeInfo::default(), &held(&|_, _| false), &mut notices).unwrap();
         assert_eq!(input.files[1].content, "Ren\u{fffd} likes caf\u{fffd}.\n");
         let told = |name: &str, places: &str| {
             format!(
@@ -157,10 +182,10 @@ mod tests {
 
         let time = TimeInfo { local: "2026-03-02T00:10:00+01:00".to_owned(), ..TimeInfo::default() };
         let mut notices = Vec::new();
-        let mut input = read(&folder, &time, &|_, _| false, &mut notices).unwrap();
+        let mut input = read(&folder, &time, &held(&|_, _| false), &mut notices).unwrap();
         input.path.clear();
         insta::assert_debug_snapshot!((input, notices));
-        assert_eq!(read(&home.path().join("none"), &time, &|_, _| false, &mut Vec::new()).unwrap().files, []);
+        assert_eq!(read(&home.path().join("none"), &time, &held(&|_, _| false), &mut Vec::new()).unwrap().files, []);
     }
 
     // SEC-094
@@ -185,9 +210,9 @@ mod tests {
             });
             let read = std::panic::catch_unwind(|| {
                 let (mut quoted, mut left_out) = (0, 0);
-                let is_held_back = |_: &Path, bytes: &[u8]| bytes == b"Of a stranger.";
+                let is_held_back = |_: &Place, bytes: &[u8]| bytes == b"Of a stranger.";
                 while quoted < 500 || left_out < 500 {
-                    let input = read(home.path(), &TimeInfo::default(), &is_held_back, &mut Vec::new()).unwrap();
+                    let input = read(home.path(), &TimeInfo::default(), &held(&is_held_back), &mut Vec::new()).unwrap();
                     let texts: Vec<&str> = input.files.iter().map(|file| file.content.as_str()).collect();
                     assert!(texts.is_empty() || texts == ["Of the owner."], "{texts:?}");
                     quoted += texts.len();
@@ -197,5 +222,30 @@ mod tests {
             is_over.store(true, Ordering::SeqCst);
             read.unwrap();
         });
+    }
+
+    // SEC-061
+    #[test]
+    fn what_waits_stands_for_nothing_and_what_was_known_stands_until_then() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::create_dir(home.path().join("IDENTITY.md")).unwrap();
+        std::fs::write(home.path().join("USER.md"), "Eve.\n").unwrap();
+        std::fs::write(home.path().join("TOOLS.md"), "Mine.\n").unwrap();
+        let former = |place: &Place| {
+            let name = place.as_path().file_name()?.to_str()?;
+            ["AGENTS.md", "IDENTITY.md", "MEMORY.md", "USER.md"].contains(&name).then(|| format!("known {name}"))
+        };
+        let is_held_back = |_: &Place, bytes: &[u8]| bytes == b"Eve.\n";
+        let known = ["AGENTS.md", "USER.md", "notes.txt"].map(str::to_owned).into();
+        let waiting = Waiting { is_held_back: &is_held_back, former: &former, known };
+        let input = read(home.path(), &TimeInfo::default(), &waiting, &mut Vec::new()).unwrap();
+        let files: Vec<(&str, &str)> = input.files.iter().map(|f| (f.name.as_str(), f.content.as_str())).collect();
+        let expected = [
+            ("AGENTS.md", "known AGENTS.md"),
+            ("IDENTITY.md", "known IDENTITY.md"),
+            ("TOOLS.md", "Mine.\n"),
+            ("USER.md", "known USER.md"),
+        ];
+        assert_eq!((files, input.long_term.as_deref()), (expected.to_vec(), Some("known MEMORY.md")));
     }
 }

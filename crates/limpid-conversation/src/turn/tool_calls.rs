@@ -184,6 +184,7 @@ impl RunningTurn {
             approved: false,
             snapshot: None,
             bans: limpid_core::policy::Bans::default(),
+            unused_skills: Vec::new(),
             own_network: false,
             program: None,
             send_state: None,

@@ -88,6 +88,7 @@ impl Bridge {
             approved: false,
             snapshot: None,
             bans: limpid_core::policy::Bans::default(),
+            unused_skills: Vec::new(),
             own_network: false,
             program: None,
             send_state: None,

@@ -65,7 +65,7 @@ impl Skills {
         if changed == text {
             return Ok(());
         }
-        let before = self.version(&known, &folder).await?;
+        let before = self.version(&known, &folder, by).await?;
         if before.installed && known.status != SkillStatus::Ready {
             return Err(unreadable(name));
         }
@@ -115,7 +115,7 @@ impl Skills {
         let _changing = self.changing.lock().await;
         let known = self.known(name, by.now_ms).await?;
         let folder = self.folder_of(&known)?;
-        let before = self.version(&known, &folder).await?;
+        let before = self.version(&known, &folder, by).await?;
         let now = folder.hash();
         let pinned = self.pinned(&known).await?;
         let shown = hash.or(pinned.as_deref()).unwrap_or(&now);
@@ -150,7 +150,7 @@ impl Skills {
             )));
         }
         let folder = self.folder_of(&known)?;
-        let before = self.version(&known, &folder).await?;
+        let before = self.version(&known, &folder, by).await?;
         self.take_away(&known)?;
         let event = self.record(&known.name, SkillEventKind::Removed, Some(before), None, by).await?;
         Ok(Removed { name: known.name, event: event.id })
@@ -177,7 +177,7 @@ impl Skills {
         let undone = undone.ok_or_else(none)?;
         let known = self.find(name, by.now_ms).await?;
         let before = match &known {
-            Some(known) => Some(self.version(known, &self.folder_of(known)?).await?),
+            Some(known) => Some(self.version(known, &self.folder_of(known)?, by).await?),
             None => None,
         };
         let own = known.as_ref().filter(|known| known.shelf != SkillSource::Builtin);
@@ -189,8 +189,15 @@ impl Skills {
             (Some(target), known) if target.installed && !target.enabled => {
                 known.map_or(Ok(()), |known| self.take_away(known))?;
             }
-            (Some(target), Some(known)) => self.fetch(&target.hash)?.write(&path_of(known)?)?,
-            (Some(target), None) => self.fetch(&target.hash)?.write(&self.root(&target.place).join(&undone.skill))?,
+            (Some(target), known) => {
+                let version = self.fetch(&target.hash)?;
+                let place = match known {
+                    Some(known) => (known.shelf, path_of(known)?),
+                    None => (shelf_of(&target.place), self.root(&target.place).join(&undone.skill)),
+                };
+                self.hold_back((place.0, &place.1), &version, by).await?;
+                version.write(&place.1)?;
+            }
             (None, Some(known)) => self.take_away(known)?,
             (None, None) => {}
         }
@@ -225,7 +232,13 @@ impl Skills {
 
     /// How a skill stands, with the bytes that it has, which are kept. One that was installed is allowed only as it was
     /// pinned; without any event it is the owner's own.
-    async fn version(&self, known: &ListedSkill, folder: &Folder) -> Result<SkillVersion, AgentError> {
+    async fn version(
+        &self,
+        known: &ListedSkill,
+        folder: &Folder,
+        by: SkillWriter<'_>,
+    ) -> Result<SkillVersion, AgentError> {
+        self.note_known((known.shelf, &path_of(known)?), folder, by).await?;
         let states = self.store.skill_states().await?.rows;
         let hash = self.keep(folder)?;
         let place = place_name(known.shelf).to_owned();
@@ -288,6 +301,10 @@ impl Skills {
         let event = NewSkillEvent { skill, kind, before, after, source, now_ms: by.now_ms };
         Ok(self.store.record_skill(event).await?)
     }
+}
+
+fn shelf_of(place: &str) -> SkillSource {
+    if place == place_name(SkillSource::Workspace) { SkillSource::Workspace } else { SkillSource::Global }
 }
 
 /// The folder of a skill that has one.

@@ -10,6 +10,7 @@ use limpid_prompt::skill::parse;
 
 use crate::error::AgentError;
 use crate::skills::folder::{SKILL_FILE, others_in};
+use crate::tools::Place;
 
 /// Something that is meant to be a skill.
 pub(crate) struct Found {
@@ -28,7 +29,7 @@ pub(crate) struct Found {
 }
 
 /// Whether a file with these bytes is not to be used; one whose bytes are not known is read.
-pub(crate) type HeldBack<'a> = &'a dyn Fn(&Path, Option<&[u8]>) -> bool;
+pub(crate) type HeldBack<'a> = &'a dyn Fn(&Place, Option<&[u8]>) -> bool;
 
 /// Everything that the owner keeps.
 pub(crate) fn all(
@@ -42,6 +43,25 @@ pub(crate) fn all(
     found.extend(files(&home.prompts(), held_back, now_ms)?);
     found.extend(entries.iter().map(|entry| of_entry(entry, now_ms)));
     Ok(found)
+}
+
+/// The skill whose folder a file lies in, which has every link followed; none for what lies in no folder of skills.
+pub(crate) fn around(home: &Home, file: &Path, held_back: HeldBack<'_>, now_ms: i64) -> Option<Found> {
+    let shelves = [(home.workspace_skills(), SkillSource::Workspace), (home.skills(), SkillSource::Global)];
+    shelves.into_iter().find_map(|(root, shelf)| {
+        // One whose names cannot be listed has no skills that can be used.
+        let names = names(&root).unwrap_or_default();
+        // A folder of skills may be a link to the folder itself.
+        let is_around = |name: &String| root.join(name).canonicalize().is_ok_and(|folder| file.starts_with(folder));
+        let name = names.into_iter().find(is_around)?;
+        Some(one(&root.join(&name), &name, shelf, held_back, now_ms))
+    })
+}
+
+/// The owner's skills in the global folder, which programs see.
+pub(crate) fn global(home: &Home) -> Result<Vec<Found>, AgentError> {
+    // No program writes there, so nothing of it waits.
+    folders(&home.skills(), SkillSource::Global, &|_, _| false, 0)
 }
 
 /// The skills in a folder: each a folder with a SKILL.md. One that cannot be read costs itself only.
@@ -74,8 +94,8 @@ pub(crate) fn one(folder: &Path, name: &str, shelf: SkillSource, held_back: Held
         Ok(whole) => {
             let read = read(&file, &whole.text, &name, shelf, now_ms);
             let mut files = read.iter().flat_map(|prompt| &prompt.files);
-            let is_held_back =
-                held_back(&file, Some(&whole.bytes)) || files.any(|other| held_back(&folder.join(other), None));
+            let is_held_back = held_back(&Place::of(folder, SKILL_FILE), Some(&whole.bytes))
+                || files.any(|other| held_back(&Place::of(folder, other), None));
             (whole.sha256(), read.is_ok() && is_held_back, read)
         }
         Err(why) => (String::new(), false, Err(why)),
@@ -104,11 +124,12 @@ fn whole(file: &Path) -> Result<Option<ReadText>, String> {
 /// The Markdown files of a folder, each a prompt.
 fn files(root: &Path, held_back: HeldBack<'_>, now_ms: i64) -> Result<Vec<Found>, AgentError> {
     let mut found = Vec::new();
-    for file in names(root)?.into_iter().filter(|name| name.ends_with(".md")).map(|name| root.join(name)) {
+    for name in names(root)?.into_iter().filter(|name| name.ends_with(".md")) {
+        let (file, place) = (root.join(&name), Place::of(root, &name));
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let location = file.display().to_string();
         let whole = whole(&file).map(Option::unwrap_or_default);
-        let is_held_back = whole.as_ref().is_ok_and(|whole| held_back(&file, Some(&whole.bytes)));
+        let is_held_back = whole.as_ref().is_ok_and(|whole| held_back(&place, Some(&whole.bytes)));
         let skill = whole.and_then(|whole| parse(&whole.text, &name).map_err(|error| error.to_string()));
         let read = skill.map(|skill| RegisteredPrompt::new(skill, PromptSource::Config, location.clone(), now_ms));
         let (shelf, sha256) = (SkillSource::Global, String::new());

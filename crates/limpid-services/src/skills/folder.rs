@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use limpid_config::regular_file::{self, Opened};
+use limpid_store::{FileContent, FileHash};
 use sha2::{Digest, Sha256};
 
 use crate::error::AgentError;
@@ -130,6 +131,18 @@ impl Folder {
     pub(crate) fn with_text(mut self, text: &str) -> Self {
         self.files.entry(SKILL_FILE.to_owned()).or_default().bytes = text.as_bytes().to_vec();
         self
+    }
+
+    /// Each file with the hash of its bytes.
+    pub(crate) fn hashes(&self) -> impl Iterator<Item = (&str, FileHash)> {
+        self.files.iter().map(|(path, file)| (path.as_str(), FileHash::of(&file.bytes)))
+    }
+
+    /// What a file holds, with its text where it is one; none where there is none of that path.
+    pub(crate) fn content(&self, path: &str) -> Option<FileContent> {
+        let bytes = &self.files.get(path)?.bytes;
+        let text = String::from_utf8(bytes.clone());
+        Some(text.map_or_else(|_| FileContent::bytes(FileHash::of(bytes)), FileContent::text))
     }
 
     /// The other files, by path.

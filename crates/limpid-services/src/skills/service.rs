@@ -1,14 +1,14 @@
 //! The skills of an agent.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use limpid_config::{Config, Home, Live, MAX_FILE, regular_file};
-use limpid_core::ConversationId;
+use limpid_core::{ConversationId, Trust};
 use limpid_prompt::inputs::SkillSource;
 use limpid_prompt::registry::{PromptRegistry, PromptSource, RegisteredPrompt};
 use limpid_prompt::skill::{parse, shipped_skills};
-use limpid_store::{SkillEvent, Store};
+use limpid_store::{SkillEvent, Store, StoreError};
 
 use crate::error::AgentError;
 use crate::events::{Difference, EventBus, EventKind};
@@ -17,7 +17,7 @@ use crate::profiles::ProfileRegistry;
 use crate::skills::discovery::{self, Found};
 use crate::skills::folder::Folder;
 use crate::skills::listed::{ListedSkill, SkillStatus, state_of};
-use crate::tools::UnacceptedFiles;
+use crate::tools::{Place, UnacceptedFiles};
 
 /// The skills of an agent. There is one in a process.
 pub struct Skills {
@@ -83,9 +83,9 @@ impl Skills {
         self.write_builtin()?;
         let states = self.store.skill_states().await?.rows;
         let unaccepted = UnacceptedFiles::read(&*self.store, &self.home).await?;
-        let held_back = |path: &Path, bytes: Option<&[u8]>| match bytes {
-            Some(bytes) => unaccepted.contains(path, bytes),
-            None => unaccepted.contains_now(path),
+        let held_back = |place: &Place, bytes: Option<&[u8]>| match bytes {
+            Some(bytes) => unaccepted.contains(place, bytes),
+            None => unaccepted.contains_now(place),
         };
         let mut list = Vec::new();
         let mut registry = self.registry();
@@ -154,6 +154,47 @@ impl Skills {
             }
         }
         Ok(())
+    }
+}
+
+/// The label of a file in the folder of a skill, by its path with every link followed: that of the skill itself, so that a file
+/// beside it says no more than `load_skill` does. None for what belongs to no skill.
+///
+/// # Errors
+/// When the store cannot be read.
+pub(crate) async fn trust_in_skill(
+    store: &dyn Store,
+    home: &Home,
+    unaccepted: &UnacceptedFiles,
+    file: &Path,
+) -> Result<Option<Trust>, StoreError> {
+    let held_back = |place: &Place, _: Option<&[u8]>| unaccepted.contains_now(place);
+    let Some(found) = discovery::around(home, file, &held_back, 0) else { return Ok(None) };
+    let states = store.skill_states().await?.rows;
+    Ok(Some(trust(found, &states)))
+}
+
+/// The folders of skills in the global folder whose files are not the owner's as they stand.
+///
+/// # Errors
+/// When the folder or the store cannot be read.
+pub(crate) async fn unused_skills(store: &dyn Store, home: &Home) -> Result<Vec<PathBuf>, AgentError> {
+    let states = store.skill_states().await?.rows;
+    let unused = |found: Found| {
+        let folder = found.folder.clone()?;
+        trust(found, &states).is_foreign().then(|| folder.canonicalize().ok()).flatten()
+    };
+    Ok(discovery::global(home)?.into_iter().filter_map(unused).collect())
+}
+
+/// The label of the files of a skill.
+fn trust(found: Found, states: &[SkillEvent]) -> Trust {
+    let is_new = state_of(states, &found.name.to_ascii_lowercase(), found.shelf).is_none();
+    match judge(found, states) {
+        Ok(prompt) => prompt.trust(),
+        // What the owner has not finished is theirs all the same; what was once a skill from elsewhere is not.
+        Err(unused) if unused.status == SkillStatus::Broken && is_new => Trust::File,
+        Err(_) => Trust::Outside,
     }
 }
 

@@ -178,7 +178,7 @@ impl TurnToolExecutor {
         }
         let mut facts = self.policy.facts(&*tool, &arguments);
         facts.bind(&tool.looked_up(&arguments).await);
-        facts.about = tool.concerns(&arguments).await;
+        facts.about = tool.concerns(&arguments).await.or_else(|| self.policy.behind_links(&facts));
         self.know_own_files(&mut facts, context).await;
         facts.know_drawn_files(&arguments, context);
         let mut verdict = self.policy.verdict(&*tool, &facts, context);
@@ -359,7 +359,10 @@ impl TurnToolExecutor {
         let snapshot = pins.and_then(|pins| pins.snapshot).map(Arc::new);
         let bans = self.policy.bans(&*tool, &facts);
         let (own_network, program) = (facts.own_network, strangers);
-        let context = ToolContext { approved, snapshot, bans, own_network, program, ..context };
+        let unused_skills = if facts.effect == Effect::Run { self.files.unused_skills().await } else { Ok(Vec::new()) };
+        let unused_skills = unused_skills
+            .map_err(|error| sentence!("which skills are used could not be looked up: {}", echoed(error)))?;
+        let context = ToolContext { approved, snapshot, bans, own_network, program, unused_skills, ..context };
         if let Some((limit, refusal)) = tool.calls_a_message()
             && self.count(&call.name) > limit
         {
@@ -405,7 +408,7 @@ impl TurnToolExecutor {
     async fn trust_of_read(&self, facts: &CallFacts) -> Trust {
         let mut trust = Trust::Owner;
         for path in facts.paths.iter().filter(|path| !path.write) {
-            trust = trust.join(self.files.trust_of(path.real.as_path()).await);
+            trust = trust.join(self.files.trust_of(path).await);
         }
         trust
     }

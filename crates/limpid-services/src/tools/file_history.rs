@@ -7,6 +7,7 @@ mod alone;
 mod former;
 mod journal;
 mod kept;
+mod known;
 mod locks;
 mod names;
 mod offer;
@@ -27,7 +28,7 @@ use limpid_store::{
     Author, FileChangeEnd, FileContent, FileHash, FileVersion, FileVersionId, Listed, NewRaisedLabel, RaisingAct,
     StoreError, WaitingFile,
 };
-use limpid_tools::files;
+use limpid_tools::files::{self, Links};
 use limpid_tools::{StrangersProgram, echoed};
 use tokio::sync::Mutex;
 
@@ -40,9 +41,10 @@ pub use self::owned::{PromptFileChange, SavedFile};
 pub(crate) use self::programs::RunningProgram;
 use self::programs::{ProgramWatch, entry};
 use self::read::{ReadFiles, look};
-pub use self::unaccepted::{UnacceptedFile, UnacceptedFiles};
+pub use self::unaccepted::{Place, UnacceptedFile, UnacceptedFiles};
 use crate::error::AgentError;
 use crate::memory::{MemoryWriter, WriteSource};
+use crate::skills::{trust_in_skill, unused_skills};
 use crate::tools::builtin::{OUTSIDE, grants};
 use crate::tools::policy::{CallFacts, real};
 
@@ -173,7 +175,7 @@ impl FileHistory {
             // Nobody else changes them from here on.
             known = self.check_known(facts, by).await?;
             for (name, written) in names {
-                let begun = self.journal.begin(&name, (Some(tool), None), by).await;
+                let begun = self.begin(&name, (Some(tool), None), by).await;
                 files.insert(name, begun.map_err(|error| not_kept(written, &error))?);
             }
         }
@@ -200,7 +202,10 @@ impl FileHistory {
             let changed = hash(&now) != hash(&before);
             let begun = match begun {
                 Some(begun) => begun,
-                None if changed => self.journal.write_down(&name, before.clone(), (Some(&tool), None), by).await?,
+                None if changed => {
+                    self.note_known(&name, before.as_ref(), by).await?;
+                    self.journal.write_down(&name, before.clone(), (Some(&tool), None), by).await?
+                }
                 None => continue,
             };
             let end = if changed { self.settled(&name, before, now, by).await? } else { unchanged(before) };
@@ -238,7 +243,7 @@ impl FileHistory {
         let mut known = Vec::new();
         for path in facts.paths.iter().filter(|path| path.write) {
             if !facts.adds {
-                let trust = self.trust_of(path.real.as_path()).await.join(Trust::File);
+                let trust = self.trust_of(path).await.join(Trust::File);
                 self.read.check(conversation, path, trust)?;
             }
             if !facts.adds || self.read.is_known(conversation, &path.real) {
@@ -248,15 +253,32 @@ impl FileHistory {
         Ok(known)
     }
 
-    /// The label of what stands at a path that has every link followed, whichever tool looks or tells of it: a stranger's where their
-    /// text may be, and of what waits for the owner until they accepted it.
-    pub(crate) async fn trust_of(&self, real: &Path) -> Trust {
+    /// The label of what stands where a call leads, whichever tool looks or tells of it: a stranger's where their text may be, of
+    /// what waits for the owner until they accepted it, and of the files of a skill that is not used as it stands.
+    pub(crate) async fn trust_of(&self, path: &PathFacts) -> Trust {
+        let real = path.real.as_path();
         let grants = grants(&self.home, &self.config.files);
         if grants.place(&real.display().to_string()).is_ok_and(|place| place.root.trust.is_foreign()) {
             return Trust::Outside;
         }
-        let waits = self.unaccepted().await.map_or(true, |waiting| waiting.contains_now(real));
-        if waits { Trust::Outside } else { Trust::Owner }
+        let base = self.config.files.base.clone().unwrap_or_else(|| self.home.workspace());
+        let places = [Place::of(&base, &path.written), Place::followed(&path.real)];
+        // What cannot be looked up is nobody's own.
+        let Ok(waiting) = self.unaccepted().await else { return Trust::Outside };
+        if places.iter().any(|place| waiting.contains_now(place)) {
+            return Trust::Outside;
+        }
+        let of_skill = trust_in_skill(&**self.memory.database(), &self.home, &waiting, real).await;
+        let is_foreign = of_skill.map_or(true, |trust| trust.is_some_and(Trust::is_foreign));
+        if is_foreign { Trust::Outside } else { Trust::Owner }
+    }
+
+    /// The folders of skills that are not used as they stand, which no program sees.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub(crate) async fn unused_skills(&self) -> Result<Vec<PathBuf>, AgentError> {
+        unused_skills(&**self.memory.database(), &self.home).await
     }
 
     /// Whether a conversation made the file at a path that has every link followed.
@@ -274,12 +296,14 @@ impl FileHistory {
         Ok(self.memory.database().file_versions(path).await?)
     }
 
-    /// Makes a file what it was before a change; that is a change itself, which can be undone. `source` says where the
-    /// owner asked for it.
+    /// Makes a file what it was before a change; that is a change itself, which can be undone. What never was the owner's waits for
+    /// them again. `source` says where they asked for it.
     ///
     /// # Errors
-    /// When there is no such change, when what the file held is kept no longer, or when the file cannot be written.
+    /// When there is no such change, when what the file held is kept no longer, when a link leads elsewhere by now, or when the file
+    /// cannot be written.
     pub async fn undo(&self, id: FileVersionId, source: &str) -> Result<FileVersion, AgentError> {
+        self.settle().await?;
         let by = self.memory.owner(source);
         let database = self.memory.database();
         let undone = database.file_version(id).await?;
@@ -287,16 +311,19 @@ impl FileHistory {
         let bytes = undone.before.as_ref().map(|content| self.journal.bytes(name, content)).transpose()?;
         let _busy = self.journal.wait_for(&[name.to_owned()].into()).await?;
         let mut recorded = self.recorded.lock().await;
-        let begun = self.journal.begin(name, (None, Some(id)), &by).await?;
+        let links = self.links(name).await?;
+        let begun = self.begin(name, (None, Some(id)), &by).await?;
         let Watched { content: before, begun: Some(new) } = begun else { return Err(AgentError::from(gone(id))) };
         let same = hash(&before) == hash(&undone.before);
-        let written = if same { Ok(()) } else { self.write(name, bytes.as_deref()) };
+        // Before it is written: no prompt is made from it in between.
+        let waits = !same && self.hold_back(name, hash(&undone.before), by.now_ms).await?;
+        let written = if same { Ok(()) } else { self.write(name, bytes.as_deref(), links) };
         if same || written.is_err() {
             database.end_file_change(new, unchanged(before)).await?;
             written?;
             return Err(AgentError::Invalid(format!("{name} is already as it was before change {}", id.0)));
         }
-        let author = is_quoted(name).then_some(Author::Said);
+        let author = is_quoted(name).then_some(if waits { Author::Inferred } else { Author::Said });
         database.end_file_change(new, FileChangeEnd { before, after: undone.before, author }).await?;
         *recorded.entry(undone.path).or_default() += 1;
         Ok(database.file_version(new).await?)
@@ -313,23 +340,23 @@ impl FileHistory {
                 .map_err(|why| AgentError::Invalid(why.into_text()))
         };
         if let Some(way) = taken_over(name) {
+            self.links(&way).await?;
             let there = if self.journal.content(&way)?.is_some() { Some(read(&way)?) } else { None };
             let text = read(name)?;
             let content = FileHash::of(text.as_bytes());
-            return Ok(FileOffer { text, content, from: name.to_owned(), to: way, there });
+            let instructs = self.instructs(&way);
+            return Ok(FileOffer { text, content, from: name.to_owned(), to: way, there, instructs, is_gone: false });
         }
         self.settle().await?;
         let path = self.journal.names.path(name);
         let waiting = self.memory.database().waiting_files().await?.rows;
         let mut found = None;
-        // A link that waits is accepted before what it leads to.
-        for place in link_at(&path).into_iter().chain(path.canonicalize().ok()) {
+        // A link that waits is accepted before what it leads to, and what is gone by its own place.
+        for place in link_at(&path).into_iter().chain([real(&path)]) {
             let now = entry(&place).map_err(AgentError::file(&path))?;
-            let file = waiting.iter().find(|file| Path::new(&file.path) == place);
-            let is_new = |file: &WaitingFile, now: &FileContent| {
-                file.before.as_ref().map(|before| before.hash) != Some(now.hash)
-            };
-            found = found.or_else(|| file.cloned().zip(now).filter(|(file, now)| is_new(file, now)));
+            let is_new = |file: &&WaitingFile| hash(&file.before) != hash(&now);
+            let file = waiting.iter().find(|file| Path::new(&file.path) == place).filter(is_new);
+            found = found.or_else(|| file.cloned().zip(Some(now.clone())));
         }
         let (file, now) = found.ok_or_else(|| {
             AgentError::Invalid(format!(
@@ -337,6 +364,11 @@ impl FileHistory {
             ))
         })?;
         let shown = |content: FileContent| content.text.unwrap_or_else(|| format!("(SHA-256 {})", content.hash));
+        let (from, there, is_gone) = (name.to_owned(), file.before.map(shown), now.is_none());
+        let Some(now) = now else {
+            let (to, text, content) = (from.clone(), String::new(), unaccepted::gone());
+            return Ok(FileOffer { from, to, text, content, there, instructs: true, is_gone });
+        };
         // What nobody can be shown is accepted by nobody.
         let text = match now.text {
             Some(text) => text,
@@ -345,8 +377,7 @@ impl FileHistory {
         if FileHash::of(text.as_bytes()) != now.hash {
             return Err(AgentError::Invalid(format!("`{name}` changes while it is read; look at it again")));
         }
-        let (content, there) = (now.hash, file.before.map(shown));
-        Ok(FileOffer { from: name.to_owned(), to: name.to_owned(), text, content, there })
+        Ok(FileOffer { to: from.clone(), from, text, content: now.hash, there, instructs: true, is_gone })
     }
 
     /// Makes a file the owner's as they were shown it, and moves one for strangers' text into the workspace. What was shown is
@@ -363,10 +394,12 @@ impl FileHistory {
         }
         if seen.moves() {
             let text = FileContent::text(seen.text.as_str());
-            for (name, after) in [(&seen.to, Some(text)), (&seen.from, None)] {
-                let Watched { content: before, begun } = self.journal.begin(name, (None, None), &by).await?;
+            let links = self.links(&seen.to).await?;
+            let moves = [(&seen.to, Some(text), links), (&seen.from, None, Links::Followed)];
+            for (name, after, links) in moves {
+                let Watched { content: before, begun } = self.begin(name, (None, None), &by).await?;
                 let bytes = after.as_ref().map(|_| seen.text.as_bytes());
-                let moved = self.write(name, bytes);
+                let moved = self.write(name, bytes, links);
                 let author = is_quoted(name).then_some(Author::Said);
                 let end = if moved.is_ok() { FileChangeEnd { before, after, author } } else { unchanged(before) };
                 if let Some(begun) = begun {
@@ -423,13 +456,13 @@ impl FileHistory {
     }
 
     /// Writes a file whole, one that prompts quote for its owner's eyes only; takes it away without bytes.
-    fn write(&self, name: &str, bytes: Option<&[u8]>) -> Result<(), AgentError> {
+    fn write(&self, name: &str, bytes: Option<&[u8]>, links: Links) -> Result<(), AgentError> {
         let written = if is_quoted(name) {
-            files::put(&self.journal.workspace, name, bytes)
+            files::put(&self.journal.workspace, name, bytes, links)
         } else if let Some(way) = self.journal.names.prompt_file(name) {
-            files::restore(&self.journal.own, &way, bytes)
+            files::restore(&self.journal.own, &way, bytes, Links::Followed)
         } else {
-            files::restore(&grants(&self.home, &self.config.files), name, bytes)
+            files::restore(&grants(&self.home, &self.config.files), name, bytes, links)
         };
         written.map_err(|why| AgentError::Invalid(why.into_text()))
     }

@@ -283,6 +283,13 @@ impl ToolPolicy {
         }
     }
 
+    /// Which files a call would change that links in the owner's folders lead to, for whoever is asked about it.
+    pub(crate) fn behind_links(&self, facts: &CallFacts) -> Option<String> {
+        let paths = facts.paths.iter().filter(|_| facts.effect == Effect::Files);
+        let told: Vec<String> = paths.filter_map(|path| self.paths.behind_link(path)).collect();
+        (!told.is_empty()).then(|| told.join("; "))
+    }
+
     /// Where the owner's rules let a call not be led.
     pub(crate) fn bans(&self, tool: &dyn Tool, facts: &CallFacts) -> Bans {
         self.rules.bans(&facts_of(tool), &facts.arguments)

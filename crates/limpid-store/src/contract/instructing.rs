@@ -1,7 +1,7 @@
 //! Files that instruct the agent, and what the owner made their own.
 
 use super::Bench;
-use crate::{FileContent, FileHash, NewProgramRun, NewRaisedLabel, RaisingAct, WaitingFile};
+use crate::{FileContent, FileHash, KnownContent, NewProgramRun, NewRaisedLabel, RaisingAct, WaitingFile};
 
 fn waiting(path: &str, before: Option<&str>, at_ms: i64) -> WaitingFile {
     let (path, before) = (path.to_owned(), before.map(FileContent::text));
@@ -71,4 +71,31 @@ pub async fn what_the_owner_accepted_waits_no_more(bench: &Bench) {
     let acts: Vec<RaisingAct> = store.raised_labels().await.unwrap().rows.iter().map(|row| row.new.act).collect();
     assert_eq!(acts, [&RaisingAct::ALL[..], &[RaisingAct::File]].concat());
     assert_eq!(store.raised_labels().await.unwrap().rows[4].new, raise(RaisingAct::File));
+}
+
+/// What a file held while it was the owner's is known at that place, for that owner, and nowhere else; so is what they accepted.
+// SEC-056 SEC-061
+pub async fn what_was_the_owners_is_known_by_its_place_and_its_content(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let known = |path: &str, text: &str| {
+        let (path, hash, source) = (path.to_owned(), FileHash::of(text.as_bytes()), "turn:1".to_owned());
+        KnownContent { path, hash, source, now_ms: 1 }
+    };
+    store.note_known(vec![known("/w/a.md", "one"), known("/w/b.md", "two")]).await.unwrap();
+    store.note_known(vec![known("/w/a.md", "one")]).await.unwrap();
+    store.note_known(Vec::new()).await.unwrap();
+    let accepted = NewRaisedLabel {
+        act: RaisingAct::File,
+        subject: "/w/a.md".to_owned(),
+        shown: "+three".to_owned(),
+        source: "command line".to_owned(),
+        now_ms: 2,
+    };
+    store.accept_file(accepted, FileHash::of(b"three")).await.unwrap();
+    let mut found = Vec::new();
+    for (path, text) in [("/w/a.md", "one"), ("/w/a.md", "two"), ("/w/a.md", "three"), ("/w/b.md", "two")] {
+        found.push(store.is_known(path, FileHash::of(text.as_bytes())).await.unwrap());
+        assert!(!bench.other.is_known(path, FileHash::of(text.as_bytes())).await.unwrap());
+    }
+    assert_eq!(found, [true, false, true, true]);
 }

@@ -10,8 +10,8 @@ use super::file_versions::keep;
 use super::row::{self, Read, Unreadable, get, parsed};
 use super::{SqliteStore, Tx};
 use crate::{
-    FileContent, FileHash, FormerLabel, InstructingFiles, Listed, NewProgramRun, NewRaisedLabel, ProgramRun,
-    ProgramRunId, RaisedLabel, RaisingAct, StoreError, WaitingFile,
+    FileContent, FileHash, FormerLabel, InstructingFiles, KnownContent, Listed, NewProgramRun, NewRaisedLabel,
+    ProgramRun, ProgramRunId, RaisedLabel, RaisingAct, StoreError, WaitingFile,
 };
 
 #[async_trait]
@@ -90,6 +90,8 @@ impl InstructingFiles for SqliteStore {
     async fn accept_file(&self, new: NewRaisedLabel, content: FileHash) -> Result<(), StoreError> {
         self.write(move |tx| {
             raise(tx, &new, Some(content))?;
+            let (path, source, now_ms) = (new.subject.clone(), new.source.clone(), new.now_ms);
+            know(tx, &KnownContent { path, hash: content, source, now_ms })?;
             tx.sql.prepare_cached("UPDATE waiting_file SET accepted = ? WHERE owner = ? AND path = ?")?.execute((
                 content.0,
                 tx.owner,
@@ -99,6 +101,23 @@ impl InstructingFiles for SqliteStore {
                 .prepare_cached("DELETE FROM waiting_file WHERE owner = ? AND path = ?")?
                 .execute((tx.owner, &new.subject))?;
             Ok(())
+        })
+        .await
+    }
+
+    async fn note_known(&self, contents: Vec<KnownContent>) -> Result<(), StoreError> {
+        if contents.is_empty() {
+            return Ok(());
+        }
+        self.write(move |tx| contents.iter().try_for_each(|content| know(tx, content))).await
+    }
+
+    async fn is_known(&self, path: &str, hash: FileHash) -> Result<bool, StoreError> {
+        let path = path.to_owned();
+        self.read(move |tx| {
+            let mut statement =
+                tx.sql.prepare_cached("SELECT 1 FROM known_content WHERE owner = ? AND path = ? AND hash = ?")?;
+            Ok(statement.exists((tx.owner, &path, hash.0))?)
         })
         .await
     }
@@ -153,6 +172,15 @@ fn wait(tx: &Tx<'_>, file: &WaitingFile) -> Outcome<()> {
         .execute(named_params! {
             ":owner": tx.owner, ":path": file.path, ":before": before, ":cause": file.cause, ":at": file.at_ms,
         })?;
+    Ok(())
+}
+
+fn know(tx: &Tx<'_>, KnownContent { path, hash, source, now_ms }: &KnownContent) -> Outcome<()> {
+    tx.sql
+        .prepare_cached(
+            "INSERT OR IGNORE INTO known_content (owner, path, hash, source, at_ms) VALUES (?, ?, ?, ?, ?)",
+        )?
+        .execute((tx.owner, path, hash.0, source, now_ms))?;
     Ok(())
 }
 

@@ -55,6 +55,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0040_archived_conversations.sql"),
     include_str!("../../migrations/0041_deleted_conversations.sql"),
     include_str!("../../migrations/0042_drafts_say_what_they_are_about.sql"),
+    include_str!("../../migrations/0043_contents_that_the_owner_knows.sql"),
 ];
 
 /// A file and how long to wait for it.

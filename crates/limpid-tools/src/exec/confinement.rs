@@ -60,6 +60,18 @@ pub struct Confinement {
     pub spares_disk: bool,
 }
 
+impl Confinement {
+    /// Takes folders of skills out of what it sees.
+    pub(super) fn without_skills(&mut self, unused: &[PathBuf]) {
+        let is_unused = |folder: &Path| folder.canonicalize().is_ok_and(|real| unused.contains(&real));
+        self.skills.retain(|(_, folder)| !is_unused(folder));
+        let is_seen = |folder: &&PathBuf| {
+            self.write.iter().chain(&self.read).any(|place| folder.starts_with(&place.path) && **folder != place.path)
+        };
+        self.hidden.extend(unused.iter().filter(is_seen).cloned());
+    }
+}
+
 /// What a program may reach over the network, by way of a proxy; nothing when no name is granted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Network {

@@ -35,6 +35,8 @@ pub struct Manner {
     pub approved: bool,
     /// Files that it gets as copies, each by its path and the copy's.
     pub frozen: Vec<(PathBuf, PathBuf)>,
+    /// Folders of skills that it does not see.
+    pub unused_skills: Vec<PathBuf>,
 }
 
 /// Runs a command and returns what it said: its output, its errors, and how it ended. When the future is dropped, or when
@@ -48,9 +50,10 @@ pub async fn run(
     manner: Manner,
     stop: impl Future<Output = ()>,
 ) -> Result<String, String> {
-    let Manner { view, read_only, approved, frozen } = manner;
+    let Manner { view, read_only, approved, frozen, unused_skills } = manner;
     let mut confinement = programs.confinement(command, view, (read_only, !approved))?;
     confinement.frozen = frozen;
+    confinement.without_skills(&unused_skills);
     let stand_in = if view == View::Online && !read_only { Some(programs.stand_in(&mut confinement)?) } else { None };
     if confinement.spares_disk {
         let room = disk::room(confinement.write.iter().map(|place| place.path.as_path()))?;

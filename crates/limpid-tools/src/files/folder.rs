@@ -1,8 +1,9 @@
 //! A granted folder as an open handle. Everything in it is opened relative to that handle.
 
+use std::ffi::OsStr;
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::fd::AsRawFd;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::Instant;
 
 use cap_std::ambient_authority;
@@ -185,6 +186,27 @@ impl<'a> Changing<'a> {
             opened.folder.create_dir_all(parent).map_err(|error| opened.trouble(&error))?;
         }
         let folder = opened.folder.open_dir(parent).map_err(|error| opened.trouble(&error))?;
+        Self::locked(opened, folder, name, until)
+    }
+
+    /// The same for the very place that was asked for: a link there is no file, and one on the way no folder. Missing folders are made.
+    pub(super) fn without_links(opened: Opened<'a>, until: Instant) -> Result<Self, Sentence> {
+        let path = opened.place.path.clone();
+        let name = path.file_name().map(PathBuf::from);
+        let name = name.ok_or_else(|| sentence!("`{}` is a folder", echoed(&opened.place.asked)))?;
+        let trouble = |error: io::Error| opened.trouble(&error);
+        let mut folder = opened.folder.try_clone().map_err(trouble)?;
+        for part in path.parent().into_iter().flat_map(Path::components).filter(|part| *part != Component::CurDir) {
+            match folder.create_dir(part) {
+                Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(trouble(error)),
+                _ => folder = inner(&folder, part.as_os_str()).map_err(trouble)?,
+            }
+        }
+        Self::locked(opened, folder, name, until)
+    }
+
+    fn locked(opened: Opened<'a>, folder: Dir, name: PathBuf, until: Instant) -> Result<Self, Sentence> {
+        let asked = &opened.place.asked;
         opened.stays_apart(&folder)?;
         if folder.is_dir(&name) {
             return Err(sentence!("`{}` is a folder", echoed(asked)));
@@ -301,6 +323,13 @@ fn without_following(folder: &Path) -> io::Result<Dir> {
     use rustix::fs::{Mode, OFlags, open};
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(Dir::from_std_file(std::fs::File::from(open(folder, flags, Mode::empty())?)))
+}
+
+/// Opens a folder by its name in another one, but none that a link leads to.
+fn inner(folder: &Dir, name: &OsStr) -> io::Result<Dir> {
+    use rustix::fs::{Mode, OFlags, openat};
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(Dir::from_std_file(std::fs::File::from(openat(folder, name, flags, Mode::empty())?)))
 }
 
 /// Where something that is open lies now, without links; none where the system does not say.

@@ -55,6 +55,7 @@ impl Bench {
             approved: false,
             snapshot: None,
             bans: limpid_core::policy::Bans::default(),
+            unused_skills: Vec::new(),
             own_network: false,
             program: None,
             send_state: None,
@@ -451,5 +452,33 @@ async fn a_change_is_told_by_our_name_of_a_folder_that_strangers_named() {
         let whole = tool.with_whole_path(&arguments).unwrap();
         let told = bench.call(name, whole).await.unwrap().text;
         assert!(told.contains(" ~/folders/1/new.md") && !told.contains("obey"), "{name}: {told}");
+    }
+}
+
+// SEC-060 SEC-062
+#[test]
+fn what_is_written_to_its_own_place_goes_over_no_link() {
+    use limpid_tools::files::{Links, put, restore};
+
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join("workspace").join(name);
+    fs::create_dir_all(at("own")).unwrap();
+    for name in ["own/a.md", "b.md"] {
+        fs::write(at(name), "own").unwrap();
+    }
+    symlink("own", at("docs")).unwrap();
+    symlink("b.md", at("plan.md")).unwrap();
+    let grants = Grants::new(folder.path().join("workspace"), folder.path().join("locks"));
+    for write in [put, restore] {
+        assert!(write(&grants, "docs/a.md", Some(b"x"), Links::Refused).is_err());
+        assert!(write(&grants, "docs/a.md", None, Links::Refused).is_err());
+        // A link is not written through, but gives way to a file.
+        write(&grants, "plan.md", Some(b"x"), Links::Refused).unwrap();
+        write(&grants, "new/er/c.md", Some(b"x"), Links::Refused).unwrap();
+        let said = ["own/a.md", "b.md", "plan.md", "new/er/c.md"].map(|name| fs::read_to_string(at(name)).unwrap());
+        assert_eq!(said, ["own", "own", "x", "x"]);
+        write(&grants, "docs/a.md", Some(b"own"), Links::Followed).unwrap();
+        write(&grants, "new/er/c.md", None, Links::Refused).unwrap();
+        assert!(!at("new/er/c.md").exists());
     }
 }

@@ -109,6 +109,7 @@ pub fn context(trust: Trust) -> ToolContext {
         approved: false,
         snapshot: None,
         bans: limpid_core::policy::Bans::default(),
+        unused_skills: Vec::new(),
         own_network: false,
         program: None,
         send_state: None,

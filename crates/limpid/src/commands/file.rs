@@ -38,8 +38,16 @@ pub async fn run(context: &Context, command: &FileCommand) -> Result<(), Failure
             let version = agent.file_history().undo(FileVersionId(*change), SOURCE).await?;
             let done = if version.after.is_some() { "is as it was" } else { "is gone, as it was before" };
             output::tell(&format!("Undone: {} {done}.", version.path));
+            tell_waiting(agent, |file| file == version.path).await?;
         }
     }
+    Ok(())
+}
+
+/// Says which of the files that were brought back hold what the owner never accepted.
+pub(super) async fn tell_waiting(agent: &Agent, is_back: impl Fn(&str) -> bool) -> Result<(), Failure> {
+    let waiting = agent.file_history().unaccepted().await?.list();
+    waiting.iter().filter(|file| is_back(&file.name)).for_each(|file| output::tell(&file.notice()));
     Ok(())
 }
 
@@ -65,7 +73,13 @@ async fn accept(agent: &Agent, offer: &FileOffer, seen: Option<&str>, can_ask: b
                 return Ok(());
             }
             let place = if offer.moves() { format!(", as {to} in the workspace") } else { String::new() };
-            if !confirmed(&format!("Make it yours{place}?"), false)? {
+            let told = if offer.moves() && offer.instructs { ", where the agent is told what to do" } else { "" };
+            let question = if offer.is_gone {
+                "Accept that it is gone?".to_owned()
+            } else {
+                format!("Make it yours{place}{told}?")
+            };
+            if !confirmed(&question, false)? {
                 output::tell("Nothing was accepted.");
                 return Ok(());
             }
@@ -73,7 +87,8 @@ async fn accept(agent: &Agent, offer: &FileOffer, seen: Option<&str>, can_ask: b
     }
     agent.file_history().accept(offer, SOURCE).await?;
     let place = if offer.moves() { format!(": {to} in the workspace") } else { String::new() };
-    output::tell(&format!("{from} is yours now{place}."));
+    let done = if offer.is_gone { "waits no more" } else { "is yours now" };
+    output::tell(&format!("{from} {done}{place}."));
     Ok(())
 }
 
@@ -91,6 +106,7 @@ fn show(offer: &FileOffer) -> Result<(), Failure> {
     output::line(&match (offer.moves(), there) {
         (true, Some(_)) => format!("{from} would change {to} in the workspace:"),
         (true, None) => format!("{from} would become {to} in the workspace:"),
+        (false, _) if offer.is_gone => format!("{from} was removed:"),
         (false, Some(_)) => format!("{from} was changed:"),
         (false, None) => format!("{from} is new:"),
     })?;

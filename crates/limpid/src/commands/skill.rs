@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use super::choice::choice;
 use super::context::Context;
+use super::file::tell_waiting;
 use super::listing::tell_broken;
 use crate::cli::SkillCommand;
 use crate::failure::{ExitStatus, Failure};
@@ -69,7 +70,8 @@ pub async fn run(context: &Context, command: &SkillCommand) -> Result<(), Failur
             } else {
                 "It is gone, as it was before."
             });
-            Ok(())
+            let folder = format!("skills/{}/", name.to_lowercase());
+            tell_waiting(&agent, |file| file.to_lowercase().starts_with(&folder)).await
         }
         SkillCommand::History { name, json } => {
             let name = name.as_deref().map(str::to_lowercase);

@@ -46,6 +46,8 @@ mod planted_files;
 #[cfg(target_os = "linux")]
 mod programs_of_strangers;
 mod put_aside_goal;
+#[cfg(target_os = "linux")]
+mod put_aside_skill;
 #[cfg(unix)]
 mod recalled_letter;
 mod repeated_words;

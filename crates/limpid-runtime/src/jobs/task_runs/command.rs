@@ -53,6 +53,7 @@ pub(super) async fn run_command(job: &TaskJob, task: &Task, run: &TaskRun) -> Re
         approved: false,
         snapshot: None,
         bans: limpid_core::policy::Bans::default(),
+        unused_skills: Vec::new(),
         own_network: false,
         program: None,
         send_state: None,

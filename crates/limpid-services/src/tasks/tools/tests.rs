@@ -17,6 +17,7 @@ fn context(conversation: &str, trust: Trust) -> ToolContext {
         approved: false,
         snapshot: None,
         bans: limpid_core::policy::Bans::default(),
+        unused_skills: Vec::new(),
         own_network: false,
         program: None,
         send_state: None,

@@ -19,6 +19,10 @@ pub struct FileOffer {
     pub content: FileHash,
     /// What the file there says, which it replaces.
     pub there: Option<String>,
+    /// Whether the agent is told there what to do.
+    pub instructs: bool,
+    /// Whether the file was removed, which is what waits.
+    pub is_gone: bool,
 }
 
 impl FileOffer {
@@ -35,9 +39,10 @@ impl FileOffer {
         difference.iter_all_changes().map(line).collect()
     }
 
-    /// The hash of everything that is shown: the two names and the two texts.
+    /// The hash of everything that is shown: the two names and the two texts, or that there is none any more.
     pub fn hash(&self) -> FileHash {
-        let parts = [&self.from, &self.to, &self.text].into_iter().chain(&self.there);
+        let gone = self.is_gone.then(|| "gone".to_owned());
+        let parts = [&self.from, &self.to, &self.text].into_iter().chain(&self.there).chain(&gone);
         FileHash::of(parts.map(|part| format!("{}:{part}", part.len())).collect::<String>().as_bytes())
     }
 }

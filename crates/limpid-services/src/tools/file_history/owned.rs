@@ -1,7 +1,7 @@
 //! Changes that the owner makes at a surface in the files that prompts are made from.
 
 use limpid_store::{FileChangeEnd, FileContent, FileVersion, FileVersionId, Listed};
-use limpid_tools::files;
+use limpid_tools::files::{self, Links};
 
 use super::journal::{Watched, unchanged};
 use super::{FileHistory, gone, hash};
@@ -51,7 +51,7 @@ impl FileHistory {
             return Ok(SavedFile::Newer(now));
         }
         if let Some((base, copied)) = &copy {
-            let put = |path: &str| files::restore(&self.journal.own, path, Some(copied.as_bytes()));
+            let put = |path: &str| files::restore(&self.journal.own, path, Some(copied.as_bytes()), Links::Followed);
             let written = put(&path).and_then(|()| put(base));
             written.map_err(|why| AgentError::Invalid(why.into_text()))?;
         }
@@ -62,7 +62,7 @@ impl FileHistory {
         let Watched { content: before, begun: Some(id) } = begun else {
             return Err(AgentError::from(gone(FileVersionId(0))));
         };
-        let written = self.write(&name, Some(text.as_bytes()));
+        let written = self.write(&name, Some(text.as_bytes()), Links::Followed);
         let end = match &written {
             Ok(()) => FileChangeEnd { before, after: self.journal.content(&name)?, author: None },
             Err(_) => unchanged(before),

@@ -17,7 +17,7 @@ use super::names::FileNames;
 use crate::error::AgentError;
 use crate::memory::MemoryWriter;
 use crate::tools::builtin::OUTSIDE;
-use crate::tools::policy::{Entries, LOOKED_AT, PathResolver, QUOTED};
+use crate::tools::policy::{Entries, LOOKED_AT, PathResolver, QUOTED, real};
 
 /// Bytes of a file up to which its text is kept, so that the owner can be shown what changed.
 const KEPT: u64 = 256 * 1024;
@@ -112,15 +112,16 @@ impl ProgramWatch {
             self.live().remove(&run.id);
             return Ok(());
         };
-        for (path, now) in entries {
+        let gone = self.gone(run, &entries);
+        for (path, now) in entries.into_iter().chain(gone) {
             let before = run.new.files.get(&path);
-            let is_known = match now {
-                Some(now) => {
-                    before.is_some_and(|before| before.hash == now.hash)
-                        || self.is_of_a_tool(&path, now.hash, run).await?
-                }
+            let is_known = match &now {
                 // What cannot be read now may be read later.
-                None => false,
+                None if before.is_none() => false,
+                now => {
+                    let now = now.as_ref().map(|now| now.hash);
+                    before.map(|before| before.hash) == now || self.is_of_a_tool(&path, now, run).await?
+                }
             };
             if !is_known {
                 let cause = run.new.tool.clone();
@@ -133,21 +134,43 @@ impl ProgramWatch {
         Ok(())
     }
 
-    /// Whether tools that say what they write made a file what it is, in clean turns beside the program, or its owner. A tool makes
-    /// known only what it made of what was known: it may have added a line to what the program had written.
-    async fn is_of_a_tool(&self, path: &str, now: FileHash, run: &ProgramRun) -> Result<bool, AgentError> {
-        let versions = self.memory.database().file_versions(Some(&self.names.name(Path::new(path)))).await?.rows;
+    /// What instructed the agent before a program and is not there any more: a rule that is gone is a change, too.
+    fn gone(
+        &self,
+        run: &ProgramRun,
+        entries: &BTreeMap<String, Option<FileContent>>,
+    ) -> Vec<(String, Option<FileContent>)> {
+        let outside = [self.home.outside(), real(&self.home.outside())];
+        let is_missing = |path: &&String| {
+            !entries.contains_key(*path) && !outside.iter().any(|outside| Path::new(path).starts_with(outside))
+        };
+        // What a link led to may be where it was.
+        let now = |path: &String| (path.clone(), entry(Path::new(path)).ok().flatten());
+        run.new.files.keys().filter(is_missing).map(now).collect()
+    }
+
+    /// Whether tools that say what they write made a file what it is, in clean turns beside the program, or its owner. Either makes
+    /// known only what is made of what was known: a tool may have added a line to what the program had written, and an undo may have
+    /// brought back what waited.
+    async fn is_of_a_tool(&self, path: &str, now: Option<FileHash>, run: &ProgramRun) -> Result<bool, AgentError> {
+        let database = self.memory.database();
+        let versions = database.file_versions(Some(&self.names.name(Path::new(path)))).await?.rows;
         let hash = |content: &Option<FileContent>| content.as_ref().map(|content| content.hash);
         let mut known = BTreeSet::from([run.new.files.get(path).map(|before| before.hash)]);
         let beside = versions.iter().filter(|change| {
             change.at_ms >= run.new.now_ms && change.tool.as_ref() != Some(&run.new.tool) && !change.trust.is_foreign()
         });
         for change in beside {
-            if change.tool.is_none() || known.contains(&hash(&change.before)) {
+            let is_known = match (&change.tool, &change.after) {
+                (Some(_), _) => known.contains(&hash(&change.before)),
+                (None, Some(after)) => database.is_known(path, after.hash).await?,
+                (None, None) => true,
+            };
+            if is_known {
                 known.insert(hash(&change.after));
             }
         }
-        Ok(known.contains(&Some(now)))
+        Ok(known.contains(&now))
     }
 
     /// What the files hold that tools wrote where strangers' text is kept: whatever may run there can write over them.
@@ -260,10 +283,18 @@ fn too_many() -> AgentError {
     ))
 }
 
+/// How the text begins that stands for a link.
+const LINK: &str = "a link to ";
+
+/// Whether a content stands for a link, or may: a file that says the same is not told apart.
+pub(super) fn is_link(content: &FileContent) -> bool {
+    content.text.as_ref().is_some_and(|text| text.starts_with(LINK))
+}
+
 /// What a file holds, or where a link leads that stands at a place itself.
 pub(super) fn entry(place: &Path) -> std::io::Result<Option<FileContent>> {
     match std::fs::read_link(place) {
-        Ok(target) => Ok(Some(FileContent::text(format!("a link to {}\n", target.display())))),
+        Ok(target) => Ok(Some(FileContent::text(format!("{LINK}{}\n", target.display())))),
         Err(_) => content(place),
     }
 }

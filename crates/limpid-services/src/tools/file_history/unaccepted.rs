@@ -1,13 +1,14 @@
 //! Files that instruct the agent and that a program may have changed: nothing is made from them before the owner accepts them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use limpid_config::Home;
+use limpid_core::policy::Followed;
 use limpid_store::{FileContent, FileHash, ProgramRun, Store, StoreError, WaitingFile};
 
 use super::names::{FileNames, added};
-use super::programs::{content, entry};
-use crate::tools::policy::links_on;
+use super::programs::{content, entry, is_link};
+use crate::tools::policy::{links_on, real};
 
 /// Lines of a difference that a notice shows.
 const LINES: usize = 3;
@@ -17,6 +18,31 @@ pub struct UnacceptedFiles {
     waiting: Vec<WaitingFile>,
     runs: Vec<ProgramRun>,
     names: FileNames,
+}
+
+/// A file by the place that it is asked for at, before any link is followed: a link that waits is known by its own place alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    path: PathBuf,
+    /// The same with the links of the folder followed, and none of the name.
+    own: PathBuf,
+}
+
+impl Place {
+    /// A name in a folder of the home, neither of which was followed anywhere.
+    pub fn of(folder: &Path, name: impl AsRef<Path>) -> Self {
+        Self { path: folder.join(&name), own: real(folder).join(name) }
+    }
+
+    /// Where a call leads. What a link on the way says is asked by the path that the call named.
+    pub(super) fn followed(path: &Followed) -> Self {
+        Self { path: path.as_path().to_owned(), own: path.as_path().to_owned() }
+    }
+
+    /// The path, to be opened.
+    pub fn as_path(&self) -> &Path {
+        &self.path
+    }
 }
 
 /// A file that waits for the owner, as it is now.
@@ -32,6 +58,8 @@ pub struct UnacceptedFile {
     pub difference: Vec<String>,
     /// Whether the owner was told of what it holds.
     pub is_told: bool,
+    /// Whether it was removed.
+    pub is_gone: bool,
     /// Its path with every link followed, and what it holds.
     pub(super) now: (String, FileHash),
 }
@@ -41,6 +69,11 @@ impl UnacceptedFile {
     pub fn notice(&self) -> String {
         let Self { name, cause, difference, .. } = self;
         let lines: String = difference.iter().map(|line| format!("\n  {line}")).collect();
+        if self.is_gone {
+            return format!(
+                "{name} was removed by {cause}; put it back, or accept that it is gone: limpid file accept {name}{lines}"
+            );
+        }
         format!("{name} was changed by {cause} and is not used before you accept it: limpid file accept {name}{lines}")
     }
 }
@@ -56,22 +89,61 @@ impl UnacceptedFiles {
     }
 
     /// Whether a file with these bytes is one of them.
-    pub fn contains(&self, path: &Path, bytes: &[u8]) -> bool {
-        self.has(path, || Some(FileHash::of(bytes)))
+    pub fn contains(&self, place: &Place, bytes: &[u8]) -> bool {
+        self.contains_hash(place, FileHash::of(bytes))
+    }
+
+    /// Whether a file would be one of them if it held this; it may be gone.
+    pub(crate) fn contains_hash(&self, place: &Place, hash: FileHash) -> bool {
+        self.has(place, || Some(hash))
+    }
+
+    /// Whether a link that a path leads over is one of them.
+    pub(super) fn waits_at_link(&self, place: &Place) -> bool {
+        let target = |link: &Path| entry(link).ok().flatten().map(|content| content.hash);
+        links_on(&place.path).iter().any(|link| self.is_new(link, || target(link)))
     }
 
     /// Whether a file as it is now is one of them.
-    pub fn contains_now(&self, path: &Path) -> bool {
-        self.has(path, || content(path).ok().flatten().map(|content| content.hash))
+    pub fn contains_now(&self, place: &Place) -> bool {
+        // What is not there tells nobody anything.
+        let now = || content(place.as_path()).ok().flatten().map(|content| content.hash);
+        place.as_path().exists() && self.has(place, now)
     }
 
-    fn has(&self, path: &Path, hash: impl FnOnce() -> Option<FileHash>) -> bool {
+    /// What a file held when it was the owner's last: what it holds now, or before the first program that runs and changed it.
+    pub(crate) fn last_known(&self, place: &Place, now: Option<FileContent>) -> Option<FileContent> {
+        if now.as_ref().is_none_or(|now| !self.contains_hash(place, now.hash)) {
+            return now;
+        }
+        let path = real(place.as_path()).display().to_string();
+        self.runs.iter().find_map(|run| run.new.files.get(&path).cloned())
+    }
+
+    /// What a file said when the owner knew it last, for as long as something else waits in its place: none where nothing does, and
+    /// where that is not kept.
+    pub fn former_text(&self, place: &Place) -> Option<&str> {
+        let name = place.own.display().to_string();
+        let waiting = self.waiting.iter().find(|waiting| waiting.path == name).map(|waiting| waiting.before.as_ref());
+        let running = || self.runs.iter().find_map(|run| run.new.files.get(&name));
+        let before = waiting.unwrap_or_else(running).filter(|before| !is_link(before));
+        before?.text.as_deref()
+    }
+
+    /// The names of files in a folder that wait, or that a program which runs may have removed.
+    pub fn known_in(&self, folder: &Path) -> Vec<String> {
+        let folder = real(folder);
+        let waiting = self.waiting.iter().map(|waiting| &waiting.path);
+        let all = waiting.chain(self.runs.iter().flat_map(|run| run.new.files.keys())).map(Path::new);
+        let inside = all.filter(|path| path.parent() == Some(&folder));
+        inside.filter_map(|path| Some(path.file_name()?.to_str()?.to_owned())).collect()
+    }
+
+    fn has(&self, place: &Place, hash: impl FnOnce() -> Option<FileHash>) -> bool {
         if self.waiting.is_empty() && self.runs.is_empty() {
             return false;
         }
-        let Ok(real) = path.canonicalize() else { return false };
-        let target = |link: &Path| entry(link).ok().flatten().map(|content| content.hash);
-        self.is_new(&real, hash) || links_on(path).iter().any(|link| self.is_new(link, || target(link)))
+        self.is_new(&real(place.as_path()), hash) || self.waits_at_link(place)
     }
 
     /// Whether what stands at a place, which has every other link followed, is not what was known of it.
@@ -90,30 +162,40 @@ impl UnacceptedFiles {
             || running.any(|run| !is_known(run.new.files.get(&name), hash))
     }
 
-    /// Those that wait for the owner, as they are now; one that is gone, or what it was before, waits for nothing.
+    /// Those that wait for the owner, as they are now; one that is what it was before waits for nothing.
     pub fn list(&self) -> Vec<UnacceptedFile> {
         let file = |WaitingFile { path: real, before, cause, at_ms, told }: &WaitingFile| {
             let path = Path::new(real);
-            let now = entry(path).ok().flatten()?;
-            if before.as_ref().is_some_and(|before| before.hash == now.hash) {
+            let now = entry(path).ok().flatten();
+            if before.as_ref().map(|before| before.hash) == now.as_ref().map(|now| now.hash) {
                 return None;
             }
-            let was = before.as_ref().map_or(Some(""), |before| before.text.as_deref());
-            let difference = match (was, &now.text) {
-                (Some(was), Some(is_now)) => difference(was, is_now),
+            let text = |content: &Option<FileContent>| match content {
+                Some(content) => content.text.clone(),
+                None => Some(String::new()),
+            };
+            let difference = match (text(before), text(&now)) {
+                (Some(was), Some(is_now)) => difference(&was, &is_now),
                 _ => Vec::new(),
             };
+            let (is_gone, now) = (now.is_none(), now.map_or_else(gone, |now| now.hash));
             Some(UnacceptedFile {
                 name: self.names.name(path),
                 cause: cause.clone(),
                 at_ms: *at_ms,
                 difference,
-                is_told: *told == Some(now.hash),
-                now: (real.clone(), now.hash),
+                is_told: *told == Some(now),
+                is_gone,
+                now: (real.clone(), now),
             })
         };
         self.waiting.iter().filter_map(file).collect()
     }
+}
+
+/// What stands for the content of a file that is gone, where the owner was told of that or accepted it.
+pub(super) fn gone() -> FileHash {
+    FileHash::of(b"a file that is gone")
 }
 
 /// The first lines that went and the first that came.

@@ -100,6 +100,17 @@ impl PathResolver {
         }
     }
 
+    /// Which file a call would change, where a link in a folder of the owner's leads to it: whoever is asked about the link's name
+    /// sees what would become another one.
+    pub(crate) fn behind_link(&self, path: &PathFacts) -> Option<String> {
+        let links = links_on(&self.base.join(&path.written));
+        let is_owners = |link: &PathBuf| self.writable.iter().any(|folder| link.starts_with(folder));
+        let real = path.real.as_path();
+        let name = real.strip_prefix(&self.workspace).unwrap_or(real).display();
+        let is_over = path.write && links.iter().any(is_owners);
+        is_over.then(|| format!("{} leads over a link: {name} would be changed", path.written))
+    }
+
     /// The ways to spell a path: as it reads without steps back and with every link followed, each whole, from the workspace where it
     /// lies there, and by the short name of the folder for what strangers wrote.
     pub(crate) fn spellings(&self, path: &PathFacts) -> Vec<String> {
@@ -466,7 +477,7 @@ mod tests {
         use std::os::unix::fs::symlink;
         use std::sync::Arc;
 
-        use limpid_tools::files::{Grants, Root, WriteFile, restore};
+        use limpid_tools::files::{Grants, Links, Root, WriteFile, restore};
         use proptest::prelude::*;
 
         use crate::tools::Tool as _;
@@ -486,7 +497,7 @@ mod tests {
             let call = serde_json::json!({ "path": path, "content": "x" });
             let tool = WriteFile::new(Arc::new(grants.clone()));
             let judged = resolver.resolve(tool.paths(&call).remove(0)).real;
-            if restore(&grants, &path, Some(b"x")).is_ok() {
+            if restore(&grants, &path, Some(b"x"), Links::Followed).is_ok() {
                 let made = std::fs::read_to_string(judged.as_path()).ok();
                 prop_assert_eq!(made.as_deref(), Some("x"), "{} was judged as {:?}", path, judged);
             }
