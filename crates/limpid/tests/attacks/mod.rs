@@ -8,6 +8,7 @@ mod destroyed_files;
 #[cfg(target_os = "linux")]
 mod endless_file;
 mod equal_keys;
+mod exported_picture;
 mod failed_turn;
 mod fixed_fetches;
 mod flood_of_calls;
@@ -15,6 +16,8 @@ mod flood_of_calls;
 mod foreign_tests;
 #[cfg(unix)]
 mod found_names;
+#[cfg(unix)]
+mod framed_draft;
 mod granted_home;
 #[cfg(target_os = "linux")]
 #[cfg(target_os = "linux")]
