@@ -119,6 +119,32 @@ fn texts(value: &Value) -> Vec<&str> {
     }
 }
 
+/// What is made elsewhere might not be a `Drawn`.
+// SEC-005
+#[test]
+fn texts_of_the_protocol_are_made_in_one_place() {
+    let makers = [
+        "Error::new(",
+        "PermissionOption::new(",
+        ".title(",
+        "Notice::new(",
+        "ContentBlock::from(",
+        "TextContent::new(",
+        "ToolCall::new(",
+        "ContentChunk::new(",
+        "SelectOption::new(",
+        "AvailableCommand::new(",
+        "PlanEntry::new(",
+    ];
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    for file in std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let own = text.split("#[cfg(test)]").next().unwrap();
+        let found: Vec<&str> = makers.into_iter().filter(|maker| own.contains(maker)).collect();
+        assert!(file.ends_with("updates.rs") || found.is_empty(), "{}: {found:?}", file.display());
+    }
+}
+
 // SEC-005
 #[tokio::test]
 async fn nothing_that_an_editor_draws_is_fetched_because_somebody_looks_at_it() {
