@@ -5,19 +5,19 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use agent_client_protocol::v1::schema::{
-    Content, Diff, SessionUpdate, ToolCall, ToolCallContent, ToolCallLocation, ToolCallStatus, ToolCallUpdate,
+    Diff, SessionUpdate, ToolCall, ToolCallContent, ToolCallLocation, ToolCallStatus, ToolCallUpdate,
     ToolCallUpdateFields, ToolKind,
 };
 use limpid_config::regular_file;
 use limpid_core::CallId;
 use limpid_core::message::is_failure;
 use limpid_core::policy::Effect;
-use limpid_prompt::shown::{shown, shown_line};
+use limpid_prompt::shown::{Drawn, shown, shown_line};
 use limpid_runtime::{ApprovalAnswer, QuestionPart, Tool};
 use serde_json::Value;
 
 use crate::session::Session;
-use crate::updates::text;
+use crate::updates::{call, content};
 
 /// Bytes of the largest file of which a difference is shown.
 const LARGEST: u64 = 1024 * 1024;
@@ -37,7 +37,7 @@ pub(crate) struct Calls<'a> {
 
 /// What a call is.
 pub(crate) struct CallView {
-    title: String,
+    title: Drawn,
     kind: ToolKind,
     locations: Vec<ToolCallLocation>,
     changes: Vec<ToolCallContent>,
@@ -67,21 +67,21 @@ impl<'a> Calls<'a> {
     pub(crate) fn done(&mut self, id: &CallId, result: &str) {
         let failed = is_failure(result);
         let status = if failed { ToolCallStatus::Failed } else { ToolCallStatus::Completed };
-        let mut content = self.open.remove(id).filter(|_| !failed).unwrap_or_default();
-        content.push(said(result));
-        self.update(id, ToolCallUpdateFields::new().status(status).content(content));
+        let mut shown = self.open.remove(id).filter(|_| !failed).unwrap_or_default();
+        shown.push(told(result));
+        self.update(id, ToolCallUpdateFields::new().status(status).content(shown));
     }
 
     /// Questions were answered. How a call of an agent ends is told to the agent alone, so here it ends with its answer.
     pub(crate) fn answered(&mut self, parts: &[QuestionPart], answers: &[ApprovalAnswer]) {
         for (part, answer) in parts.iter().zip(answers).filter(|(part, _)| part.id.as_str().contains(' ')) {
-            let mut content = self.open.remove(&part.id).unwrap_or_default();
+            let mut shown = self.open.remove(&part.id).unwrap_or_default();
             let (status, word) = match answer {
                 ApprovalAnswer::No => (ToolCallStatus::Failed, "refused"),
                 _ => (ToolCallStatus::Completed, "approved"),
             };
-            content.push(said(word));
-            self.update(&part.id, ToolCallUpdateFields::new().status(status).content(content));
+            shown.push(content(Drawn::new(word)));
+            self.update(&part.id, ToolCallUpdateFields::new().status(status).content(shown));
         }
     }
 
@@ -136,7 +136,7 @@ impl CallView {
 
     /// The call as an update has it.
     pub(crate) fn call(self, id: &CallId, status: ToolCallStatus) -> ToolCall {
-        let call = ToolCall::new(id.as_str().to_owned(), self.title).kind(self.kind).status(status);
+        let call = call(id, self.title).kind(self.kind).status(status);
         call.content(self.changes).locations(self.locations)
     }
 
@@ -146,18 +146,18 @@ impl CallView {
         if failed {
             self.changes.clear();
         }
-        self.changes.extend(result.map(said));
+        self.changes.extend(result.map(told));
         self.call(id, if failed { ToolCallStatus::Failed } else { ToolCallStatus::Completed })
     }
 }
 
-/// A text as the content of a call.
-pub(crate) fn said(words: &str) -> ToolCallContent {
-    ToolCallContent::Content(Content::new(text(words)))
+/// What a call came to. It is somebody else's text, and no Markdown.
+fn told(result: &str) -> ToolCallContent {
+    content(Drawn::fenced(result))
 }
 
 /// The tool's name, and the argument that says most.
-fn title(name: &str, arguments: &Value) -> String {
+fn title(name: &str, arguments: &Value) -> Drawn {
     let told = TITLE_ARGUMENTS.iter().find_map(|field| arguments.get(field)?.as_str());
     let first = told.or_else(|| arguments.as_object()?.values().find_map(Value::as_str));
     let words = match first {
@@ -165,7 +165,8 @@ fn title(name: &str, arguments: &Value) -> String {
         None => name.to_owned(),
     };
     let words = shown_line(&words);
-    if words.chars().count() <= TITLE { words } else { words.chars().take(TITLE - 1).chain(['…']).collect() }
+    let is_short = words.chars().count() <= TITLE;
+    Drawn::line(&if is_short { words } else { words.chars().take(TITLE - 1).chain(['…']).collect() })
 }
 
 fn kind(tool: &dyn Tool, arguments: &Value) -> ToolKind {
@@ -230,7 +231,7 @@ fn change(session: &Session, name: &str, arguments: &Value, now: bool) -> Option
         // A difference without the old text is that of a new file.
         Before::Unshown => {
             let path = shown_line(&path.display().to_string());
-            return Some(said(&format!("{path} is there, and what it says cannot be shown here.")));
+            return Some(content(Drawn::line(&format!("{path} is there, and what it says cannot be shown here."))));
         }
     };
     Some(ToolCallContent::Diff(Diff::new(path, shown(&new)).old_text(old)))

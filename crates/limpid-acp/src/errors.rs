@@ -1,17 +1,18 @@
 //! What goes wrong, as an answer to the editor.
 
 use agent_client_protocol::{Error, ErrorCode};
-use limpid_prompt::shown::shown;
 use limpid_runtime::AgentError;
+
+use crate::updates::error;
 
 /// What the editor asked for cannot be done.
 pub(crate) fn refused(why: &str) -> Error {
-    Error::new(ErrorCode::INVALID_PARAMS, shown(why))
+    error(ErrorCode::INVALID_PARAMS, why)
 }
 
 /// The agent failed.
 pub(crate) fn failed(why: &str) -> Error {
-    Error::new(ErrorCode::INTERNAL_ERROR, shown(why))
+    error(ErrorCode::INTERNAL_ERROR, why)
 }
 
 /// An error of the agent.

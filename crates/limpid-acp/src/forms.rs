@@ -2,13 +2,14 @@
 //! be: a choice, a yes or no, an address to visit, or values that are all there already. What has to be typed is for the terminal.
 
 use agent_client_protocol::v1::schema::{PermissionOption, PermissionOptionKind};
-use limpid_prompt::shown::shown_line;
+use limpid_prompt::shown::{Drawn, shown_line};
 use limpid_runtime::form::{Field, FieldKind, Form, FormAnswer, Given, Wanted};
 use limpid_runtime::question::{field_frame, form_frame};
 use tokio_util::sync::CancellationToken;
 
 use crate::permission::{WIDTH, choose};
 use crate::session::Session;
+use crate::updates::option;
 
 /// Choices that are options; more of them are too many to read.
 const OPTIONS: usize = 20;
@@ -30,11 +31,9 @@ pub(crate) async fn ask_form(session: &Session, form: &Form, stop: &Cancellation
     }
     let mut options: Vec<PermissionOption> = (1..)
         .zip(&answers)
-        .map(|(number, (name, _))| {
-            PermissionOption::new(format!("{number}"), name.as_str(), PermissionOptionKind::AllowOnce)
-        })
+        .map(|(number, (name, _))| option(&format!("{number}"), Drawn::line(name), PermissionOptionKind::AllowOnce))
         .collect();
-    options.push(PermissionOption::new("no", "Decline", PermissionOptionKind::RejectOnce));
+    options.push(option("no", Drawn::line("Decline"), PermissionOptionKind::RejectOnce));
     let title = format!("The MCP server {} wants you to say something", form.from);
     let chosen = choose(session, (&format!("form {}", form.from), &title), &pages, options, stop).await;
     match chosen.as_deref() {

@@ -6,12 +6,12 @@ use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::{ListSessionsRequest, ListSessionsResponse, SessionId, SessionInfo};
 use jiff::Timestamp;
 use limpid_core::ConversationId;
-use limpid_prompt::shown::shown_line;
 use limpid_runtime::{Agent, AgentError};
 use limpid_store::{Conversation, ConversationKind, NewSetting, StoreError};
 use serde::{Deserialize, Serialize};
 
 use crate::errors::{of_agent, refused};
+use crate::updates::listed;
 
 /// The setting of a conversation that holds it.
 const SETTING: &str = "editor";
@@ -93,8 +93,8 @@ pub(crate) async fn list(agent: &Agent, request: &ListSessionsRequest) -> Result
     };
     let mut sessions = Vec::new();
     let mut next = None;
-    let listed = agent.store().conversations(LISTED).await.map_err(of_store)?.rows;
-    for (at, found) in listed.into_iter().enumerate().skip(from) {
+    let rows = agent.store().conversations(LISTED).await.map_err(of_store)?.rows;
+    for (at, found) in rows.into_iter().enumerate().skip(from) {
         if found.kind != ConversationKind::Chat || found.messages == 0 {
             continue;
         }
@@ -110,9 +110,8 @@ pub(crate) async fn list(agent: &Agent, request: &ListSessionsRequest) -> Result
             next = Some(at.to_string());
             break;
         }
-        let title = (!found.title.is_empty()).then(|| shown_line(&found.title));
         let info = SessionInfo::new(found.id.as_str().to_owned(), cwd).additional_directories(folders);
-        sessions.push(info.title(title).updated_at(moment(found.updated_ms)));
+        sessions.push(listed(info, &found.title).updated_at(moment(found.updated_ms)));
     }
     Ok(ListSessionsResponse::new(sessions).next_cursor(next))
 }

@@ -2,15 +2,16 @@
 
 use agent_client_protocol::v1::schema::{
     PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest,
-    RequestPermissionResponse, ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields, ToolKind,
+    RequestPermissionResponse, ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolKind,
 };
 use futures_util::future::join_all;
-use limpid_prompt::shown::shown_line;
+use limpid_prompt::shown::Drawn;
 use limpid_runtime::{ApprovalAnswer, QuestionPart, question};
 use tokio_util::sync::CancellationToken;
 
-use crate::calls::{Calls, said};
+use crate::calls::Calls;
 use crate::session::Session;
+use crate::updates::{content, option, titled};
 
 /// Columns of a question.
 pub(crate) const WIDTH: usize = 100;
@@ -61,8 +62,8 @@ pub(crate) async fn ask_plainly(
     stop: &CancellationToken,
 ) -> bool {
     let options = vec![
-        PermissionOption::new(YES, yes, kind),
-        PermissionOption::new(NO, "Not in this session", PermissionOptionKind::RejectOnce),
+        option(YES, Drawn::line(yes), kind),
+        option(NO, Drawn::line("Not in this session"), PermissionOptionKind::RejectOnce),
     ];
     choose(session, question, pages, options, stop).await.is_some_and(|chosen| chosen == YES)
 }
@@ -75,12 +76,8 @@ pub(crate) async fn choose(
     options: Vec<PermissionOption>,
     stop: &CancellationToken,
 ) -> Option<String> {
-    let content: Vec<ToolCallContent> = pages.iter().map(|page| fenced(page)).collect();
-    let fields = ToolCallUpdateFields::new()
-        .title(shown_line(title))
-        .kind(ToolKind::Other)
-        .status(ToolCallStatus::Pending)
-        .content(content);
+    let pages: Vec<ToolCallContent> = pages.iter().map(|page| content(Drawn::fenced(page))).collect();
+    let fields = titled(Drawn::line(title)).kind(ToolKind::Other).status(ToolCallStatus::Pending).content(pages);
     let call = ToolCallUpdate::new(id.to_owned(), fields);
     let request = RequestPermissionRequest::new(session.session_id(), call, options);
     tokio::select! {
@@ -91,29 +88,26 @@ pub(crate) async fn choose(
 
 fn request(session: &Session, calls: &Calls<'_>, part: &QuestionPart, can_clean: bool) -> RequestPermissionRequest {
     // There is no screen from which a part could run out, and no other place that shows the rest.
-    let mut content = vec![fenced(&question::frame(&QuestionPart { whole: true, ..part.clone() }, WIDTH))];
-    content.extend(calls.changes(&part.id));
-    let fields = ToolCallUpdateFields::new().status(ToolCallStatus::Pending).content(content);
-    let fields = fields.title(shown_line(&format!("{}: {}", part.name, part.reason)));
+    let frame = question::frame(&QuestionPart { whole: true, ..part.clone() }, WIDTH);
+    let mut shown = vec![content(Drawn::fenced(&frame))];
+    shown.extend(calls.changes(&part.id));
+    let title = Drawn::exact_line(&format!("{}: {}", part.name, part.reason));
+    let fields = titled(title).status(ToolCallStatus::Pending).content(shown);
     let call = ToolCallUpdate::new(part.id.as_str().to_owned(), fields);
     RequestPermissionRequest::new(session.session_id(), call, options(part, can_clean))
 }
 
-/// A frame as a block that no line of it ends: each foreign one stands behind a margin or a label.
-fn fenced(frame: &str) -> ToolCallContent {
-    said(&format!("```\n{frame}\n```"))
-}
-
 fn options(part: &QuestionPart, can_clean: bool) -> Vec<PermissionOption> {
-    let mut options = vec![PermissionOption::new(YES, "Yes, this call", PermissionOptionKind::AllowOnce)];
+    let mut options = vec![option(YES, Drawn::line("Yes, this call"), PermissionOptionKind::AllowOnce)];
     if let Some(pattern) = &part.pattern {
-        let name = format!("Yes, always in this conversation: {}", shown_line(pattern));
-        options.push(PermissionOption::new(ALWAYS, name, PermissionOptionKind::AllowAlways));
+        let name = Drawn::exact_line(&format!("Yes, always in this conversation: {pattern}"));
+        options.push(option(ALWAYS, name, PermissionOptionKind::AllowAlways));
     }
     if can_clean {
-        options.push(PermissionOption::new(CLEAN, "Clean the window, then run it", PermissionOptionKind::AllowOnce));
+        let name = Drawn::line("Clean the window, then run it");
+        options.push(option(CLEAN, name, PermissionOptionKind::AllowOnce));
     }
-    options.push(PermissionOption::new(NO, "No", PermissionOptionKind::RejectOnce));
+    options.push(option(NO, Drawn::line("No"), PermissionOptionKind::RejectOnce));
     options
 }
 

@@ -2,9 +2,10 @@
 
 use agent_client_protocol::v1::schema::{Plan, PlanEntry, PlanEntryPriority, PlanEntryStatus, SessionUpdate};
 use limpid_core::goal::{CheckpointStatus, Goal, GoalStatus, Priority};
-use limpid_prompt::shown::shown_line;
+use limpid_prompt::shown::Drawn;
 
 use crate::session::Session;
+use crate::updates;
 
 /// Tells the plan as it is now. Without a goal it is empty.
 pub(crate) async fn tell(session: &Session) {
@@ -31,7 +32,7 @@ fn entries(goal: &Goal) -> Vec<PlanEntry> {
             GoalStatus::Active => PlanEntryStatus::InProgress,
             GoalStatus::Paused => PlanEntryStatus::Pending,
         };
-        return vec![PlanEntry::new(shown_line(goal.description()), priority, status)];
+        return vec![updates::step(Drawn::line(goal.description()), priority, status)];
     }
     let step = |step: &limpid_core::goal::Checkpoint| {
         let status = match step.status {
@@ -39,7 +40,7 @@ fn entries(goal: &Goal) -> Vec<PlanEntry> {
             CheckpointStatus::InProgress => PlanEntryStatus::InProgress,
             CheckpointStatus::Pending => PlanEntryStatus::Pending,
         };
-        PlanEntry::new(shown_line(&step.description), priority.clone(), status)
+        updates::step(Drawn::line(&step.description), priority.clone(), status)
     };
     goal.checkpoints().iter().map(step).collect()
 }

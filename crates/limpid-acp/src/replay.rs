@@ -37,6 +37,7 @@ pub(crate) async fn tell_all(session: &Session) -> Result<(), Error> {
             Said::Owner(text) => session.said(text),
             Said::Agent { number, result, words } => {
                 session.thought(&format!("Result of agent {number}: {result}\n{words}\n"));
+                session.end_texts();
             }
             // What was attached is left out.
             Said::HandedIn(..) | Said::Nothing => {}
@@ -51,6 +52,7 @@ fn tell_again(session: &Session, stored: &StoredMessage, results: &HashMap<&Call
     match message.role {
         Role::Assistant => {
             session.answer(&answer(session, &message.text));
+            session.end_texts();
             for call in &message.calls {
                 let mut look = CallView::new(session, &call.name, &call.arguments, false);
                 if message.trust.is_foreign() {

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agent_client_protocol::v1::ConnectionTo;
-use agent_client_protocol::v1::schema::{SessionId, SessionInfoUpdate, SessionUpdate};
+use agent_client_protocol::v1::schema::SessionId;
 use agent_client_protocol::{Client, Error};
 use limpid_core::{ConversationId, TurnId};
-use limpid_prompt::shown::{Unloaded, shown_line};
+use limpid_prompt::shown::Drawn;
 use limpid_runtime::{Agent, ChatRequest, ConversationChoice, Event, EventKind, OpenClient};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
@@ -22,6 +22,7 @@ use crate::errors::of_agent;
 use crate::known::{self, SessionRecord};
 use crate::new_chat::NewChat;
 use crate::plan;
+use crate::updates::Streams;
 
 /// One session.
 pub(crate) struct Session {
@@ -45,9 +46,8 @@ pub(crate) struct Session {
     turns: Mutex<HashSet<TurnId>>,
     /// What the session has cost, in millionths of a dollar.
     cost: AtomicU64,
-    title: Mutex<String>,
-    /// What the editor draws of answers fetches nothing.
-    pub(crate) unloaded: Mutex<Unloaded>,
+    title: Mutex<Drawn>,
+    pub(crate) streams: Mutex<Streams>,
     pub(crate) tasks: TaskTracker,
     closed: CancellationToken,
     open: Mutex<Option<OpenClient>>,
@@ -79,7 +79,7 @@ impl Session {
             turns: Mutex::default(),
             cost: AtomicU64::new(0),
             title: Mutex::default(),
-            unloaded: Mutex::default(),
+            streams: Mutex::default(),
             tasks: TaskTracker::new(),
             closed: CancellationToken::new(),
             open: Mutex::default(),
@@ -222,7 +222,7 @@ impl Session {
     /// When the store cannot be read.
     pub(crate) async fn tell_title(&self) -> Result<(), Error> {
         let found = self.agent.directory().existing(&self.id).await.map_err(|error| of_agent(&error))?;
-        let title = shown_line(&found.title);
+        let title = Drawn::line(&found.title);
         {
             let mut told = self.title.lock().unwrap_or_else(PoisonError::into_inner);
             if *told == title {
@@ -231,7 +231,7 @@ impl Session {
             told.clone_from(&title);
         }
         let updated = known::moment(found.updated_ms);
-        self.send(SessionUpdate::SessionInfoUpdate(SessionInfoUpdate::new().title(title).updated_at(updated)));
+        self.titled(title, updated);
         Ok(())
     }
 

@@ -47,6 +47,7 @@ pub(crate) async fn follow(
         markers: hides.then(WithoutMarkers::default),
         cost: None,
     };
+    session.begin_texts();
     let mut is_stopped = false;
     // Events go on while questions are open: what waits may be a call of an agent.
     let (mut questions, mut forms) = (FuturesUnordered::new(), FuturesUnordered::new());
@@ -98,6 +99,7 @@ pub(crate) async fn follow(
         session.notice("An agent's question was not answered in time. Its call waits as a draft: limpid draft list");
     }
     shown.calls.end();
+    session.end_texts();
     ended
 }
 

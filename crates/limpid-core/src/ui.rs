@@ -15,7 +15,7 @@ mod node;
 mod plain;
 mod read;
 
-pub use action::{Action, Callback, WebLink};
+pub use action::{Action, Callback, WebLink, short_address};
 pub use fences::{Fences, Part, parts};
 pub use input::{Choice, Input, InputForm};
 pub use node::{Kind, Level, Node, Panel, TextStyle};

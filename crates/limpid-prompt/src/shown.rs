@@ -1,6 +1,7 @@
 //! Text as a terminal may show it: nothing in it moves the cursor, changes a colour, writes to the clipboard, or turns
 //! letters around.
 
+mod drawn;
 mod exact;
 mod joins;
 mod unloaded;
@@ -8,9 +9,9 @@ mod unloaded;
 use std::borrow::Cow;
 use std::fmt;
 
+pub use self::drawn::{Drawn, DrawnPieces};
 pub use self::exact::{exact, exact_json, exact_line};
 use self::joins::{is_joiner, joins};
-pub use self::unloaded::Unloaded;
 use crate::boundary::is_invisible;
 
 /// What a person may be shown: nothing in it steers what shows it. Notices take nothing else.

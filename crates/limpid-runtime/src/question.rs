@@ -159,6 +159,19 @@ mod tests {
         assert_eq!(lines_behind_margin("a\nb", 80), "│ a\n│ b");
     }
 
+    // SEC-077
+    #[test]
+    fn a_blank_at_the_end_of_a_row_is_seen() {
+        for more in ["日", "xx", "x"] {
+            for gap in 0..20 {
+                let begin = "x".repeat(gap);
+                let [with, without] = [" ", ""].map(|blank| lines_behind_margin(&format!("{begin}{blank}{more}"), 20));
+                let seen = |text: &str| text.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>();
+                assert_ne!(seen(&with), seen(&without));
+            }
+        }
+    }
+
     // SEC-060
     #[test]
     fn what_a_yes_makes_the_owners_is_shown_whole() {

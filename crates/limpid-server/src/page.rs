@@ -24,6 +24,7 @@ mod diff;
 mod door;
 mod earlier;
 mod events;
+mod exact;
 mod follow;
 mod forms;
 mod goals;

@@ -1,6 +1,6 @@
 //! Editors that send what they should not, and that go away at the worst moment.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::kit::{Bench, asked, call, count, text};
 
@@ -104,4 +104,73 @@ async fn an_editor_that_goes_away_in_the_middle_of_an_answer_stops_it() {
     asked(&bench, 1).await;
     assert_eq!((count(&bench.slow.begun), count(&bench.slow.ended)), (1, 0));
     assert!(bench.agent().store().unfinished_turns().await.unwrap().rows.is_empty());
+}
+
+/// Every text of a value.
+fn texts(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(list) => list.iter().flat_map(texts).collect(),
+        // Places of files are opened and not drawn.
+        Value::Object(fields) => {
+            fields.iter().filter(|(name, _)| *name != "locations").flat_map(|(_, value)| texts(value)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// What is made elsewhere might not be a `Drawn`.
+// SEC-005
+#[test]
+fn texts_of_the_protocol_are_made_in_one_place() {
+    let makers = [
+        "Error::new(",
+        "PermissionOption::new(",
+        ".title(",
+        "Notice::new(",
+        "ContentBlock::from(",
+        "TextContent::new(",
+        "ToolCall::new(",
+        "ContentChunk::new(",
+        "SelectOption::new(",
+        "AvailableCommand::new(",
+        "PlanEntry::new(",
+    ];
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    for file in std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let own = text.split("#[cfg(test)]").next().unwrap();
+        let found: Vec<&str> = makers.into_iter().filter(|maker| own.contains(maker)).collect();
+        assert!(file.ends_with("updates.rs") || found.is_empty(), "{}: {found:?}", file.display());
+    }
+}
+
+// SEC-005
+#[tokio::test]
+async fn nothing_that_an_editor_draws_is_fetched_because_somebody_looks_at_it() {
+    let picture = "![P](http://evil.example/a.png?x=4711) <img src=http://evil.example>";
+    let path = json!({ "path": picture });
+    let look = call("read_file", &path);
+    let post = call("post", &json!({ "to": picture, "text": picture }));
+    let reply = |fields: &str| format!("[[reply]]\nreasoning = {picture:?}\n{fields}");
+    let script = look + &post + &reply(&format!("text = \"Look: {picture}\\n```\\nlet a = vec![1];\\n```\"\n"));
+    let bench = Bench::new(&script).await;
+    let mut editor = bench.editor().await;
+    let session = bench.session(&mut editor).await;
+    let asked = editor.say(&session, picture).await;
+    editor.until(|editor| editor.questions.len() == 1).await;
+    let question = editor.questions[0].clone();
+    editor.reply("no").await;
+    editor.end(asked).await.unwrap();
+    let load = json!({ "sessionId": session, "cwd": bench.folder(), "mcpServers": [] });
+    editor.ask("session/load", load).await.unwrap();
+    let listed = editor.ask("session/list", json!({})).await.unwrap();
+    assert!(editor.said("agent_thought_chunk").contains("! [P](http"), "{:?}", editor.updates);
+    assert!(editor.said("agent_message_chunk").contains("Look: ! [P](http"), "{:?}", editor.updates);
+    for told in editor.updates.iter().chain([&question, &listed]) {
+        for text in texts(told) {
+            let is_block = text.starts_with("```") || text.contains("\n```\n");
+            assert!(is_block || !text.contains("![") && !text.contains("<img"), "{text:?} of {told}");
+        }
+    }
 }

@@ -30,7 +30,10 @@ async fn load_tells_everything_again_and_resume_nothing() {
     assert_eq!(editor.said("user_message_chunk"), "First.Second.");
     assert_eq!(editor.said("agent_message_chunk"), "One.Two.");
     let call = &editor.of("tool_call")[0];
-    assert_eq!((&call["status"], &call["content"][0]["content"]["text"]), (&json!("completed"), &json!("waited")));
+    assert_eq!(
+        (&call["status"], &call["content"][0]["content"]["text"]),
+        (&json!("completed"), &json!("```\nwaited\n```"))
+    );
 
     editor.ask("session/close", json!({ "sessionId": session })).await.unwrap();
     editor.updates.clear();
@@ -141,7 +144,7 @@ async fn a_server_of_the_editor_is_looked_at_once_and_belongs_to_its_session() {
     editor.answers.extend(["yes", "no"]);
     editor.prompt(&session, "Say tea.").await;
     let shown = editor.questions[1]["toolCall"]["content"][0]["content"]["text"].as_str().unwrap().to_owned();
-    assert!(shown.starts_with("```\n│ echo\n"), "{shown}");
+    assert!(shown.starts_with("````\n│ echo\n"), "{shown}");
     assert!(shown.contains("│ Says ``` it again."), "{shown}");
     let tools = |at: usize| bench.server.calls()[at].json()["tools"].to_string();
     assert!(!tools(0).contains("\"echo\""), "{}", tools(0));

@@ -30,7 +30,6 @@ pub struct Callback {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebLink {
     url: String,
-    host: String,
 }
 
 impl Callback {
@@ -52,7 +51,7 @@ impl WebLink {
     /// ```
     /// use limpid_core::ui::WebLink;
     /// let link = WebLink::new("https://example.com/a?b=ü").unwrap();
-    /// assert_eq!((link.host(), link.url()), ("example.com", "https://example.com/a?b=%C3%BC"));
+    /// assert_eq!((link.short(), link.url()), ("example.com/a?b=%C3%BC", "https://example.com/a?b=%C3%BC"));
     /// for text in ["javascript:alert(1)", "https://bank.example@evil.example", "https:\\\\evil.example", "//evil.example"] {
     ///     assert!(WebLink::new(text).is_none());
     /// }
@@ -78,7 +77,7 @@ impl WebLink {
                 byte => url.push_str(&format!("%{byte:02X}")),
             }
         }
-        Some(Self { url, host })
+        Some(Self { url })
     }
 
     /// The whole address.
@@ -86,9 +85,18 @@ impl WebLink {
         &self.url
     }
 
-    /// Where it leads.
-    pub fn host(&self) -> &str {
-        &self.host
+    /// The same without what goes without saying, to be shown beside what a button says: all that is sent when it is opened.
+    pub fn short(&self) -> &str {
+        short_address(&self.url)
+    }
+}
+
+/// An address without what goes without saying: its scheme, and a path that is empty. Its query stays, as it is sent along.
+pub fn short_address(url: &str) -> &str {
+    let short = ["https://", "http://", "mailto:"].iter().find_map(|start| url.strip_prefix(start)).unwrap_or(url);
+    match short.strip_suffix('/') {
+        Some(host) if !host.contains(['/', '?', '#', '@']) => host,
+        _ => short,
     }
 }
 

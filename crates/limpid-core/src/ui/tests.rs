@@ -130,13 +130,15 @@ fn an_old_tree_shows_what_was_sent_of_it() {
 
 // KAI-103
 #[test]
-fn an_address_is_of_the_web_and_its_host_is_what_is_shown() {
-    let host = |text: &str| WebLink::new(text).map(|link| (link.url().to_owned(), link.host().to_owned()));
-    let ok = |url: &str, host: &str| Some((url.to_owned(), host.to_owned()));
+fn an_address_is_of_the_web_and_all_that_is_sent_is_shown() {
+    let shown = |text: &str| WebLink::new(text).map(|link| (link.url().to_owned(), link.short().to_owned()));
+    let ok = |url: &str, short: &str| Some((url.to_owned(), short.to_owned()));
     assert_eq!(
-        host(" HTTPS://Example.com:8443/a b\"<>?q#f "),
-        ok("https://example.com:8443/a%20b%22%3C%3E?q#f", "example.com")
+        shown(" HTTPS://Example.com:8443/a b\"<>?q#f "),
+        ok("https://example.com:8443/a%20b%22%3C%3E?q#f", "example.com:8443/a%20b%22%3C%3E?q#f")
     );
+    assert_eq!(shown("http://example.com/"), ok("http://example.com/", "example.com"));
+    assert_eq!(shown("http://example.com/?x=4711"), ok("http://example.com/?x=4711", "example.com/?x=4711"));
     for wrong in [
         "javascript:alert(1)",
         "javascript://example.com/%0aalert(1)",
@@ -153,7 +155,7 @@ fn an_address_is_of_the_web_and_its_host_is_what_is_shown() {
         "ftp://x",
         "",
     ] {
-        assert_eq!(host(wrong), None, "{wrong}");
+        assert_eq!(shown(wrong), None, "{wrong}");
     }
 }
 

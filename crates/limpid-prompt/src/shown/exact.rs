@@ -3,6 +3,7 @@
 //! alike one: the letter of the script of its word, the spelling of Unicode's form C, the sign that the text has most often.
 
 mod kana;
+mod scripts;
 mod signs;
 mod spelling;
 mod twins;
@@ -48,7 +49,9 @@ pub fn exact_json(json: &str) -> String {
             continue;
         }
         is_in_text ^= letters[at] == '"';
-        match odd[at] && (is_in_text || !letters[at].is_ascii()) && letters[at] != '"' {
+        // Programs that show JSON in a page draw several blanks as one.
+        let is_next_blank = letters[at] == ' ' && at > 0 && letters[at - 1] == ' ';
+        match (odd[at] || is_next_blank) && (is_in_text || !letters[at].is_ascii()) && letters[at] != '"' {
             true => out.extend(letters[at].encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}"))),
             false => out.push(letters[at]),
         }
@@ -66,6 +69,7 @@ fn odd(letters: &[char]) -> Vec<bool> {
         spelling::mark(letters, &mut odd);
         twins::mark(letters, &mut odd);
         kana::mark(letters, &mut odd);
+        scripts::mark(letters, &mut odd);
     }
     odd
 }
@@ -103,6 +107,12 @@ mod tests {
             "שלום עולם, ניפגש בתל־אביב. שָׁלוֹם",
             "สวัสดีครับ น้ำท่วม กรุงเทพฯ ទេ។ ინტერნეტი Բարեւ, ինչպե՞ս եք։",
             "👩\u{200d}🚀 and 🇩🇪 👍🏽 👨\u{200d}👩\u{200d}👧 ❤ ✅",
+            "def f(x):\n    if x:  # two blanks\n        return  [1,   2]\n",
+            "func f() {\n\tif x {\n\t\treturn\n\t}\n}\n/*\n * a\n */\n",
+            "שלום, 3 תפוחים ו־2 אגסים.\n2 אורן (red); ברוש 3\nمرحبا 5 تفاح",
+            "エラー：ホテルを予約しました。一、二、三。メモは「ノート」に。イヌとネコとヒト、ムカデ、トヨタ。くつ、丁目、児童",
+            "今天合作，長久。注音：ㄓㄨ ㄧㄣ。丫頭。儿童",
+            "마음 조금 쓰다, 뉘우치다. ㅡㅡ ㅋㅋ 大韓民國",
             r#"{"to":"+49301111","text":"Привет\nЯ дома\nтам \"да\" и всё"}"#,
         ] {
             assert_eq!(exact(text), text);
@@ -152,6 +162,17 @@ mod tests {
                 "\u{529b}メラの力、\u{30ed}の中、パリ\u{30d8}行く、の\u{30fc}つ",
                 r"\u{529b}メラの力、\u{30ed}の中、パリ\u{30d8}行く、の\u{30fc}つ",
             ),
+            // Kana, Han, Bopomofo and Korean.
+            ("ラ\u{3161}メン、\u{3111}つ", r"ラ\u{3161}メン、\u{3111}つ"),
+            ("\u{3126}童、\u{311a}頭、\u{3112}人", r"\u{3126}童、\u{311a}頭、\u{3112}人"),
+            ("\u{535f}음 \u{4e15}금 \u{4e00} 쓰다", r"\u{535f}음 \u{4e15}금 \u{4e00} 쓰다"),
+            ("ㄓㄨ ㄋㄩ\u{513f}", r"ㄓㄨ ㄋㄩ\u{513f}"),
+            // Indents of the kind that the text has not first.
+            (
+                "a:\n\tb\n        c\n\t        d",
+                "a:\n\tb\n\\u{20}\\u{20}\\u{20}\\u{20}\\u{20}\\u{20}\\u{20}\\u{20}c\n\t\\u{20}\\u{20}\\u{20}\\u{20}\\u{20}\\u{20}\\u{20}\\u{20}d",
+            ),
+            ("a:\n        c\n\tb", "a:\n        c\n\\u{9}b"),
             // Signs.
             ("don’t won’t don\u{2bc}t don't", r"don’t won’t don\u{2bc}t don\u{27}t"),
             ("北京,上海，好", r"北京\u{2c}上海，好"),
@@ -186,6 +207,7 @@ mod tests {
             assert_eq!(read(&shown), read(&json), "{shown}");
         }
         let shown = exact_json(&values.to_string());
+        assert_eq!(exact_json("{\n  \"a\": \"b   c\\n  d\"\n}"), "{\n  \"a\": \"b \\u0020\\u0020c\\n \\u0020d\"\n}");
         assert!(
             shown.contains(r"S\u0435\u0435\u00a0you") && shown.contains("Привет") && shown.contains(r"м\u0061м"),
             "{shown}"

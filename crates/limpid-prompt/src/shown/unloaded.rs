@@ -1,75 +1,254 @@
-//! Answers that leave for a program which draws Markdown: nothing in them is fetched because somebody looks at it. A picture of a stranger's
+//! Texts that leave for a program which draws Markdown: nothing in them is fetched because somebody looks at it. A picture of a stranger's
 //! server would be asked for with what its address says.
+//!
+//! Which program draws them is unknown, so there is no list of what is dangerous. Pictures become links, an element of HTML becomes text
+//! unless it is a harmless one without attributes, and a block of code keeps its language only where that is shown as text. Blocks of code
+//! stay byte for byte, as long as every program takes them for such.
 
-/// Elements of HTML that fetch something where they are drawn.
-const FETCH: [&str; 18] = [
-    "img", "image", "picture", "source", "video", "audio", "track", "iframe", "frame", "object", "embed", "link",
-    "svg", "style", "script", "input", "body", "base",
-];
+mod harmless;
 
-/// An answer that comes in pieces, as a program is given it: what would be a picture is a link, what would be an element that fetches is
-/// none. A blank is put in, so the words stay, those of code too.
-#[derive(Clone, Debug, Default)]
-pub struct Unloaded {
-    /// What came last and may be the beginning of one of them.
-    begun: String,
+use self::harmless::{begins_element, is_shown_as_text, may_be_harmless};
+
+pub(super) use self::harmless::unloaded_json;
+
+/// Bytes of a line beyond which it neither begins nor ends a block of code.
+const LONGEST: usize = 200;
+
+/// A text that comes in pieces.
+#[derive(Clone, Debug)]
+pub(super) struct Unloaded {
+    /// What came last and is not decided yet: the beginning of a line, or of an element.
+    held: String,
+    place: Place,
+    before: char,
+    /// Whether the line before is empty, or there is none.
+    is_after_gap: bool,
+    /// Whether this line may go on with one that was finished.
+    may_go_on: bool,
+    /// Whether blocks of code are as they look. Where programs may take one for something else, nothing behind it counts as one.
+    is_plain: bool,
+}
+
+/// Where in a text the next letter is.
+#[derive(Clone, Debug)]
+enum Place {
+    /// At the beginning of a line, before its words.
+    Margin,
+    /// In a line that begins with a fence.
+    Fence,
+    Words,
+    /// In a block of code: its fence, and its line so far.
+    Block {
+        fence: String,
+        line: String,
+    },
+}
+
+impl Default for Unloaded {
+    fn default() -> Self {
+        Self {
+            held: String::new(),
+            place: Place::Margin,
+            before: '\n',
+            is_after_gap: true,
+            may_go_on: false,
+            is_plain: true,
+        }
+    }
 }
 
 impl Unloaded {
     /// The next piece.
-    pub fn push(&mut self, piece: &str) -> String {
+    pub(super) fn push(&mut self, piece: &str) -> String {
         let mut out = String::with_capacity(piece.len() + 8);
         for letter in piece.chars() {
-            if self.begun == "!" && letter == '[' {
-                out.push(' ');
-            }
-            match letter {
-                '!' | '<' => self.begun = letter.to_string(),
-                letter if self.begun.starts_with('<') && letter.is_ascii_alphabetic() => {
-                    self.begun.push(letter.to_ascii_lowercase());
-                    let name = &self.begun[1..];
-                    if FETCH.contains(&name) {
-                        out.push(' ');
-                    }
-                    if !FETCH.iter().any(|known| known.starts_with(name)) {
-                        self.begun.clear();
-                    }
+            match (&self.place, letter) {
+                (Place::Block { .. }, _) => self.in_block(letter, &mut out),
+                (Place::Margin, '\n') => {
+                    let is_gap = self.held.is_empty() && !self.may_go_on;
+                    out.push_str(&std::mem::take(&mut self.held));
+                    self.end_line(is_gap, &mut out);
                 }
-                _ => self.begun.clear(),
+                (Place::Fence, '\n') => self.end_fence(&mut out),
+                (Place::Words, '\n') => {
+                    self.release_element(None, &mut out);
+                    self.end_line(false, &mut out);
+                }
+                (Place::Margin, _) => self.in_margin(letter, &mut out),
+                (Place::Fence, _) if self.held.len() < LONGEST => self.held.push(letter),
+                (Place::Fence, _) => {
+                    self.release_fence(&mut out);
+                    self.inline(letter, &mut out);
+                }
+                (Place::Words, _) => self.inline(letter, &mut out),
             }
-            out.push(letter);
         }
         out
     }
 
-    /// A whole answer.
-    pub fn whole(text: &str) -> String {
-        Self::default().push(text)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    // SEC-005
-    #[test]
-    fn nothing_of_an_answer_is_fetched_by_whoever_draws_it() {
-        for (text, expected) in [
-            (
-                "Look: ![The Anchor](http://evil.example/a.png?x=4711)",
-                "Look: ! [The Anchor](http://evil.example/a.png?x=4711)",
-            ),
-            ("![a][b]\n\n[b]: http://evil.example", "! [a][b]\n\n[b]: http://evil.example"),
-            ("!![a](b) [c](d)!", "!! [a](b) [c](d)!"),
-            ("<IMG src=x> <img/src=x> <svg onload>", "<IM G src=x> <im g/src=x> <sv g onload>"),
-            ("<<img src=x>", "<<im g src=x>"),
-            ("let x: Vec<i32> = vec![1]; a < b, <b>!", "let x: Vec<i32> = vec! [1]; a < b, <b>!"),
-        ] {
-            assert_eq!(Unloaded::whole(text), expected);
-            let mut pieces = Unloaded::default();
-            let apart: String = text.chars().map(|letter| pieces.push(letter.encode_utf8(&mut [0; 4]))).collect();
-            assert_eq!(apart, expected, "letter by letter");
+    /// What is held back still, at the end of a text.
+    pub(super) fn finish(&mut self) -> String {
+        let mut out = String::new();
+        match &self.place {
+            Place::Margin => out.push_str(&std::mem::take(&mut self.held)),
+            Place::Fence => {
+                self.is_plain &= self.release_fence(&mut out).is_none();
+                self.release_element(None, &mut out);
+            }
+            Place::Words if self.held == "<" => out.push_str(&(std::mem::take(&mut self.held) + " ")),
+            Place::Words => self.release_element(None, &mut out),
+            Place::Block { .. } => self.is_plain = false,
         }
+        self.may_go_on |= self.before != '\n' || !out.is_empty();
+        (self.place, self.is_after_gap) = (Place::Margin, false);
+        out
+    }
+
+    /// The same before something else. What comes next may be a text of its own to some programs, and go on with this one to others.
+    pub(super) fn pause(&mut self) -> String {
+        // What has a fence begun gets no language from what comes next.
+        let fence = self.held.find(['`', '~']).map_or("", |at| &self.held[at..]);
+        let is_begun = !fence.is_empty() && !fence.trim_start_matches(['`', '~']).contains('`');
+        let mut out = self.finish();
+        if is_begun {
+            out.push('\n');
+            (self.before, self.may_go_on) = ('\n', false);
+        }
+        out
+    }
+
+    /// A letter before the words of a line: blanks, marks of lists and quotes, and what may become a fence.
+    fn in_margin(&mut self, letter: char, out: &mut String) {
+        let is_in_run = self.held.ends_with(['`', '~']);
+        match letter {
+            '`' | '~' if !is_in_run || self.held.ends_with(letter) => {
+                self.held.push(letter);
+                if self.held.chars().rev().take_while(|other| *other == letter).count() == 3 {
+                    self.place = Place::Fence;
+                }
+            }
+            ' ' | '\t' | '>' | '*' | '+' | '-' | '.' | ')' | ':' | '|' | '#' | '0'..='9' if !is_in_run => {
+                self.held.push(letter);
+            }
+            _ => {
+                self.place = Place::Words;
+                for held in std::mem::take(&mut self.held).chars().chain([letter]) {
+                    self.inline(held, out);
+                }
+            }
+        }
+    }
+
+    /// The end of a line that begins with a fence.
+    fn end_fence(&mut self, out: &mut String) {
+        let fence = self.release_fence(out);
+        self.release_element(None, out);
+        self.end_line(false, out);
+        if let Some(fence) = fence {
+            self.place = Place::Block { fence, line: String::new() };
+        }
+    }
+
+    /// Gives out a line that begins with a fence. Returns the fence where a block of code begins to every program.
+    fn release_fence(&mut self, out: &mut String) -> Option<String> {
+        let line = std::mem::take(&mut self.held);
+        let (margin, rest) = line.split_at(line.find(['`', '~']).unwrap_or(0));
+        let sign = rest.chars().next().unwrap_or('`');
+        let info = rest.trim_start_matches(sign);
+        let fence = &rest[..rest.len() - info.len()];
+        self.place = Place::Words;
+        let is_code_in_line = sign == '`' && info.contains('`');
+        let is_usual = |letter: char| letter.is_ascii_alphanumeric() || " _+#.,:=-{}\"/".contains(letter);
+        let is_clear = margin.is_empty() && !self.may_go_on && line.len() < LONGEST && info.chars().all(is_usual);
+        // With up to three blanks before it, it ends a block to some and begins one to others.
+        self.is_plain &= is_clear || is_code_in_line || margin.contains(|letter| letter != ' ') || margin.len() > 3;
+        let is_block = is_clear && self.is_plain;
+        if is_block && !self.is_after_gap {
+            // A paragraph, a table or an element before it has ended then.
+            out.push('\n');
+        }
+        out.push_str(margin);
+        out.push_str(fence);
+        let language = info.split_whitespace().next().unwrap_or_default();
+        let is_drawn = !is_code_in_line && !language.is_empty() && !is_shown_as_text(language);
+        if is_drawn {
+            out.push_str("text ");
+        }
+        self.before = sign;
+        for letter in if is_drawn { info.trim_start() } else { info }.chars() {
+            self.inline(letter, out);
+        }
+        is_block.then(|| fence.to_owned())
+    }
+
+    /// A letter of a block of code. It stays; only where the block ends matters.
+    fn in_block(&mut self, letter: char, out: &mut String) {
+        out.push(letter);
+        let Place::Block { fence, line } = &mut self.place else { return };
+        if letter != '\n' {
+            if line.len() < LONGEST {
+                line.push(letter);
+            }
+            return;
+        }
+        let sign = fence.chars().next().unwrap_or('`');
+        let words = line.trim_start_matches(' ');
+        let rest = words.trim_start_matches(sign);
+        let is_end = line.len() - words.len() <= 3
+            && words.len() - rest.len() >= fence.len()
+            && rest.chars().all(|letter| letter == ' ')
+            && line.len() < LONGEST;
+        // What ends it to some programs only.
+        let is_unclear = !is_end && line.trim_start().starts_with(fence.as_str());
+        if is_end || is_unclear {
+            self.is_plain &= is_end;
+            (self.place, self.is_after_gap, self.before) = (Place::Margin, false, '\n');
+        } else {
+            line.clear();
+        }
+    }
+
+    fn end_line(&mut self, is_gap: bool, out: &mut String) {
+        out.push('\n');
+        (self.place, self.is_after_gap, self.may_go_on, self.before) = (Place::Margin, is_gap, false, '\n');
+    }
+
+    /// A letter of a line's words.
+    fn inline(&mut self, letter: char, out: &mut String) {
+        if !self.held.is_empty() {
+            let element = format!("{}{letter}", self.held);
+            if may_be_harmless(&element) {
+                self.held = element;
+                if letter == '>' {
+                    out.push_str(&std::mem::take(&mut self.held));
+                    self.before = letter;
+                }
+                return;
+            }
+            self.release_element(Some(letter), out);
+        }
+        if letter == '<' {
+            self.held.push(letter);
+            return;
+        }
+        if self.before == '!' && letter == '[' {
+            out.push(' ');
+        }
+        // Formulas and definitions of links may go over several lines, and what looks like a block of code in them is none.
+        self.is_plain &= !(matches!(letter, '$' | '\\') || (self.before == ']' && letter == ':'));
+        out.push(letter);
+        self.before = letter;
+    }
+
+    /// Gives out the beginning of an element that is not a harmless one, as text.
+    fn release_element(&mut self, next: Option<char>, out: &mut String) {
+        let element = std::mem::take(&mut self.held);
+        let Some(rest) = element.strip_prefix('<') else { return };
+        out.push('<');
+        if rest.chars().next().or(next).is_some_and(begins_element) {
+            out.push(' ');
+        }
+        out.push_str(rest);
+        self.before = rest.chars().last().unwrap_or('<');
     }
 }

@@ -67,8 +67,14 @@ fn rows(text: &str, width: usize) -> Vec<String> {
     for letter in text.chars() {
         let wide = columns_of(letter);
         if column + wide > width {
+            // A blank at a row's end is not seen: nobody could tell it from a place that was too small for a wide letter.
+            let is_hanging = width > 3 && row.ends_with(' ') && !row.trim_start_matches(' ').is_empty();
+            if is_hanging {
+                row.pop();
+            }
             rows.push(std::mem::take(&mut row));
-            column = 0;
+            column = usize::from(is_hanging);
+            row.extend(is_hanging.then_some(' '));
         }
         row.push(letter);
         column += wide;

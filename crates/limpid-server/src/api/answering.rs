@@ -1,8 +1,10 @@
 //! The turn that answers a request. When whoever asked is gone, it stops.
 
+use std::collections::VecDeque;
+
 use limpid_core::Usage;
 use limpid_core::goal::WithoutMarkers;
-use limpid_prompt::shown::{Unloaded, shown};
+use limpid_prompt::shown::{Drawn, DrawnPieces};
 use limpid_runtime::{Finish, Outcome, TurnEvent, TurnHandle};
 use tokio_util::sync::CancellationToken;
 
@@ -13,9 +15,9 @@ use super::wire::{CompletionTokens, PromptTokens, TokenUsage};
 #[derive(Debug)]
 pub(super) enum Piece {
     /// More of what is said.
-    Text(String),
+    Text(Drawn),
     /// More of what the model thinks.
-    Reasoning(String),
+    Reasoning(Drawn),
     /// The end, and why it ended.
     End(&'static str),
 }
@@ -26,13 +28,16 @@ pub(super) struct Answering {
     /// Cancelled when the server ends; the turn is carried on by the next one.
     ending: CancellationToken,
     markers: Option<WithoutMarkers>,
-    unloaded: Unloaded,
+    drawn: DrawnPieces,
+    thought: DrawnPieces,
     /// All that was said.
-    pub(super) text: String,
+    pub(super) text: Drawn,
     usage: Usage,
     /// Whether what is said next is a part of its own.
     is_next_part: bool,
-    /// What ended it, when there is a piece before that.
+    /// Pieces that are not given out yet.
+    waiting: VecDeque<Piece>,
+    /// What ended it, behind them.
     end: Option<Result<&'static str, ApiError>>,
     is_over: bool,
 }
@@ -43,10 +48,12 @@ impl Answering {
             handle,
             ending,
             markers: hides_markers.then(WithoutMarkers::default),
-            unloaded: Unloaded::default(),
-            text: String::new(),
+            drawn: DrawnPieces::default(),
+            thought: DrawnPieces::default(),
+            text: Drawn::default(),
             usage: Usage::default(),
             is_next_part: false,
+            waiting: VecDeque::new(),
             end: None,
             is_over: false,
         }
@@ -58,6 +65,9 @@ impl Answering {
     /// When the turn fails or cannot be carried on.
     pub(super) async fn next(&mut self) -> Result<Piece, ApiError> {
         loop {
+            if let Some(piece) = self.waiting.pop_front() {
+                return Ok(piece);
+            }
             if let Some(end) = self.end.take() {
                 self.is_over = true;
                 return end.map(Piece::End);
@@ -66,38 +76,31 @@ impl Answering {
                 event = self.handle.next() => event,
                 () = self.ending.cancelled() => Some(TurnEvent::Interrupted("the server ends".to_owned())),
             };
-            let piece = match event {
+            if !matches!(event, Some(TurnEvent::Reasoning(_))) {
+                let rest = self.thought.pause();
+                self.wait(Piece::Reasoning(rest));
+            }
+            match event {
                 Some(TurnEvent::Text(text)) => self.said(&text),
-                Some(TurnEvent::Reasoning(text)) => Some(Piece::Reasoning(shown(&text).into_owned())),
+                Some(TurnEvent::Reasoning(text)) => {
+                    let more = self.thought.push(&text);
+                    self.wait(Piece::Reasoning(more));
+                }
                 Some(TurnEvent::ToolStarted { .. } | TurnEvent::Retrying { .. }) => {
-                    let rest = self.rest();
+                    self.rest();
                     self.is_next_part = !self.text.is_empty();
-                    rest
                 }
-                Some(TurnEvent::Usage { usage, .. }) => {
-                    self.count(usage);
-                    None
-                }
+                Some(TurnEvent::Usage { usage, .. }) => self.count(usage),
                 Some(TurnEvent::Done { outcome, answer }) => {
-                    self.end = Some(ended(outcome));
-                    let rest = self.rest();
-                    match answer.filter(|_| self.text.is_empty()) {
-                        Some(answer) => self.said(&answer),
-                        None => rest,
+                    self.rest();
+                    if let Some(answer) = answer.filter(|_| self.text.is_empty()) {
+                        self.said(&answer);
                     }
+                    self.finish(ended(outcome));
                 }
-                Some(TurnEvent::Interrupted(why)) => {
-                    self.end = Some(Err(ApiError::interrupted(why)));
-                    None
-                }
-                None => {
-                    self.end = Some(Err(ApiError::interrupted("the turn broke off; what was said is kept")));
-                    None
-                }
-                Some(_) => None,
-            };
-            if let Some(piece) = piece {
-                return Ok(piece);
+                Some(TurnEvent::Interrupted(why)) => self.finish(Err(ApiError::interrupted(why))),
+                None => self.finish(Err(ApiError::interrupted("the turn broke off; what was said is kept"))),
+                Some(_) => {}
             }
         }
     }
@@ -114,29 +117,45 @@ impl Answering {
         }
     }
 
-    fn said(&mut self, text: &str) -> Option<Piece> {
+    fn said(&mut self, text: &str) {
         let text = match &mut self.markers {
             Some(markers) => markers.push(text),
             None => text.to_owned(),
         };
-        self.keep(&text)
+        self.keep(&text);
     }
 
     /// What may still have become a marker and did not.
-    fn rest(&mut self) -> Option<Piece> {
-        let rest = std::mem::take(self.markers.as_mut()?).finish();
-        self.keep(&rest)
+    fn rest(&mut self) {
+        if let Some(markers) = &mut self.markers {
+            let rest = std::mem::take(markers).finish();
+            self.keep(&rest);
+        }
     }
 
-    fn keep(&mut self, text: &str) -> Option<Piece> {
+    fn keep(&mut self, text: &str) {
         if text.is_empty() {
-            return None;
+            return;
         }
-        // Clients print what comes as it comes.
-        let text = self.unloaded.push(&shown(text));
-        let text = if std::mem::take(&mut self.is_next_part) { format!("\n\n{text}") } else { text };
-        self.text.push_str(&text);
-        Some(Piece::Text(text))
+        // Clients put the parts together as they come.
+        let gap = if std::mem::take(&mut self.is_next_part) { "\n\n" } else { "" };
+        let more = self.drawn.push(&format!("{gap}{text}"));
+        self.text.append(&more);
+        self.wait(Piece::Text(more));
+    }
+
+    fn finish(&mut self, end: Result<&'static str, ApiError>) {
+        let rest = self.drawn.pause();
+        self.text.append(&rest);
+        self.wait(Piece::Text(rest));
+        self.end = Some(end);
+    }
+
+    fn wait(&mut self, piece: Piece) {
+        let is_empty = matches!(&piece, Piece::Text(more) | Piece::Reasoning(more) if more.is_empty());
+        if !is_empty {
+            self.waiting.push_back(piece);
+        }
     }
 
     fn count(&mut self, more: Usage) {

@@ -11,6 +11,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
 use futures_util::stream::unfold;
 use limpid_core::{Effort, Labelled};
+use limpid_prompt::shown::Drawn;
 use limpid_runtime::{ChatRequest, ConversationChoice, Input};
 use serde_json::{Value, json};
 use tokio::sync::OwnedSemaphorePermit;
@@ -53,7 +54,7 @@ enum Begun {
     /// A turn answers it.
     Turn(Box<Exchange>),
     /// A command did.
-    Reply(String, ConversationChoice),
+    Reply(Drawn, ConversationChoice),
 }
 
 /// Asks the agent, as any client of OpenAI's chat completions does
@@ -166,11 +167,12 @@ async fn begin(
             Input::Message(text) => text,
             Input::Reply(reply) => {
                 let conversation = reply.conversation.map_or(place.conversation, ConversationChoice::Id);
-                said.push(Line { role: "assistant".to_owned(), text: reply.text.clone() });
+                let text = Drawn::new(&reply.text);
+                said.push(Line { role: "assistant".to_owned(), text: text.to_string() });
                 if by_words {
                     api.threads.keep(program, &said, conversation.clone());
                 }
-                return Ok(Begun::Reply(reply.text, conversation));
+                return Ok(Begun::Reply(text, conversation));
             }
         };
     }
@@ -217,11 +219,11 @@ fn effort(word: &str) -> Result<Effort, ApiError> {
 impl Exchange {
     /// The whole answer.
     async fn whole(mut self) -> Result<Response, ApiError> {
-        let mut thought = String::new();
+        let mut thought = Drawn::default();
         let finish = loop {
             match self.answering.next().await? {
                 Piece::Text(_) => {}
-                Piece::Reasoning(more) => thought.push_str(&more),
+                Piece::Reasoning(more) => thought.append(&more),
                 Piece::End(finish) => break finish,
             }
         };
@@ -283,7 +285,7 @@ impl Exchange {
     /// What was said is known by its words from here on, and browsers that look on see it.
     fn remember(&mut self) {
         let mut said = std::mem::take(&mut self.said);
-        said.push(Line { role: "assistant".to_owned(), text: self.answering.text.clone() });
+        said.push(Line { role: "assistant".to_owned(), text: self.answering.text.to_string() });
         if self.by_words {
             self.api.threads.keep(&self.program, &said, self.conversation.clone());
         }
@@ -303,7 +305,7 @@ impl Drop for Exchange {
                 self.api.threads.keep(&self.program, &before, self.conversation.clone());
             }
             if !self.answering.text.is_empty() {
-                said.push(Line { role: "assistant".to_owned(), text: std::mem::take(&mut self.answering.text) });
+                said.push(Line { role: "assistant".to_owned(), text: std::mem::take(&mut self.answering.text).into() });
                 self.api.threads.keep(&self.program, &said, self.conversation.clone());
             }
         }
@@ -335,8 +337,8 @@ fn chunk((id, created, model): (&str, i64, &str), delta: &Value, finish: Option<
 
 fn whole(
     (id, created, model): (&str, i64, String),
-    content: String,
-    (reasoning_content, finish_reason): (Option<String>, &'static str),
+    content: Drawn,
+    (reasoning_content, finish_reason): (Option<Drawn>, &'static str),
     usage: TokenUsage,
 ) -> ChatCompletion {
     let message = Answer { role: "assistant", content, reasoning_content, refusal: () };

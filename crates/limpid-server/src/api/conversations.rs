@@ -8,7 +8,7 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::StatusCode;
 use limpid_core::{ConversationId, Role};
-use limpid_prompt::shown::{Unloaded, shown_json};
+use limpid_prompt::shown::Drawn;
 use limpid_runtime::said::{Said, said};
 use limpid_runtime::{ChatRequest, ConversationChoice};
 use limpid_store::{Conversation, StoredMessage};
@@ -17,7 +17,6 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::error::{ApiError, ErrorBody};
 use super::extract::{Path, Query, limit};
-use super::live_event::said as said_aloud;
 use super::state::Api;
 use super::wire::parse;
 
@@ -28,7 +27,8 @@ pub(super) struct ConversationView {
     /// `chat`, or what else it is for.
     kind: &'static str,
     /// Empty until it has one.
-    title: String,
+    #[schema(value_type = String)]
+    title: Drawn,
     profile: String,
     mode: Option<String>,
     /// The model as `provider/id`; absent: the one that is set for all.
@@ -92,7 +92,8 @@ pub(super) struct MessageView {
     by: &'static str,
     /// Its label: `owner`, `file`, `guest` or `outside`.
     trust: &'static str,
-    text: String,
+    #[schema(value_type = String)]
+    text: Drawn,
     /// Calls that it makes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
@@ -108,9 +109,11 @@ pub(super) struct MessageView {
 #[derive(Serialize, ToSchema)]
 pub(super) struct CallView {
     id: String,
-    name: String,
+    #[schema(value_type = String)]
+    name: Drawn,
     /// As the model wrote them.
-    arguments: String,
+    #[schema(value_type = String)]
+    arguments: Drawn,
 }
 
 /// Messages, oldest first.
@@ -124,7 +127,7 @@ impl ConversationView {
         Self {
             id: own.id.to_string(),
             kind: own.kind.as_str(),
-            title: said_aloud(&own.title),
+            title: Drawn::line(&own.title),
             profile: own.profile,
             mode: own.mode,
             model: own.model,
@@ -242,14 +245,14 @@ impl MessageView {
                 Said::Agent { words, result, .. } => ("agent", format!("{words}\n{result}").trim().to_owned()),
                 Said::HandedIn(text, _) => ("handed_in", text.to_owned()),
             },
-            Role::Assistant => ("model", Unloaded::whole(&message.text)),
+            Role::Assistant => ("model", message.text.clone()),
             Role::Tool => ("tool", message.text.clone()),
             Role::System => return None,
         };
         let calls = message.calls.iter().map(|call| CallView {
             id: call.id.to_string(),
-            name: said_aloud(&call.name),
-            arguments: shown_json(&call.arguments).into_owned(),
+            name: Drawn::line(&call.name),
+            arguments: Drawn::json(&call.arguments),
         });
         Some(Self {
             id: row.id.0,
@@ -257,7 +260,7 @@ impl MessageView {
             role: message.role.as_str(),
             by,
             trust: message.trust.as_str(),
-            text: said_aloud(&text),
+            text: Drawn::new(&text),
             calls: calls.collect(),
             call: message.call_id.as_ref().map(ToString::to_string),
             request: row.request.as_ref().map(ToString::to_string),

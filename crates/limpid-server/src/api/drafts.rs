@@ -5,14 +5,13 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::State;
-use limpid_prompt::shown::{exact_json, exact_line};
+use limpid_prompt::shown::Drawn;
 use limpid_store::{Draft, DraftId};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::error::{ApiError, ErrorBody};
 use super::extract::{Path, Query};
-use super::live_event::said;
 use super::state::Api;
 use super::wire::parse;
 
@@ -21,23 +20,30 @@ use super::wire::parse;
 pub(super) struct DraftView {
     id: i64,
     conversation: String,
-    tool: String,
+    #[schema(value_type = String)]
+    tool: Drawn,
     /// What would run.
-    arguments: String,
+    #[schema(value_type = String)]
+    arguments: Drawn,
     /// What a number or a key in the arguments stands for, such as the words of a memory.
-    about: Option<String>,
+    #[schema(value_type = Option<String>)]
+    about: Option<Drawn>,
     /// Where it would send or fetch something.
-    destination: Option<String>,
+    #[schema(value_type = Option<String>)]
+    destination: Option<Drawn>,
     /// The folder that relative paths begin at.
-    folder: String,
+    #[schema(value_type = String)]
+    folder: Drawn,
     /// Why it waits.
-    why: String,
+    #[schema(value_type = String)]
+    why: Drawn,
     /// The label of what led to it: `owner`, `file`, `guest` or `outside`.
     trust: &'static str,
     /// `open`, `approved`, `sending`, `sent`, `failed`, `refused` or `expired`.
     state: &'static str,
     /// What came of it.
-    detail: String,
+    #[schema(value_type = String)]
+    detail: Drawn,
     /// What a yes is bound to; an approval names it.
     hash: String,
     expires_ms: i64,
@@ -75,15 +81,15 @@ impl DraftView {
         Self {
             id: draft.id.0,
             conversation: new.conversation.to_string(),
-            tool: said(&new.tool),
-            arguments: exact_json(&new.arguments),
-            about: new.about.as_deref().map(exact_line),
-            destination: new.destination.as_deref().map(exact_line),
-            folder: exact_line(&new.folder),
-            why: exact_line(&new.why),
+            tool: Drawn::line(&new.tool),
+            arguments: Drawn::exact_json(&new.arguments),
+            about: new.about.as_deref().map(Drawn::exact_line),
+            destination: new.destination.as_deref().map(Drawn::exact_line),
+            folder: Drawn::exact_line(&new.folder),
+            why: Drawn::exact_line(&new.why),
             trust: new.trust.as_str(),
             state: draft.state.as_str(),
-            detail: said(&draft.detail),
+            detail: Drawn::new(&draft.detail),
             hash,
             expires_ms: new.expires_ms,
             changed_ms: draft.changed_ms,

@@ -5,6 +5,7 @@ use axum::http::StatusCode;
 use axum::http::header::{HeaderName, HeaderValue, RETRY_AFTER};
 use axum::response::{IntoResponse, Response};
 use limpid_core::FailureClass;
+use limpid_prompt::shown::Drawn;
 use limpid_runtime::AgentError;
 use limpid_store::StoreError;
 use serde::Serialize;
@@ -38,7 +39,8 @@ pub(super) struct ErrorBody {
 #[derive(Serialize, ToSchema)]
 struct ErrorInfo {
     /// What was wrong, and what to do.
-    message: String,
+    #[schema(value_type = String)]
+    message: Drawn,
     /// The kind: `invalid_request_error`, `authentication_error`, `permission_error`, `rate_limit_error` or `api_error`.
     #[serde(rename = "type")]
     kind: &'static str,
@@ -123,7 +125,7 @@ impl ApiError {
             500.. => "api_error",
             _ => "invalid_request_error",
         };
-        ErrorBody { error: ErrorInfo { message: self.message.clone(), kind, code: self.code, param: self.param } }
+        ErrorBody { error: ErrorInfo { message: Drawn::new(&self.message), kind, code: self.code, param: self.param } }
     }
 
     /// The same as a value.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use limpid_core::memory::Memory;
+use limpid_prompt::shown::Drawn;
 use limpid_runtime::tasks::trigger_words;
 use limpid_store::Task;
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,6 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::error::{ApiError, ErrorBody};
 use super::extract::{Path, Query, limit};
-use super::live_event::said;
 use super::state::Api;
 
 /// Which memories are listed.
@@ -30,8 +30,10 @@ pub(super) struct Which {
 #[derive(Serialize, ToSchema)]
 pub(super) struct MemoryView {
     id: i64,
-    key: String,
-    content: String,
+    #[schema(value_type = String)]
+    key: Drawn,
+    #[schema(value_type = String)]
+    content: Drawn,
     category: &'static str,
     pinned: bool,
     /// Its label: `owner`, `file`, `guest` or `outside`.
@@ -50,8 +52,10 @@ pub(super) struct MemoryList {
 #[derive(Serialize, ToSchema)]
 pub(super) struct TaskView {
     id: String,
-    description: String,
-    prompt: String,
+    #[schema(value_type = String)]
+    description: Drawn,
+    #[schema(value_type = String)]
+    prompt: Drawn,
     /// When, in words.
     when: String,
     /// `pending`, `disabled`, `completed`, `failed` or `cancelled`.
@@ -75,8 +79,8 @@ impl MemoryView {
     fn new(memory: &Memory) -> Self {
         Self {
             id: memory.id.0,
-            key: said(&memory.key),
-            content: said(&memory.content),
+            key: Drawn::line(&memory.key),
+            content: Drawn::new(&memory.content),
             category: memory.category.as_str(),
             pinned: memory.pinned,
             trust: memory.trust.as_str(),
@@ -92,8 +96,8 @@ impl TaskView {
         Self {
             id: task.id.to_string(),
             when: trigger_words(&task.new.trigger, agent.now(), &agent.zone()),
-            description: said(&task.new.description),
-            prompt: said(&task.new.prompt),
+            description: Drawn::new(&task.new.description),
+            prompt: Drawn::new(&task.new.prompt),
             status: task.standing.status.as_str(),
             next_ms: task.standing.next.map(jiff::Timestamp::as_millisecond),
             failures: task.standing.failures,

@@ -6,11 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use limpid_core::{CallId, ConversationId, TurnId};
-use limpid_prompt::shown::Unloaded;
 use limpid_runtime::{ApprovalAnswer, QuestionPart, TurnEvent, TurnHandle};
 use tokio::sync::{mpsc, watch};
 
-use super::live_event::{AnswerWord, LiveEvent, QuestionView};
+use super::live_event::{AnswerWord, LiveEvent, QuestionView, Streams};
 use crate::page::Page;
 use crate::questions::{Numbers, Question, Questions};
 
@@ -150,7 +149,7 @@ pub(super) fn follow(page: &Arc<Page>, live: Arc<Live>, mut handle: TurnHandle) 
         let (sender, mut answers) = mpsc::unbounded_channel::<(CallId, ApprovalAnswer)>();
         let mut own: Option<TurnId> = None;
         let mut is_elsewhere = false;
-        let mut unloaded = Unloaded::default();
+        let mut streams = Streams::default();
         let mut asked = Vec::new();
         loop {
             let event = tokio::select! {
@@ -162,6 +161,12 @@ pub(super) fn follow(page: &Arc<Page>, live: Arc<Live>, mut handle: TurnHandle) 
                 }
             };
             let Some(event) = event else { break };
+            let told = streams.next(&event);
+            let (before, told): (Vec<_>, Vec<_>) =
+                told.into_iter().partition(|told| matches!(told, LiveEvent::Reasoning { .. } | LiveEvent::Text { .. }));
+            for told in before.iter().filter(|_| !is_elsewhere) {
+                live.tell(told);
+            }
             match &event {
                 TurnEvent::Started { turn, .. } => {
                     is_elsewhere = !live.begins(turn.as_ref());
@@ -182,8 +187,8 @@ pub(super) fn follow(page: &Arc<Page>, live: Arc<Live>, mut handle: TurnHandle) 
                 }
                 _ => {}
             }
-            if let Some(event) = LiveEvent::of(&event, &mut unloaded).filter(|_| !is_elsewhere) {
-                live.tell(&event);
+            for told in told.iter().filter(|_| !is_elsewhere) {
+                live.tell(told);
             }
             if event.is_last() {
                 break;

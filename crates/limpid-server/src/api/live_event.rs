@@ -1,7 +1,7 @@
 //! What happens in a conversation, as a program is told it.
 
 use limpid_core::Usage;
-use limpid_prompt::shown::{Unloaded, exact_json, exact_line, shown, shown_json};
+use limpid_prompt::shown::{Drawn, DrawnPieces};
 use limpid_runtime::{ApprovalAnswer, Outcome, QuestionPart, TurnEvent};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -17,40 +17,48 @@ pub(super) enum LiveEvent {
         /// Its id.
         turn: Option<String>,
         /// The model that is asked.
-        model: String,
+        #[schema(value_type = String)]
+        model: Drawn,
     },
     /// More of what the model thinks.
     Reasoning {
         /// The words.
-        text: String,
+        #[schema(value_type = String)]
+        text: Drawn,
     },
     /// More of the answer.
     Text {
         /// The words.
-        text: String,
+        #[schema(value_type = String)]
+        text: Drawn,
     },
     /// What was said since the model was asked last does not count.
     Retrying {
         /// Why.
-        reason: String,
+        #[schema(value_type = String)]
+        reason: Drawn,
         /// The model that is asked now.
-        model: String,
+        #[schema(value_type = String)]
+        model: Drawn,
     },
     /// A tool is called.
     ToolStarted {
         /// The call.
         id: String,
         /// The tool.
-        name: String,
+        #[schema(value_type = String)]
+        name: Drawn,
         /// The arguments, as the model wrote them.
-        arguments: String,
+        #[schema(value_type = String)]
+        arguments: Drawn,
     },
     /// A tool came back.
     ToolDone {
         /// The call.
         id: String,
         /// What came of it.
-        result: String,
+        #[schema(value_type = String)]
+        result: Drawn,
     },
     /// Calls wait for the owner.
     Question {
@@ -69,12 +77,14 @@ pub(super) enum LiveEvent {
     /// Words that were sent while the turn runs; it answers them.
     Steered {
         /// The words.
-        text: String,
+        #[schema(value_type = String)]
+        text: Drawn,
     },
     /// Something to know.
     Notice {
         /// The words.
-        text: String,
+        #[schema(value_type = String)]
+        text: Drawn,
     },
     /// A request to a model was paid for.
     Usage {
@@ -92,14 +102,17 @@ pub(super) enum LiveEvent {
         /// `answered`, `cancelled` or `failed`.
         outcome: &'static str,
         /// The answer, where there is one.
-        answer: Option<String>,
+        #[schema(value_type = Option<String>)]
+        answer: Option<Drawn>,
         /// Why it failed.
-        message: Option<String>,
+        #[schema(value_type = Option<String>)]
+        message: Option<Drawn>,
     },
     /// The turn could not be carried on.
     Interrupted {
         /// Why.
-        message: String,
+        #[schema(value_type = String)]
+        message: Drawn,
     },
 }
 
@@ -111,19 +124,26 @@ pub(super) struct QuestionView {
     /// The call.
     call: String,
     /// The tool.
-    name: String,
+    #[schema(value_type = String)]
+    name: Drawn,
     /// What would run.
-    arguments: String,
+    #[schema(value_type = String)]
+    arguments: Drawn,
     /// What a number or a key in the arguments stands for, such as the words of a memory.
-    about: Option<String>,
+    #[schema(value_type = Option<String>)]
+    about: Option<Drawn>,
     /// Where it would send or fetch something.
-    destination: Option<String>,
+    #[schema(value_type = Option<String>)]
+    destination: Option<Drawn>,
     /// The folder that relative paths begin at.
-    folder: String,
+    #[schema(value_type = String)]
+    folder: Drawn,
     /// Why it waits.
-    reason: String,
+    #[schema(value_type = String)]
+    reason: Drawn,
     /// What `always` would cover; where it is absent, `always` is not offered.
-    pattern: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pattern: Option<Drawn>,
 }
 
 /// An answer to a call that waits.
@@ -165,55 +185,77 @@ impl QuestionView {
         Self {
             question,
             call: part.id.to_string(),
-            name: exact_line(&part.name),
-            arguments: exact_json(&part.arguments),
-            about: part.about.as_deref().map(exact_line),
-            destination: part.destination.as_deref().map(exact_line),
-            folder: exact_line(&part.folder),
-            reason: exact_line(&part.reason),
-            pattern: part.pattern.as_deref().map(exact_line),
+            name: Drawn::exact_line(&part.name),
+            arguments: Drawn::exact_json(&part.arguments),
+            about: part.about.as_deref().map(Drawn::exact_line),
+            destination: part.destination.as_deref().map(Drawn::exact_line),
+            folder: Drawn::exact_line(&part.folder),
+            reason: Drawn::exact_line(&part.reason),
+            pattern: part.pattern.as_deref().map(Drawn::exact_line),
         }
     }
 }
 
-/// A text as programs are given it: they show it to people, and print it, as it comes.
-pub(super) fn said(text: &str) -> String {
-    shown(text).into_owned()
+/// The texts of a turn that come in pieces.
+#[derive(Default)]
+pub(super) struct Streams {
+    text: DrawnPieces,
+    reasoning: DrawnPieces,
 }
 
-impl LiveEvent {
-    /// What a program is told of an event of a turn, whose answer comes in pieces.
-    pub(super) fn of(event: &TurnEvent, unloaded: &mut Unloaded) -> Option<Self> {
+impl Streams {
+    /// What a program is told of an event of a turn: what was held back of a text before it, and the event.
+    pub(super) fn next(&mut self, event: &TurnEvent) -> Vec<LiveEvent> {
+        let mut told = Vec::new();
+        if !matches!(event, TurnEvent::Reasoning(_)) {
+            told.push(LiveEvent::Reasoning { text: self.reasoning.pause() });
+        }
+        if !matches!(event, TurnEvent::Text(_)) {
+            told.push(LiveEvent::Text { text: self.text.pause() });
+        }
+        told.extend(self.event(event));
+        told.retain(|event| match event {
+            LiveEvent::Reasoning { text } | LiveEvent::Text { text } => !text.is_empty(),
+            _ => true,
+        });
+        told
+    }
+
+    fn event(&mut self, event: &TurnEvent) -> Option<LiveEvent> {
         Some(match event {
             // A question is told with its number.
             TurnEvent::Accepted { .. } | TurnEvent::FormAsked(_) | TurnEvent::ApprovalRequested { .. } => return None,
             TurnEvent::Started { turn, model, .. } => {
-                Self::Started { turn: turn.as_ref().map(ToString::to_string), model: model.clone() }
+                LiveEvent::Started { turn: turn.as_ref().map(ToString::to_string), model: Drawn::line(model) }
             }
-            TurnEvent::Reasoning(text) => Self::Reasoning { text: said(text) },
-            TurnEvent::Text(text) => Self::Text { text: unloaded.push(&said(text)) },
-            TurnEvent::Retrying { reason, model } => Self::Retrying { reason: said(reason), model: model.clone() },
-            TurnEvent::ToolStarted { id, name, arguments } => Self::ToolStarted {
+            TurnEvent::Reasoning(text) => LiveEvent::Reasoning { text: self.reasoning.push(text) },
+            TurnEvent::Text(text) => LiveEvent::Text { text: self.text.push(text) },
+            TurnEvent::Retrying { reason, model } => {
+                LiveEvent::Retrying { reason: Drawn::new(reason), model: Drawn::line(model) }
+            }
+            TurnEvent::ToolStarted { id, name, arguments } => LiveEvent::ToolStarted {
                 id: id.to_string(),
-                name: said(name),
-                arguments: shown_json(arguments).into_owned(),
+                name: Drawn::line(name),
+                arguments: Drawn::json(arguments),
             },
-            TurnEvent::ToolDone { id, result } => Self::ToolDone { id: id.to_string(), result: said(result) },
-            TurnEvent::Steered { text } => Self::Steered { text: said(text) },
+            TurnEvent::ToolDone { id, result } => {
+                LiveEvent::ToolDone { id: id.to_string(), result: Drawn::new(result) }
+            }
+            TurnEvent::Steered { text } => LiveEvent::Steered { text: Drawn::new(text) },
             TurnEvent::Usage { usage: Usage { input, cached, output, .. }, cost } => {
                 let cost_micro_usd = cost.map(|cost| cost.0);
-                Self::Usage { input: *input, cached: *cached, output: *output, cost_micro_usd }
+                LiveEvent::Usage { input: *input, cached: *cached, output: *output, cost_micro_usd }
             }
-            TurnEvent::Notice(text) => Self::Notice { text: said(text) },
+            TurnEvent::Notice(text) => LiveEvent::Notice { text: Drawn::new(text) },
             TurnEvent::Done { outcome, answer } => {
                 let (outcome, message) = match outcome {
                     Outcome::Answered { .. } => ("answered", None),
                     Outcome::Cancelled => ("cancelled", None),
-                    Outcome::Failed { message, .. } => ("failed", Some(said(message))),
+                    Outcome::Failed { message, .. } => ("failed", Some(Drawn::new(message))),
                 };
-                Self::Done { outcome, answer: answer.as_deref().map(|answer| Unloaded::whole(&said(answer))), message }
+                LiveEvent::Done { outcome, answer: answer.as_deref().map(Drawn::new), message }
             }
-            TurnEvent::Interrupted(message) => Self::Interrupted { message: said(message) },
+            TurnEvent::Interrupted(message) => LiveEvent::Interrupted { message: Drawn::new(message) },
         })
     }
 }

@@ -11,6 +11,7 @@ use axum::{Extension, Json};
 use futures_util::Stream;
 use futures_util::stream::unfold;
 use limpid_core::{ConversationId, Effort, Labelled};
+use limpid_prompt::shown::Drawn;
 use limpid_runtime::{ChatRequest, ConversationChoice, Input};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -51,7 +52,8 @@ pub(super) struct Taken {
     /// The mark after which the events of its turn come.
     after: Option<String>,
     /// What a command came to.
-    reply: Option<String>,
+    #[schema(value_type = Option<String>)]
+    reply: Option<Drawn>,
 }
 
 /// An answer to a call that waits.
@@ -119,7 +121,7 @@ pub(super) async fn say(
             Input::Message(text) => (text, None),
             Input::Reply(reply) => {
                 let conversation = reply.conversation.map(|id| id.to_string());
-                let taken = Taken { conversation, after: None, reply: Some(reply.text) };
+                let taken = Taken { conversation, after: None, reply: Some(Drawn::new(&reply.text)) };
                 return Ok((StatusCode::ACCEPTED, Json(taken)));
             }
         },

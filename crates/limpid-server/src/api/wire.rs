@@ -1,5 +1,6 @@
 //! What a client of OpenAI's chat completions says, as far as it is read here.
 
+use limpid_prompt::shown::Drawn;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -135,10 +136,12 @@ pub(super) struct Choice {
 pub(super) struct Answer {
     /// `assistant`
     pub(super) role: &'static str,
-    pub(super) content: String,
+    #[schema(value_type = String)]
+    pub(super) content: Drawn,
     /// What the model thought, where it shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) reasoning_content: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub(super) reasoning_content: Option<Drawn>,
     /// Nothing, always.
     #[schema(value_type = Option<String>)]
     pub(super) refusal: (),

@@ -9,13 +9,14 @@ use axum::response::{Html, IntoResponse as _, Redirect, Response};
 use axum::routing::{get, post};
 use axum::{Form, Router};
 use limpid_core::DraftState;
-use limpid_prompt::shown::{exact, exact_line, shown_line};
+use limpid_prompt::shown::shown_line;
 use limpid_runtime::AgentError;
 use limpid_store::{Draft, DraftId};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::chat::title;
+use super::exact::Exact;
 use super::forms::typed;
 use super::parts::fields;
 use super::shell::Shell;
@@ -37,14 +38,14 @@ struct Argument {
 struct DraftRow {
     id: i64,
     tool: String,
-    fields: Vec<(String, String)>,
-    arguments: String,
+    fields: Vec<(Exact, Exact)>,
+    arguments: Exact,
     /// What a number or a key in them stands for.
-    about: Option<String>,
-    destination: Option<String>,
-    folder: String,
-    why: String,
-    led_by: String,
+    about: Option<Exact>,
+    destination: Option<Exact>,
+    folder: Exact,
+    why: Exact,
+    led_by: Exact,
     is_foreign: bool,
     until: String,
     hash: String,
@@ -220,12 +221,12 @@ fn row(page: &Page, draft: &Draft) -> DraftRow {
         id: draft.id.0,
         tool: shown_line(&new.tool),
         fields: fields(&new.arguments),
-        arguments: exact(&new.arguments).into_owned(),
-        about: new.about.as_deref().map(|about| exact(about).into_owned()),
-        destination: new.destination.as_deref().map(exact_line),
-        folder: exact_line(&new.folder),
-        why: exact_line(&new.why),
-        led_by: shown_line(&new.led_by),
+        arguments: Exact::text(&new.arguments),
+        about: new.about.as_deref().map(Exact::text),
+        destination: new.destination.as_deref().map(Exact::line),
+        folder: Exact::line(&new.folder),
+        why: Exact::line(&new.why),
+        led_by: Exact::line(&new.led_by),
         is_foreign: new.trust.is_foreign(),
         until: page.clock(new.expires_ms),
         hash: new.bound_hash().to_owned(),

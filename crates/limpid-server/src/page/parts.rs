@@ -3,13 +3,14 @@
 
 use askama::Template;
 use limpid_core::message::{OWNER_SAID_NO, is_failure};
-use limpid_prompt::shown::{exact, exact_line, shown, shown_line};
+use limpid_prompt::shown::{shown, shown_line};
 use limpid_runtime::drafts::kept_in;
 use limpid_runtime::{ApprovalAnswer, QuestionPart};
 use limpid_store::DraftId;
 use serde_json::{Value, json};
 
 use super::attached::{File, Words};
+use super::exact::Exact;
 
 /// Characters of a call or a result in its line.
 const LINE: usize = 80;
@@ -77,14 +78,14 @@ struct Ask {
     /// The number by which it is answered.
     asked: u64,
     name: String,
-    fields: Vec<(String, String)>,
-    arguments: String,
+    fields: Vec<(Exact, Exact)>,
+    arguments: Exact,
     /// What a number or a key in them stands for.
-    about: Option<String>,
-    folder: String,
-    destination: Option<String>,
-    reason: String,
-    pattern: Option<String>,
+    about: Option<Exact>,
+    folder: Exact,
+    destination: Option<Exact>,
+    reason: Exact,
+    pattern: Option<Exact>,
     can_clean: bool,
 }
 
@@ -169,22 +170,22 @@ pub(super) fn ask(part: &QuestionPart, asked: u64, can_clean: bool) -> String {
         asked,
         name: shown_line(&part.name),
         fields: fields(&part.arguments),
-        arguments: exact(&part.arguments).into_owned(),
-        about: part.about.as_deref().map(|about| exact(about).into_owned()),
-        folder: exact_line(&part.folder),
-        destination: part.destination.as_deref().map(exact_line),
-        reason: exact_line(&part.reason),
-        pattern: part.pattern.as_deref().map(exact_line),
+        arguments: Exact::text(&part.arguments),
+        about: part.about.as_deref().map(Exact::text),
+        folder: Exact::line(&part.folder),
+        destination: part.destination.as_deref().map(Exact::line),
+        reason: Exact::line(&part.reason),
+        pattern: part.pattern.as_deref().map(Exact::line),
         can_clean,
     })
 }
 
 /// The arguments of a call, each with its name; none where they are no object.
-pub(super) fn fields(arguments: &str) -> Vec<(String, String)> {
+pub(super) fn fields(arguments: &str) -> Vec<(Exact, Exact)> {
     let value: Value = serde_json::from_str(arguments).unwrap_or_default();
     let fields = value.as_object().into_iter().flatten().map(|(name, value)| {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        (exact_line(name), exact(&value).into_owned())
+        (Exact::line(name), Exact::text(&value))
     });
     fields.collect()
 }

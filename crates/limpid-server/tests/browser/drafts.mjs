@@ -22,6 +22,29 @@ scenario("a question in the chat shows the call, and a yes carries it out", asyn
   is("after the yes", await ask("exists", { path: "asked.md" }), true);
 });
 
+scenario("questions that are not the same are not the same picture", async () => {
+  const page = await visitor();
+  const word = "H".repeat(170);
+  const texts = [`a ${word} b`, `a   ${word} b`, `a\n${word} b`, `a ${word} b\n`, `a ${word}\n  b`, `a ${word}\n      b`];
+  const seen = new Map();
+  for (const [at, content] of texts.entries()) {
+    await model.call("write_file", { path: "same.md", content });
+    await model.end();
+    await model.answer(`As you like ${at}.`);
+    await say(page, "write it");
+    const card = page.locator(".ask");
+    await sees("the question", () => card.locator("[data-answer=no]").count(), 1);
+    for (const width of [360, 1100, 1500]) {
+      await page.setViewportSize({ width, height: 900 });
+      const shot = (await card.locator("dl.foreign").screenshot({ animations: "disabled" })).toString("base64");
+      is(`at ${width} px what looks like text ${at}`, seen.get(shot) ?? at, at);
+      seen.set(shot, at);
+    }
+    await press(page.locator("[data-answer=no]"));
+    await sees("the answer", () => messages(page), (seen) => seen.at(-1)?.includes(`As you like ${at}.`));
+  }
+});
+
 scenario("a press that comes too early says so until the question may be answered", async () => {
   const page = await visitor();
   await model.call(...letter("early.md"));

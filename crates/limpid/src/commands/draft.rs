@@ -1,18 +1,24 @@
 //! `draft`.
 
+mod rows;
+
 use limpid_config::{MAX_FILE, regular_file};
 use limpid_core::DraftState;
-use limpid_prompt::shown::{exact, exact_line};
+use limpid_prompt::shown::exact_line;
 use limpid_runtime::Agent;
 use limpid_store::{Draft, DraftEvent, DraftId};
 use serde_json::{Value, json};
 
+use self::rows::Rows;
 use super::context::Context;
 use super::listing::{in_zone, tell_broken};
 use crate::cli::DraftCommand;
 use crate::confirm::confirmed;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
+
+/// Letters of a cell of a list.
+const LISTED: usize = 60;
 
 /// Carries out `draft …`.
 ///
@@ -53,16 +59,7 @@ pub async fn run(context: &Context, command: &DraftCommand) -> Result<(), Failur
 async fn looked_at(context: &Context, agent: &Agent, id: DraftId) -> Result<Option<String>, Failure> {
     let (draft, _) = agent.drafts().get(id).await?;
     let new = &draft.new;
-    let to = new.destination.clone().unwrap_or_else(|| "-".to_owned());
-    let mut fields = vec![("tool", new.tool.clone())];
-    fields.extend(new.about.clone().map(|about| ("about", about)));
-    fields.extend([("to", to), ("in", new.folder.clone()), ("why", new.why.clone())]);
-    let fields: Vec<_> = fields.into_iter().map(|(name, value)| (name, exact_line(&value))).collect();
-    output::tell_as_laid_out(&format!(
-        "{}\n{}",
-        output::behind_margin(&exact(&new.arguments)),
-        output::fields(&fields)
-    ));
+    output::tell_as_laid_out(&Rows::new().call(&draft).text());
     if !context.environment.stdin_is_terminal || draft.state != DraftState::Open {
         return Ok(Some(new.hash.clone()));
     }
@@ -99,13 +96,15 @@ async fn list(agent: &Agent, all: bool, json: bool) -> Result<(), Failure> {
             .rows
             .iter()
             .map(|draft| {
+                // A row that is wider than the screen would go on at its border.
+                let cell = |text: &str| output::one_line(&exact_line(text), LISTED);
                 vec![
                     draft.id.0.to_string(),
                     draft.state.to_string(),
                     in_zone(draft.new.expires_ms, &agent.zone()),
-                    draft.new.tool.clone(),
-                    draft.new.destination.clone().unwrap_or_default(),
-                    draft.new.why.clone(),
+                    cell(&draft.new.tool),
+                    cell(draft.new.destination.as_deref().unwrap_or_default()),
+                    cell(&draft.new.why),
                 ]
             })
             .collect();
@@ -126,20 +125,19 @@ async fn show(agent: &Agent, id: DraftId, json: bool) -> Result<(), Failure> {
     }
     let zone = agent.zone();
     let new = &draft.new;
-    let mut lines = vec![exact_line(&new.tool), output::behind_margin(&exact(&new.arguments))];
-    lines.extend(new.about.as_ref().map(|about| format!("about  {}", exact_line(about))));
-    lines.extend(new.destination.as_ref().map(|destination| format!("to     {}", exact_line(destination))));
-    lines.push(format!("in     {}", exact_line(&new.folder)));
-    lines.push(format!("why    {}", exact_line(&new.why)));
-    lines.push(format!("led by {}", new.led_by));
-    lines.push(format!("from   {} ({})", new.conversation, in_zone(new.now_ms, &zone)));
-    lines.push(format!("until  {}", in_zone(new.expires_ms, &zone)));
-    lines.push(format!("hash   {}", new.bound_hash()));
+    let from = format!("{} ({})", new.conversation, in_zone(new.now_ms, &zone));
+    let mut rows = Rows::new()
+        .call(&draft)
+        .field("led by", "")
+        .behind_margin(&new.led_by)
+        .field("from", &from)
+        .field("until", &in_zone(new.expires_ms, &zone))
+        .field("hash", new.bound_hash());
     for event in &events {
-        let line = format!("{}  {} {}", in_zone(event.at_ms, &zone), event.state, event.detail);
-        lines.push(line.trim_end().to_owned());
+        let state = format!("{} ({})", event.state, in_zone(event.at_ms, &zone));
+        rows = rows.field("state", &state).behind_margin(&event.detail);
     }
-    output::line(&lines.join("\n"))
+    output::line(&rows.text())
 }
 
 fn told(agent: &Agent, draft: &Draft, json: bool) -> Result<(), Failure> {
@@ -147,9 +145,11 @@ fn told(agent: &Agent, draft: &Draft, json: bool) -> Result<(), Failure> {
         return output::json("draft", &head(draft));
     }
     let at = in_zone(draft.changed_ms, &agent.zone());
-    output::tell(
-        format!("Draft {} {} ({at}). {}", draft.id.0, agent.drafts().in_words(draft), draft.detail).trim_end(),
-    );
+    output::tell(&format!("Draft {} {} ({at}).", draft.id.0, agent.drafts().in_words(draft)));
+    let detail = Rows::new().behind_margin(&draft.detail).text();
+    if !detail.is_empty() {
+        output::tell_as_laid_out(&detail);
+    }
     Ok(())
 }
 

@@ -9,6 +9,7 @@ mod drawn_files;
 #[cfg(target_os = "linux")]
 mod endless_file;
 mod equal_keys;
+mod exported_picture;
 mod failed_turn;
 mod fixed_fetches;
 mod flood_of_calls;
@@ -16,6 +17,8 @@ mod flood_of_calls;
 mod foreign_tests;
 #[cfg(unix)]
 mod found_names;
+#[cfg(unix)]
+mod framed_draft;
 mod granted_home;
 #[cfg(target_os = "linux")]
 #[cfg(target_os = "linux")]

@@ -35,6 +35,9 @@ const WIDE: [(char, char); 13] = [
 /// Shapes of an apostrophe in a word.
 const APOSTROPHES: [char; 4] = ['’', '\'', 'ʼ', 'ʻ'];
 
+/// Columns of a tab.
+const TAB: usize = 8;
+
 /// Flags that are those of the USA, Norway, France, Australia, Spain and St Helena by other names.
 const SAME_FLAGS: [&str; 10] = ["UM", "SJ", "BV", "MF", "CP", "HM", "EA", "AC", "TA", "IC"];
 
@@ -44,6 +47,7 @@ pub(super) fn mark(letters: &[char], odd: &mut [bool]) {
     let has_three_dots = letters.windows(3).any(|three| three == ['.', '.', '.']);
     let has_x = letters.split(|letter| !letter.is_alphanumeric()).any(|word| word == ['x']);
     mark_ends(letters, odd);
+    mark_indents(letters, odd);
     for (at, letter) in letters.iter().enumerate() {
         let (before, after) = (at.checked_sub(1).map(|at| letters[at]), letters.get(at + 1).copied());
         odd[at] |= match *letter {
@@ -83,6 +87,25 @@ fn mark_ends(letters: &[char], odd: &mut [bool]) {
     for (at, letter) in letters.iter().enumerate().rev() {
         is_end = *letter == '\n' || (is_end && matches!(letter, ' ' | '\t'));
         odd[at] |= is_end && *letter != '\n';
+    }
+}
+
+/// A tab at a line's beginning is as wide as eight blanks: what the text has first of the two stays.
+fn mark_indents(letters: &[char], odd: &mut [bool]) {
+    let (mut is_indent, mut at, mut has_tabs) = (true, 0, None);
+    while at < letters.len() {
+        let blanks = letters[at..].iter().take_while(|letter| **letter == ' ').count();
+        match letters[at] {
+            '\n' => is_indent = true,
+            '\t' if is_indent => odd[at] |= !*has_tabs.get_or_insert(true),
+            ' ' if is_indent && blanks >= TAB => {
+                let are_odd = *has_tabs.get_or_insert(false);
+                odd[at..at + blanks].iter_mut().for_each(|odd| *odd |= are_odd);
+            }
+            ' ' if is_indent => {}
+            _ => is_indent = false,
+        }
+        at += blanks.max(1);
     }
 }
 

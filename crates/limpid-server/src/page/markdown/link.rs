@@ -1,6 +1,7 @@
 //! Where a link leads: what is shown of its address and what is opened are made from the same parsed form, never from the letters that
 //! stood in the text.
 
+use limpid_core::ui::short_address;
 use url::Url;
 
 /// An address of the web or of a mail program.
@@ -31,12 +32,7 @@ impl Address {
 
     /// The same without what goes without saying.
     pub(super) fn short(&self) -> &str {
-        let url = self.0.as_str();
-        let short = ["https://", "http://", "mailto:"].iter().find_map(|start| url.strip_prefix(start)).unwrap_or(url);
-        match self.0.path() == "/" {
-            true => short.strip_suffix('/').unwrap_or(short),
-            false => short,
-        }
+        short_address(self.0.as_str())
     }
 
     /// Whether words say the address already.
