@@ -69,10 +69,10 @@ async fn a_button_and_a_picture_of_a_screen_show_all_that_is_sent_when_they_are_
     let url = "http://anchor.example/map?x=4711";
     let screen = json!({ "type": "column", "children": [
         { "type": "image", "url": url, "alt": "The map" },
-        { "type": "avatar", "name": "Eve", "imageUrl": url },
+        { "type": "avatar", "name": "Eve", "url": url },
         { "type": "button", "label": "Open it", "action": { "type": "open_url", "url": url } },
     ] });
-    let bench = PageBench::outside(&replies(&[&format!("Here:\n\n```kai-ui\n{screen}\n```\n")]), DYNAMIC).await;
+    let bench = PageBench::new(&replies(&[&format!("Here:\n\n```kai-ui\n{screen}\n```\n")]), DYNAMIC).await;
     let id = say(&bench, "new", "Where is it?").await;
     let html = thread(&bench, &id).await;
     assert_eq!(html.matches("<span class=\"faint\">anchor.example/map?x=4711</span>").count(), 3, "{html}");
