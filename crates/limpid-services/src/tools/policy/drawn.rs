@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use limpid_core::policy::FileChange;
-use limpid_prompt::shown::Unloaded;
+use limpid_prompt::shown::{Drawn, shown};
 use serde_json::Value;
 
 use crate::tools::policy::CallContext;
@@ -41,7 +41,7 @@ fn asks_when_opened(place: &Path, arguments: &Value) -> bool {
     }
     let is_text = ending.is_empty() || TEXTS.contains(&ending.as_str());
     let words = arguments.as_object().into_iter().flat_map(|fields| fields.values()).filter_map(Value::as_str);
-    is_text && words.into_iter().any(|text| text.contains(':') && Unloaded::whole(text) != text)
+    is_text && words.into_iter().any(|text| text.contains(':') && Drawn::new(text).as_str() != shown(text))
 }
 
 #[cfg(test)]
