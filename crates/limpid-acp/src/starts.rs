@@ -63,7 +63,7 @@ mod tests {
                 env: std::iter::once(("X".to_owned(), value)).collect(),
                 ..McpServerConfig::default()
             };
-            may_last(&server, &[project.clone()])
+            may_last(&server, std::slice::from_ref(&project))
         };
         for words in ["npx|-y|@scope/server", "python3|HOME/own/serve.py|--level=3", "uvx|server==1.2", "desk"] {
             assert!(lasts(words, "/there/x"), "{words}");
