@@ -17,7 +17,7 @@ use limpid_runtime::{ApprovalAnswer, QuestionPart, Tool};
 use serde_json::Value;
 
 use crate::session::Session;
-use crate::updates::{call, content};
+use crate::texts::{call, content};
 
 /// Bytes of the largest file of which a difference is shown.
 const LARGEST: u64 = 1024 * 1024;

@@ -13,7 +13,7 @@ use limpid_runtime::{ChatRequest, ModeState};
 use crate::errors::{of_agent, refused};
 use crate::plan;
 use crate::session::Session;
-use crate::updates;
+use crate::texts;
 
 /// Commands that begin or end a conversation, which an editor does itself.
 const EDITOR_COMMANDS: [&str; 2] = ["new", "exit"];
@@ -82,7 +82,7 @@ impl Session {
             }
         }
         let option = |id: &'static str, name: &'static str, current: String, values: Vec<String>| {
-            let values: Vec<SessionConfigSelectOption> = values.iter().map(|value| updates::value(value)).collect();
+            let values: Vec<SessionConfigSelectOption> = values.iter().map(|value| texts::value(value)).collect();
             SessionConfigOption::select(id, name, current, values)
         };
         let effort = effort.unwrap_or(config.effort).as_str().to_owned();
@@ -174,7 +174,7 @@ impl Session {
             let hint = about.map_or("[TEXT]", |command| command.arguments);
             let input =
                 (!hint.is_empty()).then(|| AvailableCommandInput::Unstructured(UnstructuredCommandInput::new(hint)));
-            Some(updates::command(name, &known.help).input(input))
+            Some(texts::command(name, &known.help).input(input))
         };
         let list: Vec<AvailableCommand> = known.into_iter().filter_map(command).collect();
         self.send(SessionUpdate::AvailableCommandsUpdate(AvailableCommandsUpdate::new(list)));

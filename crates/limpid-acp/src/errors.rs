@@ -3,7 +3,7 @@
 use agent_client_protocol::{Error, ErrorCode};
 use limpid_runtime::AgentError;
 
-use crate::updates::error;
+use crate::texts::error;
 
 /// What the editor asked for cannot be done.
 pub(crate) fn refused(why: &str) -> Error {

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::permission::{WIDTH, choose};
 use crate::session::Session;
-use crate::updates::option;
+use crate::texts::option;
 
 /// Choices that are options; more of them are too many to read.
 const OPTIONS: usize = 20;

@@ -11,7 +11,7 @@ use limpid_store::{Conversation, ConversationKind, NewSetting, StoreError};
 use serde::{Deserialize, Serialize};
 
 use crate::errors::{of_agent, refused};
-use crate::updates::listed;
+use crate::texts::listed;
 
 /// The setting of a conversation that holds it.
 const SETTING: &str = "editor";

@@ -33,6 +33,7 @@ mod servers;
 mod session;
 mod sessions;
 mod starts;
+mod texts;
 mod turn;
 mod updates;
 

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::calls::Calls;
 use crate::session::Session;
-use crate::updates::{content, option, titled};
+use crate::texts::{content, option, titled};
 
 /// Columns of a question.
 pub(crate) const WIDTH: usize = 100;

@@ -5,7 +5,7 @@ use limpid_core::goal::{CheckpointStatus, Goal, GoalStatus, Priority};
 use limpid_prompt::shown::Drawn;
 
 use crate::session::Session;
-use crate::updates;
+use crate::texts;
 
 /// Tells the plan as it is now. Without a goal it is empty.
 pub(crate) async fn tell(session: &Session) {
@@ -32,7 +32,7 @@ fn entries(goal: &Goal) -> Vec<PlanEntry> {
             GoalStatus::Active => PlanEntryStatus::InProgress,
             GoalStatus::Paused => PlanEntryStatus::Pending,
         };
-        return vec![updates::step(Drawn::line(goal.description()), priority, status)];
+        return vec![texts::step(Drawn::line(goal.description()), priority, status)];
     }
     let step = |step: &limpid_core::goal::Checkpoint| {
         let status = match step.status {
@@ -40,7 +40,7 @@ fn entries(goal: &Goal) -> Vec<PlanEntry> {
             CheckpointStatus::InProgress => PlanEntryStatus::InProgress,
             CheckpointStatus::Pending => PlanEntryStatus::Pending,
         };
-        updates::step(Drawn::line(&step.description), priority.clone(), status)
+        texts::step(Drawn::line(&step.description), priority.clone(), status)
     };
     goal.checkpoints().iter().map(step).collect()
 }

@@ -1,68 +1,12 @@
-//! What an editor is told, as it shows it. Its texts are Markdown to it, so each of them is a [`Drawn`]: the texts of the protocol are made
-//! here alone.
+//! What an editor is told while a session goes on.
 
 use std::sync::{MutexGuard, PoisonError};
 
-use agent_client_protocol::v1::schema::{
-    AvailableCommand, Content, ContentBlock, ContentChunk, Notice, NoticeSeverity, PermissionOption,
-    PermissionOptionKind, PlanEntry, PlanEntryPriority, PlanEntryStatus, SessionConfigSelectOption, SessionInfo,
-    SessionInfoUpdate, SessionNotification, SessionUpdate, ToolCall, ToolCallContent, ToolCallUpdateFields,
-};
-use agent_client_protocol::{Error, ErrorCode};
-use limpid_core::CallId;
+use agent_client_protocol::v1::schema::{SessionNotification, SessionUpdate};
 use limpid_prompt::shown::{Drawn, DrawnPieces};
 
 use crate::session::Session;
-
-/// A text.
-pub(crate) fn text(text: Drawn) -> ContentBlock {
-    ContentBlock::from(String::from(text))
-}
-
-/// A text as the content of a call.
-pub(crate) fn content(words: Drawn) -> ToolCallContent {
-    ToolCallContent::Content(Content::new(text(words)))
-}
-
-/// A call with its title.
-pub(crate) fn call(id: &CallId, title: Drawn) -> ToolCall {
-    ToolCall::new(id.as_str().to_owned(), title)
-}
-
-/// A question with its title.
-pub(crate) fn titled(title: Drawn) -> ToolCallUpdateFields {
-    ToolCallUpdateFields::new().title(String::from(title))
-}
-
-/// An answer that can be chosen.
-pub(crate) fn option(id: &str, name: Drawn, kind: PermissionOptionKind) -> PermissionOption {
-    PermissionOption::new(id.to_owned(), name, kind)
-}
-
-/// A step of a plan.
-pub(crate) fn step(words: Drawn, priority: PlanEntryPriority, status: PlanEntryStatus) -> PlanEntry {
-    PlanEntry::new(words, priority, status)
-}
-
-/// A value of a setting.
-pub(crate) fn value(value: &str) -> SessionConfigSelectOption {
-    SessionConfigSelectOption::new(value.to_owned(), Drawn::line(value))
-}
-
-/// A command with its help.
-pub(crate) fn command(name: String, help: &str) -> AvailableCommand {
-    AvailableCommand::new(name, Drawn::line(help))
-}
-
-/// A session of a list with its title.
-pub(crate) fn listed(info: SessionInfo, title: &str) -> SessionInfo {
-    info.title((!title.is_empty()).then(|| String::from(Drawn::line(title))))
-}
-
-/// What went wrong.
-pub(crate) fn error(code: ErrorCode, why: &str) -> Error {
-    Error::new(code, Drawn::new(why))
-}
+use crate::texts::{chunk, notice, retitled};
 
 /// The texts of a session that come in pieces.
 #[derive(Default)]
@@ -119,14 +63,14 @@ impl Session {
 
     /// What the owner has said.
     pub(crate) fn said(&self, said: &str) {
-        self.send(SessionUpdate::UserMessageChunk(ContentChunk::new(text(Drawn::new(said)))));
+        self.send(SessionUpdate::UserMessageChunk(chunk(Drawn::new(said))));
         self.begin_texts();
     }
 
     /// Something that the owner should know: as such where the editor has a place for it, else beside the answer.
     pub(crate) fn notice(&self, what: &str) {
         if self.takes_notices {
-            self.send(SessionUpdate::Notice(Notice::new(NoticeSeverity::Info, Drawn::line(what))));
+            self.send(SessionUpdate::Notice(notice(what)));
         } else {
             self.thought(&format!("{what}\n"));
         }
@@ -134,19 +78,19 @@ impl Session {
 
     /// Tells the title.
     pub(crate) fn titled(&self, title: Drawn, updated: Option<String>) {
-        let info = SessionInfoUpdate::new().title(String::from(title)).updated_at(updated);
+        let info = retitled(title).updated_at(updated);
         self.send(SessionUpdate::SessionInfoUpdate(info));
     }
 
     fn send_answer(&self, more: Drawn) {
         if !more.is_empty() {
-            self.send(SessionUpdate::AgentMessageChunk(ContentChunk::new(text(more))));
+            self.send(SessionUpdate::AgentMessageChunk(chunk(more)));
         }
     }
 
     fn send_thought(&self, more: Drawn) {
         if !more.is_empty() {
-            self.send(SessionUpdate::AgentThoughtChunk(ContentChunk::new(text(more))));
+            self.send(SessionUpdate::AgentThoughtChunk(chunk(more)));
         }
     }
 

@@ -141,7 +141,7 @@ fn texts_of_the_protocol_are_made_in_one_place() {
         let text = std::fs::read_to_string(&file).unwrap();
         let own = text.split("#[cfg(test)]").next().unwrap();
         let found: Vec<&str> = makers.into_iter().filter(|maker| own.contains(maker)).collect();
-        assert!(file.ends_with("updates.rs") || found.is_empty(), "{}: {found:?}", file.display());
+        assert!(file.ends_with("texts.rs") || found.is_empty(), "{}: {found:?}", file.display());
     }
 }
 

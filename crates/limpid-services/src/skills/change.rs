@@ -9,6 +9,7 @@ use limpid_store::{NewSkillEvent, SkillEvent, SkillEventId, SkillEventKind, Skil
 
 use crate::error::AgentError;
 use crate::skills::folder::{Folder, SKILL_FILE};
+use crate::skills::known::{hold_back, note_known};
 use crate::skills::listed::{ListedSkill, SkillStatus, place_name, state_of};
 use crate::skills::service::Skills;
 
@@ -195,7 +196,7 @@ impl Skills {
                     Some(known) => (known.shelf, path_of(known)?),
                     None => (shelf_of(&target.place), self.root(&target.place).join(&undone.skill)),
                 };
-                self.hold_back((place.0, &place.1), &version, by).await?;
+                hold_back(self, (place.0, &place.1), &version, by).await?;
                 version.write(&place.1)?;
             }
             (None, Some(known)) => self.take_away(known)?,
@@ -238,7 +239,7 @@ impl Skills {
         folder: &Folder,
         by: SkillWriter<'_>,
     ) -> Result<SkillVersion, AgentError> {
-        self.note_known((known.shelf, &path_of(known)?), folder, by).await?;
+        note_known(self, (known.shelf, &path_of(known)?), folder, by).await?;
         let states = self.store.skill_states().await?.rows;
         let hash = self.keep(folder)?;
         let place = place_name(known.shelf).to_owned();

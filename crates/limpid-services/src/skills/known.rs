@@ -15,49 +15,47 @@ use crate::tools::{Place, UnacceptedFiles, real};
 /// What the owner is told to have changed a file that holds again what waited for them.
 const UNDO: &str = "an undo";
 
-impl Skills {
-    /// Writes down which files of a skill are the owner's as they are.
-    pub(super) async fn note_known(
-        &self,
-        (shelf, root): (SkillSource, &Path),
-        folder: &Folder,
-        by: SkillWriter<'_>,
-    ) -> Result<(), AgentError> {
-        if shelf != SkillSource::Workspace {
-            return Ok(());
-        }
-        let unaccepted = UnacceptedFiles::read(&*self.store, &self.home).await?;
-        let is_owners = |(file, hash): &(&str, _)| !unaccepted.contains_hash(&Place::of(root, file), *hash);
-        let known = folder.hashes().filter(is_owners).map(|(file, hash)| {
-            let (path, source) = (real(&root.join(file)).display().to_string(), by.source.to_owned());
-            KnownContent { path, hash, source, now_ms: by.now_ms }
-        });
-        Ok(self.store.note_known(known.collect()).await?)
+/// Writes down which files of a skill are the owner's as they are.
+pub(super) async fn note_known(
+    skills: &Skills,
+    (shelf, root): (SkillSource, &Path),
+    folder: &Folder,
+    by: SkillWriter<'_>,
+) -> Result<(), AgentError> {
+    if shelf != SkillSource::Workspace {
+        return Ok(());
     }
+    let unaccepted = UnacceptedFiles::read(&*skills.store, &skills.home).await?;
+    let is_owners = |(file, hash): &(&str, _)| !unaccepted.contains_hash(&Place::of(root, file), *hash);
+    let known = folder.hashes().filter(is_owners).map(|(file, hash)| {
+        let (path, source) = (real(&root.join(file)).display().to_string(), by.source.to_owned());
+        KnownContent { path, hash, source, now_ms: by.now_ms }
+    });
+    Ok(skills.store.note_known(known.collect()).await?)
+}
 
-    /// Has the files of a version wait that never were the owner's, before it is written.
-    pub(super) async fn hold_back(
-        &self,
-        (shelf, root): (SkillSource, &Path),
-        version: &Folder,
-        by: SkillWriter<'_>,
-    ) -> Result<(), AgentError> {
-        if shelf != SkillSource::Workspace {
-            return Ok(());
-        }
-        let unaccepted = UnacceptedFiles::read(&*self.store, &self.home).await?;
-        let there = if root.is_dir() { Folder::read(root)? } else { Folder::default() };
-        for (file, hash) in version.hashes() {
-            let path = real(&root.join(file)).display().to_string();
-            let now = there.content(file);
-            let is_there = now.as_ref().is_some_and(|now| now.hash == hash);
-            if !is_there && !self.store.is_known(&path, hash).await? {
-                // One that waits already goes on with what it held first.
-                let before = unaccepted.last_known(&Place::of(root, file), now);
-                let (cause, at_ms) = (UNDO.to_owned(), by.now_ms);
-                self.store.wait_for_owner(WaitingFile { path, before, cause, at_ms, told: None }).await?;
-            }
-        }
-        Ok(())
+/// Has the files of a version wait that never were the owner's, before it is written.
+pub(super) async fn hold_back(
+    skills: &Skills,
+    (shelf, root): (SkillSource, &Path),
+    version: &Folder,
+    by: SkillWriter<'_>,
+) -> Result<(), AgentError> {
+    if shelf != SkillSource::Workspace {
+        return Ok(());
     }
+    let unaccepted = UnacceptedFiles::read(&*skills.store, &skills.home).await?;
+    let there = if root.is_dir() { Folder::read(root)? } else { Folder::default() };
+    for (file, hash) in version.hashes() {
+        let path = real(&root.join(file)).display().to_string();
+        let now = there.content(file);
+        let is_there = now.as_ref().is_some_and(|now| now.hash == hash);
+        if !is_there && !skills.store.is_known(&path, hash).await? {
+            // One that waits already goes on with what it held first.
+            let before = unaccepted.last_known(&Place::of(root, file), now);
+            let (cause, at_ms) = (UNDO.to_owned(), by.now_ms);
+            skills.store.wait_for_owner(WaitingFile { path, before, cause, at_ms, told: None }).await?;
+        }
+    }
+    Ok(())
 }

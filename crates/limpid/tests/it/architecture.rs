@@ -282,6 +282,7 @@ fn the_command_line_calls_the_agent_and_changes_nothing_by_itself() {
         "skill_events",
         "task",
         "tasks",
+        "typed",
     ];
     let changing: Vec<String> =
         store_methods().into_iter().filter(|method| !reads.contains(&method.as_str())).collect();

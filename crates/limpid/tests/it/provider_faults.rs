@@ -45,7 +45,7 @@ async fn an_answer_that_broke_off_is_shown_as_such() {
     let world = World::new("[[reply]]\ntext = [\"Milk \", \"is\"]\nfinish = \"error\"\n").await;
     assert_eq!(world.run(&["chat", "What is milk?"]).await.code, 4);
     let shown = world.run(&["conversation", "show", "last"]).await.out;
-    assert!(shown.contains("Milk is\n\n(incomplete: server: "), "{shown}");
+    assert!(shown.contains("> Milk is\n\n> (incomplete: server: "), "{shown}");
     let exported = world.run(&["conversation", "show", "last", "--json"]).await.out;
     assert!(exported.contains("\"incomplete\": \"server: "), "{exported}");
 }
