@@ -24,6 +24,9 @@ use crate::questions::Question;
 const GATHER: Duration = Duration::from_millis(40);
 const BLOCK: usize = 16 * 1024;
 
+/// What is said of an answer that is begun elsewhere, or anew after a restart.
+const ELSEWHERE: &str = "Answering. It shows here when it is whole.";
+
 /// Who follows a turn.
 struct Follower {
     page: Arc<Page>,
@@ -74,7 +77,7 @@ pub(super) async fn watch(page: &Arc<Page>, id: &ConversationId) -> Result<(), A
         return Ok(());
     }
     let name = page.agent.new_secret().split_off(48);
-    talk.show(Of::Status, &name, "status", "Answering");
+    talk.show(Of::Status, &name, "status", ELSEWHERE);
     let (page, id) = (Arc::clone(page), id.clone());
     tokio::spawn(async move {
         page.agent.conversations().wait_idle(&id).await;

@@ -101,7 +101,7 @@ scenario("an answer that was begun elsewhere is said to come, and comes", async 
   const page = await talk("before it");
   await ask("begin", { text: "from elsewhere" });
   await page.reload();
-  await sees("that it is at work", () => text(page, "#rate"), "Answering");
+  await sees("that it is at work", () => text(page, "#rate"), "Answering. It shows here when it is whole.");
   await model.answer("Far away.");
   await sees("the answer", () => text(page, "#thread"), (seen) => seen.includes("from elsewhere") && seen.includes("Far away."));
   await sees("that it is over", () => text(page, "#rate"), "");
