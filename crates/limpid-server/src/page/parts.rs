@@ -274,6 +274,8 @@ mod tests {
         );
         let buttons = own.split_once("<button").unwrap().1;
         assert!(!buttons.contains("send_email") && buttons.contains(">Always allow in this conversation<"), "{card}");
+        let about = QuestionPart { about: Some("memory 1: <b>tea".to_owned()), ..part("{}") };
+        assert!(ask(&about, 9, false).contains("<p>That is:</p>") && !card.contains("That is:"), "{card}");
         // What cannot be taken apart is open as it is.
         assert!(ask(&part("[1, 2]"), 8, false).contains("<details open>"));
     }

@@ -100,6 +100,30 @@ async fn a_question_is_answered_and_a_draft_approved_as_it_was_seen() {
     assert_eq!(bench.ask("/v1/drafts/900/refuse", &json!({})).await.0, StatusCode::NOT_FOUND);
 }
 
+// SUR-030 SEC-077
+#[tokio::test]
+async fn a_question_and_a_draft_say_what_a_number_stands_for() {
+    let script =
+        "[[reply]]\ncalls = [{ name = \"memory_forget\", arguments = { key = 1 } }]\n[[reply]]\ntext = \"Done.\"\n";
+    let config = "[tools]\ndefer = false\n[policy]\nask = [{ tool = \"memory_forget\" }]\n";
+    let bench = ApiBench::new(&script.repeat(2), config).await;
+    let memory = bench.page.agent.memory();
+    memory.remember("allergy", "no nuts", limpid_core::Category::General, "test").await.unwrap();
+    let (_, taken) = bench.ask("/v1/conversations/new/messages", &json!({ "text": "Tidy up" })).await;
+    let id = taken["conversation"].as_str().unwrap();
+    let after = taken["after"].as_str().unwrap();
+    let listen = || bench.get(&format!("/v1/conversations/{id}/events?after={after}"));
+    let told = events(listen(), |event| event["type"] == "question").await;
+    let part = &told.last().unwrap().1["parts"][0];
+    assert_eq!(part["about"], "memory 1, allergy: no nuts");
+    let question = part["question"].as_u64().unwrap();
+    assert_eq!(answer_of(&bench, id, question, "no").await, StatusCode::NO_CONTENT);
+    events(listen(), is_done).await;
+    assert_eq!(answer(bench.complete(&[("user", "Tidy up")], &json!({}))).await.0, StatusCode::OK);
+    let (_, drafts) = bench.look("/v1/drafts").await;
+    assert_eq!(drafts["drafts"][0]["about"], "memory 1, allergy: no nuts");
+}
+
 async fn answer_of(bench: &ApiBench, id: &str, question: u64, answer: &str) -> StatusCode {
     let body = json!({ "question": question, "answer": answer });
     bench.post(&format!("/v1/conversations/{id}/answers"), &body).send().await.unwrap().status()

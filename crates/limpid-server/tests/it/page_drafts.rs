@@ -104,6 +104,23 @@ async fn a_draft_of_a_chat_is_a_link_to_its_card_there() {
     assert!(!shown.contains("limpid draft show 2"), "{shown}");
 }
 
+// SUR-024 SEC-077
+#[tokio::test]
+async fn a_draft_of_a_memory_says_which_memory_that_is() {
+    let script =
+        "[[reply]]\ncalls = [{ name = \"memory_forget\", arguments = { key = 1 } }]\n[[reply]]\ntext = \"Done.\"\n";
+    let bench =
+        PageBench::new(script, "[tools]\ndefer = false\n[policy]\nask = [{ tool = \"memory_forget\" }]\n").await;
+    let memory = bench.agent.memory();
+    memory.remember("allergy", "no <b>nuts", limpid_core::Category::General, "test").await.unwrap();
+    let request = limpid_runtime::ChatRequest { text: "Tidy up".to_owned(), ..Default::default() };
+    let mut turn = bench.agent.chat(request).await.unwrap();
+    while turn.next().await.is_some() {}
+    let screen = bench.html("/activity").await;
+    let card = screen.split("id=\"d1\"").nth(1).unwrap();
+    assert!(card.contains("<p>That is:</p>") && card.contains("memory 1, allergy: no &#60;b&#62;nuts"), "{card}");
+}
+
 /// How an approval is answered, and whether the file is there after it.
 async fn approve(bench: &PageBench, hash: &str) -> (StatusCode, bool) {
     let response = bench.post("/drafts/1/approve", &[("hash", hash)]).send().await.unwrap();

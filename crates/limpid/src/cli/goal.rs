@@ -58,6 +58,9 @@ pub enum GoalCommand {
         /// What came of it
         #[arg(long, default_value = "", value_name = "TEXT")]
         summary: String,
+        /// Whose the words are.
+        #[command(flatten)]
+        mine: MineArgs,
         /// What holds for every one of these.
         #[command(flatten)]
         of: GoalArgs,

@@ -28,7 +28,8 @@ pub async fn run(agent: &Agent, command: &GoalCommand) -> Result<(), Failure> {
         }
         GoalCommand::Pause { goal, of } => told(&agent.goals().pause(&which(of), goal.as_deref()).await?, of.json),
         GoalCommand::Resume { goal, of } => told(&agent.goals().resume(&which(of), goal.as_deref()).await?, of.json),
-        GoalCommand::Complete { goal, summary, of } => {
+        GoalCommand::Complete { goal, summary, mine, of } => {
+            own(std::slice::from_ref(summary), mine.mine)?;
             told(&agent.goals().complete(&which(of), goal.as_deref(), summary).await?, of.json)
         }
         GoalCommand::Clear { of } => told(&agent.goals().clear(&which(of)).await?, of.json),

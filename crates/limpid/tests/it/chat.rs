@@ -82,6 +82,7 @@ async fn a_command_that_makes_words_the_owners_takes_no_letter() {
         &["task", "add", "--after", "2h", letter][..],
         &["memory", "add", "hotel", letter],
         &["goal", "create", letter],
+        &["goal", "complete", "--summary", letter],
     ] {
         let run = world.run(words).await;
         assert!(run.code == 2 && run.err.contains("--mine"), "{}", run.err);
