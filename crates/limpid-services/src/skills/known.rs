@@ -4,16 +4,13 @@
 use std::path::Path;
 
 use limpid_prompt::inputs::SkillSource;
-use limpid_store::{KnownContent, WaitingFile};
+use limpid_store::KnownContent;
 
 use crate::error::AgentError;
 use crate::skills::change::SkillWriter;
 use crate::skills::folder::Folder;
 use crate::skills::service::Skills;
 use crate::tools::{Place, UnacceptedFiles, real};
-
-/// What the owner is told to have changed a file that holds again what waited for them.
-const UNDO: &str = "an undo";
 
 /// Writes down which files of a skill are the owner's as they are.
 pub(super) async fn note_known(
@@ -51,10 +48,8 @@ pub(super) async fn hold_back(
         let now = there.content(file);
         let is_there = now.as_ref().is_some_and(|now| now.hash == hash);
         if !is_there && !skills.store.is_known(&path, hash).await? {
-            // One that waits already goes on with what it held first.
-            let before = unaccepted.last_known(&Place::of(root, file), now);
-            let (cause, at_ms) = (UNDO.to_owned(), by.now_ms);
-            skills.store.wait_for_owner(WaitingFile { path, before, cause, at_ms, told: None }).await?;
+            let waiting = unaccepted.waiting_again((&Place::of(root, file), path), now, by.now_ms);
+            skills.store.wait_for_owner(waiting).await?;
         }
     }
     Ok(())

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use limpid_core::policy::FileChange;
-use limpid_store::{FileContent, FileHash, FileVersionId, KnownContent, WaitingFile};
+use limpid_store::{FileContent, FileHash, FileVersionId, KnownContent};
 use limpid_tools::PathArgument;
 use limpid_tools::files::Links;
 
@@ -15,9 +15,6 @@ use super::unaccepted::Place;
 use crate::error::AgentError;
 use crate::memory::WriteSource;
 use crate::tools::policy::{PathResolver, QUOTED, links_on, real};
-
-/// What the owner is told to have changed a file that holds again what waited for them.
-const UNDO: &str = "an undo";
 
 impl FileHistory {
     /// Keeps what a file holds, writes down that it is about to be changed, and whether what it holds is the owner's.
@@ -56,10 +53,8 @@ impl FileHistory {
             return Ok(false);
         }
         let now = self.journal.content(name)?;
-        // One that waits already goes on with what it held first.
-        let before = self.unaccepted().await?.last_known(&self.place(name), now);
-        let cause = UNDO.to_owned();
-        database.wait_for_owner(WaitingFile { path, before, cause, at_ms: now_ms, told: None }).await?;
+        let waiting = self.unaccepted().await?.waiting_again((&self.place(name), path), now, now_ms);
+        database.wait_for_owner(waiting).await?;
         Ok(true)
     }
 

@@ -13,6 +13,9 @@ use crate::tools::policy::{links_on, real};
 /// Lines of a difference that a notice shows.
 const LINES: usize = 3;
 
+/// What the owner is told to have changed a file that holds again what waited for them.
+const UNDO: &str = "an undo";
+
 /// What the owner has not accepted yet.
 pub struct UnacceptedFiles {
     waiting: Vec<WaitingFile>,
@@ -112,12 +115,22 @@ impl UnacceptedFiles {
     }
 
     /// What a file held when it was the owner's last: what it holds now, or before the first program that runs and changed it.
-    pub(crate) fn last_known(&self, place: &Place, now: Option<FileContent>) -> Option<FileContent> {
+    fn last_known(&self, place: &Place, now: Option<FileContent>) -> Option<FileContent> {
         if now.as_ref().is_none_or(|now| !self.contains_hash(place, now.hash)) {
             return now;
         }
         let path = real(place.as_path()).display().to_string();
         self.runs.iter().find_map(|run| run.new.files.get(&path).cloned())
+    }
+
+    /// What waits once a file holds again what never was the owner's; one that waits already goes on with what it held first.
+    pub(crate) fn waiting_again(
+        &self,
+        (place, path): (&Place, String),
+        now: Option<FileContent>,
+        at_ms: i64,
+    ) -> WaitingFile {
+        WaitingFile { path, before: self.last_known(place, now), cause: UNDO.to_owned(), at_ms, told: None }
     }
 
     /// What a file said when the owner knew it last, for as long as something else waits in its place: none where nothing does, and
