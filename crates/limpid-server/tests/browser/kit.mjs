@@ -116,7 +116,12 @@ export async function talk(...all) {
   return page;
 }
 export const messages = (page) => page.locator(".msg").allInnerTexts();
-export const text = (page, selector) => page.locator(selector).first().innerText();
+/** What a user reads there: of what is hidden nothing, though `innerText` would say it. */
+export async function text(page, selector) {
+  const found = page.locator(selector).first();
+  await found.waitFor({ state: "attached" });
+  return await found.isVisible() ? found.innerText() : "";
+}
 
 const scenarios = [];
 export const scenario = (name, play) => scenarios.push([name, play]);
