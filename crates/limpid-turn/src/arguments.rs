@@ -12,6 +12,9 @@ use serde_json::{Map, Number, Value};
 /// How deep lists and objects may lie within each other.
 const DEPTH: u32 = 32;
 
+/// What the names begin with under which the JSON library hides a value in a text: it reads such an object as what it hides.
+const HIDDEN: &str = "$serde_json::private::";
+
 /// Reads the arguments of a call and writes them in their canonical form: one JSON object without white space, whose fields
 /// keep their order.
 ///
@@ -98,6 +101,9 @@ impl<'de> Visitor<'de> for Strict {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
         let mut fields = Map::new();
         while let Some(name) = entries.next_key::<String>()? {
+            if name.starts_with(HIDDEN) {
+                return Err(A::Error::custom(format!("no field may be called {name:?}")));
+            }
             let value = entries.next_value_seed(self.below()?)?;
             if fields.contains_key(&name) {
                 return Err(A::Error::custom(format!("the field {name:?} comes twice")));
@@ -163,6 +169,13 @@ mod tests {
             r#"{"x":[{"y":{"to":1,"to":2}}]}"#,
         ] {
             assert!(wrong(twice).contains("comes twice"), "{twice}");
+        }
+        for hidden in [
+            r#"{"$serde_json::private::RawValue":"{\"to\":\"b\"}"}"#,
+            r#"{"x":[{"$serde_json::private::Raw\u0056alue":null}]}"#,
+            r#"{"amount":{"$serde_json::private::Number":"1e400"}}"#,
+        ] {
+            assert!(wrong(hidden).contains("no field may be called"), "{hidden}");
         }
         for number in ["9007199254740993.0", "123456789012345678901234567890", "1e400", "0.1000000000000000000001"] {
             let text = format!(r#"{{"amount":{number}}}"#);
