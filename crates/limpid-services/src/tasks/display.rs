@@ -36,12 +36,25 @@ pub fn trigger_words(trigger: &Trigger, now: Timestamp, zone: &TimeZone) -> Stri
     }
 }
 
+/// The same in words that do not change while time passes: a question about a task stands for hours, and a yes is bound to them.
+pub(crate) fn lasting_words(trigger: &Trigger, zone: &str, own: &TimeZone) -> String {
+    let words = match trigger {
+        Trigger::Once(at) => at.to_zoned(own.clone()).strftime("once, on %a %-d %b %Y at %H:%M").to_string(),
+        other => trigger_words(other, Timestamp::UNIX_EPOCH, own),
+    };
+    on_clock(words, trigger, zone, own)
+}
+
 /// What makes a task run, by the owner's clock; a pattern goes by the clock of the task's zone, which is named when it is
 /// another one.
 pub fn when_words(task: &Task, now: Timestamp, own: &TimeZone) -> String {
-    let words = trigger_words(&task.new.trigger, now, own);
-    let other = zone_of(&task.new) != *own && matches!(task.new.trigger, Trigger::Cron { .. });
-    if other { format!("{words} ({})", task.new.zone) } else { words }
+    on_clock(trigger_words(&task.new.trigger, now, own), &task.new.trigger, &task.new.zone, own)
+}
+
+/// Names the zone whose clock a pattern goes by, where it is not the owner's.
+fn on_clock(words: String, trigger: &Trigger, zone: &str, own: &TimeZone) -> String {
+    let other = matches!(trigger, Trigger::Cron { zone, .. } if zone != own);
+    if other { format!("{words} ({zone})") } else { words }
 }
 
 /// A time by the owner's clock, and behind it by that of the task's zone when it shows another time.
@@ -72,15 +85,25 @@ pub fn status_words(task: &Task) -> String {
     }
 }
 
-/// A number of seconds in the largest unit that it is a whole number of.
+/// A number of seconds in the largest unit that it is a whole number of, as it stands behind "every".
 pub fn span_words(seconds: i64) -> String {
+    match in_units(seconds) {
+        (1, unit) => unit.to_owned(),
+        _ => count_words(seconds),
+    }
+}
+
+/// The same with its number, as it stands before "after": `1 hour`, `90 minutes`.
+pub(crate) fn count_words(seconds: i64) -> String {
+    let (count, unit) = in_units(seconds);
+    format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
+}
+
+fn in_units(seconds: i64) -> (i64, &'static str) {
     let units = [(86_400, "day"), (3_600, "hour"), (60, "minute")];
     let unit = units.into_iter().find(|(length, _)| seconds % length == 0);
     let (length, name) = unit.unwrap_or((1, "second"));
-    match seconds / length {
-        1 => name.to_owned(),
-        count => format!("{count} {name}s"),
-    }
+    (seconds / length, name)
 }
 
 /// Whether the year goes without saying.

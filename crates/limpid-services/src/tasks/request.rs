@@ -6,6 +6,7 @@ use limpid_core::task::{MissedPolicy, Standing, TaskKind, TaskStatus, Trigger, T
 use limpid_store::{NewTask, Task};
 
 use crate::error::AgentError;
+use crate::tasks::display::{count_words, lasting_words};
 use crate::tasks::requester::{Requester, zone_name};
 
 /// Characters of what a task is, for people.
@@ -92,6 +93,16 @@ impl TaskRequest {
 }
 
 impl When {
+    /// What whoever is asked about a task is told of its times, in the zone that is asked for or in theirs; none for what is no time,
+    /// which is refused without a question.
+    pub(crate) fn in_words(&self, zone: Option<&str>, requester: &Requester) -> Option<String> {
+        let zone = zone.unwrap_or_else(|| zone_name(&requester.zone));
+        Some(match self {
+            Self::In(seconds) => format!("once, {} after your yes", count_words(*seconds)),
+            other => lasting_words(&other.trigger(zone, requester).ok()?, zone, &requester.zone),
+        })
+    }
+
     fn trigger(&self, zone: &str, requester: &Requester) -> Result<Trigger, TriggerError> {
         let found = TimeZone::get(zone).map_err(|_| TriggerError::Zone(zone.to_owned()))?;
         match self {

@@ -11,6 +11,7 @@ use limpid_store::{Listed, Store, StoreError, Task};
 
 use crate::error::AgentError;
 use crate::host::Host;
+use crate::tasks::display::lasting_words;
 use crate::tasks::request::{TaskChange, TaskRequest};
 use crate::tasks::requester::Requester;
 use crate::tasks::stood::Stood;
@@ -87,14 +88,16 @@ impl Tasks {
 
     /// What the owner is told of the task that a call names by its number.
     pub(crate) async fn in_words(&self, id: &str) -> String {
-        match self.find_as(&Requester::owner(&self.host), id).await {
+        let owner = Requester::owner(&self.host);
+        match self.find_as(&owner, id).await {
             Ok(task) => {
                 let (new, status) = (&task.new, task.standing.status.as_str());
                 let what = match new.description == new.prompt {
                     true => new.prompt.clone(),
                     false => format!("{}: {}", new.description, new.prompt),
                 };
-                format!("task {}, {status}: {what}", task.id)
+                let when = lasting_words(&new.trigger, &new.zone, &owner.zone);
+                format!("task {}, {status}, due {when}: {what}", task.id)
             }
             Err(_) => "there is no such task".to_owned(),
         }

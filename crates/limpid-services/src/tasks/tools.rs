@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 pub use call::GROUP;
-use call::{NOT_SERVED, TIMES, key, local, one_of, requester};
+use call::{NOT_SERVED, TIMES, due, key, local, one_of, requester};
 
 use crate::tasks::request::{TaskRequest, When};
 use crate::tasks::requester::{Requester, zone_of};
@@ -82,6 +82,12 @@ impl Tool for Schedule {
     fn check(&self, arguments: &Value) -> Result<(), Sentence> {
         let arguments: ScheduleArguments = read_arguments(arguments.clone())?;
         arguments.request()?.check(&Requester::owner(&self.tasks.host)).map(drop).map_err(trouble)
+    }
+
+    async fn concerns(&self, arguments: &Value) -> Option<String> {
+        let arguments: ScheduleArguments = read_arguments(arguments.clone()).ok()?;
+        let request = arguments.request().ok()?;
+        due(&request.when, request.zone.as_deref(), &self.tasks)
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

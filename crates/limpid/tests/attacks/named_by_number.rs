@@ -8,6 +8,11 @@ fn wants() -> Vec<Planned> {
     vec![
         ("memory_update", json!({ "id": 1, "content": "Ada likes black tea." })),
         ("cancel_task", json!({ "task_id": "1" })),
+        ("schedule_task", json!({ "description": "x", "prompt": "Water the plants", "cron": "0 9 * * 1" })),
+        (
+            "schedule_task",
+            json!({ "description": "x", "prompt": "Water them", "execute_at": "2036-11-29T06:00:00-08:00" }),
+        ),
     ]
 }
 
@@ -28,7 +33,14 @@ async fn the_question_says_what_the_number_stands_for() {
     let memory = attack.world.done(&["draft", "show", "1"]).await;
     assert!(memory.contains("about  memory 1, allergy: Ada must not have penicillin.\n"), "{memory}");
     let task = attack.world.done(&["draft", "show", "2"]).await;
-    assert!(task.contains("about  task 1, pending: take the heart pills\n"), "{task}");
+    assert!(
+        task.contains("about  task 1, pending, due once, on ") && task.contains(": take the heart pills\n"),
+        "{task}"
+    );
+    let repeated = attack.world.done(&["draft", "show", "3"]).await;
+    assert!(repeated.contains("about  due on Mon at 9:00\n"), "{repeated}");
+    let once = attack.world.done(&["draft", "show", "4"]).await;
+    assert!(once.contains("about  due once, on Sat 29 Nov 2036 at 14:00\n"), "{once}");
 }
 
 // SEC-075 SEC-077

@@ -5,7 +5,9 @@ use jiff::tz::TimeZone;
 use limpid_core::{Sentence, Trust, sentence};
 use serde_json::Value;
 
+use crate::tasks::request::When;
 use crate::tasks::requester::Requester;
+use crate::tasks::service::Tasks;
 use crate::tools::{ToolContext, echoed};
 
 /// The group of these tools.
@@ -25,6 +27,11 @@ pub(super) fn one_of<T>(said: impl Iterator<Item = T>, names: &str) -> Result<T,
         Err(said) if said.is_empty() => Err(sentence!("when is missing: give exactly one of {}", echoed(names))),
         Err(said) => Err(sentence!("{} times are given: give exactly one of {}", said.len(), echoed(names))),
     }
+}
+
+/// What whoever is asked about a task is told of its times.
+pub(super) fn due(when: &When, zone: Option<&str>, tasks: &Tasks) -> Option<String> {
+    Some(format!("due {}", when.in_words(zone, &Requester::owner(&tasks.host))?))
 }
 
 /// A call made again after a crash is the same task.

@@ -229,7 +229,17 @@ impl Tool for Cron {
     }
 
     async fn concerns(&self, arguments: &Value) -> Option<String> {
-        Some(self.tasks.in_words(arguments["job_id"].as_str()?).await)
+        let arguments: Arguments = read_arguments(arguments.clone()).ok()?;
+        let when = one_of(times(&arguments), TIMES).ok();
+        let due = when.and_then(|when| call::due(&when, given(arguments.tz.clone()).as_deref(), &self.tasks));
+        let job = match given(arguments.job_id) {
+            Some(id) => Some(self.tasks.in_words(&id).await),
+            None => None,
+        };
+        match (job, due) {
+            (Some(job), Some(due)) => Some(format!("from now on {due}; before, {job}")),
+            (job, due) => job.or(due),
+        }
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

@@ -93,3 +93,44 @@ async fn a_guest_sees_and_changes_the_tasks_of_their_own_chat_only() {
     }
     call(&guest, json!({ "action": "remove", "job_id": "2" })).await.unwrap();
 }
+
+// SEC-075 SEC-077
+#[tokio::test]
+async fn a_question_about_a_job_says_when_it_is_due_in_words_that_last() {
+    let home = tempfile::tempdir().unwrap();
+    let tasks = tasks(home.path()).await;
+    let cron = cron::Cron::new(tasks.clone());
+    let own = context("a", Trust::Owner);
+    let first = json!({ "action": "add", "message": "drink", "cron_expr": "0 9 * * 1", "tz": "Europe/Berlin" });
+    cron.run(&own, first.clone()).await.unwrap();
+    let mut told = Vec::new();
+    for call in [
+        first,
+        json!({ "action": "add", "message": "drink", "at_seconds": 3600 }),
+        json!({ "action": "add", "message": "drink", "every_seconds": 5400 }),
+        json!({ "action": "add", "message": "drink", "every_seconds": 5 }),
+        json!({ "action": "update", "job_id": "1", "every_seconds": 3600 }),
+        json!({ "action": "remove", "job_id": "1" }),
+        json!({ "action": "remove", "job_id": "7" }),
+    ] {
+        told.push(cron.concerns(&call).await.unwrap_or_default());
+    }
+    insta::assert_snapshot!(told.join("\n"), @"
+    due on Mon at 9:00 (Europe/Berlin)
+    due once, 1 hour after your yes
+    due every 90 minutes
+
+    from now on due every hour; before, task 1, pending, due on Mon at 9:00 (Europe/Berlin): drink
+    task 1, pending, due on Mon at 9:00 (Europe/Berlin): drink
+    there is no such task
+    ");
+    let schedule = Schedule { name: "schedule_task", tasks };
+    let at = |time: &str| json!({ "description": "d", "prompt": "p", "execute_at": time, "zone": "Europe/Berlin" });
+    for (time, words) in [
+        ("2036-07-01T09:00", Some("due once, on Tue 1 Jul 2036 at 07:00")),
+        ("2036-07-01T09:00:00Z", Some("due once, on Tue 1 Jul 2036 at 09:00")),
+        ("2016-07-01T09:00:00Z", None),
+    ] {
+        assert_eq!(schedule.concerns(&at(time)).await.as_deref(), words, "{time}");
+    }
+}
