@@ -92,6 +92,23 @@ pub fn inside(fenced: &str) -> &str {
     enclosed.unwrap_or(fenced)
 }
 
+/// A text that ends with a boundary: the words before it, and what it encloses; none for any other.
+///
+/// ```
+/// use limpid_prompt::boundary::{fence, last};
+/// let text = format!("It returned:\n\n{}", fence("Hi", "0123456789abcdef"));
+/// assert_eq!(last(&text), Some(("It returned:\n\n", "Hi")));
+/// assert_eq!(last("It returned: nothing"), None);
+/// ```
+pub fn last(text: &str) -> Option<(&str, &str)> {
+    let starts =
+        text.match_indices(QUOTES_A_STRANGER).filter(|(at, _)| text[..*at].is_empty() || text[..*at].ends_with('\n'));
+    starts.map(|(at, _)| text.split_at(at)).find_map(|(before, fenced)| {
+        let quoted = inside(fenced);
+        (quoted.len() < fenced.len()).then_some((before, quoted))
+    })
+}
+
 /// The line before foreign text, with its line break.
 pub(crate) fn open(tag: &str) -> String {
     format!("{QUOTES_A_STRANGER}{tag}]\n")

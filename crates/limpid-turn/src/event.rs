@@ -53,7 +53,7 @@ pub enum Event {
     },
     /// The person sent another message while the turn ran.
     Steer(Message),
-    /// The turn ends once every call under way has; what waits then is for the next turn.
+    /// The turn ends, answered, once every call under way has; what waits then is for the next turn.
     EndAfterCalls,
     /// The person stopped the turn.
     Cancel,

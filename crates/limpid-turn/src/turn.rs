@@ -11,7 +11,7 @@ use limpid_core::message::OWNER_SAID_NO;
 use limpid_core::{CallId, FailureClass, Labelled, Message, Role, ToolCall, sentence};
 
 use crate::effect::{Approval, Effect, HeldCall, Outcome, PlannedCall};
-use crate::event::{Event, ToolOutcome, Why};
+use crate::event::{Event, Finish, ToolOutcome, Why};
 use crate::turn::calls::{Cap, Repeated, result_message};
 
 pub use start::{Limits, OfferedTool, TurnStart};
@@ -256,7 +256,8 @@ impl Turn {
         let mut batch = self.take_batch();
         if self.ends {
             let mut effects = vec![self.store(batch)];
-            effects.extend(self.end(Outcome::Cancelled));
+            // Nobody stopped it: what the calls came to is its answer.
+            effects.extend(self.end(Outcome::Answered { finish: Finish::Stop }));
             return Some(effects);
         }
         batch.append(&mut self.queue);

@@ -18,6 +18,10 @@ use crate::clean::clean;
 use crate::event::TurnEvent;
 use crate::turn::running::RunningTurn;
 
+/// What stands before what a call came to.
+const DONE: &str =
+    "The action you approved was done. What others wrote is put aside and is not read here any more. It returned:";
+
 /// The calls of a turn that ends with a clean window, and what they came to.
 #[derive(Default)]
 pub(super) struct CleanEnd {
@@ -52,7 +56,7 @@ pub(super) async fn settle(turn: &mut RunningTurn, end: CleanEnd) -> Result<(), 
     let conversation = turn.writer.lease().conversation.clone();
     for (id, said) in outcomes {
         let (text, trust) = said.into_parts();
-        let text = Labelled::new(format!("Result of the action you approved:\n\n{text}"), trust);
+        let text = Labelled::new(format!("{DONE}\n\n{text}"), trust);
         let key = format!("clean/{}/{id}", turn.id());
         turn.deps.deliveries.notice(Some(&conversation), &key, "Done in a clean window", text).await?;
     }

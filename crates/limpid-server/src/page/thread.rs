@@ -6,6 +6,7 @@ use limpid_core::goal::WithoutMarkers;
 use limpid_core::quiet::without_quiet;
 use limpid_core::ui::trees;
 use limpid_core::{CallId, ConversationId, FailureClass, MessageId, Money, Role, Trust, TurnId, Usage};
+use limpid_prompt::boundary;
 use limpid_prompt::shown::{shown, shown_line};
 use limpid_runtime::drafts::{held_as, kept_in};
 use limpid_runtime::earlier::sayable;
@@ -65,6 +66,8 @@ pub(super) enum Entry {
 /// A part of an answer.
 pub(super) enum Block {
     Said(String),
+    /// What others wrote, in words of the program's.
+    Quoted(String),
     Called(Call),
     Note(String),
     /// A draft, with the way to it.
@@ -312,9 +315,12 @@ impl Reader<'_> {
             blocks.push(Block::Kept(kept(id)));
             text = more.to_owned();
         }
+        let quoted = boundary::last(&text).filter(|_| row.request.is_none());
+        let (text, quoted) = quoted.map_or((&*text, None), |(before, quoted)| (before, Some(quoted)));
         if !text.trim().is_empty() {
-            blocks.push(Block::Said(drawn(&text, standing)));
+            blocks.push(Block::Said(drawn(text, standing)));
         }
+        blocks.extend(quoted.map(|quoted| Block::Quoted(shown(quoted).into_owned())));
         for call in &row.message.calls {
             let result = results.get(&(&row.turn, &call.id));
             let drafted =
