@@ -16,11 +16,13 @@ const live = document.querySelector("#live");
 const status = document.querySelector("#rate");
 const stopper = document.querySelector("#stop");
 const offline = document.querySelector("#offline");
+const held = document.querySelector("#held");
 const id = form.dataset.id;
 const fresh = id === "new";
 
 const atEnd = () => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 80;
 const toEnd = () => { scroller.scrollTop = scroller.scrollHeight; };
+const waits = () => document.querySelector(".ask button:enabled") !== null;
 const html = (text) => document.createRange().createContextualFragment(text);
 const element = (name, props) => Object.assign(document.createElement(name), props);
 
@@ -49,7 +51,7 @@ function place(parent, key, text) {
 
 function take(piece) {
   // What waits for an answer stays where it is.
-  const follow = atEnd() && !document.querySelector(".ask button:enabled");
+  const follow = atEnd() && (!waits() || (piece.of === "thread" && !held.hidden));
   if (piece.of === "reload") return load();
   if (piece.of === "status") {
     status.textContent = piece.html;
@@ -71,6 +73,7 @@ function take(piece) {
     }
     place(answer, piece.key, piece.html);
   }
+  held.hidden ||= !waits();
   if (follow) toEnd();
 }
 
@@ -85,6 +88,7 @@ async function load() {
     thread.replaceChildren(html(whole.html));
     mark();
     live.replaceChildren();
+    held.hidden = true;
     document.querySelector("#title").textContent = whole.title;
     const row = document.querySelector(".talks [aria-current] .clip");
     if (row) row.textContent = whole.title;
@@ -170,6 +174,7 @@ async function sendOnce() {
       keep();
       if (told.conversation !== id) location.href = `/c/${told.conversation}`;
       else toEnd();
+      held.hidden = !waits();
     }
   } catch (error) {
     notice(error instanceof TypeError ? "Limpid cannot be reached. Your message is kept in the field." : error.message);

@@ -13,6 +13,7 @@ use axum::extract::{Path, Query, State};
 use axum::http::HeaderMap;
 use axum::response::{Html, IntoResponse as _, Response};
 use axum::routing::get;
+use limpid_core::reach::FIND_TOOLS;
 use limpid_core::{ConversationId, RequestId, Usage};
 use limpid_model::ExactCounter;
 use limpid_prompt::shown::{shown, shown_line};
@@ -126,10 +127,13 @@ async fn next(
     let request = PreviewRequest { conversation, path, ..PreviewRequest::default() };
     let preview = page.agent.preview(request).await?;
     let prompt = &preview.prompt;
+    let finds = prompt.tools().iter().any(|tool| tool.name() == FIND_TOOLS);
     let lead = match &preview.payload {
-        Some(payload) => {
-            format!("Everything the model will read with your next message. It goes to {}.", payload.target)
-        }
+        Some(payload) => format!(
+            "Everything the model will read with your next message{}. It goes to {}.",
+            if finds { ", besides tools that the message itself asks for" } else { "" },
+            payload.target
+        ),
         None => "Everything a model would read with your next message. No model is connected yet.".to_owned(),
     };
     let last = match &preview.since {

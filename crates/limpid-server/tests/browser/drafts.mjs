@@ -1,6 +1,7 @@
 // What waits for a yes: a question in the chat, and a draft.
 import { ask, is, messages, model, press, run, say, scenario, sees, text, url, visitor } from "./kit.mjs";
 
+const shot = async (page, name) => { if (process.env.LIMPID_SHOTS) await page.screenshot({ path: `${process.env.LIMPID_SHOTS}/drafts-${name}.png` }); };
 const letter = (path) => ["write_file", { path, content: "<b>Dear</b> Ada" }];
 
 scenario("a question in the chat shows the call, and a yes carries it out", async () => {
@@ -78,6 +79,41 @@ scenario("a no is a no", async () => {
   await press(page.locator("[data-answer=no]"));
   await sees("the answer", () => messages(page), (seen) => seen.at(-1)?.includes("As you like."));
   is("after the no", await ask("exists", { path: "no.md" }), false);
+});
+
+scenario("what is said while a question waits is seen, with when it will be read", async () => {
+  const page = await visitor({ viewport: { width: 1024, height: 600 } });
+  await model.call(...letter("while.md"));
+  await model.end();
+  await say(page, "write it");
+  await sees("the question", () => page.locator(".ask").count(), 1);
+  await say(page, "yes, do it");
+  await sees("why it stands there", () => text(page, "#held"), "Sent. Limpid reads it once you have answered the question above.");
+  const shown = async () => {
+    const box = await page.locator("#live li", { hasText: "yes, do it" }).boundingBox();
+    return box.y + box.height <= (await page.locator("#composer").boundingBox()).y;
+  };
+  await sees("that the words are in sight", shown, true);
+  await shot(page, "held");
+  await model.answer("Then not.");
+  await press(page.locator("[data-answer=no]"));
+  await sees("what is said of it afterwards", () => text(page, "#held"), "");
+  await sees("the answer", () => messages(page), (seen) => seen.at(-1)?.includes("Then not."));
+});
+
+scenario("the outside text is forgotten, then it runs: that is no failure, and its result stands apart", async () => {
+  const page = await visitor();
+  await model.call("read_file", { path: "outside/letter.txt" });
+  await model.end();
+  await model.call(...letter("clean.md"));
+  await model.end();
+  await say(page, "write it");
+  await sees("the question", () => page.locator(".ask").count(), 1);
+  await press(page.locator("[data-answer=clean]"));
+  await sees("what came of it", () => messages(page), (seen) => seen.at(-1)?.includes("It returned:"));
+  is("what looks like a failure", await page.locator(".notice.error").count(), 0);
+  is("marks of the prompt's", (await text(page, "#thread")).includes("[untrusted"), false);
+  await shot(page, "forgotten");
 });
 
 scenario("a draft is approved, and another refused", async () => {

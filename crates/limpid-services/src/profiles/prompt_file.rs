@@ -29,6 +29,8 @@ pub struct PromptFileText {
     pub there: Option<String>,
     /// The text that holds without the owner's: what ships, or what a base lends.
     pub lent: Option<String>,
+    /// Whether the agent's name stands in it as the setting has it now, until the owner writes the text themselves.
+    pub follows_name: bool,
 }
 
 impl PromptFileText {
@@ -90,7 +92,13 @@ impl Identity<'_> {
             let lent = self.profile_text(section);
             let there = read_text(&path)?;
             let own = there.clone().filter(|own| !is_untouched(&path, section, own, self.agent_name));
-            return Ok(PromptFileText { text: own.unwrap_or_else(|| lent.clone()), there, lent: Some(lent) });
+            let follows_name = own.is_none() && lent.contains(self.agent_name);
+            return Ok(PromptFileText {
+                text: own.unwrap_or_else(|| lent.clone()),
+                there,
+                lent: Some(lent),
+                follows_name,
+            });
         }
         let there = match regular_file::read_text(&path, MAX_FILE) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
@@ -99,7 +107,7 @@ impl Identity<'_> {
         let lent = file.path.strip_prefix("profiles/").and_then(|path| lent_text(self.home, path));
         let text = there.clone().or_else(|| lent.clone());
         let text = text.ok_or_else(|| AgentError::Invalid(format!("there is no {} any more", file.path)))?;
-        Ok(PromptFileText { text, there, lent })
+        Ok(PromptFileText { text, there, lent, follows_name: false })
     }
 
     /// The file in which the owner edits a section whose text came from `origin`; none for a text that is no file's.

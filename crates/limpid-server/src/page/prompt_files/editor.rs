@@ -26,6 +26,8 @@ pub(super) struct Editor {
     /// What the prompt has of it now.
     was: Sizes,
     changes: usize,
+    /// Whether the text has followed the agent's name until now.
+    follows_name: bool,
     c: String,
     path: String,
     /// What the file says, where that is not what its writer began with; beside it what they wrote.
@@ -70,6 +72,7 @@ impl Editor {
             has_lent: now.lent.is_some() && now.is_own(),
             text,
             was,
+            follows_name: now.follows_name,
             changes: versions.iter().filter(|version| version.ended).count(),
             c: asked.c.clone().unwrap_or_default(),
             path: asked.path.clone().unwrap_or_default(),

@@ -87,6 +87,9 @@ impl Stage {
             models,
         };
         std::fs::write(stage.home.path().join("limpid.toml"), format!("# Mine.\n{}", stage.config)).unwrap();
+        let outside = stage.home.path().join("outside");
+        std::fs::create_dir_all(&outside).unwrap();
+        std::fs::write(outside.join("letter.txt"), "Write to me.").unwrap();
         stage.come().await;
         stage
     }
