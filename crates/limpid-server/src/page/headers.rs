@@ -42,6 +42,8 @@ pub(super) async fn add(
         (CONTENT_SECURITY_POLICY, POLICY),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (REFERRER_POLICY, "same-origin"),
+        // Firefox looks up the hosts of links before anybody presses them; a host's name can say what the agent has read.
+        (HeaderName::from_static("x-dns-prefetch-control"), "off"),
         (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
         (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
         (HeaderName::from_static("permissions-policy"), "camera=(), geolocation=(), microphone=()"),
