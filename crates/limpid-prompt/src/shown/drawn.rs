@@ -131,6 +131,10 @@ mod tests {
             ("```\n```~\n<img src=x>\n```\n<img src=x>", "```\n```~\n< img src=x>\n```\n< img src=x>"),
             ("   ```\n```\n<img src=x>", "   ```\n```\n< img src=x>"),
             ("$$\n\n```\n$$\n<img src=x>", "$$\n\n```\n$$\n< img src=x>"),
+            // So it is with a block of settings before.
+            ("x\n\n+++\nx\n\n```\n+++\n![a](b)\n```\n", "x\n\n+++\nx\n\n```\n+++\n! [a](b)\n```\n"),
+            ("x\n\n---\nx\n\n```\n---\n![a](b)\n```\n", "x\n\n---\nx\n\n```\n---\n! [a](b)\n```\n"),
+            ("---\n\n```\n---\n![a](b)\n```\n", "---\n\n```\n---\n! [a](b)\n```\n"),
             ("[a]: b \"\n\n```\n\"\n<img src=x>", "[a]: b \"\n\n```\n\"\n< img src=x>"),
         ] {
             assert_eq!(Drawn::new(text).as_str(), expected);
@@ -149,6 +153,7 @@ mod tests {
             "1. One\n2. Two: 1 < 2, a < b, 3<4 <- x\n\n- [x] done!\n- `a` ~b~ ``c``\n\n| a | b |\n|---|---|\n| H<sub>2</sub>O | x<br>y |\n",
             "~~~python\nif a<b: print('![]')\n~~~\n日本語、 שלום, <3, e-mail <ada@example.com\n---\n***\n#1\n",
             "````\n```\n<img>\n```\n````\n",
+            "One.\n\n---\n\n```c\n#include <stdio.h>\n```\n",
         ] {
             assert_eq!(Drawn::new(text).as_str(), text.replace("<ada", "< ada"));
         }
@@ -197,6 +202,7 @@ mod tests {
                     Just("<img src=x>"), Just("![a](b)"), Just("<table background=x>"), Just("<b>"), Just("<"), Just("!"), Just("["),
                     Just("> "), Just("- "), Just("1. "), Just("mermaid"), Just("rust"), Just("x"), Just("<pre>"), Just("<!--"), Just("-->"),
                     Just("[a]: b \""), Just("\""), Just("$$"), Just("\\"), Just("\t"), Just("|"), Just("==="), Just("</pre>"),
+                    Just("\n---\n"), Just("\n+++\n"), Just("---"), Just("+++"),
                 ],
                 0..24,
             ),

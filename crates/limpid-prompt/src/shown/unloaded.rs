@@ -25,6 +25,10 @@ pub(super) struct Unloaded {
     is_after_gap: bool,
     /// Whether this line may go on with one that was finished.
     may_go_on: bool,
+    /// Whether nothing came yet, or nothing since a pause.
+    is_first_line: bool,
+    /// Whether the line before is a rule of `-`, which begins a block of settings to some where words follow at once.
+    is_after_rule: bool,
     /// Whether blocks of code are as they look. Where programs may take one for something else, nothing behind it counts as one.
     is_plain: bool,
 }
@@ -52,6 +56,8 @@ impl Default for Unloaded {
             before: '\n',
             is_after_gap: true,
             may_go_on: false,
+            is_first_line: true,
+            is_after_rule: false,
             is_plain: true,
         }
     }
@@ -62,12 +68,17 @@ impl Unloaded {
     pub(super) fn push(&mut self, piece: &str) -> String {
         let mut out = String::with_capacity(piece.len() + 8);
         for letter in piece.chars() {
+            self.is_plain &= !std::mem::take(&mut self.is_after_rule) || letter == '\n';
             match (&self.place, letter) {
                 (Place::Block { .. }, _) => self.in_block(letter, &mut out),
                 (Place::Margin, '\n') => {
                     let is_gap = self.held.is_empty() && !self.may_go_on;
+                    let rule = rule(&self.held);
+                    // What looks like a block of code within such settings is none.
+                    self.is_plain &= rule != Some('+') && !(rule.is_some() && self.is_first_line);
                     out.push_str(&std::mem::take(&mut self.held));
                     self.end_line(is_gap, &mut out);
+                    self.is_after_rule = rule.is_some();
                 }
                 (Place::Fence, '\n') => self.end_fence(&mut out),
                 (Place::Words, '\n') => {
@@ -100,7 +111,7 @@ impl Unloaded {
             Place::Block { .. } => self.is_plain = false,
         }
         self.may_go_on |= self.before != '\n' || !out.is_empty();
-        (self.place, self.is_after_gap) = (Place::Margin, false);
+        (self.place, self.is_after_gap, self.is_first_line) = (Place::Margin, false, true);
         out
     }
 
@@ -211,6 +222,7 @@ impl Unloaded {
     fn end_line(&mut self, is_gap: bool, out: &mut String) {
         out.push('\n');
         (self.place, self.is_after_gap, self.may_go_on, self.before) = (Place::Margin, is_gap, false, '\n');
+        self.is_first_line = false;
     }
 
     /// A letter of a line's words.
@@ -251,4 +263,11 @@ impl Unloaded {
         out.push_str(rest);
         self.before = rest.chars().last().unwrap_or('<');
     }
+}
+
+/// The sign of a line that is nothing but three or more of it, where a block of settings may begin with such a one.
+fn rule(line: &str) -> Option<char> {
+    let line = line.trim();
+    let sign = line.chars().next().filter(|sign| "-+".contains(*sign))?;
+    (line.len() > 2 && line.chars().all(|letter| letter == sign)).then_some(sign)
 }

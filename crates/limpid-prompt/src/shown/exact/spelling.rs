@@ -9,6 +9,9 @@ use unicode_script::{Script, UnicodeScript as _};
 
 use super::words::{family, first};
 
+/// Unicode's class of marks that stand above a letter.
+const ABOVE: u8 = 230;
+
 /// What is joined to a person's picture: their work, their hair, how they move, their family.
 const OF_PERSONS: &str = "👨👩👧👦⚕⚖✈🌾🍳🍼🎄🎓🎤🎨🏫🏭💻💼🔧🔬🚀🚒🦯🦰🦱🦲🦳🦼🦽";
 
@@ -90,8 +93,10 @@ fn belongs(base: char, mark: char) -> bool {
             if mark == '\u{654}' {
                 return base == 'ه';
             }
+            // A dot or an accent on one without a dot is drawn as on one with it.
+            let is_dotless = "ıȷ".contains(base) && canonical_combining_class(mark) == ABOVE;
             let script = if is_arabic { base.script() == Script::Arabic } else { is_of_europe(base) };
-            script && !is_alike && !is_dot
+            script && !is_alike && !is_dot && !is_dotless
         }
         script => family(base) == script && !is_vowel_twice(base, mark),
     }
