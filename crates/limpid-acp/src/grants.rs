@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use agent_client_protocol::v1::schema::{LoadSessionRequest, McpServer, NewSessionRequest, ResumeSessionRequest};
-use limpid_config::{Config, Home, McpServerConfig};
+use limpid_config::{Config, Environment, Home, McpServerConfig};
 use sha2::{Digest as _, Sha256};
 
 use crate::editor_server::{EditorServer, PREFIX};
-use crate::starts::may_last;
+use crate::starts::{Places, may_last};
 
 /// Letters of the editor's own name for a server that its name here has.
 const NAME: usize = 12;
@@ -56,7 +56,7 @@ pub(crate) struct Granted {
 ///
 /// # Errors
 /// Why a folder or a server cannot be one of a session.
-pub(crate) fn grant(owner: &Config, home: &Home, named: &Named) -> Result<Granted, String> {
+pub(crate) fn grant(owner: &Config, home: &Home, environment: &Environment, named: &Named) -> Result<Granted, String> {
     let mut config = owner.clone();
     let mut folders = Vec::new();
     for folder in std::iter::once(&named.cwd).chain(&named.folders) {
@@ -76,11 +76,16 @@ pub(crate) fn grant(owner: &Config, home: &Home, named: &Named) -> Result<Grante
     let is_mine = |folder: &Path| config.files.trusted.iter().any(|own| folder.starts_with(real_or_same(own.clone())));
     let foreign: Vec<PathBuf> =
         folders.iter().filter(|folder| !is_own(home, folder) && !is_mine(folder)).cloned().collect();
+    let places = Places {
+        foreign,
+        trusted: config.files.trusted.iter().cloned().map(real_or_same).collect(),
+        user: environment.get("HOME").map(|user| real_or_same(PathBuf::from(user))),
+    };
     let mut servers = Vec::new();
     for (at, server) in named.servers.iter().enumerate() {
         let (called, server) = settings(server)?;
         let name = name(&called, &server);
-        let lasts = may_last(&server, &foreign);
+        let lasts = may_last(&server, &places);
         servers.push(EditorServer::new((name.clone(), lasts), (at, &called), &server));
         config.mcp.servers.insert(name, server);
     }

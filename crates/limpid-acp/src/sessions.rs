@@ -120,7 +120,7 @@ impl Sessions {
             Which::New | Which::Parked(_, false) => None,
         };
         let Granted { mut config, folders, servers } =
-            grant(base.config(), base.home(), &named).map_err(|why| refused(&why))?;
+            grant(base.config(), base.home(), &self.host.options.environment, &named).map_err(|why| refused(&why))?;
         if let Some(profile) = self.host.new_chat.profile.clone().filter(|_| known.is_none()) {
             config.agent.profile = profile;
         }

@@ -63,12 +63,23 @@ impl Bench {
         std::fs::read_to_string(self.work.path().join(name)).unwrap()
     }
 
+    /// The words of a server that the owner has installed, as programs of theirs are.
+    pub(crate) fn installed(&self, words: &[String]) -> Vec<String> {
+        let folder = self.home.path().join(".local");
+        std::fs::create_dir_all(&folder).unwrap();
+        let program = folder.join("serve.sh");
+        std::fs::write(&program, format!("exec {}", words.join(" "))).unwrap();
+        vec!["/bin/sh".to_owned(), program.display().to_string()]
+    }
+
     fn options(&self) -> AgentOptions {
         let url = format!("{}/v1", self.server.url());
-        let variables = [("OPENAI_BASE_URL".to_owned(), url), ("PATH".to_owned(), std::env::var("PATH").unwrap())];
+        let user = self.home.path().display().to_string();
+        let path = std::env::var("PATH").unwrap();
+        let variables = [("OPENAI_BASE_URL", url), ("PATH", path), ("HOME", user)];
         AgentOptions {
             config: Config::parse(&self.config, "limpid.toml").unwrap(),
-            environment: Environment::new(variables),
+            environment: Environment::new(variables.map(|(name, value)| (name.to_owned(), value))),
             parsing: Parsing::InThisProcess,
             retry: RetryPlan { tries: 1, first_wait: Duration::from_millis(1) },
             tools: vec![Arc::clone(&self.slow) as Arc<dyn Tool>, Arc::clone(&self.post) as Arc<dyn Tool>],

@@ -135,7 +135,7 @@ async fn a_server_of_the_editor_is_looked_at_once_and_belongs_to_its_session() {
     let schema = json!({ "type": "object", "properties": { "a": { "type": "string" } } });
     let offers = json!({ "tools": [{ "name": "echo", "description": "Says ``` it again.", "inputSchema": schema }] });
     let server = McpScript::write(bench.home.path(), &offers).unwrap();
-    let words = server.words("");
+    let words = bench.installed(&server.words(""));
     let listed = json!([{ "name": "desk", "command": words[0], "args": words[1..], "env": [] }]);
     let new = json!({ "cwd": bench.folder(), "mcpServers": listed });
     let mut editor = bench.editor().await;
@@ -276,7 +276,7 @@ async fn a_program_of_the_editor_runs_after_a_yes_to_its_command_and_its_variabl
 
 // SEC-023 SEC-075
 #[tokio::test]
-async fn a_yes_to_a_program_lasts_unless_it_starts_from_a_folder_of_the_session() {
+async fn a_yes_to_a_program_lasts_where_it_is_installed_and_not_where_a_project_may_be() {
     let bench = Bench::new(&text("Done.").repeat(9)).await;
     let offers = json!({ "tools": [{ "name": "echo", "description": "Says it again.", "inputSchema": {} }] });
     let words = McpScript::write(bench.home.path(), &offers).unwrap().words("");
@@ -299,8 +299,9 @@ async fn a_yes_to_a_program_lasts_unless_it_starts_from_a_folder_of_the_session(
     std::fs::write(tools.join("serve.sh"), format!("touch {}", mark.display())).unwrap();
     assert_eq!(asked("/bin/sh", serve, &["no"]).await, 1, "another program may lie there by now");
     assert!(!mark.exists());
-    assert_eq!(asked(&words[0], json!(words[1..]), &["yes", "yes"]).await, 2);
-    assert_eq!(asked(&words[0], json!(words[1..]), &[]).await, 0, "the owner's own is known");
+    let own = bench.installed(&words);
+    assert_eq!(asked(&own[0], json!(own[1..]), &["yes", "yes"]).await, 2);
+    assert_eq!(asked(&own[0], json!(own[1..]), &[]).await, 0, "the owner's own is known");
 }
 
 #[tokio::test]
