@@ -55,7 +55,7 @@ pub struct RuleConfig {
     /// any part of it: a host at each port, one of several people, the account, a server of their addresses.
     #[serde(default)]
     pub destination: Option<String>,
-    /// The most bytes of text in its arguments, all of them together; for `allow` alone.
+    /// The most bytes of text in its arguments, all of them together with the names of their fields; for `allow` alone.
     #[serde(default)]
     pub max_bytes: Option<u64>,
 }

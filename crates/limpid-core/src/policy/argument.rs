@@ -32,20 +32,12 @@ impl fmt::Debug for Argument {
 }
 
 impl Argument {
-    /// The bytes of all that can say something: its texts, the names of fields within it but for its own, and one for each list and
-    /// each field there.
+    /// The bytes of all that can say something: its texts, the names of its fields, and one for each list and each field.
     pub fn bytes(&self) -> u64 {
         match self {
-            Self::Fields(fields) => fields.iter().map(|(_, value)| value.said()).sum(),
-            other => other.said(),
-        }
-    }
-
-    fn said(&self) -> u64 {
-        match self {
             Self::Text(text) => text.len() as u64,
-            Self::List(items) => items.iter().map(|item| item.said() + 1).sum::<u64>() + 1,
-            Self::Fields(fields) => fields.iter().map(|(name, value)| name.len() as u64 + value.said() + 1).sum(),
+            Self::List(items) => items.iter().map(|item| item.bytes() + 1).sum::<u64>() + 1,
+            Self::Fields(fields) => fields.iter().map(|(name, value)| name.len() as u64 + value.bytes() + 1).sum(),
         }
     }
 }
@@ -136,8 +128,8 @@ mod tests {
     fn all_that_can_say_something_counts() {
         let text = |text: &str| Argument::Text(text.to_owned());
         let fields = |name: &str, value| Argument::Fields(vec![(name.to_owned(), value)]);
-        assert_eq!(fields("note", text("four")).bytes(), 4, "names of the tool's own fields say nothing");
-        assert_eq!(fields("labels", fields("the PIN", text(""))).bytes(), 8);
+        assert_eq!(fields("note", text("four")).bytes(), 9, "a name says something where a server takes any");
+        assert_eq!(fields("labels", fields("the PIN", text(""))).bytes(), 15);
         let bits = [1, 0, 1].map(|bit| Argument::List(vec![Argument::List(Vec::new()); bit]));
         assert!(fields("rows", Argument::List(bits.to_vec())).bytes() >= 5, "nor is nothing free");
     }

@@ -188,9 +188,19 @@ impl Row {
         }
     }
 
-    /// Whether a call of it tells whoever runs a host by its address alone.
-    pub const fn sends_an_address(self) -> bool {
-        matches!(self, Self::FetchNamed | Self::FetchLink | Self::FetchComposed | Self::FetchOwn | Self::Show)
+    /// Whether a call of it tells others something, by its words or by an address alone.
+    pub const fn tells(self) -> bool {
+        matches!(
+            self,
+            Self::Search
+                | Self::FetchNamed
+                | Self::FetchLink
+                | Self::FetchComposed
+                | Self::FetchOwn
+                | Self::Show
+                | Self::Mailbox
+                | Self::Send
+        )
     }
 
     /// The row of a call. `addresses` says how its address is known; `files` what its paths would change.

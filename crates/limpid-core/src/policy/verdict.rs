@@ -169,10 +169,46 @@ pub fn lasting_yes(setting: &Setting<'_>, call: &Call<'_>) -> Option<String> {
     if writes && setting.trust.is_foreign() {
         return None;
     }
-    // What was allowed while nothing private was at hand says nothing of later.
-    let with_private = setting.private && call.row().sends_an_address();
-    let pattern = call.pattern()?;
-    Some(if with_private { format!("{pattern}, with what is private here") } else { pattern })
+    Some(format!("{}{}", call.pattern()?, Beside::of(setting, call.row()).words()))
+}
+
+/// What stands beside a call that tells others something: a lasting yes that was given while there was less says nothing of later.
+#[derive(Clone, Copy)]
+struct Beside {
+    strangers: bool,
+    private: bool,
+}
+
+impl Beside {
+    fn of(setting: &Setting<'_>, row: Row) -> Self {
+        let (strangers, private) = (setting.trust.is_foreign(), setting.private);
+        Self { strangers: strangers && row.tells(), private: private && row.tells() }
+    }
+
+    const fn words(self) -> &'static str {
+        match (self.strangers, self.private) {
+            (false, false) => "",
+            (false, true) => ", with what is private here",
+            (true, false) => ", also where strangers' text led to it",
+            (true, true) => ", also where strangers' text led to it, with what is private here",
+        }
+    }
+
+    /// All that a yes may have been given beside to cover this: the same, and more.
+    fn covered_by(self) -> impl Iterator<Item = Self> {
+        let more = |is: bool| if is { 1..2 } else { 0..2 };
+        more(self.strangers).flat_map(move |strangers| {
+            more(self.private).map(move |private| Self { strangers: strangers == 1, private: private == 1 })
+        })
+    }
+}
+
+/// Whether a lasting yes was given to calls like this one.
+fn is_granted(setting: &Setting<'_>, call: &Call<'_>) -> bool {
+    let Some(pattern) = lasting_yes(setting, call).and_then(|_| call.pattern()) else { return false };
+    let mut covering =
+        Beside::of(setting, call.row()).covered_by().map(|beside| format!("{pattern}{}", beside.words()));
+    covering.any(|pattern| setting.grants.iter().any(|grant| grant.tool == call.tool.name && grant.pattern == pattern))
 }
 
 /// Whether a yes to a call makes files of the owner's of what a stranger's text led to.
@@ -215,8 +251,7 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
         return refused(format!("this turn has asked for that address {MOST_FETCHES} times, which is the most"));
     }
     let Some(reason) = why_ask(setting, call, is_in(&setting.rules.ask)) else { return Verdict::Allowed };
-    let lasting = lasting_yes(setting, call);
-    let granted = setting.grants.iter().any(|grant| grant.tool == name && Some(&grant.pattern) == lasting.as_ref());
+    let granted = is_granted(setting, call);
     // What leaves for others is allowed by a rule that says where it may go, not by one that allows everything.
     let names_it = |rule: &super::Rule| match call.row() {
         Row::Send => rule.destination.is_some(),

@@ -159,7 +159,8 @@ fn a_lasting_yes_covers_one_tool_one_destination_and_one_row() {
     let mail = Call { destination: Some(at("Ada@example.com")), ..call("send_mail", &Effect::Send, &arguments) };
     let setting = setting(&NONE, Trust::Outside);
     let grants = [Grant { tool: "send_mail".into(), pattern: lasting_yes(&setting, &mail).unwrap() }];
-    assert_eq!(grants[0].pattern, "send: to ada@example.com");
+    let pattern = "send: to ada@example.com, also where strangers' text led to it, with what is private here";
+    assert_eq!(grants[0].pattern, pattern);
     let setting = Setting { grants: &grants, ..setting };
     assert_eq!(judge(&setting, &mail), Verdict::Allowed, "the same person");
     assert!(is_asked(&judge(&setting, &Call { destination: Some(at("eve@example.com")), ..mail })));
@@ -170,19 +171,25 @@ fn a_lasting_yes_covers_one_tool_one_destination_and_one_row() {
     }
 }
 
-/// A page's own host was harmless to ask while nothing could be told there.
+/// What was harmless to tell while there was nothing to tell, or while nobody else had a word in it, is not so for good.
 // SEC-078 SEC-100
 #[test]
-fn a_lasting_yes_to_addresses_that_was_given_before_anything_private_was_read_covers_nothing_after_it() {
+fn a_lasting_yes_to_tell_somebody_something_covers_nothing_that_more_stands_beside() {
     let (arguments, address) = (text(""), || Some("https://a.example/x".to_owned()));
-    let private = setting(&NONE, Trust::Outside);
-    let public = Setting { private: false, ..private };
-    for effect in [Effect::Fetch(address()), Effect::Show(address())] {
-        let fetch = Call { destination: Some(at("a.example")), ..call("web_fetch", &effect, &arguments) };
-        for (given, then, is_covered) in [(public, private, false), (private, private, true), (public, public, true)] {
-            let grants = [Grant { tool: "web_fetch".into(), pattern: lasting_yes(&given, &fetch).unwrap() }];
-            let verdict = judge(&Setting { grants: &grants, ..then }, &fetch);
-            assert_eq!(is_asked(&verdict), !is_covered, "{effect:?} {grants:?}");
+    let besides = [(Trust::Owner, false), (Trust::Owner, true), (Trust::Outside, false), (Trust::Outside, true)];
+    let beside = |(trust, private): (Trust, bool)| Setting { private, ..setting(&NONE, trust) };
+    for effect in [Effect::Fetch(address()), Effect::Show(address()), Effect::Send, Effect::Mailbox] {
+        let tells = Call { destination: Some(at("a.example")), ..call("tell", &effect, &arguments) };
+        for given in besides {
+            let Some(pattern) = lasting_yes(&beside(given), &tells) else { continue };
+            let grants = [Grant { tool: "tell".into(), pattern }];
+            for then in besides {
+                let setting = beside(then);
+                let asks = is_asked(&judge(&setting, &tells));
+                let still_asks = is_asked(&judge(&Setting { grants: &grants, ..setting }, &tells));
+                let is_more = (then.0.is_foreign() && !given.0.is_foreign()) || (then.1 && !given.1);
+                assert_eq!(still_asks, asks && is_more, "{effect:?} {grants:?}: then {then:?}");
+            }
         }
     }
 }
