@@ -70,6 +70,8 @@ struct FirstScreen {
     rows: String,
     choices: Choices,
     meter: Option<Meter>,
+    /// Where the settings are.
+    file: String,
 }
 
 #[derive(Template)]
@@ -98,6 +100,7 @@ pub(super) async fn new(State(page): State<Arc<Page>>, headers: HeaderMap) -> Re
         rows: list::beside(&page, None).await?.render()?,
         choices: choices(&page, &ConversationChoice::New, None).await?,
         meter: meter(&page, ConversationChoice::New).await,
+        file: page.agent.settings_file().name(),
     };
     Ok(Html(screen.render()?).into_response())
 }

@@ -99,7 +99,7 @@ pub(super) fn routes() -> Router<Arc<Page>> {
 
 async fn show(State(page): State<Arc<Page>>, headers: HeaderMap) -> Result<Response, Trouble> {
     let own = page.agent.settings_file();
-    let (groups, wrong) = match file::groups(&page) {
+    let (groups, wrong) = match file::groups(&page).await {
         Ok(groups) => (groups, own.wrong()),
         Err(trouble) => (Vec::new(), Some(trouble.words())),
     };

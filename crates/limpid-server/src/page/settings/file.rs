@@ -73,6 +73,31 @@ enum Control {
     Tables(String),
 }
 
+/// The names of what there is in this home, for settings whose value is one of them.
+struct Known {
+    profiles: Vec<String>,
+    modes: Vec<String>,
+}
+
+impl Known {
+    async fn of(page: &Page) -> Self {
+        Self { profiles: named(page, "/profile ").await, modes: named(page, "/mode ").await }
+    }
+
+    fn of_key(&self, key: &str) -> Option<&[String]> {
+        match key {
+            "agent.profile" => Some(&self.profiles),
+            "agent.mode" | "scheduling.mode" => Some(&self.modes),
+            _ => None,
+        }
+    }
+}
+
+/// What can be chosen behind a command.
+async fn named(page: &Page, command: &str) -> Vec<String> {
+    page.agent.complete(&ConversationChoice::New, command).await.into_iter().map(|known| known.word).collect()
+}
+
 /// What somebody set.
 #[derive(Deserialize)]
 struct Change {
@@ -90,7 +115,7 @@ pub(super) fn routes() -> Router<Arc<Page>> {
 async fn change(State(page): State<Arc<Page>>, Form(Change { key, words }): Form<Change>) -> Result<Response, Trouble> {
     check(&page, &key, words.as_deref().unwrap_or_default()).await?;
     page.agent.settings_file().set(&key, words.as_deref())?;
-    row_now(&page, &key)
+    row_now(&page, &key).await
 }
 
 /// Looks up what a setting names as a turn would: after a wrong name no screen could show a prompt, nor this one.
@@ -106,8 +131,7 @@ async fn check(page: &Page, key: &str, words: &str) -> Result<(), Trouble> {
                 found.map_err(|why| Trouble::invalid(why.to_string()))?;
             }
             "agent.mode" | "scheduling.mode" => {
-                let known = page.agent.complete(&ConversationChoice::New, "/mode ").await;
-                let known: Vec<String> = known.into_iter().map(|known| known.word).collect();
+                let known = named(page, "/mode ").await;
                 if !known.iter().any(|known| known == name) {
                     let why = format!("There is no mode “{name}”. The modes are {}.", known.join(", "));
                     return Err(Trouble::invalid(why));
@@ -122,11 +146,12 @@ async fn check(page: &Page, key: &str, words: &str) -> Result<(), Trouble> {
 /// `POST /settings/undo`: takes the last change back that was made here.
 async fn undo(State(page): State<Arc<Page>>) -> Result<Response, Trouble> {
     let key = page.agent.settings_file().undo()?;
-    row_now(&page, &key)
+    row_now(&page, &key).await
 }
 
 /// Every setting with what it is now.
-pub(super) fn groups(page: &Page) -> Result<Vec<Group>, Trouble> {
+pub(super) async fn groups(page: &Page) -> Result<Vec<Group>, Trouble> {
+    let known = Known::of(page).await;
     let file = page.agent.settings_file();
     let said = file.read()?;
     let name = file.name();
@@ -134,7 +159,7 @@ pub(super) fn groups(page: &Page) -> Result<Vec<Group>, Trouble> {
     for setting in Config::settings() {
         let at = GROUPS.iter().position(|(.., sections)| sections.contains(&setting.section()));
         if let Some(group) = groups.get_mut(at.unwrap_or(GROUPS.len() - 1)) {
-            group.rows.push(Row::new(setting, &said, &name));
+            group.rows.push(Row::new(setting, &known, &said, &name));
         }
     }
     Ok(groups)
@@ -142,22 +167,23 @@ pub(super) fn groups(page: &Page) -> Result<Vec<Group>, Trouble> {
 
 /// The models that a setting may name.
 pub(super) async fn models(page: &Page) -> Vec<String> {
-    page.agent.complete(&ConversationChoice::New, "/model ").await.into_iter().map(|known| known.word).collect()
+    named(page, "/model ").await
 }
 
 /// A setting as it is now, for a screen that is open.
-fn row_now(page: &Page, key: &str) -> Result<Response, Trouble> {
+async fn row_now(page: &Page, key: &str) -> Result<Response, Trouble> {
+    let known = Known::of(page).await;
     let file = page.agent.settings_file();
     let setting = Config::settings().into_iter().find(|setting| setting.key == key);
     let setting = setting.ok_or_else(|| Trouble::invalid("There is no such setting."))?;
-    let row = Row::new(setting, &file.read()?, &file.name());
+    let row = Row::new(setting, &known, &file.read()?, &file.name());
     let (waits, id) = (row.waits, row.id.clone());
     let html = row.render()?;
     Ok(Json(json!({ "key": key, "id": id, "html": html, "waits": waits, "undo": file.undoable() })).into_response())
 }
 
 impl Row {
-    fn new(setting: Setting, file: &SettingsText, name: &str) -> Self {
+    fn new(setting: Setting, known: &Known, file: &SettingsText, name: &str) -> Self {
         let said = file.said(&setting);
         let default = setting.default.as_ref().map(in_words).unwrap_or_default();
         let words = said.as_ref().map_or_else(|| default.clone(), |said| shown(&said.words).into_owned());
@@ -165,7 +191,7 @@ impl Row {
         Self {
             id: format!("s-{}", setting.key.replace('.', "-")),
             what: setting.what.replace('`', ""),
-            control: Control::new(&setting, &words),
+            control: Control::new(&setting, known, &words),
             from: said.as_ref().map_or_else(|| "default".to_owned(), |said| format!("{name}:{}", said.line)),
             is_set: said.is_some(),
             waits: needs_restart(setting.section()),
@@ -183,7 +209,12 @@ impl Row {
 }
 
 impl Control {
-    fn new(setting: &Setting, words: &str) -> Self {
+    fn new(setting: &Setting, known: &Known, words: &str) -> Self {
+        if let Some(known) = known.of_key(&setting.key) {
+            // What the file says is shown, also where there is no such one.
+            let other = [words.to_owned()].into_iter().filter(|word| !word.is_empty() && !known.contains(word));
+            return Self::Choice(known.iter().cloned().chain(other).collect(), setting.default.is_none());
+        }
         let bound = |bound: &Option<u64>| bound.map(|bound| bound.to_string()).unwrap_or_default();
         match &setting.kind {
             SettingKind::Switch if setting.default.is_some() => Self::Switch(words == "true"),
@@ -213,14 +244,12 @@ fn in_words(value: &Value) -> String {
     }
 }
 
-/// `limits.tool_seconds` as `Tool seconds`; a key that says little alone has its section with it.
+/// `limits.tool_seconds` as `Tool seconds`; a key of one word has its section with it, since there are others of that word.
 fn label_of(key: &str) -> String {
     let (section, last) = key.rsplit_once('.').unwrap_or(("", key));
-    let says_little =
-        ["enabled", "name", "mode", "model", "url", "on", "path", "service", "update", "policy", "instructions"];
-    let words = match says_little.contains(&last) && !section.is_empty() {
-        true => format!("{section} {last}").replace('.', " "),
-        false => last.to_owned(),
+    let words = match last.contains('_') || section.is_empty() {
+        true => last.to_owned(),
+        false => format!("{section} {last}").replace('.', " "),
     };
     let words = words.replace('_', " ");
     let mut letters = words.chars();
