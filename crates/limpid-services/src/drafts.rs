@@ -275,6 +275,7 @@ impl Drafts {
             bans: limpid_core::policy::Bans::default(),
             unused_skills: Vec::new(),
             own_network: false,
+            drawn: false,
             program: None,
             send_state: None,
             shown: ShownItems::default(),

@@ -49,6 +49,12 @@ pub trait Tool: Send + Sync {
         Vec::new()
     }
 
+    /// The text that the file would hold after a call that writes one, where `before` is what it holds now; none where that cannot be
+    /// said. A call that would fail leaves what is there.
+    fn leaves(&self, _arguments: &Value, _before: Option<&str>) -> Option<String> {
+        None
+    }
+
     /// The same call with another path, for a tool that makes a new file where its call names none that exists.
     fn with_new_path(&self, _arguments: &Value, _path: &str) -> Option<Value> {
         None
@@ -303,6 +309,9 @@ pub struct ToolContext {
     pub bans: Bans,
     /// Whether it was judged as one that leads to the owner's own network. No other call gets there.
     pub own_network: bool,
+    /// Whether it was judged as one that may leave a file which asks others for something when it is opened. No other call leaves one
+    /// after a stranger's text, whatever the file holds by now.
+    pub drawn: bool,
     /// As what it was judged when it starts a program that may be a stranger's. It runs as nothing else.
     pub program: Option<StrangersProgram>,
     /// Folders of skills that are not used as they stand: no program sees them.

@@ -186,6 +186,7 @@ impl RunningTurn {
             bans: limpid_core::policy::Bans::default(),
             unused_skills: Vec::new(),
             own_network: false,
+            drawn: false,
             program: None,
             send_state: None,
             shown,

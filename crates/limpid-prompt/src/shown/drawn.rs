@@ -15,9 +15,7 @@ pub struct Drawn(String);
 impl Drawn {
     /// A whole text.
     pub fn new(text: &str) -> Self {
-        let mut unloaded = Unloaded::default();
-        let whole = unloaded.push(&shown(text));
-        Self(whole + &unloaded.finish())
+        Self(Unloaded::default().whole(&shown(text)))
     }
 
     /// The same on one line, for names and titles.

@@ -64,6 +64,17 @@ impl Default for Unloaded {
 }
 
 impl Unloaded {
+    /// One to which nothing is a block of code.
+    pub(super) fn without_blocks() -> Self {
+        Self { is_plain: false, ..Self::default() }
+    }
+
+    /// A text that is there at once.
+    pub(super) fn whole(mut self, text: &str) -> String {
+        let out = self.push(text);
+        out + &self.finish()
+    }
+
     /// The next piece.
     pub(super) fn push(&mut self, piece: &str) -> String {
         let mut out = String::with_capacity(piece.len() + 8);

@@ -180,7 +180,7 @@ impl TurnToolExecutor {
         facts.bind(&tool.looked_up(&arguments).await);
         facts.about = tool.concerns(&arguments).await.or_else(|| self.policy.behind_links(&facts));
         self.know_own_files(&mut facts, context).await;
-        facts.know_drawn_files(&arguments, context);
+        facts.know_drawn_files(&*tool, &arguments, context);
         let mut verdict = self.policy.verdict(&*tool, &facts, context);
         // A name is looked up only where the call may run: the question itself leaves.
         let may_look_up = !facts.own_network && (planned.approved.is_some() || verdict == Verdict::Allowed);
@@ -358,11 +358,11 @@ impl TurnToolExecutor {
         }
         let snapshot = pins.and_then(|pins| pins.snapshot).map(Arc::new);
         let bans = self.policy.bans(&*tool, &facts);
-        let (own_network, program) = (facts.own_network, strangers);
+        let (own_network, drawn, program) = (facts.own_network, facts.may_be_drawn(), strangers);
         let unused_skills = if facts.effect == Effect::Run { self.files.unused_skills().await } else { Ok(Vec::new()) };
         let unused_skills = unused_skills
             .map_err(|error| sentence!("which skills are used could not be looked up: {}", echoed(error)))?;
-        let context = ToolContext { approved, snapshot, bans, own_network, program, unused_skills, ..context };
+        let context = ToolContext { approved, snapshot, bans, own_network, drawn, program, unused_skills, ..context };
         if let Some((limit, refusal)) = tool.calls_a_message()
             && self.count(&call.name) > limit
         {

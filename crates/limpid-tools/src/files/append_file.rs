@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::call::{changing, may_write, path_argument, where_it_is, with_path};
+use super::call::{MayLeave, changing, may_write, path_argument, where_it_is, with_path};
 use super::folder::{Changing, Opened};
 use super::grants::Grants;
 use crate::{PathArgument, Tool, ToolContext, read_arguments, schema_of};
@@ -69,6 +69,10 @@ impl Tool for AppendFile {
         paths.into_iter().map(|path| PathArgument { adds: true, ..path }).collect()
     }
 
+    fn leaves(&self, arguments: &Value, before: Option<&str>) -> Option<String> {
+        Some(before.unwrap_or_default().to_owned() + arguments.get("content")?.as_str()?)
+    }
+
     fn with_new_path(&self, arguments: &Value, path: &str) -> Option<Value> {
         with_path(arguments, path)
     }
@@ -79,11 +83,14 @@ impl Tool for AppendFile {
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { path, content } = read_arguments(arguments)?;
-        let (grants, turn) = (Arc::clone(&self.grants), context.trust);
+        let (grants, turn, may_leave) = (Arc::clone(&self.grants), context.trust, MayLeave::of(context));
         changing(move |until| {
             let place = grants.place_to_write(&path)?;
             let (there, named) = (where_it_is(&place), Labelled::new(grants.called(&place, &path), turn));
-            let bytes = Changing::new(Opened::new(&grants, place)?, true, until)?.append(&content)?;
+            let file = Changing::new(Opened::new(&grants, place)?, true, until)?;
+            let before = if file.is_there() { file.text().ok() } else { Some(String::new()) };
+            may_leave.check(&file, before.map(|before| before + &content).as_deref())?;
+            let bytes = file.append(&content)?;
             Ok(sentence!("added {} bytes to {}, which has {}{}", content.len(), named, bytes, there).into())
         })
         .await

@@ -4,11 +4,13 @@ use std::path::Path;
 use std::time::Instant;
 
 use limpid_core::{Sentence, sentence};
+use limpid_prompt::shown::{WhenOpened, when_opened};
 use serde_json::Value;
 
+use super::folder::Changing;
 use super::grants::{Grants, Place};
 use super::lock;
-use crate::{PathArgument, echoed};
+use crate::{PathArgument, ToolContext, echoed};
 
 /// Changes files on a thread that may wait for a disk, and for other changes until the time that `work` gets: it was counted
 /// from the call, so that a change never comes long after it.
@@ -53,6 +55,33 @@ pub(super) fn with_path(arguments: &Value, path: &str) -> Option<Value> {
 /// What is said of a file in a low place that was written, so that nobody looks for it elsewhere.
 pub(super) fn where_it_is(place: &Place<'_>) -> &'static str {
     if place.root.trust.is_foreign() { "; it is kept there, apart from the owner's own files" } else { "" }
+}
+
+/// What a call may leave in a file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MayLeave {
+    drawn: bool,
+}
+
+impl MayLeave {
+    /// What a call may leave by how it was judged.
+    pub(super) fn of(context: &ToolContext) -> Self {
+        Self { drawn: !context.trust.is_foreign() || context.approved || context.drawn }
+    }
+
+    /// Refuses a text that asks others for something when it is opened, where the owner was not asked about one: what the file holds has
+    /// changed since the call was judged, as by another call of the same reply. It is looked at while nobody else changes the file.
+    /// None is a text that is too long to be looked at.
+    pub(super) fn check(self, file: &Changing<'_>, after: Option<&str>) -> Result<(), Sentence> {
+        if self.drawn || when_opened(file.name(), after) != WhenOpened::Fetches {
+            return Ok(());
+        }
+        Err(sentence!(
+            "`{}` was changed since this call was judged, and would ask others for something when it is opened; nothing was written. \
+             Make the call again by itself: then the owner is asked.",
+            echoed(file.asked())
+        ))
+    }
 }
 
 /// The name of a file as one line of text, whatever it is made of.

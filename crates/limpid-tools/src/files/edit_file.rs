@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::call::{changing, may_write, path_argument};
+use super::call::{MayLeave, changing, may_write, path_argument};
 use super::folder::{Changing, Opened};
 use super::grants::Grants;
 use crate::{PathArgument, Tool, ToolContext, echoed, read_arguments, schema_of};
@@ -69,6 +69,13 @@ impl Tool for EditFile {
         path_argument(&self.grants, arguments, true, None)
     }
 
+    fn leaves(&self, arguments: &Value, before: Option<&str>) -> Option<String> {
+        let text = |name: &str| arguments.get(name)?.as_str();
+        let (old, new, before) = (text("old_text")?, text("new_text")?, before.unwrap_or_default());
+        let edited = if old.is_empty() { Err(0) } else { edited(before, old, new) };
+        Some(edited.unwrap_or_else(|_| before.to_owned()))
+    }
+
     fn with_whole_path(&self, arguments: &Value) -> Option<Value> {
         self.grants.with_whole_path(arguments, "path", None)
     }
@@ -81,31 +88,40 @@ impl Tool for EditFile {
         if old_text == new_text {
             return Err("`old_text` and `new_text` are equal; nothing would change".into());
         }
-        let (grants, turn) = (Arc::clone(&self.grants), context.trust);
+        let (grants, turn, may_leave) = (Arc::clone(&self.grants), context.trust, MayLeave::of(context));
         changing(move |until| {
             let place = grants.place_to_write(&path)?;
             let named = Labelled::new(grants.called(&place, &path), turn);
             let file = Changing::new(Opened::new(&grants, place)?, false, until)?;
-            let text = file.text()?;
-            match places(&text, &old_text).as_slice() {
-                [] => {
-                    Err(sentence!("`old_text` does not stand in {}; read the file and copy it exactly", echoed(path)))
-                }
-                [at] => {
-                    let (before, rest) = text.split_at(*at);
-                    let after = rest.get(old_text.len()..).unwrap_or_default();
-                    file.replace(format!("{before}{new_text}{after}").as_bytes())?;
+            match edited(&file.text()?, &old_text, &new_text) {
+                Ok(after) => {
+                    may_leave.check(&file, Some(&after))?;
+                    file.replace(after.as_bytes())?;
                     Ok(sentence!("changed {}", named).into())
                 }
-                several => Err(sentence!(
+                Err(0) => {
+                    Err(sentence!("`old_text` does not stand in {}; read the file and copy it exactly", echoed(path)))
+                }
+                Err(several) => Err(sentence!(
                     "`old_text` stands in {} {} times; take more of the text around it",
                     echoed(path),
-                    several.len()
+                    several
                 )),
             }
         })
         .await
     }
+}
+
+/// A text with another one in the place of its only `old`.
+///
+/// # Errors
+/// How often it has `old`, where that is not once.
+fn edited(text: &str, old: &str, new: &str) -> Result<String, usize> {
+    let [at] = places(text, old)[..] else { return Err(places(text, old).len()) };
+    let (before, rest) = text.split_at(at);
+    let after = rest.get(old.len()..).unwrap_or_default();
+    Ok(format!("{before}{new}{after}"))
 }
 
 /// Every place where a text begins, those that overlap included.

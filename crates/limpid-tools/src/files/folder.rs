@@ -223,6 +223,21 @@ impl<'a> Changing<'a> {
         Ok(Self { opened, folder, name, _lock: lock })
     }
 
+    /// The file's name, with links followed.
+    pub(super) fn name(&self) -> &Path {
+        &self.name
+    }
+
+    /// The path as the call wrote it.
+    pub(super) fn asked(&self) -> &str {
+        &self.opened.place.asked
+    }
+
+    /// Whether there is something of that name.
+    pub(super) fn is_there(&self) -> bool {
+        self.folder.symlink_metadata(&self.name).is_ok()
+    }
+
     /// The file's text.
     pub(super) fn text(&self) -> Result<String, Sentence> {
         let mut options = OpenOptions::new();

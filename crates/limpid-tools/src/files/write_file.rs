@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::call::{changing, may_write, path_argument, where_it_is, with_path};
+use super::call::{MayLeave, changing, may_write, path_argument, where_it_is, with_path};
 use super::folder::{Changing, Opened};
 use super::grants::Grants;
 use crate::{PathArgument, Tool, ToolContext, read_arguments, schema_of};
@@ -68,6 +68,10 @@ impl Tool for WriteFile {
         path_argument(&self.grants, arguments, true, None)
     }
 
+    fn leaves(&self, arguments: &Value, _before: Option<&str>) -> Option<String> {
+        arguments.get("content")?.as_str().map(str::to_owned)
+    }
+
     fn with_new_path(&self, arguments: &Value, path: &str) -> Option<Value> {
         with_path(arguments, path)
     }
@@ -78,11 +82,13 @@ impl Tool for WriteFile {
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { path, content } = read_arguments(arguments)?;
-        let (grants, turn) = (Arc::clone(&self.grants), context.trust);
+        let (grants, turn, may_leave) = (Arc::clone(&self.grants), context.trust, MayLeave::of(context));
         changing(move |until| {
             let place = grants.place_to_write(&path)?;
             let (there, named) = (where_it_is(&place), Labelled::new(grants.called(&place, &path), turn));
-            Changing::new(Opened::new(&grants, place)?, true, until)?.replace(content.as_bytes())?;
+            let file = Changing::new(Opened::new(&grants, place)?, true, until)?;
+            may_leave.check(&file, Some(&content))?;
+            file.replace(content.as_bytes())?;
             Ok(sentence!("wrote {} bytes to {}{}", content.len(), named, there).into())
         })
         .await

@@ -42,8 +42,19 @@ impl Bench {
     }
 
     async fn call(&self, name: &str, arguments: Value) -> Result<Told, String> {
-        let tool = self.tools.iter().find(|tool| tool.name() == name).unwrap();
-        let context = ToolContext {
+        self.call_in(Self::context(), name, arguments).await
+    }
+
+    async fn call_in(&self, context: ToolContext, name: &str, arguments: Value) -> Result<Told, String> {
+        told(self.tool(name).run(&context, arguments).await)
+    }
+
+    fn tool(&self, name: &str) -> &Arc<dyn Tool> {
+        self.tools.iter().find(|tool| tool.name() == name).unwrap()
+    }
+
+    fn context() -> ToolContext {
+        ToolContext {
             now: Timestamp::UNIX_EPOCH,
             zone: TimeZone::UTC,
             conversation: ConversationId::new("c"),
@@ -57,12 +68,12 @@ impl Bench {
             bans: limpid_core::policy::Bans::default(),
             unused_skills: Vec::new(),
             own_network: false,
+            drawn: false,
             program: None,
             send_state: None,
             shown: ShownItems::default(),
             owner: None,
-        };
-        told(tool.run(&context, arguments).await)
+        }
     }
 
     /// The text of a result, with the folder's own name taken out.
@@ -481,4 +492,65 @@ fn what_is_written_to_its_own_place_goes_over_no_link() {
         write(&grants, "new/er/c.md", None, Links::Refused).unwrap();
         assert!(!at("new/er/c.md").exists());
     }
+}
+
+/// Calls that write `name`, each with what is there before.
+fn writes(name: &str) -> Vec<(Option<&'static str>, &'static str, Value)> {
+    let picture = "[The Anchor](http://a.example/a.png?x=4711)";
+    let edit = |old: &str, new: &str| json!({ "path": name, "old_text": old, "new_text": new });
+    vec![
+        (None, "write_file", json!({ "path": name, "content": format!("!{picture}") })),
+        (Some("Seven rooms!"), "append_file", json!({ "path": name, "content": picture })),
+        (Some("Seven rooms. [a](b)"), "edit_file", edit(". ", "!")),
+        (Some("```\n![a](b)\n```\n"), "edit_file", edit("```\n!", "!")),
+    ]
+}
+
+// SEC-005 SEC-059
+#[tokio::test]
+async fn a_call_says_what_its_file_holds_afterwards() {
+    let bench = Bench::new();
+    let more = [
+        (Some("one\n"), "append_file", json!({ "path": "a.md", "content": "two" })),
+        (None, "append_file", json!({ "path": "a.md", "content": "two" })),
+        (Some("one"), "write_file", json!({ "path": "a.md", "content": "two" })),
+        (Some("one one"), "edit_file", json!({ "path": "a.md", "old_text": "one", "new_text": "two" })),
+        (Some("one"), "edit_file", json!({ "path": "a.md", "old_text": "", "new_text": "two" })),
+        (Some("one two"), "edit_file", json!({ "path": "a.md", "old_text": "one", "new_text": "two" })),
+    ];
+    for (before, tool, call) in writes("a.md").into_iter().chain(more) {
+        let file = bench.path("workspace/a.md");
+        let _ = fs::remove_file(&file);
+        if let Some(before) = before {
+            fs::write(&file, before).unwrap();
+        }
+        let said = bench.tool(tool).leaves(&call, before);
+        let _ = bench.call(tool, call.clone()).await;
+        assert_eq!(said, fs::read_to_string(&file).ok(), "{call}");
+    }
+}
+
+// SEC-005 SEC-059
+#[tokio::test]
+async fn a_file_that_was_changed_since_a_call_was_judged_fetches_nothing_by_it() {
+    let bench = Bench::new();
+    let foreign = || ToolContext { trust: Trust::Outside, ..Bench::context() };
+    for (before, tool, call) in writes("offer.md") {
+        let file = bench.path("workspace/offer.md");
+        let reset = || match before {
+            Some(before) => fs::write(&file, before).unwrap(),
+            None => drop(fs::remove_file(&file)),
+        };
+        reset();
+        let refused = bench.call_in(foreign(), tool, call.clone()).await.err().unwrap();
+        assert!(refused.contains("Make the call again by itself: then the owner is asked."), "{refused}");
+        assert_eq!(fs::read_to_string(&file).ok().as_deref(), before, "{call}");
+        let asked = [ToolContext { approved: true, ..foreign() }, ToolContext { drawn: true, ..foreign() }];
+        for context in asked.into_iter().chain([Bench::context()]) {
+            reset();
+            bench.call_in(context, tool, call.clone()).await.unwrap();
+        }
+    }
+    let link = json!({ "path": "offer.md", "content": "See [The Anchor](http://a.example/)." });
+    bench.call_in(foreign(), "write_file", link).await.unwrap();
 }

@@ -55,6 +55,7 @@ pub(super) async fn run_command(job: &TaskJob, task: &Task, run: &TaskRun) -> Re
         bans: limpid_core::policy::Bans::default(),
         unused_skills: Vec::new(),
         own_network: false,
+        drawn: false,
         program: None,
         send_state: None,
         shown: ShownItems::default(),

@@ -19,6 +19,7 @@ fn context(conversation: &str, trust: Trust) -> ToolContext {
         bans: limpid_core::policy::Bans::default(),
         unused_skills: Vec::new(),
         own_network: false,
+        drawn: false,
         program: None,
         send_state: None,
         shown: ShownItems::default(),
