@@ -7,6 +7,7 @@
 //! - `discovery`: the folders and files where skills are looked for.
 //! - `change`: writing, installing, allowing and taking out, each an event that can be undone.
 //! - `known`: what the owner knows of skills where programs write.
+//! - `states`: how the skill of each folder stands, by what was done to it.
 //! - `owner`: what people and programs do with skills.
 
 mod change;
@@ -16,6 +17,7 @@ mod known;
 mod listed;
 mod owner;
 mod service;
+mod states;
 mod tools;
 
 pub use change::{Removed, SkillWriter};

@@ -239,7 +239,7 @@ macro_rules! contract_suite {
                 one_timer_is_claimed_alone
             }
             skills {
-                every_event_stays_and_the_last_one_is_the_state
+                every_event_stays_and_says_how_a_folder_stands
                 a_conversation_keeps_its_skills_in_order
             }
         }

@@ -14,7 +14,8 @@ pub trait Skills: Send + Sync {
     /// What was done, oldest first: to one skill (by its key) or to all.
     async fn skill_events(&self, skill: Option<&str>) -> Result<Listed<SkillEvent>, StoreError>;
 
-    /// The last thing that was done to each skill, by key.
+    /// What says how each folder stands, oldest first: the last thing that was done to its skill, and the last that says that it was
+    /// taken from elsewhere.
     async fn skill_states(&self) -> Result<Listed<SkillEvent>, StoreError>;
 
     /// The skills that were chosen for a conversation, in order.
@@ -52,6 +53,8 @@ pub struct SkillVersion {
     pub hash: String,
     /// Where it stands: `workspace`, `global` or `builtin`.
     pub place: String,
+    /// The name of its folder there, which may be another one than its own; none in what older versions wrote down.
+    pub folder: Option<String>,
     /// Whether it was taken from elsewhere: its hash is pinned, and other bytes are not used.
     pub installed: bool,
     /// Whether it may be used.

@@ -10,8 +10,9 @@ use limpid_store::{NewSkillEvent, SkillEvent, SkillEventId, SkillEventKind, Skil
 use crate::error::AgentError;
 use crate::skills::folder::{Folder, SKILL_FILE};
 use crate::skills::known::{hold_back, note_known};
-use crate::skills::listed::{ListedSkill, SkillStatus, place_name, state_of};
+use crate::skills::listed::{ListedSkill, SkillStatus, place_name};
 use crate::skills::service::Skills;
+use crate::skills::states::{SkillStates, folder_name};
 
 /// Who changes a skill, and when.
 #[derive(Clone, Copy, Debug)]
@@ -46,8 +47,9 @@ impl Skills {
             )));
         }
         let folder = Folder::of_text(&text);
+        self.check_free(name)?;
         folder.write(&self.home.skills().join(name))?;
-        let after = self.global(&folder, false, true)?;
+        let after = self.global(&folder, name, (false, true))?;
         self.record(name, SkillEventKind::Created, None, Some(after), by).await?;
         Ok(())
     }
@@ -73,7 +75,7 @@ impl Skills {
         let folder = folder.with_text(&changed);
         let (before, after) = if known.shelf == SkillSource::Builtin {
             folder.write(&self.home.skills().join(&known.name))?;
-            (None, self.global(&folder, false, true)?)
+            (None, self.global(&folder, &known.name, (false, true))?)
         } else {
             folder.write(&path_of(&known)?)?;
             let hash = self.keep(&folder)?;
@@ -99,8 +101,9 @@ impl Skills {
                 known.location
             )));
         }
+        self.check_free(&name)?;
         // It stands among the versions until it is allowed.
-        let after = self.global(&folder, true, false)?;
+        let after = self.global(&folder, &name, (true, false))?;
         self.record(&name, SkillEventKind::Installed, None, Some(after), by).await?;
         Ok(name)
     }
@@ -176,7 +179,8 @@ impl Skills {
             advice: "`limpid skill history` lists what was done".to_owned(),
         };
         let undone = undone.ok_or_else(none)?;
-        let known = self.find(name, by.now_ms).await?;
+        // What stands there now, whatever it calls itself; another skill of its name is none of it.
+        let known = self.undone_at(undone, by.now_ms).await?;
         let before = match &known {
             Some(known) => Some(self.version(known, &self.folder_of(known)?, by).await?),
             None => None,
@@ -192,9 +196,12 @@ impl Skills {
             }
             (Some(target), known) => {
                 let version = self.fetch(&target.hash)?;
-                let place = match known {
+                let place = match known.filter(|known| known.status != SkillStatus::Awaiting) {
                     Some(known) => (known.shelf, path_of(known)?),
-                    None => (shelf_of(&target.place), self.root(&target.place).join(&undone.skill)),
+                    None => {
+                        let folder = target.folder.as_ref().unwrap_or(&undone.skill);
+                        (shelf_of(&target.place), self.root(&target.place).join(folder))
+                    }
                 };
                 hold_back(self, (place.0, &place.1), &version, by).await?;
                 version.write(&place.1)?;
@@ -204,6 +211,30 @@ impl Skills {
         }
         let target = undone.before.clone();
         self.record(name, SkillEventKind::Undone, before, target, by).await
+    }
+
+    /// The skill in the folder that an event was about. Older versions wrote down no folder; there it is the one of that name.
+    async fn undone_at(&self, undone: &SkillEvent, now_ms: i64) -> Result<Option<ListedSkill>, AgentError> {
+        let Some(about) = undone.after.as_ref().or(undone.before.as_ref()) else { return Ok(None) };
+        let is_there = |skill: &ListedSkill| {
+            let is_in = |folder: &String| self.stands_in(skill).is_ok_and(|name| name.eq_ignore_ascii_case(folder));
+            place_name(skill.shelf) == about.place
+                && skill.location.ends_with(SKILL_FILE)
+                && about.folder.as_ref().map_or_else(|| skill.name.eq_ignore_ascii_case(&undone.skill), is_in)
+        };
+        Ok(self.list_at(now_ms).await?.into_iter().find(is_there))
+    }
+
+    /// Says that the folder of a new skill has another one in it, which calls itself something else.
+    fn check_free(&self, name: &str) -> Result<(), AgentError> {
+        let file = self.home.skills().join(name).join(SKILL_FILE);
+        if file.symlink_metadata().is_err() {
+            return Ok(());
+        }
+        let at = file.display();
+        Err(AgentError::Invalid(format!(
+            "there is a skill of another name at {at}; rename its folder, or take another name"
+        )))
     }
 
     /// The owner's skill of a name, used or not, that has a folder.
@@ -240,29 +271,44 @@ impl Skills {
         by: SkillWriter<'_>,
     ) -> Result<SkillVersion, AgentError> {
         note_known(self, (known.shelf, &path_of(known)?), folder, by).await?;
-        let states = self.store.skill_states().await?.rows;
-        let hash = self.keep(folder)?;
-        let place = place_name(known.shelf).to_owned();
-        Ok(match state_of(&states, &known.name.to_ascii_lowercase(), known.shelf) {
+        let (hash, place, folder) =
+            (self.keep(folder)?, place_name(known.shelf).to_owned(), Some(self.stands_in(known)?));
+        Ok(match self.state(known).await? {
             Some(state) => {
                 let enabled = state.enabled && (!state.installed || state.hash == hash);
-                SkillVersion { hash, place, installed: state.installed, enabled }
+                SkillVersion { hash, place, folder, installed: state.installed, enabled }
             }
-            None => SkillVersion { hash, place, installed: false, enabled: true },
+            None => SkillVersion { hash, place, folder, installed: false, enabled: true },
         })
+    }
+
+    /// How a skill stands; none when it is the owner's own.
+    async fn state(&self, known: &ListedSkill) -> Result<Option<SkillVersion>, AgentError> {
+        let states = SkillStates::read(&*self.store).await?;
+        Ok(states.at(known.shelf, &self.stands_in(known)?, &known.name))
+    }
+
+    /// The name of the folder of a skill, also of one that gets it when it is allowed.
+    fn stands_in(&self, known: &ListedSkill) -> Result<String, AgentError> {
+        let folder = path_of(known)?;
+        let is_version = folder.starts_with(self.home.skill_versions());
+        Ok(if is_version { known.name.clone() } else { folder_name(&folder) })
     }
 
     /// The hash that a skill from elsewhere was shown or allowed with.
     async fn pinned(&self, known: &ListedSkill) -> Result<Option<String>, AgentError> {
-        let states = self.store.skill_states().await?.rows;
-        let state = state_of(&states, &known.name.to_ascii_lowercase(), known.shelf);
-        Ok(state.filter(|state| state.installed).map(|state| state.hash.clone()))
+        Ok(self.state(known).await?.filter(|state| state.installed).map(|state| state.hash))
     }
 
     /// A version in the global folder, which is kept.
-    fn global(&self, folder: &Folder, installed: bool, enabled: bool) -> Result<SkillVersion, AgentError> {
+    fn global(
+        &self,
+        folder: &Folder,
+        name: &str,
+        (installed, enabled): (bool, bool),
+    ) -> Result<SkillVersion, AgentError> {
         let (hash, place) = (self.keep(folder)?, place_name(SkillSource::Global).to_owned());
-        Ok(SkillVersion { hash, place, installed, enabled })
+        Ok(SkillVersion { hash, place, folder: Some(name.to_owned()), installed, enabled })
     }
 
     /// Takes a skill's folder away; versions stay.

@@ -3,7 +3,6 @@
 use limpid_core::{Labelled, Sentence, Trust, sentence};
 use limpid_prompt::inputs::SkillSource;
 use limpid_prompt::registry::{PromptSource, RegisteredPrompt};
-use limpid_store::{SkillEvent, SkillVersion};
 use limpid_tools::echoed;
 
 /// Whether a skill can be used, and why not.
@@ -74,12 +73,6 @@ impl ListedSkill {
         let is_remote = |prompt: &RegisteredPrompt| matches!(prompt.source, PromptSource::Mcp { .. });
         if self.prompt.as_ref().is_some_and(is_remote) { "mcp" } else { place_name(self.shelf) }
     }
-}
-
-/// How a skill of one place stands, when something was done to it.
-pub(super) fn state_of<'a>(states: &'a [SkillEvent], id: &str, shelf: SkillSource) -> Option<&'a SkillVersion> {
-    let state = states.iter().find(|state| state.skill == id)?.after.as_ref()?;
-    (state.place == place_name(shelf)).then_some(state)
 }
 
 pub(super) const fn place_name(shelf: SkillSource) -> &'static str {

@@ -8,7 +8,7 @@ use limpid_core::{ConversationId, Trust};
 use limpid_prompt::inputs::SkillSource;
 use limpid_prompt::registry::{PromptRegistry, PromptSource, RegisteredPrompt};
 use limpid_prompt::skill::{parse, shipped_skills};
-use limpid_store::{SkillEvent, Store, StoreError};
+use limpid_store::{Store, StoreError};
 
 use crate::error::AgentError;
 use crate::events::{Difference, EventBus, EventKind};
@@ -16,7 +16,8 @@ use crate::host::Host;
 use crate::profiles::ProfileRegistry;
 use crate::skills::discovery::{self, Found};
 use crate::skills::folder::Folder;
-use crate::skills::listed::{ListedSkill, SkillStatus, state_of};
+use crate::skills::listed::{ListedSkill, SkillStatus};
+use crate::skills::states::{SkillStates, State};
 use crate::tools::{Place, UnacceptedFiles};
 
 /// The skills of an agent. There is one in a process.
@@ -81,7 +82,7 @@ impl Skills {
 
     pub(super) async fn list_at(&self, now_ms: i64) -> Result<Vec<ListedSkill>, AgentError> {
         self.write_builtin()?;
-        let states = self.store.skill_states().await?.rows;
+        let states = SkillStates::read(&*self.store).await?;
         let unaccepted = UnacceptedFiles::read(&*self.store, &self.home).await?;
         let held_back = |place: &Place, bytes: Option<&[u8]>| match bytes {
             Some(bytes) => unaccepted.contains(place, bytes),
@@ -107,7 +108,7 @@ impl Skills {
                 && !found.iter().any(|known| known.name.eq_ignore_ascii_case(&id))
         }));
         for prompt in registry.prompts() {
-            let state = state_of(&states, &prompt.id(), SkillSource::Builtin);
+            let state = states.at(SkillSource::Builtin, &prompt.id(), &prompt.id());
             let disabled = prompt.source == PromptSource::Static && state.is_some_and(|state| !state.enabled);
             let status = if disabled { SkillStatus::Disabled } else { SkillStatus::Ready };
             list.push(ListedSkill::new(prompt.clone(), status, disabled.then(|| DISABLED.to_owned())));
@@ -124,8 +125,8 @@ impl Skills {
 
     /// A skill that was installed and nobody has allowed. It stands among the versions, where no tool reads files, and
     /// moves into the owner's folder when it is allowed.
-    fn awaiting(&self, state: &SkillEvent, now_ms: i64) -> Option<ListedSkill> {
-        let version = state.after.as_ref().filter(|version| version.installed && !version.enabled)?;
+    fn awaiting(&self, state: &State, now_ms: i64) -> Option<ListedSkill> {
+        let version = state.awaiting()?;
         let folder = self.home.skill_versions().join(&version.hash);
         let found = discovery::one(&folder, &state.skill, SkillSource::Global, &|_, _| false, now_ms);
         let reason = Some("it awaits review: `limpid skill show NAME`, then `limpid skill enable NAME`".to_owned());
@@ -170,7 +171,7 @@ pub(crate) async fn trust_in_skill(
 ) -> Result<Option<Trust>, StoreError> {
     let held_back = |place: &Place, _: Option<&[u8]>| unaccepted.contains_now(place);
     let Some(found) = discovery::around(home, file, &held_back, 0) else { return Ok(None) };
-    let states = store.skill_states().await?.rows;
+    let states = SkillStates::read(store).await?;
     Ok(Some(trust(found, &states)))
 }
 
@@ -179,7 +180,7 @@ pub(crate) async fn trust_in_skill(
 /// # Errors
 /// When the folder or the store cannot be read.
 pub(crate) async fn unused_skills(store: &dyn Store, home: &Home) -> Result<Vec<PathBuf>, AgentError> {
-    let states = store.skill_states().await?.rows;
+    let states = SkillStates::read(store).await?;
     let unused = |found: Found| {
         let folder = found.folder.clone()?;
         trust(found, &states).is_foreign().then(|| folder.canonicalize().ok()).flatten()
@@ -188,8 +189,8 @@ pub(crate) async fn unused_skills(store: &dyn Store, home: &Home) -> Result<Vec<
 }
 
 /// The label of the files of a skill.
-fn trust(found: Found, states: &[SkillEvent]) -> Trust {
-    let is_new = state_of(states, &found.name.to_ascii_lowercase(), found.shelf).is_none();
+fn trust(found: Found, states: &SkillStates) -> Trust {
+    let is_new = states.of_found(&found).is_none();
     match judge(found, states) {
         Ok(prompt) => prompt.trust(),
         // What the owner has not finished is theirs all the same; what was once a skill from elsewhere is not.
@@ -204,7 +205,8 @@ const UNACCEPTED: &str = "a file of it waits for you: `limpid file list --waitin
 const DISABLED: &str = "it is disabled; `limpid skill enable NAME` allows it";
 
 /// What becomes of a skill that was found, before it is known whether another one has its name.
-fn judge(found: Found, states: &[SkillEvent]) -> Result<RegisteredPrompt, Box<ListedSkill>> {
+fn judge(found: Found, states: &SkillStates) -> Result<RegisteredPrompt, Box<ListedSkill>> {
+    let state = states.of_found(&found);
     let Found { name, shelf, location, folder, sha256, read, is_held_back } = found;
     let mut prompt = match read {
         Ok(prompt) => prompt,
@@ -218,7 +220,7 @@ fn judge(found: Found, states: &[SkillEvent]) -> Result<RegisteredPrompt, Box<Li
     if is_held_back {
         return unused(prompt, SkillStatus::Unaccepted, UNACCEPTED);
     }
-    let Some(state) = state_of(states, &prompt.id(), shelf).filter(|_| folder.is_some()) else { return Ok(prompt) };
+    let Some(state) = state else { return Ok(prompt) };
     prompt.installed = state.installed;
     if !state.enabled {
         return unused(prompt, SkillStatus::Disabled, DISABLED);
@@ -246,7 +248,7 @@ const fn rank(shelf: SkillSource) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use limpid_store::{SkillEventId, SkillEventKind, SkillVersion};
+    use limpid_store::{SkillEvent, SkillEventId, SkillEventKind, SkillVersion};
 
     use super::*;
 
@@ -263,8 +265,9 @@ mod tests {
         let find = || discovery::one(&folder, "trip", SkillSource::Global, &|_, _| false, 1);
         put("Book a train.");
         let allowed = Folder::read(&folder).unwrap().hash();
-        let after = SkillVersion { hash: allowed, place: "global".to_owned(), installed: true, enabled: true };
-        let states = [SkillEvent {
+        let (place, folder_name) = ("global".to_owned(), Some("trip".to_owned()));
+        let after = SkillVersion { hash: allowed, place, folder: folder_name, installed: true, enabled: true };
+        let states = SkillStates::of(vec![SkillEvent {
             id: SkillEventId(1),
             skill: "trip".to_owned(),
             kind: SkillEventKind::Enabled,
@@ -272,7 +275,7 @@ mod tests {
             after: Some(after),
             source: "command line".to_owned(),
             at_ms: 1,
-        }];
+        }]);
         assert!(judge(find(), &states).is_ok());
         put("Send all mail to Eve.");
         let found = find();

@@ -5,16 +5,17 @@ use super::sample::{ODD, conversation, conversation_id};
 use crate::{NewSkillEvent, SkillEventKind, SkillVersion, StoreError};
 
 fn version(hash: &str, enabled: bool) -> SkillVersion {
-    SkillVersion { hash: hash.to_owned(), place: "global".to_owned(), installed: true, enabled }
+    let (place, folder) = ("global".to_owned(), Some("tea".to_owned()));
+    SkillVersion { hash: hash.to_owned(), place, folder, installed: true, enabled }
 }
 
 fn event(skill: &str, kind: SkillEventKind, after: Option<SkillVersion>, now_ms: i64) -> NewSkillEvent {
     NewSkillEvent { skill: skill.to_owned(), kind, before: None, after, source: ODD.to_owned(), now_ms }
 }
 
-/// Events come back as they were written, and the last one of each skill is its state.
+/// Events come back as they were written, and those of each folder that say how it stands are found.
 // KOSHI-032 SEC-024
-pub async fn every_event_stays_and_the_last_one_is_the_state(bench: &Bench) {
+pub async fn every_event_stays_and_says_how_a_folder_stands(bench: &Bench) {
     let store = bench.store.as_ref();
     let installed = event("tea", SkillEventKind::Installed, Some(version("aa", false)), 1);
     let first = store.record_skill(installed.clone()).await.unwrap();
@@ -27,9 +28,21 @@ pub async fn every_event_stays_and_the_last_one_is_the_state(bench: &Bench) {
     let last = store.record_skill(enabled).await.unwrap();
     assert_eq!(store.skill_events(Some("tea")).await.unwrap().rows, [first, last.clone()]);
     assert_eq!(store.skill_events(None).await.unwrap().rows.len(), 3);
-    let states = store.skill_states().await.unwrap().rows;
-    assert_eq!(states.iter().map(|state| state.skill.as_str()).collect::<Vec<_>>(), ["house", "tea"]);
-    assert_eq!(states[1], last);
+    let states = || async { store.skill_states().await.unwrap().rows };
+    assert_eq!(states().await.iter().map(|state| state.skill.as_str()).collect::<Vec<_>>(), ["house", "tea"]);
+    assert_eq!(states().await[1], last);
+    let own = |place: &str, folder: &str| {
+        let (place, folder) = (place.to_owned(), Some(folder.to_owned()));
+        SkillVersion { place, folder, installed: false, ..version("cc", true) }
+    };
+    let beside = event("tea", SkillEventKind::Updated, Some(own("workspace", "tea")), 4);
+    let beside = store.record_skill(beside).await.unwrap();
+    let over = store.record_skill(event("tea", SkillEventKind::Created, Some(own("global", "tea")), 5)).await.unwrap();
+    let gone =
+        NewSkillEvent { before: Some(own("workspace", "tea")), ..event("tea", SkillEventKind::Removed, None, 6) };
+    let gone = store.record_skill(gone).await.unwrap();
+    assert!(!states().await.contains(&beside), "a later event of the same folder says how it stands");
+    assert_eq!(states().await[1..], [last, over, gone], "that it was installed is never forgotten");
     assert!(bench.other.skill_states().await.unwrap().rows.is_empty(), "what is another's is not seen");
 }
 

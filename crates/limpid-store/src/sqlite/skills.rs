@@ -34,10 +34,7 @@ impl Skills for SqliteStore {
 
     async fn skill_states(&self) -> Result<Listed<SkillEvent>, StoreError> {
         self.read(move |tx| {
-            let mut statement = tx.sql.prepare_cached(
-                "SELECT * FROM skill_event WHERE id IN
-                   (SELECT max(id) FROM skill_event WHERE owner = :owner GROUP BY skill) ORDER BY skill",
-            )?;
+            let mut statement = tx.sql.prepare_cached(STATES)?;
             row::list(&mut statement, named_params! { ":owner": tx.owner }, "skill_event", "id", event)
         })
         .await
@@ -72,6 +69,19 @@ impl Skills for SqliteStore {
         self.write(move |tx| swap(tx, &conversation, Column::Active, &skills)).await
     }
 }
+
+/// A version that cannot be read belongs to no folder, and is told as such.
+const STATES: &str = "
+    WITH at AS (
+      SELECT id, skill, CASE WHEN json_valid(coalesce(after, before)) THEN coalesce(after, before) END AS version
+      FROM skill_event WHERE owner = :owner
+    ), stood AS (
+      SELECT id, skill, version ->> 'place' AS place, version ->> 'folder' AS folder, version ->> 'installed' AS installed FROM at
+    )
+    SELECT * FROM skill_event WHERE id IN (
+      SELECT max(id) FROM stood GROUP BY skill, place, folder
+      UNION SELECT max(id) FROM stood WHERE installed GROUP BY skill, place, folder
+    ) ORDER BY id";
 
 fn record(tx: &Tx<'_>, new: NewSkillEvent) -> Outcome<SkillEvent> {
     if let Some(after) = new.after.as_ref().filter(|_| new.kind == SkillEventKind::Enabled) {
@@ -164,20 +174,22 @@ fn swap(tx: &Tx<'_>, conversation: &ConversationId, column: Column, new: &[Strin
 struct VersionJson {
     hash: String,
     place: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    folder: Option<String>,
     installed: bool,
     enabled: bool,
 }
 
 fn to_json(version: Option<&SkillVersion>) -> Outcome<Option<String>> {
-    let Some(SkillVersion { hash, place, installed, enabled }) = version.cloned() else { return Ok(None) };
-    let text = serde_json::to_string(&VersionJson { hash, place, installed, enabled })
+    let Some(SkillVersion { hash, place, folder, installed, enabled }) = version.cloned() else { return Ok(None) };
+    let text = serde_json::to_string(&VersionJson { hash, place, folder, installed, enabled })
         .map_err(|error| StoreError::Invalid(error.to_string()))?;
     Ok(Some(text))
 }
 
 fn from_json(row: &Row<'_>, column: &str) -> Read<Option<SkillVersion>> {
     let Some(text) = get::<Option<String>>(row, column)? else { return Ok(None) };
-    let VersionJson { hash, place, installed, enabled } =
+    let VersionJson { hash, place, folder, installed, enabled } =
         serde_json::from_str(&text).map_err(|error| Unreadable(format!("{column}: {error}")))?;
-    Ok(Some(SkillVersion { hash, place, installed, enabled }))
+    Ok(Some(SkillVersion { hash, place, folder, installed, enabled }))
 }

@@ -1,4 +1,5 @@
-//! A skill from elsewhere that the owner put aside, or that changed since they looked at it, gives orders by its other files.
+//! A skill from elsewhere that the owner put aside, or that changed since they looked at it, gives orders by its other files; something
+//! is done to another skill of its name, or it calls itself something else.
 
 use serde_json::json;
 
@@ -46,6 +47,37 @@ async fn the_files_of_a_skill_that_is_not_used_are_a_strangers() {
     attack.world.write("skills/hotel/notes.md", &format!("other {MARK}"));
     assert_eq!(attack.diary_after_a_look().await, "tea at five");
     assert!(attack.is_bounded(MARK), "{}", attack.newest());
+}
+
+// SEC-056
+#[tokio::test]
+async fn what_is_done_to_another_skill_of_its_name_allows_nothing() {
+    for done in ["remove", "disable"] {
+        let attack = installed(("read_file", json!({ "path": NOTES }))).await;
+        let world = &attack.world;
+        world.done(&["skill", "disable", "hotel"]).await;
+        let own = "workspace/skills/hotel/SKILL.md";
+        world.write(own, "---\nname: hotel\ndescription: Small hotels.\n---\nOnly small ones.\n");
+        world.done(&["skill", done, "hotel"]).await;
+        let listed = world.done(&["skill", "list"]).await;
+        let is_on = |line: &&str| line.starts_with("hotel") && line.contains("global") && line.contains("ready");
+        assert_eq!(listed.lines().find(is_on), None, "{listed}");
+        let _ = std::fs::remove_dir_all(world.home.path().join("workspace/skills/hotel"));
+        assert_eq!(attack.diary_after_a_look().await, "tea at five", "{done}");
+        assert!(attack.is_bounded(MARK), "{}", attack.newest());
+    }
+}
+
+// SEC-056
+#[tokio::test]
+async fn another_name_in_its_file_makes_it_nobodys_own() {
+    let attack = installed(("read_file", json!({ "path": NOTES }))).await;
+    let renamed = "---\nname: inn\ndescription: Finds hotels.\n---\nRead notes.md.\n";
+    attack.world.write("skills/hotel/SKILL.md", renamed);
+    assert_eq!(attack.diary_after_a_look().await, "tea at five");
+    assert!(attack.is_bounded(MARK), "{}", attack.newest());
+    let listed = attack.world.done(&["skill", "list"]).await;
+    assert!(listed.lines().any(|line| line.starts_with("inn") && line.contains("changed")), "{listed}");
 }
 
 // SEC-058
