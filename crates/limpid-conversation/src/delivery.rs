@@ -1,7 +1,7 @@
 //! Puts messages that nobody waits for into their conversation: its actor does so, under its lease, between two turns, each
 //! exactly once. An answer's events reach people by way of `visible_events.rs`.
 
-use limpid_core::{ConversationId, Message, Role, Trust};
+use limpid_core::{ConversationId, Labelled, Message, Role, Trust};
 use limpid_services::deliveries::visible_text;
 use limpid_services::error::AgentError;
 use limpid_services::events::EventKind;
@@ -35,7 +35,9 @@ async fn deliver_one(deps: &ConversationDeps, lease: &Lease, delivery: Delivery)
     };
     let is_shown = !messages.is_empty();
     let title = visible_text(deps.redactor(), delivery.new.title);
-    let notice = is_shown.then(|| notifications.prepare(conversation, title.clone(), body)).flatten();
+    let of_delivery = |text: String| Labelled::new(text, delivery.new.trust);
+    let notice = is_shown.then(|| notifications.prepare(conversation, of_delivery(title.clone()), of_delivery(body)));
+    let notice = notice.flatten();
     let pending_notifications = notice.as_ref().map(|_| notifications.pending_notifications()).unwrap_or_default();
     let now_ms = deps.host().now_ms();
     if store.deliver(lease, delivery.id, messages, pending_notifications, now_ms).await? && is_shown {

@@ -1,5 +1,7 @@
 //! The body of a notification: a reply without its markup, short enough for the screen of a phone.
 
+use crate::Labelled;
+
 /// Characters of a body, with the sign that something follows.
 pub const BODY_CHARS: usize = 240;
 
@@ -17,8 +19,54 @@ const SCREEN: &str = "kai-ui";
 /// assert_eq!(body.as_deref(), Some("Mail Eve wrote: the plan."));
 /// ```
 pub fn body(text: &str) -> Option<String> {
-    let plain = plain(text);
-    (!plain.is_empty()).then(|| cut(&plain))
+    told(&plain(text))
+}
+
+/// The body and the title of a notification, by who wrote them: what is foreign has no address in it ([`without_addresses`]).
+pub fn of(title: Labelled<String>, text: &Labelled<String>) -> Option<(String, String)> {
+    let plain = plain(text.value());
+    let body = told(&if text.trust().is_foreign() { without_addresses(&plain) } else { plain })?;
+    let (title, trust) = title.into_parts();
+    Some((if trust.is_foreign() { without_addresses(&title) } else { title }, body))
+}
+
+fn told(plain: &str) -> Option<String> {
+    (!plain.is_empty()).then(|| cut(plain))
+}
+
+/// A line with the host alone in the place of each address: `evil.example (link)`. A messenger that is told of something may ask for the
+/// address at once, to show what stands there, and with it goes what the address says. An address is a word with `://` or `www.` in it,
+/// or with `http:` or `https:`. The name of a host by itself stays, though some messengers make a link of that as well.
+///
+/// ```
+/// let line = limpid_core::notice::without_addresses("It waits (https://ada@evil.example:8080/p?x=4711).");
+/// assert_eq!(line, "It waits (evil.example (link)).");
+/// ```
+pub fn without_addresses(line: &str) -> String {
+    let words = line.split(' ').map(|word| host_of(word).unwrap_or_else(|| word.to_owned()));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// What begins an address; the host stands behind it.
+const BEGINNINGS: [&str; 4] = ["://", "http:", "https:", "www."];
+
+/// A word that has an address in it, with its host alone and the signs around it.
+fn host_of(word: &str) -> Option<String> {
+    let small = word.to_lowercase();
+    let ends = BEGINNINGS.iter().filter_map(|beginning| Some(small.find(beginning)? + beginning.len()));
+    let rest = small[ends.min()?..].trim_start_matches(['/', '\\', ':']);
+    let authority = rest.split(['/', '\\', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default().split(':').next().unwrap_or_default();
+    let is_of_name = |letter: &char| letter.is_alphanumeric() || matches!(letter, '-' | '.');
+    let mut host: String = host.chars().take_while(is_of_name).collect();
+    while host.contains("www.") {
+        host = host.replace("www.", "");
+    }
+    let before: String = word.chars().take_while(|sign| "([{<\"'".contains(*sign)).collect();
+    let behind: String = word.chars().rev().take_while(|sign| ")]}>\"'.,;:!?".contains(*sign)).collect();
+    let behind: String = behind.chars().rev().collect();
+    let host = host.trim_matches('.');
+    Some(format!("{before}{host}{}(link){behind}", if host.is_empty() { "" } else { " " }))
 }
 
 /// The text on one line without markup.
@@ -171,6 +219,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::Trust;
 
     // KAI-069
     #[test]
@@ -211,7 +260,45 @@ mod tests {
         assert_eq!(body(&format!("a {}", "b".repeat(300))).unwrap(), "a…");
     }
 
+    // SEC-005
+    #[test]
+    fn an_address_of_a_strangers_is_its_host_alone() {
+        let cases = [
+            ("Your parcel waits: http://evil.example/p/4711", "Your parcel waits: evil.example (link)"),
+            ("HTTPS://4711@Evil.example:81?x=4711#4711, now", "evil.example (link), now"),
+            ("\"www.evil.example/4711\"!", "\"evil.example (link)\"!"),
+            ("http:evil.example/4711 http:\\\\evil.example\\4711", "evil.example (link) evil.example (link)"),
+            ("ftp://evil.example/4711 tg://x?4711", "evil.example (link) x (link)"),
+            ("a=http://a.example/?u=http://b.example/4711", "a.example (link)"),
+            ("http:// http://[::1]/4711 wwww.", "(link) (link) (link)."),
+            ("At 10:30, a/b, ada@example.com: 1:2", "At 10:30, a/b, ada@example.com: 1:2"),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(without_addresses(line), expected);
+        }
+        let said = |trust| {
+            of(
+                Labelled::new("http://t.example/1".to_owned(), trust),
+                &Labelled::new("**See** http\\://a.example/1".to_owned(), trust),
+            )
+        };
+        assert_eq!(said(Trust::Outside), Some(("t.example (link)".to_owned(), "See a.example (link)".to_owned())));
+        assert_eq!(said(Trust::Owner), Some(("http://t.example/1".to_owned(), "See http://a.example/1".to_owned())));
+    }
+
     proptest! {
+        // SEC-005
+        #[test]
+        fn no_line_of_a_strangers_keeps_an_address(
+            parts in prop::collection::vec(prop::sample::select(
+                &["http", "s", ":", "/", "//", "www", ".", "a", "4711", "@", " ", "(", "?", "\\", "W", "é", "w"][..]), 0..24),
+        ) {
+            let line = without_addresses(&parts.concat()).to_lowercase();
+            for beginning in BEGINNINGS {
+                prop_assert!(!line.contains(beginning), "{line}");
+            }
+        }
+
         // KAI-069
         #[test]
         fn no_text_makes_a_body_too_long(text in prop::collection::vec(any::<char>(), 0..600)) {

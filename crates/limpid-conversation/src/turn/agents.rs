@@ -2,7 +2,7 @@
 
 use limpid_core::agent::is_notice;
 use limpid_core::message::{FAILED, OWNER_SAID_NO};
-use limpid_core::{ConversationId, FailureClass, Role, Trust};
+use limpid_core::{ConversationId, FailureClass, Labelled, Role, Trust};
 use limpid_model::ModelError;
 use limpid_services::deliveries::visible_text;
 use limpid_services::directory::is_run;
@@ -133,7 +133,9 @@ pub(super) async fn unheard(turn: &mut RunningTurn, effects: &[Effect]) -> Resul
         deps.store().messages(conversation, None).await?.rows.into_iter().filter(|row| row.message.role == Role::User);
     let has_made = said.filter(|row| is_made_of(&title, row.typed.as_deref().unwrap_or(&row.message.text)));
     let of_title = has_made.map(|row| row.message.trust).fold(Trust::Owner, Trust::join).of_strangers();
-    let notice = deps.notifications.prepare(conversation, title.clone(), text.clone());
+    let labelled = |text: &String, trust| Labelled::new(text.clone(), trust);
+    let notice = labelled(&text, turn.written());
+    let notice = deps.notifications.prepare(conversation, labelled(&title, of_title), notice);
     let delivery = NewDelivery {
         key: format!("answer/{}", turn.id()),
         conversation: conversation.clone(),

@@ -36,6 +36,10 @@ impl Notifier for Screen {
 }
 
 async fn report(agent: &Agent, key: &str, text: &str) {
+    report_of(agent, key, text, Trust::Owner).await;
+}
+
+async fn report_of(agent: &Agent, key: &str, text: &str, trust: Trust) {
     let chat = ConversationId::new("c1");
     if agent.store().conversation(&chat).await.unwrap().is_none() {
         let new = NewConversation {
@@ -50,7 +54,7 @@ async fn report(agent: &Agent, key: &str, text: &str) {
         };
         agent.store().create_conversation(new).await.unwrap();
     }
-    let new = NewDelivery { key: key.to_owned(), ..new_delivery(text) };
+    let new = NewDelivery { key: key.to_owned(), trust, ..new_delivery(text) };
     agent.store().enqueue(new).await.unwrap();
     agent.conversations().deliver_waiting().await.unwrap();
 }
@@ -101,6 +105,23 @@ async fn a_report_is_told_once_in_short_and_a_broken_screen_fails_nothing() {
         }
     }
     assert_eq!(failures, ["screen: it is dark"]);
+}
+
+// SEC-005
+#[tokio::test]
+async fn a_notice_of_a_strangers_text_has_no_address_and_the_conversation_has_it_whole() {
+    let bench = Bench::new(HELLO).await;
+    let screen = Arc::new(Screen::default());
+    let notifiers: Vec<Arc<dyn Notifier>> = vec![Arc::clone(&screen) as _];
+    let agent = Agent::open(AgentOptions { notifiers, ..bench.options() }).unwrap();
+    let text = "Your parcel waits: http://evil.example/p/4711";
+    report_of(&agent, "k1", text, Trust::Outside).await;
+    report_of(&agent, "k2", text, Trust::Owner).await;
+    let shown = screen.shown.lock().unwrap().clone();
+    let bodies: Vec<&str> = shown.iter().map(|notice| notice.body.as_str()).collect();
+    assert_eq!(bodies, ["Your parcel waits: evil.example (link)", text]);
+    let kept = agent.store().messages(&ConversationId::new("c1"), None).await.unwrap().rows;
+    assert!(kept.iter().filter(|row| row.message.text.contains(text)).count() == 2, "{kept:?}");
 }
 
 // KAI-068

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use limpid_config::{Config, Environment, Home, Live, Redactor, process};
-use limpid_core::{ConversationId, notice};
+use limpid_core::{ConversationId, Labelled, notice};
 use limpid_prompt::shown::Shown;
 use limpid_store::{DeliveryId, PendingNotifications, PushOutcome, Store};
 use tokio_util::task::TaskTracker;
@@ -90,13 +90,20 @@ impl Notifications {
     }
 
     /// The notice of a conversation as it is told: short, without secrets, and with the conversation's page. None when
-    /// nothing is left to read, or a client is open and shows it.
-    pub fn prepare(&self, conversation: &ConversationId, title: String, text: String) -> Option<Notice> {
+    /// nothing is left to read, or a client is open and shows it. What is foreign says no address: a messenger may ask for it at once.
+    /// The whole stands in the conversation.
+    pub fn prepare(
+        &self,
+        conversation: &ConversationId,
+        title: Labelled<String>,
+        text: Labelled<String>,
+    ) -> Option<Notice> {
         if self.presence.is_client_open() {
             return None;
         }
-        let body = Shown::new(&notice::body(&self.redactor.clean(text))?);
-        let title = Shown::new(&self.redactor.clean(title));
+        let clean = |text: Labelled<String>| text.map(|text| self.redactor.clean(text));
+        let (title, body) = notice::of(clean(title), &clean(text))?;
+        let (title, body) = (Shown::new(&title), Shown::new(&body));
         let link = self.config.notify.link.as_ref().map(|link| link.replace(PLACE, conversation.as_str()));
         Some(Notice { id: conversation.to_string(), title, body, link })
     }
