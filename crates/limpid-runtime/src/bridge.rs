@@ -30,6 +30,7 @@ use limpid_prompt::boundary::fence;
 use limpid_prompt::inputs::ToolInput;
 use limpid_prompt::prompt::OfferedTool;
 use limpid_prompt::render::callable_tools;
+use limpid_prompt::shown::Drawn;
 use limpid_services::error::AgentError;
 use limpid_services::goals::GOAL_TOOLS;
 use serde_json::{Map, Value};
@@ -117,11 +118,12 @@ impl Bridge {
         self.built(&self.agent.config().agent.profile, PATH).await
     }
 
-    /// A text as a client reads it: a stranger's words stand in a boundary, and known secrets are taken out.
+    /// A text as a client reads it: a stranger's words stand in a boundary, nothing in them is fetched by a client that draws them, and
+    /// known secrets are taken out.
     fn shown(&self, text: Labelled<String>) -> String {
         let (text, trust) = text.into_parts();
         let text = self.agent.context().redactor.clean(text);
-        if trust.is_foreign() { fence(&text, &self.agent.context().host.tag()) } else { text }
+        if trust.is_foreign() { Drawn::new(&fence(&text, &self.agent.context().host.tag())).into() } else { text }
     }
 }
 

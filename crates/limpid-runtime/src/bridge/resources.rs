@@ -4,6 +4,7 @@ use limpid_core::Labelled;
 use limpid_core::MemoryId;
 use limpid_core::memory::Memory;
 use limpid_mcp::serving::{LentPrompt, LentResource, Refusal};
+use limpid_prompt::shown::Drawn;
 use limpid_services::error::AgentError;
 use limpid_services::goals::goals_text;
 use limpid_store::MemoryRef;
@@ -67,7 +68,8 @@ pub(super) async fn read(bridge: &Bridge, uri: &str) -> Result<(String, &'static
     } else {
         return Err(unknown());
     };
-    Ok((text, KIND))
+    // Several texts are one here: a block of code that one begins may end in the next.
+    Ok((Drawn::new(&text).into(), KIND))
 }
 
 /// Lines, as many as go into one answer, and how many there are besides.

