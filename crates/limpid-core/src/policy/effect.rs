@@ -203,6 +203,11 @@ impl Row {
         )
     }
 
+    /// Whether a call of it writes files, also where it does not say which ones.
+    pub const fn writes_files(self) -> bool {
+        matches!(self, Self::NewFile | Self::ChangeOwnLow | Self::ChangeFile)
+    }
+
     /// The row of a call. `addresses` says how its address is known; `files` what its paths would change.
     pub fn of(effect: &Effect, address: AddressOrigin, files: &[FileChange]) -> Self {
         let changes = |change: FileChange| files.contains(&change);

@@ -135,9 +135,13 @@ impl Call<'_> {
         if self.row() == Row::ChangeSelf { ToolClass::ChangeSelf } else { self.effect.class() }
     }
 
-    /// Whether it writes files of the owner's. A program does not by itself: in such a turn it can write low places only.
+    /// Whether it writes files of the owner's, or may, or such in low places that act when somebody looks there. A program does not by
+    /// itself: in such a turn it can write low places only.
     fn writes_owners_files(&self) -> bool {
-        *self.effect != Effect::Run && self.paths.iter().any(|path| path.write && !path.is_low)
+        let mut written = self.paths.iter().filter(|path| path.write).peekable();
+        // One that does not say which files it writes may write any.
+        let any = self.row().writes_files() && written.peek().is_none();
+        any || *self.effect != Effect::Run && (written.any(|path| !path.is_low) || widest(self).is_some())
     }
 
     /// What a lasting yes to this call would cover: calls of the tool in the same row of the table, to the same destination or
@@ -165,7 +169,7 @@ impl Call<'_> {
 /// What a lasting yes to a call would cover besides it; none where only a yes to the very call counts. After a stranger's
 /// text that holds for files too: what would be written into one later has to be seen.
 pub fn lasting_yes(setting: &Setting<'_>, call: &Call<'_>) -> Option<String> {
-    let writes = call.paths.iter().any(|path| path.write);
+    let writes = call.row().writes_files() || call.paths.iter().any(|path| path.write);
     if writes && setting.trust.is_foreign() {
         return None;
     }

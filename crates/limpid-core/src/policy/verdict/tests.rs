@@ -150,6 +150,13 @@ fn no_rule_lets_a_strangers_text_into_the_owners_files() {
         let run = Call { effect: &Effect::Run, ..write };
         assert_eq!(judge(&setting(&rules, Trust::Outside), &run), Verdict::Allowed, "it writes low places only");
     }
+    let acts = PathFacts { is_low: true, change: FileChange::FarReaching, ..path("outside/.envrc", "/o/.envrc") };
+    for paths in [vec![], vec![acts]] {
+        let write =
+            Call { paths: &paths, destination: Some(at("mcp files")), ..call("put", &Effect::Files, &arguments) };
+        assert!(is_asked(&judge(&setting(&rules, Trust::Outside), &write)), "it may write any file: {paths:?}");
+        assert_eq!(judge(&setting(&rules, Trust::Owner), &write), Verdict::Allowed);
+    }
 }
 
 // SEC-002 SEC-078 LES-136
@@ -209,6 +216,8 @@ fn there_is_no_lasting_yes_to_programs_payments_and_changes_of_the_agent() {
         assert!(!lasting(trust, &Effect::Files, &agents, None), "a file that prompts are made from");
         assert!(!lasting(trust, &Effect::ChangeOwned, &[], None), "it leads nowhere in particular");
         assert_eq!(lasting(trust, &Effect::Files, &notes, None), !trust.is_foreign(), "a stranger's words, unseen");
+        let unnamed = lasting(trust, &Effect::Files, &[], Some(at("mcp files")));
+        assert_eq!(unnamed, !trust.is_foreign(), "one that says no file may write any");
         assert!(lasting(trust, &Effect::Send, &[], Some(at("ada@example.com"))));
     }
 }
