@@ -1,6 +1,7 @@
 //! What programs change of the files that instruct the agent, and of what tools wrote where strangers' text is kept: what these
 //! hold is written down before each program. What is another content afterwards waits until the owner accepts it, or can be
-//! undone. Neither size nor time of a file is looked at.
+//! undone. Neither size nor time of a file is looked at. What was written down before one program is never what another one had made of
+//! a file meanwhile, but what the owner knew of it last.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -14,6 +15,7 @@ use limpid_store::{
 
 use super::kept::{KeptFiles, hash_of};
 use super::names::FileNames;
+use super::unaccepted::{UnacceptedFiles, Unknown};
 use crate::error::AgentError;
 use crate::memory::MemoryWriter;
 use crate::tools::builtin::OUTSIDE;
@@ -57,15 +59,14 @@ impl ProgramWatch {
         Arc::new(Self { home: home.clone(), config, memory, names, kept, live: Mutex::default() })
     }
 
-    /// Writes down what the files hold before a program is started.
+    /// Writes down what the owner knows of the files before a program is started.
     ///
     /// # Errors
     /// When that cannot be written down: then nothing may be started.
     pub(super) async fn begin(self: &Arc<Self>, tool: &str, now_ms: i64) -> Result<RunningProgram, AgentError> {
         self.settle(now_ms).await?;
         let written = self.written().await?;
-        let instructing = self.entries().ok_or_else(too_many)?.into_iter();
-        let instructing = instructing.filter_map(|(path, content)| Some((path, content?)));
+        let instructing = self.last_known().await?;
         let new = NewProgramRun {
             holder: self.memory.holder().to_owned(),
             tool: tool.to_owned(),
@@ -81,6 +82,41 @@ impl ProgramWatch {
         }
         self.live().insert(id, None);
         Ok(RunningProgram { run: Some(ProgramRun { id, new }), watch: Arc::clone(self) })
+    }
+
+    /// What the owner knew last of each file that instructs the agent: what it holds, unless something waits there for them or a program
+    /// that runs has made it what it is.
+    async fn last_known(&self) -> Result<BTreeMap<String, FileContent>, AgentError> {
+        // The files come first: whatever program changed one by now has its row, or its change waits.
+        let entries = self.entries().ok_or_else(too_many)?;
+        let unaccepted = UnacceptedFiles::read(&**self.memory.database(), &self.home).await?;
+        let paths: BTreeSet<String> = entries.keys().cloned().chain(unaccepted.paths()).collect();
+        let mut known = BTreeMap::new();
+        for path in paths.into_iter().filter(|path| !self.is_outside(path)) {
+            // One that cannot be read is not there for any prompt.
+            let now = entries.get(&path).cloned().flatten();
+            let unknown = match unaccepted.at(&path, now.as_ref()) {
+                Unknown::Nothing => None,
+                Unknown::Waits(before) => Some(before),
+                Unknown::MayBe(runs) => {
+                    let mut unknown = None;
+                    for run in runs {
+                        if !self.is_of_a_tool(&path, now.as_ref().map(|now| now.hash), run).await? {
+                            unknown = Some(run.new.files.get(&path));
+                        }
+                    }
+                    unknown
+                }
+            };
+            let content = unknown.map_or(now, |before| before.cloned());
+            known.extend(content.map(|content| (path, content)));
+        }
+        Ok(known)
+    }
+
+    fn is_outside(&self, path: &str) -> bool {
+        let outside = [self.home.outside(), real(&self.home.outside())];
+        outside.iter().any(|outside| Path::new(path).starts_with(outside))
     }
 
     /// Looks at what programs changed that are over and whose end nobody saw, be it because of a crash or of a time-out.
@@ -140,10 +176,7 @@ impl ProgramWatch {
         run: &ProgramRun,
         entries: &BTreeMap<String, Option<FileContent>>,
     ) -> Vec<(String, Option<FileContent>)> {
-        let outside = [self.home.outside(), real(&self.home.outside())];
-        let is_missing = |path: &&String| {
-            !entries.contains_key(*path) && !outside.iter().any(|outside| Path::new(path).starts_with(outside))
-        };
+        let is_missing = |path: &&String| !entries.contains_key(*path) && !self.is_outside(path);
         // What a link led to may be where it was.
         let now = |path: &String| (path.clone(), entry(Path::new(path)).ok().flatten());
         run.new.files.keys().filter(is_missing).map(now).collect()

@@ -23,6 +23,16 @@ pub struct UnacceptedFiles {
     names: FileNames,
 }
 
+/// Whether what a file holds is the owner's.
+pub(super) enum Unknown<'a> {
+    /// It is.
+    Nothing,
+    /// It waits for them; this is what they knew.
+    Waits(Option<&'a FileContent>),
+    /// These programs run, and it held something else before each. The oldest is the first.
+    MayBe(Vec<&'a ProgramRun>),
+}
+
 /// A file by the place that it is asked for at, before any link is followed: a link that waits is known by its own place alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -87,7 +97,9 @@ impl UnacceptedFiles {
     /// # Errors
     /// When the store cannot be read.
     pub async fn read(store: &dyn Store, home: &Home) -> Result<Self, StoreError> {
-        let (waiting, runs) = (store.waiting_files().await?.rows, store.program_runs().await?.rows);
+        // In this order: a program that ends in between is in both, and never in none.
+        let runs = store.program_runs().await?.rows;
+        let waiting = store.waiting_files().await?.rows;
         Ok(Self { waiting, runs, names: FileNames::new(home) })
     }
 
@@ -114,13 +126,34 @@ impl UnacceptedFiles {
         place.as_path().exists() && self.has(place, now)
     }
 
-    /// What a file held when it was the owner's last: what it holds now, or before the first program that runs and changed it.
+    /// Every file that waits or that was there before a program which runs.
+    pub(super) fn paths(&self) -> impl Iterator<Item = String> {
+        let waiting = self.waiting.iter().map(|waiting| &waiting.path);
+        waiting.chain(self.runs.iter().flat_map(|run| run.new.files.keys())).cloned()
+    }
+
+    /// Whether what a file holds is the owner's, by its path without links.
+    pub(super) fn at(&self, path: &str, now: Option<&FileContent>) -> Unknown<'_> {
+        let is_other = |before: Option<&FileContent>| before.map(|before| before.hash) != now.map(|now| now.hash);
+        let waiting = self.waiting.iter().find(|waiting| waiting.path == path).map(|waiting| waiting.before.as_ref());
+        if let Some(before) = waiting.filter(|before| is_other(*before)) {
+            return Unknown::Waits(before);
+        }
+        let writes = |run: &&ProgramRun| run.new.folders.iter().any(|folder| Path::new(path).starts_with(folder));
+        let runs = self.runs.iter().filter(writes).filter(|run| is_other(run.new.files.get(path)));
+        let runs: Vec<&ProgramRun> = runs.collect();
+        if runs.is_empty() { Unknown::Nothing } else { Unknown::MayBe(runs) }
+    }
+
+    /// What a file held when it was the owner's last: what it holds now, or before it waited, or before the first program that runs and
+    /// changed it.
     fn last_known(&self, place: &Place, now: Option<FileContent>) -> Option<FileContent> {
         if now.as_ref().is_none_or(|now| !self.contains_hash(place, now.hash)) {
             return now;
         }
         let path = real(place.as_path()).display().to_string();
-        self.runs.iter().find_map(|run| run.new.files.get(&path).cloned())
+        let waiting = self.waiting.iter().find(|waiting| waiting.path == path).map(|waiting| waiting.before.as_ref());
+        waiting.unwrap_or_else(|| self.runs.iter().find_map(|run| run.new.files.get(&path))).cloned()
     }
 
     /// What waits once a file holds again what never was the owner's; one that waits already goes on with what it held first.
