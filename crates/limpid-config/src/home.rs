@@ -188,9 +188,9 @@ impl Home {
     }
 
     /// The file that a program of this kind holds which may be a stranger's: those that see what is the owner's and those that can send
-    /// are never there at once.
-    pub fn kind_lock(&self, sends: bool) -> PathBuf {
-        self.0.join("data").join(if sends { "sending-programs.lock" } else { "seeing-programs.lock" })
+    /// or leave something are never there at once.
+    pub fn kind_lock(&self, sees: bool) -> PathBuf {
+        self.0.join("data").join(if sees { "seeing-programs.lock" } else { "sending-programs.lock" })
     }
 
     /// The file that such a program holds while it waits for those of the other kind to end, so that no other one starts before it.

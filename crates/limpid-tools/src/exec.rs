@@ -7,6 +7,7 @@
 //! - [`confinement`]: what a program may touch and use, as one value.
 //! - `programs`: how programs are run, as the owner has set it.
 //! - [`places`]: the folders of that value, resolved once; [`toolchains`]: what of some of them is kept back.
+//! - `outside`: what a stranger's program sees of the folder for what strangers wrote.
 //! - `stand_in`: the folder that a program with the network writes.
 //! - [`calls`]: the system calls that a program may make.
 //! - [`sandbox`]: what the hidden sub-commands of the binary do with that value: one watches over the program and ends
@@ -20,6 +21,7 @@ pub mod command;
 pub mod confinement;
 mod disk;
 mod named;
+mod outside;
 pub mod places;
 mod processes;
 mod programs;
@@ -138,8 +140,12 @@ impl Tool for Exec {
 
     fn starts(&self, arguments: &Value) -> Option<Started> {
         let command = self.parsed(arguments).ok()?;
-        let (files, folders) = self.programs.named_paths(&command);
-        Some(Started { program: command.program, files, folder: command.folder, folders })
+        let (files, mut folders) = self.programs.named_paths(&command);
+        // What it sees is what a yes is bound to: tools look for files in the folders around the one that they start in.
+        let outside = self.programs.in_outside(&command);
+        let files_in = outside.as_ref().and_then(|outside| outside.files.clone());
+        folders.extend(outside.into_iter().flat_map(|outside| outside.folders));
+        Some(Started { program: command.program, files, folder: command.folder, folders, files_in })
     }
 
     fn warning(&self, trust: Trust, arguments: &Value) -> Option<String> {

@@ -271,15 +271,26 @@ pub struct Started {
     pub folder: PathBuf,
     /// The folders that its words name where tools and programs may write, in the same way.
     pub folders: Vec<PathBuf>,
+    /// A folder of which it sees the files alone.
+    pub files_in: Option<PathBuf>,
 }
 
-/// What a program gets that may be a stranger's: never both.
+/// What a program gets that may be a stranger's: never both. What one of them sees must not get to one that sends or leaves something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StrangersProgram {
     /// Sight of the owner's places.
     Sees,
     /// The network, and sight of strangers' places, in which a copy of what is the owner's may lie.
     Sends,
+    /// Neither. It writes files that are opened or sent later.
+    Leaves,
+}
+
+impl StrangersProgram {
+    /// Whether it sees the owner's places. One that does and one that doesn't never run at once.
+    pub fn sees(self) -> bool {
+        self == Self::Sees
+    }
 }
 
 /// What a call knows of the turn that it belongs to.

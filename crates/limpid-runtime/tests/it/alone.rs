@@ -57,6 +57,7 @@ async fn a_program_beside_an_approved_one_cannot_change_what_that_was_approved_f
         files: vec![data.clone()],
         folder: data.parent().unwrap().into(),
         folders: Vec::new(),
+        files_in: None,
     };
     *approved.started.lock().unwrap() = Some(started);
     let (began, let_go) = std::sync::mpsc::channel::<()>();

@@ -121,6 +121,7 @@ async fn a_draft_whose_files_have_changed_waits_again_and_says_which() {
         files: Vec::new(),
         folder: path("workspace/project"),
         folders: Vec::new(),
+        files_in: None,
     });
     let agent = tools.agent(&bench);
     all(agent.chat(last("read the page")).await.unwrap()).await;

@@ -115,7 +115,7 @@ fn starting(bench: &Bench) -> Arc<EffectTool> {
     let path = |name: &str| bench.home.path().canonicalize().unwrap().join(name);
     let (program, folder) = (path("bin/make"), path("workspace/project"));
     *run.started.lock().unwrap() =
-        Some(limpid_runtime::Started { program, files: Vec::new(), folder, folders: Vec::new() });
+        Some(limpid_runtime::Started { program, files: Vec::new(), folder, folders: Vec::new(), files_in: None });
     run
 }
 

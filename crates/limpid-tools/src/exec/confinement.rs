@@ -42,6 +42,8 @@ pub struct Confinement {
     pub read: Vec<Place>,
     /// Folders within those that it must not see, but for places in them that are named here too.
     pub hidden: Vec<PathBuf>,
+    /// Folders that are empty for it, where it has a file system of its own. Without one it can read those of strangers.
+    pub covered: Vec<PathBuf>,
     /// Folders of which it gets only entries that are named here. Without namespaces it sees the names of the others.
     pub split: Vec<PathBuf>,
     /// Links in such folders, and what they lead to.

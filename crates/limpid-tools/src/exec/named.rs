@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use super::command::Command;
+use super::outside::NamedOutside;
 use super::places::Kind;
 use super::programs::Programs;
 
@@ -21,11 +22,15 @@ const SIGNS: [char; 4] = ['=', ':', ',', '@'];
 pub(super) struct Named {
     /// Whether it names a place where strangers' text may be.
     pub(super) low: bool,
-    /// Whether it names one of the owner's.
+    /// Whether it names one of the owner's, as the program or in a word.
     pub(super) high: bool,
+    /// Whether it starts in one.
+    pub(super) starts_high: bool,
     /// The granted low folders that it names itself, without links. What only a link leads to is not among them: whoever may
     /// change the link would choose what is seen.
     pub(super) low_folders: BTreeSet<PathBuf>,
+    /// What it names in `outside/`, in the same way.
+    pub(super) outside: NamedOutside,
 }
 
 impl Named {
@@ -39,23 +44,43 @@ impl Programs {
     /// The places that a call names: as its folder, as its program, or in one of its words.
     pub(super) fn named(&self, command: &Command) -> Named {
         let mut named = Named::default();
-        let own = [&command.folder, &command.program].into_iter().chain(&command.script);
-        for (path, kind) in own.filter_map(|path| self.innermost(path)) {
-            named.add(kind);
-            named.low_folders.extend((kind == Kind::Low).then(|| path.to_owned()));
+        for path in [&command.folder, &command.program].into_iter().chain(&command.script) {
+            self.add_outside(&mut named, path);
+            let Some((folder, kind)) = self.innermost(path) else { continue };
+            match kind {
+                Kind::High { .. } if path == &command.folder => named.starts_high = true,
+                kind => named.add(kind),
+            }
+            named.low_folders.extend((kind == Kind::Low).then(|| folder.to_owned()));
         }
         for word in command.words.iter().skip(1) {
-            let paths = parts(word).map(|part| command.folder.join(part)).collect::<Vec<_>>();
+            let paths = pieces(word).flat_map(parts).map(|part| command.folder.join(part)).collect::<Vec<_>>();
             let real = paths.iter().filter_map(|path| path.canonicalize().ok());
             real.filter_map(|path| self.kind_of(&path)).for_each(|kind| named.add(kind));
-            let said = paths.iter().filter_map(|path| self.innermost(&without_steps_back(path)));
-            named.low_folders.extend(said.filter(|(_, kind)| *kind == Kind::Low).map(|(path, _)| path.to_owned()));
-            for (path, kind) in self.within(word) {
+            for said in paths.iter().map(|path| without_steps_back(path)) {
+                let low = self.innermost(&said).filter(|(_, kind)| *kind == Kind::Low);
+                named.low_folders.extend(low.map(|(path, _)| path.to_owned()));
+                self.add_outside(&mut named, &said);
+            }
+            for (path, kind, rest) in self.within(word) {
                 named.add(kind);
-                named.low_folders.extend((kind == Kind::Low).then(|| path.to_owned()));
+                match kind {
+                    Kind::Low => drop(named.low_folders.insert(path.to_owned())),
+                    Kind::Outside => named.outside.add(path, first_name(rest).map(Path::new)),
+                    _ => {}
+                }
             }
         }
         named
+    }
+
+    /// Adds a path to what is named in `outside/`, if it lies there.
+    fn add_outside(&self, named: &mut Named, path: &Path) {
+        for ([written, real], _) in self.folders().filter(|(_, kind)| *kind == Kind::Outside) {
+            if let Ok(way) = path.strip_prefix(real).or_else(|_| path.strip_prefix(written)) {
+                named.outside.add(real, Some(way));
+            }
+        }
     }
 
     /// The regular files that the words of a call name and the script that a shell is called for, and the folders that they name where
@@ -69,8 +94,8 @@ impl Programs {
         (files.into_iter().filter(|path| path.is_file()).collect(), folders.into_iter().filter(is_in_reach).collect())
     }
 
-    /// The folders whose paths stand somewhere in a word: in a text for a shell nobody looks for words.
-    fn within(&self, word: &str) -> Vec<(&Path, Kind)> {
+    /// The folders whose paths stand somewhere in a word, each with what follows: in a text for a shell nobody looks for words.
+    fn within<'a>(&'a self, word: &'a str) -> Vec<(&'a Path, Kind, &'a str)> {
         let mut found = Vec::new();
         for (paths, kind) in self.folders() {
             for name in paths.map(|path| path.display().to_string()) {
@@ -81,7 +106,8 @@ impl Programs {
         let is_inner = |(at, length, _): &&(usize, usize, _)| {
             !found.iter().any(|(other, longer, _)| other == at && longer > length)
         };
-        found.iter().filter(is_inner).map(|(.., folder)| *folder).collect()
+        let inner = found.iter().filter(is_inner);
+        inner.map(|(at, length, (path, kind))| (*path, *kind, word.get(at + length..).unwrap_or_default())).collect()
     }
 
     /// Whether one of a call's words names something in the folder of a toolchain, where packages of strangers lie.
@@ -104,6 +130,15 @@ impl Programs {
 fn pieces(word: &str) -> impl Iterator<Item = &str> {
     let signs = |letter: char| letter.is_whitespace() || "\"'`;|&<>()$={}".contains(letter);
     std::iter::once(word).chain(word.split(signs).filter(move |piece| *piece != word)).take(PARTS)
+}
+
+/// The first name behind the path of a folder in a word; none where what follows is no plain name.
+fn first_name(rest: &str) -> Option<&str> {
+    let rest = rest.strip_prefix('/')?;
+    let is_plain = |letter: char| letter.is_alphanumeric() || "._-+@".contains(letter);
+    let (name, behind) = rest.split_at(rest.find(|letter| !is_plain(letter)).unwrap_or(rest.len()));
+    let ends = |letter: char| letter.is_whitespace() || "/\"';,:&|<>()".contains(letter);
+    Some(name).filter(|name| !matches!(*name, "" | "." | "..") && behind.chars().next().is_none_or(ends))
 }
 
 /// A path as it reads: each `..` takes back the part before it.
@@ -137,6 +172,15 @@ mod tests {
         let found = |word: &str, path: &str| pieces(word).flat_map(parts).any(|part| part == path);
         let words = ["cat ../a", "x=../a;y", "python3 '../a'", "awk -f../a|sort", "../a"];
         assert_eq!(words.into_iter().filter(|word| !found(word, "../a")).collect::<Vec<_>>(), [""; 0]);
+    }
+
+    // SEC-058
+    #[test]
+    fn what_follows_the_path_of_a_folder_is_a_name_or_the_whole_folder() {
+        let found = ["/tool/test.py", "/tool", "/tool; ls", "", "/", "/*", "/to?l", "/..", "/to\"ol\"$x", "2/tool"];
+        let found = found.map(|rest| first_name(rest).unwrap_or("whole"));
+        assert_eq!(found[..3], ["tool"; 3]);
+        assert_eq!(found[3..], ["whole", "whole", "whole", "whole", "whole", "to", "whole"]);
     }
 
     // SEC-058

@@ -121,20 +121,20 @@ impl Programs {
         if let Some(moved) = folders.iter().find_map(Folder::moved) {
             return Err(moved);
         }
-        // What could be sent is what the call names, and no other stranger's folder.
-        let named = (view == View::Apart).then(|| self.named(command).low_folders);
+        // What could be sent, or left where it is sent later, is what the call names, and no other stranger's folder.
+        let named = (!view.reads_high()).then(|| self.named(command).low_folders);
         let is_named = |folder: &Folder| named.as_ref().is_none_or(|named| named.contains(&folder.place.path));
         let seen = |folder: &Folder| match folder.kind {
             Kind::High { .. } => view.reads_high(),
             Kind::Low => view.reads_low() && is_named(folder),
             Kind::Outside => view.reads_low(),
             // Of the owner's own scripts it sees the one that it is.
-            Kind::Programs => view != View::Apart,
+            Kind::Programs => view.reads_high(),
             Kind::Toolchain => true,
         };
         let writes = |kind: Kind| match kind {
             Kind::High { write } => write && view.writes_high(),
-            Kind::Outside => view.reads_low(),
+            Kind::Outside => view.writes_outside(),
             Kind::Low | Kind::Programs | Kind::Toolchain => false,
         };
         let of = |write: bool| {
@@ -158,16 +158,18 @@ impl Programs {
         let toolchains =
             folders.iter().filter(|folder| folder.kind == Kind::Toolchain).map(|folder| &folder.place.path);
         hidden.extend(toolchains.filter(|path| inside(path)).cloned());
+        let covered = self.covered(command, [&write, &read], &hidden);
         let parts = self.toolchain_parts();
         read.extend(parts.places);
         let own = folders
             .iter()
             .any(|folder| folder.kind == Kind::Programs && command.program.starts_with(&folder.place.path));
-        if own && view == View::Apart {
+        if own && !view.reads_high() {
             read.extend(Place::of(&command.program));
         }
         Ok(Confinement {
             hidden,
+            covered,
             split: parts.split,
             links: parts.links,
             frozen: Vec::new(),
@@ -216,7 +218,7 @@ impl Programs {
     /// published that.
     pub fn trust(&self, view: View, command: &Command) -> Trust {
         match view {
-            View::Low | View::Apart | View::Online => Trust::Outside,
+            View::Low { .. } | View::Apart | View::Enclosed | View::Online => Trust::Outside,
             View::High { .. } if self.names_package(command) => Trust::Outside,
             View::High { .. } => {
                 let own = self.grants.roots().map(|root| root.trust).filter(|trust| !trust.is_foreign());

@@ -21,7 +21,7 @@ pub struct Programs {
     pub helper: PathBuf,
     /// Limpid's home folder: no program sees it, but for the granted folders in it.
     pub home: PathBuf,
-    /// The folder for what strangers wrote: the only one that programs in the low view write.
+    /// The folder for what strangers wrote: the only one that what may be a stranger's program writes.
     pub outside: PathBuf,
     /// Folders that the owner's languages are in, for reading.
     pub toolchains: Vec<PathBuf>,
@@ -93,6 +93,7 @@ impl Programs {
             is_listed: self.runs_unasked(command),
             names_low: named.low,
             names_high: named.high,
+            starts_high: named.starts_high,
         })
     }
 
@@ -130,7 +131,10 @@ impl Programs {
                      yours may be{folders}"
                 ))
             }
-            View::High { .. } | View::Low => None,
+            View::Low { write: true } if self.named(command).low => {
+                Some("it can read your folders and leave in `outside/` what it read there".to_owned())
+            }
+            View::High { .. } | View::Low { .. } | View::Enclosed => None,
         }
     }
 }

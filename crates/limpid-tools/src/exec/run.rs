@@ -102,8 +102,15 @@ pub async fn run(
 /// What a program may have failed for, by what it could not see or reach.
 fn about_view(programs: &Programs, view: View, read_only: bool) -> Vec<String> {
     let mut sentences = Vec::new();
-    if !view.writes_high() && !read_only {
-        sentences.push(format!("It could write only in `{}`.", programs.outside.display()));
+    match view {
+        View::High { .. } => {}
+        _ if read_only => {}
+        View::Low { write: false } => sentences.push(
+            "It could write nothing: it may be a stranger's and could read the owner's folders, and they were not asked. If it has to \
+             write, let none of its words be a path of the owner's, or call it again, and the owner is asked."
+                .to_owned(),
+        ),
+        _ => sentences.push(format!("It could write only in `{}`.", programs.outside.display())),
     }
     match view {
         View::Apart => sentences.push(
@@ -114,9 +121,14 @@ fn about_view(programs: &Programs, view: View, read_only: bool) -> Vec<String> {
              start the program in it."
                 .to_owned(),
         ),
-        View::Low if programs.network.is_granted() => sentences
+        View::Enclosed => sentences.push(
+            "It may be a stranger's, so it saw none of the owner's folders and variables, and had no network. It sees a \
+             folder or file of theirs that the command names."
+                .to_owned(),
+        ),
+        View::Low { .. } if programs.network.is_granted() => sentences
             .push("It had no network, since it may be a stranger's and could read the owner's folders.".to_owned()),
-        View::Low | View::High { .. } => {}
+        View::Low { .. } | View::High { .. } => {}
     }
     sentences
 }

@@ -1,6 +1,7 @@
 //! Which places a program sees, and whether it has the network: one decision for every call.
 //!
-//! What may be a stranger's program never has both the network and sight of the owner's places.
+//! What may be a stranger's program never has both the network and sight of the owner's places. Where nobody was asked about it, it
+//! doesn't leave a file after it has read these either: what lies in `outside/` is opened later, and a page sends what it holds.
 
 use crate::StrangersProgram;
 
@@ -12,10 +13,15 @@ pub enum View {
         /// Whether it has the network: only where the owner trusts every host that may answer.
         network: bool,
     },
-    /// All places, to read; to write only the folder for what strangers wrote. No network.
-    Low,
+    /// All places, to read. No network.
+    Low {
+        /// Whether it writes the folder for what strangers wrote, or nothing at all.
+        write: bool,
+    },
     /// Strangers' places and the network, but nothing of the owner's.
     Apart,
+    /// Strangers' places, neither the network nor anything of the owner's: whatever it leaves there holds nothing private.
+    Enclosed,
     /// The owner's places, to read, and the network; nothing where a stranger's text may be. To write only an empty folder.
     Online,
 }
@@ -44,22 +50,26 @@ pub struct Situation {
     pub is_listed: bool,
     /// Whether the call names a place of strangers: to start in, as the program, or in one of its words.
     pub names_low: bool,
-    /// Whether the call names a place of the owner's in the same way.
+    /// Whether the call names a place of the owner's, as the program or in one of its words.
     pub names_high: bool,
+    /// Whether it starts in one, as every call does that says nothing else.
+    pub starts_high: bool,
 }
 
 impl View {
     /// The view of a call.
     pub fn of(situation: Situation) -> Self {
-        let Situation { network, is_tainted, is_approved, is_listed, names_low, names_high } = situation;
+        let Situation { network, is_tainted, is_approved, is_listed, names_low, names_high, starts_high } = situation;
         let may_go_out = network != Granted::Nothing && (!is_tainted || is_approved);
         match (is_listed || names_low, is_tainted) {
             // The model's words may hold what is private, and nobody looks at those of a listed program.
-            (true, _) if !is_listed && !names_high && may_go_out => Self::Apart,
-            (true, _) => Self::Low,
+            (true, _) if is_listed => Self::Enclosed,
+            (true, _) if names_high || starts_high && is_approved => Self::Low { write: is_approved },
+            (true, _) if !starts_high && may_go_out => Self::Apart,
+            (true, _) => Self::Enclosed,
             // The owner's own program. The question that they said yes to told of both.
             (false, true) if may_go_out => Self::Online,
-            (false, true) => Self::Low,
+            (false, true) => Self::Low { write: true },
             (false, false) if network == Granted::Others => Self::Online,
             (false, false) => Self::High { network: network == Granted::Trusted },
         }
@@ -67,7 +77,7 @@ impl View {
 
     /// Whether it reads the owner's places.
     pub fn reads_high(self) -> bool {
-        self != Self::Apart
+        !matches!(self, Self::Apart | Self::Enclosed)
     }
 
     /// Whether it writes the owner's places.
@@ -77,14 +87,20 @@ impl View {
 
     /// Whether it reads strangers' places.
     pub fn reads_low(self) -> bool {
-        matches!(self, Self::Low | Self::Apart)
+        matches!(self, Self::Low { .. } | Self::Apart | Self::Enclosed)
+    }
+
+    /// Whether it writes the folder for what strangers wrote.
+    pub fn writes_outside(self) -> bool {
+        matches!(self, Self::Low { write: true } | Self::Apart | Self::Enclosed)
     }
 
     /// What a program in it gets, if it may be a stranger's.
     pub fn strangers_program(self) -> Option<StrangersProgram> {
         match self {
-            Self::Low => Some(StrangersProgram::Sees),
+            Self::Low { .. } => Some(StrangersProgram::Sees),
             Self::Apart => Some(StrangersProgram::Sends),
+            Self::Enclosed => Some(StrangersProgram::Leaves),
             Self::High { .. } | Self::Online => None,
         }
     }
@@ -104,11 +120,11 @@ mod tests {
     fn all() -> Vec<Situation> {
         let mut all = Vec::new();
         for network in [Granted::Nothing, Granted::Trusted, Granted::Others] {
-            for bits in 0..32 {
+            for bits in 0..64 {
                 let bit = |n: u32| BOOLS[usize::from(bits >> n & 1 == 1)];
-                let (is_tainted, is_approved, is_listed) = (bit(4), bit(3), bit(2));
-                let (names_low, names_high) = (bit(1), bit(0));
-                all.push(Situation { network, is_tainted, is_approved, is_listed, names_low, names_high });
+                let (is_tainted, is_approved, is_listed) = (bit(5), bit(4), bit(3));
+                let (names_low, names_high, starts_high) = (bit(2), bit(1), bit(0));
+                all.push(Situation { network, is_tainted, is_approved, is_listed, names_low, names_high, starts_high });
             }
         }
         all
@@ -119,13 +135,15 @@ mod tests {
     fn every_situation_has_its_view() {
         let word = |is: bool, word: &str| if is { word.to_owned() } else { "-".repeat(word.len()) };
         let line = |situation: Situation| {
-            let Situation { network, is_tainted, is_approved, is_listed, names_low, names_high } = situation;
+            let Situation { network, is_tainted, is_approved, is_listed, names_low, names_high, starts_high } =
+                situation;
             let words = [
                 word(is_tainted, "tainted"),
                 word(is_approved, "approved"),
                 word(is_listed, "listed"),
                 word(names_low, "low"),
                 word(names_high, "high"),
+                word(starts_high, "starts"),
             ];
             format!("{:8} {} -> {:?}", format!("{network:?}"), words.join(" "), View::of(situation))
         };
@@ -143,8 +161,17 @@ mod tests {
             // What may be a stranger's is known as that, so that those that see are never beside those that send.
             let strangers = view.strangers_program();
             assert!(!may_be_strangers || strangers.is_some(), "{situation:?}");
-            assert!(strangers != Some(StrangersProgram::Sends) || !view.reads_high(), "{situation:?}");
-            assert!(strangers != Some(StrangersProgram::Sees) || !view.has_network(), "{situation:?}");
+            let leaves = view.has_network() || view.writes_outside();
+            match strangers {
+                Some(StrangersProgram::Sees) => assert!(!view.has_network(), "{situation:?}"),
+                Some(StrangersProgram::Sends) => assert!(view.has_network() && !view.reads_high(), "{situation:?}"),
+                Some(StrangersProgram::Leaves) => assert!(!view.has_network() && !view.reads_high(), "{situation:?}"),
+                None => {}
+            }
+            // What nobody was asked about leaves nothing of what it read of the owner's.
+            let unasked = may_be_strangers && !situation.is_approved;
+            assert!(!(unasked && view.reads_high() && leaves), "{situation:?}");
+            assert!(!(situation.is_listed && view.reads_high()), "{situation:?}");
             assert!(!(both && view.reads_low()), "{situation:?}: what lies there may be run without being named");
             // What a stranger's text led to has both only when the owner was told of both.
             assert!(!(both && situation.is_tainted && !situation.is_approved), "{situation:?}");

@@ -90,10 +90,11 @@ async fn a_copy_that_a_strangers_text_had_made_is_sent_by_no_program_unasked() {
 
 // SEC-058 SEC-100
 #[tokio::test]
-async fn a_copy_that_a_program_of_strangers_made_is_sent_by_no_other_one_unasked() {
+async fn a_program_of_strangers_makes_no_copy_unasked_that_another_one_could_send() {
     let Some(played) = Played::new(converted, Vec::new(), "").await else { return };
     played.attack.world.done(&["chat", "convert my diary"]).await;
-    assert!(played.attack.newest().contains("converted"), "{}", played.attack.newest());
+    // Nobody was asked about it, so it leaves nothing of what it read.
+    assert!(played.attack.newest().contains("It could write nothing"), "{}", played.attack.newest());
     played.run_the_test().await;
     assert_eq!((played.drafts().await.len(), played.attack.web.bodies()), (1, Vec::new()));
 }

@@ -14,6 +14,8 @@ mod failed_turn;
 mod fixed_fetches;
 mod flood_of_calls;
 #[cfg(target_os = "linux")]
+mod folders_above;
+#[cfg(target_os = "linux")]
 mod foreign_tests;
 #[cfg(unix)]
 mod found_names;
@@ -26,6 +28,8 @@ mod hidden_path;
 mod hostile_formats;
 mod hostile_research;
 mod kept_apart;
+#[cfg(target_os = "linux")]
+mod left_report;
 #[cfg(unix)]
 mod linked_instructions;
 mod memory_keys;
@@ -65,6 +69,8 @@ mod spelled_by_links;
 mod steered_terminal;
 #[cfg(target_os = "linux")]
 mod told_by_locks;
+#[cfg(target_os = "linux")]
+mod two_programs;
 #[cfg(unix)]
 mod two_readings;
 mod typed_order;

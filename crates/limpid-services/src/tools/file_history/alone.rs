@@ -1,6 +1,7 @@
 //! Programs beside each other, so many at once, and one that runs alone: what the owner said yes to stays as they saw it until it has
-//! ended. Of programs that may be a stranger's those that see what is the owner's are never beside those that can send: whatever the
-//! system lets two programs tell each other, by locks, by room on the disk or by how long something takes, nobody hears it.
+//! ended. Of programs that may be a stranger's those that see what is the owner's are never beside those that can send or leave
+//! something: whatever the system lets two programs tell each other, by locks, by room on the disk or by how long something takes,
+//! nobody hears it.
 
 use std::fs::File;
 use std::io;
@@ -126,22 +127,26 @@ async fn turn_until(
 /// Waits until no program of the other kind runs, and keeps those away as long as what it returns lives. Whoever waits is the next:
 /// no later one of either kind starts before it.
 async fn among_its_kind(home: &Home, kind: StrangersProgram, until: Instant) -> Result<File, Sentence> {
-    let sends = kind == StrangersProgram::Sends;
+    let sees = kind.sees();
     let others = || match kind {
         StrangersProgram::Sends => sentence!(
             "it can send, so it does not run beside a program that may be a stranger's and sees what is the owner's; call it again \
              when that has ended"
         ),
+        StrangersProgram::Leaves => sentence!(
+            "it can leave files, so it does not run beside a program that may be a stranger's and sees what is the owner's; call it \
+             again when that has ended"
+        ),
         StrangersProgram::Sees => sentence!(
-            "it sees what is the owner's, so it does not run beside a program that may be a stranger's and can send; call it again \
-             when that has ended"
+            "it sees what is the owner's, so it does not run beside a program that may be a stranger's and can send or leave \
+             something; call it again when that has ended"
         ),
     };
     let take = async |path: &Path, how| locks::take(path, how, until).await.map_err(failed)?.ok_or_else(others);
     let _next = take(&home.next_kind_lock(), How::Alone).await?;
     // Let go of at once: nobody of the other kind starts while the one above is held, and none after that beside what is returned.
-    drop(take(&home.kind_lock(!sends), How::Alone).await?);
-    take(&home.kind_lock(sends), How::Shared).await
+    drop(take(&home.kind_lock(!sees), How::Alone).await?);
+    take(&home.kind_lock(sees), How::Shared).await
 }
 
 fn failed(error: io::Error) -> Sentence {
@@ -177,7 +182,7 @@ pub(super) fn clear_copies(home: &Home, now: SystemTime) {
 
 #[cfg(test)]
 mod tests {
-    use limpid_tools::StrangersProgram::{Sees, Sends};
+    use limpid_tools::StrangersProgram::{Leaves, Sees, Sends};
 
     use super::StartedBy::{Clean, Tainted, Yes};
     use super::*;
@@ -199,9 +204,15 @@ mod tests {
 
     // SEC-058 SEC-084
     #[tokio::test]
-    async fn programs_that_see_are_never_beside_those_that_send() {
+    async fn programs_that_see_are_never_beside_those_that_send_or_leave_something() {
         let (_folder, home) = home();
-        for (one, other, why) in [(Sees, Sends, "it can send"), (Sends, Sees, "it sees what is the owner's")] {
+        let sees = "it sees what is the owner's";
+        for (one, other, why) in [
+            (Sees, Sends, "it can send"),
+            (Sends, Sees, sees),
+            (Sees, Leaves, "it can leave files"),
+            (Leaves, Sees, sees),
+        ] {
             let first = of_kind(&home, one).await.unwrap();
             let second = of_kind(&home, one).await.unwrap();
             let refused = of_kind(&home, other).await.map(drop).unwrap_err();
@@ -212,6 +223,8 @@ mod tests {
             drop(second);
             assert!(of_kind(&home, other).await.is_ok());
         }
+        let _sending = of_kind(&home, Sends).await.unwrap();
+        assert!(of_kind(&home, Leaves).await.is_ok(), "neither knows what the other must not");
     }
 
     // SEC-058 SEC-093

@@ -1,5 +1,5 @@
 //! What an approval of a call is bound to besides its words: the bytes of the files that it names, of the program that it starts,
-//! and of the folders that the program starts in or that its words name, with what their links lead to.
+//! of the folders that the program starts in or that its words name, with what their links lead to, and of what it sees around them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -150,11 +150,12 @@ fn look(tool: &dyn Tool, arguments: &Value, facts: &CallFacts, copies: Option<Pa
     }
     // Without a folder for copies the call does not run: its program would not be the one that was approved.
     let mut snapshot = copies.filter(|_| started.is_some()).and_then(|folder| Snapshot::new(folder).ok());
-    if let Some(Started { program, files, folder, folders }) = &started {
+    if let Some(Started { program, files, folder, folders, files_in }) = &started {
         for path in std::iter::once(program).chain(files) {
             parts.bind_file(path, &mut left, snapshot.as_mut());
         }
-        parts.bind_folders(std::iter::once(folder).chain(folders));
+        let led_to = files_in.as_deref().map(|folder| parts.bind_files_in(folder)).unwrap_or_default();
+        parts.bind_folders(std::iter::once(folder).chain(folders).chain(&led_to));
     }
     let Parts { parts, is_whole } = parts;
     let mut all = Sha256::new();
@@ -224,6 +225,28 @@ impl Parts {
             Ok(None) => self.leave_out(path),
             Err(error) => self.bind_path(path, format!("none: {:?}", error.kind()).as_bytes()),
         }
+    }
+
+    /// Binds the files directly in a folder, and returns the folders that links there lead to.
+    fn bind_files_in(&mut self, folder: &Path) -> Vec<PathBuf> {
+        let (mut led_to, mut left) = (Vec::new(), FOLDER_BYTES);
+        let listed =
+            std::fs::read_dir(folder).and_then(|entries| entries.take(FOLDER_FILES + 1).collect::<Result<Vec<_>, _>>());
+        let Some(listed) = listed.ok().filter(|listed| listed.len() <= FOLDER_FILES) else {
+            self.leave_out(folder);
+            return led_to;
+        };
+        for path in listed
+            .iter()
+            .filter(|entry| !entry.file_type().is_ok_and(|kind| kind.is_dir()))
+            .map(std::fs::DirEntry::path)
+        {
+            match std::fs::read_link(&path) {
+                Ok(target) => led_to.extend(self.bind_link(&path, &target, &mut left)),
+                Err(_) => self.bind_file(&path, &mut left, None),
+            }
+        }
+        led_to
     }
 
     /// Binds every file below folders, unless these are too many, and what links there lead to.

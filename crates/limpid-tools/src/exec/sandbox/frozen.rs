@@ -120,7 +120,7 @@ fn kind_of(confinement: &Confinement, path: &Path) -> Kind {
     let system = SYSTEM.iter().map(|folder| (Path::new(folder), Kind::Covered));
     let read = confinement.read.iter().map(|place| (place.path.as_path(), Kind::Covered));
     let write = confinement.write.iter().map(|place| (place.path.as_path(), Kind::Compared));
-    let hidden = confinement.hidden.iter().map(|folder| (folder.as_path(), Kind::Unseen));
+    let hidden = confinement.hidden.iter().chain(&confinement.covered).map(|folder| (folder.as_path(), Kind::Unseen));
     // Of a hidden folder and a place at one path the place counts: it lies there.
     let around = hidden.chain(system).chain(read).chain(write).filter(|(folder, _)| path.starts_with(folder));
     around.max_by_key(|(folder, _)| folder.components().count()).map_or(Kind::Unseen, |(_, kind)| kind)

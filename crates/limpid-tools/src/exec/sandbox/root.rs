@@ -88,7 +88,8 @@ pub(super) fn change(confinement: &Confinement) -> Result<(), String> {
     frozen.put(NEW.as_ref()).map_err(|error| failed(&error.to_string()))?;
     aliases(confinement);
     let is_covered = |hidden: &&PathBuf| confinement.write.iter().any(|place| place.at == **hidden);
-    for hidden in confinement.hidden.iter().filter(|hidden| !is_covered(hidden)) {
+    let hidden = || confinement.hidden.iter().chain(&confinement.covered);
+    for hidden in hidden().filter(|hidden| !is_covered(hidden)) {
         seal(&new(hidden), false, false).map_err(|error| failed(&format!("{}: {error}", hidden.display())))?;
     }
     enter().map_err(|error| failed(&format!("it cannot be entered: {error}")))?;
@@ -114,7 +115,7 @@ fn parts(confinement: &Confinement) -> io::Result<BTreeMap<PathBuf, Part>> {
     for device in DEVICES.map(PathBuf::from) {
         parts.insert(device.clone(), Part::Bound { source: handle(&device)?, write: true });
     }
-    for path in &confinement.hidden {
+    for path in confinement.hidden.iter().chain(&confinement.covered) {
         parts.insert(path.clone(), Part::Hidden);
     }
     for (path, target) in &confinement.links {

@@ -75,6 +75,7 @@ pub(super) fn try_layers() -> Result<u8, String> {
         write: Vec::new(),
         read: Vec::new(),
         hidden: Vec::new(),
+        covered: Vec::new(),
         split: Vec::new(),
         links: Vec::new(),
         frozen: Vec::new(),

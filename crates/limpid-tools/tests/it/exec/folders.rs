@@ -63,7 +63,7 @@ async fn only_a_named_program_of_the_system_in_a_folder_of_others_runs_unasked()
     for (command, folder, unasked) in table {
         assert_eq!(exec.runs_unasked(&call(command, folder)), unasked, "{command} in {folder}");
     }
-    // It has the low view, whatever the turn has read, and nothing of the network that others have.
+    // It has a view of its own, whatever the turn has read, and nothing of the network that others have.
     for trust in [Trust::Owner, Trust::Outside] {
         let run = async |command| {
             let call = call(command, "theirs");

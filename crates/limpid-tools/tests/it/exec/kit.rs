@@ -5,12 +5,13 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use limpid_config::regular_file::Opened;
 use limpid_core::Trust;
 use limpid_tools::exec::confinement::{Limits, Network};
 use limpid_tools::exec::places::Places;
 use limpid_tools::exec::{Exec, Programs};
 use limpid_tools::files::{Grants, Root};
-use limpid_tools::{Tool, ToolContext};
+use limpid_tools::{Snapshot, Tool, ToolContext};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -121,6 +122,21 @@ impl Bench {
     /// Runs a command in a turn of the owner's own.
     pub(super) async fn run(&self, command: &str) -> String {
         self.run_as(Trust::Owner, command).await
+    }
+
+    /// Runs a command to which the owner said yes, in a turn that has read a stranger's text.
+    pub(super) async fn run_approved(&self, command: &str) -> String {
+        let exec = Exec::new(Arc::new(self.programs.clone()));
+        let call = json!({ "command": command.replace("{}", &self.folder.path().display().to_string()) });
+        let mut snapshot = Snapshot::new(self.path("home/data/approved/1")).unwrap();
+        let program = exec.starts(&call).unwrap().program;
+        snapshot.keep(&program, Opened::at_no_link(&program).unwrap(), 1 << 26).unwrap().unwrap();
+        hand_over(&self.path("home/data"));
+        let approved = ToolContext { approved: true, snapshot: Some(Arc::new(snapshot)), ..context(Trust::Outside) };
+        match exec.run(&judged(&exec, &approved, &call), call).await {
+            Ok(told) => told.into_parts().0,
+            Err(error) => format!("error: {}", error.text()),
+        }
     }
 
     /// Runs a command in a turn that has read something of this label. `{}` stands for the bench's folder.

@@ -164,7 +164,7 @@ impl Drop for Small {
 async fn what_nobody_was_asked_about_leaves_room_on_the_disk_and_does_not_start_without() {
     let mut bench = bench(Limits::default());
     let Some(small) = Small::at(bench.path("home/outside"), "100m") else { return };
-    let fills = "perl -e '$| = 1; my $n = 0; while (1) { open my $f, \">\", \"{}/home/outside/f\" . $n++; \
+    let fills = "perl -e '$| = 1; my $n = 0; while (1) { $n++; open my $f, \">\", \"{}/home/outside/f$n\"; \
                  print $f \"x\" x 65536; close $f; select undef, undef, undef, 0.002 }'";
     let reserve = 5 * MIB;
     let free = |bench: &Bench| {

@@ -98,7 +98,7 @@ fn part<'a>(told: &'a str, name: &str) -> &'a str {
 }
 
 /// Every file is loaded where the rule does not hold: with the stranger's folder as home and as start. So the test below
-/// can fail. That such a program is harmless is what the low view is for.
+/// can fail. That such a program is harmless is what its view is for.
 // SEC-059 SEC-058
 #[tokio::test]
 async fn what_a_stranger_left_is_loaded_where_it_lies_and_changes_nothing() {

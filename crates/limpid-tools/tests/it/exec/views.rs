@@ -8,7 +8,7 @@ use limpid_core::Trust;
 use limpid_tools::Tool;
 use limpid_tools::exec::command::Command;
 use limpid_tools::exec::view::View;
-use limpid_tools::exec::{Exec, Programs};
+use limpid_tools::exec::{Exec, FolderRules, Programs};
 use serde_json::json;
 
 use super::kit::{Bench, hand_over, judged};
@@ -45,12 +45,15 @@ async fn the_low_view_reads_both_and_writes_only_what_is_for_strangers() {
     let read = "cat tea.md {}/mine/own.md {}/theirs/letter.md {}/mine/theirs/letter.md {}/home/outside/letter.md";
     let told = bench.run_as(Trust::Outside, read).await;
     assert_eq!(told, "oolong\nmy own\nDear all\nDear all\nDear all\nExit code: 0");
-    let told =
-        bench.run_as(Trust::Outside, "cp tea.md {}/home/outside/copy.md && cp tea.md /tmp/x && cp tea.md ~/x").await;
+    // What nobody was asked about leaves nothing of what it read.
+    let told = bench.run_as(Trust::Owner, "cp tea.md /tmp/x; cat tea.md; cp tea.md {}/home/outside/copy.md").await;
+    assert!(told.starts_with("oolong\n") && told.contains("Read-only file system"), "{told}");
+    assert!(told.contains("It could write nothing") && !bench.path("home/outside/copy.md").exists(), "{told}");
+    let told = bench.run_approved("cp tea.md {}/home/outside/copy.md && cp tea.md /tmp/x && cp tea.md ~/x").await;
     assert_eq!(told, "Exit code: 0");
     assert!(bench.path("home/outside/copy.md").exists());
     for place in ["home/workspace/new", "mine/new", "theirs/new", "mine/theirs/new", "read/new"] {
-        let told = bench.run_as(Trust::Outside, &format!("touch {{}}/{place}")).await;
+        let told = bench.run_approved(&format!("touch {{}}/{place} {{}}/home/workspace/new {{}}/theirs/x")).await;
         assert!(told.contains("Read-only file system") && told.contains("/home/outside`."), "{place}: {told}");
         assert!(!bench.path(place).exists(), "{place}");
     }
@@ -78,7 +81,7 @@ async fn no_link_and_no_rename_leads_from_low_to_high() {
         "touch -d 2001-01-01 tea.md",
     ];
     for attempt in tries {
-        let told = bench.run_as(Trust::Outside, attempt).await;
+        let told = bench.run_approved(attempt).await;
         assert!(told.contains("STDERR:"), "{attempt}: {told}");
     }
     assert_eq!(fs::read_to_string(bench.path("home/workspace/tea.md")).unwrap(), "oolong\n");
@@ -211,8 +214,10 @@ async fn without_namespaces_landlock_holds_the_views() {
     let told =
         bench.run("cd {}; cat \"the\"irs/letter.md; ls \"home/out\"side; cat home/soul.md; touch read/new").await;
     assert_eq!(told.matches("ermission denied").count(), 4, "{told}");
-    let told =
-        bench.run_as(Trust::Outside, "cat {}/theirs/letter.md; cp tea.md {}/home/outside/copy.md; touch new").await;
+    let reads = "cat {}/theirs/letter.md; cp tea.md {}/home/outside/copy.md; touch new";
+    let told = bench.run_as(Trust::Outside, reads).await;
+    assert!(told.starts_with("Dear all\n") && told.matches("ermission denied").count() == 2, "{told}");
+    let told = bench.run_approved(reads).await;
     assert!(told.starts_with("Dear all\n") && told.matches("ermission denied").count() == 1, "{told}");
     assert!(bench.path("home/outside/copy.md").exists());
     // Modes and times by path could be anybody's here.
@@ -305,4 +310,98 @@ async fn a_question_says_what_a_program_could_read_and_where_it_could_send() {
     }
     let alone = Programs { network: Default::default(), ..bench.programs.clone() };
     assert_eq!(warning(&alone, Trust::Outside, "home/workspace"), None);
+    assert_eq!(warning(&alone, Trust::Outside, "theirs"), None, "it sees nothing of the owner's");
+    let call = json!({ "command": format!("ls {}", bench.path("theirs").display()) });
+    let leaves = Exec::new(Arc::new(alone)).warning(Trust::Outside, &call);
+    assert_eq!(leaves.as_deref(), Some("it can read your folders and leave in `outside/` what it read there"));
+}
+
+/// A program that says which of these paths it sees.
+fn sees(paths: &[&str]) -> String {
+    let paths = paths.iter().map(|path| format!("'{{}}/{path}'")).collect::<Vec<_>>().join(", ");
+    format!("python3 -c \"import os; print([path[-3:] for path in [{paths}] if os.path.exists(path)])\"")
+}
+
+// SEC-058 SEC-065
+#[tokio::test]
+async fn of_outside_a_strangers_program_sees_its_own_folder_and_those_that_it_names() {
+    let mut bench = Bench::new();
+    bench.programs.shell = false;
+    for folder in ["own/deep", "two", "node_modules"] {
+        fs::create_dir_all(bench.path("home/outside").join(folder)).unwrap();
+        fs::write(bench.path("home/outside").join(folder).join("a.x"), "1").unwrap();
+    }
+    fs::write(bench.path("home/outside/own/a.x"), "1").unwrap();
+    symlink("../two", bench.path("home/outside/own/way")).unwrap();
+    let paths = ["own/a.x", "two/a.x", "node_modules/a.x", "letter.md"];
+    let looks = "import os, sys\n[print(path) for path in PATHS if os.path.exists('BENCH/' + path)]\n\
+                 open('BENCH/' + sys.argv[-1], 'w')\n";
+    let looks = looks.replace("PATHS", &format!("{paths:?}"));
+    let looks = looks.replace("BENCH", &bench.path("home/outside").display().to_string());
+    fs::write(bench.path("home/outside/own/deep/look.py"), &looks).unwrap();
+    fs::write(bench.path("theirs/look.py"), &looks).unwrap();
+    hand_over(bench.folder.path());
+    let exec = Exec::new(Arc::new(bench.programs.clone()));
+    let run = async |words: &str, folder: &str| {
+        let command =
+            format!("python3 look.py {words}").replace("{}", &bench.path("home/outside").display().to_string());
+        let call = json!({ "command": command, "working_dir": bench.path(folder).display().to_string() });
+        let started = exec.starts(&call).unwrap();
+        let bound: std::collections::BTreeSet<_> = started.folders.into_iter().chain(started.files_in).collect();
+        let bound = bound.iter().filter_map(|path| path.strip_prefix(bench.path("home/outside")).ok());
+        let bound = bound.map(|path| path.display().to_string()).collect::<Vec<_>>().join(" ");
+        let said = exec.run(&judged(&exec, &context(Trust::Owner), &call), call).await.unwrap().into_parts().0;
+        (said.replace('\n', " "), bound)
+    };
+    let (own, start) = ("own/a.x letter.md Exit code: 0", "home/outside/own/deep");
+    let of = |said: &str, bound: &str| (said.to_owned(), bound.to_owned());
+    assert_eq!(run("new-1", start).await, of(own, " own"));
+    let both = "own/a.x two/a.x letter.md Exit code: 0";
+    assert_eq!(run("{}/two new-2", start).await, of(both, " own two"));
+    assert_eq!(run("--with={}/two/a.x new-3", start).await, of(both, " own two"));
+    // Whoever may change a link would choose what is seen.
+    assert_eq!(run("../way new-4", start).await, of(own, " own two"));
+    let all = "own/a.x two/a.x node_modules/a.x letter.md Exit code: 0";
+    assert_eq!(run("{} new-5", start).await, of(all, ""));
+    // From a granted folder nobody climbs to `outside/`.
+    assert_eq!(run("new-6", "theirs").await, of("letter.md Exit code: 0", ""));
+    assert!((1..=6).all(|number| bench.path(&format!("home/outside/new-{number}")).exists()));
+    assert_eq!(fs::read_dir(bench.path("home/outside/node_modules")).unwrap().count(), 1);
+}
+
+// SEC-058 SEC-065
+#[tokio::test]
+async fn what_may_be_a_strangers_and_names_nothing_of_the_owners_sees_nothing_of_it() {
+    let mut bench = Bench::new();
+    bench.programs.shell = false;
+    bench.programs.own_environment = vec![("OWN_TOKEN".to_owned(), "4711".to_owned())];
+    let limits = bench.programs.limits;
+    let programs = vec!["python3".to_owned()];
+    bench.programs.folders = vec![FolderRules { folder: bench.path("theirs"), programs, limits }];
+    let paths = ["home/workspace/tea.md", "mine/own.md", "read/own.md", "home/skills/tea/SKILL.md", "theirs/letter.md"];
+    let command = sees(&paths).replace("{}", &bench.folder.path().display().to_string());
+    let exec = Exec::new(Arc::new(bench.programs.clone()));
+    let run = async |folder: &str, command: &str, trust| {
+        let call = json!({ "command": command, "working_dir": bench.path(folder).display().to_string() });
+        exec.run(&judged(&exec, &context(trust), &call), call).await.unwrap().into_parts().0
+    };
+    for trust in [Trust::Owner, Trust::Outside] {
+        // It may name what it likes: its words are its own.
+        assert_eq!(run("theirs", &command, trust).await, "['.md']\nExit code: 0", "{trust}");
+        let told = run("theirs", "python3 -c 'import os; print(os.environ.get(\"OWN_TOKEN\"))'", trust).await;
+        assert_eq!(told, "None\nExit code: 0");
+    }
+    fs::write(bench.path("home/outside/test.py"), "import glob; print(glob.glob('../workspace/*'))").unwrap();
+    hand_over(bench.folder.path());
+    assert_eq!(run("home/outside", "python3 test.py", Trust::Owner).await, "[]\nExit code: 0");
+    // Where it starts in a folder of the owner's, as every call that says nothing else, that folder is empty for it.
+    let starts = format!("python3 {}", bench.path("home/outside/list.py").display());
+    let lists = "import os; print(os.getcwd()[-9:], os.listdir('.')); open(__file__ + '.seen', 'w')";
+    fs::write(bench.path("home/outside/list.py"), lists).unwrap();
+    hand_over(bench.folder.path());
+    for folder in ["home/workspace", "home/workspace/sub"] {
+        let told = run(folder, &starts, Trust::Owner).await;
+        assert!(told.ends_with(" []\nExit code: 0"), "{told}");
+    }
+    assert!(bench.path("home/outside/list.py.seen").exists());
 }

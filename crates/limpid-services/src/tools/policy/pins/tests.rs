@@ -15,6 +15,7 @@ struct Runs {
     program: PathBuf,
     folder: PathBuf,
     folders: Vec<PathBuf>,
+    files_in: Option<PathBuf>,
 }
 
 #[async_trait]
@@ -61,6 +62,7 @@ impl Tool for Runs {
             files: Vec::new(),
             folder: self.folder.clone(),
             folders: self.folders.clone(),
+            files_in: self.files_in.clone(),
         })
     }
 
@@ -92,7 +94,8 @@ impl Bench {
     }
 
     fn tool(&self, name: &'static str, version: &'static str) -> Runs {
-        Runs { name, version, program: self.path("bin"), folder: self.path("workspace/project"), folders: Vec::new() }
+        let (program, folder) = (self.path("bin"), self.path("workspace/project"));
+        Runs { name, version, program, folder, folders: Vec::new(), files_in: None }
     }
 
     fn look(&self, tool: &Runs, arguments: &Value) -> Pins {
@@ -208,6 +211,32 @@ fn what_links_of_the_folder_and_named_folders_lead_to_is_bound() {
         std::fs::write(bench.path(file), "1").unwrap();
     }
     assert_eq!(look().text, before.text);
+}
+
+// SEC-075
+#[cfg(unix)]
+#[test]
+fn of_a_folder_whose_files_alone_are_seen_those_are_bound_and_what_its_links_lead_to() {
+    let bench = Bench::new();
+    for folder in ["outside/other", "elsewhere"] {
+        std::fs::create_dir_all(bench.path(folder)).unwrap();
+    }
+    std::fs::write(bench.path("elsewhere/a.py"), "1").unwrap();
+    std::os::unix::fs::symlink("../elsewhere", bench.path("outside/lib")).unwrap();
+    let tool = || Runs { files_in: Some(bench.path("outside")), ..bench.tool("run", "1") };
+    let look = || bench.look(&tool(), &json!({ "file": "notes.txt" }));
+    let before = look();
+    std::fs::write(bench.path("outside/other/a.py"), "1").unwrap();
+    assert_eq!(look().text, before.text, "a folder there is not seen");
+    std::fs::write(bench.path("elsewhere/a.py"), "2").unwrap();
+    assert!(changes(&before.text, &look().text).ends_with("a.py` has changed"));
+    std::fs::write(bench.path("elsewhere/a.py"), "1").unwrap();
+    std::fs::write(bench.path("outside/conftest.py"), "1").unwrap();
+    assert!(changes(&before.text, &look().text).ends_with("conftest.py` is new"));
+    for number in 0..FOLDER_FILES {
+        std::fs::write(bench.path("outside").join(number.to_string()), "").unwrap();
+    }
+    assert!(!look().is_whole, "there are too many");
 }
 
 // SEC-075

@@ -1,0 +1,88 @@
+//! What a program that may be a stranger's sees of `outside/`: the folders there that it starts in or names, and the files beside them. A
+//! yes to it is bound to the same, so it does not matter where a tool looks for modules and settings on its way up.
+
+use std::collections::BTreeSet;
+use std::fs::DirEntry;
+use std::path::{Component, Path, PathBuf};
+
+use super::command::Command;
+use super::confinement::Place;
+use super::places::Kind;
+use super::programs::Programs;
+
+/// Folders in `outside/` that are covered for a program that does not name them. With more of them it sees all, and its yes is bound
+/// to all.
+const MOST_COVERED: usize = 200;
+
+/// What a call names in `outside/`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct NamedOutside {
+    /// Whether it names anything there.
+    any: bool,
+    /// Whether it names `outside/` itself, or more than one folder there in a way that is not followed.
+    whole: bool,
+    /// The folders directly in `outside/` that it names, or something in them.
+    folders: BTreeSet<PathBuf>,
+}
+
+impl NamedOutside {
+    /// Adds a place by its way from `outside/`; none where the way isn't known.
+    pub(super) fn add(&mut self, outside: &Path, way: Option<&Path>) {
+        self.any = true;
+        match way.and_then(|way| way.components().next()) {
+            Some(Component::Normal(name)) => {
+                let folder = outside.join(name);
+                // A file there needs no name to be seen.
+                let is_folder = folder.symlink_metadata().is_ok_and(|about| about.is_dir());
+                self.folders.extend(is_folder.then_some(folder));
+            }
+            _ => self.whole = true,
+        }
+    }
+}
+
+/// What a program that may be a stranger's sees of `outside/`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct InOutside {
+    /// The folders there that it sees: it starts in them, or names something in them.
+    pub(super) folders: Vec<PathBuf>,
+    /// `outside/` itself, when it sees the files there beside these folders, and a program that it starts may look for some there.
+    pub(super) files: Option<PathBuf>,
+    /// The folders there that it does not see.
+    covered: Vec<PathBuf>,
+}
+
+impl Programs {
+    /// What a program does not see though it lies in a folder of its view, and where it starts, if it does not see that.
+    pub(super) fn covered(&self, command: &Command, places: [&[Place]; 2], hidden: &[PathBuf]) -> Vec<PathBuf> {
+        let is_seen = |path: &Path| {
+            let mut places = places.into_iter().flatten();
+            places.any(|place| path.starts_with(&place.path)) && !hidden.iter().any(|hidden| path.starts_with(hidden))
+        };
+        let mut covered = self.in_outside(command).map(|outside| outside.covered).unwrap_or_default();
+        covered.retain(|folder| is_seen(folder));
+        // A program needs a folder to start in: this one is empty.
+        covered.extend((!is_seen(&command.folder)).then(|| command.folder.clone()));
+        covered
+    }
+
+    /// What a program that may be a stranger's sees of `outside/`, and so what a yes to it is bound to there; none for a program of the
+    /// owner's.
+    pub(super) fn in_outside(&self, command: &Command) -> Option<InOutside> {
+        let named = self.named(command);
+        let outside = self.folders().find(|(_, kind)| *kind == Kind::Outside).map(|([_, real], _)| real.to_owned());
+        let outside = outside.filter(|_| named.low || self.runs_unasked(command))?;
+        let NamedOutside { any, whole, folders } = named.outside;
+        let is_folder = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let entries = outside.read_dir().into_iter().flatten().flatten().filter(is_folder).map(|entry| entry.path());
+        let covered: Vec<PathBuf> = entries.filter(|folder| !folders.contains(folder)).collect();
+        // What cannot be written down for the sandbox cannot be covered.
+        let can_be_covered = covered.len() <= MOST_COVERED && covered.iter().all(|folder| folder.to_str().is_some());
+        Some(match (whole, can_be_covered) {
+            (false, true) => {
+                InOutside { folders: folders.into_iter().collect(), files: any.then_some(outside), covered }
+            }
+            (true, _) | (_, false) => InOutside { folders: vec![outside], files: None, covered: Vec::new() },
+        })
+    }
+}
