@@ -108,7 +108,7 @@ impl ProgramWatch {
                     unknown
                 }
             };
-            let content = unknown.map_or(now, |before| before.cloned());
+            let content = unknown.map_or(now, Option::<&FileContent>::cloned);
             known.extend(content.map(|content| (path, content)));
         }
         Ok(known)
