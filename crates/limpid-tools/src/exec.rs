@@ -142,7 +142,7 @@ impl Tool for Exec {
         let command = self.parsed(arguments).ok()?;
         let (files, mut folders) = self.programs.named_paths(&command);
         // What it sees is what a yes is bound to: tools look for files in the folders around the one that they start in.
-        let outside = self.programs.in_outside(&command);
+        let outside = outside::in_outside(&self.programs, &command);
         let files_in = outside.as_ref().and_then(|outside| outside.files.clone());
         folders.extend(outside.into_iter().flat_map(|outside| outside.folders));
         Some(Started { program: command.program, files, folder: command.folder, folders, files_in })

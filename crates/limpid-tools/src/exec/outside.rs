@@ -52,37 +52,38 @@ pub(super) struct InOutside {
     covered: Vec<PathBuf>,
 }
 
-impl Programs {
-    /// What a program does not see though it lies in a folder of its view, and where it starts, if it does not see that.
-    pub(super) fn covered(&self, command: &Command, places: [&[Place]; 2], hidden: &[PathBuf]) -> Vec<PathBuf> {
-        let is_seen = |path: &Path| {
-            let mut places = places.into_iter().flatten();
-            places.any(|place| path.starts_with(&place.path)) && !hidden.iter().any(|hidden| path.starts_with(hidden))
-        };
-        let mut covered = self.in_outside(command).map(|outside| outside.covered).unwrap_or_default();
-        covered.retain(|folder| is_seen(folder));
-        // A program needs a folder to start in: this one is empty.
-        covered.extend((!is_seen(&command.folder)).then(|| command.folder.clone()));
-        covered
-    }
+/// What a program does not see though it lies in a folder of its view, and where it starts, if it does not see that.
+pub(super) fn covered(
+    programs: &Programs,
+    command: &Command,
+    places: [&[Place]; 2],
+    hidden: &[PathBuf],
+) -> Vec<PathBuf> {
+    let is_seen = |path: &Path| {
+        let mut places = places.into_iter().flatten();
+        places.any(|place| path.starts_with(&place.path)) && !hidden.iter().any(|hidden| path.starts_with(hidden))
+    };
+    let mut covered = in_outside(programs, command).map(|outside| outside.covered).unwrap_or_default();
+    covered.retain(|folder| is_seen(folder));
+    // A program needs a folder to start in: this one is empty.
+    covered.extend((!is_seen(&command.folder)).then(|| command.folder.clone()));
+    covered
+}
 
-    /// What a program that may be a stranger's sees of `outside/`, and so what a yes to it is bound to there; none for a program of the
-    /// owner's.
-    pub(super) fn in_outside(&self, command: &Command) -> Option<InOutside> {
-        let named = self.named(command);
-        let outside = self.folders().find(|(_, kind)| *kind == Kind::Outside).map(|([_, real], _)| real.to_owned());
-        let outside = outside.filter(|_| named.low || self.runs_unasked(command))?;
-        let NamedOutside { any, whole, folders } = named.outside;
-        let is_folder = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
-        let entries = outside.read_dir().into_iter().flatten().flatten().filter(is_folder).map(|entry| entry.path());
-        let covered: Vec<PathBuf> = entries.filter(|folder| !folders.contains(folder)).collect();
-        // What cannot be written down for the sandbox cannot be covered.
-        let can_be_covered = covered.len() <= MOST_COVERED && covered.iter().all(|folder| folder.to_str().is_some());
-        Some(match (whole, can_be_covered) {
-            (false, true) => {
-                InOutside { folders: folders.into_iter().collect(), files: any.then_some(outside), covered }
-            }
-            (true, _) | (_, false) => InOutside { folders: vec![outside], files: None, covered: Vec::new() },
-        })
-    }
+/// What a program that may be a stranger's sees of `outside/`, and so what a yes to it is bound to there; none for a program of the
+/// owner's.
+pub(super) fn in_outside(programs: &Programs, command: &Command) -> Option<InOutside> {
+    let named = programs.named(command);
+    let outside = programs.folders().find(|(_, kind)| *kind == Kind::Outside).map(|([_, real], _)| real.to_owned());
+    let outside = outside.filter(|_| named.low || programs.runs_unasked(command))?;
+    let NamedOutside { any, whole, folders } = named.outside;
+    let is_folder = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+    let entries = outside.read_dir().into_iter().flatten().flatten().filter(is_folder).map(|entry| entry.path());
+    let covered: Vec<PathBuf> = entries.filter(|folder| !folders.contains(folder)).collect();
+    // What cannot be written down for the sandbox cannot be covered.
+    let can_be_covered = covered.len() <= MOST_COVERED && covered.iter().all(|folder| folder.to_str().is_some());
+    Some(match (whole, can_be_covered) {
+        (false, true) => InOutside { folders: folders.into_iter().collect(), files: any.then_some(outside), covered },
+        (true, _) | (_, false) => InOutside { folders: vec![outside], files: None, covered: Vec::new() },
+    })
 }

@@ -11,6 +11,7 @@ use rustix::fs::OFlags;
 
 use super::command::Command;
 use super::confinement::{Confinement, Network, Place};
+use super::outside;
 use super::programs::Programs;
 use super::stand_in::StandIn;
 use super::toolchains::Parts;
@@ -158,7 +159,7 @@ impl Programs {
         let toolchains =
             folders.iter().filter(|folder| folder.kind == Kind::Toolchain).map(|folder| &folder.place.path);
         hidden.extend(toolchains.filter(|path| inside(path)).cloned());
-        let covered = self.covered(command, [&write, &read], &hidden);
+        let covered = outside::covered(self, command, [&write, &read], &hidden);
         let parts = self.toolchain_parts();
         read.extend(parts.places);
         let own = folders
