@@ -5,7 +5,7 @@ use jiff::{Timestamp, Zoned};
 use limpid_core::task::{TaskStatus, Trigger};
 use limpid_store::Task;
 
-use crate::tasks::requester::zone_of;
+use crate::tasks::requester::{zone_name, zone_of};
 
 /// A moment as somebody says it who knows what day it is: `today 09:00`, `tomorrow 09:00`, `Mon 23 Nov 09:00`.
 pub fn time_words(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
@@ -31,7 +31,7 @@ pub fn trigger_words(trigger: &Trigger, now: Timestamp, zone: &TimeZone) -> Stri
     match trigger {
         Trigger::Once(at) => format!("once, {}", time_words(*at, now, zone)),
         Trigger::Every { period, .. } => format!("every {}", span_words(period.as_secs())),
-        Trigger::Cron { pattern, .. } => pattern.words().unwrap_or_else(|| format!("cron {pattern}")),
+        Trigger::Cron { pattern, .. } => pattern.words().unwrap_or_else(|| format!("at the times of the cron pattern {pattern}")),
         Trigger::Heartbeat => "at every heartbeat".to_owned(),
     }
 }
@@ -42,7 +42,12 @@ pub(crate) fn lasting_words(trigger: &Trigger, zone: &str, own: &TimeZone) -> St
         Trigger::Once(at) => at.to_zoned(own.clone()).strftime("once, on %a %-d %b %Y at %H:%M").to_string(),
         other => trigger_words(other, Timestamp::UNIX_EPOCH, own),
     };
-    on_clock(words, trigger, zone, own)
+    // By whose clock goes without saying only where nobody wonders which one the machine has.
+    match trigger {
+        Trigger::Once(_) => format!("{words} ({})", zone_name(own)),
+        Trigger::Cron { .. } => format!("{words} ({zone})"),
+        Trigger::Every { .. } | Trigger::Heartbeat => words,
+    }
 }
 
 /// What makes a task run, by the owner's clock; a pattern goes by the clock of the task's zone, which is named when it is

@@ -99,7 +99,7 @@ impl Tasks {
                 let when = lasting_words(&new.trigger, &new.zone, &owner.zone);
                 format!("task {}, {status}, due {when}: {what}", task.id)
             }
-            Err(_) => "there is no such task".to_owned(),
+            Err(_) => "a task that is not there".to_owned(),
         }
     }
 

@@ -38,9 +38,9 @@ async fn the_question_says_what_the_number_stands_for() {
         "{task}"
     );
     let repeated = attack.world.done(&["draft", "show", "3"]).await;
-    assert!(repeated.contains("about  due on Mon at 9:00\n"), "{repeated}");
+    assert!(repeated.contains("about  due on Mon at 9:00 (UTC)\n"), "{repeated}");
     let once = attack.world.done(&["draft", "show", "4"]).await;
-    assert!(once.contains("about  due once, on Sat 29 Nov 2036 at 14:00\n"), "{once}");
+    assert!(once.contains("about  due once, on Sat 29 Nov 2036 at 14:00 (UTC)\n"), "{once}");
 }
 
 // SEC-075 SEC-077

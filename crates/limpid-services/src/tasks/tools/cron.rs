@@ -233,12 +233,20 @@ impl Tool for Cron {
         let when = one_of(times(&arguments), TIMES).ok();
         let due = when.and_then(|when| call::due(&when, given(arguments.tz.clone()).as_deref(), &self.tasks));
         let job = match given(arguments.job_id) {
-            Some(id) => Some(self.tasks.in_words(&id).await),
-            None => None,
+            Some(id) if arguments.action != Action::Add => Some(self.tasks.in_words(&id).await),
+            _ => None,
         };
-        match (job, due) {
-            (Some(job), Some(due)) => Some(format!("from now on {due}; before, {job}")),
-            (job, due) => job.or(due),
+        match (arguments.action, job) {
+            (Action::Add, _) => due,
+            (Action::Update, Some(job)) => Some(match (due, given(arguments.tz)) {
+                (Some(due), _) => format!("from now on {due}; before, {job}"),
+                (None, Some(zone)) => format!("from now on by the clock of {zone}; before, {job}"),
+                (None, None) => format!("changes {job}"),
+            }),
+            (Action::Remove, Some(job)) => Some(format!("removes {job}")),
+            (Action::Enable, Some(job)) => Some(format!("switches on {job}")),
+            (Action::Disable, Some(job)) => Some(format!("switches off {job}")),
+            (Action::List | Action::Get, _) | (_, None) => None,
         }
     }
 

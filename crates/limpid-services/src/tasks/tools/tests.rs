@@ -111,7 +111,10 @@ async fn a_question_about_a_job_says_when_it_is_due_in_words_that_last() {
         json!({ "action": "add", "message": "drink", "every_seconds": 5400 }),
         json!({ "action": "add", "message": "drink", "every_seconds": 5 }),
         json!({ "action": "update", "job_id": "1", "every_seconds": 3600 }),
-        json!({ "action": "remove", "job_id": "1" }),
+        json!({ "action": "update", "job_id": "1", "tz": "Asia/Tokyo" }),
+        json!({ "action": "remove", "job_id": "1", "every_seconds": 86400 }),
+        json!({ "action": "disable", "job_id": "1", "every_seconds": 3600 }),
+        json!({ "action": "add", "job_id": "1", "message": "drink", "every_seconds": 600 }),
         json!({ "action": "remove", "job_id": "7" }),
     ] {
         told.push(cron.concerns(&call).await.unwrap_or_default());
@@ -122,14 +125,17 @@ async fn a_question_about_a_job_says_when_it_is_due_in_words_that_last() {
     due every 90 minutes
 
     from now on due every hour; before, task 1, pending, due on Mon at 9:00 (Europe/Berlin): drink
-    task 1, pending, due on Mon at 9:00 (Europe/Berlin): drink
-    there is no such task
+    from now on by the clock of Asia/Tokyo; before, task 1, pending, due on Mon at 9:00 (Europe/Berlin): drink
+    removes task 1, pending, due on Mon at 9:00 (Europe/Berlin): drink
+    switches off task 1, pending, due on Mon at 9:00 (Europe/Berlin): drink
+    due every 10 minutes
+    removes a task that is not there
     ");
     let schedule = Schedule { name: "schedule_task", tasks };
     let at = |time: &str| json!({ "description": "d", "prompt": "p", "execute_at": time, "zone": "Europe/Berlin" });
     for (time, words) in [
-        ("2036-07-01T09:00", Some("due once, on Tue 1 Jul 2036 at 07:00")),
-        ("2036-07-01T09:00:00Z", Some("due once, on Tue 1 Jul 2036 at 09:00")),
+        ("2036-07-01T09:00", Some("due once, on Tue 1 Jul 2036 at 07:00 (UTC)")),
+        ("2036-07-01T09:00:00Z", Some("due once, on Tue 1 Jul 2036 at 09:00 (UTC)")),
         ("2016-07-01T09:00:00Z", None),
     ] {
         assert_eq!(schedule.concerns(&at(time)).await.as_deref(), words, "{time}");
