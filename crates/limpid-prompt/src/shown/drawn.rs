@@ -129,7 +129,9 @@ mod tests {
             ("```\n```~\n<img src=x>\n```\n<img src=x>", "```\n```~\n< img src=x>\n```\n< img src=x>"),
             ("   ```\n```\n<img src=x>", "   ```\n```\n< img src=x>"),
             ("$$\n\n```\n$$\n<img src=x>", "$$\n\n```\n$$\n< img src=x>"),
-            // So it is with a block of settings before.
+            // So it is with a box, a note or a block of settings before.
+            (":::x\n\n```\n:::\n\n![a](b)\n", ":::x\n\n```\n:::\n\n! [a](b)\n"),
+            ("> %%\n\n```\n%%\n![a](b)\n", "> %%\n\n```\n%%\n! [a](b)\n"),
             ("x\n\n+++\nx\n\n```\n+++\n![a](b)\n```\n", "x\n\n+++\nx\n\n```\n+++\n! [a](b)\n```\n"),
             ("x\n\n---\nx\n\n```\n---\n![a](b)\n```\n", "x\n\n---\nx\n\n```\n---\n! [a](b)\n```\n"),
             ("---\n\n```\n---\n![a](b)\n```\n", "---\n\n```\n---\n! [a](b)\n```\n"),

@@ -151,8 +151,13 @@ impl Unloaded {
             }
             ' ' | '\t' | '>' | '*' | '+' | '-' | '.' | ')' | ':' | '|' | '#' | '0'..='9' if !is_in_run => {
                 self.held.push(letter);
+                // To some a box begins so, which a line within a block of code ends.
+                self.is_plain &= !self.held.ends_with(":::");
             }
             _ => {
+                // So it is with notes and diagrams of others.
+                let begins_line = self.held.chars().all(|letter| matches!(letter, ' ' | '\t' | '>'));
+                self.is_plain &= !(matches!(letter, '%' | ';') && begins_line);
                 self.place = Place::Words;
                 for held in std::mem::take(&mut self.held).chars().chain([letter]) {
                     self.inline(held, out);
