@@ -23,7 +23,7 @@ impl ConfigError {
             file: file.to_owned(),
             line: before.matches('\n').count() + 1,
             column,
-            excerpt: excerpt.to_owned(),
+            excerpt: without_secret(excerpt),
             message: in_words(error.message().trim_end()),
         }
     }
@@ -51,6 +51,14 @@ impl fmt::Display for ConfigError {
     }
 }
 
+/// A line of the file without the value of what is named as a secret: the error stands in logs and on screens.
+fn without_secret(line: &str) -> String {
+    let Some((name, _)) = line.split_once('=') else { return line.to_owned() };
+    let name = name.trim_end();
+    let is_secret = ["key", "token", "secret", "password"].iter().any(|word| name.to_lowercase().ends_with(word));
+    if is_secret { format!("{name} = …") } else { line.to_owned() }
+}
+
 /// What is wrong with a value, with words for the types of numbers.
 fn in_words(message: &str) -> String {
     let Some((before, kind)) = message.rsplit_once("expected ") else { return message.to_owned() };
@@ -63,4 +71,17 @@ fn in_words(message: &str) -> String {
         other => other,
     };
     format!("{before}expected {kind}")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Config;
+
+    // SEC-032
+    #[test]
+    fn a_secret_that_stands_in_the_wrong_place_is_in_no_error() {
+        let text = "[provider.house]\nbase_url = \"http://127.0.0.1:8000/v1\"\napi_key = \"sk-abc\"\n";
+        let told = Config::parse(text, "limpid.toml").unwrap_err().to_string();
+        assert!(told.contains("3 | api_key = …\n") && !told.contains("sk-abc"), "{told}");
+    }
 }

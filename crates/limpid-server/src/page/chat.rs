@@ -72,6 +72,8 @@ struct FirstScreen {
     meter: Option<Meter>,
     /// Where the settings are.
     file: String,
+    /// Whether a server of models stands there.
+    has_server: bool,
 }
 
 #[derive(Template)]
@@ -101,6 +103,7 @@ pub(super) async fn new(State(page): State<Arc<Page>>, headers: HeaderMap) -> Re
         choices: choices(&page, &ConversationChoice::New, None).await?,
         meter: meter(&page, ConversationChoice::New).await,
         file: page.agent.settings_file().name(),
+        has_server: !page.agent.config().provider.is_empty(),
     };
     Ok(Html(screen.render()?).into_response())
 }

@@ -90,10 +90,13 @@ impl Missing {
             1 => "1 request".to_owned(),
             many => format!("{} requests", thousands(many as usize)),
         };
-        let are = if count == 1 { "is" } else { "are" };
+        let (are, they) = if count == 1 { ("is", "it was made, or it") } else { ("are", "they were made, or they") };
         let names = models.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
         Some(Self {
-            words: format!("{requests} to {} {are} not in these totals, because no price is known.", models.join(", ")),
+            words: format!(
+                "{requests} to {} {are} not in these totals: no price was known when {they} failed.",
+                models.join(", ")
+            ),
             file: file.display().to_string(),
             lines: format!("[[model]]\nnames = [{names}]\nprice = {{ input = 0.25, output = 2.0 }}"),
         })
