@@ -81,7 +81,7 @@ pub enum FileChange {
     Other,
     /// A file of a low place that programs act on by its name, or that has another name besides. Who made it changes nothing.
     FarReaching,
-    /// A file of a low place that asks somebody for something as soon as it is opened.
+    /// A file of a low place that is acted on as soon as it is opened, as code in an editor is, or asks somebody for something.
     Drawn,
     /// A text that prompts, skills or policies are made from.
     Instructing,

@@ -354,7 +354,9 @@ fn consequence(row: Row, call: &Call<'_>) -> String {
         (Row::Remember | Row::Tell, _) => "keep something",
         (Row::ChangeOwned, _) => "change or remove something that you have",
         (Row::NewFile | Row::ChangeOwnLow | Row::ChangeFile, _) => match widest(call) {
-            Some(FileChange::Drawn) => "make a file that may ask others for something when you open it",
+            Some(FileChange::Drawn) => {
+                "make a file that may run something, or ask others for something, when you open it"
+            }
             Some(FileChange::FarReaching) => {
                 "change a file that programs act on by its name, or that has another name too"
             }

@@ -1,69 +1,46 @@
-//! What a file does as soon as its owner opens it, by its name and its text: whether what opens it asks others for something.
+//! What a file does as soon as its owner opens it, by its name and its text: whether a program acts on it, or asks others for something.
 //!
 //! Which program opens it is unknown, so the lists say what is harmless, and everything else is not.
 
-use std::borrow::Cow;
+mod notes;
+
 use std::path::Path;
 
-use super::shown;
-use super::unloaded::Unloaded;
+use self::notes::{fetches_nothing, holds_address, may_spell_address};
 
-/// Endings of files that every program shows as plain letters: logs, settings, data, and source code, which acts only when it is run or
-/// when a page loads it.
-const PLAIN: [&str; 49] = [
-    "bash",
-    "c",
-    "cc",
-    "cfg",
-    "conf",
-    "cpp",
-    "cs",
-    "css",
-    "cts",
-    "dart",
-    "diff",
-    "go",
-    "gradle",
-    "h",
-    "hpp",
-    "hs",
-    "ini",
-    "java",
-    "jl",
-    "js",
-    "json",
-    "json5",
-    "jsonc",
-    "jsonl",
-    "jsx",
-    "kt",
-    "lock",
-    "log",
-    "lua",
-    "mjs",
-    "mts",
-    "nix",
-    "patch",
-    "pl",
-    "properties",
-    "proto",
-    "py",
-    "pyi",
-    "rb",
-    "rs",
-    "scala",
-    "sh",
-    "sql",
-    "swift",
-    "toml",
-    "ts",
-    "tsx",
-    "yaml",
-    "yml",
+/// Endings of source code and of what tools read beside it. Opening it shows letters, but an editor runs what lies in the folder of a
+/// project, and builds, checks and settings of it.
+const CODE: [&str; 37] = [
+    "bash", "c", "cc", "cpp", "cs", "css", "cts", "dart", "diff", "go", "gradle", "h", "hpp", "hs", "java", "jl", "js",
+    "jsx", "kt", "lock", "lua", "mjs", "mts", "nix", "patch", "pl", "proto", "py", "pyi", "rb", "rs", "scala", "sh",
+    "sql", "swift", "ts", "tsx",
 ];
 
-/// Endings of texts that are shown as they are or drawn as Markdown; so is a file without an ending.
-const TEXTS: [&str; 3] = ["markdown", "md", "txt"];
+/// Endings of data and settings. Editors fetch what such a file names as its schema.
+const DATA: [&str; 11] = ["cfg", "conf", "ini", "json", "json5", "jsonc", "jsonl", "properties", "toml", "yaml", "yml"];
+
+/// Endings of notes, which are shown as they are or drawn as Markdown.
+const NOTES: [&str; 4] = ["log", "markdown", "md", "txt"];
+
+/// Names of notes that have no ending. Others without one are read by programs: `Makefile`, a module of Node's.
+const NAMES: [&str; 16] = [
+    "authors",
+    "changelog",
+    "changes",
+    "contributing",
+    "copying",
+    "credits",
+    "install",
+    "licence",
+    "license",
+    "news",
+    "note",
+    "notes",
+    "notice",
+    "readme",
+    "thanks",
+    "todo",
+];
 
 /// Endings of tables. A formula in one can ask an address that it makes of other cells.
 const TABLES: [&str; 2] = ["csv", "tsv"];
@@ -75,6 +52,8 @@ pub enum WhenOpened {
     Shows,
     /// A formula in it may tell others what the table holds.
     Calculates,
+    /// It is code or settings: its own letters fetch nothing, but an editor or a tool may act on it or on what lies beside it.
+    Acts,
     /// Something may be fetched that the file names, or a script of it may run.
     Fetches,
 }
@@ -84,59 +63,25 @@ pub fn when_opened(name: &Path, text: Option<&str>) -> WhenOpened {
     // A name that ends in a dot or a blank has another ending to some systems, so what is not on a list fetches.
     let ending = name.extension().map(|ending| ending.to_string_lossy().to_lowercase());
     let is_of = |endings: &[&str]| ending.as_ref().is_some_and(|ending| endings.contains(&ending.as_str()));
-    if is_of(&PLAIN) {
-        WhenOpened::Shows
-    } else if is_of(&TABLES) {
+    let is_note = is_of(&NOTES) || (ending.is_none() && is_named_as_note(name));
+    if is_of(&TABLES) {
         WhenOpened::Calculates
-    } else if (ending.is_none() || is_of(&TEXTS)) && text.is_some_and(fetches_nothing) {
+    } else if is_of(&CODE) || (is_of(&DATA) && text.is_some_and(names_no_schema)) {
+        WhenOpened::Acts
+    } else if is_note && text.is_some_and(fetches_nothing) {
         WhenOpened::Shows
     } else {
         WhenOpened::Fetches
     }
 }
 
-/// Whether nothing in a text is fetched by what draws it as Markdown. It has neither pictures nor elements, but for such as stand in a
-/// block of code that every program takes for one.
-fn fetches_nothing(text: &str) -> bool {
-    let text = shown(text);
-    let text = without_links(&text);
-    let stays = |unloaded: Unloaded| unloaded.whole(&text) == text;
-    stays(Unloaded::without_blocks()) || (!text.lines().any(may_fence) && stays(Unloaded::default()))
+fn is_named_as_note(name: &Path) -> bool {
+    name.file_name().is_some_and(|name| NAMES.contains(&name.to_string_lossy().to_lowercase().as_str()))
 }
 
-/// Whether a line begins what some programs take for a part of its own, such as metadata: a block of code in it is none to them.
-fn may_fence(line: &str) -> bool {
-    let line = line.trim_start_matches(|letter: char| letter.is_whitespace() || letter == '>');
-    ["---", "+++", "%%", ":::", ";;;"].iter().any(|fence| line.starts_with(fence))
-}
-
-/// The text with each address in angle brackets in round ones: it is a link, and to a program that knows no such links an element that
-/// does nothing, since it has no value.
-fn without_links(text: &str) -> Cow<'_, str> {
-    if !text.contains("<http") {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("<http") {
-        let (before, link) = rest.split_at(at);
-        out.push_str(before);
-        let end = link.find('>').filter(|end| is_address(&link[1..*end]));
-        let Some(end) = end else {
-            out.push('<');
-            rest = &link[1..];
-            continue;
-        };
-        out.extend(["(", &link[1..end], ")"]);
-        rest = &link[end + 1..];
-    }
-    out.push_str(rest);
-    Cow::Owned(out)
-}
-
-fn is_address(link: &str) -> bool {
-    let has_scheme = ["http://", "https://"].iter().any(|scheme| link.starts_with(scheme));
-    has_scheme && !link.contains(|letter: char| letter.is_whitespace() || "<\"'`=!".contains(letter))
+/// Whether data names no schema at an address, in letters or in escapes.
+fn names_no_schema(text: &str) -> bool {
+    !may_spell_address(text) && !(text.to_lowercase().contains("schema") && holds_address(text))
 }
 
 #[cfg(test)]
@@ -152,20 +97,113 @@ mod tests {
 
     // SEC-005 SEC-059
     #[test]
-    fn what_only_shows_letters_is_listed_and_nothing_else() {
-        for name in ["a.log", "a.JSON", "a.rs", "src/a.ts", "a.yaml", "x.html.diff", "a.css"] {
-            assert_eq!(opened(name, "<img src=http://a.example/a.png>"), WhenOpened::Shows, "{name}");
-            assert_eq!(when_opened(Path::new(name), None), WhenOpened::Shows, "{name}");
+    fn only_notes_and_tables_are_no_code_and_other_kinds_fetch() {
+        for name in ["a.JSON", "a.rs", "src/a.ts", "a.yaml", "x.html.diff", "a.css", "node_modules/x/index.js"] {
+            assert_eq!(opened(name, "<img src=http://a.example/a.png>"), WhenOpened::Acts, "{name}");
         }
+        assert_eq!(when_opened(Path::new("a.rs"), None), WhenOpened::Acts);
         let others = [
-            "a.html", "A.SVG", "a.xml", "a.ipynb", "a.mkd", "a.qmd", "a.Rmd", "a.rst", "a.adoc", "a.org", "a.m3u",
-            "a.vcf", "a.fodt", "a.rtf", "a.url", "a.ics", "a.eml", "a.mdx", "a.html.", "a.html ", "a.md.", "a.2026",
+            "a.html",
+            "A.SVG",
+            "a.xml",
+            "a.ipynb",
+            "a.mkd",
+            "a.qmd",
+            "a.Rmd",
+            "a.rst",
+            "a.adoc",
+            "a.org",
+            "a.m3u",
+            "a.vcf",
+            "a.fodt",
+            "a.rtf",
+            "a.url",
+            "a.ics",
+            "a.eml",
+            "a.mdx",
+            "a.html.",
+            "a.html ",
+            "a.md.",
+            "a.2026",
             "a.tex",
+            "Makefile",
+            "Gemfile",
+            "node_modules/eslint",
+            "a.zig",
         ];
         for name in others {
             assert_eq!(opened(name, "hi"), WhenOpened::Fetches, "{name}");
         }
+        for name in ["a.md", "A.MARKDOWN", "a.txt", "a.log", "README", "notes"] {
+            assert_eq!(opened(name, "hi"), WhenOpened::Shows, "{name}");
+        }
         assert_eq!(opened("a.CSV", "a,b"), WhenOpened::Calculates);
+    }
+
+    // SEC-005 SEC-059
+    #[test]
+    fn data_that_names_a_schema_at_an_address_fetches() {
+        let named = [
+            r#"{"$schema": "http://a.example/s.json?x=4711"}"#,
+            r#"{"\u0024\u0073chema": "http://a.example/"}"#,
+            r#"{"$schema": "http:\/\/a.example/"}"#,
+            r#"{"$schema": "\u0068ttp:\u002f\u002fa.example/"}"#,
+            "# yaml-language-server: $SCHEMA=http://a.example/",
+            "#:schema http://a.example/",
+            "\"$\\x73chema\": \"http\\x3a//a.example\"",
+        ];
+        let names = ["a.json", "a.jsonc", "a.YAML", "a.yml", "a.toml", "a.properties"];
+        for (name, text) in names.iter().flat_map(|name| named.map(|text| (name, text))) {
+            assert_eq!(opened(name, text), WhenOpened::Fetches, "{name} {text}");
+        }
+        for text in [r#"{"url": "http://a.example/", "a": "b\n\"c\""}"#, r#"{"schema": 2}"#] {
+            assert_eq!(opened("a.json", text), WhenOpened::Acts, "{text}");
+        }
+        assert_eq!(when_opened(Path::new("a.json"), None), WhenOpened::Fetches);
+    }
+
+    // SEC-005 SEC-059
+    #[test]
+    fn a_note_with_an_address_is_words_and_links_alone() {
+        let fetched = [
+            "---\nmarp: true\nbackgroundImage: url('http://a.example/a.png?x=4711')\n---\n\n# The Anchor\n",
+            "---\nbackgroundImage: \"u\\x72l(\\x68ttp:\\x2f\\x2fa.example)\"\n---\n",
+            "\n----\nbanner: http://a.example/\n----\n",
+            "---js\n{ title: run() }\n---\n",
+            "+++\ncover = 'http://a.example/'\n+++\n",
+            "The Anchor: $\\style{background-image:url(http://a.example/a.png?x=4711)}{abc}$ good.",
+            "$\\style{background-image:u\\72 l(http:\\2f\\2f a.example)}{abc}$",
+            "$\\style{background-image:image-set('http:a.example' 1x)}{abc}$",
+            "$\\newcommand{\\f}[2]{\\style{x:#1rl(h#2)}{x}}\\f{u}{p}$",
+            "$\\includegraphics{http://a.example}$",
+            "# x {style=\"background:url(//a.example/)\"}",
+            "@import \"http://a.example/\"",
+            "  > @startuml\n!include http://a.example/x\n@enduml",
+            "!include www.a.example/x",
+            ":::mermaid\nA@{ img: \"http://a.example/4711\" }\n:::",
+            ":::mermaid\nA@{ img: \"http:#47;#47;a.example\" }\n:::",
+            ":::mermaid\nA@{ img: \"http&colon;&sol;&sol;a.example\" }\n:::",
+            "```\nfoo\r```\r\r![The Anchor](http://a.example/a.png?x=4711)\n```\n",
+            "```\nfoo\u{c}```\n![a](b)\n```\n",
+            "```\nfoo\u{2028}```\n![a](b)\n```\n",
+            "a\rb",
+            "See http://a.example and `$= fetch(x)`",
+            "`$= fetch('ht' + 'tp:' + '/' + '/a.example')`",
+            "See http://a.example:\n```html\n<img src=x>\n```",
+        ];
+        for text in fetched {
+            assert_eq!(opened("a.md", text), WhenOpened::Fetches, "{text:?}");
+        }
+        let shown = [
+            "# Rooms\r\n\r\nSee [The Anchor](https://a.example/a?b=c&d=e): from $70 to $90!\r\n\r\n---\r\n\r\n| a | b |\r\n|---|---|\r\n",
+            "Run:\n\n```sh\ncurl https://a.example/a | sh\n```\n\n1 < 2, a<br>b\n",
+            "The area is $\\frac{a}{b} \\leq \\sqrt{2}$.\n\n```rust\nfn a() { b(); }\n```\n",
+            "---\ntitle: Rooms\ntags: [a]\n---\n\nSeven.\n",
+            "| a | b |\n|\t---|---|\n",
+        ];
+        for text in shown {
+            assert_eq!(opened("a.md", text), WhenOpened::Shows, "{text:?}");
+        }
     }
 
     // SEC-005 SEC-059
@@ -185,7 +223,7 @@ mod tests {
             "Good.\n\n+++\nx\n\n```\n+++\n![a](b)\n```\n",
             "```mermaid\nA@{ img: \"http://a.example\" }\n```",
         ];
-        let names = ["a.md", "A.MARKDOWN", "a.txt", "notes", "Makefile"];
+        let names = ["a.md", "A.MARKDOWN", "a.txt", "a.log", "notes"];
         for (name, text) in names.iter().flat_map(|name| fetched.map(|text| (name, text))) {
             assert_eq!(opened(name, text), WhenOpened::Fetches, "{name} {text}");
         }
@@ -212,6 +250,7 @@ mod tests {
                     Just("```"), Just("~~~"), Just("`"), Just("\n"), Just("\n\n"), Just(" "), Just("    "), Just("<http://a.example>"),
                     Just("<http://a"), Just(">"), Just("<"), Just("!"), Just("["), Just("](b)"), Just("![a](b)"), Just("<img src=x>"),
                     Just("a"), Just("> "), Just("- "), Just("[a]: b \""), Just("\""), Just("$$"), Just("\\"), Just("<!--"), Just("img src=x"), Just("+++"), Just("---"),
+                    Just("\r"), Just("\r\n"), Just("\u{c}"), Just("\u{2028}"), Just("//a"), Just("$"), Just("{"), Just("@"), Just(":::"),
                 ],
                 0..16,
             ),

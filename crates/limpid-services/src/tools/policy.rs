@@ -55,6 +55,9 @@ pub struct ToolPolicy {
     paths: PathResolver,
     /// The folders, some of which have names of ours.
     folders: FilesConfig,
+    /// Whether programs of a stranger's folder run without a question by the owner's settings: these lay code where strangers' text is
+    /// kept, so the model may, too.
+    leaves_code: bool,
     is_research: bool,
     /// Whether answers leave for whoever asks, so that no tool looks at what is the owner's.
     for_strangers: bool,
@@ -185,6 +188,7 @@ impl PolicyRules {
             rules: Arc::clone(&self.rules),
             paths: self.paths(prompt_files(profile)),
             folders: self.config.files.clone(),
+            leaves_code: self.leaves_code(),
             is_research: profile.path(path).is_ok_and(|path| path.public),
             for_strangers: false,
             scope,
@@ -202,11 +206,17 @@ impl PolicyRules {
             rules: Arc::clone(&self.rules),
             paths,
             folders: self.config.files.clone(),
+            leaves_code: self.leaves_code(),
             is_research: false,
             for_strangers: false,
             scope: None,
             copies,
         }
+    }
+
+    fn leaves_code(&self) -> bool {
+        let (folders, trusted) = (&self.config.exec.folders, &self.config.files.trusted);
+        folders.iter().any(|one| !one.programs.is_empty() && !trusted.contains(&one.folder))
     }
 
     fn paths(&self, prompt_files: Vec<PathBuf>) -> PathResolver {
@@ -253,6 +263,11 @@ impl ToolPolicy {
     /// What is to be known of a call.
     pub(crate) fn facts(&self, tool: &dyn Tool, arguments: &Value) -> CallFacts {
         CallFacts::of(tool, arguments, &self.paths)
+    }
+
+    /// Whether code may be left where strangers' text is kept without a question.
+    pub(crate) const fn leaves_code(&self) -> bool {
+        self.leaves_code
     }
 
     /// The arguments of a call whose new file goes to the folder for strangers' text, because its turn has read such text.

@@ -1,4 +1,5 @@
-//! Files that ask somebody for something as soon as they are opened: what a call writes into such a one leaves when its owner looks.
+//! Files that are acted on as soon as they are opened, or ask somebody for something: what a call writes into such a one runs, or leaves,
+//! when its owner looks.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -13,9 +14,10 @@ use crate::tools::policy::CallContext;
 use crate::tools::policy::facts::CallFacts;
 
 impl CallFacts {
-    /// Marks files for strangers' text that would tell somebody something as soon as they are opened, judged as they would be after
-    /// the call. Whether something private was read already is of no account: a page can load what is written later beside it.
-    pub(crate) fn know_drawn_files(&mut self, tool: &dyn Tool, arguments: &Value, context: &CallContext) {
+    /// Marks files for strangers' text that would run something or tell somebody something as soon as they are opened, judged as they
+    /// would be after the call. Whether something private was read already is of no account: a page can load what is written later
+    /// beside it. `code` says whether code may lie there without a question.
+    pub(crate) fn know_drawn_files(&mut self, tool: &dyn Tool, arguments: &Value, context: &CallContext, code: bool) {
         if !context.trust.is_foreign() || self.effect != Effect::Files {
             return;
         }
@@ -25,6 +27,7 @@ impl CallFacts {
                 WhenOpened::Shows => false,
                 // A formula knows its own table, which tells only what was read before.
                 WhenOpened::Calculates => context.window.is_private,
+                WhenOpened::Acts => !code,
                 WhenOpened::Fetches => true,
             };
             if is_drawn {

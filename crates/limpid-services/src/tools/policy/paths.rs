@@ -17,8 +17,23 @@ const LINKS: usize = 40;
 pub(crate) const LONGEST_PATH: usize = 4096;
 
 /// Names without a dot that are acted on without being opened, in small letters: the head of a repository of git, the folder of one of
-/// Darcs, settings of mise, and what a desktop of Windows reads.
-const LOADED: [&str; 6] = ["head", "_darcs", "mise.toml", "mise.local.toml", "autorun.inf", "desktop.ini"];
+/// Darcs, settings of mise, what a desktop of Windows reads, the modules that Node finds in folders above, and notes that are programs
+/// or orders by their name alone.
+const LOADED: [&str; 13] = [
+    "_darcs",
+    "agents.md",
+    "autorun.inf",
+    "claude.md",
+    "cmakelists.txt",
+    "copilot-instructions.md",
+    "desktop.ini",
+    "gemini.md",
+    "head",
+    "mise.local.toml",
+    "mise.toml",
+    "node_modules",
+    "requirements.txt",
+];
 
 /// Names that are tried for one new file.
 const NAMES: u32 = 1000;
@@ -291,7 +306,18 @@ mod tests {
         let outside = home.path().join("outside");
         std::fs::create_dir_all(outside.join("repo")).unwrap();
         std::fs::write(outside.join("repo/HEAD"), "ref: refs/heads/x").unwrap();
-        let names = ["HEAD", "head", "hotels/Head", ".envrc", "a/.git/config", "_darcs/prefs/defaults", "mise.toml"];
+        let names = [
+            "HEAD",
+            "head",
+            "hotels/Head",
+            ".envrc",
+            "a/.git/config",
+            "_darcs/prefs/defaults",
+            "mise.toml",
+            "CLAUDE.md",
+            "node_modules/x/package.json",
+            "a/CMakeLists.txt",
+        ];
         for name in names.into_iter().chain(["repo/config", "repo/hooks/post-checkout", "repo/new/notes.md"]) {
             for adds in [false, true] {
                 let argument = PathArgument { path: format!("../outside/{name}"), write: true, adds };
