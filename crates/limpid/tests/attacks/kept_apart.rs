@@ -138,6 +138,7 @@ async fn a_page_has_no_new_file_put_among_the_owners_and_none_replaced() {
         |_| {
             vec![
                 ("write_file", json!({ "path": "src/usercustomize.py", "content": "bad" })),
+                ("write_file", json!({ "path": "src/hotels.txt", "content": "bad" })),
                 ("append_file", json!({ "path": "empty/new.txt", "content": "bad" })),
                 ("write_file", json!({ "path": "kept.md", "content": "bad" })),
                 ("write_file", json!({ "path": "outside/kept.md", "content": "bad" })),
@@ -151,8 +152,8 @@ async fn a_page_has_no_new_file_put_among_the_owners_and_none_replaced() {
     attack.world.done(&["chat", &format!("read {}/", attack.web.url)]).await;
     let home = attack.world.home.path();
     assert!(files(&home.join("workspace")).is_empty(), "{:?}", files(&home.join("workspace")));
-    let apart = ["empty/new.txt", "kept-2.md", "kept.md", "src/usercustomize.py", "way.md"];
-    assert_eq!(files(&home.join("outside")), apart);
+    let apart = ["empty/new.txt", "kept-2.md", "kept.md", "src/hotels.txt", "way.md"];
+    assert_eq!(files(&home.join("outside")), apart, "code waits");
     assert_eq!(std::fs::read_to_string(home.join("outside/kept.md")).unwrap(), "from before");
     assert!(attack.world.done(&["draft", "list"]).await.contains("write_file"), "replacing one that is there waits");
 }

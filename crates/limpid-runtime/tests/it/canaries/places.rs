@@ -27,8 +27,8 @@ async fn whatever_a_low_place_holds_is_read_in_a_boundary() {
             ("read_file", json!({ "path": path })),
             ("list_dir", json!({ "path": path })),
             ("edit_file", json!({ "path": path, "old_text": "not there", "new_text": "x" })),
-            ("append_file", json!({ "path": format!("{path}/x"), "content": "x" })),
-            ("write_file", json!({ "path": format!("{path}/x"), "content": "x" })),
+            ("append_file", json!({ "path": format!("{path}/x.txt"), "content": "x" })),
+            ("write_file", json!({ "path": format!("{path}/x.txt"), "content": "x" })),
             ("record_artifact", json!({ "path": path, "action": "created" })),
         ];
         for (tool, arguments) in calls {
