@@ -74,13 +74,10 @@ pub(crate) fn grant(owner: &Config, home: &Home, environment: &Environment, name
         folders.push(real);
     }
     let is_mine = |folder: &Path| config.files.trusted.iter().any(|own| folder.starts_with(real_or_same(own.clone())));
-    let foreign: Vec<PathBuf> =
-        folders.iter().filter(|folder| !is_own(home, folder) && !is_mine(folder)).cloned().collect();
-    let places = Places {
-        foreign,
-        trusted: config.files.trusted.iter().cloned().map(real_or_same).collect(),
-        user: environment.get("HOME").map(|user| real_or_same(PathBuf::from(user))),
-    };
+    let workspace = real_or_same(home.workspace());
+    let foreign =
+        folders.iter().filter(|folder| !folder.starts_with(&workspace) && !is_mine(folder)).cloned().collect();
+    let places = Places { foreign, ..places(&config, home, environment) };
     let mut servers = Vec::new();
     for (at, server) in named.servers.iter().enumerate() {
         let (called, server) = settings(server)?;
@@ -90,6 +87,22 @@ pub(crate) fn grant(owner: &Config, home: &Home, environment: &Environment, name
         config.mcp.servers.insert(name, server);
     }
     Ok(Granted { config, folders, servers })
+}
+
+/// The places that words of a server may lead to.
+fn places(config: &Config, home: &Home, environment: &Environment) -> Places {
+    let user = environment.get("HOME").map(PathBuf::from);
+    let real = real_or_same(home.path().to_owned());
+    // A home that is the owner's own folder holds their programs as well.
+    let holds_user = user.as_ref().is_some_and(|user| real_or_same(user.clone()).starts_with(&real));
+    let limpids = if holds_user { real_or_same(home.outside()) } else { real };
+    Places {
+        foreign: Vec::new(),
+        limpids: vec![limpids],
+        trusted: config.files.trusted.iter().cloned().map(real_or_same).collect(),
+        user,
+        path: environment.get("PATH").unwrap_or_default().to_owned(),
+    }
 }
 
 fn real_folder(folder: &Path) -> Result<PathBuf, String> {

@@ -137,7 +137,15 @@ fn texts_of_the_protocol_are_made_in_one_place() {
         "PlanEntry::new(",
     ];
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    for file in std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()) {
+    let listed = |folder: &std::path::Path| -> Vec<std::path::PathBuf> {
+        std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect()
+    };
+    let mut paths = listed(&folder);
+    while let Some(file) = paths.pop() {
+        if file.is_dir() {
+            paths.extend(listed(&file));
+            continue;
+        }
         let text = std::fs::read_to_string(&file).unwrap();
         let own = text.split("#[cfg(test)]").next().unwrap();
         let found: Vec<&str> = makers.into_iter().filter(|maker| own.contains(maker)).collect();
