@@ -7,6 +7,7 @@ use agent_client_protocol::v1::schema::SessionUpdate;
 use limpid_core::goal::WithoutMarkers;
 use limpid_core::quiet::without_quiet;
 use limpid_core::{CallId, Role};
+use limpid_prompt::boundary::for_readers;
 use limpid_runtime::AgentError;
 use limpid_runtime::said::{Said, said};
 use limpid_store::StoredMessage;
@@ -51,7 +52,9 @@ fn tell_again(session: &Session, stored: &StoredMessage, results: &HashMap<&Call
     let message = &stored.message;
     match message.role {
         Role::Assistant => {
-            session.answer(&answer(session, &message.text));
+            let text = answer(session, &message.text);
+            // What no model wrote may quote a stranger.
+            session.answer(&if stored.request.is_none() { for_readers(&text) } else { text.as_str().into() });
             session.end_texts();
             for call in &message.calls {
                 let mut look = CallView::new(session, &call.name, &call.arguments, false);

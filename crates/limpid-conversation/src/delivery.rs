@@ -2,6 +2,7 @@
 //! exactly once. An answer's events reach people by way of `visible_events.rs`.
 
 use limpid_core::{ConversationId, Labelled, Message, Role, Trust};
+use limpid_prompt::boundary::for_readers;
 use limpid_services::deliveries::visible_text;
 use limpid_services::error::AgentError;
 use limpid_services::events::EventKind;
@@ -45,7 +46,8 @@ async fn deliver_one(deps: &ConversationDeps, lease: &Lease, delivery: Delivery)
             notifications.send(conversation, delivery.id, notice);
         }
         let origin = delivery.new.origin.to_string();
-        let change = EventKind::Delivered { origin, title, text: said, delivery: delivery.id.0 };
+        let change =
+            EventKind::Delivered { origin, title, text: for_readers(&said).into_owned(), delivery: delivery.id.0 };
         notifications.announce(conversation, delivery.id, change);
     }
     Ok(())

@@ -4,6 +4,8 @@
 //! itself, like a turn of a chat template, like a notice of the program, or like nothing at all: what would is made
 //! harmless by the smallest visible change, and every other character stays as it was written.
 
+use std::borrow::Cow;
+
 use limpid_core::line::is_break;
 use limpid_core::message::QUOTES_A_STRANGER;
 use sha2::{Digest, Sha256};
@@ -107,6 +109,22 @@ pub fn last(text: &str) -> Option<(&str, &str)> {
         let quoted = inside(fenced);
         (quoted.len() < fenced.len()).then_some((before, quoted))
     })
+}
+
+/// A text as its reader is shown it: the marks of a boundary at its end are for models, and each line within is quoted in their place.
+///
+/// ```
+/// use limpid_prompt::boundary::{fence, for_readers};
+/// let text = format!("It returned:\n\n{}", fence("Hi\nAda", "0123456789abcdef"));
+/// assert_eq!(for_readers(&text), "It returned:\n\n> Hi\n> Ada");
+/// assert_eq!(for_readers("It returned: nothing"), "It returned: nothing");
+/// ```
+pub fn for_readers(text: &str) -> Cow<'_, str> {
+    let Some((before, quoted)) = last(text) else {
+        return Cow::Borrowed(text);
+    };
+    let lines = quoted.split(is_break).map(|line| format!("> {line}")).collect::<Vec<_>>();
+    Cow::Owned(format!("{before}{}", lines.join("\n")))
 }
 
 /// The line before foreign text, with its line break.

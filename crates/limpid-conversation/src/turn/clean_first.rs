@@ -18,15 +18,27 @@ use crate::clean::clean;
 use crate::event::TurnEvent;
 use crate::turn::running::RunningTurn;
 
-/// What stands before what a call came to.
-const DONE: &str =
-    "The action you approved was done. What others wrote is put aside and is not read here any more. It returned:";
+/// What is said of a call that was done.
+const DONE: [&str; 3] = ["Done in a clean window", "The action you approved was done.", "It returned:"];
+
+/// What is said of a call that failed.
+const FAILED: [&str; 3] = ["Failed in a clean window", "The action you approved failed.", "It said:"];
+
+/// What is said of both.
+const ASIDE: &str = "What others wrote is put aside and is not read here any more.";
 
 /// The calls of a turn that ends with a clean window, and what they came to.
 #[derive(Default)]
 pub(super) struct CleanEnd {
     calls: BTreeSet<CallId>,
-    outcomes: Vec<(CallId, Labelled<String>)>,
+    outcomes: Vec<Outcome>,
+}
+
+/// What a call came to.
+struct Outcome {
+    call: CallId,
+    said: Labelled<String>,
+    failed: bool,
 }
 
 /// Empties the window before a call runs.
@@ -45,7 +57,8 @@ pub(super) fn note(turn: &mut RunningTurn, id: &CallId, outcome: &ToolOutcome) {
             Some(drawn) => boundary::fence(&text, &boundary::tag(drawn, [text.as_str()])),
             None => text,
         };
-        end.outcomes.push((id.clone(), outcome.said.clone().map(fenced)));
+        let said = outcome.said.clone().map(fenced);
+        end.outcomes.push(Outcome { call: id.clone(), said, failed: outcome.failed });
     }
 }
 
@@ -54,11 +67,12 @@ pub(super) async fn settle(turn: &mut RunningTurn, end: CleanEnd) -> Result<(), 
     let CleanEnd { outcomes, .. } = end;
     put_aside(turn).await?;
     let conversation = turn.writer.lease().conversation.clone();
-    for (id, said) in outcomes {
+    for Outcome { call, said, failed } in outcomes {
+        let [title, what, before] = if failed { FAILED } else { DONE };
         let (text, trust) = said.into_parts();
-        let text = Labelled::new(format!("{DONE}\n\n{text}"), trust);
-        let key = format!("clean/{}/{id}", turn.id());
-        turn.deps.deliveries.notice(Some(&conversation), &key, "Done in a clean window", text).await?;
+        let text = Labelled::new(format!("{what} {ASIDE} {before}\n\n{text}"), trust);
+        let key = format!("clean/{}/{call}", turn.id());
+        turn.deps.deliveries.notice(Some(&conversation), &key, title, text).await?;
     }
     let told = "The window is clean: what strangers wrote, and what was said after it, is put aside.";
     turn.listeners.send(&TurnEvent::Notice(told.to_owned()));

@@ -107,7 +107,11 @@ impl RunningTurn {
                 clean_first::note(self, id, outcome);
                 (id.clone(), outcome.text().to_owned())
             }
-            Event::Timer { id } => (id.clone(), "it took too long and was stopped".to_owned()),
+            Event::Timer { id } => {
+                let why = "it took too long and was stopped";
+                clean_first::note(self, id, &ToolOutcome::refused(why));
+                (id.clone(), why.to_owned())
+            }
             _ => return Ok(()),
         };
         if !shown.is_empty() {

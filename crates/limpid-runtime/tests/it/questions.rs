@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use limpid_core::{ToolClass, Trust};
-use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, Tool, TurnEvent};
+use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, EventKind, Tool, TurnEvent};
 use limpid_store::DraftId;
 
 use crate::kit::effects::{EffectTool, OBEDIENT, agent, answering, results};
@@ -67,7 +67,11 @@ async fn the_window_is_cleaned_then_the_call_runs_and_only_its_outcome_comes_int
             "what was shown is what ran"
         );
         assert_eq!(bench.server.calls().len(), 2, "the model is not asked again with the page before it");
+        let mut changes = agent.subscribe();
         agent.conversations().deliver_waiting().await.unwrap();
+        let told = delivered(&mut changes);
+        let result = if outcome.is_foreign() { "> send_mail done" } else { "send_mail done" };
+        assert!(told.contains("was done") && told.ends_with(&format!("\n\n{result}")), "{told}");
         let questions = answering(&agent, "and now?", ApprovalAnswer::No).await;
         let sent = bench.server.calls()[2].text();
         assert!(!sent.contains("EVIL") && !sent.contains("read_page done") && sent.contains("put aside"), "{sent}");
@@ -77,6 +81,33 @@ async fn the_window_is_cleaned_then_the_call_runs_and_only_its_outcome_comes_int
         assert_eq!(questions.len(), usize::from(outcome.is_foreign()), "a clean turn asks nothing");
         assert_eq!(run.runs(), if outcome.is_foreign() { 1 } else { 2 });
     }
+}
+
+/// What was delivered by now.
+fn delivered(changes: &mut tokio::sync::broadcast::Receiver<limpid_runtime::Event>) -> String {
+    let mut told = String::new();
+    while let Ok(event) = changes.try_recv() {
+        if let EventKind::Delivered { text, .. } = event.change {
+            told.push_str(&text);
+        }
+    }
+    told
+}
+
+// SEC-072
+#[tokio::test]
+async fn a_call_that_fails_in_a_clean_window_is_not_told_as_done() {
+    let script = "[[reply]]\ncalls = [{ id = \"r\", name = \"read_page\" }]\n[[reply]]\ncalls = [{ id = \"a\", name = \"keep\", \
+                  arguments = { path = \"there-is-none/a.md\", text = \"x\" } }]\n";
+    let mut bench = Bench::new(script).await;
+    bench.config.agent.mode = "developer".into();
+    let (page, keep) = (EffectTool::outside("read_page"), EffectTool::new("keep", ToolClass::Write));
+    let agent = agent(&bench, &[&page, &keep]);
+    assert_eq!(answering(&agent, "read the page", ApprovalAnswer::CleanFirst).await.len(), 1);
+    let mut changes = agent.subscribe();
+    agent.conversations().deliver_waiting().await.unwrap();
+    let told = delivered(&mut changes);
+    assert!(told.starts_with("The action you approved failed.") && told.contains("cannot be used"), "{told}");
 }
 
 /// What is said while a question waits is said after what was put aside, so it is for the next turn.

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use limpid_config::{MAX_FILE, process, regular_file};
+use limpid_prompt::boundary::for_readers;
 use limpid_store::DeliveryId;
 use tokio::task::AbortHandle;
 
@@ -98,7 +99,7 @@ async fn watch(own: Notifications, woken: Option<Listening>) {
             let change = EventKind::Delivered {
                 origin: delivery.new.origin.to_string(),
                 title: visible_text(&own.redactor, delivery.new.title),
-                text: visible_text(&own.redactor, delivery.new.text),
+                text: visible_text(&own.redactor, for_readers(&delivery.new.text).into_owned()),
                 delivery: delivery.id.0,
             };
             own.events.send(Some(&delivery.new.conversation), change);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use limpid_config::{Config, Environment, Home, Live, Redactor, process};
 use limpid_core::{ConversationId, Labelled, notice};
+use limpid_prompt::boundary::for_readers;
 use limpid_prompt::shown::Shown;
 use limpid_store::{DeliveryId, PendingNotifications, PushOutcome, Store};
 use tokio_util::task::TaskTracker;
@@ -102,7 +103,7 @@ impl Notifications {
             return None;
         }
         let clean = |text: Labelled<String>| text.map(|text| self.redactor.clean(text));
-        let (title, body) = notice::of(clean(title), &clean(text))?;
+        let (title, body) = notice::of(clean(title), &clean(text).map(|text| for_readers(&text).into_owned()))?;
         let (title, body) = (Shown::new(&title), Shown::new(&body));
         let link = self.config.notify.link.as_ref().map(|link| link.replace(PLACE, conversation.as_str()));
         Some(Notice { id: conversation.to_string(), title, body, link })

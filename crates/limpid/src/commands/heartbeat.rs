@@ -1,6 +1,7 @@
 //! `heartbeat`.
 
 use jiff::tz::TimeZone;
+use limpid_prompt::boundary::for_readers;
 use limpid_runtime::{Agent, DayCost, HeartbeatChange, HeartbeatResult, HeartbeatStatus};
 use limpid_store::{HeartbeatOutcome, HeartbeatRun, IdleLooks};
 use serde_json::{Value, json};
@@ -125,7 +126,7 @@ async fn read(agent: &Agent, json: bool) -> Result<(), Failure> {
     let zone = agent.zone();
     let shown = reports.iter().map(|delivery| {
         let at = delivery.settled_ms.map(|ms| in_zone(ms, &zone)).unwrap_or_default();
-        format!("{at}  {}\n{}", delivery.new.origin, delivery.new.text)
+        format!("{at}  {}\n{}", delivery.new.origin, for_readers(&delivery.new.text))
     });
     output::line(&shown.collect::<Vec<_>>().join("\n\n"))
 }

@@ -1,6 +1,7 @@
 //! What reached the owner while nobody looked.
 
 use limpid_core::ConversationId;
+use limpid_prompt::boundary::for_readers;
 use limpid_runtime::Agent;
 use limpid_store::Delivery;
 
@@ -43,7 +44,7 @@ async fn tell_whole(agent: &Agent, here: &ConversationId, count: usize) -> Resul
         })
         .collect();
     for (origin, text) in &delivered[delivered.len().saturating_sub(count)..] {
-        output::tell(&format!("[{origin}] {text}"));
+        output::tell(&format!("[{origin}] {}", for_readers(text)));
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _};
 
 use limpid_core::{Role, Trust};
+use limpid_prompt::boundary::for_readers;
 use limpid_prompt::shown::{Drawn, shown_line};
 use limpid_runtime::Agent;
 use limpid_runtime::question::{field, lines_behind_margin};
@@ -62,6 +63,10 @@ pub(super) fn markdown(agent: &Agent, loaded: &Loaded, quotes: Quotes) -> String
                 }
                 Said::HandedIn(text, trust) => (handed_in(trust).to_owned(), text.to_owned()),
             },
+            // What no model wrote may quote a stranger.
+            Role::Assistant if stored.request.is_none() => {
+                ("Agent".to_owned(), for_readers(&seen(stored)).into_owned())
+            }
             Role::Assistant => ("Agent".to_owned(), seen(stored).into_owned()),
             Role::Tool => ("Tool".to_owned(), message.text.clone()),
             Role::System => ("System".to_owned(), message.text.clone()),
