@@ -1,3 +1,5 @@
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 use std::path::PathBuf;
 
 use limpid_config::McpServerConfig;
@@ -207,6 +209,12 @@ fn a_yes_does_not_last_where_a_word_may_lead_to_somebody_elses_program() {
     ] {
         assert!(!desk.lasts(words), "{words}");
     }
+}
+
+// SEC-023 SEC-075
+#[test]
+fn a_yes_does_not_last_where_a_variable_may_lead_to_somebody_elses_program() {
+    let desk = desk();
     let values = [
         ("X", "HOME/project/tools"),
         ("X", "/usr/bin:HOME/project/tools"),

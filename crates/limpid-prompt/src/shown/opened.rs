@@ -81,7 +81,8 @@ fn is_named_as_note(name: &Path) -> bool {
 
 /// Whether data names no schema at an address, in letters or in escapes.
 fn names_no_schema(text: &str) -> bool {
-    !may_spell_address(text) && !(text.to_lowercase().contains("schema") && holds_address(text))
+    let names_schema = text.to_lowercase().contains("schema") && holds_address(text);
+    !(names_schema || may_spell_address(text))
 }
 
 #[cfg(test)]

@@ -31,7 +31,9 @@ pub fn trigger_words(trigger: &Trigger, now: Timestamp, zone: &TimeZone) -> Stri
     match trigger {
         Trigger::Once(at) => format!("once, {}", time_words(*at, now, zone)),
         Trigger::Every { period, .. } => format!("every {}", span_words(period.as_secs())),
-        Trigger::Cron { pattern, .. } => pattern.words().unwrap_or_else(|| format!("at the times of the cron pattern {pattern}")),
+        Trigger::Cron { pattern, .. } => {
+            pattern.words().unwrap_or_else(|| format!("at the times of the cron pattern {pattern}"))
+        }
         Trigger::Heartbeat => "at every heartbeat".to_owned(),
     }
 }

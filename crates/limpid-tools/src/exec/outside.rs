@@ -6,9 +6,10 @@ use std::fs::DirEntry;
 use std::path::{Component, Path, PathBuf};
 
 use super::command::Command;
-use super::confinement::Place;
+use super::confinement::Confinement;
 use super::places::Kind;
 use super::programs::Programs;
+use super::view::View;
 
 /// Folders in `outside/` that are covered for a program that does not name them. With more of them it sees all, and its yes is bound
 /// to all.
@@ -52,22 +53,28 @@ pub(super) struct InOutside {
     covered: Vec<PathBuf>,
 }
 
-/// What a program does not see though it lies in a folder of its view, and where it starts, if it does not see that.
-pub(super) fn covered(
+/// What a program may touch in this view, without what it does not see though it lies in a folder of the view.
+///
+/// # Errors
+/// A sentence, when a granted folder was moved.
+pub(super) fn confinement(
     programs: &Programs,
     command: &Command,
-    places: [&[Place]; 2],
-    hidden: &[PathBuf],
-) -> Vec<PathBuf> {
+    view: View,
+    modes: (bool, bool),
+) -> Result<Confinement, String> {
+    let mut confinement = programs.confinement(command, view, modes)?;
+    let Confinement { write, read, hidden, .. } = &confinement;
     let is_seen = |path: &Path| {
-        let mut places = places.into_iter().flatten();
+        let mut places = write.iter().chain(read);
         places.any(|place| path.starts_with(&place.path)) && !hidden.iter().any(|hidden| path.starts_with(hidden))
     };
     let mut covered = in_outside(programs, command).map(|outside| outside.covered).unwrap_or_default();
     covered.retain(|folder| is_seen(folder));
     // A program needs a folder to start in: this one is empty.
     covered.extend((!is_seen(&command.folder)).then(|| command.folder.clone()));
-    covered
+    confinement.covered = covered;
+    Ok(confinement)
 }
 
 /// What a program that may be a stranger's sees of `outside/`, and so what a yes to it is bound to there; none for a program of the

@@ -11,7 +11,6 @@ use rustix::fs::OFlags;
 
 use super::command::Command;
 use super::confinement::{Confinement, Network, Place};
-use super::outside;
 use super::programs::Programs;
 use super::stand_in::StandIn;
 use super::toolchains::Parts;
@@ -159,7 +158,6 @@ impl Programs {
         let toolchains =
             folders.iter().filter(|folder| folder.kind == Kind::Toolchain).map(|folder| &folder.place.path);
         hidden.extend(toolchains.filter(|path| inside(path)).cloned());
-        let covered = outside::covered(self, command, [&write, &read], &hidden);
         let parts = self.toolchain_parts();
         read.extend(parts.places);
         let own = folders
@@ -170,7 +168,7 @@ impl Programs {
         }
         Ok(Confinement {
             hidden,
-            covered,
+            covered: Vec::new(),
             split: parts.split,
             links: parts.links,
             frozen: Vec::new(),

@@ -13,6 +13,7 @@ use tokio::sync::Notify;
 
 use super::command::{Command, path_variable};
 use super::disk;
+use super::outside;
 use super::programs::Programs;
 use super::sandbox;
 use super::stand_in::StandIn;
@@ -51,7 +52,7 @@ pub async fn run(
     stop: impl Future<Output = ()>,
 ) -> Result<String, String> {
     let Manner { view, read_only, approved, frozen, unused_skills } = manner;
-    let mut confinement = programs.confinement(command, view, (read_only, !approved))?;
+    let mut confinement = outside::confinement(programs, command, view, (read_only, !approved))?;
     confinement.frozen = frozen;
     confinement.without_skills(&unused_skills);
     let stand_in = if view == View::Online && !read_only { Some(programs.stand_in(&mut confinement)?) } else { None };

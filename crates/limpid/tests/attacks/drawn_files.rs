@@ -112,8 +112,8 @@ async fn notes_that_a_program_draws_by_its_own_rules_wait() {
     ];
     let calls = texts.iter().enumerate().map(|(at, text)| write(&format!("outside/{at}.md"), text)).collect();
     let attack = made(vec![diary()], calls).await;
-    for at in 0..texts.len() {
-        assert_eq!(attack.written(&format!("{at}.md")), None, "{}", texts[at]);
+    for (at, text) in texts.iter().enumerate() {
+        assert_eq!(attack.written(&format!("{at}.md")), None, "{text}");
     }
     let question = attack.question().await;
     assert!(question.contains(QUESTION), "{question}");
