@@ -217,7 +217,7 @@ impl Programs {
     /// published that.
     pub fn trust(&self, view: View, command: &Command) -> Trust {
         match view {
-            View::Low { .. } | View::Apart | View::Enclosed | View::Online => Trust::Outside,
+            View::Low { .. } | View::Apart | View::Enclosed { .. } | View::Online => Trust::Outside,
             View::High { .. } if self.names_package(command) => Trust::Outside,
             View::High { .. } => {
                 let own = self.grants.roots().map(|root| root.trust).filter(|trust| !trust.is_foreign());

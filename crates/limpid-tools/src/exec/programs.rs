@@ -134,7 +134,7 @@ impl Programs {
             View::Low { write: true } if self.named(command).low => {
                 Some("it can read your folders and leave in `outside/` what it read there".to_owned())
             }
-            View::High { .. } | View::Low { .. } | View::Enclosed => None,
+            View::High { .. } | View::Low { .. } | View::Enclosed { .. } => None,
         }
     }
 }

@@ -111,6 +111,11 @@ fn about_view(programs: &Programs, view: View, read_only: bool) -> Vec<String> {
              write, let none of its words be a path of the owner's, or call it again, and the owner is asked."
                 .to_owned(),
         ),
+        View::Enclosed { write: false } => sentences.push(
+            "It could write nothing but its own scratch: others' text led to the command, and the owner was not asked. If it has to leave \
+             a file, tell the owner to have it run in a new conversation."
+                .to_owned(),
+        ),
         _ => sentences.push(format!("It could write only in `{}`.", programs.outside.display())),
     }
     match view {
@@ -122,7 +127,7 @@ fn about_view(programs: &Programs, view: View, read_only: bool) -> Vec<String> {
              start the program in it."
                 .to_owned(),
         ),
-        View::Enclosed => sentences.push(
+        View::Enclosed { .. } => sentences.push(
             "It may be a stranger's, so it saw none of the owner's folders and variables, and had no network. It sees a \
              folder or file of theirs that the command names."
                 .to_owned(),

@@ -20,8 +20,12 @@ pub enum View {
     },
     /// Strangers' places and the network, but nothing of the owner's.
     Apart,
-    /// Strangers' places, neither the network nor anything of the owner's: whatever it leaves there holds nothing private.
-    Enclosed,
+    /// Strangers' places, neither the network nor anything of the owner's.
+    Enclosed {
+        /// Whether it writes the folder for what strangers wrote. Where nobody looked at words that a stranger's text led to, they may hold
+        /// what is private, and it would stand in what is left there.
+        write: bool,
+    },
     /// The owner's places, to read, and the network; nothing where a stranger's text may be. To write only an empty folder.
     Online,
 }
@@ -63,10 +67,10 @@ impl View {
         let may_go_out = network != Granted::Nothing && (!is_tainted || is_approved);
         match (is_listed || names_low, is_tainted) {
             // The model's words may hold what is private, and nobody looks at those of a listed program.
-            (true, _) if is_listed => Self::Enclosed,
+            (true, _) if is_listed => Self::Enclosed { write: !is_tainted || is_approved },
             (true, _) if names_high || starts_high && is_approved => Self::Low { write: is_approved },
             (true, _) if !starts_high && may_go_out => Self::Apart,
-            (true, _) => Self::Enclosed,
+            (true, _) => Self::Enclosed { write: !is_tainted || is_approved },
             // The owner's own program. The question that they said yes to told of both.
             (false, true) if may_go_out => Self::Online,
             (false, true) => Self::Low { write: true },
@@ -77,7 +81,7 @@ impl View {
 
     /// Whether it reads the owner's places.
     pub fn reads_high(self) -> bool {
-        !matches!(self, Self::Apart | Self::Enclosed)
+        !matches!(self, Self::Apart | Self::Enclosed { .. })
     }
 
     /// Whether it writes the owner's places.
@@ -87,20 +91,20 @@ impl View {
 
     /// Whether it reads strangers' places.
     pub fn reads_low(self) -> bool {
-        matches!(self, Self::Low { .. } | Self::Apart | Self::Enclosed)
+        matches!(self, Self::Low { .. } | Self::Apart | Self::Enclosed { .. })
     }
 
     /// Whether it writes the folder for what strangers wrote.
     pub fn writes_outside(self) -> bool {
-        matches!(self, Self::Low { write: true } | Self::Apart | Self::Enclosed)
+        matches!(self, Self::Low { write: true } | Self::Apart | Self::Enclosed { write: true })
     }
 
     /// What a program in it gets, if it may be a stranger's.
     pub fn strangers_program(self) -> Option<StrangersProgram> {
         match self {
-            Self::Low { .. } => Some(StrangersProgram::Sees),
+            Self::Low { .. } | Self::Enclosed { write: false } => Some(StrangersProgram::Sees),
             Self::Apart => Some(StrangersProgram::Sends),
-            Self::Enclosed => Some(StrangersProgram::Leaves),
+            Self::Enclosed { write: true } => Some(StrangersProgram::Leaves),
             Self::High { .. } | Self::Online => None,
         }
     }
@@ -171,6 +175,8 @@ mod tests {
             // What nobody was asked about leaves nothing of what it read of the owner's.
             let unasked = may_be_strangers && !situation.is_approved;
             assert!(!(unasked && view.reads_high() && leaves), "{situation:?}");
+            // Nor of what the words say that a stranger's text led to.
+            assert!(!(unasked && situation.is_tainted && leaves), "{situation:?}");
             assert!(!(situation.is_listed && view.reads_high()), "{situation:?}");
             assert!(!(both && view.reads_low()), "{situation:?}: what lies there may be run without being named");
             // What a stranger's text led to has both only when the owner was told of both.
