@@ -88,14 +88,25 @@ fn python(words: &str, folder: &str) -> Planned {
 // SEC-063 SEC-065
 #[tokio::test]
 async fn what_a_program_writes_over_can_be_undone() {
-    let Some(played) = Played::new(MARK, |folder| vec![python("test.py", folder)]).await else { return };
-    played.look(Vec::new()).await;
+    let Some(played) = Played::new("tea", |_| Vec::new()).await else { return };
+    let folder = played.repository.path().display().to_string();
+    played.attack.then(vec![python("test.py", &folder)]);
+    played.attack.world.done(&["chat", "-c", "new", "run the tests of the repository"]).await;
     assert_eq!(played.results(), (Some("gone".to_owned()), None), "{}", played.attack.newest());
     let changes = played.changes_of_programs().await;
     assert_eq!(changes.len(), 2);
     for change in changes {
         played.attack.world.done(&["file", "undo", &change.to_string()]).await;
     }
+    assert_eq!(played.results(), (Some(RESULT.to_owned()), Some(LINES * 5)));
+}
+
+// SEC-058 SEC-065
+#[tokio::test]
+async fn what_runs_unasked_after_a_strangers_text_writes_over_nothing() {
+    let Some(played) = Played::new(MARK, |folder| vec![python("test.py", folder)]).await else { return };
+    played.look(Vec::new()).await;
+    assert!(played.attack.newest().contains("Exit code: "), "it ran: {}", played.attack.newest());
     assert_eq!(played.results(), (Some(RESULT.to_owned()), Some(LINES * 5)));
 }
 
