@@ -51,7 +51,9 @@ async function showActivity() {
 }
 
 let shown = null;
+let waiting = null;
 function wait({ count, conversations }) {
+  waiting = conversations;
   const now = JSON.stringify([count, conversations]);
   if (shown && shown !== now) showActivity();
   shown = now;
@@ -59,10 +61,15 @@ function wait({ count, conversations }) {
     badge.hidden = count === 0;
     badge.firstElementChild.textContent = count;
   }
+  mark();
+}
+/** Marks the conversations of the list that wait, as the stream told last: a list that was asked for before may be drawn after it. */
+export function mark() {
+  if (!waiting) return;
   for (const row of document.querySelectorAll(".talks [data-id]")) {
     const link = row.querySelector("a");
     const tag = row.querySelector(".tag.wait");
-    const waits = conversations.includes(row.dataset.id);
+    const waits = waiting.includes(row.dataset.id);
     if (!waits && tag) {
       const line = tag.parentElement;
       tag.remove();

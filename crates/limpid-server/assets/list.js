@@ -1,4 +1,5 @@
 // The list of conversations: searched by titles and by what was said, and rows that are archived where they stand.
+import { mark } from "./around.js";
 import { get, post } from "./shell.js";
 
 const PAUSE = 150;
@@ -20,6 +21,7 @@ export async function list() {
     const { html, count } = await get(`/talks?${new URLSearchParams({ words: find.value, kind: kind.value, here })}`);
     if (mine !== asked) return;
     rows.replaceChildren(document.createRange().createContextualFragment(html));
+    mark();
     unfound.hidden = count > 0 || !isSifted;
     found.textContent = isSifted ? (count === 1 ? "1 conversation" : `${count} conversations`) : "";
   } catch (error) { found.textContent = error instanceof TypeError ? "Limpid cannot be reached." : error.message; }
