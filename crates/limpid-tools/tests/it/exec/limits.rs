@@ -171,12 +171,12 @@ async fn what_nobody_was_asked_about_leaves_room_on_the_disk_and_does_not_start_
         let about = rustix::fs::statvfs(bench.path("home/outside")).unwrap();
         about.f_bavail * about.f_frsize
     };
-    let told = bench.run_as(Trust::Outside, fills).await;
+    let told = bench.run(fills).await;
     assert!(told.contains("is nearly full") && free(&bench) > reserve / 2, "{} left: {told}", free(&bench));
     // The next one does not begin where that one ended.
     fs::write(bench.path("home/outside/more"), vec![1; 3 * 1024 * 1024]).unwrap();
     let before = free(&bench);
-    let told = bench.run_as(Trust::Outside, fills).await;
+    let told = bench.run(fills).await;
     assert!(told.starts_with("error: ") && told.contains("nearly full") && told.contains("remove files"), "{told}");
     assert_eq!(free(&bench), before);
     // One that the owner approved makes room.
@@ -198,10 +198,10 @@ async fn what_nobody_was_asked_about_leaves_room_on_the_disk_and_does_not_start_
 async fn what_may_be_a_strangers_ends_for_an_approved_program_and_the_owners_own_does_not() {
     let bench = bench(Limits { seconds: 20, ..Limits::default() });
     let exec = Exec::new(Arc::new(bench.programs.clone()));
-    let run = async |trust, command: &str| {
-        let context = context(trust);
+    let context = context(Trust::Owner);
+    let run = async |folder: &str, command: &str| {
         // It begins, and then another one wants its turn.
-        let begun = bench.path(if trust == Trust::Owner { "home/workspace/begun" } else { "home/outside/begun" });
+        let begun = bench.path(folder).join("begun");
         let stop = {
             let begun = begun.clone();
             Box::pin(async move {
@@ -214,11 +214,11 @@ async fn what_may_be_a_strangers_ends_for_an_approved_program_and_the_owners_own
         exec.run_until(&judged(&exec, &context, &call), call, stop).await.unwrap().into_parts().0
     };
     let begun = Instant::now();
-    let told = run(Trust::Outside, "sleep 15").await;
+    let told = run("home/outside", "sleep 15").await;
     assert!(
         told.contains("a program that the owner approved goes first") && told.contains("Call this one again"),
         "{told}"
     );
     assert!(begun.elapsed() < Duration::from_secs(10), "it did not wait");
-    assert_eq!(run(Trust::Owner, "echo done").await, "done\nExit code: 0");
+    assert_eq!(run("home/workspace", "echo done").await, "done\nExit code: 0");
 }
