@@ -49,6 +49,14 @@ pub async fn ask(endpoint: &Endpoint, question: &Question<'_>) -> Result<Table, 
     asked.map_err(|_| Unanswered::Ever)?
 }
 
+/// The models that a provider lists, by the names that requests write; none where it lists nothing in time.
+pub async fn list(endpoint: &Endpoint, patience: Duration) -> Option<Vec<String>> {
+    // A command that prints the key has a limit of its own.
+    let listing = Listing::open(endpoint).await.ok()?;
+    let rows = tokio::time::timeout(patience, pages(&listing, endpoint.protocol)).await.ok()?.ok()?;
+    Some(rows.iter().filter_map(id_of).map(str::to_owned).collect())
+}
+
 async fn asked(endpoint: &Endpoint, question: &Question<'_>) -> Result<Table, Unanswered> {
     let listing = Listing::open(endpoint).await.map_err(|_| Unanswered::Now)?;
     let mut listed = pages(&listing, endpoint.protocol).await?;

@@ -4,6 +4,7 @@ pub mod cache_life;
 mod catalogue;
 mod detect;
 mod effort;
+mod offered;
 mod registry;
 mod reports;
 mod settings;

@@ -2,7 +2,6 @@
 
 use async_trait::async_trait;
 use limpid_conversation::ChatRequest;
-use limpid_model::catalogue::Installed;
 use limpid_services::error::AgentError;
 
 use crate::commands::slash_command::{CommandContext, SlashCommand, SlashReply};
@@ -28,11 +27,7 @@ impl SlashCommand for Model {
         if !before.is_empty() {
             return Ok(Vec::new());
         }
-        let agent = context.agent;
-        let set = agent.config().model.iter().chain(&agent.config().fallback).cloned();
-        let downloads = agent.models().downloads()?;
-        let fetched = downloads.list().into_iter().filter(|model| matches!(model.installed, Installed::Whole { .. }));
-        Ok(set.chain(fetched.map(|model| format!("local/{}", model.name))).collect())
+        context.agent.models().offered().await
     }
 
     async fn run(&self, context: &CommandContext<'_>, arguments: &str) -> Result<SlashReply, AgentError> {

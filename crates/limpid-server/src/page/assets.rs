@@ -22,6 +22,7 @@ const FILES: &[(&str, &str, &str)] = &[
     ("attach.js", SCRIPT, include_str!("../../assets/attach.js")),
     ("copy.js", SCRIPT, include_str!("../../assets/copy.js")),
     ("chat.js", SCRIPT, include_str!("../../assets/chat.js")),
+    ("first.js", SCRIPT, include_str!("../../assets/first.js")),
     ("list.js", SCRIPT, include_str!("../../assets/list.js")),
     ("paste.js", SCRIPT, include_str!("../../assets/paste.js")),
     ("put_away.js", SCRIPT, include_str!("../../assets/put_away.js")),

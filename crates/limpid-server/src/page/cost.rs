@@ -102,6 +102,8 @@ async fn show(
     });
     let purpose = |row: &CostRow| line(row, purposes.of(&row.group));
     let model = |row: &CostRow| line(row, shown_line(&row.group));
+    let has_price =
+        |name: &str| name.split_once('/').is_some_and(|(provider, id)| agent.models().price(provider, id).is_some());
     let screen = CostScreen {
         shell: Shell::new(&page, &headers, "Cost · Limpid", "cost").await?,
         spans: span.choices(today),
@@ -111,7 +113,7 @@ async fn show(
         from_cache: share(&sum).map_or("unknown".to_owned(), |share| format!("{share} %")),
         beat: beat_words(heartbeat, &beats),
         charts,
-        missing: Missing::new(&by_model, &page.agent.home().model_profiles()),
+        missing: Missing::new(&by_model, &page.agent.home().model_profiles(), has_price),
         sum: line(&sum, String::new()),
         tables: [
             ("By purpose", by_path.iter().map(purpose).collect()),

@@ -25,11 +25,15 @@ const ASKS: &str = "> ";
 /// Plays a script; its own words are the reason when it fails.
 #[expect(clippy::print_stderr, clippy::print_stdout, reason = "whoever runs the tests is to know what was seen")]
 async fn play(script: &str) {
+    play_at(script, Stage::open).await;
+}
+
+async fn play_at(script: &str, open: impl AsyncFnOnce() -> Stage) {
     if PARTS.iter().any(|name| std::env::var_os(name).is_none()) {
         eprintln!("skipped: {PARTS:?} are not set, so {script} was not played");
         return;
     }
-    let mut stage = Stage::open().await;
+    let mut stage = open().await;
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser").join(script);
     let mut node = Command::new("node");
     node.arg(file).env("LIMPID_URL", stage.url()).kill_on_drop(true);
@@ -57,6 +61,12 @@ async fn play(script: &str) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_comes_asks_stops_reloads_and_is_two_at_once() {
     play("chat.mjs").await;
+}
+
+// SUR-020 SUR-026
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_comes_before_there_is_a_model_and_sees_it_when_it_is_there() {
+    play_at("first.mjs", Stage::without_a_model).await;
 }
 
 // SUR-020

@@ -2,7 +2,7 @@
 
 use limpid_config::{Config, Environment};
 use limpid_model::catalogue::Installed;
-use limpid_model::provider::{endpoint, find_servers_at, presets};
+use limpid_model::provider::presets;
 
 use crate::models::ModelRegistry;
 
@@ -17,12 +17,12 @@ pub struct DetectedModel {
 
 /// A provider whose key or address is set.
 #[derive(Debug)]
-struct ProviderSetting {
-    provider: String,
+pub(super) struct ProviderSetting {
+    pub(super) provider: String,
     /// What is asked when nothing else is known, the best first.
-    models: Vec<String>,
+    pub(super) models: Vec<String>,
     /// Another address than the provider's own.
-    base_url: Option<String>,
+    pub(super) base_url: Option<String>,
     because: String,
 }
 
@@ -49,25 +49,11 @@ impl ModelRegistry {
     /// The model to ask at a place: the first of its usual ones that it lists and that has not ended. Elsewhere than at the
     /// provider's own address, where nobody knows what is usual, any other that it lists.
     async fn look(&self, place: ProviderSetting) -> Option<DetectedModel> {
+        let listed = self.listed(&place).await;
         let ProviderSetting { provider, models, base_url, because } = place;
         // On this machine the owner says what is served, whatever is usual elsewhere.
-        let mut is_owners = base_url.is_some();
-        let listed = match &base_url {
-            None => {
-                let own = endpoint(&provider, "", &self.settings()).ok()?;
-                is_owners = own.is_here();
-                self.reports.of(&provider, &own).map(|table| table.models_of(&provider)).unwrap_or_default()
-            }
-            Some(base_url) => {
-                let servers = find_servers_at(&[(provider.clone(), base_url.clone())]).await;
-                servers.into_iter().flat_map(|server| server.models).collect()
-            }
-        };
-        let today = self.clock.now().to_zoned(jiff::tz::TimeZone::UTC).strftime("%Y-%m-%d").to_string();
-        let has_ended = |model: &String| {
-            let retires = self.profile(&provider, model).ok().and_then(|known| known.abilities.retires);
-            retires.is_some_and(|day| day <= today)
-        };
+        let is_owners = base_url.is_some() || self.is_here(&provider);
+        let has_ended = |model: &String| self.has_ended(&provider, model);
         let sold: Vec<String> = models.into_iter().filter(|model| !has_ended(model)).collect();
         let usual = sold.iter().find(|model| listed.contains(model)).cloned();
         let other = || match (is_owners && !listed.is_empty()) || sold.is_empty() {
@@ -81,7 +67,7 @@ impl ModelRegistry {
 
 /// The providers whose key or address is set, in the order in which they are taken: the best-known first, the owner's
 /// own last.
-fn places(config: &Config, environment: &Environment) -> Vec<ProviderSetting> {
+pub(super) fn places(config: &Config, environment: &Environment) -> Vec<ProviderSetting> {
     const FIRST: [&str; 4] = ["openai", "anthropic", "gemini", "openrouter"];
     let rest = presets().keys().map(String::as_str).filter(|name| !FIRST.contains(name));
     let own = config.provider.keys().map(String::as_str).filter(|name| !presets().contains_key(*name));

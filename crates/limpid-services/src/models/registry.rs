@@ -25,7 +25,7 @@ pub struct ModelRegistry {
     pub(super) config: Live<Config>,
     pub(super) environment: Environment,
     /// Answers whichever model is asked for.
-    only: Option<Arc<dyn Model>>,
+    pub(super) only: Option<Arc<dyn Model>>,
     open: Mutex<HashMap<String, Arc<dyn Model>>>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) redactor: Redactor,

@@ -47,7 +47,7 @@ impl PromptFile {
     }
 
     /// The section whose text stands in the home itself.
-    fn identity(&self) -> Option<&'static str> {
+    pub fn identity(&self) -> Option<&'static str> {
         ["soul", "safety"].into_iter().find(|section| self.path == format!("{section}.md"))
     }
 }

@@ -62,6 +62,25 @@ async fn an_unknown_model_has_a_window_in_its_first_turn_and_the_answer_is_kept(
     assert_eq!(asked(&server), 2);
 }
 
+// SUR-002
+#[tokio::test]
+async fn a_server_that_wants_a_key_says_with_it_what_it_has() {
+    let mut world = world().await;
+    world.set("HOUSE_KEY", "sk-house-12345678");
+    let server = Recorder::serving(|request| match request.header("authorization") {
+        Some("Bearer sk-house-12345678") if request.method == "GET" => Some(lists(&json!({"data": [{"id": "large"}]}))),
+        Some("Bearer sk-house-12345678") => spoken(request, "ok"),
+        _ => Some(Reply { status: Some(401), ..Reply::default() }),
+    })
+    .await
+    .unwrap();
+    let house = format!("[provider.house]\nbase_url = \"{}/v1\"\napi_key_env = \"HOUSE_KEY\"\n", server.url());
+    world.write("limpid.toml", &house);
+    let run = world.run(&["chat", "hi"]).await;
+    assert_eq!((run.code, run.out.as_str()), (0, "ok\n"), "{}", run.err);
+    assert_eq!(server.calls()[0].json()["model"], "large");
+}
+
 // MOD-123
 #[tokio::test]
 async fn a_provider_without_a_list_is_used_all_the_same() {

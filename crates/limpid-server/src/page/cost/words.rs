@@ -75,13 +75,12 @@ pub(super) fn beat_words(cost: Option<&CostRow>, beats: &BTreeMap<String, (u64, 
 /// What the sums of money leave out, and what would mend it.
 pub(super) struct Missing {
     pub(super) words: String,
-    /// The file in which prices can be written, and what to write.
-    pub(super) file: String,
-    pub(super) lines: String,
+    /// The file in which prices can be written, and what to write; none where each model has its price by now.
+    pub(super) add: Option<(String, String)>,
 }
 
 impl Missing {
-    pub(super) fn new(by_model: &[CostRow], file: &Path) -> Option<Self> {
+    pub(super) fn new(by_model: &[CostRow], file: &Path, has_price: impl Fn(&str) -> bool) -> Option<Self> {
         let without: Vec<&CostRow> = by_model.iter().filter(|row| row.unknown_cost > 0).collect();
         let count: u64 = without.iter().map(|row| row.unknown_cost).sum();
         let models: Vec<String> = without.iter().map(|row| shown_line(&row.group)).collect();
@@ -91,14 +90,15 @@ impl Missing {
             many => format!("{} requests", thousands(many as usize)),
         };
         let (are, they) = if count == 1 { ("is", "it was made, or it") } else { ("are", "they were made, or they") };
-        let names = models.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+        let unpriced = without.iter().map(|row| row.group.as_str()).filter(|name| !has_price(name));
+        let unpriced = unpriced.map(|name| format!("{:?}", shown_line(name))).collect::<Vec<_>>().join(", ");
+        let lines = || format!("[[model]]\nnames = [{unpriced}]\nprice = {{ input = 0.25, output = 2.0 }}");
         Some(Self {
             words: format!(
                 "{requests} to {} {are} not in these totals: no price was known when {they} failed.",
                 models.join(", ")
             ),
-            file: file.display().to_string(),
-            lines: format!("[[model]]\nnames = [{names}]\nprice = {{ input = 0.25, output = 2.0 }}"),
+            add: (!unpriced.is_empty()).then(|| (file.display().to_string(), lines())),
         })
     }
 }

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
 use axum::{Form, Json, Router};
 use limpid_config::{Config, Setting, SettingKind};
-use limpid_prompt::shown::shown;
+use limpid_prompt::shown::{shown, shown_line};
 use limpid_runtime::ConversationChoice;
 use limpid_runtime::settings::needs_restart;
 use limpid_runtime::settings_file::SettingsText;
@@ -58,6 +58,8 @@ pub(super) struct Row {
     default: String,
     waits: bool,
     by_hand: Option<String>,
+    /// Why it may not do what one expects of it.
+    note: Option<String>,
 }
 
 /// What a setting is changed with.
@@ -77,11 +79,17 @@ enum Control {
 struct Known {
     profiles: Vec<String>,
     modes: Vec<String>,
+    /// The file of the owner's that says who the agent is, in the place of the shipped text, which says the name that is set.
+    own_soul: Option<String>,
 }
 
 impl Known {
     async fn of(page: &Page) -> Self {
-        Self { profiles: named(page, "/profile ").await, modes: named(page, "/mode ").await }
+        let files = page.agent.prompt_files().list(&page.agent.config().agent.profile).unwrap_or_default();
+        let soul = files.into_iter().find(|(file, _)| file.identity() == Some("soul"));
+        let own_soul =
+            soul.filter(|(_, said)| said.as_ref().is_ok_and(|said| said.is_own())).map(|(file, _)| file.path);
+        Self { profiles: named(page, "/profile ").await, modes: named(page, "/mode ").await, own_soul }
     }
 
     fn of_key(&self, key: &str) -> Option<&[String]> {
@@ -159,7 +167,9 @@ pub(super) async fn groups(page: &Page) -> Result<Vec<Group>, Trouble> {
     for setting in Config::settings() {
         let at = GROUPS.iter().position(|(.., sections)| sections.contains(&setting.section()));
         if let Some(group) = groups.get_mut(at.unwrap_or(GROUPS.len() - 1)) {
-            group.rows.push(Row::new(setting, &known, &said, &name));
+            let mut row = Row::new(setting, &known, &said, &name);
+            row.note = row.note(page, &known).await;
+            group.rows.push(row);
         }
     }
     Ok(groups)
@@ -176,7 +186,8 @@ async fn row_now(page: &Page, key: &str) -> Result<Response, Trouble> {
     let file = page.agent.settings_file();
     let setting = Config::settings().into_iter().find(|setting| setting.key == key);
     let setting = setting.ok_or_else(|| Trouble::invalid("There is no such setting."))?;
-    let row = Row::new(setting, &known, &file.read()?, &file.name());
+    let mut row = Row::new(setting, &known, &file.read()?, &file.name());
+    row.note = row.note(page, &known).await;
     let (waits, id) = (row.waits, row.id.clone());
     let html = row.render()?;
     Ok(Json(json!({ "key": key, "id": id, "html": html, "waits": waits, "undo": file.undoable() })).into_response())
@@ -200,6 +211,24 @@ impl Row {
             label,
             words,
             default,
+            note: None,
+        }
+    }
+
+    /// Why it may not do what one expects of it.
+    async fn note(&self, page: &Page, known: &Known) -> Option<String> {
+        match self.key.as_str() {
+            "agent.name" => {
+                let own = known.own_soul.as_ref()?;
+                Some(format!("Your {own} is your own text, so the name in it stays as you wrote it there."))
+            }
+            "model" | "heartbeat.model" if !self.words.is_empty() => {
+                let others = page.agent.models().others_than(&self.words).await?;
+                let some = others.iter().take(5).map(|name| shown_line(name)).collect::<Vec<_>>().join(", ");
+                let more = if others.len() > 5 { ", and more" } else { "" };
+                Some(format!("The server does not list this model. It lists {some}{more}."))
+            }
+            _ => None,
         }
     }
 

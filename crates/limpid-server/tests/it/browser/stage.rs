@@ -48,6 +48,8 @@ pub(super) enum Wish {
     File,
     /// Whether a file of the workspace is there.
     Exists { path: String },
+    /// The server of models that the settings name begins to listen.
+    Serve,
     /// The agent gets an MCP server, whose tool `ask` puts this question to the owner.
     Server { question: Value },
 }
@@ -59,8 +61,9 @@ pub(super) struct Stage {
     puppet: Arc<Puppet>,
     calls: usize,
     served: Option<Served>,
-    /// Lists the models that can be chosen.
-    models: Recorder,
+    /// Lists the models that can be chosen. None: nobody does yet, and whoever the settings name answers in the puppet's place.
+    models: Option<Recorder>,
+    port: u16,
 }
 
 struct Served {
@@ -73,18 +76,35 @@ impl Stage {
     pub(super) async fn open() -> Self {
         let script = "models = [\"puppet\", \"small\"]\n[[reply]]\ntext = \"unused\"\n";
         let models = Recorder::start(Script::parse(script).unwrap()).await.unwrap();
+        let chosen = "model = \"openai/puppet\"\nfallback = [\"openai/small\"]\n";
+        Self::with(chosen, Some(models)).await
+    }
+
+    /// The same where no model is set, and nobody listens yet where the settings name a server.
+    pub(super) async fn without_a_model() -> Self {
+        Self::with("", None).await
+    }
+
+    async fn with(chosen: &str, models: Option<Recorder>) -> Self {
+        let port = limpid_testkit::free_port();
+        let house = if models.is_some() {
+            String::new()
+        } else {
+            format!("[provider.house]\nbase_url = \"http://127.0.0.1:{port}/v1\"\n")
+        };
         let mut stage = Self {
             home: tempfile::tempdir().unwrap(),
             config: format!(
-                "model = \"openai/puppet\"\nfallback = [\"openai/small\"]\n[owner]\nname = \"Anna\"\n\
+                "{chosen}[owner]\nname = \"Anna\"\n\
                  [tools]\ndefer = false\n[policy]\nask = [{{ tool = \"write_file\" }}]\n\
-                 [page]\nlisten = \"127.0.0.1:{}\"\n",
+                 [page]\nlisten = \"127.0.0.1:{}\"\n{house}",
                 limpid_testkit::free_port()
             ),
             puppet: Arc::new(Puppet::new()),
             calls: 0,
             served: None,
             models,
+            port,
         };
         std::fs::write(stage.home.path().join("limpid.toml"), format!("# Mine.\n{}", stage.config)).unwrap();
         let outside = stage.home.path().join("outside");
@@ -95,16 +115,17 @@ impl Stage {
     }
 
     async fn come(&mut self) {
-        let variables = [
-            ("OPENAI_BASE_URL", format!("{}/v1", self.models.url())),
-            ("OPENAI_API_KEY", "sk-12345678".to_owned()),
-            ("PATH", std::env::var("PATH").unwrap_or_default()),
-        ];
+        let mut variables = vec![("PATH", std::env::var("PATH").unwrap_or_default())];
+        let puppet = self.models.as_ref().map(|models| {
+            variables.push(("OPENAI_BASE_URL", format!("{}/v1", models.url())));
+            variables.push(("OPENAI_API_KEY", "sk-12345678".to_owned()));
+            Arc::clone(&self.puppet) as Arc<dyn limpid_model::Model>
+        });
         let agent = Agent::open(AgentOptions {
             config: Config::parse(&self.config, "limpid.toml").unwrap(),
-            environment: Environment::new(variables.map(|(name, value)| (name.to_owned(), value))),
+            environment: Environment::new(variables.into_iter().map(|(name, value)| (name.to_owned(), value))),
             clock: Arc::new(Noon),
-            model: Some(Arc::clone(&self.puppet) as Arc<dyn limpid_model::Model>),
+            model: puppet,
             ..AgentOptions::new(Home::new(self.home.path()))
         })
         .unwrap();
@@ -167,7 +188,10 @@ impl Stage {
                 self.puppet.tell(Ok(ModelEvent::End(FinishReason::Stop)));
             }
             Wish::Fail { message } => self.puppet.tell(Err(ModelError::new(FailureClass::Malformed, message))),
-            Wish::Asked => return self.puppet.asked().into(),
+            Wish::Asked => {
+                let calls = self.models.as_ref().map(Recorder::calls).unwrap_or_default();
+                return calls.last().map_or_else(|| self.puppet.asked(), limpid_testkit::Recorded::text).into();
+            }
             Wish::Beat => {
                 let result = self.agent().jobs().run_heartbeat().await.unwrap();
                 self.agent().conversations().deliver_waiting().await.unwrap();
@@ -188,6 +212,10 @@ impl Stage {
             Wish::Leave => self.leave().await,
             Wish::Return => self.come().await,
             Wish::File => return std::fs::read_to_string(self.home.path().join("limpid.toml")).unwrap().into(),
+            Wish::Serve => {
+                let script = "models = [\"large\", \"small\"]\n[[reply]]\ntext = \"Good morning.\"\n";
+                self.models = Some(Recorder::start_at(self.port, Script::parse(script).unwrap()).await.unwrap());
+            }
             Wish::Server { question } => self.connect(&question).await,
             Wish::Exists { path } => return self.home.path().join("workspace").join(path).exists().into(),
         }
