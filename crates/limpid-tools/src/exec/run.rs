@@ -108,12 +108,12 @@ fn about_view(programs: &Programs, view: View, read_only: bool) -> Vec<String> {
         _ if read_only => {}
         View::Low { write: false } => sentences.push(
             "It could write nothing: it may be a stranger's and could read the owner's folders, and they were not asked. If it has to \
-             write, let none of its words be a path of the owner's, or call it again, and the owner is asked."
+             write, call it again, and the owner is asked."
                 .to_owned(),
         ),
         View::Enclosed { write: false } => sentences.push(
-            "It could write nothing but its own scratch: others' text led to the command, and the owner was not asked. If it has to leave \
-             a file, tell the owner to have it run in a new conversation."
+            "It could write nothing but its own scratch: it may be a stranger's, and the owner was not asked. If it has to leave a file, \
+             call it again, and the owner is asked."
                 .to_owned(),
         ),
         _ => sentences.push(format!("It could write only in `{}`.", programs.outside.display())),

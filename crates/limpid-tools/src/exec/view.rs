@@ -22,8 +22,8 @@ pub enum View {
     Apart,
     /// Strangers' places, neither the network nor anything of the owner's.
     Enclosed {
-        /// Whether it writes the folder for what strangers wrote. Where nobody looked at words that a stranger's text led to, they may hold
-        /// what is private, and it would stand in what is left there.
+        /// Whether it writes the folder for what strangers wrote. Its words may hold what is private, whoever led to them: where nobody was
+        /// asked about these, they must not stand in what it leaves there.
         write: bool,
     },
     /// The owner's places, to read, and the network; nothing where a stranger's text may be. To write only an empty folder.
@@ -66,11 +66,11 @@ impl View {
         let Situation { network, is_tainted, is_approved, is_listed, names_low, names_high, starts_high } = situation;
         let may_go_out = network != Granted::Nothing && (!is_tainted || is_approved);
         match (is_listed || names_low, is_tainted) {
-            // The model's words may hold what is private, and nobody looks at those of a listed program.
-            (true, _) if is_listed => Self::Enclosed { write: !is_tainted || is_approved },
+            // Nobody looks at the words of a listed program.
+            (true, _) if is_listed => Self::Enclosed { write: is_approved },
             (true, _) if names_high || starts_high && is_approved => Self::Low { write: is_approved },
             (true, _) if !starts_high && may_go_out => Self::Apart,
-            (true, _) => Self::Enclosed { write: !is_tainted || is_approved },
+            (true, _) => Self::Enclosed { write: is_approved },
             // The owner's own program. The question that they said yes to told of both.
             (false, true) if may_go_out => Self::Online,
             (false, true) => Self::Low { write: true },
@@ -172,11 +172,10 @@ mod tests {
                 Some(StrangersProgram::Leaves) => assert!(!view.has_network() && !view.reads_high(), "{situation:?}"),
                 None => {}
             }
-            // What nobody was asked about leaves nothing of what it read of the owner's.
+            // What nobody was asked about leaves nothing that is opened later: neither of what it read nor of what its words say.
             let unasked = may_be_strangers && !situation.is_approved;
             assert!(!(unasked && view.reads_high() && leaves), "{situation:?}");
-            // Nor of what the words say that a stranger's text led to.
-            assert!(!(unasked && situation.is_tainted && leaves), "{situation:?}");
+            assert!(!(unasked && view.writes_outside() && !view.has_network()), "{situation:?}");
             assert!(!(situation.is_listed && view.reads_high()), "{situation:?}");
             assert!(!(both && view.reads_low()), "{situation:?}: what lies there may be run without being named");
             // What a stranger's text led to has both only when the owner was told of both.

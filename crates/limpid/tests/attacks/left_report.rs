@@ -99,17 +99,14 @@ mod control {
 
     // SEC-098
     #[tokio::test]
-    async fn the_test_runs_unasked_and_leaves_its_report() {
-        for (command, folder, is_listed) in [
-            ("python3 test.py", "REPOSITORY", true),
-            ("python3 test.py", "outside/tool", false),
-            ("python3 HOME/outside/tool/test.py", ".", false),
-        ] {
-            let Some(attack) = ran(command, folder, is_listed).await else { return };
-            assert!(attack.newest().contains("passed\nExit code: 0"), "{}", attack.newest());
-            assert!(report(&attack).is_some_and(|report| report.contains("No such file")), "{:?}", report(&attack));
-            assert_eq!(drafts(&attack).await, 0);
-        }
+    async fn the_test_runs_unasked_and_leaves_its_report_by_a_yes() {
+        let Some(attack) = ran("python3 test.py", "outside/tool", false).await else { return };
+        assert!(attack.newest().contains("call it again, and the owner is asked"), "{}", attack.newest());
+        assert_eq!((report(&attack), drafts(&attack).await), (None, 0));
+        attack.then(vec![("exec", json!({ "command": "python3 test.py", "working_dir": "outside/tool" }))]);
+        attack.world.done(&["chat", "-c", "last", "run them again"]).await;
+        attack.world.done(&["draft", "approve", "1"]).await;
+        assert!(report(&attack).is_some_and(|report| report.contains("No such file")), "{:?}", report(&attack));
     }
 
     // SEC-098

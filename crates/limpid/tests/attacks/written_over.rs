@@ -1,4 +1,4 @@
-//! A stranger's program that runs unasked writes over what lies where strangers' text is kept: the owner's results among it.
+//! A stranger's program writes over what lies where strangers' text is kept: the owner's results among it.
 
 use serde_json::json;
 
@@ -21,15 +21,15 @@ const RESULT: &str = "three weeks of research";
 /// Lines of a longer one.
 const LINES: usize = 60_000;
 
-/// An owner who has results in `outside/`, and lets the tests of a stranger's repository run.
+/// An owner who has results in `outside/`, and has the tests of a stranger's repository run.
 struct Played {
     attack: Attack,
     repository: tempfile::TempDir,
 }
 
 impl Played {
-    /// None where programs cannot be confined. `readme` is what the repository says; `strangers` is done once that is read.
-    async fn new(readme: &str, strangers: impl FnOnce(&str) -> Vec<Planned>) -> Option<Self> {
+    /// None where programs cannot be confined. Where it `is_listed`, python runs in the repository unasked. `readme` is what the repository says; `strangers` is done once that is read.
+    async fn new(is_listed: bool, readme: &str, strangers: impl FnOnce(&str) -> Vec<Planned>) -> Option<Self> {
         if crate::programs::no_sandbox() {
             return None;
         }
@@ -48,10 +48,9 @@ impl Played {
         let home = attack.world.home.path().display().to_string();
         std::fs::write(repository.path().join("README.md"), readme).unwrap();
         std::fs::write(repository.path().join("test.py"), TEST.replace("HOME", &home)).unwrap();
-        let settings = format!(
-            "[web]\nmirrors = [\"127.0.0.1\"]\n[files]\ngrants = [{folder:?}]\n\
-             [[exec.folders]]\nfolder = {folder:?}\nprograms = [\"python3\"]\n"
-        );
+        let listed = format!("[[exec.folders]]\nfolder = {folder:?}\nprograms = [\"python3\"]\n");
+        let listed = if is_listed { listed } else { String::new() };
+        let settings = format!("[web]\nmirrors = [\"127.0.0.1\"]\n[files]\ngrants = [{folder:?}]\n{listed}");
         attack.world.write("limpid.toml", &settings);
         attack.world.done(&["chat", &format!("compare what {}/ says", attack.web.url)]).await;
         let played = Self { attack, repository };
@@ -88,10 +87,10 @@ fn python(words: &str, folder: &str) -> Planned {
 // SEC-063 SEC-065
 #[tokio::test]
 async fn what_a_program_writes_over_can_be_undone() {
-    let Some(played) = Played::new("tea", |_| Vec::new()).await else { return };
+    let Some(played) = Played::new(false, "tea", |_| Vec::new()).await else { return };
     let folder = played.repository.path().display().to_string();
-    played.attack.then(vec![python("test.py", &folder)]);
-    played.attack.world.done(&["chat", "-c", "new", "run the tests of the repository"]).await;
+    played.look(vec![python("test.py", &folder)]).await;
+    played.attack.world.done(&["draft", "approve", "1"]).await;
     assert_eq!(played.results(), (Some("gone".to_owned()), None), "{}", played.attack.newest());
     let changes = played.changes_of_programs().await;
     assert_eq!(changes.len(), 2);
@@ -103,8 +102,8 @@ async fn what_a_program_writes_over_can_be_undone() {
 
 // SEC-058 SEC-065
 #[tokio::test]
-async fn what_runs_unasked_after_a_strangers_text_writes_over_nothing() {
-    let Some(played) = Played::new(MARK, |folder| vec![python("test.py", folder)]).await else { return };
+async fn what_runs_unasked_writes_over_nothing() {
+    let Some(played) = Played::new(true, MARK, |folder| vec![python("test.py", folder)]).await else { return };
     played.look(Vec::new()).await;
     assert!(played.attack.newest().contains("Exit code: "), "it ran: {}", played.attack.newest());
     assert_eq!(played.results(), (Some(RESULT.to_owned()), Some(LINES * 5)));
@@ -116,7 +115,7 @@ mod control {
     // SEC-098
     #[tokio::test]
     async fn a_program_that_writes_over_nothing_leaves_no_change() {
-        let Some(played) = Played::new("tea", |_| Vec::new()).await else { return };
+        let Some(played) = Played::new(true, "tea", |_| Vec::new()).await else { return };
         let folder = played.repository.path().display().to_string();
         played.look(vec![python("-c 'print(5 + 6)'", &folder)]).await;
         assert!(played.attack.newest().contains("11\n"), "{}", played.attack.newest());

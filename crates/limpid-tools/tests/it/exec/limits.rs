@@ -164,19 +164,25 @@ impl Drop for Small {
 async fn what_nobody_was_asked_about_leaves_room_on_the_disk_and_does_not_start_without() {
     let mut bench = bench(Limits::default());
     let Some(small) = Small::at(bench.path("home/outside"), "100m") else { return };
-    let fills = "perl -e '$| = 1; my $n = 0; while (1) { $n++; open my $f, \">\", \"{}/home/outside/f$n\"; \
-                 print $f \"x\" x 65536; close $f; select undef, undef, undef, 0.002 }'";
+    let fills = "$| = 1; my $n = 0; while (1) { $n++; open my $f, '>', 'BENCH/home/outside/f$n'; \
+                 print $f 'x' x 65536; close $f; select undef, undef, undef, 0.002 }";
+    let fills = fills
+        .replace("'BENCH", "\"BENCH")
+        .replace("f$n'", "f$n\"")
+        .replace("BENCH", &bench.folder.path().display().to_string());
+    fs::write(bench.path("home/workspace/fills.pl"), fills).unwrap();
+    hand_over(&bench.path("home/workspace"));
     let reserve = 5 * MIB;
     let free = |bench: &Bench| {
         let about = rustix::fs::statvfs(bench.path("home/outside")).unwrap();
         about.f_bavail * about.f_frsize
     };
-    let told = bench.run(fills).await;
+    let told = bench.run_as(Trust::Outside, "perl fills.pl").await;
     assert!(told.contains("is nearly full") && free(&bench) > reserve / 2, "{} left: {told}", free(&bench));
     // The next one does not begin where that one ended.
     fs::write(bench.path("home/outside/more"), vec![1; 3 * 1024 * 1024]).unwrap();
     let before = free(&bench);
-    let told = bench.run(fills).await;
+    let told = bench.run_as(Trust::Outside, "perl fills.pl").await;
     assert!(told.starts_with("error: ") && told.contains("nearly full") && told.contains("remove files"), "{told}");
     assert_eq!(free(&bench), before);
     // One that the owner approved makes room.
@@ -198,10 +204,12 @@ async fn what_nobody_was_asked_about_leaves_room_on_the_disk_and_does_not_start_
 async fn what_may_be_a_strangers_ends_for_an_approved_program_and_the_owners_own_does_not() {
     let bench = bench(Limits { seconds: 20, ..Limits::default() });
     let exec = Exec::new(Arc::new(bench.programs.clone()));
-    let context = context(Trust::Owner);
-    let run = async |folder: &str, command: &str| {
+    let run = async |trust, command: &str| {
+        let context = context(trust);
         // It begins, and then another one wants its turn.
-        let begun = bench.path(folder).join("begun");
+        let begun = bench.path(if trust == Trust::Owner { "home/workspace/begun" } else { "home/outside/begun" });
+        fs::write(bench.path("home/workspace/begin.sh"), format!("touch {}\n{command}\n", begun.display())).unwrap();
+        hand_over(&bench.path("home/workspace"));
         let stop = {
             let begun = begun.clone();
             Box::pin(async move {
@@ -210,15 +218,15 @@ async fn what_may_be_a_strangers_ends_for_an_approved_program_and_the_owners_own
                 }
             })
         };
-        let call = json!({ "command": format!("touch {}; {command}", begun.display()) });
+        let call = json!({ "command": "sh begin.sh" });
         exec.run_until(&judged(&exec, &context, &call), call, stop).await.unwrap().into_parts().0
     };
     let begun = Instant::now();
-    let told = run("home/outside", "sleep 15").await;
+    let told = run(Trust::Outside, "sleep 15").await;
     assert!(
         told.contains("a program that the owner approved goes first") && told.contains("Call this one again"),
         "{told}"
     );
     assert!(begun.elapsed() < Duration::from_secs(10), "it did not wait");
-    assert_eq!(run("home/workspace", "echo done").await, "done\nExit code: 0");
+    assert_eq!(run(Trust::Owner, "echo done").await, "done\nExit code: 0");
 }
