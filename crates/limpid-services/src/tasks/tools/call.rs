@@ -39,12 +39,11 @@ pub(super) fn key(context: &ToolContext, name: &str, arguments: &Value) -> Strin
     format!("{}/{name}/{arguments}", context.turn)
 }
 
-/// A guest sees and changes the tasks of their own chat only.
+/// A guest sees and changes the tasks of their own chat only. The owner's yes to a call makes none of its words theirs: what a stranger's
+/// text led to is carried out as that, and asks for what such a turn asks for.
 pub(super) fn requester(context: &ToolContext) -> Requester {
     let only = (context.trust == Trust::Guest).then(|| context.conversation.clone());
-    // The owner who said yes to this very call has read it.
-    let trust = if context.approved { Trust::Owner } else { context.trust };
-    Requester { zone: context.zone.clone(), now: context.now, trust, only }
+    Requester { zone: context.zone.clone(), now: context.now, trust: context.trust, only }
 }
 
 /// A moment on the clock of a zone.

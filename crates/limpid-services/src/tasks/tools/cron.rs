@@ -132,8 +132,7 @@ impl Cron {
     }
 }
 
-/// Who plans a command. The owner's yes to it makes none of its words theirs: it is run as any program that a stranger's text led to, in
-/// the view that such programs have.
+/// Who plans a command: it is run as any program that a stranger's text led to, in the view that such programs have.
 ///
 /// # Errors
 /// When the owner did not say yes to what a stranger's text led to.
@@ -141,7 +140,7 @@ fn of_command(context: &ToolContext) -> Result<Requester, Sentence> {
     if context.trust.is_foreign() && !context.approved {
         return Err("a command that strangers' text led to is planned by the owner's yes to it alone".into());
     }
-    Ok(Requester { trust: context.trust, ..requester(context) })
+    Ok(requester(context))
 }
 
 /// Said where a command is to be handed to a model.
