@@ -11,6 +11,7 @@
 //! - [`destination`]: where a call leads, and which rules are about that.
 //! - [`effect`]: what a call would change, and the table of what runs and what waits.
 //! - [`hosts`]: hosts, and whether one is meant.
+//! - [`owners_words`]: words of the owner's that a text repeats.
 //! - [`rules`]: what the owner wrote down.
 //! - [`typed`]: whether a name stands in what the owner typed.
 //! - [`typed_addresses`]: which addresses that they typed are fetched next.
@@ -22,6 +23,7 @@ pub mod destination;
 pub mod effect;
 pub mod hosts;
 pub mod mode;
+pub mod owners_words;
 pub mod rules;
 pub mod typed;
 pub mod typed_addresses;
@@ -33,6 +35,7 @@ pub use destination::Destination;
 pub use effect::{AddressOrigin, Effect, FileChange, Row, Window};
 pub use hosts::host_matches;
 pub use mode::{BadPattern, ModeRules, ToolFacts, ToolPattern, Writes, allowed};
+pub use owners_words::OwnersWords;
 pub use rules::{Bans, Grant, OwnerRules, Rule};
 pub use typed::names_whole;
 pub use typed_addresses::TypedAddresses;

@@ -16,6 +16,7 @@ use limpid_model::Model;
 pub use catalogue::{ModelUpdate, fetched_table};
 pub use detect::DetectedModel;
 pub use effort::{EffortChoice, lacking};
+pub use offered::{offered, others_than};
 pub use registry::{ModelRegistry, ModelRegistryParts};
 
 /// How a model is connected where none is.

@@ -30,7 +30,7 @@ pub use crate::tools::file_history::{
 };
 pub use crate::tools::policy::{
     AgentScope, CallContext, CallDescription, PolicyRules, ToolPolicy, WindowFacts, holds_private, is_of_public,
-    shows_owners, trust_read_in, window_trust,
+    owners_words, shows_owners, trust_read_in, window_trust,
 };
 pub(crate) use crate::tools::policy::{changes, is_same_call, real};
 

@@ -20,7 +20,7 @@ use crate::turn::journal::Entry;
 use crate::turn::reservations;
 use crate::turn::running::RunningTurn;
 use crate::turn::tool_tasks::FinishedCall;
-use crate::turn::window_facts::call_context;
+use crate::turn::window_facts::{call_context, owners_words_for};
 
 /// What an agent reads whose owner has said no to such a call before.
 const REFUSED_BEFORE: &str = "the owner said no to a call of this tool before, which holds for the whole task";
@@ -29,6 +29,7 @@ impl RunningTurn {
     /// Starts the calls that may run; the others are refused or wait for the owner.
     pub(super) async fn start_tools(&mut self, calls: Vec<PlannedCall>) -> Result<(), AgentError> {
         let mut context = call_context(self).await?;
+        context.owners_words = owners_words_for(self, &calls).await?;
         let (mut permitted, mut spent) = (Vec::new(), Vec::new());
         let now_ms = self.deps.host().now_ms();
         for planned in calls {

@@ -1,14 +1,17 @@
 //! What a tainted turn is judged by besides its label: what is private in its window, and which addresses are known.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
+use limpid_core::agent::RESEARCH;
 use limpid_core::message::FAILED;
-use limpid_core::policy::{TypedAddresses, written_addresses};
+use limpid_core::policy::{OwnersWords, TypedAddresses, written_addresses};
 use limpid_core::{CallId, ConversationId, Message, Role};
 use limpid_prompt::Inputs;
 use limpid_services::error::AgentError;
-use limpid_services::tools::{CallContext, TurnToolExecutor, WindowFacts, address_of, holds_private};
+use limpid_services::tools::{CallContext, TurnToolExecutor, WindowFacts, address_of, holds_private, owners_words};
 use limpid_store::{Store, TypedOrCalled};
+use limpid_turn::PlannedCall;
 
 use crate::turn::agents;
 use crate::turn::running::RunningTurn;
@@ -22,7 +25,28 @@ pub(super) async fn call_context(turn: &mut RunningTurn) -> Result<CallContext, 
     // In a clean turn nothing of it counts.
     let window = if trust.is_foreign() { window_facts(turn).await? } else { WindowFacts::unknown() };
     let fetched = fetched(turn);
-    Ok(CallContext { conversation: Some(conversation), trust, grants, window, reserved: false, fetched })
+    let owners_words = Arc::default();
+    Ok(CallContext { conversation: Some(conversation), trust, grants, window, reserved: false, fetched, owners_words })
+}
+
+/// What calls could tell a research worker of the owner's; nothing where they send none.
+pub(super) async fn owners_words_for(
+    turn: &mut RunningTurn,
+    calls: &[PlannedCall],
+) -> Result<Arc<OwnersWords>, AgentError> {
+    if !calls.iter().any(|planned| planned.call.name == RESEARCH) {
+        return Ok(Arc::default());
+    }
+    let said = turn.deps.store().typed_and_called(&turn.writer.lease().conversation).await?;
+    let typed: Vec<String> = said
+        .into_iter()
+        .filter_map(|said| match said {
+            TypedOrCalled::Typed(text) => Some(text),
+            TypedOrCalled::Called(_) => None,
+        })
+        .collect();
+    let is_public = |name: &str| turn.calls.tools.is_public(name);
+    Ok(Arc::new(owners_words(&turn.requests.inputs, turn.machine.in_flight(), &typed, is_public)))
 }
 
 /// The addresses that the turn has asked for: those of its calls that have a result.

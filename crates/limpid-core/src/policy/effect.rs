@@ -104,6 +104,8 @@ pub enum Row {
     FetchOwn,
     /// Have a research worker look something up.
     Research,
+    /// Have one look something up with words of the owner's in its task: what it reads may carry them away.
+    ResearchTelling,
     /// Hand work to an agent.
     Delegate,
     /// Open a page at the owner's.
@@ -137,7 +139,7 @@ pub enum Row {
 
 impl Row {
     /// Every row, in the order of the table.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Look,
         Self::FetchNamed,
         Self::Search,
@@ -145,6 +147,7 @@ impl Row {
         Self::FetchComposed,
         Self::FetchOwn,
         Self::Research,
+        Self::ResearchTelling,
         Self::Delegate,
         Self::Show,
         Self::NewFile,
@@ -171,6 +174,7 @@ impl Row {
             Self::FetchComposed => "fetch an address",
             Self::FetchOwn => "fetch from your own network",
             Self::Research => "research",
+            Self::ResearchTelling => "research with words of yours",
             Self::Delegate => "delegate",
             Self::Show => "open a page",
             Self::NewFile => "make a file",
@@ -315,7 +319,8 @@ pub enum Cell {
 pub const fn cell(row: Row, window: Window) -> Cell {
     match (row, window) {
         // What leaves for others waits in every turn; a rule or a reserved right lets it pass.
-        (Row::Send | Row::RunSending, _) => Cell::Waits,
+        // So does what a worker is told of the owner's: whatever page it reads first may have it tell that on.
+        (Row::Send | Row::RunSending | Row::ResearchTelling, _) => Cell::Waits,
         (_, Window::Clean) => Cell::Runs,
         // An agent begins with the label of the turn that starts it, so it may do no more than that turn.
         (

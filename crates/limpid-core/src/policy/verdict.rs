@@ -6,6 +6,7 @@ use super::argument::Argument;
 use super::destination::{Destination, folded};
 use super::effect::{AddressOrigin, Cell, Effect, FileChange, Row, Window, cell};
 use super::mode::{ModeRules, ToolFacts, Writes, allowed};
+use super::owners_words::OwnersWords;
 use super::rules::{Grant, OwnerRules};
 use crate::tool::LOCAL_TOOL_ALLOWLIST;
 use crate::{ToolClass, Trust};
@@ -36,6 +37,9 @@ pub struct Setting<'a> {
     pub grants: &'a [Grant],
 }
 
+/// Words of the owner's that a question names.
+const MOST_WORDS: usize = 6;
+
 /// How often a turn may ask for one address: how often it does must say nothing.
 pub const MOST_FETCHES: usize = 3;
 
@@ -65,6 +69,8 @@ pub struct Call<'a> {
     pub unasked: bool,
     /// Whether it would run a program that may be a stranger's, with the network.
     pub sends: bool,
+    /// What the window shows of the owner's that they did not type in this conversation.
+    pub owners_words: &'a OwnersWords,
 }
 
 /// Where a path leads, with every link and `..` in it followed. Whoever made a link has named a part of it, so it is compared and
@@ -126,8 +132,14 @@ impl Call<'_> {
         let files: Vec<FileChange> = self.paths.iter().filter(|path| path.write).map(|path| path.change).collect();
         match Row::of(self.effect, self.address, &files) {
             Row::Run if self.sends => Row::RunSending,
+            Row::Research if !self.told().is_empty() => Row::ResearchTelling,
             row => row,
         }
+    }
+
+    /// The words of the owner's that it repeats.
+    fn told(&self) -> Vec<String> {
+        self.owners_words.repeated_in(self.arguments)
     }
 
     /// Its class, with what it would write: a text that prompts are made from changes the agent itself.
@@ -349,6 +361,7 @@ fn consequence(row: Row, call: &Call<'_>) -> String {
         }
         (Row::FetchOwn, None) => "ask something of your own network",
         (Row::Look | Row::FetchNamed | Row::Search | Row::FetchLink | Row::FetchComposed, _) => "read something",
+        (Row::ResearchTelling, _) => return telling(&call.told()),
         (Row::Research, _) => "send a research worker to the web with this task",
         (Row::Delegate, _) => "hand work to an agent",
         (Row::Remember | Row::Tell, _) => "keep something",
@@ -373,6 +386,13 @@ fn consequence(row: Row, call: &Call<'_>) -> String {
         (Row::ChangeSelf, _) => "change what the agent is told or may do",
     };
     format!("this would {what}")
+}
+
+/// What a worker's task would tell.
+fn telling(words: &[String]) -> String {
+    let some = words.iter().take(MOST_WORDS).map(|word| format!("“{word}”")).collect::<Vec<_>>().join(", ");
+    let more = if words.len() > MOST_WORDS { format!(" and {} more", words.len() - MOST_WORDS) } else { String::new() };
+    format!("its task says {some}{more}, which you did not type here, and any page that the worker reads may learn it")
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use limpid_conversation::ChatRequest;
 use limpid_services::error::AgentError;
+use limpid_services::models::offered;
 
 use crate::commands::slash_command::{CommandContext, SlashCommand, SlashReply};
 
@@ -27,7 +28,7 @@ impl SlashCommand for Model {
         if !before.is_empty() {
             return Ok(Vec::new());
         }
-        context.agent.models().offered().await
+        offered(context.agent.models()).await
     }
 
     async fn run(&self, context: &CommandContext<'_>, arguments: &str) -> Result<SlashReply, AgentError> {

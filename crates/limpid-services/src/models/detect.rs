@@ -5,6 +5,7 @@ use limpid_model::catalogue::Installed;
 use limpid_model::provider::presets;
 
 use crate::models::ModelRegistry;
+use crate::models::offered::{has_ended, is_here, listed};
 
 /// A model that was found without being set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,11 +50,11 @@ impl ModelRegistry {
     /// The model to ask at a place: the first of its usual ones that it lists and that has not ended. Elsewhere than at the
     /// provider's own address, where nobody knows what is usual, any other that it lists.
     async fn look(&self, place: ProviderSetting) -> Option<DetectedModel> {
-        let listed = self.listed(&place).await;
+        let listed = listed(self, &place).await;
         let ProviderSetting { provider, models, base_url, because } = place;
         // On this machine the owner says what is served, whatever is usual elsewhere.
-        let is_owners = base_url.is_some() || self.is_here(&provider);
-        let has_ended = |model: &String| self.has_ended(&provider, model);
+        let is_owners = base_url.is_some() || is_here(self, &provider);
+        let has_ended = |model: &String| has_ended(self, &provider, model);
         let sold: Vec<String> = models.into_iter().filter(|model| !has_ended(model)).collect();
         let usual = sold.iter().find(|model| listed.contains(model)).cloned();
         let other = || match (is_owners && !listed.is_empty()) || sold.is_empty() {

@@ -14,77 +14,75 @@ use crate::models::detect::{ProviderSetting, places};
 /// How long a server of the owner's may take to say what it has: somebody waits for a screen meanwhile.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-impl ModelRegistry {
-    /// The models that can be chosen, each once: those that are set, what the owner's own servers list, the usual ones of each other
-    /// provider that has a key, and those that were fetched. Nothing is sent to anybody but the owner's servers.
-    ///
-    /// # Errors
-    /// When the owner's `models.toml` cannot be read.
-    pub async fn offered(&self) -> Result<Vec<String>, AgentError> {
-        let mut names: Vec<String> = self.config.model.iter().chain(&self.config.fallback).cloned().collect();
-        if self.only.is_none() {
-            let places = places(&self.config, &self.environment);
-            let (of_places, found) =
-                tokio::join!(join_all(places.iter().map(|place| self.of_place(place))), find_local_servers());
-            names.extend(of_places.into_iter().flatten());
-            for server in found {
-                names.extend(named(&server.provider, server.models));
-            }
-        }
-        let downloads = self.downloads()?;
-        let fetched = downloads.list().into_iter().filter(|model| matches!(model.installed, Installed::Whole { .. }));
-        names.extend(fetched.map(|model| format!("local/{}", model.name)));
-        let mut seen = std::collections::HashSet::new();
-        names.retain(|name| seen.insert(name.clone()));
-        Ok(names)
-    }
-
-    /// What its provider lists instead of a model; none where it lists that one, or is not known to list anything.
-    pub async fn others_than(&self, name: &str) -> Option<Vec<String>> {
-        let (provider, model) = split_name(name).ok()?;
-        if self.only.is_some() {
-            return None;
-        }
-        let place = places(&self.config, &self.environment).into_iter().find(|place| place.provider == provider)?;
-        let listed = self.listed(&place).await;
-        // A server may list a model with the tag that is taken where none is said.
-        let is_it = |listed: &String| listed == model || listed.strip_suffix(":latest") == Some(model);
-        (!listed.is_empty() && !listed.iter().any(is_it)).then(|| named(provider, listed).collect())
-    }
-
-    async fn of_place(&self, place: &ProviderSetting) -> Vec<String> {
-        let listed = self.listed(place).await;
-        let is_owners = place.base_url.is_some() || self.is_here(&place.provider);
-        let models = match is_owners || place.models.is_empty() {
-            true => listed,
-            false => place.models.iter().filter(|model| listed.is_empty() || listed.contains(model)).cloned().collect(),
-        };
-        let sold = models.into_iter().filter(|model| !self.has_ended(&place.provider, model));
-        named(&place.provider, sold).collect()
-    }
-
-    /// The models that a provider lists: a server of the owner's is asked, of another one what it said last is taken.
-    pub(super) async fn listed(&self, place: &ProviderSetting) -> Vec<String> {
-        let Ok(own) = endpoint(&place.provider, "", &self.settings()) else { return Vec::new() };
-        match place.base_url {
-            Some(_) => list(&own, PATIENCE).await.unwrap_or_default(),
-            None => {
-                self.reports.of(&place.provider, &own).map(|table| table.models_of(&place.provider)).unwrap_or_default()
-            }
+/// The models that can be chosen, each once: those that are set, what the owner's own servers list, the usual ones of each other
+/// provider that has a key, and those that were fetched. Nothing is sent to anybody but the owner's servers.
+///
+/// # Errors
+/// When the owner's `models.toml` cannot be read.
+pub async fn offered(models: &ModelRegistry) -> Result<Vec<String>, AgentError> {
+    let mut names: Vec<String> = models.config.model.iter().chain(&models.config.fallback).cloned().collect();
+    if models.only.is_none() {
+        let places = places(&models.config, &models.environment);
+        let (of_places, found) =
+            tokio::join!(join_all(places.iter().map(|place| of_place(models, place))), find_local_servers());
+        names.extend(of_places.into_iter().flatten());
+        for server in found {
+            names.extend(named(&server.provider, server.models));
         }
     }
+    let downloads = models.downloads()?;
+    let fetched = downloads.list().into_iter().filter(|model| matches!(model.installed, Installed::Whole { .. }));
+    names.extend(fetched.map(|model| format!("local/{}", model.name)));
+    let mut seen = std::collections::HashSet::new();
+    names.retain(|name| seen.insert(name.clone()));
+    Ok(names)
+}
 
-    /// Whether a provider's own address is on this machine.
-    pub(super) fn is_here(&self, provider: &str) -> bool {
-        endpoint(provider, "", &self.settings()).is_ok_and(|own| own.is_here())
+/// What its provider lists instead of a model; none where it lists that one, or is not known to list anything.
+pub async fn others_than(models: &ModelRegistry, name: &str) -> Option<Vec<String>> {
+    let (provider, model) = split_name(name).ok()?;
+    if models.only.is_some() {
+        return None;
     }
+    let place = places(&models.config, &models.environment).into_iter().find(|place| place.provider == provider)?;
+    let listed = listed(models, &place).await;
+    // A server may list a model with the tag that is taken where none is said.
+    let is_it = |listed: &String| listed == model || listed.strip_suffix(":latest") == Some(model);
+    (!listed.is_empty() && !listed.iter().any(is_it)).then(|| named(provider, listed).collect())
+}
 
-    /// Whether its provider has taken a model away.
-    pub(super) fn has_ended(&self, provider: &str, model: &str) -> bool {
-        let today = self.clock.now().to_zoned(jiff::tz::TimeZone::UTC).strftime("%Y-%m-%d").to_string();
-        let retires = self.profile(provider, model).ok().and_then(|known| known.abilities.retires);
-        retires.is_some_and(|day| day <= today)
+async fn of_place(models: &ModelRegistry, place: &ProviderSetting) -> Vec<String> {
+    let listed = listed(models, place).await;
+    let is_owners = place.base_url.is_some() || is_here(models, &place.provider);
+    let found = match is_owners || place.models.is_empty() {
+        true => listed,
+        false => place.models.iter().filter(|model| listed.is_empty() || listed.contains(model)).cloned().collect(),
+    };
+    let sold = found.into_iter().filter(|model| !has_ended(models, &place.provider, model));
+    named(&place.provider, sold).collect()
+}
+
+/// The models that a provider lists: a server of the owner's is asked, of another one what it said last is taken.
+pub(super) async fn listed(models: &ModelRegistry, place: &ProviderSetting) -> Vec<String> {
+    let Ok(own) = endpoint(&place.provider, "", &models.settings()) else { return Vec::new() };
+    match place.base_url {
+        Some(_) => list(&own, PATIENCE).await.unwrap_or_default(),
+        None => {
+            models.reports.of(&place.provider, &own).map(|table| table.models_of(&place.provider)).unwrap_or_default()
+        }
     }
+}
+
+/// Whether a provider's own address is on this machine.
+pub(super) fn is_here(models: &ModelRegistry, provider: &str) -> bool {
+    endpoint(provider, "", &models.settings()).is_ok_and(|own| own.is_here())
+}
+
+/// Whether its provider has taken a model away.
+pub(super) fn has_ended(models: &ModelRegistry, provider: &str, model: &str) -> bool {
+    let today = models.clock.now().to_zoned(jiff::tz::TimeZone::UTC).strftime("%Y-%m-%d").to_string();
+    let retires = models.profile(provider, model).ok().and_then(|known| known.abilities.retires);
+    retires.is_some_and(|day| day <= today)
 }
 
 fn named(provider: &str, models: impl IntoIterator<Item = String>) -> impl Iterator<Item = String> {

@@ -5,6 +5,7 @@
 mod drawn;
 mod facts;
 mod instructing;
+mod owners_words;
 mod paths;
 mod pins;
 mod scope;
@@ -16,8 +17,8 @@ use std::sync::Arc;
 
 use limpid_config::{Config, FilesConfig, Home, Live};
 use limpid_core::policy::{
-    AddressOrigin, Bans, Call, Effect, FileChange, Grant, ModeRules, OwnerRules, PathFacts, Setting, ToolFacts,
-    TypedAddresses, Verdict, Writes, allowed, judge, lasting_yes,
+    AddressOrigin, Bans, Call, Effect, FileChange, Grant, ModeRules, OwnerRules, OwnersWords, PathFacts, Setting,
+    ToolFacts, TypedAddresses, Verdict, Writes, allowed, judge, lasting_yes,
 };
 use limpid_core::{ConversationId, Labelled, Trust};
 use limpid_prompt::Profile;
@@ -29,6 +30,7 @@ use serde_json::Value;
 
 pub(crate) use crate::tools::policy::facts::CallFacts;
 pub(crate) use crate::tools::policy::instructing::{Entries, LOOKED_AT};
+pub use crate::tools::policy::owners_words::owners_words;
 pub(crate) use crate::tools::policy::paths::{LONGEST_PATH, PathResolver, free_way, links_on, real};
 pub(crate) use crate::tools::policy::pins::{Pins, changes, is_same_call};
 pub use crate::tools::policy::scope::AgentScope;
@@ -82,6 +84,8 @@ pub struct CallContext {
     pub reserved: bool,
     /// The addresses that the turn has asked for, in their normal form, as often as it did.
     pub fetched: Vec<String>,
+    /// What the window shows of the owner's that they did not type in the conversation; looked for only where a worker can be told.
+    pub owners_words: Arc<OwnersWords>,
 }
 
 /// What a tainted turn is judged by besides its label. In a clean one nothing of it counts.
@@ -114,6 +118,7 @@ impl CallContext {
             window: WindowFacts::unknown(),
             reserved: false,
             fetched: Vec::new(),
+            owners_words: Arc::default(),
         }
     }
 
@@ -371,7 +376,7 @@ impl ToolPolicy {
 
 impl CallFacts {
     /// The call as the policy judges it.
-    pub(crate) fn call<'a>(&'a self, tool: ToolFacts<'a>, context: &CallContext) -> Call<'a> {
+    pub(crate) fn call<'a>(&'a self, tool: ToolFacts<'a>, context: &'a CallContext) -> Call<'a> {
         let address = context.address_origin(&self.effect);
         Call {
             tool,
@@ -386,6 +391,7 @@ impl CallFacts {
             unasked: self.unasked,
             // After a stranger's text it has the network by a yes alone, and waits for that anyway.
             sends: self.sends && !context.trust.is_foreign(),
+            owners_words: &context.owners_words,
         }
     }
 }

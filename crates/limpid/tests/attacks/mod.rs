@@ -69,6 +69,7 @@ mod spelled_by_links;
 mod steered_terminal;
 #[cfg(target_os = "linux")]
 mod told_by_locks;
+mod told_worker;
 #[cfg(target_os = "linux")]
 mod two_programs;
 #[cfg(unix)]

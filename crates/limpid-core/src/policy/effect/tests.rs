@@ -10,6 +10,7 @@ FetchLink      runs  runs  runs  waits
 FetchComposed  runs  waits runs  waits
 FetchOwn       runs  waits waits waits
 Research       runs  waits waits waits
+ResearchTelling waits waits waits waits
 Delegate       runs  runs  runs  runs
 Show           runs  waits waits waits
 NewFile        runs  waits waits waits

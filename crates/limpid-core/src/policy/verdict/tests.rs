@@ -1,5 +1,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
+use std::sync::LazyLock;
+
 use super::*;
 use crate::policy::{ArgumentPattern, Rule, ToolPattern};
 
@@ -43,8 +45,12 @@ fn call<'a>(name: &'a str, effect: &'a Effect, arguments: &'a Argument) -> Call<
         reserved: false,
         unasked: false,
         sends: false,
+        owners_words: &NO_WORDS,
     }
 }
+
+/// A window that shows nothing of the owner's.
+static NO_WORDS: LazyLock<OwnersWords> = LazyLock::new(OwnersWords::default);
 
 /// A path that is written; files of prompts are named in capitals here.
 fn path(written: &str, real: &str) -> PathFacts {
@@ -286,6 +292,23 @@ fn in_a_tainted_turn_an_address_needs_a_right_or_an_empty_window() {
     assert!(!judged(Trust::Outside, false, AddressOrigin::Read, "evil.test"));
     assert!(!judged(Trust::Outside, true, AddressOrigin::Typed, "evil.test"));
     assert!(!judged(Trust::Outside, true, AddressOrigin::Composed, "a.docs.rs"), "a written rule");
+}
+
+// SEC-101
+#[test]
+fn a_worker_is_told_words_of_the_owners_by_a_yes_alone() {
+    let own = OwnersWords::of(["Ada lives in Pankow and has diabetes."], |word| word == "and");
+    let task = |words: &str| Argument::Fields(vec![("task".to_owned(), text(words))]);
+    let rules = OwnerRules::default();
+    let verdict = |trust, arguments: &Argument| {
+        judge(&setting(&rules, trust), &Call { owners_words: &own, ..call("research", &Effect::Research, arguments) })
+    };
+    assert_eq!(verdict(Trust::Owner, &task("Compare kettles and pans.")), Verdict::Allowed);
+    let telling = task("Find a clinic for diabetes in Pankow.");
+    let reason = "its task says “diabetes”, “pankow”, which you did not type here, and any page that the worker reads may learn it";
+    assert_eq!(verdict(Trust::Owner, &telling), Verdict::NeedsApproval { reason: reason.to_owned() });
+    let reason = format!("text from outside was read, and {reason}");
+    assert_eq!(verdict(Trust::Outside, &telling), Verdict::NeedsApproval { reason });
 }
 
 // SEC-058 SEC-071

@@ -223,7 +223,7 @@ impl Row {
                 Some(format!("Your {own} is your own text, so the name in it stays as you wrote it there."))
             }
             "model" | "heartbeat.model" if !self.words.is_empty() => {
-                let others = page.agent.models().others_than(&self.words).await?;
+                let others = limpid_runtime::models::others_than(page.agent.models(), &self.words).await?;
                 let some = others.iter().take(5).map(|name| shown_line(name)).collect::<Vec<_>>().join(", ");
                 let more = if others.len() > 5 { ", and more" } else { "" };
                 Some(format!("The server does not list this model. It lists {some}{more}."))
