@@ -3,10 +3,12 @@
 //! Which program opens it is unknown, so the lists say what is harmless, and everything else is not.
 
 mod notes;
+mod tables;
 
 use std::path::Path;
 
 use self::notes::{fetches_nothing, holds_address, may_spell_address};
+use self::tables::{calculates, draws_formula};
 
 /// Endings of source code and of what tools read beside it. Opening it shows letters, but an editor runs what lies in the folder of a
 /// project, and builds, checks and settings of it.
@@ -19,30 +21,11 @@ const CODE: [&str; 37] = [
 /// Endings of data and settings. Editors fetch what such a file names as its schema.
 const DATA: [&str; 11] = ["cfg", "conf", "ini", "json", "json5", "jsonc", "jsonl", "properties", "toml", "yaml", "yml"];
 
-/// Endings of notes, which are shown as they are or drawn as Markdown.
+/// Endings of notes, which are shown as they are or drawn as Markdown. What has no ending is read by programs, whatever it is called: a
+/// module of Node's may be called `todo`.
 const NOTES: [&str; 4] = ["log", "markdown", "md", "txt"];
 
-/// Names of notes that have no ending. Others without one are read by programs: `Makefile`, a module of Node's.
-const NAMES: [&str; 16] = [
-    "authors",
-    "changelog",
-    "changes",
-    "contributing",
-    "copying",
-    "credits",
-    "install",
-    "licence",
-    "license",
-    "news",
-    "note",
-    "notes",
-    "notice",
-    "readme",
-    "thanks",
-    "todo",
-];
-
-/// Endings of tables. A formula in one can ask an address that it makes of other cells.
+/// Endings of tables.
 const TABLES: [&str; 2] = ["csv", "tsv"];
 
 /// What opening a file does.
@@ -50,11 +33,9 @@ const TABLES: [&str; 2] = ["csv", "tsv"];
 pub enum WhenOpened {
     /// It is shown, and nobody else learns of it.
     Shows,
-    /// A formula in it may tell others what the table holds.
-    Calculates,
     /// It is code or settings: its own letters fetch nothing, but an editor or a tool may act on it or on what lies beside it.
     Acts,
-    /// Something may be fetched that the file names, or a script of it may run.
+    /// Something may be fetched that the file names, a formula may tell others what a table holds or will hold, or a script may run.
     Fetches,
 }
 
@@ -63,20 +44,17 @@ pub fn when_opened(name: &Path, text: Option<&str>) -> WhenOpened {
     // A name that ends in a dot or a blank has another ending to some systems, so what is not on a list fetches.
     let ending = name.extension().map(|ending| ending.to_string_lossy().to_lowercase());
     let is_of = |endings: &[&str]| ending.as_ref().is_some_and(|ending| endings.contains(&ending.as_str()));
-    let is_note = is_of(&NOTES) || (ending.is_none() && is_named_as_note(name));
-    if is_of(&TABLES) {
-        WhenOpened::Calculates
-    } else if is_of(&CODE) || (is_of(&DATA) && text.is_some_and(names_no_schema)) {
+    let shows = |text: &str| {
+        let may_calculate = if is_of(&TABLES) { calculates(text) } else { draws_formula(text) };
+        fetches_nothing(text) && !may_calculate
+    };
+    if is_of(&CODE) || (is_of(&DATA) && text.is_some_and(names_no_schema)) {
         WhenOpened::Acts
-    } else if is_note && text.is_some_and(fetches_nothing) {
+    } else if (is_of(&NOTES) || is_of(&TABLES)) && text.is_some_and(shows) {
         WhenOpened::Shows
     } else {
         WhenOpened::Fetches
     }
-}
-
-fn is_named_as_note(name: &Path) -> bool {
-    name.file_name().is_some_and(|name| NAMES.contains(&name.to_string_lossy().to_lowercase().as_str()))
 }
 
 /// Whether data names no schema at an address, in letters or in escapes.
@@ -130,15 +108,29 @@ mod tests {
             "Makefile",
             "Gemfile",
             "node_modules/eslint",
+            "README",
+            "todo",
             "a.zig",
         ];
         for name in others {
             assert_eq!(opened(name, "hi"), WhenOpened::Fetches, "{name}");
         }
-        for name in ["a.md", "A.MARKDOWN", "a.txt", "a.log", "README", "notes"] {
+        for name in ["a.md", "A.MARKDOWN", "a.txt", "a.log"] {
             assert_eq!(opened(name, "hi"), WhenOpened::Shows, "{name}");
         }
-        assert_eq!(opened("a.CSV", "a,b"), WhenOpened::Calculates);
+        assert_eq!(opened("a.CSV", "a,b"), WhenOpened::Shows);
+    }
+
+    // SEC-005 SEC-059
+    #[test]
+    fn a_table_with_a_formula_or_a_picture_fetches() {
+        for name in ["a.csv", "A.TSV"] {
+            assert_eq!(opened(name, "what,sum\nroom,=WEBSERVICE(A1)\n"), WhenOpened::Fetches, "{name}");
+            assert_eq!(opened(name, "what,sum\nroom,<img src=http://a.example/>\n"), WhenOpened::Fetches, "{name}");
+            assert_eq!(opened(name, "what,site\nroom,https://a.example/?a=b\n"), WhenOpened::Shows, "{name}");
+            assert_eq!(when_opened(Path::new(name), None), WhenOpened::Fetches);
+        }
+        assert_eq!(opened("a.md", "| a |\n|---|\n| =B1 |\n"), WhenOpened::Fetches);
     }
 
     // SEC-005 SEC-059
@@ -224,7 +216,7 @@ mod tests {
             "Good.\n\n+++\nx\n\n```\n+++\n![a](b)\n```\n",
             "```mermaid\nA@{ img: \"http://a.example\" }\n```",
         ];
-        let names = ["a.md", "A.MARKDOWN", "a.txt", "a.log", "notes"];
+        let names = ["a.md", "A.MARKDOWN", "a.txt", "a.log"];
         for (name, text) in names.iter().flat_map(|name| fetched.map(|text| (name, text))) {
             assert_eq!(opened(name, text), WhenOpened::Fetches, "{name} {text}");
         }
