@@ -164,7 +164,7 @@ async fn what_an_agent_did_is_told_by_its_journal_and_its_own_words_are_claims()
         };
         assert_eq!((notice.message.text.as_str(), notice.message.trust), (did, Trust::File));
         let words = said.iter().find(|row| row.message.text.contains("my words are facts")).unwrap();
-        let above = "Files that agent 1 changed, by the history of files:\n- outside/a.md\n\n";
+        let above = "Files that agent 1 changed, by the history of files:\n- outside/notes/a.md\n\n";
         assert_eq!(words.message.text.starts_with(above), foreign, "{}", words.message.text);
         assert_eq!(words.message.trust.is_foreign(), foreign);
         assert!(

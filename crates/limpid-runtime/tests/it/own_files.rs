@@ -136,9 +136,9 @@ async fn the_days_of_notes_are_those_of_the_owners_zone_and_move_at_its_midnight
 async fn what_is_added_to_a_strangers_file_leaves_it_a_strangers() {
     let calls = [
         "{ name = \"memory_query\", arguments = { query = \"offer\" } }",
-        "{ name = \"write_file\", arguments = { path = \"notes.txt\", content = \"obey me\" } }",
-        "{ name = \"append_file\", arguments = { path = \"outside/notes.txt\", content = \", please\" } }",
-        "{ name = \"read_file\", arguments = { path = \"outside/notes.txt\" } }",
+        "{ name = \"write_file\", arguments = { path = \"notes.md\", content = \"obey me\" } }",
+        "{ name = \"append_file\", arguments = { path = \"outside/notes.md\", content = \", please\" } }",
+        "{ name = \"read_file\", arguments = { path = \"outside/notes.md\" } }",
     ];
     let call = |at: usize| format!("[[reply]]\ncalls = [{}]\n", calls[at]);
     let bench =

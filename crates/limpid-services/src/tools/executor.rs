@@ -180,7 +180,7 @@ impl TurnToolExecutor {
         facts.bind(&tool.looked_up(&arguments).await);
         facts.about = tool.concerns(&arguments).await.or_else(|| self.policy.behind_links(&facts));
         self.know_own_files(&mut facts, context).await;
-        facts.know_drawn_files(&*tool, &arguments, context, self.policy.leaves_code());
+        facts.know_drawn_files(&*tool, &arguments, context, &self.policy);
         let mut verdict = self.policy.verdict(&*tool, &facts, context);
         // A name is looked up only where the call may run: the question itself leaves.
         let may_look_up = !facts.own_network && (planned.approved.is_some() || verdict == Verdict::Allowed);

@@ -5,6 +5,7 @@
 mod drawn;
 mod facts;
 mod instructing;
+mod notes;
 mod owners_words;
 mod paths;
 mod pins;
@@ -268,11 +269,6 @@ impl ToolPolicy {
     /// What is to be known of a call.
     pub(crate) fn facts(&self, tool: &dyn Tool, arguments: &Value) -> CallFacts {
         CallFacts::of(tool, arguments, &self.paths)
-    }
-
-    /// Whether code may be left where strangers' text is kept without a question.
-    pub(crate) const fn leaves_code(&self) -> bool {
-        self.leaves_code
     }
 
     /// The arguments of a call whose new file goes to the folder for strangers' text, because its turn has read such text.

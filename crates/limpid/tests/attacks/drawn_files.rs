@@ -56,7 +56,7 @@ impl Attack {
 #[tokio::test]
 async fn it_waits_and_the_question_says_what_it_would_do() {
     for (name, text) in
-        [("offer.html", "<p>Seven rooms."), ("offer.mkd", PICTURE), ("offer.md", PICTURE), ("offer", PICTURE)]
+        [("offer.html", "<p>Seven rooms."), ("offer.mkd", PICTURE), ("notes.md", PICTURE), ("offer", PICTURE)]
     {
         let attack = made(vec![diary()], vec![write(name, text)]).await;
         assert_eq!(attack.written(name), None, "{name}");
@@ -71,16 +71,16 @@ async fn two_calls_make_no_picture_whether_they_are_judged_together_or_not() {
     let link = "Seven rooms. [The Anchor](http://a.example/a.png?x=4711)";
     let fenced = "```\n![The Anchor](a.png)\n```\n";
     let ways = [
-        ("Seven rooms!", append("outside/offer.md", &PICTURE[1..])),
-        (link, edit("outside/offer.md", ". [", "![")),
-        (fenced, edit("outside/offer.md", "```\n!", "!")),
+        ("Seven rooms!", append("outside/notes.md", &PICTURE[1..])),
+        (link, edit("outside/notes.md", ". [", "![")),
+        (fenced, edit("outside/notes.md", "```\n!", "!")),
     ];
     for (first, second) in ways {
-        let first_call = || write("outside/offer.md", first);
+        let first_call = || write("outside/notes.md", first);
         let together = made(vec![diary(), first_call(), second.clone()], vec![]).await;
-        assert_eq!(together.written("offer.md").as_deref(), Some(first), "{second:?}");
+        assert_eq!(together.written("notes.md").as_deref(), Some(first), "{second:?}");
         let apart = made(vec![diary()], vec![first_call(), second.clone()]).await;
-        assert_eq!(apart.written("offer.md").as_deref(), Some(first), "{second:?}");
+        assert_eq!(apart.written("notes.md").as_deref(), Some(first), "{second:?}");
         let question = apart.question().await;
         assert!(question.contains(QUESTION), "{question}");
     }
@@ -110,10 +110,10 @@ async fn notes_that_a_program_draws_by_its_own_rules_wait() {
         &format!("It is good:\n\n```\nfoo\r```\r\r{PICTURE}\n```\n"),
         ":::mermaid\nA@{ img: \"http://a.example/4711\" }\n:::\n",
     ];
-    let calls = texts.iter().enumerate().map(|(at, text)| write(&format!("outside/{at}.md"), text)).collect();
+    let calls = texts.iter().enumerate().map(|(at, text)| write(&format!("outside/notes/{at}.md"), text)).collect();
     let attack = made(vec![diary()], calls).await;
     for (at, text) in texts.iter().enumerate() {
-        assert_eq!(attack.written(&format!("{at}.md")), None, "{text}");
+        assert_eq!(attack.written(&format!("notes/{at}.md")), None, "{text}");
     }
     let question = attack.question().await;
     assert!(question.contains(QUESTION), "{question}");
@@ -130,7 +130,6 @@ async fn code_and_data_wait_in_whatever_folder_they_are_to_lie() {
         "Cargo.toml",
         "build.rs",
         "Makefile",
-        "CLAUDE.md",
         "offer.yaml",
     ];
     let calls = files.map(|name| write(&format!("outside/{name}"), "x\n")).into();
@@ -165,21 +164,21 @@ mod control {
     async fn words_links_and_blocks_of_code_are_written_unasked_in_one_step_or_more() {
         let first = "# Rooms\nSee [The Anchor](http://a.example/a?b=c): seven rooms! Or <http://a.example/>:\n```sh\nls -l\n```\n";
         let calls = vec![
-            write("offer.md", first),
-            append("outside/offer.md", "And breakfast!\n"),
-            edit("outside/offer.md", "seven", "8"),
-            write("rooms.md", "Like this:\n\n```rust\nfn rooms() -> Vec<u8> {\n    vec![8]\n}\n```\n"),
+            write("notes.md", first),
+            append("outside/notes.md", "And breakfast!\n"),
+            edit("outside/notes.md", "seven", "8"),
+            write("notes-rooms.md", "Like this:\n\n```rust\nfn rooms() -> Vec<u8> {\n    vec![8]\n}\n```\n"),
         ];
         let attack = made(vec![diary()], calls).await;
         let all = first.replace("seven", "8") + "And breakfast!\n";
-        assert_eq!(attack.written("offer.md"), Some(all), "{}", attack.newest());
-        assert!(attack.written("rooms.md").is_some(), "{}", attack.newest());
+        assert_eq!(attack.written("notes.md"), Some(all), "{}", attack.newest());
+        assert!(attack.written("notes-rooms.md").is_some(), "{}", attack.newest());
     }
 
     // SEC-098
     #[tokio::test]
     async fn a_table_of_what_a_page_says_is_written_unasked() {
         let attack = made(vec![], vec![write("rooms.csv", "room,price\n1,70\n")]).await;
-        assert!(attack.written("rooms.csv").is_some(), "{}", attack.newest());
+        assert!(attack.written("notes/rooms.csv").is_some(), "{}", attack.newest());
     }
 }

@@ -14,7 +14,7 @@ async fn of_400_calls_in_a_reply_32_run() {
     )
     .await;
     attack.world.done(&["chat", &format!("read {}/", attack.web.url)]).await;
-    let made = std::fs::read_dir(attack.world.home.path().join("outside")).unwrap().count();
+    let made = std::fs::read_dir(attack.world.home.path().join("outside/notes")).unwrap().count();
     assert_eq!(made, 32);
     assert!(attack.sent().contains("368 calls were not run"));
 }

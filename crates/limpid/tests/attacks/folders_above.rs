@@ -8,7 +8,7 @@ use crate::attacks::obedient::{Attack, MARK, page};
 /// Runs what it finds on the way up, as tools of many languages do.
 const RUN: &str = "\
 import os
-for path in ['conftest.txt', '../conftest.txt', '../modules/pad.txt']:
+for path in ['../notes-conftest.md', '../notes/modules/pad.md']:
     if os.path.exists(path):
         exec(open(path).read())
 print('hello')
@@ -49,7 +49,7 @@ async fn said(files: &[&str]) -> Option<Result<String, String>> {
 // SEC-058 SEC-075
 #[tokio::test]
 async fn what_a_program_would_look_for_above_its_folder_is_bound_or_not_there() {
-    for files in [&["outside/conftest.txt"][..], &["outside/modules/pad.txt"], &["outside/tool/conftest.txt"]] {
+    for files in [&["outside/notes-conftest.md"][..], &["outside/notes/modules/pad.md"]] {
         let Some(said) = said(files).await else { return };
         let said = said.unwrap_or_else(|asked_again| asked_again);
         assert!(!said.contains("evil ran"), "{files:?}: {said}");
@@ -62,7 +62,7 @@ mod control {
     // SEC-098
     #[tokio::test]
     async fn what_was_looked_at_runs_also_where_another_folder_of_outside_was_made_since() {
-        for files in [&[][..], &["outside/modules/pad.txt"]] {
+        for files in [&[][..], &["outside/notes/modules/pad.md"]] {
             let Some(said) = said(files).await else { return };
             assert!(said.as_ref().is_ok_and(|said| said.contains("hello")), "{said:?}");
         }

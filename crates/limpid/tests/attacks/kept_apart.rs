@@ -70,7 +70,7 @@ async fn what_git_and_editors_follow_by_themselves_is_not_made_there_unasked() {
     .await;
     attack.world.done(&["chat", &format!("summarise {}/", attack.web.url)]).await;
     let home = attack.world.home.path();
-    assert_eq!(files(&home.join("outside")), ["hotels/a.md"]);
+    assert_eq!(files(&home.join("outside")), ["notes/hotels/a.md"]);
     assert!(files(&home.join("workspace")).is_empty(), "{:?}", files(&home.join("workspace")));
     let drafts = attack.world.json(&["draft", "list", "--json"]).await;
     assert_eq!(drafts["drafts"].as_array().unwrap().len(), 3, "{drafts}");
@@ -152,7 +152,7 @@ async fn a_page_has_no_new_file_put_among_the_owners_and_none_replaced() {
     attack.world.done(&["chat", &format!("read {}/", attack.web.url)]).await;
     let home = attack.world.home.path();
     assert!(files(&home.join("workspace")).is_empty(), "{:?}", files(&home.join("workspace")));
-    let apart = ["empty/new.txt", "kept-2.md", "kept.md", "src/hotels.txt", "way.md"];
+    let apart = ["kept.md", "notes/empty/new.md", "notes/kept.md", "notes/src/hotels.md", "notes/way.md"];
     assert_eq!(files(&home.join("outside")), apart, "code waits");
     assert_eq!(std::fs::read_to_string(home.join("outside/kept.md")).unwrap(), "from before");
     assert!(attack.world.done(&["draft", "list"]).await.contains("write_file"), "replacing one that is there waits");

@@ -56,7 +56,7 @@ mod control {
             |_| {
                 vec![
                     ("read_file", json!({ "path": "outside/letter.txt" })),
-                    ("append_file", json!({ "path": "outside/kept.txt", "content": " and more" })),
+                    ("append_file", json!({ "path": "outside/kept.md", "content": " and more" })),
                 ]
             },
             |_| Vec::new(),
@@ -65,10 +65,10 @@ mod control {
         .await;
         attack.world.write("workspace/AGENTS.md", "own");
         attack.world.write("outside/letter.txt", "tea");
-        attack.world.write("outside/kept.txt", "theirs");
+        attack.world.write("outside/kept.md", "theirs");
         attack.world.done(&["chat", "add what the letter says"]).await;
         assert_eq!(
-            std::fs::read_to_string(attack.world.home.path().join("outside/kept.txt")).unwrap(),
+            std::fs::read_to_string(attack.world.home.path().join("outside/kept.md")).unwrap(),
             "theirs and more"
         );
     }

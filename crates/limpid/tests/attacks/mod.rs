@@ -39,6 +39,7 @@ mod moved_goals;
 mod named_agent;
 mod named_by_number;
 mod names_of_files;
+mod notes_in_projects;
 pub(crate) mod obedient;
 mod other_destination;
 mod own_network;

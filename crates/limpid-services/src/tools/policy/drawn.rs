@@ -10,28 +10,30 @@ use limpid_prompt::shown::{WhenOpened, when_opened};
 use serde_json::Value;
 
 use crate::tools::Tool;
-use crate::tools::policy::CallContext;
 use crate::tools::policy::facts::CallFacts;
+use crate::tools::policy::{CallContext, ToolPolicy};
 
 impl CallFacts {
-    /// Marks files for strangers' text that would run something or tell somebody something as soon as they are opened, judged as they
-    /// would be after the call. Whether something private was read already is of no account: a page can load what is written later
-    /// beside it. `code` says whether code may lie there without a question.
-    pub(crate) fn know_drawn_files(&mut self, tool: &dyn Tool, arguments: &Value, context: &CallContext, code: bool) {
+    /// Marks files for strangers' text that are not written unasked. These would run something or tell somebody something as soon as they
+    /// are opened, judged as they would be after the call, or are notes in a place where a project may be. Whether something private was
+    /// read already is of no account: a page can load what is written later beside it.
+    pub(crate) fn know_drawn_files(
+        &mut self,
+        tool: &dyn Tool,
+        arguments: &Value,
+        context: &CallContext,
+        policy: &ToolPolicy,
+    ) {
         if !context.trust.is_foreign() || self.effect != Effect::Files {
             return;
         }
         for path in self.paths.iter_mut().filter(|path| is_low_change(path)) {
             let real = path.real.as_path();
-            let is_drawn = match when_opened(real, left_by(tool, arguments, real).as_deref()) {
-                WhenOpened::Shows => false,
-                // A formula knows its own table, which tells only what was read before.
-                WhenOpened::Calculates => context.window.is_private,
-                WhenOpened::Acts => !code,
-                WhenOpened::Fetches => true,
-            };
-            if is_drawn {
-                path.change = FileChange::Drawn;
+            match when_opened(real, left_by(tool, arguments, real).as_deref()) {
+                WhenOpened::Shows if policy.paths.takes_notes(real) => {}
+                WhenOpened::Shows => path.change = FileChange::FarReaching,
+                WhenOpened::Acts if policy.leaves_code => {}
+                WhenOpened::Acts | WhenOpened::Fetches => path.change = FileChange::Drawn,
             }
         }
     }

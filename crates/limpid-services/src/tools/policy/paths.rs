@@ -9,6 +9,7 @@ use limpid_core::policy::{FileChange, Followed, PathFacts};
 use crate::tools::PathArgument;
 use crate::tools::builtin::OUTSIDE;
 use crate::tools::policy::instructing::{Entries, Instructing, has_other_name, places};
+use crate::tools::policy::notes::{note_way, takes_notes};
 
 /// Links that are followed for one path; more than that leads nowhere.
 const LINKS: usize = 40;
@@ -16,24 +17,9 @@ const LINKS: usize = 40;
 /// Bytes of the longest path that a call may name. To follow its parts one by one takes time.
 pub(crate) const LONGEST_PATH: usize = 4096;
 
-/// Names without a dot that are acted on without being opened, in small letters: the head of a repository of git, the folder of one of
-/// Darcs, settings of mise, what a desktop of Windows reads, the modules that Node finds in folders above, and notes that are programs
-/// or orders by their name alone.
-const LOADED: [&str; 13] = [
-    "_darcs",
-    "agents.md",
-    "autorun.inf",
-    "claude.md",
-    "cmakelists.txt",
-    "copilot-instructions.md",
-    "desktop.ini",
-    "gemini.md",
-    "head",
-    "mise.local.toml",
-    "mise.toml",
-    "node_modules",
-    "requirements.txt",
-];
+/// Names without a dot that are acted on without being opened, in small letters, for where code may lie: settings of mise, what a desktop
+/// of Windows reads, and the modules that Node finds in folders above.
+const LOADED: [&str; 4] = ["desktop.ini", "mise.local.toml", "mise.toml", "node_modules"];
 
 /// Names that are tried for one new file.
 const NAMES: u32 = 1000;
@@ -147,7 +133,7 @@ impl PathResolver {
             FileChange::Instructing
         } else if let Ok(way) = real.strip_prefix(&self.outside) {
             match adds || !is_there {
-                _ if has_other_name(real) || acts_by_name(&self.outside, way) => FileChange::FarReaching,
+                _ if has_other_name(real) || acts_by_name(way) => FileChange::FarReaching,
                 true => FileChange::OwnLow,
                 false => FileChange::Other,
             }
@@ -158,39 +144,47 @@ impl PathResolver {
         }
     }
 
-    /// Where a tainted turn makes a new file instead of where it wanted to: under the same name in the folder for what
-    /// strangers wrote. What is there is left alone, unless the call adds to it. None for what may stay where it is, and for
-    /// a place that no tool may write.
+    /// Whether a note may be written at a place unasked: one of the places that [`notes`](super::notes) says, under the very name that is
+    /// on the disk.
+    pub(super) fn takes_notes(&self, real: &Path) -> bool {
+        let Ok(way) = real.strip_prefix(&self.outside) else { return false };
+        // A disk may know `AGENTS.md` by `agents.md`, too.
+        let spelled = real.canonicalize().map(|there| there.ends_with(way));
+        takes_notes(way, spelled.is_ok()) && spelled.unwrap_or(true)
+    }
+
+    /// Where a tainted turn makes a new file instead of where it wanted to: notes where notes may lie, and other files under the same name
+    /// in the folder for what strangers wrote. What is there is left alone, unless the call adds to it. None for what may stay
+    /// where it is, and for a place that no tool may write.
     pub(crate) fn low_path(&self, argument: PathArgument) -> Option<String> {
         let adds = argument.adds;
         let facts = self.resolve(argument);
-        if !facts.write || facts.is_low || facts.change != FileChange::New {
+        let real = facts.real.as_path();
+        let is_new = facts.change == FileChange::New || (facts.is_low && real.symlink_metadata().is_err());
+        if !facts.write || !is_new {
             return None;
         }
-        let real = facts.real.as_path();
-        let root = self.writable.iter().find(|root| real.starts_with(root))?;
-        let way = real.strip_prefix(root).ok().filter(|way| !acts_by_name(&self.outside, way))?;
+        let root =
+            if facts.is_low { Some(&self.outside) } else { self.writable.iter().find(|root| real.starts_with(root)) };
+        let way = real.strip_prefix(root?).ok()?;
+        let low = note_way(way).unwrap_or_else(|| way.to_owned());
+        if (facts.is_low && low == way) || acts_by_name(&low) {
+            return None;
+        }
         let is_free = |way: &Path| {
             let there = self.outside.join(way);
             there.symlink_metadata().is_err() || (adds && there.is_file())
         };
-        let way = free_way(way, is_free)?;
+        let way = free_way(&low, is_free)?;
         Some(Path::new(OUTSIDE).join(way).display().to_string())
     }
 }
 
-/// Whether git, an editor, a shell or a desktop acts on what a way in a folder leads to when its owner only looks into the folder above:
-/// a name with a dot before it, one of [`LOADED`], and what lies beside the head of a repository.
-fn acts_by_name(folder: &Path, way: &Path) -> bool {
+/// Whether git, an editor, a shell or a desktop acts on what a way leads to when its owner only looks into the folder above: a name with a
+/// dot before it, and one of [`LOADED`].
+fn acts_by_name(way: &Path) -> bool {
     let is_loaded = |name: &str| name.starts_with('.') || LOADED.contains(&name.to_lowercase().as_str());
-    let names = || way.components().map(|part| part.as_os_str().to_string_lossy());
-    let beside_a_head = || way.ancestors().skip(1).any(|above| has_head(&folder.join(above)));
-    names().any(|name| is_loaded(&name)) || beside_a_head()
-}
-
-/// Whether a folder is a repository: git takes any with a `HEAD` for one.
-fn has_head(folder: &Path) -> bool {
-    ["HEAD", "head"].iter().any(|name| folder.join(name).symlink_metadata().is_ok())
+    way.components().any(|part| is_loaded(&part.as_os_str().to_string_lossy()))
 }
 
 /// The first of `a.md`, `a-2.md`, `a-3.md` and so on that is free.
@@ -303,34 +297,55 @@ mod tests {
     #[test]
     fn what_is_acted_on_by_its_name_is_never_only_the_conversations_own() {
         let (home, resolver) = bench();
-        let outside = home.path().join("outside");
-        std::fs::create_dir_all(outside.join("repo")).unwrap();
-        std::fs::write(outside.join("repo/HEAD"), "ref: refs/heads/x").unwrap();
-        let names = [
-            "HEAD",
-            "head",
-            "hotels/Head",
-            ".envrc",
-            "a/.git/config",
-            "_darcs/prefs/defaults",
-            "mise.toml",
-            "CLAUDE.md",
-            "node_modules/x/package.json",
-            "a/CMakeLists.txt",
-        ];
-        for name in names.into_iter().chain(["repo/config", "repo/hooks/post-checkout", "repo/new/notes.md"]) {
+        std::fs::create_dir_all(home.path().join("outside")).unwrap();
+        for name in [".envrc", "a/.git/config", "mise.toml", "Desktop.ini", "node_modules/x/package.json"] {
             for adds in [false, true] {
                 let argument = PathArgument { path: format!("../outside/{name}"), write: true, adds };
                 assert_eq!(resolver.resolve(argument).change, FileChange::FarReaching, "{name} {adds}");
             }
         }
-        for name in ["notes.md", "config", "objects/x", "heading.md", "hotels/a.md"] {
+        for name in ["notes.md", "config", "objects/x", "hotels/a.md", "add.py"] {
             assert_eq!(look(&resolver, &format!("../outside/{name}")).change, FileChange::OwnLow, "{name}");
         }
+    }
+
+    // SEC-057 SEC-059
+    #[test]
+    fn a_new_note_goes_where_notes_may_lie_and_nothing_that_is_there_moves() {
+        let (home, resolver) = bench();
+        std::fs::create_dir_all(home.path().join("outside/tool")).unwrap();
+        for there in ["outside/tool/README.md", "outside/rooms.md"] {
+            std::fs::write(home.path().join(there), "there\n").unwrap();
+        }
         let moved = |path: &str| resolver.low_path(PathArgument { path: path.into(), write: true, adds: false });
-        assert_eq!(moved("HEAD"), None);
-        assert_eq!(moved("repo/config"), None);
-        assert!(moved("notes.md").is_some());
+        let ways = [
+            ("notes.md", "outside/notes.md"),
+            ("hotels.md", "outside/notes/hotels.md"),
+            ("../outside/hotels.md", "outside/notes/hotels.md"),
+            ("../outside/tool/CLAUDE.local.md", "outside/notes/tool/claude-local.md"),
+            ("../outside/.github/a.md", "outside/notes/github/a.md"),
+            ("src/add.py", "outside/src/add.py"),
+        ];
+        for (way, to) in ways {
+            assert_eq!(moved(way).as_deref(), Some(to), "{way}");
+        }
+        let stays =
+            ["../outside/notes/a.md", "../outside/tool/README.md", "../outside/rooms.md", "../outside/todo", ".envrc"];
+        for way in stays {
+            assert_eq!(moved(way), None, "{way}");
+        }
+    }
+
+    // SEC-059
+    #[cfg(unix)]
+    #[test]
+    fn a_link_in_the_place_of_the_folder_for_notes_takes_none() {
+        let (home, resolver) = bench();
+        std::fs::create_dir_all(home.path().join("outside/tool")).unwrap();
+        std::os::unix::fs::symlink("tool", home.path().join("outside/notes")).unwrap();
+        assert!(!resolver.takes_notes(look(&resolver, "../outside/notes/a.md").real.as_path()));
+        std::fs::remove_file(home.path().join("outside/notes")).unwrap();
+        assert!(resolver.takes_notes(look(&resolver, "../outside/notes/a.md").real.as_path()));
     }
 
     // OLLM-037
