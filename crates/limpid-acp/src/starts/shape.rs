@@ -63,6 +63,24 @@ const CONTAINER_VALUES: [&str; 18] = [
     "--entrypoint",
 ];
 
+/// Options behind a volume that name no other folder.
+const VOLUME_OPTIONS: [&str; 4] = ["ro", "rw", "z", "Z"];
+
+/// What `podman run` takes for a place on this computer when it stands before a colon.
+const TRANSPORTS: [&str; 11] = [
+    "containers-storage",
+    "dir",
+    "docker",
+    "docker-archive",
+    "docker-daemon",
+    "oci",
+    "oci-archive",
+    "ostree",
+    "sif",
+    "tarball",
+    "atomic",
+];
+
 /// How a command is made.
 #[derive(Clone, Copy)]
 pub(super) enum Shape {
@@ -157,12 +175,8 @@ fn image_lasts(words: &[&str], places: &Places) -> bool {
             return false;
         };
         let is_safe = match name {
-            "-v" | "--volume" => is_volume_safe(value.split(':').next().unwrap_or_default(), places),
-            "--mount" => {
-                let source = value.split(',').filter_map(|part| part.split_once('='));
-                let mut source = source.filter(|(name, _)| matches!(*name, "source" | "src"));
-                source.all(|(_, source)| is_volume_safe(source, places))
-            }
+            "-v" | "--volume" => is_volume_lasting(value, places),
+            "--mount" => value.split(',').all(|field| is_mount_field(field, places)),
             "--env-file" => places.is_safe(value),
             _ => CONTAINER_VALUES.contains(&name),
         };
@@ -173,15 +187,63 @@ fn image_lasts(words: &[&str], places: &Places) -> bool {
     false
 }
 
+/// `SOURCE:TARGET`, with words behind it that name nothing more.
+fn is_volume_lasting(value: &str, places: &Places) -> bool {
+    let mut parts = value.split(':');
+    let source = parts.next().unwrap_or_default();
+    let target = parts.next().is_none_or(is_plain_path);
+    let options = parts.next().unwrap_or("rw");
+    is_volume_safe(source, places)
+        && target
+        && options.split(',').all(|option| VOLUME_OPTIONS.contains(&option))
+        && parts.next().is_none()
+}
+
+/// A field of `--mount` that leads to no folder but the one that it plainly names. Programs read quotes, other fields and other
+/// spellings as more.
+fn is_mount_field(field: &str, places: &Places) -> bool {
+    match field.split_once('=') {
+        None => field == "readonly",
+        Some(("type", kind)) => matches!(kind, "bind" | "volume"),
+        Some(("source" | "src", source)) => is_volume_safe(source, places),
+        Some(("target" | "dst" | "destination", target)) => is_plain_path(target),
+        Some(_) => false,
+    }
+}
+
+fn is_plain_path(path: &str) -> bool {
+    path.starts_with('/') && path.chars().all(|letter| letter.is_ascii_alphanumeric() || "-._/".contains(letter))
+}
+
 /// A volume by its name, or a safe folder.
 fn is_volume_safe(source: &str, places: &Places) -> bool {
     is_package(source) && !source.contains('/') || places.is_safe(source)
 }
 
+/// The name of an image in a registry, as `server`, `server:1.2`, or `host:5000/scope/server@sha256:0a1b`.
 fn is_image(word: &str) -> bool {
-    let is_plain = word.chars().all(|letter| letter.is_ascii_alphanumeric() || "-._/:@".contains(letter));
-    let begins = word.starts_with(|letter: char| letter.is_ascii_alphanumeric());
-    is_plain && begins && !word.contains("..") && !word.contains("//")
+    let (word, digest) = word.split_once("@sha256:").unwrap_or((word, "0"));
+    let (folder, last) = word.rsplit_once('/').map_or((None, word), |(folder, last)| (Some(folder), last));
+    let (name, tag) = last.split_once(':').unwrap_or((last, "1"));
+    let (host, scope) = folder.map_or(("x", None), |folder| match folder.split_once('/') {
+        Some((host, scope)) => (host, Some(scope)),
+        None => (folder, None),
+    });
+    let (host, port) = host.split_once(':').unwrap_or((host, "1"));
+    let is_part = |part: &str| {
+        let plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-._".contains(letter);
+        part.starts_with(|letter: char| letter.is_ascii_alphanumeric()) && part.chars().all(plain)
+    };
+    let is_tag = |letter: char| letter.is_ascii_alphanumeric() || "-._".contains(letter);
+    is_part(host)
+        && !port.is_empty()
+        && port.chars().all(|letter| letter.is_ascii_digit())
+        && scope.into_iter().flat_map(|scope| scope.split('/')).all(is_part)
+        && is_part(name)
+        && !(folder.is_none() && TRANSPORTS.contains(&name))
+        && !tag.is_empty()
+        && tag.chars().all(is_tag)
+        && digest.chars().all(|letter| letter.is_ascii_hexdigit())
 }
 
 /// A safe file, which is no interpreter itself, before everything else.
