@@ -98,6 +98,7 @@ macro_rules! contract_suite {
                 a_push_is_known_until_its_end
                 what_has_nothing_to_say_leaves_no_trace
                 a_dead_target_and_a_stale_lease_are_refused
+                nothing_is_delivered_to_strangers
             }
             drafts {
                 a_draft_is_kept_once_with_all_that_it_is
@@ -223,6 +224,7 @@ macro_rules! contract_suite {
             }
             tasks {
                 a_task_comes_back_as_it_was_made
+                no_task_tells_strangers
                 a_task_made_again_is_one_task
                 a_changed_task_moves_its_timer
                 a_slot_has_one_run_and_one_end

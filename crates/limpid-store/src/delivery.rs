@@ -14,7 +14,8 @@ pub trait Deliveries: Send + Sync {
     /// this one is new.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] when its conversation does not exist, so that a dead target is known at once.
+    /// [`StoreError::NotFound`] when its conversation does not exist, so that a dead target is known at once;
+    /// [`StoreError::ForStrangers`] when answers in it leave for whoever asks.
     async fn enqueue(&self, new: NewDelivery) -> Result<bool, StoreError>;
 
     /// What is not delivered yet, of one conversation or of all, oldest first.

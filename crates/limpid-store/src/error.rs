@@ -95,6 +95,15 @@ pub enum StoreError {
         /// Its name.
         id: String,
     },
+    /// What was to be put into a conversation would leave with its answers.
+    #[error(
+        "answers in conversation {conversation} go to whoever asks a program of yours, so nothing else is put into it; \
+         name another conversation"
+    )]
+    ForStrangers {
+        /// The conversation.
+        conversation: ConversationId,
+    },
     /// There is such a record already.
     #[error("there is a {what} {id} already")]
     Exists {

@@ -156,8 +156,8 @@ impl TaskJob {
     async fn end_run(&self, task: &Task, end: TaskRunEnd) -> Result<(), AgentError> {
         match self.store.end_task_run(end.clone()).await {
             Ok(ended) => self.announce_run(task, &end, ended),
-            Err(StoreError::NotFound { what: "conversation", id }) => {
-                let why = format!("there is no conversation {id}");
+            Err(error @ (StoreError::NotFound { what: "conversation", .. } | StoreError::ForStrangers { .. })) => {
+                let why = error.to_string();
                 let failed = TaskRunEnd { outcome: RunOutcome::Failed, detail: why.clone(), delivery: None, ..end };
                 let key = format!("undelivered/task/{}/{}", task.id, failed.run.slot_ms);
                 let ended = self.store.end_task_run(failed.clone()).await?;

@@ -5,7 +5,8 @@ use limpid_core::{Role, Trust};
 use super::Bench;
 use super::sample::{ODD, conversation, conversation_id, lease, message};
 use crate::{
-    Delivery, DeliveryId, DeliveryOrigin, NewDelivery, NewMessage, PendingNotifications, PushOutcome, Store, StoreError,
+    Audience, Delivery, DeliveryId, DeliveryOrigin, NewConversation, NewDelivery, NewMessage, PendingNotifications,
+    PushOutcome, Store, StoreError,
 };
 
 /// A key is delivered once, whatever comes under it later and wherever it would go.
@@ -119,6 +120,19 @@ pub async fn a_dead_target_and_a_stale_lease_are_refused(bench: &Bench) {
     assert!(matches!(refused, Err(StoreError::Invalid(_))), "{refused:?}");
     let refused = store.deliver(&other, DeliveryId(99), said(), PendingNotifications::default(), 1).await;
     assert!(matches!(refused, Err(StoreError::NotFound { .. })), "{refused:?}");
+    assert_eq!(pending(store).await.len(), 1);
+}
+
+/// Answers in such a conversation leave for whoever asks, so no words from elsewhere get into it, whoever sends them.
+// SEC-005
+pub async fn nothing_is_delivered_to_strangers(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let strangers = NewConversation { audience: Audience::Strangers, ..conversation("d", 0) };
+    store.create_conversation(strangers).await.unwrap();
+    store.create_conversation(conversation("c", 0)).await.unwrap();
+    let refused = store.enqueue(new("k", "d")).await;
+    assert!(matches!(refused, Err(StoreError::ForStrangers { .. })), "{refused:?}");
+    assert!(store.enqueue(new("k", "c")).await.unwrap(), "a refused key is free");
     assert_eq!(pending(store).await.len(), 1);
 }
 

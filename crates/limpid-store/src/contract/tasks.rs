@@ -6,7 +6,9 @@ use limpid_core::{ConversationId, TaskId, Trust};
 
 use super::Bench;
 use super::sample::{ODD, conversation};
-use crate::{DeliveryOrigin, NewDelivery, NewTask, Store, StoreError, Task, TaskRun, TaskRunEnd};
+use crate::{
+    Audience, DeliveryOrigin, NewConversation, NewDelivery, NewTask, Store, StoreError, Task, TaskRun, TaskRunEnd,
+};
 
 /// A task of every trigger comes back as it was made, with a timer when it is due some time.
 // KAI-077
@@ -33,6 +35,17 @@ pub async fn a_task_comes_back_as_it_was_made(bench: &Bench) {
     let refused = store.keep_task(dead, pending(1), 9).await;
     assert!(matches!(refused, Err(StoreError::NotFound { what: "conversation", .. })), "{refused:?}");
     assert_eq!(store.tasks(None).await.unwrap().rows.len(), 4, "nothing was stored");
+}
+
+/// What a task comes to is delivered, so none is kept for a conversation that strangers read.
+// SEC-005
+pub async fn no_task_tells_strangers(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let strangers = NewConversation { audience: Audience::Strangers, ..conversation("a", 0) };
+    store.create_conversation(strangers).await.unwrap();
+    let refused = store.keep_task(new("x"), pending(1), 9).await;
+    assert!(matches!(refused, Err(StoreError::ForStrangers { .. })), "{refused:?}");
+    assert!(store.tasks(None).await.unwrap().rows.is_empty(), "nothing was stored");
 }
 
 /// The same task made again is one task.

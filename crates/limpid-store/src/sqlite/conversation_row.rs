@@ -21,6 +21,16 @@ pub(super) fn missing(id: &ConversationId) -> StoreError {
     StoreError::NotFound { what: "conversation", id: id.to_string() }
 }
 
+/// Refuses a conversation whose answers leave for whoever asks: words from elsewhere may hold what is the owner's, whoever wrote them.
+pub(super) fn check_no_strangers(tx: &Tx<'_>, id: &ConversationId) -> Outcome<()> {
+    match find(tx, id)? {
+        Some(own) if own.audience == Audience::Strangers => {
+            Err(StoreError::ForStrangers { conversation: id.clone() }.into())
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Reads a conversation's row.
 pub(super) fn conversation(row: &Row<'_>) -> Read<Conversation> {
     Ok(Conversation {

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use limpid_core::{ConversationId, TurnId};
 use rusqlite::{Row, named_params};
 
-use super::conversation_row::missing;
+use super::conversation_row::{check_no_strangers, missing};
 use super::failure::{Outcome, is_orphan};
 use super::row::{self, Read, get, parsed, word};
 use super::{SqliteStore, Tx, leases, messages, pushes};
@@ -113,8 +113,9 @@ impl Deliveries for SqliteStore {
 }
 
 /// Keeps a message until it is delivered; false when its key is known. Other records that it belongs with are written
-/// in the same transaction.
+/// in the same transaction. Every delivery begins here.
 pub(super) fn insert_delivery(tx: &Tx<'_>, new: &NewDelivery) -> Outcome<bool> {
+    check_no_strangers(tx, &new.conversation)?;
     let inserted = tx
         .sql
         .prepare_cached(

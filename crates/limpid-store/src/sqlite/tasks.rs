@@ -66,6 +66,9 @@ fn add(tx: &Tx<'_>, new: &NewTask, standing: &Standing, now_ms: i64) -> Outcome<
             return Ok(task);
         }
     }
+    if let Some(conversation) = &new.conversation {
+        conversation_row::check_no_strangers(tx, conversation)?;
+    }
     let times = Times::of(&new.trigger);
     let inserted = tx
         .sql
