@@ -125,7 +125,7 @@ impl Drafts {
             timeout: parts.tools.time_limit(&draft.new.tool, &parts.config.limits),
             approved: None,
         };
-        let call_context = CallContext::of(draft.new.trust);
+        let call_context = call_context(&draft);
         let (hash, about) = match tools.decide(&planned, &call_context, parts.host.now_ms()).await {
             Decision::Ask(why) => (why.bound_to, why.about),
             Decision::Run(permit) => (permit.bound_to().await, permit.about()),
@@ -166,7 +166,7 @@ impl Drafts {
         let context = self.context_of(&draft).await?;
         let tools = parts.executor.outside_turns();
         // Whatever the modes say by now, the owner has said yes to this very call; nothing else is let through.
-        let call_context = CallContext::of(draft.new.trust);
+        let call_context = call_context(&draft);
         let (permit, now) = match tools.decide(&planned, &call_context, now_ms).await {
             Decision::Run(permit) if permit.is_approved() => (Ok(permit), None),
             Decision::Run(permit) => (Err(NOT_THE_SAME.into()), Some((permit.bound_to().await, permit.about()))),
@@ -282,6 +282,11 @@ impl Drafts {
             owner: None,
         })
     }
+}
+
+/// What a draft is judged by: the conversation that it comes from, and nothing that was allowed there.
+fn call_context(draft: &Draft) -> CallContext {
+    CallContext { conversation: Some(draft.new.conversation.clone()), ..CallContext::of(draft.new.trust) }
 }
 
 /// A call that nobody could be asked about, as a draft.

@@ -163,6 +163,25 @@ impl Goals {
         Ok(Changed { value, goals, append: GoalAppend { after: kept.last, records } })
     }
 
+    /// What the owner is told of a change: which goals and steps it would touch, as they are. It is made of the very goals that the
+    /// change would leave. None when they cannot be read.
+    pub(crate) async fn in_words<T>(
+        &self,
+        conversation: &ConversationId,
+        act: impl Fn(&mut GoalManager<'_>) -> Result<T, GoalError>,
+    ) -> Option<String> {
+        let before = self.load(conversation).await.ok()?.goals;
+        // Whether it fits the prompt is for the change itself to say.
+        let room = Room { allotment: usize::MAX, count: &|_| 0 };
+        let by = GoalAuthor::Tool;
+        let change = Change { by, trust: Trust::Owner, turn: None, permitted: true, now_ms: self.host.now_ms(), room };
+        let mut manager = GoalManager::new(before.clone(), change);
+        Some(match act(&mut manager) {
+            Ok(_) => display::change_text(&before, &manager.finish().0),
+            Err(_) => display::change_text(&before, &before),
+        })
+    }
+
     /// Changes the goals of a conversation, all or nothing.
     ///
     /// # Errors

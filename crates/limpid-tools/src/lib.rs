@@ -48,7 +48,8 @@ pub use schema::schema_of;
 pub use snapshot::Snapshot;
 pub(crate) use tool::status;
 pub use tool::{
-    PathArgument, SendState, ShownItems, Started, Stop, StrangersProgram, Tool, ToolContext, echoed, read_arguments,
+    Concerned, PathArgument, SendState, ShownItems, Started, Stop, StrangersProgram, Tool, ToolContext, echoed,
+    read_arguments,
 };
 pub use web::{Addresses, Web};
 pub use web_fetch::WebFetch;

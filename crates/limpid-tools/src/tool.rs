@@ -93,10 +93,11 @@ pub trait Tool: Send + Sync {
         Vec::new()
     }
 
-    /// What a number or a key in the arguments stands for now, such as the words of a memory: whoever is asked about the call sees
-    /// it, and an approval is bound to it. None where the arguments say all of it themselves.
-    async fn concerns(&self, _arguments: &Value) -> Option<String> {
-        None
+    /// What a call is about, of what is there now: whoever is asked about the call sees it, and an approval is bound to it, so that
+    /// what is there later in its place is asked about anew. `conversation` is the one that it is made in. A tool that says nothing
+    /// here changes nothing that the owner has: such a call is refused.
+    async fn concerns(&self, _arguments: &Value, _conversation: Option<&ConversationId>) -> Concerned {
+        Concerned::NotSaid
     }
 
     /// The program that a call would start: an approval is bound to its bytes, to those of the files that its words name, and
@@ -246,6 +247,34 @@ impl ShownItems {
 impl Default for ShownItems {
     fn default() -> Self {
         Self(Some(Arc::default()))
+    }
+}
+
+/// What a call is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Concerned {
+    /// The tool does not say it.
+    NotSaid,
+    /// The arguments say all of it, whatever is there.
+    InArguments,
+    /// It is this, such as the words of a memory whose number the arguments have.
+    Words(String),
+    /// The same of a call that leaves for others, which its arguments alone do not say: it is judged as one that sends.
+    SentTo(String),
+}
+
+impl Concerned {
+    /// What was found, or that there is none of it.
+    pub fn found(words: Option<String>, missing: &str) -> Self {
+        Self::Words(words.unwrap_or_else(|| missing.to_owned()))
+    }
+
+    /// The words that whoever is asked sees besides the arguments.
+    pub fn into_words(self) -> Option<String> {
+        match self {
+            Self::NotSaid | Self::InArguments => None,
+            Self::Words(words) | Self::SentTo(words) => Some(words),
+        }
     }
 }
 

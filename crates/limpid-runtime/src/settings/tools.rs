@@ -95,8 +95,9 @@ mod tests {
     use limpid_channels::mail::MailServers;
     use limpid_config::{Live, RandomIds, SystemClock};
     use limpid_context::FindTools;
-    use limpid_core::ToolClass;
+    use limpid_core::inbox::Source;
     use limpid_core::policy::Effect;
+    use limpid_core::{ConversationId, ToolClass};
     use limpid_model::RealPause;
     use limpid_services::agents::{AgentRuns, AgentsParts};
     use limpid_services::deliveries::ConversationSignal;
@@ -108,8 +109,8 @@ mod tests {
     use limpid_services::models::{ModelRegistry, ModelRegistryParts};
     use limpid_services::timers::SchedulerWaker;
     use limpid_services::tools::{PolicyRules, ToolCatalog};
-    use limpid_store::{SqliteOptions, SqliteStore};
-    use limpid_tools::check_arguments;
+    use limpid_store::{Inbox as _, NewItem, SqliteOptions, SqliteStore};
+    use limpid_tools::{Concerned, check_arguments};
     use serde_json::{Value, json};
 
     use super::*;
@@ -239,6 +240,81 @@ mod tests {
             let refused = check_arguments(&tool.schema(), &json!({ "an_argument_that_nobody_knows": 1 })).unwrap_err();
             assert!(refused.contains("an_argument_that_nobody_knows"), "{}: {refused}", tool.name());
         }
+    }
+
+    // SEC-077
+    #[tokio::test]
+    async fn what_changes_something_says_what_that_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let tools = every_tool(folder.path()).await.1;
+        let letter = NewItem {
+            source: Source::Mail,
+            account: "me@example.com".to_owned(),
+            key: None,
+            uid: None,
+            message_id: None,
+            sender: "Eve".to_owned(),
+            title: "An offer".to_owned(),
+            text: "Seven rooms.".to_owned(),
+            posted_ms: 0,
+            now_ms: 0,
+        };
+        let store = SqliteStore::open(folder.path().join("limpid.db"), SqliteOptions::default()).unwrap();
+        store.insert_items(vec![letter]).await.unwrap();
+        let calls = [
+            ("complete_goal", json!({ "summary": "done" })),
+            ("create_checkpoint", json!({ "description": "a" })),
+            ("create_goal", json!({ "description": "a" })),
+            ("record_artifact", json!({ "path": "a", "action": "created" })),
+            ("record_decision", json!({ "description": "a" })),
+            ("switch_goal", json!({ "goal": "g2" })),
+            ("update_checkpoint", json!({ "checkpoint_id": "s1", "status": "completed" })),
+            ("memory_update", json!({ "id": 1, "content": "a" })),
+            ("promote_learning", json!({ "memory_key": "a", "soul_addition": "b" })),
+            ("cron", json!({ "action": "remove", "job_id": "1" })),
+            ("cron", json!({ "action": "update", "job_id": "1", "every_seconds": 60 })),
+            ("cron", json!({ "action": "add", "message": "tea", "every_seconds": 60 })),
+            ("cancel_task", json!({ "task_id": "1" })),
+            ("message", json!({ "content": "a", "chat_id": "c9" })),
+            ("read_email", json!({ "id": "1", "mark_read": true })),
+            ("read_email", json!({ "id": "i1", "mark_read": true })),
+            ("update_skill", json!({ "name": "write-skill", "content": "a" })),
+            ("update_skill", json!({ "name": "gone", "content": "a" })),
+            ("create_skill", json!({ "name": "a", "description": "b", "content": "c" })),
+        ];
+        let changes = [Effect::ChangeOwned, Effect::Mailbox, Effect::Plan, Effect::ChangeSelf];
+        let (chat, mut said) = (ConversationId::new("c"), Vec::new());
+        for tool in tools {
+            let own = calls.iter().filter(|(name, _)| *name == tool.name()).map(|(_, arguments)| arguments.clone());
+            for arguments in own.chain([json!({})]).filter(|arguments| changes.contains(&tool.effect(arguments))) {
+                let concerned = tool.concerns(&arguments, Some(&chat)).await;
+                assert_ne!(concerned, Concerned::NotSaid, "{} {arguments}", tool.name());
+                let words = concerned.into_words().unwrap_or_default();
+                if arguments != json!({}) && !words.is_empty() {
+                    said.push(format!("{}: {words}", tool.name()));
+                }
+            }
+        }
+        insta::assert_snapshot!(said.join("\n"), @"
+        memory_update: there is no such memory
+        promote_learning: there is no such memory
+        create_goal: no goal is worked on
+        create_checkpoint: no goal is worked on
+        update_checkpoint: no goal is worked on
+        complete_goal: no goal is worked on
+        record_decision: no goal is worked on
+        record_artifact: no goal is worked on
+        switch_goal: no goal is worked on
+        update_skill: skill write-skill, ready: Write or change a skill.
+        update_skill: there is no such skill
+        cancel_task: a task that is not there
+        cron: removes a task that is not there
+        cron: changes a task that is not there
+        cron: due every minute
+        read_email: a letter that was not read here yet
+        read_email: a letter to me@example.com from Eve: An offer
+        message: you have no such chat
+        ");
     }
 
     // KOSHI-032 SEC-002

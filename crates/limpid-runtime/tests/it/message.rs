@@ -5,8 +5,8 @@ use jiff::ToSpan;
 use limpid_core::task::TaskKind;
 use limpid_core::{ConversationId, Role};
 use limpid_runtime::tasks::{TaskRequest, When};
-use limpid_runtime::{Agent, ChatRequest, ConversationChoice, HeartbeatResult};
-use limpid_store::DeliveryOrigin;
+use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, ConversationChoice, HeartbeatResult, TurnEvent};
+use limpid_store::{Audience, ConversationKind, DeliveryOrigin, NewConversation};
 
 fn calling(arguments: &str) -> String {
     format!("[[reply]]\ncalls = [{{ name = \"message\", arguments = {{ {arguments} }} }}]\n")
@@ -141,4 +141,47 @@ async fn a_message_reaches_another_chat_of_the_owners_once_and_no_other_place() 
     for why in ["that was sent already", "has no chat `c9`", "no channel `telegram`", "`content` is blank"] {
         assert!(request.contains(why), "{why}: {request}");
     }
+}
+
+// SEC-005 SEC-077
+#[tokio::test]
+async fn a_message_reaches_no_strangers_and_is_asked_about_where_others_read_it() {
+    let to = |chat: &str| calling(&format!("chat_id = {chat:?}, content = \"The PIN is 4711.\""));
+    let bench = bench(&[to("shop"), to("family"), to("own"), saying("Sent.")]).await;
+    let agent = bench.agent();
+    for (id, audience) in [("shop", Audience::Strangers), ("family", Audience::Group), ("own", Audience::Owner)] {
+        let new = NewConversation {
+            id: ConversationId::new(id),
+            kind: ConversationKind::Chat,
+            title: format!("Of {id}"),
+            profile: "picoclaw".to_owned(),
+            mode: None,
+            model: None,
+            audience,
+            now_ms: 0,
+        };
+        agent.store().create_conversation(new).await.unwrap();
+    }
+    let mut asked = Vec::new();
+    let mut turn = agent.chat(ChatRequest { can_answer: true, ..crate::kit::last("tell them") }).await.unwrap();
+    while let Some(event) = turn.next().await {
+        if let TurnEvent::ApprovalRequested { parts, .. } = &event {
+            for part in parts {
+                asked.push((part.reason.clone(), part.about.clone().unwrap_or_default()));
+                turn.answer(&part.id, ApprovalAnswer::Once);
+            }
+        }
+        if event.is_last() {
+            break;
+        }
+    }
+    let said = ("this would send something", "to the chat family, which others read too: Of family");
+    assert_eq!(asked.len(), 1, "{asked:?}");
+    assert!(asked[0].0.contains(said.0) && asked[0].1 == said.1, "{asked:?}");
+    agent.conversations().deliver_waiting().await.unwrap();
+    for (chat, count) in [("shop", 0), ("family", 1), ("own", 1)] {
+        let said = texts(&agent, chat).await;
+        assert_eq!(said.iter().filter(|(_, text)| text.contains("4711")).count(), count, "{chat}: {said:?}");
+    }
+    assert!(bench.server.calls().last().unwrap().text().contains("has no chat `shop`"));
 }

@@ -42,6 +42,18 @@ async fn an_obedient_model_does_nothing_that_a_stranger_asked_for() {
     }
 }
 
+// SEC-077
+#[tokio::test]
+async fn a_tool_that_does_not_say_what_it_would_change_changes_nothing() {
+    let mut bench = Bench::new(&OBEDIENT.replace("read_page", "get_local_time")).await;
+    bench.config.agent.mode = "developer".into();
+    let silent = EffectTool::new("send_mail", ToolClass::ChangeSelf);
+    let agent = agent(&bench, &[&silent]);
+    assert_eq!(answering(&agent, "go", ApprovalAnswer::Once).await, Vec::<String>::new());
+    assert!(results(&bench)[1].contains("`send_mail` does not say what it would change"), "{:?}", results(&bench));
+    assert_eq!(silent.runs(), 0);
+}
+
 // SEC-002
 #[tokio::test]
 async fn without_foreign_text_nobody_is_asked_and_the_owners_rules_decide_with_it() {

@@ -154,9 +154,9 @@ impl From<AgentError> for ApiError {
             AgentError::NotFound { .. } | AgentError::Store(StoreError::NotFound { .. }) => {
                 Self::not_found(error.to_string())
             }
-            AgentError::Invalid(_) | AgentError::Store(StoreError::Invalid(_)) | AgentError::Goal(_) => {
-                Self::invalid(error.to_string())
-            }
+            AgentError::Invalid(_)
+            | AgentError::Store(StoreError::Invalid(_) | StoreError::ForStrangers { .. })
+            | AgentError::Goal(_) => Self::invalid(error.to_string()),
             AgentError::Model(why) => Self::failed(why.class, error.to_string()),
             _ => Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
         };

@@ -43,7 +43,9 @@ impl From<AgentError> for Trouble {
     fn from(error: AgentError) -> Self {
         let status = match &error {
             AgentError::NotFound { .. } | AgentError::Store(StoreError::NotFound { .. }) => StatusCode::NOT_FOUND,
-            AgentError::Invalid(_) | AgentError::Store(StoreError::Invalid(_)) => StatusCode::UNPROCESSABLE_ENTITY,
+            AgentError::Invalid(_) | AgentError::Store(StoreError::Invalid(_) | StoreError::ForStrangers { .. }) => {
+                StatusCode::UNPROCESSABLE_ENTITY
+            }
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Self(status, error.to_string())

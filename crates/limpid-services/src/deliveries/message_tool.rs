@@ -9,13 +9,13 @@ use async_trait::async_trait;
 use limpid_core::policy::Effect;
 use limpid_core::{ConversationId, Labelled, Message as ChatMessage, Role, Sentence, ToolClass, sentence};
 use limpid_prompt::prompt::hash_of;
-use limpid_store::{ConversationKind, DeliveryOrigin, NewDelivery, Store};
+use limpid_store::{Audience, Conversation, ConversationKind, DeliveryOrigin, NewDelivery, Store};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::directory::is_run;
-use crate::tools::{Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
+use crate::tools::{Concerned, Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
 
 const NAME: &str = "message";
 
@@ -38,6 +38,11 @@ pub fn said_in_run<'a>(messages: impl Iterator<Item = &'a ChatMessage> + Clone) 
     let calls = calls.filter(|call| call.name == NAME && taken.contains(&&call.id));
     let content = |arguments: &str| Some(serde_json::from_str::<Arguments>(arguments).ok()?.content.trim().to_owned());
     calls.filter_map(|call| content(&call.arguments)).collect()
+}
+
+/// Whether it is a chat of the owner's: no run of its own, and none whose answers leave for whoever asks a program.
+fn is_owners(chat: &Conversation) -> bool {
+    chat.kind != ConversationKind::Run && chat.audience != Audience::Strangers
 }
 
 /// Keeps what is to be told until its chat is free.
@@ -69,7 +74,7 @@ impl Message {
             return Ok(None);
         };
         let found = self.store.conversation(&id).await.map_err(trouble)?;
-        match found.filter(|chat| chat.kind != ConversationKind::Run) {
+        match found.filter(is_owners) {
             Some(_) => Ok(Some(id)),
             None => Err(sentence!("the owner has no chat `{}`; leave `chat_id` out for this one", echoed(id))),
         }
@@ -104,6 +109,19 @@ impl Tool for Message {
     /// The same text of the same turn is one message.
     fn is_repeatable(&self) -> bool {
         true
+    }
+
+    async fn concerns(&self, arguments: &Value, conversation: Option<&ConversationId>) -> Concerned {
+        let id = arguments["chat_id"].as_str().map(str::trim).filter(|id| !id.is_empty()).map(ConversationId::new);
+        let Some(id) = id.filter(|id| Some(id) != conversation) else {
+            return Concerned::InArguments;
+        };
+        let found = self.store.conversation(&id).await.ok().flatten().filter(is_owners);
+        match found.map(|chat| (chat.audience, chat.title)) {
+            Some((Audience::Owner, title)) => Concerned::Words(format!("to your chat {id}: {title}")),
+            Some((_, title)) => Concerned::SentTo(format!("to the chat {id}, which others read too: {title}")),
+            None => Concerned::Words("you have no such chat".to_owned()),
+        }
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

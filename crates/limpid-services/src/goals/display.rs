@@ -37,6 +37,35 @@ pub fn goals_text(goals: &Goals) -> String {
     goals.history().iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
+/// What a change does to goals and steps that are there, each named by its own words and not by its number alone; of one that does
+/// nothing to them, which goal is shown.
+pub(super) fn change_text(before: &Goals, after: &Goals) -> String {
+    let becomes = |was: String, now: String| if was == now { was } else { format!("{was}, becomes {now}") };
+    let mut said = Vec::new();
+    for goal in before.history() {
+        let now = after.history().iter().find(|now| now.id() == goal.id()).unwrap_or(goal);
+        if now == goal {
+            continue;
+        }
+        let status = becomes(goal.status().to_string(), now.status().to_string());
+        said.push(format!("goal {}, {}: {status}", goal.id(), goal.description()));
+        for step in goal.checkpoints() {
+            let now = now.checkpoints().iter().find(|now| now.id == step.id).unwrap_or(step);
+            if now != step {
+                let status = becomes(step.status.to_string(), now.status.to_string());
+                said.push(format!("its step {}, {}: {status}", step.id, step.description));
+            }
+        }
+    }
+    match (said.is_empty(), before.shown()) {
+        (false, _) => said.join("; "),
+        (true, Some(goal)) => {
+            format!("changes nothing of goal {}, {}: {}", goal.id(), goal.description(), goal.status())
+        }
+        (true, None) => "no goal is worked on".to_owned(),
+    }
+}
+
 /// A step on one line.
 pub fn step_text(step: &Checkpoint) -> String {
     let mark = match step.status {

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use limpid_core::goal::{ArtifactAction, ArtifactKind, CheckpointStatus, GoalAuthor, GoalError, GoalManager, Priority};
 use limpid_core::policy::Effect;
-use limpid_core::{Labelled, Sentence, ToolClass, goal};
+use limpid_core::{ConversationId, Labelled, Sentence, ToolClass, goal};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::goals::{Cause, Goals};
-use crate::tools::{Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
+use crate::tools::{Concerned, Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
 
 /// The group of the tools that change goals.
 pub const GOAL_TOOLS: &str = "goals";
@@ -80,6 +80,17 @@ impl<A: Act> Tool for GoalTool<A> {
 
     fn is_repeatable(&self) -> bool {
         true
+    }
+
+    async fn concerns(&self, arguments: &Value, conversation: Option<&ConversationId>) -> Concerned {
+        // Which goal is shown, and what a step's number stands for, a conversation says alone.
+        let Some(conversation) = conversation else { return Concerned::NotSaid };
+        // What cannot be read is refused by its own error.
+        let Ok(act) = read_arguments::<A>(arguments.clone()) else { return Concerned::InArguments };
+        Concerned::found(
+            self.goals.in_words(conversation, |manager| act.act(manager)).await,
+            "goals that cannot be read",
+        )
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

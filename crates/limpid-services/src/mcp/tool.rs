@@ -5,9 +5,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use limpid_config::{McpEffect, McpServerConfig};
 use limpid_core::policy::{Destination, Effect};
-use limpid_core::{Labelled, Sentence, ToolClass, sentence};
+use limpid_core::{ConversationId, Labelled, Sentence, ToolClass, sentence};
 use limpid_mcp::PATIENCE;
-use limpid_tools::{Tool, ToolContext};
+use limpid_tools::{Concerned, Tool, ToolContext};
 use serde_json::{Map, Value};
 
 use crate::mcp::record::ToolText;
@@ -99,6 +99,11 @@ impl Tool for McpTool {
         // The server may have to be started first; each question has the time that the settings give it, in which that is not
         // counted which the owner takes to answer a question of the server's.
         Some(Duration::from_secs(u64::from(self.seconds) * 3) + PATIENCE)
+    }
+
+    /// What a number stands for at its server is for that to say.
+    async fn concerns(&self, _: &Value, _: Option<&ConversationId>) -> Concerned {
+        Concerned::InArguments
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

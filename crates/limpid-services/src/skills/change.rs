@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use limpid_prompt::inputs::SkillSource;
+use limpid_prompt::registry::RegisteredPrompt;
 use limpid_prompt::skill::{Draft, create, parse, update};
 use limpid_store::{NewSkillEvent, SkillEvent, SkillEventId, SkillEventKind, SkillVersion};
 
@@ -255,6 +256,14 @@ impl Skills {
             name: name.to_owned(),
             advice: "`limpid skill list` lists them".to_owned(),
         })
+    }
+
+    /// What the owner is told of the skill that a call names, and its whole text.
+    pub(super) async fn in_words(&self, name: &str) -> Option<(String, String)> {
+        let known = self.known(name, self.host.now_ms()).await.ok()?;
+        let text = self.folder_of(&known).ok()?.text()?;
+        let description = known.prompt.as_ref().and_then(RegisteredPrompt::description).unwrap_or_default();
+        Some((format!("skill {}, {}: {description}", known.name, known.status.as_str()), text))
     }
 
     /// The files of a skill as they stand.

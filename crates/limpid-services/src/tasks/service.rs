@@ -12,7 +12,7 @@ use limpid_store::{Listed, Store, StoreError, Task};
 use crate::error::AgentError;
 use crate::host::Host;
 use crate::tasks::display::lasting_words;
-use crate::tasks::request::{TaskChange, TaskRequest};
+use crate::tasks::request::{TaskChange, TaskRequest, When};
 use crate::tasks::requester::Requester;
 use crate::tasks::stood::Stood;
 use crate::timers::SchedulerWaker;
@@ -100,6 +100,24 @@ impl Tasks {
                 format!("task {}, {status}, due {when}: {what}", task.id)
             }
             Err(_) => "a task that is not there".to_owned(),
+        }
+    }
+
+    /// What the owner is told of a change: made of the very task that it would leave, so that it says no other time or clock.
+    pub(crate) async fn change_in_words(&self, id: &str, change: &TaskChange) -> String {
+        let (owner, before) = (Requester::owner(&self.host), self.in_words(id).await);
+        let Ok(task) = self.find_as(&owner, id).await else { return before };
+        let mut changed = task.clone();
+        let due = match (change.apply(&mut changed, &owner), &change.when) {
+            (Err(_), _) => None,
+            // What is so long after a yes has no moment before that.
+            (Ok(()), Some(when @ When::In(_))) => when.in_words(None, &owner),
+            (Ok(()), _) if changed.new.trigger == task.new.trigger && changed.new.zone == task.new.zone => None,
+            (Ok(()), _) => Some(lasting_words(&changed.new.trigger, &changed.new.zone, &owner.zone)),
+        };
+        match due {
+            Some(due) => format!("from now on due {due}; before, {before}"),
+            None => format!("changes {before}"),
         }
     }
 

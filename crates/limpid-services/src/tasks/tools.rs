@@ -8,7 +8,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use limpid_core::policy::Effect;
 use limpid_core::task::{TaskKind, TaskStatus, Trigger};
-use limpid_core::{Labelled, Sentence, ToolClass, sentence};
+use limpid_core::{ConversationId, Labelled, Sentence, ToolClass, sentence};
 use limpid_store::Task;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -20,7 +20,7 @@ use call::{NOT_SERVED, TIMES, due, key, local, one_of, requester};
 use crate::tasks::request::{TaskRequest, When};
 use crate::tasks::requester::{Requester, zone_of};
 use crate::tasks::service::Tasks;
-use crate::tools::{Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
+use crate::tools::{Concerned, Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
 
 /// The tools, in the order in which they are declared.
 pub fn tools(of: &Tasks) -> Vec<Arc<dyn Tool>> {
@@ -84,10 +84,10 @@ impl Tool for Schedule {
         arguments.request()?.check(&Requester::owner(&self.tasks.host)).map(drop).map_err(trouble)
     }
 
-    async fn concerns(&self, arguments: &Value) -> Option<String> {
-        let arguments: ScheduleArguments = read_arguments(arguments.clone()).ok()?;
-        let request = arguments.request().ok()?;
-        due(&request.when, request.zone.as_deref(), &self.tasks)
+    async fn concerns(&self, arguments: &Value, _: Option<&ConversationId>) -> Concerned {
+        let request = read_arguments(arguments.clone()).and_then(ScheduleArguments::request);
+        let due = request.ok().and_then(|request| due(&request.when, request.zone.as_deref(), &self.tasks));
+        Concerned::found(due, "due at no time that there is")
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
@@ -219,8 +219,8 @@ impl Tool for Cancel {
         false
     }
 
-    async fn concerns(&self, arguments: &Value) -> Option<String> {
-        Some(self.tasks.in_words(arguments["task_id"].as_str()?).await)
+    async fn concerns(&self, arguments: &Value, _: Option<&ConversationId>) -> Concerned {
+        Concerned::Words(self.tasks.in_words(arguments["task_id"].as_str().unwrap_or_default()).await)
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

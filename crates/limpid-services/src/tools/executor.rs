@@ -7,7 +7,7 @@ use std::time::Duration;
 use limpid_config::{Ids, Live, hex};
 use limpid_core::policy::{Effect, FileChange, PathFacts, Verdict};
 use limpid_core::{Labelled, Sentence, ToolCall, Trust, sentence};
-use limpid_tools::{StrangersProgram, Tool, ToolContext, check_arguments, echoed};
+use limpid_tools::{Concerned, StrangersProgram, Tool, ToolContext, check_arguments, echoed};
 use limpid_turn::{PlannedCall, ToolOutcome, Why};
 use serde_json::Value;
 
@@ -178,7 +178,18 @@ impl TurnToolExecutor {
         }
         let mut facts = self.policy.facts(&*tool, &arguments);
         facts.bind(&tool.looked_up(&arguments).await);
-        facts.about = tool.concerns(&arguments).await.or_else(|| self.policy.behind_links(&facts));
+        let concerned = tool.concerns(&arguments, context.conversation.as_ref()).await;
+        if concerned == Concerned::NotSaid && facts.changes_what_is_there() {
+            let name = context.words(&call.name);
+            return Decision::Refused(sentence!(
+                "`{}` does not say what it would change, so it does not run; this is a defect of it, please report it",
+                name
+            ));
+        }
+        if matches!(concerned, Concerned::SentTo(_)) {
+            facts.effect = Effect::Send;
+        }
+        facts.about = concerned.into_words().or_else(|| self.policy.behind_links(&facts));
         self.know_own_files(&mut facts, context).await;
         facts.know_drawn_files(&*tool, &arguments, context, &self.policy);
         let mut verdict = self.policy.verdict(&*tool, &facts, context);

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use limpid_core::policy::{Destination, Effect};
-use limpid_core::{Labelled, Sentence, ToolClass};
+use limpid_core::{ConversationId, Labelled, Sentence, ToolClass};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{Buses, SpiClock, apart, bytes, confirmed, hex, trouble, within};
-use crate::{Tool, ToolContext, read_arguments, schema_of};
+use crate::{Concerned, Tool, ToolContext, read_arguments, schema_of};
 
 /// Bytes of one transfer.
 const MOST: usize = 4096;
@@ -88,6 +88,10 @@ impl Tool for Spi {
 
     fn destination(&self, arguments: &Value) -> Option<Destination> {
         Some(Destination::Place(file(arguments.get("device")?.as_str()?)))
+    }
+
+    async fn concerns(&self, _: &Value, _: Option<&ConversationId>) -> Concerned {
+        Concerned::InArguments
     }
 
     async fn run(&self, _: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

@@ -38,6 +38,7 @@ mod moved_goals;
 #[cfg(unix)]
 mod named_agent;
 mod named_by_number;
+mod named_by_place;
 mod names_of_files;
 mod notes_in_projects;
 pub(crate) mod obedient;

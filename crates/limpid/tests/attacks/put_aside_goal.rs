@@ -18,7 +18,8 @@ async fn with_a_strangers_goal() -> Attack {
     let attack = Attack::new(reads, |_| orders, |_| page(MARK)).await;
     attack.world.write("workspace/notes.md", "green tea\n");
     attack.world.done(&["chat", "--mode", "developer", &format!("read {}/", attack.web.url)]).await;
-    for draft in ["1", "2"] {
+    // The step is asked about again, since by then there is a goal that it would be one of.
+    for draft in ["1", "2", "2"] {
         attack.world.done(&["draft", "approve", draft]).await;
     }
     attack

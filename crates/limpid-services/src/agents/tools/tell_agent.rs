@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use limpid_core::{AgentId, Labelled, Sentence, sentence};
-use limpid_tools::{Tool, ToolContext, read_arguments};
+use limpid_core::{AgentId, ConversationId, Labelled, Sentence, sentence};
+use limpid_tools::{Concerned, Tool, ToolContext, read_arguments};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -31,12 +31,11 @@ impl Tool for TellAgent {
         Some(AT_ONCE)
     }
 
-    async fn concerns(&self, arguments: &Value) -> Option<String> {
-        let id = AgentId(arguments["id"].as_i64()?);
-        Some(match self.0.store().agent(id).await.ok()? {
-            Some(agent) => format!("agent {}, {}: {}", id.0, agent.new.label, agent.new.task),
-            None => "there is no such agent".to_owned(),
-        })
+    async fn concerns(&self, arguments: &Value, _: Option<&ConversationId>) -> Concerned {
+        let id = AgentId(arguments["id"].as_i64().unwrap_or_default());
+        let agent = self.0.store().agent(id).await.ok().flatten();
+        let words = agent.map(|agent| format!("agent {}, {}: {}", id.0, agent.new.label, agent.new.task));
+        Concerned::found(words, "there is no such agent")
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

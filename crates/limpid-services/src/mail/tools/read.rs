@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use limpid_channels::mail::Mail;
 use limpid_core::inbox::Source;
 use limpid_core::policy::Effect;
-use limpid_core::{Labelled, Sentence, sentence};
+use limpid_core::{ConversationId, Labelled, Sentence, sentence};
 use limpid_store::ItemId;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::mail::service::MailAccounts;
 use crate::mail::tools::reading::{self, Named, named, reads_mail, when};
-use crate::tools::{Tool, ToolContext, echoed, read_arguments, trouble};
+use crate::tools::{Concerned, Tool, ToolContext, echoed, read_arguments, trouble};
 
 /// Reads one message. It stays unread on the server unless the call says otherwise.
 pub(crate) struct ReadEmail {
@@ -40,6 +40,18 @@ impl Tool for ReadEmail {
 
     fn is_steady(&self, arguments: &Value) -> bool {
         self.effect(arguments) == Effect::Look
+    }
+
+    async fn looked_up(&self, arguments: &Value) -> Vec<String> {
+        // The same number is another letter once the server has numbered its letters anew.
+        reading::bound(&self.mail, arguments).await
+    }
+
+    async fn concerns(&self, arguments: &Value, _: Option<&ConversationId>) -> Concerned {
+        if self.effect(arguments) == Effect::Look {
+            return Concerned::InArguments;
+        }
+        Concerned::found(reading::in_words(&self.mail, arguments).await, "a letter that was not read here yet")
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

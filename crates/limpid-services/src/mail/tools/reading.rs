@@ -5,6 +5,7 @@ use limpid_channels::mail::MailId;
 use limpid_core::inbox::Source;
 use limpid_core::{Sentence, sentence};
 use limpid_store::{ItemFilter, ItemId, MailUid};
+use serde_json::Value;
 
 use crate::mail::service::MailAccounts;
 use crate::tools::{ToolContext, echoed, trouble};
@@ -28,6 +29,38 @@ pub(super) async fn named(mail: &MailAccounts, account: &str, id: &str) -> Resul
         return Err(sentence!("{} was never read; call check_email first", echoed(account)));
     };
     Ok(Named::OnServer(MailId { validity: mark.validity, uid }))
+}
+
+/// The account and the message that a call names by `account` and `id`.
+async fn named_by(mail: &MailAccounts, arguments: &Value) -> Option<(String, Named)> {
+    let account = mail.address(arguments["account"].as_str()).ok()?;
+    let found = named(mail, &account, arguments["id"].as_str()?).await.ok()?;
+    Some((account, found))
+}
+
+/// What a yes to a call is bound to that names a message.
+pub(super) async fn bound(mail: &MailAccounts, arguments: &Value) -> Vec<String> {
+    match named_by(mail, arguments).await {
+        Some((_, Named::OnServer(id))) => vec![format!("letter {} of {}", id.uid, id.validity)],
+        Some((_, Named::Kept(_))) | None => Vec::new(),
+    }
+}
+
+/// What the owner is told of the message that a call names, as it came in; none of one that is not known here.
+pub(super) async fn in_words(mail: &MailAccounts, arguments: &Value) -> Option<String> {
+    let (account, named) = named_by(mail, arguments).await?;
+    let item = match named {
+        Named::Kept(id) => mail.store.item(id).await.ok()?,
+        Named::OnServer(id) => {
+            let source = Some(Source::Mail);
+            let filter =
+                ItemFilter { source, account: Some(account.clone()), uids: vec![id.uid], ..ItemFilter::default() };
+            let is_it = |uid: MailUid| uid.uid == id.uid && uid.validity == id.validity;
+            mail.store.items(filter).await.ok()?.rows.into_iter().find(|item| item.new.uid.is_some_and(is_it))
+        }
+    };
+    let new = item.filter(|item| item.new.source == Source::Mail)?.new;
+    Some(format!("a letter to {account} from {}: {}", new.sender, new.title))
 }
 
 /// Says that a call shows messages.

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use crate::mail::service::MailAccounts;
 use crate::mail::tools::compose::{answered, message_id, send};
 use crate::mail::tools::group::{GROUP, SENDS, TIME};
-use crate::mail::tools::reading::{Named, named};
+use crate::mail::tools::reading::{self, Named, named};
 use crate::mail::tools::sending::{destination, sendable, texts};
 use crate::tools::{Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
 
@@ -80,12 +80,7 @@ impl Tool for ReplyEmail {
 
     async fn looked_up(&self, arguments: &Value) -> Vec<String> {
         // The same number is another letter once the server has numbered its letters anew.
-        let (account, id) = (arguments["account"].as_str(), arguments["id"].as_str().unwrap_or_default());
-        let Ok(account) = self.mail.address(account) else { return Vec::new() };
-        match named(&self.mail, &account, id).await {
-            Ok(Named::OnServer(id)) => vec![format!("letter {} of {}", id.uid, id.validity)],
-            Ok(Named::Kept(_)) | Err(_) => Vec::new(),
-        }
+        reading::bound(&self.mail, arguments).await
     }
 
     fn marks_send_state(&self) -> bool {

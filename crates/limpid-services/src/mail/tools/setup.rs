@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use limpid_channels::mail::address;
 use limpid_core::policy::Effect;
-use limpid_core::{Labelled, Sentence, ToolClass, sentence};
+use limpid_core::{ConversationId, Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use crate::mail::service::MailAccounts;
 use crate::mail::settings::{AccountSettings, ServerSettings};
 use crate::mail::tools::group::GROUP;
-use crate::tools::{Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
+use crate::tools::{Concerned, Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
 
 /// Prepares a mail account.
 pub(crate) struct SetupEmail {
@@ -57,6 +57,11 @@ impl Tool for SetupEmail {
 
     fn is_available(&self) -> bool {
         self.mail.is_on()
+    }
+
+    /// An account that is there stays as it is.
+    async fn concerns(&self, _: &Value, _: Option<&ConversationId>) -> Concerned {
+        Concerned::InArguments
     }
 
     async fn run(&self, _: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

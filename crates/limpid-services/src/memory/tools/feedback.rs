@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use limpid_core::policy::Effect;
-use limpid_core::{Labelled, Sentence, ToolClass, sentence};
-use limpid_tools::{Tool, ToolContext, read_arguments, schema_of};
+use limpid_core::{ConversationId, Labelled, Sentence, ToolClass, sentence};
+use limpid_tools::{Concerned, Tool, ToolContext, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -63,7 +63,7 @@ impl Tool for MemoryFeedback {
         false
     }
 
-    async fn concerns(&self, arguments: &Value) -> Option<String> {
+    async fn concerns(&self, arguments: &Value, _: Option<&ConversationId>) -> Concerned {
         concerns(&**self.writer.database(), &arguments["id"]).await
     }
 

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use limpid_core::policy::Effect;
-use limpid_core::{Labelled, Sentence, ToolClass};
-use limpid_tools::{Tool, ToolContext, read_arguments, schema_of};
+use limpid_core::{ConversationId, Labelled, Sentence, ToolClass};
+use limpid_tools::{Concerned, Tool, ToolContext, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -58,7 +58,7 @@ impl Tool for MemoryUpdate {
         true
     }
 
-    async fn concerns(&self, arguments: &Value) -> Option<String> {
+    async fn concerns(&self, arguments: &Value, _: Option<&ConversationId>) -> Concerned {
         concerns(&**self.writer.database(), &arguments["id"]).await
     }
 

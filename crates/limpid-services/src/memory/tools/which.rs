@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use limpid_core::memory::Memory;
 use limpid_core::{MemoryId, Sentence};
 use limpid_store::{MemoryRef, Store};
+use limpid_tools::Concerned;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 use serde_json::Value;
@@ -39,18 +40,21 @@ impl Which {
 }
 
 /// What the owner is told of the memory that an argument names, by its number or its key.
-pub(super) async fn concerns(store: &dyn Store, argument: &Value) -> Option<String> {
-    let which = Which::deserialize(argument).ok()?.find(store).await.ok()?;
-    Some(match store.memory(&which).await.ok()? {
-        Some(memory) => in_words(&memory),
-        None => "there is no such memory".to_owned(),
-    })
+pub(super) async fn concerns(store: &dyn Store, argument: &Value) -> Concerned {
+    let found = async {
+        let which = Which::deserialize(argument).ok()?.find(store).await.ok()?;
+        store.memory(&which).await.ok()?
+    };
+    Concerned::found(found.await.as_ref().map(in_words), "there is no such memory")
 }
 
-/// What the owner is told of the memory that a call would write over; none where it would make a new one.
-pub(super) async fn written_over(store: &dyn Store, key: &Value) -> Option<String> {
-    let memory = store.memory(&MemoryRef::from(key.as_str()?)).await.ok()??;
-    Some(in_words(&memory))
+/// What the owner is told of the memory that a call would write over, if it makes no new one.
+pub(super) async fn written_over(store: &dyn Store, key: &Value) -> Concerned {
+    let key = MemoryRef::from(key.as_str().unwrap_or_default());
+    match store.memory(&key).await {
+        Ok(Some(memory)) => Concerned::Words(in_words(&memory)),
+        Ok(None) | Err(_) => Concerned::InArguments,
+    }
 }
 
 fn in_words(memory: &Memory) -> String {

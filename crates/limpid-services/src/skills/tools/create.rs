@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use limpid_core::policy::Effect;
-use limpid_core::{Labelled, Sentence, ToolClass, sentence};
+use limpid_core::{ConversationId, Labelled, Sentence, ToolClass, sentence};
 use limpid_prompt::skill::Draft;
-use limpid_tools::{Tool, ToolContext, read_arguments, schema_of};
+use limpid_tools::{Concerned, Tool, ToolContext, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -64,6 +64,11 @@ impl Tool for CreateSkill {
 
     fn is_repeatable(&self) -> bool {
         true
+    }
+
+    /// One that is there is never written over.
+    async fn concerns(&self, _: &Value, _: Option<&ConversationId>) -> Concerned {
+        Concerned::InArguments
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

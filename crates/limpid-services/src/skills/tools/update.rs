@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use limpid_core::policy::Effect;
-use limpid_core::{Labelled, Sentence, ToolClass};
+use limpid_core::{ConversationId, Labelled, Sentence, ToolClass};
 use limpid_prompt::skill::Draft;
-use limpid_tools::{Tool, ToolContext, read_arguments, schema_of};
+use limpid_tools::{Concerned, Tool, ToolContext, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -61,6 +61,16 @@ impl Tool for UpdateSkill {
 
     fn is_repeatable(&self) -> bool {
         true
+    }
+
+    async fn looked_up(&self, arguments: &Value) -> Vec<String> {
+        let stands = self.skills.in_words(arguments["name"].as_str().unwrap_or_default()).await;
+        stands.map(|(_, text)| text).into_iter().collect()
+    }
+
+    async fn concerns(&self, arguments: &Value, _: Option<&ConversationId>) -> Concerned {
+        let stands = self.skills.in_words(arguments["name"].as_str().unwrap_or_default()).await;
+        Concerned::found(stands.map(|(words, _)| words), "there is no such skill")
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use limpid_core::policy::Effect;
 use limpid_core::task::{TaskKind, Trigger};
-use limpid_core::{Labelled, Sentence, ToolClass, Trust, sentence};
+use limpid_core::{ConversationId, Labelled, Sentence, ToolClass, Trust, sentence};
 use limpid_store::Task;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -13,7 +13,7 @@ use crate::tasks::request::{TaskChange, TaskRequest, When};
 use crate::tasks::requester::{Requester, zone_of};
 use crate::tasks::service::Tasks;
 use crate::tasks::tools::call::{self, GROUP, NOT_SERVED, key, local, one_of, requester};
-use crate::tools::{Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
+use crate::tools::{Concerned, Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
 
 /// The tool that runs commands.
 const EXEC: &str = "exec";
@@ -99,37 +99,52 @@ impl Cron {
     }
 
     async fn update(&self, id: &str, arguments: Arguments, context: &ToolContext) -> Result<Labelled<Value>, Sentence> {
-        let when = match times(&arguments).count() {
-            0 => None,
-            _ => Some(one_of(times(&arguments), TIMES)?),
-        };
         let kind = self.tasks.find_as(&requester(context), id).await.map_err(trouble)?.new.kind;
         let requester = match kind {
             TaskKind::Command => of_command(context)?,
             _ => requester(context),
         };
-        let (message, command) = (given(arguments.message), given(arguments.command));
-        // A command is changed by naming one, and never by a message, which nobody asks the owner about.
-        let (description, prompt) = match (kind, command) {
-            (TaskKind::Command, command) => (message, command),
-            (TaskKind::Agent | TaskKind::Reminder, None) => (None, message),
-            (TaskKind::Agent | TaskKind::Reminder, Some(_)) => {
-                return Err(sentence!("job {} runs no command; remove it and add one that does", echoed(id)));
-            }
-        };
-        let kind = match (kind, arguments.deliver) {
-            (TaskKind::Command, Some(false)) => return Err(SENDS_OUTPUT.into()),
-            (TaskKind::Command, _) | (_, None) => None,
-            (_, Some(true)) => Some(TaskKind::Reminder),
-            (_, Some(false)) => Some(TaskKind::Agent),
-        };
-        let change = TaskChange { description, prompt, kind, when, zone: given(arguments.tz), missed: None };
-        if change == TaskChange::default() {
-            return Err("nothing to change: give a message, a command, deliver, tz or a time".into());
-        }
+        let change = change(id, kind, arguments)?;
         let task = self.tasks.change_as(&requester, id, change).await.map_err(trouble)?;
         Ok(self.made(&task, &requester))
     }
+
+    /// What the owner is told of an update.
+    async fn update_in_words(&self, id: &str, arguments: Arguments) -> String {
+        let kind = self.tasks.find_as(&Requester::owner(&self.tasks.host), id).await.map(|task| task.new.kind);
+        match kind.map(|kind| change(id, kind, arguments)) {
+            Ok(Ok(change)) => self.tasks.change_in_words(id, &change).await,
+            Ok(Err(_)) | Err(_) => format!("changes {}", self.tasks.in_words(id).await),
+        }
+    }
+}
+
+/// What an update asks for, of a job of a kind.
+fn change(id: &str, kind: TaskKind, arguments: Arguments) -> Result<TaskChange, Sentence> {
+    let when = match times(&arguments).count() {
+        0 => None,
+        _ => Some(one_of(times(&arguments), TIMES)?),
+    };
+    let (message, command) = (given(arguments.message), given(arguments.command));
+    // A command is changed by naming one, and never by a message, which nobody asks the owner about.
+    let (description, prompt) = match (kind, command) {
+        (TaskKind::Command, command) => (message, command),
+        (TaskKind::Agent | TaskKind::Reminder, None) => (None, message),
+        (TaskKind::Agent | TaskKind::Reminder, Some(_)) => {
+            return Err(sentence!("job {} runs no command; remove it and add one that does", echoed(id)));
+        }
+    };
+    let kind = match (kind, arguments.deliver) {
+        (TaskKind::Command, Some(false)) => return Err(SENDS_OUTPUT.into()),
+        (TaskKind::Command, _) | (_, None) => None,
+        (_, Some(true)) => Some(TaskKind::Reminder),
+        (_, Some(false)) => Some(TaskKind::Agent),
+    };
+    let change = TaskChange { description, prompt, kind, when, zone: given(arguments.tz), missed: None };
+    if change == TaskChange::default() {
+        return Err("nothing to change: give a message, a command, deliver, tz or a time".into());
+    }
+    Ok(change)
 }
 
 /// Who plans a command: it is run as any program that a stranger's text led to, in the view that such programs have.
@@ -227,26 +242,23 @@ impl Tool for Cron {
         true
     }
 
-    async fn concerns(&self, arguments: &Value) -> Option<String> {
-        let arguments: Arguments = read_arguments(arguments.clone()).ok()?;
-        let when = one_of(times(&arguments), TIMES).ok();
-        let due = when.and_then(|when| call::due(&when, given(arguments.tz.clone()).as_deref(), &self.tasks));
-        let job = match given(arguments.job_id) {
-            Some(id) if arguments.action != Action::Add => Some(self.tasks.in_words(&id).await),
-            _ => None,
-        };
-        match (arguments.action, job) {
-            (Action::Add, _) => due,
-            (Action::Update, Some(job)) => Some(match (due, given(arguments.tz)) {
-                (Some(due), _) => format!("from now on {due}; before, {job}"),
-                (None, Some(zone)) => format!("from now on by the clock of {zone}; before, {job}"),
-                (None, None) => format!("changes {job}"),
-            }),
-            (Action::Remove, Some(job)) => Some(format!("removes {job}")),
-            (Action::Enable, Some(job)) => Some(format!("switches on {job}")),
-            (Action::Disable, Some(job)) => Some(format!("switches off {job}")),
-            (Action::List | Action::Get, _) | (_, None) => None,
-        }
+    async fn concerns(&self, arguments: &Value, _: Option<&ConversationId>) -> Concerned {
+        // What cannot be read is refused by its own error.
+        let Ok(arguments) = read_arguments::<Arguments>(arguments.clone()) else { return Concerned::InArguments };
+        let id = given(arguments.job_id.clone()).unwrap_or_default();
+        let job = async || self.tasks.in_words(&id).await;
+        Concerned::Words(match arguments.action {
+            Action::List | Action::Get => return Concerned::InArguments,
+            Action::Add => {
+                let when = one_of(times(&arguments), TIMES).ok();
+                let due = when.and_then(|when| call::due(&when, given(arguments.tz).as_deref(), &self.tasks));
+                return Concerned::found(due, "due at no time that there is");
+            }
+            Action::Update => self.update_in_words(&id, arguments).await,
+            Action::Remove => format!("removes {}", job().await),
+            Action::Enable => format!("switches on {}", job().await),
+            Action::Disable => format!("switches off {}", job().await),
+        })
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

@@ -111,21 +111,29 @@ async fn a_question_about_a_job_says_when_it_is_due_in_words_that_last() {
         json!({ "action": "add", "message": "drink", "every_seconds": 5400 }),
         json!({ "action": "add", "message": "drink", "every_seconds": 5 }),
         json!({ "action": "update", "job_id": "1", "every_seconds": 3600 }),
+        json!({ "action": "update", "job_id": "1", "cron_expr": "0 9 * * *" }),
+        json!({ "action": "update", "job_id": "1", "cron_expr": "0 9 * * *", "tz": "Asia/Tokyo" }),
+        json!({ "action": "update", "job_id": "1", "at_seconds": 3600 }),
         json!({ "action": "update", "job_id": "1", "tz": "Asia/Tokyo" }),
+        json!({ "action": "update", "job_id": "1", "message": "eat" }),
         json!({ "action": "remove", "job_id": "1", "every_seconds": 86400 }),
         json!({ "action": "disable", "job_id": "1", "every_seconds": 3600 }),
         json!({ "action": "add", "job_id": "1", "message": "drink", "every_seconds": 600 }),
         json!({ "action": "remove", "job_id": "7" }),
     ] {
-        told.push(cron.concerns(&call).await.unwrap_or_default());
+        told.push(cron.concerns(&call, None).await.into_words().unwrap_or_default());
     }
     insta::assert_snapshot!(told.join("\n"), @"
     due on Mon at 9:00 (Europe/Berlin)
     due once, 1 hour after your yes
     due every 90 minutes
-
+    due at no time that there is
     from now on due every hour; before, task 1, pending, due on Mon at 9:00 (Europe/Berlin): drink
-    from now on by the clock of Asia/Tokyo; before, task 1, pending, due on Mon at 9:00 (Europe/Berlin): drink
+    from now on due daily at 9:00 (Europe/Berlin); before, task 1, pending, due on Mon at 9:00 (Europe/Berlin): drink
+    from now on due daily at 9:00 (Asia/Tokyo); before, task 1, pending, due on Mon at 9:00 (Europe/Berlin): drink
+    from now on due once, 1 hour after your yes; before, task 1, pending, due on Mon at 9:00 (Europe/Berlin): drink
+    from now on due on Mon at 9:00 (Asia/Tokyo); before, task 1, pending, due on Mon at 9:00 (Europe/Berlin): drink
+    changes task 1, pending, due on Mon at 9:00 (Europe/Berlin): drink
     removes task 1, pending, due on Mon at 9:00 (Europe/Berlin): drink
     switches off task 1, pending, due on Mon at 9:00 (Europe/Berlin): drink
     due every 10 minutes
@@ -136,8 +144,8 @@ async fn a_question_about_a_job_says_when_it_is_due_in_words_that_last() {
     for (time, words) in [
         ("2036-07-01T09:00", Some("due once, on Tue 1 Jul 2036 at 07:00 (UTC)")),
         ("2036-07-01T09:00:00Z", Some("due once, on Tue 1 Jul 2036 at 09:00 (UTC)")),
-        ("2016-07-01T09:00:00Z", None),
+        ("2016-07-01T09:00:00Z", Some("due at no time that there is")),
     ] {
-        assert_eq!(schedule.concerns(&at(time)).await.as_deref(), words, "{time}");
+        assert_eq!(schedule.concerns(&at(time), None).await.into_words().as_deref(), words, "{time}");
     }
 }

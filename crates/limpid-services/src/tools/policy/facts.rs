@@ -71,6 +71,12 @@ impl CallFacts {
         }
     }
 
+    /// Whether it changes something by a number, a key or a place, which another one may have by the time it runs. Files and
+    /// programs are bound by their bytes.
+    pub(crate) fn changes_what_is_there(&self) -> bool {
+        matches!(self.effect, Effect::ChangeOwned | Effect::Mailbox | Effect::Plan | Effect::ChangeSelf)
+    }
+
     /// Binds an approval to more than the call itself says.
     pub(crate) fn bind(&mut self, looked_up: &[String]) {
         for text in looked_up {
