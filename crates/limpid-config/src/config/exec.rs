@@ -54,7 +54,7 @@ pub struct ExecFolder {
     #[serde(deserialize_with = "absolute_one")]
     pub folder: PathBuf,
     /// Names of programs that run there without a question also after a stranger's text was read, in a folder of somebody
-    /// else's: they have no network, see nothing of yours, and write only where strangers' text is.
+    /// else's: they have no network, see nothing of yours, and write nothing but their own scratch.
     #[serde(default, deserialize_with = "program_names")]
     pub programs: Vec<String>,
     /// Seconds, in place of the usual ones.

@@ -58,8 +58,8 @@ pub struct ToolPolicy {
     paths: PathResolver,
     /// The folders, some of which have names of ours.
     folders: FilesConfig,
-    /// Whether programs of a stranger's folder run without a question by the owner's settings: these lay code where strangers' text is
-    /// kept, so the model may, too.
+    /// Whether programs of a stranger's folder run without a question by the owner's settings: the model lays code where strangers' text
+    /// is kept unasked then, so that these can try it.
     leaves_code: bool,
     is_research: bool,
     /// Whether answers leave for whoever asks, so that no tool looks at what is the owner's.

@@ -10,6 +10,7 @@ use axum::{Form, Json, Router};
 use limpid_config::{Config, Setting, SettingKind};
 use limpid_prompt::shown::{shown, shown_line};
 use limpid_runtime::ConversationChoice;
+use limpid_runtime::profiles::PromptFileText;
 use limpid_runtime::settings::needs_restart;
 use limpid_runtime::settings_file::SettingsText;
 use serde::Deserialize;
@@ -88,7 +89,7 @@ impl Known {
         let files = page.agent.prompt_files().list(&page.agent.config().agent.profile).unwrap_or_default();
         let soul = files.into_iter().find(|(file, _)| file.identity() == Some("soul"));
         let own_soul =
-            soul.filter(|(_, said)| said.as_ref().is_ok_and(|said| said.is_own())).map(|(file, _)| file.path);
+            soul.filter(|(_, said)| said.as_ref().is_ok_and(PromptFileText::is_own)).map(|(file, _)| file.path);
         Self { profiles: named(page, "/profile ").await, modes: named(page, "/mode ").await, own_soul }
     }
 
