@@ -23,11 +23,11 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const ASKS: &str = "> ";
 
 /// Plays a script; its own words are the reason when it fails.
-#[expect(clippy::print_stderr, clippy::print_stdout, reason = "whoever runs the tests is to know what was seen")]
 async fn play(script: &str) {
     play_at(script, Stage::open).await;
 }
 
+#[expect(clippy::print_stderr, clippy::print_stdout, reason = "whoever runs the tests is to know what was seen")]
 async fn play_at(script: &str, open: impl AsyncFnOnce() -> Stage) {
     if PARTS.iter().any(|name| std::env::var_os(name).is_none()) {
         eprintln!("skipped: {PARTS:?} are not set, so {script} was not played");
