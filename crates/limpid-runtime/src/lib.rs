@@ -66,7 +66,9 @@ pub use limpid_services::modes::{FocusChange, ModeState, ModeSwitch};
 pub use limpid_services::notifications::{Notice, Notifier, OpenClient};
 pub use limpid_services::profiles::own_profile_files;
 pub use limpid_services::skills::{ListedSkill, SkillReview, SkillStatus};
-pub use limpid_services::tools::{FileOffer, PathArgument, Started, Tool, ToolCatalog, ToolContext, UnacceptedFile};
+pub use limpid_services::tools::{
+    Concerned, FileOffer, PathArgument, Started, Tool, ToolCatalog, ToolContext, UnacceptedFile,
+};
 pub use limpid_services::{
     deliveries, drafts, error, events, goals, heartbeat, inbox, mail, mcp, models, modes, notifications, profiles,
     settings_file, skills, spending, tasks, tools,

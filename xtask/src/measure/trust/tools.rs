@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use limpid_core::policy::{Destination, Effect};
-use limpid_core::{Labelled, Sentence, ToolClass};
+use limpid_core::{ConversationId, Labelled, Sentence, ToolClass};
 use limpid_runtime::tools::address_of;
-use limpid_runtime::{Tool, ToolContext};
+use limpid_runtime::{Concerned, Tool, ToolContext};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -191,6 +191,11 @@ impl Tool for PlayedTool {
 
     fn schema(&self) -> Map<String, Value> {
         self.tool.schema.clone()
+    }
+
+    async fn concerns(&self, _: &Value, _: Option<&ConversationId>) -> Concerned {
+        // AgentDojo's tools have no way to look up what a number stands for.
+        Concerned::InArguments
     }
 
     fn is_repeatable(&self) -> bool {
