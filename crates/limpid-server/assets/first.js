@@ -15,7 +15,11 @@ async function look() {
   looking = "none" in words.dataset;
   document.querySelector("#connected").toggleAttribute("data-none", looking);
   for (const place of WORDS) document.querySelector(place)?.replaceChildren(...fresh.querySelector(place)?.childNodes ?? []);
-  document.querySelector(LIST).replaceChildren(...fresh.querySelector(LIST).childNodes);
+  // Options that leave a list one by one have another one chosen in it.
+  const [list, now] = [document, fresh].map((page) => page.querySelector(LIST));
+  const chosen = now.value;
+  list.replaceChildren(...now.childNodes);
+  list.value = chosen;
 }
 async function again() {
   await look();

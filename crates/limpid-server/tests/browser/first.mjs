@@ -14,6 +14,7 @@ scenario("a server that begins to listen is seen, with all its models, and one o
   await ask("serve");
   await sees("what is said then", () => text(page, "#connected"), "Using house/large. Nothing is sent until you press Send.");
   is("what can be chosen then", await choices(page), ["house/large", "house/small"]);
+  is("what is chosen then", await page.locator("#model").inputValue(), "house/large");
   is("what the rail says", await text(page, "#rail-model"), "house/large");
   is("what was being typed", await page.locator("#say").inputValue(), "half a sente");
   await page.locator("#model").selectOption("house/small");
