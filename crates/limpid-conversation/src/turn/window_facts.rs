@@ -37,7 +37,12 @@ pub(super) async fn owners_words_for(
     if !calls.iter().any(|planned| planned.call.name == RESEARCH) {
         return Ok(Arc::default());
     }
-    let said = turn.deps.store().typed_and_called(&turn.writer.lease().conversation).await?;
+    // In the conversation of an agent nobody types.
+    let place = match agents::agent_of(turn).await? {
+        Some(agent) => agent.chat,
+        None => turn.writer.lease().conversation.clone(),
+    };
+    let said = turn.deps.store().typed_and_called(&place).await?;
     let typed: Vec<String> = said
         .into_iter()
         .filter_map(|said| match said {

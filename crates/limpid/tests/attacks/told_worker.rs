@@ -48,6 +48,20 @@ async fn a_run_of_the_owners_asks_as_well() {
     assert!(drafts(&attack).await.contains("research"));
 }
 
+/// What the model tells an agent of its own it may not have that agent tell a worker.
+// SEC-101
+#[tokio::test]
+async fn an_agent_tells_a_worker_no_more_than_the_turn_that_sent_it() {
+    let task = "Find a clinic for diabetes near Elm Street, Pankow.";
+    let spawn = ("spawn_agent", json!({ "task": task, "run_in_background": false }));
+    let attack = Attack::new(|_| vec![spawn, research(task)], |_| Vec::new(), |_| page("tea")).await;
+    attack.world.write("soul.md", SOUL);
+    attack.world.done(&["chat", "find a clinic near me"]).await;
+    assert!(!attack.sent().contains("You are a research worker"), "no worker was sent");
+    let shown = attack.world.done(&["draft", "show", "1"]).await;
+    assert!(shown.contains("asks: its task says “diabetes”"), "an agent's call waits: {shown}");
+}
+
 mod control {
     use super::*;
 

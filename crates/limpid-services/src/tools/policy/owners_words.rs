@@ -34,7 +34,8 @@ const PUBLIC: [&str; 16] = [
 
 /// The words of what a window shows of the owner's: what is kept for them, what tools read of theirs, and what was handed in. Not those
 /// that they typed in the conversation, which are given to its work; nor those of prompts and of the language alone. What the model
-/// wrote is made of both and counts as neither.
+/// wrote, and what a run is told to do, may be made of both and counts as neither; but an agent's task stands for the window of whoever
+/// wrote it, which the agent does not see.
 pub fn owners_words(
     inputs: &Inputs,
     in_flight: &[Message],
@@ -44,9 +45,8 @@ pub fn owners_words(
     let (own, public) = split(inputs);
     let results = results(inputs, in_flight, is_public);
     let own: Vec<&str> = own.iter().map(String::as_str).chain(results).collect();
-    let given = inputs.user.iter().filter(|user| user.trust != TrustName::Outside).map(|user| user.text.as_str());
-    let given = typed.iter().map(String::as_str).chain(given).chain(public.iter().map(String::as_str));
-    let given: HashSet<String> = given.flat_map(words).collect();
+    let given = typed.iter().chain(&public);
+    let given: HashSet<String> = given.flat_map(|text| words(text)).collect();
     let of_language = of_language(&own);
     OwnersWords::of(own, |word| given.contains(word) || of_language.contains(word))
 }
@@ -110,7 +110,7 @@ fn of_language(texts: &[&str]) -> HashSet<&'static str> {
 mod tests {
     use limpid_core::policy::Argument;
     use limpid_core::{ToolCall, Trust};
-    use limpid_prompt::inputs::Quoted;
+    use limpid_prompt::inputs::{DelegateInput, Quoted};
 
     use super::*;
 
@@ -125,8 +125,7 @@ mod tests {
     fn words_of_the_owners_are_those_that_they_did_not_type_and_that_not_everybody_has() {
         let soul =
             Some("You are Ada's. She lives in Pankow and has diabetes; she likes to find things near her.".to_owned());
-        let inputs =
-            Inputs { soul, user: Some(Quoted::new("find a clinic near me", TrustName::Owner)), ..Inputs::default() };
+        let inputs = Inputs { soul, ..Inputs::default() };
         let task = "Find a clinic for diabetes near Pankow that she likes; it has to be open.";
         assert_eq!(repeated(&inputs, &[], &[], task), ["diabetes", "pankow", "likes"]);
         assert_eq!(repeated(&inputs, &[], &["what is diabetes?", "who likes Pankow?"], task), [""; 0]);
@@ -135,6 +134,20 @@ mod tests {
         let inputs = Inputs { soul, ..Inputs::default() };
         let task = "Suche eine Klinik in Pankow, die nicht weit von der Wohnung ist und eine Katze nimmt.";
         assert_eq!(repeated(&inputs, &[], &[], task), ["pankow", "katze"]);
+    }
+
+    // SEC-101
+    #[test]
+    fn what_a_run_or_an_agent_is_told_was_typed_by_nobody() {
+        let told = |text: &str| Some(Quoted::new(text, TrustName::Owner));
+        let task = "Find a clinic for diabetes in Pankow.";
+        let memory = Some("Ada has diabetes.".to_owned());
+        let run = Inputs { soul: memory, user: told("Look for clinics for diabetes in Pankow."), ..Inputs::default() };
+        assert_eq!(repeated(&run, &[], &[], task), ["diabetes"]);
+        let text = "Find a clinic for diabetes in Pankow; compare prices.";
+        let delegate = DelegateInput { task: text.to_owned(), ..DelegateInput::by(TrustName::Owner) };
+        let agent = Inputs { user: told(text), delegate, ..Inputs::default() };
+        assert_eq!(repeated(&agent, &[], &["a clinic for me, please"], task), ["diabetes", "pankow"]);
     }
 
     // SEC-101 SEC-100
