@@ -6,16 +6,28 @@ use async_trait::async_trait;
 use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass};
 use limpid_runtime::{Tool, ToolContext};
+use limpid_tools::Stop;
 use serde_json::{Map, Value};
 
 type Runs = dyn Fn() -> Result<Labelled<String>, Sentence> + Send + Sync;
 
 /// A tool `program` that runs a program: it does this each time, and comes to that.
 pub fn program(runs: impl Fn() -> Result<Labelled<String>, Sentence> + Send + Sync + 'static) -> Arc<dyn Tool> {
-    Arc::new(Program(Box::new(runs)))
+    Arc::new(Program { starts: None, runs: Box::new(runs) })
 }
 
-struct Program(Box<Runs>);
+/// The same for a program that starts in this way, and does the rest when an approved one waits for it to end.
+pub fn program_in_the_way(
+    starts: impl Fn() + Send + Sync + 'static,
+    runs: impl Fn() -> Result<Labelled<String>, Sentence> + Send + Sync + 'static,
+) -> Arc<dyn Tool> {
+    Arc::new(Program { starts: Some(Box::new(starts)), runs: Box::new(runs) })
+}
+
+struct Program {
+    starts: Option<Box<dyn Fn() + Send + Sync>>,
+    runs: Box<Runs>,
+}
 
 #[async_trait]
 impl Tool for Program {
@@ -44,6 +56,14 @@ impl Tool for Program {
     }
 
     async fn run(&self, _: &ToolContext, _: Value) -> Result<Labelled<String>, Sentence> {
-        (self.0)()
+        (self.runs)()
+    }
+
+    async fn run_until(&self, _: &ToolContext, _: Value, stop: Stop) -> Result<Labelled<String>, Sentence> {
+        if let Some(starts) = &self.starts {
+            starts();
+            stop.await;
+        }
+        (self.runs)()
     }
 }
