@@ -188,7 +188,8 @@ pub fn lasting_yes(setting: &Setting<'_>, call: &Call<'_>) -> Option<String> {
     Some(format!("{}{}", call.pattern()?, Beside::of(setting, call.row()).words()))
 }
 
-/// What stands beside a call that tells others something: a lasting yes that was given while there was less says nothing of later.
+/// What stands beside a call: strangers' text that may have led to it, and for one that tells others something what is private. A
+/// lasting yes that was given while there was less says nothing of later.
 #[derive(Clone, Copy)]
 struct Beside {
     strangers: bool,
@@ -198,7 +199,7 @@ struct Beside {
 impl Beside {
     fn of(setting: &Setting<'_>, row: Row) -> Self {
         let (strangers, private) = (setting.trust.is_foreign(), setting.private);
-        Self { strangers: strangers && row.tells(), private: private && row.tells() }
+        Self { strangers, private: private && row.tells() }
     }
 
     const fn words(self) -> &'static str {
