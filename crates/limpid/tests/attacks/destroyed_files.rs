@@ -32,8 +32,47 @@ async fn what_the_owner_has_waits_in_a_tainted_turn() {
     assert!(waiting.iter().all(|tool| drafts.contains(tool)), "each of them waits: {drafts}");
 }
 
+/// A home in which a page had a note made, and the owner then put something of theirs at its place; the same conversation goes on with
+/// emptying it.
+async fn emptied(own: Option<&str>) -> Attack {
+    let note = "outside/notes/hotels.md";
+    let attack = Attack::new(
+        |web| vec![("web_fetch", json!({ "url": format!("{web}/") }))],
+        |_| vec![("write_file", json!({ "path": note, "content": "Anchor 70\n" }))],
+        |_| page(MARK),
+    )
+    .await;
+    attack.world.done(&["chat", &format!("read {}/ and take a note", attack.web.url)]).await;
+    if let Some(own) = own {
+        std::fs::remove_file(attack.world.home.path().join(note)).unwrap();
+        attack.world.write(note, own);
+    }
+    attack.then(vec![("read_file", json!({ "path": note })), ("write_file", json!({ "path": note, "content": "" }))]);
+    attack.world.done(&["chat", "--conversation", "last", "go on"]).await;
+    attack
+}
+
+// SEC-065
+#[tokio::test]
+async fn what_the_owner_put_at_the_place_of_a_note_waits() {
+    for own in ["My own list.\n", "Anchor 70\nand a day of my work\n"] {
+        let attack = emptied(Some(own)).await;
+        let kept = std::fs::read_to_string(attack.world.home.path().join("outside/notes/hotels.md")).unwrap();
+        assert_eq!(kept, own);
+        assert!(attack.world.done(&["draft", "list"]).await.contains("write_file"));
+    }
+}
+
 mod control {
     use super::*;
+
+    // SEC-065 SEC-098
+    #[tokio::test]
+    async fn a_conversation_changes_its_own_note_without_a_question() {
+        let attack = emptied(None).await;
+        let kept = std::fs::read_to_string(attack.world.home.path().join("outside/notes/hotels.md")).unwrap();
+        assert_eq!(kept, "", "{}", attack.newest());
+    }
 
     // SEC-065 SEC-098
     #[tokio::test]
