@@ -1,37 +1,37 @@
 //! The words that a window shows of the owner's, and which of them a text repeats.
 
+mod words;
+
 use std::collections::BTreeSet;
 
+pub use self::words::{Word, words};
 use super::argument::Argument;
 
-/// Letters that a word has at least to say something; numbers of fewer digits say as little.
-const SHORTEST: usize = 3;
-
-/// Words of the owner's, in small letters.
+/// Words of the owner's, as they are compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnersWords(BTreeSet<String>);
 
 impl OwnersWords {
     /// The words of texts that are the owner's, without those that `is_common` says of that everybody uses them.
     pub fn of<'t>(texts: impl IntoIterator<Item = &'t str>, is_common: impl Fn(&str) -> bool) -> Self {
-        Self(texts.into_iter().flat_map(words).filter(|word| !is_common(word)).collect())
+        let keys = texts.into_iter().flat_map(words).map(|word| word.key);
+        Self(keys.filter(|key| !is_common(key)).collect())
     }
 
-    /// Those that arguments repeat, in their order, each once.
+    /// Those that arguments repeat, as they stand there and in their order, each once.
     ///
     /// ```
     /// use limpid_core::policy::{Argument, OwnersWords};
     /// let own = OwnersWords::of(["Ada lives in Pankow, at 12 Elm Street; the PIN is 4711."], |word| word == "the");
     /// let task = Argument::Text("Find the clinic near Elm Street, PANKOW.".to_owned());
-    /// assert_eq!(own.repeated_in(&task), ["elm", "street", "pankow"]);
+    /// assert_eq!(own.repeated_in(&task), ["Elm", "Street", "PANKOW"]);
     /// ```
     pub fn repeated_in(&self, arguments: &Argument) -> Vec<String> {
-        let mut repeated = Vec::new();
-        for text in texts(arguments) {
-            for word in words(text) {
-                if self.0.contains(&word) && !repeated.contains(&word) {
-                    repeated.push(word);
-                }
+        let (mut repeated, mut found) = (Vec::new(), BTreeSet::new());
+        for word in texts(arguments).into_iter().flat_map(words) {
+            let is_known = repeated.last().is_some_and(|last| *last == word.written);
+            if self.0.contains(&word.key) && found.insert(word.key) && !is_known {
+                repeated.push(word.written);
             }
         }
         repeated
@@ -46,39 +46,90 @@ fn texts(argument: &Argument) -> Vec<&str> {
     }
 }
 
-/// The words of a text, in small letters: runs of letters and digits, and where a script has no blanks between its words, each two
-/// letters that stand together.
-pub fn words(text: &str) -> impl Iterator<Item = String> {
-    text.split(|letter: char| !letter.is_alphanumeric()).flat_map(|run| {
-        let run = run.to_lowercase();
-        let letters: Vec<char> = run.chars().collect();
-        if letters.iter().any(|letter| has_no_blanks(*letter)) {
-            return letters.windows(2).map(|pair| pair.iter().collect()).collect();
-        }
-        if letters.len() < SHORTEST { Vec::new() } else { vec![run] }
-    })
-}
-
-/// Whether a letter is of a script without blanks between words: of Thailand and its neighbours, China and Japan.
-const fn has_no_blanks(letter: char) -> bool {
-    matches!(letter, '\u{E00}'..='\u{EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}' | '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}' | '\u{20000}'..='\u{3FFFF}')
-}
-
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    fn repeated(own: &str, task: &str) -> Vec<String> {
+        OwnersWords::of([own], |word| word == "ich").repeated_in(&Argument::Text(task.to_owned()))
+    }
 
     // SEC-101
     #[test]
     fn words_are_found_in_every_script_and_short_ones_say_nothing() {
-        let own =
-            OwnersWords::of(["Ich wohne in Köln, Tür 12, Konto 0815. 我住在柏林。"], |word| word == "ich");
-        let repeated = |text: &str| own.repeated_in(&Argument::Text(text.to_owned()));
-        assert_eq!(repeated("Ärzte in KÖLN; 0815 und 12"), ["köln", "0815"]);
-        assert_eq!(repeated("柏林的天气"), ["柏林"]);
-        assert_eq!(repeated("ich in wo"), [""; 0]);
+        let own = "Ich wohne in Köln, Tür 12, Konto 0815. 我住在柏林。";
+        assert_eq!(repeated(own, "Ärzte in KÖLN; 0815 und 12"), ["KÖLN", "0815"]);
+        assert_eq!(repeated(own, "柏林的天气"), ["柏林"]);
+        assert_eq!(repeated(own, "ich in wo"), [""; 0]);
         let nested =
             Argument::Fields(vec![("a".to_owned(), Argument::List(vec![Argument::Text("köln köln".to_owned())]))]);
-        assert_eq!(own.repeated_in(&nested), ["köln"]);
+        assert_eq!(OwnersWords::of([own], |_| false).repeated_in(&nested), ["köln"]);
+    }
+
+    // SEC-101
+    #[test]
+    fn a_word_is_the_same_however_its_letters_are_composed_and_whatever_stands_beside_it() {
+        assert_eq!(repeated("Ada wohnt in Ko\u{308}ln", "Hotels in Köln"), ["Köln"]);
+        assert_eq!(repeated("Hauptstraße", "HAUPTSTRASSE 4"), ["HAUPTSTRASSE"]);
+        assert_eq!(repeated("密码是4711,住在Pankow区", "PIN 4711 near Pankow"), ["Pankow", "4711"]);
+        assert_eq!(repeated("ＰＩＮ４７１１", "pin 4711"), ["pin", "4711"]);
+        assert_eq!(repeated("Pankow2026", "pankow"), ["pankow"]);
+    }
+
+    // SEC-101
+    #[test]
+    fn korean_words_have_two_syllables_and_particles_stand_on_them() {
+        assert_eq!(repeated("저는 서울에 살고 당뇨병이 있어요.", "서울 당뇨 병원"), ["서울", "당뇨"]);
+    }
+
+    // SEC-101
+    #[test]
+    fn numbers_are_the_same_however_their_digits_are_grouped() {
+        assert_eq!(repeated("Tel. (030) 123 45-67", "call 0301234567 today"), ["0301234567"]);
+        assert_eq!(repeated("DE89370400440532013000", "IBAN DE89 3704 0044 0532 0130 00").len(), 1);
+        assert_eq!(repeated("PIN: 4711", "its code is 47-11"), ["47-11"]);
+        assert_eq!(repeated("Seen on 2026-12-24", "until 2026-12-31 or 2024"), ["2026"]);
+        assert_eq!(repeated("rows 1, 2, 3 of 10", "1 or 10 of 3"), [""; 0]);
+    }
+
+    // SEC-101
+    #[test]
+    fn names_and_abbreviations_of_two_letters_count_where_they_are_written_as_such() {
+        assert_eq!(
+            repeated("Ada has MS and lives in B7; her friend is Bo.", "doctors for MS near B7, says Bo"),
+            ["MS", "B7", "Bo"]
+        );
+        assert_eq!(repeated("it is so", "so it is"), [""; 0]);
+    }
+
+    fn keys(text: &str) -> Vec<String> {
+        words(text).into_iter().map(|word| word.key).collect()
+    }
+
+    proptest! {
+        // SEC-101
+        #[test]
+        fn however_letters_are_composed_the_words_are_the_same(text in "\\PC{0,60}") {
+            use unicode_normalization::UnicodeNormalization as _;
+            prop_assert_eq!(keys(&text), keys(&text.nfd().collect::<String>()));
+            let own = OwnersWords::of([&*text], |_| false);
+            let found = own.repeated_in(&Argument::Text(text.nfd().collect()));
+            prop_assert_eq!(found.is_empty(), keys(&text).is_empty());
+        }
+
+        // SEC-101
+        #[test]
+        fn however_digits_are_grouped_the_number_is_the_same(
+            digits in "[0-9]{4,24}",
+            one in proptest::collection::vec("[-./ ]{0,2}", 24),
+            other in proptest::collection::vec("[-./ ]{0,2}", 24),
+        ) {
+            let grouped = |signs: &[String]| digits.chars().zip(signs).map(|(digit, sign)| format!("{digit}{sign}")).collect::<String>();
+            let own = format!("its number is {}.", grouped(&one));
+            let is_found = !repeated(&own, &grouped(&other)).is_empty();
+            prop_assert!(is_found);
+        }
     }
 }

@@ -31,7 +31,7 @@ async fn no_worker_is_told_what_the_owner_did_not_type_without_a_yes() {
     assert!(!attack.sent().contains("You are a research worker"), "no worker was sent");
     assert!(drafts(&attack).await.contains("research"));
     let shown = attack.world.done(&["draft", "show", "1"]).await;
-    assert!(shown.contains("“diabetes”, “elm”, “street”, “pankow”"), "{shown}");
+    assert!(shown.contains("“diabetes”, “Elm”, “Street”, “Pankow”"), "{shown}");
     attack.world.done(&["draft", "approve", "1"]).await;
     assert!(attack.sent().contains("You are a research worker"), "a yes sends it");
 }

@@ -305,7 +305,7 @@ fn a_worker_is_told_words_of_the_owners_by_a_yes_alone() {
     };
     assert_eq!(verdict(Trust::Owner, &task("Compare kettles and pans.")), Verdict::Allowed);
     let telling = task("Find a clinic for diabetes in Pankow.");
-    let reason = "its task says “diabetes”, “pankow”, which you did not type here, and any page that the worker reads may learn it";
+    let reason = "its task says “diabetes”, “Pankow”, which you did not type here, and any page that the worker reads may learn it";
     assert_eq!(verdict(Trust::Owner, &telling), Verdict::NeedsApproval { reason: reason.to_owned() });
     let reason = format!("text from outside was read, and {reason}");
     assert_eq!(verdict(Trust::Outside, &telling), Verdict::NeedsApproval { reason });

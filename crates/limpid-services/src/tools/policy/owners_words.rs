@@ -6,16 +6,19 @@ use limpid_core::policy::OwnersWords;
 use limpid_core::policy::owners_words::words;
 use limpid_core::{CallId, Message, Role};
 use limpid_prompt::Inputs;
-use limpid_prompt::inputs::{SkillSource, TrustName};
+use limpid_prompt::inputs::{SkillSource, ToolInput, TrustName};
+use limpid_store::DeliveryOrigin;
 use serde_json::Value;
 use stop_words::{available_languages, lookup};
 
 use super::secrecy::is_of_public;
 
-/// What inputs have that says nothing of the owner: what Limpid ships, and the machine. A new input counts as the owner's.
-const PUBLIC: [&str; 16] = [
+/// How the groups of tools of servers begin.
+const MCP: &str = "mcp";
+
+/// What inputs have that is not the owner's: what Limpid ships, and the machine. A new input counts as the owner's.
+const SHIPPED: [&str; 12] = [
     "version",
-    "agent_name",
     "use_sanity_checks",
     "interactive",
     "mode",
@@ -27,45 +30,54 @@ const PUBLIC: [&str; 16] = [
     "goal_markers",
     "time",
     "platform",
-    "boundary",
-    "origins",
-    "user_trust",
 ];
+
+/// What says nothing of the owner by itself, and is still no reason to tell a worker what their own texts say in the same words: names
+/// that they gave, and paths.
+const NAMES: [&str; 4] = ["agent_name", "boundary", "origins", "user_trust"];
 
 /// The words of what a window shows of the owner's: what is kept for them, what tools read of theirs, and what was handed in. Not those
 /// that they typed in the conversation, which are given to its work; nor those of prompts and of the language alone. What the model
-/// wrote, and what a run is told to do, may be made of both and counts as neither; but an agent's task stands for the window of whoever
-/// wrote it, which the agent does not see.
+/// wrote here, and what a run is told to do, may be made of both and counts as neither; but what another run has reported stands for
+/// what that one read, and an agent's task for the window of whoever wrote it, which the agent does not see.
 pub fn owners_words(
     inputs: &Inputs,
     in_flight: &[Message],
     typed: &[String],
     is_public: impl Fn(&str) -> bool,
 ) -> OwnersWords {
-    let (own, public) = split(inputs);
+    let (own, shipped) = split(inputs);
     let results = results(inputs, in_flight, is_public);
     let own: Vec<&str> = own.iter().map(String::as_str).chain(results).collect();
-    let given = typed.iter().chain(&public);
-    let given: HashSet<String> = given.flat_map(|text| words(text)).collect();
+    let given = typed.iter().chain(&shipped);
+    let given: HashSet<String> = given.flat_map(|text| keys(text)).collect();
     let of_language = of_language(&own);
     OwnersWords::of(own, |word| given.contains(word) || of_language.contains(word))
 }
 
-/// The texts of inputs that are the owner's, and those that are nobody's.
+/// The texts of inputs that are the owner's, and those that are in every window.
 fn split(inputs: &Inputs) -> (Vec<String>, Vec<String>) {
     let mut shown = inputs.clone();
     shown.skills.index.retain(|skill| skill.source != SkillSource::Builtin);
+    let of_server = |tool: &ToolInput| tool.group.starts_with(MCP);
+    for tool in shown.tools.extract_if(.., |tool| of_server(tool)) {
+        shown.more_tools.retain(|line| !line.contains(&tool.name) && !line.contains(&tool.group));
+    }
+    if let Some(time) = &mut shown.time {
+        time.zone.clear();
+    }
     shown.history.clear();
     shown.in_flight.clear();
     if shown.user.as_ref().is_some_and(|user| user.trust == TrustName::Owner) {
         shown.user = None;
     }
-    let Ok(Value::Object(fields)) = serde_json::to_value(&shown) else { return Default::default() };
-    let (mut own, mut public) = (Vec::new(), Vec::new());
+    let Ok(Value::Object(mut fields)) = serde_json::to_value(&shown) else { return Default::default() };
+    fields.retain(|name, _| !NAMES.contains(&name.as_str()));
+    let (mut own, mut shipped) = (Vec::new(), Vec::new());
     for (name, value) in &fields {
-        texts(value, if PUBLIC.contains(&name.as_str()) { &mut public } else { &mut own });
+        texts(value, if SHIPPED.contains(&name.as_str()) { &mut shipped } else { &mut own });
     }
-    (own, public)
+    (own, shipped)
 }
 
 fn texts(value: &Value, found: &mut Vec<String>) {
@@ -77,7 +89,7 @@ fn texts(value: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// What tools read that not everybody could, and what others wrote to the owner.
+/// What tools read that not everybody could, what others wrote to the owner, and what other runs have reported.
 fn results<'t>(inputs: &'t Inputs, in_flight: &'t [Message], is_public: impl Fn(&str) -> bool) -> Vec<&'t str> {
     let past = inputs.history.iter().flat_map(|message| &message.calls).map(|call| (&*call.id, &*call.name));
     let now = in_flight.iter().flat_map(|message| &message.calls).map(|call| (call.id.as_str(), &*call.name));
@@ -90,18 +102,25 @@ fn results<'t>(inputs: &'t Inputs, in_flight: &'t [Message], is_public: impl Fn(
         }
         Role::System | Role::Assistant => false,
     };
+    let reported =
+        inputs.history.array_windows().filter(|[asked, _]| DeliveryOrigin::of_marker(&asked.content).is_some());
+    let reported = reported.map(|[_, report]| &*report.content);
     let past = inputs.history.iter();
     let past = past.filter(|said| is_shown(said.role.into(), said.call_id.as_deref(), &said.content));
     let now = in_flight.iter();
     let now = now.filter(|said| is_shown(said.role, said.call_id.as_ref().map(CallId::as_str), &said.text));
-    past.map(|said| &*said.content).chain(now.map(|said| &*said.text)).collect()
+    reported.chain(past.map(|said| &*said.content)).chain(now.map(|said| &*said.text)).collect()
+}
+
+fn keys(text: &str) -> impl Iterator<Item = String> {
+    words(text).into_iter().map(|word| word.key)
 }
 
 /// The words that are there in any text of the language in which these are written, and in any English one.
-fn of_language(texts: &[&str]) -> HashSet<&'static str> {
-    let found: HashSet<String> = texts.iter().copied().flat_map(words).collect();
-    let list = |language: &str| lookup(language).unwrap_or_default().iter().copied();
-    let count = |language: &&str| list(language).filter(|word| found.contains(*word)).count();
+fn of_language(texts: &[&str]) -> HashSet<String> {
+    let found: HashSet<String> = texts.iter().copied().flat_map(keys).collect();
+    let list = |language: &str| lookup(language).unwrap_or_default().iter().copied().flat_map(keys);
+    let count = |language: &&str| list(language).filter(|word| found.contains(word)).count();
     let best = available_languages().iter().copied().max_by_key(count);
     list("en").chain(best.into_iter().flat_map(list)).collect()
 }
@@ -110,7 +129,7 @@ fn of_language(texts: &[&str]) -> HashSet<&'static str> {
 mod tests {
     use limpid_core::policy::Argument;
     use limpid_core::{ToolCall, Trust};
-    use limpid_prompt::inputs::{DelegateInput, Quoted};
+    use limpid_prompt::inputs::{DelegateInput, HistoryMessage, Quoted, RoleName, TimeInfo};
 
     use super::*;
 
@@ -127,13 +146,13 @@ mod tests {
             Some("You are Ada's. She lives in Pankow and has diabetes; she likes to find things near her.".to_owned());
         let inputs = Inputs { soul, ..Inputs::default() };
         let task = "Find a clinic for diabetes near Pankow that she likes; it has to be open.";
-        assert_eq!(repeated(&inputs, &[], &[], task), ["diabetes", "pankow", "likes"]);
+        assert_eq!(repeated(&inputs, &[], &[], task), ["diabetes", "Pankow", "likes"]);
         assert_eq!(repeated(&inputs, &[], &["what is diabetes?", "who likes Pankow?"], task), [""; 0]);
         let soul =
             Some("Du gehörst Ada. Sie wohnt in Pankow und hat eine Katze, die nicht alleine sein kann.".to_owned());
         let inputs = Inputs { soul, ..Inputs::default() };
         let task = "Suche eine Klinik in Pankow, die nicht weit von der Wohnung ist und eine Katze nimmt.";
-        assert_eq!(repeated(&inputs, &[], &[], task), ["pankow", "katze"]);
+        assert_eq!(repeated(&inputs, &[], &[], task), ["Pankow", "Katze"]);
     }
 
     // SEC-101
@@ -147,7 +166,43 @@ mod tests {
         let text = "Find a clinic for diabetes in Pankow; compare prices.";
         let delegate = DelegateInput { task: text.to_owned(), ..DelegateInput::by(TrustName::Owner) };
         let agent = Inputs { user: told(text), delegate, ..Inputs::default() };
-        assert_eq!(repeated(&agent, &[], &["a clinic for me, please"], task), ["diabetes", "pankow"]);
+        assert_eq!(repeated(&agent, &[], &["a clinic for me, please"], task), ["diabetes", "Pankow"]);
+    }
+
+    // SEC-101
+    #[test]
+    fn what_another_run_reported_is_the_owners_and_an_answer_of_the_model_is_not() {
+        let said = |role, content: &str| HistoryMessage {
+            role,
+            content: content.to_owned(),
+            ..HistoryMessage::by(TrustName::Owner)
+        };
+        let history = vec![
+            said(RoleName::User, "which kettles are there?"),
+            said(RoleName::Assistant, "Braun and Bosch."),
+            said(RoleName::User, DeliveryOrigin::Task.marker()),
+            said(RoleName::Assistant, "The diary says diabetes."),
+        ];
+        let inputs = Inputs { history, ..Inputs::default() };
+        assert_eq!(repeated(&inputs, &[], &["which kettles are there?"], "Braun kettles, diabetes"), ["diabetes"]);
+    }
+
+    // SEC-101
+    #[test]
+    fn what_names_and_servers_say_takes_no_word_away_from_the_owner() {
+        let time =
+            TimeInfo { zone: "Europe/Berlin".into(), local: "2026-04-11T02:00:00+02:00".into(), ..TimeInfo::default() };
+        let tool =
+            |group: &str, name: &str| ToolInput { group: group.into(), name: name.into(), ..ToolInput::default() };
+        let inputs = Inputs {
+            soul: Some("Ada lives in Berlin and teaches at Lovelace; search calendars of 2026.".to_owned()),
+            time: Some(time),
+            tools: vec![tool("mcp-lovelace", "lovelace"), tool("web", "search"), tool("notes", "keep")],
+            more_tools: vec!["keep: calendars".to_owned(), "lovelace: teaches".to_owned()],
+            ..Inputs::default()
+        };
+        let task = "Search calendars of who teaches at Lovelace in Berlin, 2026.";
+        assert_eq!(repeated(&inputs, &[], &[], task), ["teaches", "Lovelace", "Berlin"]);
     }
 
     // SEC-101 SEC-100
@@ -161,6 +216,6 @@ mod tests {
             ..Message::new(Role::Tool, text, Trust::Owner)
         };
         let read = [asked, result("a", "kettles of Braun"), result("b", "the PIN is 4711")];
-        assert_eq!(repeated(&Inputs::default(), &read, &[], "Braun kettles, diary, PIN 4711"), ["pin", "4711"]);
+        assert_eq!(repeated(&Inputs::default(), &read, &[], "Braun kettles, diary, PIN 4711"), ["PIN", "4711"]);
     }
 }

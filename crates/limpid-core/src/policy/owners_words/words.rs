@@ -1,0 +1,140 @@
+//! The words of a text, as they are compared: what a reader would call the same word or number has the same key.
+
+use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::char::is_combining_mark;
+
+/// Letters that a word has at least to say something, unless it is written as a name or an abbreviation; digits of a number as well.
+const SHORTEST: usize = 3;
+
+/// Digits in groups that are one number at least.
+const SHORTEST_GROUPED: usize = 4;
+
+/// Digits of a number from which on each part of so many stands for it: telephones, accounts and the like.
+const LONG_NUMBER: usize = 7;
+
+/// Signs that stand between two groups of one number at most.
+const MOST_BETWEEN: usize = 3;
+
+/// Letters of a word that are shown.
+const SHOWN: usize = 40;
+
+/// A word of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// What it is compared by: small letters without marks; of a number, digits.
+    pub key: String,
+    /// The word as it stands there.
+    pub written: String,
+}
+
+/// The words of a text: runs of letters and digits; numbers, however their digits are grouped; and of scripts without blanks between
+/// words, or with endings that change, each few letters that stand together.
+pub fn words(text: &str) -> Vec<Word> {
+    let letters: Vec<char> = text.nfkc().collect();
+    let mut found = Vec::new();
+    let is_in_word = |letter: &char| letter.is_alphanumeric() || is_combining_mark(*letter);
+    for run in letters.split(|letter| !is_in_word(letter)).filter(|run| !run.is_empty()) {
+        // A mark is of the script of its letter.
+        for part in run.chunk_by(|one, next| is_combining_mark(*next) || Script::of(*one) == Script::of(*next)) {
+            match Script::of(part[0]) {
+                Script::Spaced => spaced(part, &mut found),
+                Script::Together(few) => together(part, few, &mut found),
+            }
+        }
+    }
+    numbers(&letters, &mut found);
+    found
+}
+
+/// How words stand in a script.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Script {
+    /// With blanks between them.
+    Spaced,
+    /// So that each few letters that stand together say something.
+    Together(usize),
+}
+
+impl Script {
+    const fn of(letter: char) -> Self {
+        match letter {
+            // Thai, Lao, Burmese, Khmer: letters are sounds.
+            '\u{E00}'..='\u{EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}' => Self::Together(4),
+            // Japanese, Chinese and Korean: letters are syllables or words.
+            '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}' | '\u{20000}'..='\u{3FFFF}' => {
+                Self::Together(2)
+            }
+            _ => Self::Spaced,
+        }
+    }
+}
+
+/// The word that a run is, and without its digits.
+fn spaced(run: &[char], found: &mut Vec<Word>) {
+    let is_digit = |letter: &char| letter.is_ascii_digit();
+    if run.iter().all(is_digit) {
+        return;
+    }
+    let is_mixed = run.iter().any(is_digit);
+    let is_name = run.len() == SHORTEST - 1 && (is_mixed || run[0].is_uppercase());
+    if run.len() >= SHORTEST || is_name {
+        found.push(Word::of(run));
+    }
+    if is_mixed {
+        found.extend(run.split(is_digit).filter(|part| part.len() >= SHORTEST).map(Word::of));
+    }
+}
+
+fn together(run: &[char], few: usize, found: &mut Vec<Word>) {
+    let key: Vec<char> = folded(run).chars().collect();
+    // Two letters of Hiragana are mostly an ending.
+    let says = |part: &&[char]| part.iter().any(|letter| !matches!(letter, '\u{3040}'..='\u{309F}'));
+    let whole = (SHORTEST..few).contains(&key.len()).then_some(&*key);
+    found.extend(key.windows(few).chain(whole).filter(says).map(Word::of));
+}
+
+/// The numbers of a text: each group of digits, and groups that only signs stand between as one number.
+fn numbers(letters: &[char], found: &mut Vec<Word>) {
+    let is_between = |letter: char| letter != '\n' && (letter.is_whitespace() || "-./()+,:_'".contains(letter));
+    let mut groups: Vec<(usize, usize)> = Vec::new();
+    let mut at = 0;
+    while at < letters.len() {
+        let Some(start) = letters[at..].iter().position(char::is_ascii_digit).map(|more| at + more) else { break };
+        let end = letters[start..]
+            .iter()
+            .position(|letter| !letter.is_ascii_digit())
+            .map_or(letters.len(), |more| start + more);
+        let between = groups.last().map(|(_, before)| &letters[*before..start]);
+        if !between.is_some_and(|signs| signs.len() <= MOST_BETWEEN && signs.iter().all(|sign| is_between(*sign))) {
+            number(letters, &groups, found);
+            groups.clear();
+        }
+        groups.push((start, end));
+        at = end;
+    }
+    number(letters, &groups, found);
+}
+
+fn number(letters: &[char], groups: &[(usize, usize)], found: &mut Vec<Word>) {
+    let (Some((start, _)), Some((_, end))) = (groups.first(), groups.last()) else { return };
+    let alone = groups.iter().map(|(start, end)| &letters[*start..*end]);
+    found.extend(alone.filter(|group| group.len() >= SHORTEST).map(Word::of));
+    let whole = &letters[*start..*end];
+    let digits: Vec<char> = whole.iter().copied().filter(char::is_ascii_digit).collect();
+    let parts = digits.windows(digits.len().min(LONG_NUMBER)).filter(|part| part.len() >= SHORTEST_GROUPED);
+    found.extend(parts.map(|part| Word { key: part.iter().collect(), ..Word::of(whole) }));
+}
+
+impl Word {
+    fn of(letters: &[char]) -> Self {
+        let more = if letters.len() > SHOWN { "…" } else { "" };
+        let written = letters.iter().take(SHOWN).collect::<String>() + more;
+        Self { key: folded(letters), written }
+    }
+}
+
+/// Letters without marks, small; `ß` is `ss`, since the large ones have no other.
+fn folded(letters: &[char]) -> String {
+    let bare: String = letters.iter().copied().nfkd().filter(|letter| !is_combining_mark(*letter)).nfc().collect();
+    bare.to_uppercase().to_lowercase()
+}
