@@ -40,6 +40,11 @@ impl SettingsFile {
         self.file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
     }
 
+    /// Where it is, or would be.
+    pub fn path(&self) -> &Path {
+        &self.file
+    }
+
     /// What it says now.
     ///
     /// # Errors

@@ -102,7 +102,7 @@ pub(super) async fn new(State(page): State<Arc<Page>>, headers: HeaderMap) -> Re
         rows: list::beside(&page, None).await?.render()?,
         choices: choices(&page, &ConversationChoice::New, None).await?,
         meter: meter(&page, ConversationChoice::New).await,
-        file: page.agent.settings_file().name(),
+        file: shown_line(&page.agent.settings_file().path().display().to_string()),
         has_server: !page.agent.config().provider.is_empty(),
     };
     Ok(Html(screen.render()?).into_response())

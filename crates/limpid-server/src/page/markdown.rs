@@ -63,12 +63,13 @@ struct Safe<'a, I> {
     events: I,
     /// For each link that is open, its address and its words so far, if it is one.
     links: Vec<Option<(Address, String)>>,
+    table: Columns,
     waiting: Option<Event<'a>>,
 }
 
 impl<'a, I: Iterator<Item = Event<'a>>> Safe<'a, I> {
     fn new(events: I) -> Self {
-        Self { events, links: Vec::new(), waiting: None }
+        Self { events, links: Vec::new(), table: Columns::default(), waiting: None }
     }
 
     /// A link names its address, whatever its writer has it named.
@@ -131,7 +132,16 @@ impl<'a, I: Iterator<Item = Event<'a>>> Iterator for Safe<'a, I> {
                 Event::Start(Tag::Heading { level, id: None, classes: Vec::new(), attrs: Vec::new() })
             }
             Event::End(TagEnd::Heading(level)) => Event::End(TagEnd::Heading(below(level))),
-            Event::Start(Tag::Table(columns)) => Event::Start(Tag::Table(vec![Alignment::None; columns.len()])),
+            Event::Start(Tag::Table(columns)) => {
+                let none = vec![Alignment::None; columns.len()];
+                self.table = Columns { columns, ..Columns::default() };
+                Event::Start(Tag::Table(none))
+            }
+            Event::Start(tag @ (Tag::TableHead | Tag::TableRow)) => {
+                (self.table.is_head, self.table.cell) = (tag == Tag::TableHead, 0);
+                Event::Start(tag)
+            }
+            Event::Start(Tag::TableCell) => self.table.cell(),
             Event::Start(Tag::Link { dest_url, .. }) => self.open(&dest_url),
             Event::End(TagEnd::Link) => self.close(),
             Event::Start(Tag::Image { dest_url, .. }) => {
@@ -152,6 +162,27 @@ impl<'a, I: Iterator<Item = Event<'a>>> Iterator for Safe<'a, I> {
             }
             event => event,
         })
+    }
+}
+
+/// The columns of a table, of which some stand at the right: Markdown would make styles of that, which no page may have.
+#[derive(Default)]
+struct Columns {
+    columns: Vec<Alignment>,
+    cell: usize,
+    is_head: bool,
+}
+
+impl Columns {
+    /// The next cell.
+    fn cell<'a>(&mut self) -> Event<'a> {
+        let is_right = self.columns.get(self.cell) == Some(&Alignment::Right);
+        self.cell += 1;
+        match (is_right, self.is_head) {
+            (true, true) => Event::Html("<th class=\"right\">".into()),
+            (true, false) => Event::Html("<td class=\"right\">".into()),
+            (false, _) => Event::Start(Tag::TableCell),
+        }
     }
 }
 
@@ -195,8 +226,8 @@ mod tests {
         </p>
         <p><strong>b</strong> &lt;img src=x onerror=y&gt; <a href="https://evil.example/p.png" title="https://evil.example/p.png">picture: seen</a> (evil.example/p.png)</p>
         <p>in go <a href="https://example.com/" title="https://example.com/">out</a> (example.com)</p>
-        <table><thead><tr><th>a</th><th>b</th></tr></thead><tbody>
-        <tr><td>1</td><td><code>&lt;b&gt;</code></td></tr>
+        <table><thead><tr><th>a</th><th class="right">b</th></tr></thead><tbody>
+        <tr><td>1</td><td class="right"><code>&lt;b&gt;</code></td></tr>
         </tbody></table>
         "#);
     }

@@ -107,7 +107,7 @@ async fn show(State(page): State<Arc<Page>>, headers: HeaderMap) -> Result<Respo
         groups,
         wrong: wrong.map(|why| shown(&why).into_owned()),
         models: file::models(&page).await,
-        file: own.name(),
+        file: shown_line(&own.path().display().to_string()),
         undoable: own.undoable(),
         shell: Shell::new(&page, &headers, "Settings · Limpid", "settings").await?,
         beat: page.beat().await?,

@@ -61,6 +61,8 @@ pub(super) enum Entry {
     Unanswered(String),
     /// The newest answer is not whole: this message can be sent again as it is.
     Again { id: i64 },
+    /// Messages before this are sent as a summary. It is read in the next prompt of this conversation.
+    Summarised { conversation: String },
 }
 
 /// A part of an answer.
@@ -130,10 +132,21 @@ async fn stored(page: &Page, id: &ConversationId, all: bool, position: &Position
     let requests = page.agent.store().requests(filter).await?.rows;
     let earlier = if all { 0 } else { rows.len().saturating_sub(SHOWN) };
     let typed: HashSet<String> = page.agent.store().typed(id).await?.into_iter().collect();
-    let editable = sayable(&rows, &typed, &out, page.agent.store().window(id).await?.through);
+    let through = page.agent.store().window(id).await?.through;
+    let editable = sayable(&rows, &typed, &out, through);
     let spent = spent(&requests);
-    let reader =
-        Reader { page, conversation: id, broken: &broken, typed: &typed, out: &out, editable, spent, draws, live };
+    let reader = Reader {
+        page,
+        conversation: id,
+        broken: &broken,
+        typed: &typed,
+        out: &out,
+        editable,
+        through,
+        spent,
+        draws,
+        live,
+    };
     let is_broken = rows.last().is_some_and(|row| broken.contains_key(&row.id));
     let mut entries = folded(reader.entries(&rows, earlier))?;
     if is_interactive {
@@ -177,6 +190,8 @@ struct Reader<'a> {
     out: &'a [TurnId],
     /// What the owner can say again.
     editable: HashSet<MessageId>,
+    /// The last message that a summary stands for.
+    through: Option<MessageId>,
     spent: HashMap<TurnId, Read>,
     /// Whether screens are drawn.
     draws: bool,
@@ -193,6 +208,10 @@ impl Reader<'_> {
         let mut open: Option<TurnId> = None;
         for (at, row) in rows.iter().enumerate().skip(first) {
             let is_out = self.out.contains(&row.turn);
+            if !is_out && self.through.take_if(|through| row.id > *through).is_some() {
+                self.close(&mut entries, open.take());
+                entries.push((false, Entry::Summarised { conversation: self.conversation.to_string() }));
+            }
             match row.message.role {
                 Role::User => {
                     self.close(&mut entries, open.take());

@@ -1,6 +1,7 @@
 //! What goes along with a message at the page, and messages that are said again in other words.
 
 use limpid_core::{ConversationId, Role, Trust};
+use limpid_runtime::ConversationChoice;
 use limpid_store::StoredMessage;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
@@ -245,4 +246,25 @@ async fn words_that_were_made_the_owners_are_not_typed_when_they_are_said_again(
     assert_eq!(talk.instead(&message, &newest, &[("text", &changed)]).await.0, StatusCode::OK);
     let typed = talk.bench.agent.store().typed(&ConversationId::new(&talk.id)).await.unwrap();
     assert_eq!(typed, Vec::<String>::new());
+}
+
+// SUR-020
+#[tokio::test]
+async fn where_older_messages_are_sent_as_a_summary_the_thread_says_so() {
+    let talk = Talk::begun(&[("text", "first words")]).await;
+    for _ in 0..3 {
+        talk.say(&[("text", &"many more words ".repeat(200))]).await;
+    }
+    assert!(!talk.thread().await.contains("as a summary"));
+    let id = ConversationId::new(&talk.id);
+    talk.bench.agent.conversations().compact(&ConversationChoice::Id(id.clone())).await.unwrap();
+    let through = talk.bench.agent.store().window(&id).await.unwrap().through.unwrap();
+    let thread = talk.thread().await;
+    let (older, newer) = thread.split_once("Older messages are sent as a summary.").unwrap();
+    assert!(older.contains("first words") && newer.contains(&format!("/prompt/next?c={}", talk.id)));
+    let numbers = |html: &str| -> Vec<i64> {
+        html.split("id=\"m").skip(1).filter_map(|rest| rest.split('"').next()?.parse().ok()).collect()
+    };
+    assert!(numbers(older).iter().all(|id| *id <= through.0) && numbers(newer).iter().all(|id| *id > through.0));
+    assert!(!numbers(newer).is_empty(), "{thread}");
 }

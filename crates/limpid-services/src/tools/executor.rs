@@ -189,7 +189,8 @@ impl TurnToolExecutor {
         if matches!(concerned, Concerned::SentTo(_)) {
             facts.effect = Effect::Send;
         }
-        facts.about = concerned.into_words().or_else(|| self.policy.behind_links(&facts));
+        let about: Vec<String> = concerned.into_words().into_iter().chain(self.policy.behind_links(&facts)).collect();
+        facts.about = (!about.is_empty()).then(|| about.join("; "));
         self.know_own_files(&mut facts, context).await;
         facts.know_drawn_files(&*tool, &arguments, context, &self.policy);
         let mut verdict = self.policy.verdict(&*tool, &facts, context);

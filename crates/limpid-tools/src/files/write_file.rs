@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use limpid_core::policy::Effect;
-use limpid_core::{Labelled, Sentence, ToolClass, sentence};
+use limpid_core::{ConversationId, Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::call::{MayLeave, changing, may_write, path_argument, where_it_is, with_path};
 use super::folder::{Changing, Opened};
 use super::grants::Grants;
-use crate::{PathArgument, Tool, ToolContext, read_arguments, schema_of};
+use crate::{Concerned, PathArgument, Tool, ToolContext, read_arguments, schema_of};
 
 /// Writes a file of a granted folder, all of it or nothing.
 #[derive(Clone, Debug)]
@@ -70,6 +70,17 @@ impl Tool for WriteFile {
 
     fn leaves(&self, arguments: &Value, _before: Option<&str>) -> Option<String> {
         arguments.get("content")?.as_str().map(str::to_owned)
+    }
+
+    async fn concerns(&self, arguments: &Value, _: Option<&ConversationId>) -> Concerned {
+        let place = arguments.get("path").and_then(Value::as_str).map(|path| self.grants.place(path));
+        let Some(Ok(place)) = place else { return Concerned::InArguments };
+        match place.root.folder.join(&place.path).metadata() {
+            Ok(there) if there.is_file() && there.len() > 0 => {
+                Concerned::Words(format!("a file is there already, and its {} bytes would be replaced", there.len()))
+            }
+            Ok(_) | Err(_) => Concerned::InArguments,
+        }
     }
 
     fn with_new_path(&self, arguments: &Value, path: &str) -> Option<Value> {

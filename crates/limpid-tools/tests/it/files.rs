@@ -554,3 +554,19 @@ async fn a_file_that_was_changed_since_a_call_was_judged_fetches_nothing_by_it()
     let link = json!({ "path": "offer.md", "content": "See [The Anchor](http://a.example/)." });
     bench.call_in(foreign(), "write_file", link).await.unwrap();
 }
+
+// SEC-077
+#[tokio::test]
+async fn a_question_about_a_whole_file_says_that_one_is_there() {
+    let bench = Bench::new();
+    fs::write(bench.path("workspace/a.md"), "mine\n").unwrap();
+    fs::write(bench.path("workspace/empty.md"), "").unwrap();
+    let said = async |path: &str| {
+        let arguments = json!({ "path": path, "content": "theirs" });
+        bench.tool("write_file").concerns(&arguments, None).await.into_words()
+    };
+    assert_eq!(said("a.md").await.unwrap(), "a file is there already, and its 5 bytes would be replaced");
+    for path in ["new.md", "empty.md", ".", "../secret", ""] {
+        assert_eq!(said(path).await, None, "{path}");
+    }
+}
