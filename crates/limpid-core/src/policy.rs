@@ -34,7 +34,7 @@ pub use argument::{Argument, ArgumentPattern};
 pub use destination::Destination;
 pub use effect::{AddressOrigin, Effect, FileChange, Row, Window};
 pub use hosts::host_matches;
-pub use mode::{BadPattern, ModeRules, ToolFacts, ToolPattern, Writes, allowed};
+pub use mode::{AFTER_SERVER, BadPattern, ModeRules, ToolFacts, ToolPattern, Writes, allowed};
 pub use owners_words::OwnersWords;
 pub use rules::{Bans, Grant, OwnerRules, Rule};
 pub use typed::names_whole;

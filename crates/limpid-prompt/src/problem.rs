@@ -177,7 +177,7 @@ impl Fault {
 }
 
 /// The known name that is most like an unknown one, when one is like it at all.
-pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (name.chars().count() / 3).max(1);
     let measured = known.into_iter().map(|candidate| (distance(name, candidate), candidate));
     measured.filter(|(far, _)| *far <= limit).min_by_key(|(far, _)| *far).map(|(_, candidate)| candidate)

@@ -273,6 +273,11 @@ impl Agent {
         self.services.context.tools.tool(name).cloned()
     }
 
+    /// Every tool, whether it can be used now or not.
+    pub(crate) fn all_tools(&self) -> Vec<Arc<dyn Tool>> {
+        self.services.context.tools.all().to_vec()
+    }
+
     /// Has tools made again: the owner has looked at those of a server.
     pub fn renew_tools(&self) {
         self.services.settings.rebuild();

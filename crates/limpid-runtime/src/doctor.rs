@@ -7,6 +7,7 @@ mod mcp;
 mod modes;
 mod parsing;
 mod prompts;
+mod rules;
 mod serving;
 
 use std::sync::Arc;
@@ -29,7 +30,7 @@ use check::Finding;
 use crate::agent::{Agent, AgentOptions};
 
 /// Checks home, prompt files, profiles, prompts, database, model, what is known of models, sizes, modes, what parses pages
-/// and mail, programs, mail accounts, MCP servers, the inbox, notifications, clock and zone.
+/// and mail, programs, mail accounts, MCP servers, rules, the inbox, notifications, clock and zone.
 pub async fn check(options: &AgentOptions) -> Vec<Check> {
     let store = store(options);
     let mut checks = vec![
@@ -48,6 +49,8 @@ pub async fn check(options: &AgentOptions) -> Vec<Check> {
         checks.push(Check::of("prompt size", prompts::size(&agent).await));
         checks.push(Check::of("modes", modes::switching(options, &agent).await));
         servers = mcp::check(&agent).await;
+        // What servers offer is known by now.
+        servers.extend(rules::check(&agent));
     }
     checks.extend([Check::of("web search", web_search(options)), parsing::check(options).await, programs(options)]);
     checks.extend(inbox::mail(options, store.ok()).await);

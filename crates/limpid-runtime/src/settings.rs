@@ -12,6 +12,7 @@ use tokio::sync::watch;
 use toml::{Table, Value};
 
 pub(crate) use rebuild::{Parts, Rebuild};
+pub(crate) use tools::described_tools;
 
 /// What became of a changed configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -7,7 +7,7 @@
 //! - `servers`: all servers, and the one way to a connection.
 //! - `link`: the connection to one server, made again after growing pauses.
 //! - `record`: what was looked at.
-//! - `names`: under which names tools are offered.
+//! - `names`: the name under which a tool is offered, for ever the same.
 //! - `tool`: a tool of a server; `resource_tool` reads what servers offer to read.
 //! - `logins`: logins at servers, in the owner's browser.
 //! - `owner`: what the owner does with servers; `settings` writes `limpid.toml`.
@@ -25,6 +25,6 @@ mod tool;
 
 pub use limpid_mcp::{LoginClient, LoginWish, Revision, keeper};
 
-pub use self::names::unique_names;
+pub use self::names::offered_name;
 pub use self::owner::{NewServer, Probed, ServerRow, ToolReview, ToolRow, ToolState};
 pub use self::servers::{McpOptions, McpServers};

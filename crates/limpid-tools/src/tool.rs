@@ -23,6 +23,12 @@ pub trait Tool: Send + Sync {
     /// The name that the model calls.
     fn name(&self) -> &str;
 
+    /// What else it is called, such as by its server. The owner's rules that ask and forbid know it by these too; none lets it pass
+    /// by one.
+    fn other_names(&self) -> &[String] {
+        &[]
+    }
+
     /// The group that texts list it under.
     fn group(&self) -> &str;
 

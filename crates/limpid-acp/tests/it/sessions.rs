@@ -1,6 +1,6 @@
 //! Sessions: what they may touch, and how they are loaded, resumed, listed, closed and deleted.
 
-use limpid_testkit::McpScript;
+use limpid_testkit::{McpScript, Recorder, Script};
 use serde_json::{Value, json};
 
 use crate::kit::{Bench, accepted, call, count, text};
@@ -130,14 +130,22 @@ async fn no_session_has_the_home_or_a_place_that_is_no_folder() {
 // SUR-034 SEC-023
 #[tokio::test]
 async fn a_server_of_the_editor_is_looked_at_once_and_belongs_to_its_session() {
-    let once = call("echo", &json!({ "a": "tea" })) + &text("Done.");
-    let bench = Bench::new(&once.repeat(5)).await;
+    let mut bench = Bench::new(&text("Done.")).await;
     let schema = json!({ "type": "object", "properties": { "a": { "type": "string" } } });
     let offers = json!({ "tools": [{ "name": "echo", "description": "Says ``` it again.", "inputSchema": schema }] });
     let server = McpScript::write(bench.home.path(), &offers).unwrap();
     let words = bench.installed(&server.words(""));
     let listed = json!([{ "name": "desk", "command": words[0], "args": words[1..], "env": [] }]);
     let new = json!({ "cwd": bench.folder(), "mcpServers": listed });
+    let mut editor = bench.editor().await;
+    // Its name is told with the question, and its tool is called by it.
+    let session = editor.ask("session/new", new.clone()).await.unwrap()["sessionId"].as_str().unwrap().to_owned();
+    editor.answers.push_back("no");
+    editor.prompt(&session, "Hello.").await;
+    let name = format!("{}__echo", editor.questions[0]["toolCall"]["toolCallId"].as_str().unwrap());
+    editor.leave().await.unwrap();
+    let once = call(&name, &json!({ "a": "tea" })) + &text("Done.");
+    bench.server = Recorder::start(Script::parse(&once.repeat(5)).unwrap()).await.unwrap();
     let mut editor = bench.editor().await;
 
     let session = editor.ask("session/new", new.clone()).await.unwrap()["sessionId"].as_str().unwrap().to_owned();
@@ -147,7 +155,7 @@ async fn a_server_of_the_editor_is_looked_at_once_and_belongs_to_its_session() {
     assert!(shown.starts_with("````\n│ echo\n"), "{shown}");
     assert!(shown.contains("│ Says ``` it again."), "{shown}");
     let tools = |at: usize| bench.server.calls()[at].json()["tools"].to_string();
-    assert!(!tools(0).contains("\"echo\""), "{}", tools(0));
+    assert!(!tools(0).contains(&format!("\"{name}\"")), "{}", tools(0));
 
     // The next session asks again; a yes is remembered, for this text of this program.
     let session = editor.ask("session/new", new.clone()).await.unwrap()["sessionId"].as_str().unwrap().to_owned();
@@ -155,7 +163,7 @@ async fn a_server_of_the_editor_is_looked_at_once_and_belongs_to_its_session() {
     editor.answers.extend(["yes", "yes", "yes"]);
     let before = bench.server.calls().len();
     editor.prompt(&session, "Say tea.").await;
-    assert!(tools(before).contains("\"echo\""), "{}", tools(before));
+    assert!(tools(before).contains(&format!("\"{name}\"")), "{}", tools(before));
     // What it changes is declared by nobody, so each call waits.
     assert_eq!(editor.questions.len(), 3);
     let result = editor.of("tool_call_update").last().unwrap()["content"][0].to_string();
@@ -170,7 +178,7 @@ async fn a_server_of_the_editor_is_looked_at_once_and_belongs_to_its_session() {
     let session = bench.session(&mut editor).await;
     let before = bench.server.calls().len();
     editor.prompt(&session, "Say tea.").await;
-    assert!(!tools(before).contains("\"echo\""), "{}", tools(before));
+    assert!(!tools(before).contains(&format!("\"{name}\"")), "{}", tools(before));
     assert!(!std::fs::read_to_string(bench.home.path().join("limpid.toml")).unwrap_or_default().contains("desk"));
     let sse = json!([{ "type": "sse", "name": "old", "url": "http://127.0.0.1:1/", "headers": [] }]);
     let refused = json!({ "cwd": bench.folder(), "mcpServers": sse });

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use limpid_core::policy::Effect;
+use limpid_core::policy::{AFTER_SERVER, Effect};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
@@ -183,6 +183,11 @@ fn servers<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, McpSer
             let why = "cannot name a server; take letters, digits, `-` and `_`, at most 32";
             return Err(D::Error::custom(format!("`{name}` {why}")));
         }
+        // Whatever stands before the first two underscores of a tool's name is its server.
+        if name.contains(AFTER_SERVER) || name.starts_with('_') || name.ends_with('_') {
+            let why = "cannot name a server, whose tools are called `SERVER__TOOL`; take `_` only once in a row, and not at either end";
+            return Err(D::Error::custom(format!("`{name}` {why}")));
+        }
         if server.command.is_some() == server.url.is_some() {
             let why = "needs either `command`, a program that is started, or `url`, an address";
             return Err(D::Error::custom(format!("the server `{name}` {why}")));
@@ -210,6 +215,9 @@ mod tests {
             ("[mcp.servers.a]\n", "needs either `command`"),
             ("[mcp.servers.a]\ncommand = \"x\"\nurl = \"http://localhost/\"\n", "needs either `command`"),
             ("[mcp.servers.\"a b\"]\ncommand = \"x\"\n", "cannot name a server"),
+            ("[mcp.servers.a__b]\ncommand = \"x\"\n", "only once in a row"),
+            ("[mcp.servers.a_]\ncommand = \"x\"\n", "not at either end"),
+            ("[mcp.servers._a]\ncommand = \"x\"\n", "not at either end"),
             ("[mcp.servers.a]\nurl = \"ftp://x/\"\n", "must begin with https://"),
             ("[mcp.servers.a]\ncommand = \"x\"\nseconds = 0\n", "at least 1"),
             ("[mcp.servers.a]\ncommand = \"x\"\ntools = { y = { effect = \"read\" } }\n", "change-self"),

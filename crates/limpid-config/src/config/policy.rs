@@ -40,7 +40,8 @@ pub struct PolicyConfig {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RuleConfig {
-    /// The tools: `name`, `prefix*`, `*`, `class:execute`, `group:web`.
+    /// The tools: `name`, `prefix*`, `*`, `class:execute`, `group:web`. A tool of a server is called `SERVER__TOOL`; for `ask` and `deny`
+    /// the server's own name for it will do.
     #[serde(deserialize_with = "tools")]
     #[schemars(with = "String")]
     pub tool: ToolPattern,

@@ -4,11 +4,17 @@ use std::fmt;
 
 use crate::ToolClass;
 
+/// Stands between the name of a server and the name of its tool. No name of a server has it, and no tool of Limpid's own.
+pub const AFTER_SERVER: &str = "__";
+
 /// What is known of a tool, whatever it is called with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToolFacts<'a> {
-    /// Its name.
+    /// Its name, which no other tool ever has.
     pub name: &'a str,
+    /// What else it is called, such as by its server, which chose that name. Rules that hold calls back know it by each of these; no
+    /// rule lets a call pass by one.
+    pub other_names: &'a [String],
     /// The group that texts list it under.
     pub group: &'a str,
     /// What kind of effect a call has, at most.
@@ -54,14 +60,36 @@ impl ToolPattern {
         }
     }
 
-    /// Whether it names this tool.
-    pub fn matches(&self, tool: &ToolFacts<'_>) -> bool {
+    /// Whether a rule that lets calls pass means this tool. The beginning of a name means tools of a server only where it names that
+    /// server whole: `memory_*` is none of the server `memory`.
+    pub fn permits(&self, tool: &ToolFacts<'_>) -> bool {
+        match self {
+            Self::Name(name) => name == tool.name,
+            Self::Prefix(prefix) => {
+                let is_whole = prefix.contains(AFTER_SERVER) || !tool.name.contains(AFTER_SERVER);
+                is_whole && tool.name.starts_with(prefix)
+            }
+            _ => self.is_of_its_kind(tool),
+        }
+    }
+
+    /// Whether a rule that holds calls back means this tool, by any name that it has.
+    pub fn holds_back(&self, tool: &ToolFacts<'_>) -> bool {
+        let mut names = std::iter::once(tool.name).chain(tool.other_names.iter().map(String::as_str));
+        match self {
+            Self::Name(name) => names.any(|known| known == name),
+            Self::Prefix(prefix) => names.any(|known| known.starts_with(prefix)),
+            _ => self.is_of_its_kind(tool),
+        }
+    }
+
+    /// Whether it means this tool whatever that is called.
+    fn is_of_its_kind(&self, tool: &ToolFacts<'_>) -> bool {
         match self {
             Self::All => true,
-            Self::Name(name) => name == tool.name,
-            Self::Prefix(prefix) => tool.name.starts_with(prefix),
             Self::Class(class) => *class == tool.class,
             Self::Group(group) => group == tool.group,
+            Self::Name(_) | Self::Prefix(_) => false,
         }
     }
 }
@@ -148,15 +176,15 @@ impl ModeRules {
 
     /// Whether a tool is named by more than its class.
     pub(super) fn names(&self, tool: &ToolFacts<'_>) -> bool {
-        self.allow.iter().any(|pattern| !matches!(pattern, ToolPattern::Class(_)) && pattern.matches(tool))
+        self.allow.iter().any(|pattern| !matches!(pattern, ToolPattern::Class(_)) && pattern.permits(tool))
     }
 }
 
 /// Whether a tool exists in a mode. Without rules every tool does; with them, only what they allow.
 pub fn allowed(mode: Option<&ModeRules>, tool: &ToolFacts<'_>) -> bool {
     let Some(rules) = mode else { return true };
-    let named = |patterns: &[ToolPattern]| patterns.iter().any(|pattern| pattern.matches(tool));
-    named(&rules.allow) && !named(&rules.deny)
+    rules.allow.iter().any(|pattern| pattern.permits(tool))
+        && !rules.deny.iter().any(|pattern| pattern.holds_back(tool))
 }
 
 #[cfg(test)]
@@ -164,7 +192,7 @@ mod tests {
     use super::*;
 
     fn tool<'a>(name: &'a str, group: &'a str, class: ToolClass) -> ToolFacts<'a> {
-        ToolFacts { name, group, class }
+        ToolFacts { name, other_names: &[], group, class }
     }
 
     // OLLM-035
@@ -188,6 +216,40 @@ mod tests {
         }
         for text in ["", "a*b", "class:", "class:all", "group:", "x:y", "a b"] {
             assert!(ToolPattern::parse(text).is_err(), "{text}");
+        }
+    }
+
+    // SEC-071 SEC-077
+    #[test]
+    fn a_tool_of_a_server_is_held_back_by_each_of_its_names_and_passes_by_its_own_alone() {
+        let others = ["keep".to_owned(), "desk_keep".to_owned()];
+        let keep = ToolFacts { other_names: &others, ..tool("desk__keep", "mcp-desk", ToolClass::Write) };
+        // The pattern, whether it lets the tool pass, and whether it holds it back.
+        let table = [
+            ("desk__keep", true, true),
+            ("desk__*", true, true),
+            ("group:mcp-desk", true, true),
+            ("class:write", true, true),
+            ("*", true, true),
+            ("keep", false, true),
+            ("ke*", false, true),
+            ("desk_keep", false, true),
+            ("desk_*", false, true),
+            ("desk*", false, true),
+            ("toys__keep", false, false),
+            ("eep", false, false),
+        ];
+        for (text, passes, is_held) in table {
+            let pattern = ToolPattern::parse(text).unwrap();
+            assert_eq!((pattern.permits(&keep), pattern.holds_back(&keep)), (passes, is_held), "{text}");
+            let rules =
+                ModeRules { allow: vec![ToolPattern::All], deny: vec![pattern.clone()], ..ModeRules::default() };
+            assert_eq!(allowed(Some(&rules), &keep), !is_held, "{text}");
+            assert_eq!(
+                allowed(Some(&ModeRules { allow: vec![pattern], ..ModeRules::default() }), &keep),
+                passes,
+                "{text}"
+            );
         }
     }
 

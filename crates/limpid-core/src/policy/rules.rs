@@ -36,7 +36,7 @@ impl Rule {
     /// be larger than it says, and it names all of where the call leads.
     pub fn permits(&self, tool: &ToolFacts<'_>, arguments: &Argument, destination: Option<&Destination>) -> bool {
         let fits = |wanted: &String| destination.is_some_and(|destination| destination.is_all_of(wanted));
-        self.tool.matches(tool)
+        self.tool.permits(tool)
             && self.destination.as_ref().is_none_or(fits)
             && self.arguments.as_ref().is_none_or(|pattern| pattern.matches(arguments))
             && self.max_bytes.is_none_or(|most| arguments.bytes() <= most)
@@ -45,14 +45,14 @@ impl Rule {
     /// Whether the rule holds this call back: no argument that is added gets around it, and no second destination does.
     pub fn holds_back(&self, tool: &ToolFacts<'_>, arguments: &Argument, destination: Option<&Destination>) -> bool {
         let fits = |wanted: &String| destination.is_some_and(|destination| destination.has_any_of(wanted));
-        self.tool.matches(tool)
+        self.tool.holds_back(tool)
             && self.destination.as_ref().is_none_or(fits)
             && self.arguments.as_ref().is_none_or(|pattern| pattern.concerns(arguments))
     }
 
     /// Whether the rule holds back every call of a tool, whatever its arguments and its destination.
     pub fn covers(&self, tool: &ToolFacts<'_>) -> bool {
-        self.arguments.is_none() && self.destination.is_none() && self.tool.matches(tool)
+        self.arguments.is_none() && self.destination.is_none() && self.tool.holds_back(tool)
     }
 }
 
@@ -72,7 +72,7 @@ impl OwnerRules {
     pub fn bans(&self, tool: &ToolFacts<'_>, arguments: &Argument) -> Bans {
         let concerns = |rule: &&Rule| {
             let arguments = rule.arguments.as_ref().is_none_or(|pattern| pattern.concerns(arguments));
-            arguments && rule.tool.matches(tool)
+            arguments && rule.tool.holds_back(tool)
         };
         let rules = self.deny.iter().chain(&self.ask).filter(concerns);
         Bans(rules.filter_map(|rule| rule.destination.clone()).collect())

@@ -83,10 +83,15 @@ pub(crate) fn borrowed_tools<'a>(
     }
     let mut taken: BTreeSet<String> = others.map(|tool| tool.name().to_owned()).collect();
     taken.insert(FIND_TOOLS.to_owned());
+    taken.extend(described_tools());
+    servers.tools(&taken)
+}
+
+/// The tools of the agent's own that a shipped text describes, whether they are switched on or not.
+pub(crate) fn described_tools() -> Vec<String> {
     // `PROFILE/tools/NAME.md`
     let told = |path: &str| Some(path.split_once("/tools/")?.1.strip_suffix(".md")?.to_owned());
-    taken.extend(shipped_files().iter().filter_map(|file| told(&file.path)));
-    servers.tools(&taken)
+    shipped_files().iter().filter_map(|file| told(&file.path)).collect()
 }
 
 #[cfg(test)]
@@ -96,7 +101,7 @@ mod tests {
     use limpid_config::{Live, RandomIds, SystemClock};
     use limpid_context::FindTools;
     use limpid_core::inbox::Source;
-    use limpid_core::policy::Effect;
+    use limpid_core::policy::{AFTER_SERVER, Effect};
     use limpid_core::{ConversationId, ToolClass};
     use limpid_model::RealPause;
     use limpid_services::agents::{AgentRuns, AgentsParts};
@@ -315,6 +320,15 @@ mod tests {
         read_email: a letter to me@example.com from Eve: An offer
         message: you have no such chat
         ");
+    }
+
+    // SEC-071
+    #[tokio::test]
+    async fn no_tool_of_the_agents_own_is_called_as_one_of_a_server() {
+        let folder = tempfile::tempdir().unwrap();
+        let tools = every_tool(folder.path()).await.1;
+        let names = tools.iter().map(|tool| tool.name().to_owned()).chain(described_tools());
+        assert_eq!(names.filter(|name| name.contains(AFTER_SERVER)).collect::<Vec<_>>(), [""; 0]);
     }
 
     // KOSHI-032 SEC-002

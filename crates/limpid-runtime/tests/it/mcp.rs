@@ -86,7 +86,7 @@ async fn a_server_that_is_not_there_costs_a_start_and_a_hello_nothing() {
 // SUR-034 SEC-042
 #[tokio::test]
 async fn a_server_that_dies_is_started_again_while_its_tools_stay() {
-    let call = |name: &str| format!("[[reply]]\ncalls = [{{ name = \"{name}\" }}]\n[[reply]]\ntext = \"ok\"\n");
+    let call = |name: &str| format!("[[reply]]\ncalls = [{{ name = \"desk__{name}\" }}]\n[[reply]]\ntext = \"ok\"\n");
     let mut bench = Bench::new(&(call("die") + &call("echo"))).await;
     let tool = |name: &str| json!({ "name": name, "description": "", "inputSchema": { "type": "object" } });
     let script = McpScript::write(bench.home.path(), &json!({ "tools": [tool("die"), tool("echo")] })).unwrap();

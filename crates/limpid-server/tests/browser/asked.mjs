@@ -23,7 +23,7 @@ const question = {
 };
 
 async function asked(page) {
-  await model.call("ask", {});
+  await model.call("desk__ask", {});
   await model.end();
   await model.answer("Thanks.");
   await say(page, "begin");

@@ -21,7 +21,7 @@ impl Asked {
         config.push_str(&format!("[mcp.servers.desk]\ncommand = {:?}\nargs = [{}]\n", words[0], arguments.join(", ")));
         for name in calls {
             script.push_str(&format!(
-                "[[reply]]\ncalls = [{{ name = \"{name}\" }}]\n[[reply]]\ntext = \"Done.\"\nhang = \"end\"\n"
+                "[[reply]]\ncalls = [{{ name = \"desk__{name}\" }}]\n[[reply]]\ntext = \"Done.\"\nhang = \"end\"\n"
             ));
             config.push_str(&format!("[mcp.servers.desk.tools.{name}]\neffect = \"look\"\n"));
         }

@@ -1,52 +1,57 @@
-//! Names under which tools of servers are offered: letters, digits, `_` and `-`, at most 64, each once.
+//! Names of tools of servers: letters, digits, `_` and `-`, at most 64, a letter first.
 
-use std::collections::{BTreeMap, BTreeSet};
-
+use limpid_core::policy::AFTER_SERVER;
 use sha2::{Digest as _, Sha256};
 
 /// Characters of a name.
 const MOST: usize = 64;
 
-/// The names of tools, each given by its server and the server's own name for it. Where two would have one name, or a name is
-/// taken, the server's name comes in front; what is still no name of its own, or too long, gets a hash at its end. So no name
-/// means another tool because a server came or went that does not have this name.
+/// Digits of a hash at the end of a name.
+const DIGITS: usize = 12;
+
+/// Stands before a server's name that does not begin with a letter.
+const FRONT: &str = "mcp_";
+
+/// The name of a tool, made of nothing but the names of its server and its own. So it stays the same whatever other servers and tools
+/// there are, and what the owner said of a name never comes to mean another tool. What cannot stand as it is gets a hash at its end,
+/// and so does what looks as if it had one.
 ///
 /// ```
-/// use limpid_services::mcp::unique_names;
-/// let tools = [("a", "search"), ("b", "search"), ("b", "read file"), ("b", "exec")];
-/// let names = unique_names(&tools, &["exec".to_owned()].into());
-/// assert_eq!(names, ["a_search", "b_search", "read_file", "b_exec"]);
+/// use limpid_services::mcp::offered_name;
+/// assert_eq!(offered_name("desk", "search"), "desk__search");
+/// assert_eq!(offered_name("desk", "read file"), "desk__read_file_16e4a65b095c");
 /// ```
-pub fn unique_names(tools: &[(&str, &str)], taken: &BTreeSet<String>) -> Vec<String> {
-    let mut names: Vec<String> = tools.iter().map(|(_, name)| plain(name)).collect();
-    let clashes = clashing(&names, taken);
-    for (at, (server, name)) in tools.iter().enumerate().filter(|(at, _)| clashes.contains(at)) {
-        names[at] = format!("{server}_{}", plain(name));
+pub fn offered_name(server: &str, own: &str) -> String {
+    let starts_well = server.starts_with(|first: char| first.is_ascii_alphabetic());
+    let mut name = format!("{}{server}{AFTER_SERVER}{}", if starts_well { "" } else { FRONT }, plain(own));
+    if starts_well && plain(own) == own && !own.is_empty() && name.len() <= MOST && !has_hash(own) {
+        return name;
     }
-    let clashes = clashing(&names, taken);
-    for (at, (server, name)) in tools.iter().enumerate() {
-        if clashes.contains(&at) || names[at].len() > MOST {
-            let hash = Sha256::digest(format!("{server}\0{name}"));
-            let ending: String = hash.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
-            let mut front = std::mem::take(&mut names[at]);
-            front.truncate(MOST - ending.len() - 1);
-            names[at] = format!("{front}_{ending}");
-        }
-    }
+    let hash = Sha256::digest(format!("{server}\0{own}"));
+    name.truncate(MOST - DIGITS - 1);
+    name.push('_');
+    name.extend(hash.iter().flat_map(|byte| format!("{byte:02x}").into_bytes()).take(DIGITS).map(char::from));
+    name
+}
+
+/// What rules that hold back may call a tool besides: its own name, as the server has it and in plain letters, alone and behind the
+/// server's.
+pub(super) fn other_names(server: &str, own: &str) -> Vec<String> {
+    let plain = plain(own);
+    let behind_server = format!("{server}_{plain}");
+    let mut names = vec![own.to_owned(), plain, behind_server];
+    names.dedup();
     names
 }
 
-/// The places of names that are taken, or there more than once.
-fn clashing(names: &[String], taken: &BTreeSet<String>) -> BTreeSet<usize> {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for name in names {
-        *counts.entry(name).or_default() += 1;
-    }
-    let clashes = |name: &String| taken.contains(name) || counts.get(name.as_str()).is_some_and(|count| *count > 1);
-    names.iter().enumerate().filter(|(_, name)| clashes(name)).map(|(at, _)| at).collect()
+/// Whether a name ends as one with a hash does.
+fn has_hash(name: &str) -> bool {
+    let is_hash =
+        |ending: &str| ending.len() == DIGITS && ending.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    name.rsplit_once('_').is_some_and(|(_, ending)| is_hash(ending))
 }
 
-/// A name with `_` in the place of whatever no name holds. Gemini wants a letter first.
+/// A name with `_` in the place of whatever no name holds, and with none at its ends.
 fn plain(name: &str) -> String {
     let mut plain = String::new();
     for letter in name.chars() {
@@ -55,65 +60,69 @@ fn plain(name: &str) -> String {
             plain.push(if kept { letter } else { '_' });
         }
     }
-    let name = plain.trim_matches('_');
-    if name.starts_with(|first: char| first.is_ascii_alphabetic()) { name.to_owned() } else { format!("tool_{name}") }
+    plain.trim_matches('_').to_owned()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use proptest::prelude::*;
 
     use super::*;
 
     // SUR-034 SEC-023
     #[test]
-    fn a_clash_puts_the_server_in_front_of_every_one_of_them() {
-        let taken: BTreeSet<String> = ["read_file", "b_list", "memory_store"].map(str::to_owned).into();
+    fn the_server_stands_in_front_and_what_was_changed_has_a_hash() {
         let long = "x".repeat(80);
         let tools = [
             ("a", "read_file"),
-            ("a", "list"),
-            ("b", "list"),
+            ("a", "b_c"),
+            ("a_b", "c"),
+            ("b", "a__c"),
+            ("b", "7up"),
+            ("b", "_c"),
             ("b", "say/it.now"),
             ("b", "\u{1b}[31mred"),
-            ("b", "7up"),
             ("b", "…"),
-            ("c", "same one"),
-            ("c", "same/one"),
+            ("b", "say_it_now_de44c8e25015"),
+            ("1password", "list"),
             ("c", &long),
         ];
-        let names = unique_names(&tools, &taken);
-        insta::assert_snapshot!(names.join("\n"), @r"
-        a_read_file
-        a_list
-        b_list_de44c8e25015
-        say_it_now
-        tool_31mred
-        tool_7up
-        tool_
-        c_same_one_88ad90b00ed1
-        c_same_one_6267793bffa8
-        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx_e1365f92e88d
-        ");
+        insta::assert_snapshot!(tools.map(|(server, own)| offered_name(server, own)).join("\n"));
+    }
+
+    // SEC-071
+    #[test]
+    fn rules_that_hold_back_know_a_tool_by_its_own_name_however_it_was_written() {
+        assert_eq!(other_names("desk", "keep"), ["keep", "desk_keep"]);
+        assert_eq!(other_names("desk", "say/it.now"), ["say/it.now", "say_it_now", "desk_say_it_now"]);
     }
 
     proptest! {
-        // SUR-034
+        // SUR-034 SEC-023
         #[test]
-        fn every_name_is_one_that_providers_take_and_stands_once(
-            tools in proptest::collection::vec(("[a-z]{1,3}", ".{0,90}|[a-c]{1,2}"), 0..40),
-            taken in proptest::collection::btree_set("[a-z_]{1,5}", 0..10),
+        fn every_name_is_one_that_providers_take_and_no_two_are_the_same(
+            tools in proptest::collection::vec(
+                ("[a-c1](_?[a-c-]){0,3}|[a-c1-]{1,32}", ".{0,90}|[a-c_]{0,6}|[a-c]_[0-9a-f]{12}"), 0..40),
         ) {
-            let tools: BTreeSet<(String, String)> = tools.into_iter().collect();
-            let tools: Vec<(&str, &str)> = tools.iter().map(|(server, name)| (server.as_str(), name.as_str())).collect();
-            let names = unique_names(&tools, &taken);
-            let once: BTreeSet<&String> = names.iter().collect();
-            prop_assert_eq!(once.len(), tools.len());
+            let mut tools: BTreeSet<(String, String)> = tools.into_iter().collect();
+            // A tool that is called as another one is offered.
+            let again: Vec<(String, String)> = tools.iter().filter_map(|(server, own)| {
+                Some((server.clone(), offered_name(server, own).split_once("__")?.1.to_owned()))
+            }).collect();
+            tools.extend(again);
+            let names: BTreeSet<String> = tools.iter().map(|(server, own)| offered_name(server, own)).collect();
+            prop_assert_eq!(names.len(), tools.len());
             for name in &names {
-                prop_assert!(!taken.contains(name));
                 prop_assert!((1..=64).contains(&name.len()), "{}", name);
                 prop_assert!(name.starts_with(|first: char| first.is_ascii_alphabetic()), "{}", name);
                 prop_assert!(name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')));
+            }
+            for (server, own) in &tools {
+                let name = offered_name(server, own);
+                let front = name.split_once("__").unwrap().0;
+                prop_assert!(front == server || front.strip_prefix("mcp_") == Some(server));
             }
         }
     }

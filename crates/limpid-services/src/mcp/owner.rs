@@ -6,6 +6,7 @@ use limpid_mcp::LoginWish;
 use serde_json::Value;
 
 use crate::error::AgentError;
+use crate::mcp::names::{offered_name, other_names};
 use crate::mcp::prompts;
 use crate::mcp::record::{ServerRecord, ToolRecord, ToolText, tell_others};
 use crate::mcp::servers::McpServers;
@@ -33,6 +34,10 @@ pub struct ServerRow {
 pub struct ToolRow {
     /// The server's own name for it.
     pub name: String,
+    /// The name that the model calls, and that the owner's rules name.
+    pub called: String,
+    /// What their rules that ask and forbid may call it besides.
+    pub other_names: Vec<String>,
     /// Whether a model is offered it.
     pub state: ToolState,
     /// What the owner declares that its calls change.
@@ -126,7 +131,8 @@ impl McpServers {
                 _ => ToolState::Changed,
             };
             let effect = own.and_then(|own| own.effect).map(limpid_config::McpEffect::as_str);
-            ToolRow { name: tool.name.clone(), state, effect }
+            let (called, other_names) = (offered_name(name, &tool.name), other_names(name, &tool.name));
+            ToolRow { name: tool.name.clone(), called, other_names, state, effect }
         };
         let words = config.command.iter().chain(&config.args).cloned().collect::<Vec<_>>().join(" ");
         ServerRow {

@@ -14,7 +14,6 @@ use serde_json::{Map, Value};
 
 use crate::host::Host;
 use crate::mcp::link::{Connected, Link};
-use crate::mcp::names::unique_names;
 use crate::mcp::prompts;
 use crate::mcp::record::ServerRecord;
 use crate::mcp::resource_tool::ReadResource;
@@ -70,8 +69,8 @@ impl McpServers {
         &self.0.options
     }
 
-    /// The tools that the owner has looked at, under names that nothing else has; `taken` are the names that others have. None of
-    /// this needs a connection.
+    /// The tools that the owner has looked at, but for those whose name is taken: `taken` are the names that others have. None of this
+    /// needs a connection.
     pub fn tools(&self, taken: &BTreeSet<String>) -> Vec<Arc<dyn Tool>> {
         let servers: Vec<(&String, &McpServerConfig, ServerRecord)> = self
             .enabled()
@@ -79,18 +78,22 @@ impl McpServers {
             .filter_map(|(name, config)| Some((name, config, ServerRecord::read(&self.options().home, name).ok()?)))
             .collect();
         self.withdrawn().clear();
-        let mut known = Vec::new();
+        let mut known: Vec<McpTool> = Vec::new();
         for (server, config, record) in &servers {
             let is_on = |name: &str| config.tools.get(name).is_none_or(|tool| tool.enabled);
-            let usable = record.tools.iter().filter(|tool| is_on(&tool.name));
-            known
-                .extend(usable.filter_map(|tool| Some((server.as_str(), *config, tool.name.as_str(), tool.usable()?))));
+            for tool in record.tools.iter().filter(|tool| is_on(&tool.name)) {
+                let tool = tool.usable().map(|text| McpTool::new(self.clone(), (server, config), (&tool.name, text)));
+                known.extend(tool);
+            }
         }
-        let pairs: Vec<(&str, &str)> = known.iter().map(|(server, _, name, _)| (*server, *name)).collect();
+        // A server that looks for names of one hash takes its own tools away, and no name ever means one of two.
+        let mut counts: BTreeMap<String, usize> = taken.iter().map(|name| (name.clone(), 1)).collect();
+        for tool in &known {
+            *counts.entry(tool.name().to_owned()).or_default() += 1;
+        }
+        known.retain(|tool| counts.get(tool.name()) == Some(&1));
         let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
-        for ((server, config, own, text), name) in known.iter().zip(unique_names(&pairs, taken)) {
-            tools.push(Arc::new(McpTool::new(self.clone(), (server, config), (own, text), name)));
-        }
+        tools.extend(known.into_iter().map(|tool| Arc::new(tool) as Arc<dyn Tool>));
         if !servers.is_empty() {
             tools.push(Arc::new(ReadResource(self.clone())));
         }

@@ -10,6 +10,7 @@ use limpid_mcp::PATIENCE;
 use limpid_tools::{Concerned, Tool, ToolContext};
 use serde_json::{Map, Value};
 
+use crate::mcp::names::{offered_name, other_names};
 use crate::mcp::record::ToolText;
 use crate::mcp::servers::McpServers;
 
@@ -22,6 +23,8 @@ pub(super) struct McpTool {
     own_name: String,
     /// The name that the model calls.
     name: String,
+    /// What rules may call it besides.
+    other_names: Vec<String>,
     group: String,
     text: ToolText,
     sha256: String,
@@ -35,11 +38,11 @@ impl McpTool {
         servers: McpServers,
         (server, config): (&str, &McpServerConfig),
         (own_name, text): (&str, &ToolText),
-        name: String,
     ) -> Self {
         Self {
             servers,
-            name,
+            name: offered_name(server, own_name),
+            other_names: other_names(server, own_name),
             group: format!("mcp-{server}"),
             sha256: text.sha256(own_name),
             text: text.clone(),
@@ -55,6 +58,10 @@ impl McpTool {
 impl Tool for McpTool {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn other_names(&self) -> &[String] {
+        &self.other_names
     }
 
     fn group(&self) -> &str {

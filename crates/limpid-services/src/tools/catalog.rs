@@ -41,6 +41,11 @@ impl ToolCatalog {
         own.unwrap_or_else(|| Duration::from_secs(limits.tool_seconds))
     }
 
+    /// Every tool, whether it is there now or not.
+    pub fn all(&self) -> &[Arc<dyn Tool>] {
+        &self.tools
+    }
+
     /// The names of those that are there now.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tools.iter().filter(|tool| tool.is_available()).map(|tool| tool.name())

@@ -394,7 +394,7 @@ impl CallFacts {
 
 /// A tool as the policy knows it.
 pub(crate) fn facts_of(tool: &dyn Tool) -> ToolFacts<'_> {
-    ToolFacts { name: tool.name(), group: tool.group(), class: tool.class() }
+    ToolFacts { name: tool.name(), other_names: tool.other_names(), group: tool.group(), class: tool.class() }
 }
 
 /// Files of the workspace that prompts quote: those of the profile, and those of profiles that may come after it.

@@ -89,10 +89,10 @@ fn list(agent: &Agent, server: Option<&str>, json: bool) -> Result<(), Failure> 
     if let (Some(_), [row]) = (server, rows.as_slice()) {
         let tool = |tool: &limpid_runtime::mcp::ToolRow| {
             let effect = tool.effect.unwrap_or("not declared: each call waits for you");
-            vec![tool.name.clone(), tool.state.as_str().to_owned(), effect.to_owned()]
+            vec![tool.name.clone(), tool.called.clone(), tool.state.as_str().to_owned(), effect.to_owned()]
         };
         let tools: Vec<Vec<String>> = row.tools.iter().map(tool).collect();
-        return output::line(&output::table(&["tool", "state", "what it changes"], &tools));
+        return output::line(&output::table(&["tool", "called", "state", "what it changes"], &tools));
     }
     if rows.is_empty() {
         output::tell("No MCP server is set up. `limpid mcp add NAME -- PROGRAM …` adds one.");
@@ -124,7 +124,7 @@ fn shape(row: &ServerRow) -> Value {
     let tools: Vec<Value> = row
         .tools
         .iter()
-        .map(|tool| json!({ "name": tool.name, "state": tool.state.as_str(), "effect": tool.effect }))
+        .map(|tool| json!({ "name": tool.name, "called": tool.called, "state": tool.state.as_str(), "effect": tool.effect }))
         .collect();
     json!({
         "name": row.name, "enabled": row.enabled, "target": row.target, "tools": tools, "left_out": row.left_out,

@@ -63,6 +63,7 @@ mod repeated_words;
 mod reserved_links;
 mod rewritten_result;
 mod rule_by_path;
+mod same_name;
 mod senders_name;
 mod several_questions;
 mod silenced_inbox;

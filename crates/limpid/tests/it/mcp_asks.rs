@@ -16,8 +16,10 @@ struct Asked {
 
 /// The program with a server, whose tools a model calls one after the other, once for each message.
 async fn world(words: &[String], tools: &[(&str, Value)]) -> Asked {
-    let calls: Vec<Value> =
-        tools.iter().map(|(name, arguments)| json!({ "calls": [{ "name": name, "arguments": arguments }] })).collect();
+    let calls: Vec<Value> = tools
+        .iter()
+        .map(|(name, arguments)| json!({ "calls": [{ "name": format!("desk__{name}"), "arguments": arguments }] }))
+        .collect();
     let sent = Arc::new(Mutex::new(Vec::new()));
     let kept = Arc::clone(&sent);
     let answer = move |request: &Recorded| -> Reply {

@@ -60,12 +60,12 @@ async fn servers_that_remember_and_read_files_work_in_a_chat() {
     std::fs::write(notes.path().join("tea.txt"), "Ada drinks tea at four.").unwrap();
     let path = notes.path().join("tea.txt").display().to_string();
     let (world, sent) = world(move |request| match results(request).len() {
-        0 => call("read_text_file", &json!({ "path": path })),
+        0 => call("files__read_text_file", &json!({ "path": path })),
         1 => call(
-            "create_entities",
+            "memory__create_entities",
             &json!({ "entities": [{ "name": "Ada", "entityType": "person", "observations": ["drinks tea"] }] }),
         ),
-        2 => call("read_graph", &json!({})),
+        2 => call("memory__read_graph", &json!({})),
         _ => json!({ "text": "Done." }),
     })
     .await;
@@ -136,13 +136,16 @@ async fn a_browser_reads_a_page_and_fills_its_form_in_a_chat() {
         let said = results(request);
         let seen = said.iter().rev().find(|text| text.contains("textbox")).cloned().unwrap_or_default();
         match said.len() {
-            0 => call("browser_navigate", &json!({ "url": url })),
-            1 => call("browser_snapshot", &json!({})),
+            0 => call("browser__browser_navigate", &json!({ "url": url })),
+            1 => call("browser__browser_snapshot", &json!({})),
             2 => {
                 let field = reference(&seen, "textbox").unwrap_or_default();
-                call("browser_type", &json!({ "element": "Name", "target": field, "text": "Ada", "submit": true }))
+                call(
+                    "browser__browser_type",
+                    &json!({ "element": "Name", "target": field, "text": "Ada", "submit": true }),
+                )
             }
-            3 => call("browser_snapshot", &json!({})),
+            3 => call("browser__browser_snapshot", &json!({})),
             _ => json!({ "text": "Ordered." }),
         }
     })

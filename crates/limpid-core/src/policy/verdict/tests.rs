@@ -32,7 +32,7 @@ fn setting(rules: &OwnerRules, trust: Trust) -> Setting<'_> {
 }
 
 fn call<'a>(name: &'a str, effect: &'a Effect, arguments: &'a Argument) -> Call<'a> {
-    let tool = ToolFacts { name, group: "test", class: effect.class() };
+    let tool = ToolFacts { name, other_names: &[], group: "test", class: effect.class() };
     Call {
         tool,
         effect,
