@@ -35,11 +35,13 @@ pub fn offered_name(server: &str, own: &str) -> String {
 }
 
 /// What rules that hold back may call a tool besides: its own name, as the server has it and in plain letters, alone and behind the
-/// server's.
+/// server's in each way in which that may be written.
 pub(super) fn other_names(server: &str, own: &str) -> Vec<String> {
-    let plain = plain(own);
-    let behind_server = format!("{server}_{plain}");
-    let mut names = vec![own.to_owned(), plain, behind_server];
+    let mut names = Vec::new();
+    for name in [own, &plain(own)] {
+        names.extend([name.to_owned(), format!("{server}_{name}"), format!("{server}{AFTER_SERVER}{name}")]);
+    }
+    names.sort_unstable();
     names.dedup();
     names
 }
@@ -95,8 +97,9 @@ mod tests {
     // SEC-071
     #[test]
     fn rules_that_hold_back_know_a_tool_by_its_own_name_however_it_was_written() {
-        assert_eq!(other_names("desk", "keep"), ["keep", "desk_keep"]);
-        assert_eq!(other_names("desk", "say/it.now"), ["say/it.now", "say_it_now", "desk_say_it_now"]);
+        assert_eq!(other_names("desk", "keep"), ["desk__keep", "desk_keep", "keep"]);
+        let names = ["1p__a.b", "1p__a_b", "1p_a.b", "1p_a_b", "a.b", "a_b"];
+        assert_eq!(other_names("1p", "a.b"), names);
     }
 
     proptest! {
