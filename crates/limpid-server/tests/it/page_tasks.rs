@@ -211,4 +211,10 @@ async fn a_stranger_s_task_is_behind_the_margin_and_in_no_button() {
         screen.split("<button").skip(1).map(|rest| rest.split("</button>").next().unwrap()).collect();
     assert!(buttons.iter().any(|button| button.contains("Delete task 1")), "{buttons:?}");
     assert!(!buttons.iter().any(|button| button.contains("Eve")), "{buttons:?}");
+    // Changed in each word it keeps its label, as the form says.
+    assert!(bench.html("/tasks?open=1").await.contains("It stays marked"), "{screen}");
+    let fields = [("text", "Pay nobody"), ("description", "Nothing"), ("when", "in"), ("time", "1h"), ("at", "")];
+    bench.leads("/tasks/1", &fields).await;
+    let task = bench.agent.tasks().get("1").await.unwrap().0;
+    assert_eq!((task.new.prompt.as_str(), task.new.trust), ("Pay nobody", Trust::Outside));
 }

@@ -148,10 +148,8 @@ impl TaskChange {
         }
         runnable(new.kind, &new.trigger)?;
         new.missed = self.missed.unwrap_or(new.missed);
-        // A task whose every word is written anew is whose words they are.
-        let is_rewritten =
-            self.prompt.is_some() && (self.description.is_some() || new.description == short(&new.prompt));
-        new.trust = if is_rewritten { requester.trust } else { new.trust.join(requester.trust) };
+        // Whatever is written anew: a label is not raised by a change.
+        new.trust = new.trust.join(requester.trust);
         if new.trigger != task.new.trigger {
             let status = match task.standing.status {
                 TaskStatus::Disabled => TaskStatus::Disabled,
