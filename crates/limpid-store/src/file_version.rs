@@ -30,8 +30,9 @@ pub trait FileVersions: Send + Sync {
     /// [`StoreError::NotFound`] when there is none of that number.
     async fn file_version(&self, id: FileVersionId) -> Result<FileVersion, StoreError>;
 
-    /// The conversation that made the file at a path, as far as is known.
-    async fn file_made_by(&self, path: &str) -> Result<Option<ConversationId>, StoreError>;
+    /// The conversation in which everything that a file at a path holds was written, by turns that had read a stranger's text, and the
+    /// hash of what it left there; none where anything else came into it, or that is not known.
+    async fn file_made_by(&self, path: &str) -> Result<Option<(ConversationId, FileHash)>, StoreError>;
 
     /// The files that calls of a conversation changed since a time, by the paths that tools know them by. Calls whose end nobody
     /// saw count too.

@@ -281,18 +281,12 @@ impl FileHistory {
         unused_skills(&**self.memory.database(), &self.home).await
     }
 
-    /// Whether a conversation made the file at a path that has every link followed, and everything that it holds came from
-    /// there, by turns that had read a stranger's text: whatever else it holds somebody would miss.
+    /// Whether everything in the file at a path that has every link followed came from a conversation, by turns that had read a
+    /// stranger's text: whatever else it holds somebody would miss.
     pub(crate) async fn is_made_by(&self, path: &Path, conversation: &ConversationId) -> bool {
         let name = self.journal.names.name(path);
-        let database = self.memory.database();
-        let made_by = database.file_made_by(&name).await;
-        if !made_by.is_ok_and(|made_by| made_by.as_ref() == Some(conversation)) {
-            return false;
-        }
-        let Ok(Some(newest)) = database.newest_file_version(&name).await else { return false };
-        let is_its_own = newest.conversation.as_ref() == Some(conversation) && newest.trust.is_foreign();
-        is_its_own && self.journal.content(&name).is_ok_and(|now| hash(&now) == hash(&newest.after))
+        let Ok(Some((writer, left))) = self.memory.database().file_made_by(&name).await else { return false };
+        writer == *conversation && self.journal.content(&name).is_ok_and(|now| hash(&now) == Some(left))
     }
 
     /// What was changed in files, oldest first: in one, by the path that tools know it by, or in all.

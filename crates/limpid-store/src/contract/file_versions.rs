@@ -114,25 +114,48 @@ pub async fn a_change_of_a_file_is_there_before_it_is_made(bench: &Bench) {
     assert_eq!(order, wanted.map(|(text, is_foreign)| (FileHash::of(text), is_foreign)));
 }
 
-/// Who made a file is who made it last, as long as nobody took it away.
-// SEC-057 LES-123
+/// A file is a conversation's own while nothing came into it from elsewhere.
+// SEC-057 SEC-065 LES-123
 pub async fn a_file_is_known_by_the_conversation_that_made_it(bench: &Bench) {
     let store = bench.store.as_ref();
-    let made_by = async || store.file_made_by("outside/a").await.unwrap().map(|id| id.as_str().to_owned());
+    let made_by = async || store.file_made_by("outside/a").await.unwrap();
+    let by = |id: &str, left: &[u8]| Some((ConversationId::new(id), FileHash::of(left)));
     assert_eq!(made_by().await, None);
     change(store, "outside/a", (None, bytes(b"1")), (Some("first"), 1)).await;
-    change(store, "outside/a", (bytes(b"1"), bytes(b"2")), (Some("second"), 2)).await;
-    assert_eq!(made_by().await.as_deref(), Some("first"), "who only added to it did not make it");
-    change(store, "outside/a", (bytes(b"2"), None), (Some("first"), 3)).await;
+    assert_eq!(made_by().await, by("first", b"1"));
+    change(store, "outside/a", (bytes(b"1"), bytes(b"12")), (Some("first"), 1)).await;
+    assert_eq!(made_by().await, by("first", b"12"));
+    change(store, "outside/a", (bytes(b"12 own"), bytes(b"12 own 3")), (Some("first"), 1)).await;
+    assert_eq!(made_by().await, None, "somebody wrote into it between two changes");
+    change(store, "outside/a", (bytes(b"12 own 3"), None), (Some("first"), 3)).await;
     assert_eq!(made_by().await, None);
     change(store, "outside/a", (None, bytes(b"3")), (Some("second"), 4)).await;
-    assert_eq!(made_by().await.as_deref(), Some("second"));
+    assert_eq!(made_by().await, by("second", b"3"));
+    change(store, "outside/a", (bytes(b"3"), bytes(b"34")), (Some("first"), 5)).await;
+    assert_eq!(made_by().await, None, "another one added to it");
     change(store, "b.md", (None, bytes(b"1")), (Some("first"), 5)).await;
     let changed_in = async |id: &str, since| store.files_changed_in(&ConversationId::new(id), since).await.unwrap();
     assert_eq!(changed_in("first", 0).await, ["b.md", "outside/a"], "each once");
-    assert_eq!((changed_in("first", 4).await, changed_in("third", 0).await), (vec!["b.md".to_owned()], Vec::new()));
+    assert_eq!(
+        (changed_in("second", 4).await, changed_in("third", 0).await),
+        (vec!["outside/a".to_owned()], Vec::new())
+    );
     assert_eq!(bench.other.files_changed_in(&ConversationId::new("first"), 0).await.unwrap(), Vec::<String>::new());
-    assert_eq!(bench.other.file_made_by("outside/a").await.unwrap(), None);
+    assert_eq!(bench.other.file_made_by("b.md").await.unwrap(), None);
+    // A turn that had read nothing of a stranger's wrote what the owner wants.
+    let new = NewFileVersion {
+        path: "c.md".to_owned(),
+        undoes: None,
+        before: None,
+        trust: Trust::Owner,
+        source: "turn:t".to_owned(),
+        conversation: Some(ConversationId::new("first")),
+        tool: None,
+        now_ms: 6,
+    };
+    let id = store.begin_file_change(new).await.unwrap();
+    store.end_file_change(id, FileChangeEnd { before: None, after: bytes(b"1"), author: None }).await.unwrap();
+    assert_eq!(store.file_made_by("c.md").await.unwrap(), None);
 }
 
 /// Of the files below a folder those are listed that are there by what is known, the newest first.

@@ -61,16 +61,28 @@ impl FileVersions for SqliteStore {
         .await
     }
 
-    async fn file_made_by(&self, path: &str) -> Result<Option<ConversationId>, StoreError> {
+    async fn file_made_by(&self, path: &str) -> Result<Option<(ConversationId, FileHash)>, StoreError> {
         let path = path.to_owned();
         self.read(move |tx| {
-            // The newest change that made it or took it away; who took it away made none.
             let mut statement = tx.sql.prepare_cached(
-                "SELECT CASE WHEN after IS NULL THEN NULL ELSE conversation END FROM file_change
-                 WHERE owner = ? AND path = ? AND ended AND (before IS NULL OR after IS NULL) ORDER BY id DESC LIMIT 1",
+                "SELECT before, after, CASE WHEN trust IN ('guest', 'outside') THEN conversation END FROM file_change
+                 WHERE owner = ? AND path = ? AND ended ORDER BY id DESC",
             )?;
-            let made: Option<Option<String>> = statement.query_row((tx.owner, &path), |row| row.get(0)).optional()?;
-            Ok(made.flatten().map(ConversationId::new))
+            let mut changes = statement.query((tx.owner, &path))?;
+            let (mut newest, mut later) = (None, None);
+            while let Some(change) = changes.next()? {
+                let (before, after): (Option<[u8; 32]>, Option<[u8; 32]>) = (change.get(0)?, change.get(1)?);
+                let Some((by, after)) = change.get::<_, Option<String>>(2)?.zip(after) else { return Ok(None) };
+                let (writer, _) = newest.get_or_insert_with(|| (ConversationId::new(by.as_str()), FileHash(after)));
+                if writer.as_str() != by || later.is_some_and(|later| later != after) {
+                    return Ok(None);
+                }
+                if before.is_none() {
+                    return Ok(newest);
+                }
+                later = before;
+            }
+            Ok(None)
         })
         .await
     }

@@ -34,7 +34,7 @@ async fn what_the_owner_has_waits_in_a_tainted_turn() {
 
 /// A home in which a page had a note made, and the owner then put something of theirs at its place; the same conversation goes on with
 /// emptying it.
-async fn emptied(own: Option<&str>) -> Attack {
+async fn emptied(own: Option<&str>, adds: bool) -> Attack {
     let note = "outside/notes/hotels.md";
     let attack = Attack::new(
         |web| vec![("web_fetch", json!({ "url": format!("{web}/") }))],
@@ -47,6 +47,9 @@ async fn emptied(own: Option<&str>) -> Attack {
         std::fs::remove_file(attack.world.home.path().join(note)).unwrap();
         attack.world.write(note, own);
     }
+    if adds {
+        attack.then(vec![("append_file", json!({ "path": note, "content": "x" }))]);
+    }
     attack.then(vec![("read_file", json!({ "path": note })), ("write_file", json!({ "path": note, "content": "" }))]);
     attack.world.done(&["chat", "--conversation", "last", "go on"]).await;
     attack
@@ -55,10 +58,11 @@ async fn emptied(own: Option<&str>) -> Attack {
 // SEC-065
 #[tokio::test]
 async fn what_the_owner_put_at_the_place_of_a_note_waits() {
-    for own in ["My own list.\n", "Anchor 70\nand a day of my work\n"] {
-        let attack = emptied(Some(own)).await;
+    let cases = [("My own list.\n", false), ("Anchor 70\nand a day of my work\n", false), ("My own list.\n", true)];
+    for (own, adds) in cases {
+        let attack = emptied(Some(own), adds).await;
         let kept = std::fs::read_to_string(attack.world.home.path().join("outside/notes/hotels.md")).unwrap();
-        assert_eq!(kept, own);
+        assert!(kept.starts_with(own), "{kept}");
         assert!(attack.world.done(&["draft", "list"]).await.contains("write_file"));
     }
 }
@@ -69,7 +73,7 @@ mod control {
     // SEC-065 SEC-098
     #[tokio::test]
     async fn a_conversation_changes_its_own_note_without_a_question() {
-        let attack = emptied(None).await;
+        let attack = emptied(None, true).await;
         let kept = std::fs::read_to_string(attack.world.home.path().join("outside/notes/hotels.md")).unwrap();
         assert_eq!(kept, "", "{}", attack.newest());
     }
