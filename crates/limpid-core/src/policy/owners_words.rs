@@ -80,6 +80,19 @@ mod tests {
 
     // SEC-101
     #[test]
+    fn a_word_is_the_same_where_it_was_parted_or_holds_what_nobody_sees() {
+        for own in
+            ["Dia-\nbetes", "Dia\u{ad}betes", "Dia\u{200b}be\u{2060}tes", "**Dia**betes", "Dia\u{2010} \n  betes"]
+        {
+            assert_eq!(repeated(own, "clinics for diabetes"), ["diabetes"], "{own:?}");
+        }
+        assert_eq!(repeated("self-hosted", "a self-\nhosted one"), ["self", "hosted"]);
+        assert_eq!(repeated("12\u{2011}34\u{2011}56", "call 123456"), ["123456"]);
+        assert_eq!(repeated("\u{664}\u{667}\u{661}\u{661}", "PIN 4711"), ["4711"]);
+    }
+
+    // SEC-101
+    #[test]
     fn korean_words_have_two_syllables_and_particles_stand_on_them() {
         assert_eq!(repeated("저는 서울에 살고 당뇨병이 있어요.", "서울 당뇨 병원"), ["서울", "당뇨"]);
     }

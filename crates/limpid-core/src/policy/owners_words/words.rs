@@ -15,6 +15,15 @@ const LONG_NUMBER: usize = 7;
 /// Signs that stand between two groups of one number at most.
 const MOST_BETWEEN: usize = 3;
 
+/// What Markdown makes words bold by, and the like.
+const MARKS: [char; 3] = ['*', '`', '~'];
+
+/// The zeros of scripts whose digits are not made plain by composing: Arabic, Persian, N'Ko, of India and its neighbours, Mongolian.
+const ZEROS: [u32; 20] = [
+    0x660, 0x6F0, 0x7C0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66, 0xDE6, 0xE50, 0xED0, 0xF20,
+    0x1040, 0x1090, 0x17E0, 0x1810,
+];
+
 /// Letters of a word that are shown.
 const SHOWN: usize = 40;
 
@@ -30,20 +39,66 @@ pub struct Word {
 /// The words of a text: runs of letters and digits; numbers, however their digits are grouped; and of scripts without blanks between
 /// words, or with endings that change, each few letters that stand together.
 pub fn words(text: &str) -> Vec<Word> {
-    let letters: Vec<char> = text.nfkc().collect();
+    let letters: Vec<char> = text.nfkc().filter(|letter| !is_invisible(*letter)).map(plain_digit).collect();
     let mut found = Vec::new();
+    words_of(&letters, &mut found);
+    // A word that was parted at the end of a line counts whole as well.
+    if let Some(joined) = joined(&letters) {
+        words_of(&joined, &mut found);
+    }
+    found
+}
+
+fn words_of(letters: &[char], found: &mut Vec<Word>) {
     let is_in_word = |letter: &char| letter.is_alphanumeric() || is_combining_mark(*letter);
     for run in letters.split(|letter| !is_in_word(letter)).filter(|run| !run.is_empty()) {
         // A mark is of the script of its letter.
         for part in run.chunk_by(|one, next| is_combining_mark(*next) || Script::of(*one) == Script::of(*next)) {
             match Script::of(part[0]) {
-                Script::Spaced => spaced(part, &mut found),
-                Script::Together(few) => together(part, few, &mut found),
+                Script::Spaced => spaced(part, found),
+                Script::Together(few) => together(part, few, found),
             }
         }
     }
-    numbers(&letters, &mut found);
-    found
+    numbers(letters, found);
+}
+
+/// Whether a letter is one that nobody sees: Unicode's `Default_Ignorable_Code_Point`.
+const fn is_invisible(letter: char) -> bool {
+    matches!(letter, '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}'..='\u{1160}' | '\u{17B4}'..='\u{17B5}' | '\u{180B}'..='\u{180F}'
+        | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{3164}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}'
+        | '\u{FFA0}' | '\u{FFF0}'..='\u{FFF8}' | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}')
+}
+
+/// A digit of any script as the one that it stands for.
+fn plain_digit(letter: char) -> char {
+    let digit = |zero: &u32| u32::from(letter).checked_sub(*zero).and_then(|value| char::from_digit(value, 10));
+    ZEROS.iter().find_map(digit).unwrap_or(letter)
+}
+
+/// The letters with words whole that a hyphen parts at the end of a line, and without marks of Markdown inside of words; none where
+/// there are no such.
+fn joined(letters: &[char]) -> Option<Vec<char>> {
+    let mut joined = Vec::with_capacity(letters.len());
+    let mut rest = letters;
+    while let Some((letter, after)) = rest.split_first() {
+        rest = after;
+        let follows = |at: &[char]| {
+            joined.last().copied().is_some_and(char::is_alphanumeric)
+                && at.first().copied().is_some_and(char::is_alphanumeric)
+        };
+        let blank = after.iter().take_while(|next| next.is_whitespace()).count();
+        let parts = matches!(letter, '-' | '\u{2010}' | '\u{2011}')
+            && after[..blank].contains(&'\n')
+            && follows(&after[blank..]);
+        let marks = after.iter().take_while(|next| MARKS.contains(next)).count();
+        match () {
+            () if parts => rest = &after[blank..],
+            () if MARKS.contains(letter) && follows(&after[marks..]) => rest = &after[marks..],
+            () => joined.push(*letter),
+        }
+    }
+    (joined.len() < letters.len()).then_some(joined)
 }
 
 /// How words stand in a script.
@@ -95,7 +150,7 @@ fn together(run: &[char], few: usize, found: &mut Vec<Word>) {
 
 /// The numbers of a text: each group of digits, and groups that only signs stand between as one number.
 fn numbers(letters: &[char], found: &mut Vec<Word>) {
-    let is_between = |letter: char| letter != '\n' && (letter.is_whitespace() || "-./()+,:_'".contains(letter));
+    let is_between = |letter: char| letter != '\n' && !letter.is_alphanumeric();
     let mut groups: Vec<(usize, usize)> = Vec::new();
     let mut at = 0;
     while at < letters.len() {
