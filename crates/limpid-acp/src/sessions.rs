@@ -57,6 +57,8 @@ struct Held {
     session: Arc<Session>,
     named: Named,
     used: u64,
+    /// The change of the owner's settings that the session goes by.
+    settings: u64,
 }
 
 /// What opens a session again.
@@ -119,6 +121,7 @@ impl Sessions {
             Which::Known(id) | Which::Parked(id, true) => Some(known::find(base, id).await?),
             Which::New | Which::Parked(_, false) => None,
         };
+        let settings = self.settings();
         let Granted { mut config, folders, servers } =
             grant(base.config(), base.home(), &self.host.options.environment, &named).map_err(|why| refused(&why))?;
         if let Some(profile) = self.host.new_chat.profile.clone().filter(|_| known.is_none()) {
@@ -159,7 +162,8 @@ impl Sessions {
             session.close().await;
             return Err(error);
         }
-        let held = Held { session: Arc::clone(&session), named, used: self.uses.fetch_add(1, Ordering::Relaxed) };
+        let used = self.uses.fetch_add(1, Ordering::Relaxed);
+        let held = Held { session: Arc::clone(&session), named, used, settings };
         self.parked().remove(&session.session_id());
         let former = self.lock().insert(session.session_id(), held);
         if let Some(former) = former {
@@ -188,12 +192,37 @@ impl Sessions {
         oldest.close().await;
     }
 
-    /// A session that is held open.
+    /// A session that is held open. It goes by the owner's settings as they are now; none when it cannot under these.
     pub(crate) fn held(&self, id: &SessionId) -> Option<Arc<Session>> {
         let mut open = self.lock();
         let held = open.get_mut(id)?;
         held.used = self.uses.fetch_add(1, Ordering::Relaxed);
-        Some(Arc::clone(&held.session))
+        let settings = self.settings();
+        if std::mem::replace(&mut held.settings, settings) == settings || self.renew(held) {
+            return Some(Arc::clone(&held.session));
+        }
+        let Held { session, named, .. } = open.remove(id)?;
+        let (connection, is_stored) = (session.connection.clone(), session.is_stored());
+        self.parked().insert(id.clone(), Parked { named, connection, is_stored });
+        // Whoever asked for it learns why it is not open when it is opened again.
+        tokio::spawn(async move { session.close().await });
+        None
+    }
+
+    /// The newest change of the owner's settings.
+    fn settings(&self) -> u64 {
+        *self.host.agent.settings_changes().borrow()
+    }
+
+    /// Has a session go by the owner's settings as they are now. Returns whether it can.
+    fn renew(&self, held: &Held) -> bool {
+        let base = &self.host.agent;
+        let granted = grant(base.config(), base.home(), &self.host.options.environment, &held.named);
+        let Ok(Granted { mut config, .. }) = granted else { return false };
+        let agent = &held.session.agent;
+        config.agent.profile.clone_from(&agent.config().agent.profile);
+        agent.use_settings(config);
+        true
     }
 
     /// A session that the editor has open.

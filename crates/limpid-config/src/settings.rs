@@ -101,7 +101,7 @@ pub fn settings_page() -> String {
     page.push_str(
         "Everything that `limpid.toml` in Limpid's home can say. Every key may be absent. The page shows the same under Settings, \
          changes most of it there, and keeps your comments; what only the file changes is marked \"in the file alone\".\n\
-         Changes act at once in a `limpid serve` that runs, but for `[local]` and `[page]`, which need a restart.\n",
+         Changes act at once in programs that run (`limpid serve`, an open chat, an editor's session), but for `[local]`, `[page]` and `[telemetry]`, which need a restart.\n",
     );
     let settings = Config::settings();
     let mut sections = vec![(String::new(), "At the top of the file.".to_owned())];

@@ -83,6 +83,14 @@ impl Agent {
         self.services.settings.changes()
     }
 
+    /// Takes settings over that come from no file, such as those of a session whose owner has changed theirs. What needs a restart
+    /// stays as it is.
+    pub fn use_settings(&self, settings: Config) {
+        self.services.settings.apply(settings, "", "");
+        self.services.settings.rebuild();
+        self.services.settings.publish_change();
+    }
+
     /// What the agent keeps, for reading.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.services.context.store

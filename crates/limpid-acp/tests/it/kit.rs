@@ -94,18 +94,23 @@ impl Bench {
 
     /// An editor with a program of its own, greeted.
     pub(crate) async fn editor(&self) -> Editor {
-        let mut editor = self.stranger();
+        self.editor_of(self.agent()).await
+    }
+
+    /// The same of an agent that is there.
+    pub(crate) async fn editor_of(&self, agent: Agent) -> Editor {
+        let mut editor = self.stranger_to(agent);
         let greeted = editor.ask("initialize", json!({ "protocolVersion": 1, "clientCapabilities": {} })).await;
         assert_eq!(greeted.unwrap()["protocolVersion"], 1);
         editor
     }
 
     /// The same, before a word was said.
-    pub(crate) fn stranger(&self) -> Editor {
+    fn stranger_to(&self, agent: Agent) -> Editor {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (input, output) = tokio::io::split(theirs);
         let options = self.options();
-        let host = Host { agent: self.agent(), options, program: "test", new_chat: self.new_chat.clone() };
+        let host = Host { agent, options, program: "test", new_chat: self.new_chat.clone() };
         let serving = tokio::spawn(async move {
             serve(host, input, output, CancellationToken::new()).await.map_err(|error| error.to_string())
         });

@@ -504,3 +504,27 @@ async fn a_relative_path_that_is_asked_about_is_shown_whole() {
     let shown = editor.questions[0]["toolCall"]["content"][0]["content"]["text"].as_str().unwrap().replace("\n│ ", "");
     assert!(shown.contains(&format!("\"path\":\"{path}\"")), "{shown}");
 }
+
+// SEC-071
+#[tokio::test]
+async fn a_session_that_is_open_goes_by_what_the_owner_says_by_now() {
+    let script = (call("read_file", &json!({ "path": "WORK/a.txt" })) + &text("Done.")).repeat(2);
+    let bench = Bench::new(&script).await;
+    bench.write("a.txt", "the text");
+    let agent = bench.agent();
+    let mut editor = bench.editor_of(agent.clone()).await;
+    let session = bench.session(&mut editor).await;
+    let forbidden = format!("{}[[policy.deny]]\ntool = \"read_file\"\n", bench.config);
+    for (settings, is_read) in [(bench.config.clone(), true), (forbidden, false)] {
+        agent.use_settings(limpid_runtime::Config::parse(&settings, "limpid.toml").unwrap());
+        editor.updates.clear();
+        assert_eq!(editor.prompt(&session, "Read it.").await, "end_turn");
+        let told = json!(editor.of("tool_call_update")).to_string();
+        assert_eq!(told.contains("the text"), is_read, "{told}");
+    }
+    // One that cannot be under the new settings ends.
+    std::fs::remove_dir_all(bench.work.path()).unwrap();
+    agent.use_settings(limpid_runtime::Config::parse(&bench.config, "limpid.toml").unwrap());
+    let id = editor.say(&session, "And now?").await;
+    assert!(editor.end(id).await.unwrap_err()["message"].as_str().unwrap().contains("cannot be opened"));
+}

@@ -36,7 +36,7 @@ impl Jobs {
         let log: Log = Arc::new(log);
         let ContextDeps { home, host, store, .. } = &self.deps.context;
         let _alone = ServeLock::take(home)?;
-        let mut follower = Follower::new(&self.deps, Daemon::here(home, host.holder(), host.now_ms()), &log);
+        let mut follower = Follower::new(&self.deps, Some(Daemon::here(home, host.holder(), host.now_ms())), &log);
         follower.begin(&log);
         let mut scheduler = Scheduler::new(Arc::clone(store), host.holder(), &self.all, Arc::clone(&log));
         self.begin(&scheduler).await?;
@@ -46,6 +46,21 @@ impl Jobs {
         // What does not end in time keeps its claim no longer and comes again.
         let _ = tokio::time::timeout(GRACE, scheduler.idle(host.now_ms())).await;
         scheduler.stop().await
+    }
+
+    /// Goes by what limpid.toml and the other files of the home say from here on, as [`Self::serve`] does: for a process that lasts
+    /// and does nothing by itself, such as an open chat. What the owner forbids elsewhere is forbidden here too.
+    pub async fn follow(&self, log: impl Fn(&ServeEvent) + Send + Sync + 'static) {
+        let log: Log = Arc::new(log);
+        let mut follower = Follower::new(&self.deps, None, &log);
+        follower.begin(&log);
+        loop {
+            follower.look(&log).await;
+            tokio::select! {
+                () = follower.happens() => {}
+                () = self.deps.pause.pause(LOOK_AGAIN) => {}
+            }
+        }
     }
 
     /// What comes first, however long the agent serves: what dead processes left is free again and is carried on, and

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use limpid_core::ConversationId;
-use rusqlite::{OptionalExtension as _, Row, named_params};
+use rusqlite::{Row, named_params};
 
 use super::failure::Outcome;
 use super::row::{self, Read, get, parsed, word};

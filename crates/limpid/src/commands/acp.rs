@@ -15,6 +15,8 @@ pub async fn run(context: &Context, args: &AcpArgs) -> Result<(), Failure> {
     let agent = context.agent()?;
     // Nobody reads what this process would tell of its own.
     drop(context.take_changes(&agent));
+    let followed = agent.clone();
+    tokio::spawn(async move { followed.jobs().follow(|_| {}).await });
     let AcpArgs { profile, mode, model, effort } = args.clone();
     let host = Host {
         agent,

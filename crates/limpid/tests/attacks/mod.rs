@@ -42,6 +42,7 @@ mod named_by_place;
 mod names_of_files;
 mod notes_in_projects;
 pub(crate) mod obedient;
+mod open_chat;
 mod other_destination;
 mod own_network;
 mod owners_name;

@@ -134,7 +134,7 @@ fn switches_act_at_once_and_a_task_that_waited_for_one_runs() {
     let status = served.out(&["heartbeat", "status"]);
     assert!(status.contains("scheduling"), "{status}");
     served.write("[local]\nthreads = 1\n[scheduling]\nenabled = false\n");
-    served.says("needs a restart of `limpid serve`: local.threads");
+    served.says("needs a restart: local.threads");
     let doctor = served.doctor();
     assert!(doctor.starts_with("!!") && doctor.contains("local.threads"), "{doctor}");
 }

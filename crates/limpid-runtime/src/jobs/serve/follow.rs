@@ -34,7 +34,7 @@ struct Followed {
     seen: Read,
 }
 
-/// What `serve` follows.
+/// What a process follows that lasts.
 pub(crate) struct Follower {
     /// Absent: the configuration comes from no file.
     config: Option<Followed>,
@@ -45,7 +45,9 @@ pub(crate) struct Follower {
     /// The text of the configuration that is in use, when it is known.
     used: Option<String>,
     watch: Option<Watch>,
-    daemon: Daemon,
+    /// The process as `doctor` sees it; none where it does nothing by itself.
+    daemon: Option<Daemon>,
+    standing: Standing,
     settings: Arc<LiveSettings>,
     registry: Arc<ModelRegistry>,
     inbox: Inbox,
@@ -53,7 +55,7 @@ pub(crate) struct Follower {
 }
 
 impl Follower {
-    pub(crate) fn new(deps: &JobDeps, daemon: Daemon, log: &Log) -> Self {
+    pub(crate) fn new(deps: &JobDeps, daemon: Option<Daemon>, log: &Log) -> Self {
         let watch = Watch::new();
         if let Err(error) = &watch {
             log(&ServeEvent::trouble("changes of limpid.toml are noticed within a minute, not at once", error));
@@ -65,6 +67,7 @@ impl Follower {
             looked: Followed::new(&deps.context.home.mcp_looked()),
             used: None,
             watch: watch.ok(),
+            standing: daemon.as_ref().map(|daemon| daemon.standing.clone()).unwrap_or_default(),
             daemon,
             settings: Arc::clone(&deps.settings),
             registry: Arc::clone(&deps.context.models),
@@ -177,12 +180,12 @@ impl Follower {
             Ok(read) => read,
             Err(why) => {
                 log(&ServeEvent::trouble("limpid.toml is invalid, so the previous settings stay in use", &why));
-                self.daemon.standing.problem = Some(why);
+                self.standing.problem = Some(why);
                 return false;
             }
         };
         let compared = self.settings.apply(config, self.used.as_deref().unwrap_or_default(), &text);
-        if self.daemon.standing.problem.take().is_some() && compared.applied.is_empty() {
+        if self.standing.problem.take().is_some() && compared.applied.is_empty() {
             log(&ServeEvent::notice("limpid.toml can be used again"));
         }
         if !compared.applied.is_empty() {
@@ -190,20 +193,20 @@ impl Follower {
             log(&ServeEvent::Notice { what: "limpid.toml has changed and is in effect", text });
         }
         if !compared.restart.is_empty() {
-            let text =
-                format!("limpid.toml has changed; needs a restart of `limpid serve`: {}", compared.restart.join(", "));
-            log(&ServeEvent::Notice { what: "limpid.toml has changed; that needs a restart of `limpid serve`", text });
+            let text = format!("limpid.toml has changed; needs a restart: {}", compared.restart.join(", "));
+            log(&ServeEvent::Notice { what: "limpid.toml has changed; that needs a restart", text });
         }
         self.used = Some(text);
-        self.daemon.standing.restart = compared.restart;
+        self.standing.restart = compared.restart;
         !compared.applied.is_empty()
     }
 
     /// Writes down what this process goes by, for `doctor`.
     fn write_down(&self, log: &Log) {
+        let Some(daemon) = &self.daemon else { return };
         let used = self.used.as_deref().filter(|_| self.config.is_some());
-        let standing = Standing { config: used.map(Standing::hash), ..self.daemon.standing.clone() };
-        if let Err(error) = (Daemon { standing, ..self.daemon.clone() }).write() {
+        let standing = Standing { config: used.map(Standing::hash), ..self.standing.clone() };
+        if let Err(error) = (Daemon { standing, ..daemon.clone() }).write() {
             log(&ServeEvent::trouble("`limpid doctor` cannot see this process", error));
         }
     }
@@ -211,7 +214,9 @@ impl Follower {
 
 impl Drop for Follower {
     fn drop(&mut self) {
-        self.daemon.remove();
+        if let Some(daemon) = &self.daemon {
+            daemon.remove();
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use limpid_config::PasteTrust;
 use limpid_core::ConversationId;
-use limpid_runtime::{Agent, ConversationChoice, Event, EventKind, Input};
+use limpid_runtime::{Agent, ConversationChoice, Event, EventKind, Input, ServeEvent};
 use reedline::{DefaultPrompt, DefaultPromptSegment, EditCommand, ExternalPrinter, HistoryItem, Reedline, Signal};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -88,6 +88,8 @@ pub(super) async fn run(context: &Context, agent: &Agent, talk: &TalkArgs, json:
         later: VecDeque::new(),
         told: None,
     };
+    let followed = agent.clone();
+    tokio::spawn(async move { followed.jobs().follow(told).await });
     chat.greet().await?;
     agent.mcp().connect_all();
     loop {
@@ -105,6 +107,13 @@ pub(super) async fn run(context: &Context, agent: &Agent, talk: &TalkArgs, json:
         if chat.carry_out(text).await? == Next::Leave {
             return Ok(());
         }
+    }
+}
+
+/// Tells of settings that changed while the chat is open.
+fn told(event: &ServeEvent) {
+    if let ServeEvent::Notice { text, .. } | ServeEvent::Trouble { text, .. } = event {
+        output::tell(text);
     }
 }
 

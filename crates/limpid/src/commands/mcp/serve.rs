@@ -20,6 +20,8 @@ use crate::output;
 pub(super) async fn run(context: &Context, agent: Agent, args: &McpServeArgs) -> Result<(), Failure> {
     // What changes is asked for; nobody reads it here.
     drop(context.take_changes(&agent));
+    let followed = agent.clone();
+    tokio::spawn(async move { followed.jobs().follow(|_| {}).await });
     let bridge = Bridge::open(agent).await?;
     if let Some(address) = args.http {
         return over_http(bridge, address, args).await;
