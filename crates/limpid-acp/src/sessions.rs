@@ -1,6 +1,7 @@
 //! The sessions that an editor has open.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -56,6 +57,8 @@ pub(crate) struct Sessions {
 struct Held {
     session: Arc<Session>,
     named: Named,
+    /// The folders that were granted by that, without links.
+    folders: Vec<PathBuf>,
     used: u64,
     /// The change of the owner's settings that the session goes by.
     settings: u64,
@@ -65,6 +68,7 @@ struct Held {
 #[derive(Clone)]
 struct Parked {
     named: Named,
+    folders: Vec<PathBuf>,
     connection: ConnectionTo<Client>,
     is_stored: bool,
 }
@@ -74,8 +78,8 @@ enum Which<'a> {
     New,
     /// That of a conversation.
     Known(&'a SessionId),
-    /// One that was open; something may have been said in it.
-    Parked(&'a SessionId, bool),
+    /// One that was open in these folders; something may have been said in it.
+    Parked(&'a SessionId, bool, &'a [PathBuf]),
 }
 
 impl Sessions {
@@ -118,12 +122,18 @@ impl Sessions {
     ) -> Result<Arc<Session>, Error> {
         let base = &self.host.agent;
         let known = match which {
-            Which::Known(id) | Which::Parked(id, true) => Some(known::find(base, id).await?),
-            Which::New | Which::Parked(_, false) => None,
+            Which::Known(id) | Which::Parked(id, true, _) => Some(known::find(base, id).await?),
+            Which::New | Which::Parked(_, false, _) => None,
         };
         let settings = self.settings();
         let Granted { mut config, folders, servers } =
             grant(base.config(), base.home(), &self.host.options.environment, &named).map_err(|why| refused(&why))?;
+        // A link that was laid meanwhile leads nowhere.
+        if matches!(which, Which::Parked(_, _, before) if *before != folders) {
+            return Err(refused(
+                "a folder of this session leads elsewhere by now; open the session again to work there",
+            ));
+        }
         if let Some(profile) = self.host.new_chat.profile.clone().filter(|_| known.is_none()) {
             config.agent.profile = profile;
         }
@@ -146,9 +156,10 @@ impl Sessions {
         }
         let id = match (&known, which) {
             (Some(known), _) => known.id.clone(),
-            (None, Which::Parked(id, _)) => ConversationId::new(id.to_string()),
+            (None, Which::Parked(id, ..)) => ConversationId::new(id.to_string()),
             (None, _) => agent.directory().new_id(),
         };
+        let granted = folders.clone();
         let session = Session::new(
             (id, known.is_some()),
             agent,
@@ -163,7 +174,7 @@ impl Sessions {
             return Err(error);
         }
         let used = self.uses.fetch_add(1, Ordering::Relaxed);
-        let held = Held { session: Arc::clone(&session), named, used, settings };
+        let held = Held { session: Arc::clone(&session), named, folders: granted, used, settings };
         self.parked().remove(&session.session_id());
         let former = self.lock().insert(session.session_id(), held);
         if let Some(former) = former {
@@ -184,9 +195,9 @@ impl Sessions {
             let idle = open.iter().filter(|(_, held)| held.session.is_idle() && !Arc::ptr_eq(&held.session, newest));
             let oldest = idle.min_by_key(|(_, held)| held.used).map(|(id, _)| id.clone());
             let Some(id) = oldest.filter(|_| open.len() > HELD) else { return };
-            let Some(Held { session, named, .. }) = open.remove(&id) else { return };
+            let Some(Held { session, named, folders, .. }) = open.remove(&id) else { return };
             let (connection, is_stored) = (session.connection.clone(), session.is_stored());
-            self.parked().insert(id, Parked { named, connection, is_stored });
+            self.parked().insert(id, Parked { named, folders, connection, is_stored });
             session
         };
         oldest.close().await;
@@ -201,9 +212,9 @@ impl Sessions {
         if std::mem::replace(&mut held.settings, settings) == settings || self.renew(held) {
             return Some(Arc::clone(&held.session));
         }
-        let Held { session, named, .. } = open.remove(id)?;
+        let Held { session, named, folders, .. } = open.remove(id)?;
         let (connection, is_stored) = (session.connection.clone(), session.is_stored());
-        self.parked().insert(id.clone(), Parked { named, connection, is_stored });
+        self.parked().insert(id.clone(), Parked { named, folders, connection, is_stored });
         // Whoever asked for it learns why it is not open when it is opened again.
         tokio::spawn(async move { session.close().await });
         None
@@ -218,7 +229,9 @@ impl Sessions {
     fn renew(&self, held: &Held) -> bool {
         let base = &self.host.agent;
         let granted = grant(base.config(), base.home(), &self.host.options.environment, &held.named);
-        let Ok(Granted { mut config, .. }) = granted else { return false };
+        let Some(Granted { mut config, .. }) = granted.ok().filter(|granted| granted.folders == held.folders) else {
+            return false;
+        };
         let agent = &held.session.agent;
         config.agent.profile.clone_from(&agent.config().agent.profile);
         agent.use_settings(config);
@@ -239,8 +252,8 @@ impl Sessions {
         }
         let parked = self.parked().get(id).cloned();
         let none = || refused(&format!("no session `{id}` is open; open one by session/new or session/load"));
-        let Parked { named, connection, is_stored } = parked.ok_or_else(none)?;
-        let session = self.open_one(Which::Parked(id, is_stored), named, connection).await?;
+        let Parked { named, folders, connection, is_stored } = parked.ok_or_else(none)?;
+        let session = self.open_one(Which::Parked(id, is_stored, &folders), named, connection).await?;
         servers::start_known(&session);
         Ok(session)
     }

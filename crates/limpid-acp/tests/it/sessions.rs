@@ -528,3 +528,26 @@ async fn a_session_that_is_open_goes_by_what_the_owner_says_by_now() {
     let id = editor.say(&session, "And now?").await;
     assert!(editor.end(id).await.unwrap_err()["message"].as_str().unwrap().contains("cannot be opened"));
 }
+
+// SEC-062
+#[tokio::test]
+async fn a_link_that_is_laid_where_a_folder_of_a_session_was_leads_nowhere() {
+    let script = call("write_file", &json!({ "path": "WORK/part/a.txt", "content": "x" })) + &text("Done.");
+    let bench = Bench::new(&script).await;
+    let private = tempfile::tempdir().unwrap();
+    let part = bench.work.path().canonicalize().unwrap().join("part");
+    std::fs::create_dir(&part).unwrap();
+    let agent = bench.agent();
+    let mut editor = bench.editor_of(agent.clone()).await;
+    let new = json!({ "cwd": part, "mcpServers": [] });
+    let session = editor.ask("session/new", new).await.unwrap()["sessionId"].as_str().unwrap().to_owned();
+    std::fs::remove_dir(&part).unwrap();
+    std::os::unix::fs::symlink(private.path(), &part).unwrap();
+    agent.use_settings(limpid_runtime::Config::parse(&bench.config, "limpid.toml").unwrap());
+    for _ in 0..2 {
+        let id = editor.say(&session, "Write it.").await;
+        let refused = editor.end(id).await.unwrap_err();
+        assert!(refused["message"].as_str().unwrap().contains("leads elsewhere by now"), "{refused}");
+    }
+    assert_eq!(std::fs::read_dir(private.path()).unwrap().count(), 0);
+}
