@@ -44,8 +44,9 @@ pub trait Heartbeats: Send + Sync {
     /// The newest reports, newest first.
     async fn heartbeat_reports(&self, limit: u32) -> Result<Listed<HeartbeatRun>, StoreError>;
 
-    /// Whether this matter was told since then.
-    async fn heartbeat_told(&self, report_key: &str, since_ms: i64) -> Result<bool, StoreError>;
+    /// Whether this matter was told since then, by a run whose text had this label or a better one: what a stranger has had told says
+    /// nothing of what is told without them.
+    async fn heartbeat_told(&self, report_key: &str, trust: Trust, since_ms: i64) -> Result<bool, StoreError>;
 
     /// Runs since then that asked a model.
     async fn heartbeat_calls(&self, since_ms: i64) -> Result<u32, StoreError>;

@@ -237,8 +237,9 @@ pub async fn reports_are_found_among_many_runs(bench: &Bench) {
     let keys = |rows: Vec<HeartbeatRun>| rows.into_iter().map(|run| run.key).collect::<Vec<_>>();
     assert_eq!(keys(store.heartbeat_reports(3).await.unwrap().rows), ["2", "1", "0"]);
     assert_eq!(keys(store.heartbeat_runs(2).await.unwrap().rows), ["69", "68"]);
-    let told = async |since| store.heartbeat_told("disk", since).await.unwrap();
-    assert_eq!((told(1).await, told(2).await), (true, false));
+    let told = async |trust, since| store.heartbeat_told("disk", trust, since).await.unwrap();
+    assert_eq!((told(Trust::Outside, 1).await, told(Trust::Outside, 2).await), (true, false));
+    assert!(!told(Trust::Owner, 1).await, "a stranger had it told");
     assert_eq!(store.heartbeat_calls(60).await.unwrap(), 10);
 }
 

@@ -5,7 +5,7 @@ mod rows;
 use std::collections::HashMap;
 
 use async_trait::async_trait;
-use limpid_core::ConversationId;
+use limpid_core::{ConversationId, Trust};
 use rusqlite::named_params;
 
 use super::deliveries::insert_delivery;
@@ -129,13 +129,14 @@ impl Heartbeats for SqliteStore {
         self.search(move |tx| runs(tx, "AND outcome = 'told'", limit)).await
     }
 
-    async fn heartbeat_told(&self, report_key: &str, since_ms: i64) -> Result<bool, StoreError> {
+    async fn heartbeat_told(&self, report_key: &str, trust: Trust, since_ms: i64) -> Result<bool, StoreError> {
         let key = report_key.to_owned();
         self.read(move |tx| {
             let mut statement = tx.sql.prepare_cached(
-                "SELECT 1 FROM heartbeat_run WHERE owner = ? AND report_key = ? AND outcome = 'told' AND ended_ms > ?",
+                "SELECT 1 FROM heartbeat_run WHERE owner = ? AND report_key = ? AND outcome = 'told' AND ended_ms > ?
+                 AND (? OR trust NOT IN ('guest', 'outside'))",
             )?;
-            Ok(statement.exists((tx.owner, key, since_ms))?)
+            Ok(statement.exists((tx.owner, key, since_ms, trust.is_foreign()))?)
         })
         .await
     }

@@ -51,11 +51,13 @@ impl HeartbeatJob {
         {
             meaning = Meaning::Report { key: None, text: text.clone() };
         }
-        let (outcome, detail, report, report_key) = self.outcome_of(meaning, inputs, now_ms).await?;
+        let (outcome, detail, report, report_key) = self.outcome_of(meaning, inputs, end.trust, now_ms).await?;
         let state = state_after(row.state.clone(), outcome, &end.outcome, now_ms);
         let took_in = matches!(outcome, HeartbeatOutcome::Quiet | HeartbeatOutcome::Told | HeartbeatOutcome::Repeated);
         let saw_nothing = matches!(outcome, HeartbeatOutcome::Quiet | HeartbeatOutcome::Repeated);
-        let quiet_mark = if saw_nothing { inputs.map(standing_mark) } else { row.quiet_mark };
+        // A stranger may have had it say nothing, and that says nothing of what the owner wants to be told.
+        let is_silenced = saw_nothing && end.trust.is_foreign();
+        let quiet_mark = if saw_nothing && !is_silenced { inputs.map(standing_mark) } else { row.quiet_mark };
         let remainder_mark = match outcome {
             HeartbeatOutcome::Remainder => Some(items_mark),
             _ if took_in => None,
@@ -93,7 +95,7 @@ impl HeartbeatJob {
             remainder_mark,
             deliveries,
             consumed: if took_in { items } else { Vec::new() },
-            asked: match inputs.filter(|_| took_in) {
+            asked: match inputs.filter(|_| took_in && !is_silenced) {
                 Some(inputs) => self.asked_items(&conversation, inputs).await?,
                 None => Vec::new(),
             },
@@ -106,6 +108,7 @@ impl HeartbeatJob {
         &self,
         meaning: Meaning,
         inputs: Option<&Inputs>,
+        trust: Trust,
         now_ms: i64,
     ) -> Result<(HeartbeatOutcome, String, Option<String>, Option<String>), AgentError> {
         Ok(match meaning {
@@ -116,7 +119,7 @@ impl HeartbeatJob {
             Meaning::Report { key, text } => {
                 let repeated = match &key {
                     Some(key) if inputs.is_none_or(|inputs| !must_report(inputs)) => {
-                        self.store.heartbeat_told(key, now_ms - AGAIN_MS).await?
+                        self.store.heartbeat_told(key, trust, now_ms - AGAIN_MS).await?
                     }
                     _ => false,
                 };
