@@ -28,7 +28,8 @@ CONTEXT = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
 class Model(http.server.BaseHTTPRequestHandler):
     """A model that calls every tool of the server once, with what its schema asks for."""
 
-    tools = []
+    # The name by which each is called, and the server's own.
+    tools = {}
     told = ""
 
     def do_POST(self):
@@ -41,7 +42,7 @@ class Model(http.server.BaseHTTPRequestHandler):
         delta = {"role": "assistant", "content": "Done."}
         if wanted and not answered:
             calls = [
-                {"index": n, "id": f"c{n}", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments(name, declared[name]))}}
+                {"index": n, "id": f"c{n}", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments(self.tools[name], declared[name]))}}
                 for n, name in enumerate(wanted)
             ]
             delta = {"role": "assistant", "tool_calls": calls}
@@ -133,8 +134,8 @@ def main():
     if enabled.returncode != 0:
         return 1
     listed = json.loads(limpid("mcp", "list", "--json").stdout)
-    Model.tools = [tool["name"] for tool in listed["servers"][0]["tools"]]
-    for name in Model.tools:
+    Model.tools = {tool["called"]: tool["name"] for tool in listed["servers"][0]["tools"]}
+    for name in Model.tools.values():
         settings += f'[mcp.servers.s.tools.{json.dumps(name)}]\neffect = "look"\n'
     open(f"{home}/limpid.toml", "w").write(settings)
     if SCENARIO.startswith("elicitation"):
