@@ -38,6 +38,7 @@ pub async fn serve(
     let sessions = Arc::new(Sessions::new(host));
     let served = tokio::select! {
         served = talk(Arc::clone(&sessions), input, output) => served,
+        () = sessions.follow() => Ok(()),
         () = stop.cancelled() => Ok(()),
     };
     sessions.end().await;

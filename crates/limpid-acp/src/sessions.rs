@@ -203,11 +203,25 @@ impl Sessions {
         oldest.close().await;
     }
 
-    /// A session that is held open. It goes by the owner's settings as they are now; none when it cannot under these.
+    /// A session that is held open, which is used by that. It goes by the owner's settings as they are now; none when it cannot under
+    /// these.
     pub(crate) fn held(&self, id: &SessionId) -> Option<Arc<Session>> {
+        self.lock().get_mut(id)?.used = self.uses.fetch_add(1, Ordering::Relaxed);
+        self.renewed(id)
+    }
+
+    /// Has every session go by the owner's settings whenever these change: an agent's end begins a turn that no editor asked for.
+    pub(crate) async fn follow(&self) {
+        let mut changes = self.host.agent.settings_changes();
+        while changes.changed().await.is_ok() {
+            let open: Vec<SessionId> = self.lock().keys().cloned().collect();
+            open.iter().for_each(|id| drop(self.renewed(id)));
+        }
+    }
+
+    fn renewed(&self, id: &SessionId) -> Option<Arc<Session>> {
         let mut open = self.lock();
         let held = open.get_mut(id)?;
-        held.used = self.uses.fetch_add(1, Ordering::Relaxed);
         let settings = self.settings();
         if std::mem::replace(&mut held.settings, settings) == settings || self.renew(held) {
             return Some(Arc::clone(&held.session));

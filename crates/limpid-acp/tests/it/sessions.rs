@@ -551,3 +551,18 @@ async fn a_link_that_is_laid_where_a_folder_of_a_session_was_leads_nowhere() {
     }
     assert_eq!(std::fs::read_dir(private.path()).unwrap().count(), 0);
 }
+
+// SEC-071
+#[tokio::test]
+async fn a_session_that_works_ends_when_it_cannot_be_under_the_owners_settings() {
+    let bench = Bench::new(&(call("slow", &json!({})) + &text("Done."))).await;
+    let agent = bench.agent();
+    let mut editor = bench.editor_of(agent.clone()).await;
+    let session = bench.session(&mut editor).await;
+    let id = editor.say(&session, "Wait.").await;
+    editor.until(|editor| editor.of("tool_call").iter().any(|call| call["status"] == "in_progress")).await;
+    std::fs::remove_dir_all(bench.work.path()).unwrap();
+    agent.use_settings(limpid_runtime::Config::parse(&bench.config, "limpid.toml").unwrap());
+    assert_eq!(editor.end(id).await.unwrap()["stopReason"], "cancelled");
+    assert_eq!(bench.slow.ended.load(std::sync::atomic::Ordering::SeqCst), 0);
+}
