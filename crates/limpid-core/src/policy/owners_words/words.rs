@@ -92,10 +92,13 @@ fn joined(letters: &[char]) -> Option<Vec<char>> {
             && after[..blank].contains(&'\n')
             && follows(&after[blank..]);
         let marks = after.iter().take_while(|next| MARKS.contains(next)).count();
-        match () {
-            () if parts => rest = &after[blank..],
-            () if MARKS.contains(letter) && follows(&after[marks..]) => rest = &after[marks..],
-            () => joined.push(*letter),
+        let is_marked = MARKS.contains(letter) && follows(&after[marks..]);
+        if parts {
+            rest = &after[blank..];
+        } else if is_marked {
+            rest = &after[marks..];
+        } else {
+            joined.push(*letter);
         }
     }
     (joined.len() < letters.len()).then_some(joined)

@@ -45,6 +45,8 @@ struct Chat<'a> {
     has_data: bool,
     printer: Printer,
     changes: Receiver<Event>,
+    /// What is told of settings that changed: between the lines, so that it parts no answer.
+    settings: UnboundedReceiver<String>,
     interrupts: UnboundedReceiver<()>,
     conversation: ConversationChoice,
     /// The same, for the completer.
@@ -79,6 +81,7 @@ pub(super) async fn run(context: &Context, agent: &Agent, talk: &TalkArgs, json:
         has_data: environment.stdout_is_terminal,
         printer: Printer::new(environment, json).hiding_markers(agent.config().chat.hide_markers),
         changes: context.take_changes(agent),
+        settings: follow(agent),
         interrupts: interrupts(),
         above: above.sender(),
         editor: Some(editor(context, SlashCompleter::new(agent.clone(), Arc::clone(&shared)), above, pastes.clone())),
@@ -88,8 +91,6 @@ pub(super) async fn run(context: &Context, agent: &Agent, talk: &TalkArgs, json:
         later: VecDeque::new(),
         told: None,
     };
-    let followed = agent.clone();
-    tokio::spawn(async move { followed.jobs().follow(told).await });
     chat.greet().await?;
     agent.mcp().connect_all();
     loop {
@@ -110,11 +111,18 @@ pub(super) async fn run(context: &Context, agent: &Agent, talk: &TalkArgs, json:
     }
 }
 
-/// Tells of settings that changed while the chat is open.
-fn told(event: &ServeEvent) {
-    if let ServeEvent::Notice { text, .. } | ServeEvent::Trouble { text, .. } = event {
-        output::tell(text);
-    }
+/// Goes by the owner's settings as they change; returns what is to be told of that.
+fn follow(agent: &Agent) -> UnboundedReceiver<String> {
+    let (told, telling) = unbounded_channel();
+    let log = move |event: &ServeEvent| {
+        if let ServeEvent::Notice { text, .. } | ServeEvent::Trouble { text, .. } = event {
+            // Who left the chat hears nothing any more.
+            let _ = told.send(text.clone());
+        }
+    };
+    let agent = agent.clone();
+    tokio::spawn(async move { agent.jobs().follow(log).await });
+    telling
 }
 
 /// What follows a line.
@@ -192,6 +200,7 @@ impl Chat<'_> {
                             output::tell(&failure.to_string());
                         }
                     }
+                    Some(told) = self.settings.recv() => output::tell(&told),
                     // Between two readings Ctrl-C is no key but a signal, and none of them may be lost.
                     Some(()) = self.interrupts.recv() => {
                         if is_leaving {
