@@ -267,7 +267,8 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
     if matches!(call.effect, Effect::Fetch(_)) && call.fetched >= MOST_FETCHES {
         return refused(format!("this turn has asked for that address {MOST_FETCHES} times, which is the most"));
     }
-    let Some(reason) = why_ask(setting, call, is_in(&setting.rules.ask)) else { return Verdict::Allowed };
+    let asked_always = is_in(&setting.rules.ask);
+    let Some(reason) = why_ask(setting, call, asked_always) else { return Verdict::Allowed };
     let granted = is_granted(setting, call);
     // What leaves for others is allowed by a rule that says where it may go, not by one that allows everything.
     let names_it = |rule: &super::Rule| match call.row() {
@@ -278,11 +279,13 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
     let fits = |rule: &super::Rule| rule.permits(&call.tool, call.arguments, call.destination);
     // What a stranger's text led to gets into the owner's files by a yes to this very call alone, since it has to be seen.
     let ruled = !takes_over(setting, call) && setting.rules.allow.iter().any(|rule| names_it(rule) && fits(rule));
-    // In a clean window a send waits however it was planned; and what the owner's rules ask about is asked about.
-    let reserved = call.reserved && setting.trust.is_foreign() && call.row() == Row::Send && !is_in(&setting.rules.ask);
-    // The same holds for programs in a stranger's folder: the kernel keeps them from everything of the owner's.
-    let unasked = call.unasked && call.row() == Row::Run && !is_in(&setting.rules.ask);
-    if granted || ruled || reserved || unasked { Verdict::Allowed } else { Verdict::NeedsApproval { reason } }
+    // In a clean window a send waits however it was planned.
+    let reserved = call.reserved && setting.trust.is_foreign() && call.row() == Row::Send;
+    // A program in a stranger's folder runs unasked since the kernel keeps it from everything of the owner's.
+    let unasked = call.unasked && call.row() == Row::Run;
+    // What the owner's rules ask about is asked about, whatever else would let it pass but their own yes.
+    let passes = granted || !asked_always && (ruled || reserved || unasked);
+    if passes { Verdict::Allowed } else { Verdict::NeedsApproval { reason } }
 }
 
 /// Why a mode's rule on written files forbids a call, if it does.

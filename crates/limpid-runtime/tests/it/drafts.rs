@@ -56,6 +56,22 @@ async fn a_draft_holds_the_exact_action_and_runs_once_also_after_a_restart() {
     assert!(agent.drafts().refuse(draft.id).await.is_err());
 }
 
+/// What became of the first call is not what led to the second one.
+// SEC-010
+#[tokio::test]
+async fn each_draft_of_a_turn_names_the_text_that_led_to_it() {
+    let send = |id: &str| {
+        format!("[[reply]]\ncalls = [{{ id = \"{id}\", name = \"send_mail\", arguments = {{ text = \"{id}\" }} }}]\n")
+    };
+    let read = "[[reply]]\ncalls = [{ id = \"r\", name = \"read_page\" }]\n";
+    let bench = Bench::new(&format!("{read}{}{}[[reply]]\ntext = \"Done.\"\n", send("a"), send("b"))).await;
+    let agent = PageAndMail::new().agent(&bench);
+    all(agent.chat(last("read the page")).await.unwrap()).await;
+    let led_by: Vec<_> =
+        agent.drafts().list(false).await.unwrap().rows.into_iter().map(|draft| draft.new.led_by).collect();
+    assert_eq!(led_by, ["outside: read_page done"; 2]);
+}
+
 /// Also where no stranger wrote anything, and in the first turn, before which there is no history.
 // SEC-010
 #[tokio::test]

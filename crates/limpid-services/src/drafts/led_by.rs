@@ -12,15 +12,18 @@ const EXCERPT: usize = 300;
 /// else among what the prompt `sent` quotes (mail, a digest); without a stranger the person's newest message. A run has
 /// none, and then it is what its prompt opens with.
 pub fn led_by(messages: &[HistoryMessage], sent: &[RequestMessage]) -> String {
-    let foreign = messages.iter().rev().find(|message| Trust::from(message.trust).is_foreign());
-    if let Some(message) = foreign {
+    // What became of an earlier call is labelled like it, and may say nothing.
+    let says = |text: &str| !text.trim().is_empty();
+    let foreign = |message: &&HistoryMessage| Trust::from(message.trust).is_foreign() && says(&message.content);
+    if let Some(message) = messages.iter().rev().find(foreign) {
         return of_message(message);
     }
     let parts = || sent.iter().flat_map(|message| &message.parts);
-    if let Some(part) = parts().rev().find(|part| part.trust.is_foreign()) {
+    let foreign = |part: &&RequestPart| part.trust.is_foreign() && says(boundary::inside(&part.text));
+    if let Some(part) = parts().rev().find(foreign) {
         return of_part(part);
     }
-    let said = |message: &&HistoryMessage| Role::from(message.role) == Role::User && !message.content.is_empty();
+    let said = |message: &&HistoryMessage| Role::from(message.role) == Role::User && says(&message.content);
     if let Some(message) = messages.iter().rev().find(said) {
         return of_message(message);
     }

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use limpid_core::policy::Effect;
-use limpid_core::{Labelled, Sentence, ToolClass, sentence};
+use limpid_core::{ConversationId, Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::call::{MayLeave, changing, may_write, path_argument};
+use super::call::{MayLeave, blocking, changing, may_write, path_argument};
 use super::folder::{Changing, Opened};
 use super::grants::Grants;
-use crate::{PathArgument, Tool, ToolContext, echoed, read_arguments, schema_of};
+use crate::{Concerned, PathArgument, Tool, ToolContext, echoed, read_arguments, schema_of};
 
 /// Changes one place of a file of a granted folder.
 #[derive(Clone, Debug)]
@@ -76,6 +76,15 @@ impl Tool for EditFile {
         Some(edited.unwrap_or_else(|_| before.to_owned()))
     }
 
+    async fn concerns(&self, arguments: &Value, _: Option<&ConversationId>) -> Concerned {
+        let Ok(Arguments { path, old_text, .. }) = read_arguments(arguments.clone()) else {
+            return Concerned::InArguments;
+        };
+        let grants = Arc::clone(&self.grants);
+        let read = blocking(move || Opened::new(&grants, grants.place(&path)?)?.text());
+        read.await.map_or(Concerned::InArguments, |text| Concerned::Words(where_it_stands(&text, &old_text)))
+    }
+
     fn with_whole_path(&self, arguments: &Value) -> Option<Value> {
         self.grants.with_whole_path(arguments, "path", None)
     }
@@ -110,6 +119,22 @@ impl Tool for EditFile {
             }
         })
         .await
+    }
+}
+
+/// Which line of a text would be changed, for whoever is asked about it.
+fn where_it_stands(text: &str, old: &str) -> String {
+    let lines = text.lines().count();
+    if old.is_empty() {
+        return "`old_text` is empty, so that nothing would change".to_owned();
+    }
+    match places(text, old)[..] {
+        [at] => {
+            let line = text.get(..at).unwrap_or_default().matches('\n').count() + 1;
+            format!("`old_text` stands at line {line} of {lines}")
+        }
+        [] => "`old_text` does not stand in the file, so that nothing would change".to_owned(),
+        ref several => format!("`old_text` stands in the file {} times, so that nothing would change", several.len()),
     }
 }
 

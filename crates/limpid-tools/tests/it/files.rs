@@ -570,3 +570,22 @@ async fn a_question_about_a_whole_file_says_that_one_is_there() {
         assert_eq!(said(path).await, None, "{path}");
     }
 }
+
+// SEC-077
+#[tokio::test]
+async fn a_question_about_a_change_of_a_file_says_at_which_line_it_is() {
+    let bench = Bench::new();
+    fs::write(bench.path("workspace/a.md"), "# Plants\n- water\n- water\n- feed\n").unwrap();
+    let said = async |path: &str, old: &str| {
+        let arguments = json!({ "path": path, "old_text": old, "new_text": "- prune" });
+        bench.tool("edit_file").concerns(&arguments, None).await.into_words()
+    };
+    assert_eq!(said("a.md", "- feed").await.unwrap(), "`old_text` stands at line 4 of 4");
+    let nothing = "so that nothing would change";
+    assert_eq!(said("a.md", "- sow").await.unwrap(), format!("`old_text` does not stand in the file, {nothing}"));
+    assert_eq!(said("a.md", "- water").await.unwrap(), format!("`old_text` stands in the file 2 times, {nothing}"));
+    assert_eq!(said("a.md", "").await.unwrap(), format!("`old_text` is empty, {nothing}"));
+    for path in ["new.md", ".", "../secret", ""] {
+        assert_eq!(said(path, "- feed").await, None, "{path}");
+    }
+}

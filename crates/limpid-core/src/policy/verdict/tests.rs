@@ -139,6 +139,11 @@ fn the_owners_rules_decide_by_tool_arguments_and_destination() {
     assert!(matches!(judge(&setting(&both, Trust::Owner), &send), Verdict::Refused { .. }), "a ban comes first");
     let ask = OwnerRules { ask: vec![rule("send_*", None, None)], ..OwnerRules::default() };
     assert!(is_asked(&judge(&setting(&ask, Trust::Owner), &send)));
+    let both = OwnerRules { allow: vec![rule("*", None, None)], ask: vec![rule("class:write", None, None)], ..ask };
+    for trust in [Trust::Owner, Trust::Outside] {
+        let write = call("write_file", &Effect::Files, &arguments);
+        assert!(is_asked(&judge(&setting(&both, trust), &write)), "what is asked about always is asked about");
+    }
 }
 
 // SEC-064 SEC-071
