@@ -7,6 +7,12 @@ use crate::environment::Environment;
 /// Shorter values are words that a text may hold by chance.
 const MIN_SECRET: usize = 8;
 
+/// Letters that a token which somebody else gave has at least.
+const SHORTEST_GIVEN: usize = 16;
+
+/// How often a letter and a digit stand side by side in one.
+const FEWEST_TURNS: usize = 2;
+
 /// Endings of the names of variables that hold secrets.
 const ENDINGS: [&str; 4] = ["_KEY", "_TOKEN", "_SECRET", "_PASSWORD"];
 
@@ -47,6 +53,14 @@ impl Redactor {
         longest_first(known);
     }
 
+    /// A token that somebody else gave, for this and every clone. One that does not look drawn by lot is none that texts have to be kept
+    /// from, and whoever gave it may have chosen it to strike words of the owner's out.
+    pub fn learn_given(&self, name: &str, token: &str) {
+        if looks_drawn(token) {
+            self.learn(name, token);
+        }
+    }
+
     fn known(&self) -> Arc<Known> {
         Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -60,6 +74,17 @@ impl Redactor {
             },
         )
     }
+}
+
+/// Whether a token is long, of the letters that RFC 6750 (section 2.1) has for one, and of letters and digits in turns.
+fn looks_drawn(token: &str) -> bool {
+    let is_token = |letter: char| letter.is_ascii_alphanumeric() || "-._~+/=".contains(letter);
+    let kinds: Vec<char> = token.chars().collect();
+    let turns = kinds.windows(2).filter(|pair| {
+        let digits = pair.iter().filter(|letter| letter.is_ascii_digit()).count();
+        digits == 1 && pair.iter().all(char::is_ascii_alphanumeric)
+    });
+    token.len() >= SHORTEST_GIVEN && token.chars().all(is_token) && turns.count() >= FEWEST_TURNS
 }
 
 /// A secret may begin with another one.
@@ -143,6 +168,27 @@ mod tests {
                     assert_eq!(text, clean, "{pieces:?}");
                 }
             }
+        }
+    }
+
+    // SEC-032 SEC-094
+    #[test]
+    fn a_token_that_somebody_gave_strikes_no_words_out() {
+        let redactor = Redactor::default();
+        let words = [
+            " do not ",
+            "https://",
+            "do-not-delete-any-of-them",
+            "2026-11-27-meeting-notes.md",
+            "\", \"path\": \"a1b2c3",
+        ];
+        for token in words {
+            redactor.learn_given("mcp login", token);
+            assert_eq!(redactor.clean(token.to_owned()), token);
+        }
+        for token in ["eyJhbGciOiJIUzI1NiJ9.e30.Xz_4", "0b9c1d2e-77aa-4f10-9c3e-1a2b3c4d5e6f", "ya29.a0AfH6SMBx1y2z3"] {
+            redactor.learn_given("mcp login", token);
+            assert_eq!(redactor.clean(format!("it is {token}.")), "it is [secret mcp login].");
         }
     }
 

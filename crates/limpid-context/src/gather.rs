@@ -23,6 +23,7 @@ use limpid_services::ui::ui_mode;
 use limpid_store::{Audience, ConversationKind};
 
 use crate::deps::ContextDeps;
+use crate::folders::Folders;
 use crate::history::History;
 use crate::occasion::Occasion;
 use crate::prefix_cache::{PrefixCache, split_pinned};
@@ -137,9 +138,19 @@ pub(crate) async fn gather(
         max_turns,
     };
     keep_prefix(deps, &mut gathered, kept).await?;
+    gathered.session.folders = Some(folders(deps, &mut gathered.inputs, learned.folders.as_ref()));
     gathered.session.goals_asked_for = learned.goals_asked_for;
     gathered.session.window_state = window.clone();
     Ok(gathered)
+}
+
+/// The folders that a prompt speaks of, after one that spoke of those `before`: what it said of another place to begin at holds no more.
+fn folders(deps: &ContextDeps, inputs: &mut Inputs, before: Option<&Folders>) -> Folders {
+    let folders = Folders::of(&deps.config.files);
+    if folders.base().is_none() && before.is_some_and(|before| before.base().is_some()) {
+        inputs.workspace.base = deps.config.files.name_of(&deps.home.workspace(), &deps.home.outside());
+    }
+    folders
 }
 
 /// Adds what the owner has: their texts, memories, tasks, skills, mail. Says how many calls of the model may use tools.
@@ -174,6 +185,7 @@ async fn owners_inputs(
     clean(deps, inputs);
     sources::inbox::fill(deps, inputs).await?;
     sources::heartbeat::fill_quiet_hours(deps, inputs, path, occasion.now).await?;
+    sources::heartbeat::keep_part(deps, inputs, path, occasion).await?;
     sources::active_context::fill(deps, occasion.conversation, (profile, path), inputs).await?;
     keep_quoted(profile, path, inputs);
     prefer_research(profile, path, inputs);

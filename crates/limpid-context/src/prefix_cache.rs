@@ -9,6 +9,7 @@ use limpid_prompt::inputs::{GoalInput, MemoryEntry, StoredInput, TrustName};
 use limpid_store::{Conversation, ConversationChange};
 use serde::{Deserialize, Serialize};
 
+use crate::folders::Folders;
 use crate::tool_selection::ToolSelection;
 use crate::window_state::WindowState;
 
@@ -41,6 +42,9 @@ pub struct PrefixCache {
     /// Whether the person has spoken of goals, so that their tools are offered from there on.
     #[serde(default)]
     pub(crate) goals_asked_for: bool,
+    /// The folders that its newest prompt spoke of; none of one that an older version wrote.
+    #[serde(default)]
+    pub folders: Option<Folders>,
 }
 
 /// Pinned memories by the place where a turn's prompt shows them.
@@ -100,7 +104,7 @@ impl PrefixCache {
 
     /// What a profile keeps that renders its beginning each turn.
     pub(crate) fn without_beginning(self) -> Self {
-        Self { cuts: self.cuts, goals_asked_for: self.goals_asked_for, ..Self::default() }
+        Self { cuts: self.cuts, goals_asked_for: self.goals_asked_for, folders: self.folders, ..Self::default() }
     }
 
     /// The same with a prefix reset at the next turn.

@@ -128,8 +128,12 @@ pub struct WindowView {
 impl WindowView {
     /// Whether a message is shown as such.
     pub fn shows(&self, id: MessageId) -> bool {
-        self.through.is_none_or(|through| id > through)
-            && !self.hidden.iter().any(|(first, last)| (*first..=*last).contains(&id))
+        self.through.is_none_or(|through| id > through) && !self.hides(id)
+    }
+
+    /// Whether the person went back to a moment before a message.
+    pub fn hides(&self, id: MessageId) -> bool {
+        self.hidden.iter().any(|(first, last)| (*first..=*last).contains(&id))
     }
 
     /// Characters that a message may have, when that is limited.

@@ -180,7 +180,7 @@ macro_rules! contract_suite {
                 strangers_change_so_many_memories_in_a_day
                 a_fact_stored_again_is_one_memory
                 a_number_leads_to_no_memory_of_anothers
-                only_the_very_same_fact_is_merged_and_keeps_its_label
+                only_the_very_same_fact_is_merged_and_has_the_label_of_who_said_it
                 facts_of_one_moment_all_stay
                 feedback_moves_hits_and_score
                 every_change_can_be_undone

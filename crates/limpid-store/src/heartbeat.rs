@@ -41,7 +41,7 @@ pub trait Heartbeats: Send + Sync {
     /// The newest runs, newest first.
     async fn heartbeat_runs(&self, limit: u32) -> Result<Listed<HeartbeatRun>, StoreError>;
 
-    /// The newest reports, newest first.
+    /// The newest reports of runs that had read nothing of strangers, newest first: what a stranger had told once has no say in later runs.
     async fn heartbeat_reports(&self, limit: u32) -> Result<Listed<HeartbeatRun>, StoreError>;
 
     /// Whether this matter was told since then, by a run whose text had this label or a better one: what a stranger has had told says

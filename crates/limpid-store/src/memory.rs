@@ -102,6 +102,20 @@ pub enum MemoryRef {
     Key(String),
 }
 
+impl MemoryRef {
+    /// What a person or a model means by a word. One that reads as a number is the number: whoever chose a key must not stand in the
+    /// place of a number that was shown.
+    pub fn named(word: &str) -> Self {
+        Self::number(word).map_or_else(|| Self::Key(word.trim().to_owned()), Self::Id)
+    }
+
+    /// The number that a word reads as: `12`, `id:12` or `[id:12]`.
+    pub fn number(word: &str) -> Option<MemoryId> {
+        let bare = word.trim().trim_start_matches('[').trim_end_matches(']');
+        bare.strip_prefix("id:").unwrap_or(bare).trim().parse().ok().map(MemoryId)
+    }
+}
+
 impl From<MemoryId> for MemoryRef {
     fn from(id: MemoryId) -> Self {
         Self::Id(id)

@@ -7,7 +7,7 @@ use limpid_prompt::inputs::{HeartbeatInput, Inputs, PreviousReport, QuietInput, 
 use limpid_services::deliveries::visible_text;
 use limpid_services::error::AgentError;
 use limpid_services::heartbeat::{
-    DueItems, HEARTBEAT_DECISION, PATH, PREVIOUS, StandingItem, has_new_items, read_settings,
+    DueItems, HEARTBEAT_DECISION, HeartbeatPart, PATH, PREVIOUS, StandingItem, has_new_items, read_settings,
 };
 use limpid_store::Delivery;
 
@@ -94,6 +94,23 @@ fn unread_entry(deps: &ContextDeps, delivery: Delivery) -> UnreadEntry {
         text: visible_text(&deps.redactor, delivery.new.text),
         trust: delivery.new.trust.into(),
     }
+}
+
+/// Leaves nothing in the inputs of a run but the part of the work that it sees; whoever only looks at the prompt sees all.
+pub(crate) async fn keep_part(
+    deps: &ContextDeps,
+    inputs: &mut Inputs,
+    path: &str,
+    occasion: &Occasion<'_>,
+) -> Result<(), AgentError> {
+    if path != PATH || occasion.conversation.is_none() {
+        return Ok(());
+    }
+    let running = deps.store.heartbeat().await?.running;
+    if let Some(part) = running.and_then(|running| HeartbeatPart::of_key(&running.key)) {
+        part.keep(inputs);
+    }
+    Ok(())
 }
 
 /// Leaves the tool that ends a heartbeat to a heartbeat whose path lists it; elsewhere there is nothing to end.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use limpid_context::{Folders, PrefixCache};
 use limpid_core::TurnId;
 use limpid_services::directory::is_run;
 use limpid_services::error::AgentError;
@@ -40,6 +41,7 @@ impl Actor {
         match (waiting.is_empty(), more) {
             (false, _) if self.waits_for_its_path(&waiting) => self.rest().await,
             (false, _) if self.is_beside_an_agents_work(&waiting).await? => self.rest().await,
+            (false, _) if self.is_for_other_folders(&waiting).await? => self.rest().await,
             (false, _) => self.start_turn(&lease, waiting).await,
             // The next look takes them, behind what the owner has said meanwhile.
             (true, true) => Ok(()),
@@ -92,8 +94,28 @@ impl Actor {
         self.after_step().await
     }
 
+    /// Whether nobody here has said anything, and the conversation's prompts speak of folders that this process has not: those of an
+    /// editor, or the workspace where this process works for one. Its calls would reach other files than they were meant for, so
+    /// they are left to a process that has the folders, or until somebody speaks here.
+    async fn is_for_other_folders(&mut self, waiting: &[Inbound]) -> Result<bool, AgentError> {
+        if waiting.iter().any(|inbound| inbound.agent.is_none()) {
+            return Ok(false);
+        }
+        let conversation = self.deps.directory.existing(&self.conversation).await?;
+        let here = Folders::of(&self.deps.config().files);
+        Ok(PrefixCache::of(&conversation).folders.is_some_and(|folders| !folders.hold_in(&here)))
+    }
+
     async fn resume(&mut self, turn: TurnId) -> Result<(), AgentError> {
         let Some(lease) = self.lease() else { return Ok(()) };
+        let waiting = self.waiting().await?;
+        if self.is_for_other_folders(&waiting).await? {
+            return self.rest().await;
+        }
+        if self.is_for_other_folders(&[]).await? {
+            let why = "the turn that was cut off began in another folder and does not go on here; say what is still to be done";
+            return self.cannot_resume(&turn, &AgentError::Invalid(why.to_owned())).await;
+        }
         match resume(&self.deps, &lease, &self.listeners, &turn).await {
             Ok(turn) => {
                 self.phase = Phase::Turn(Box::new(turn));

@@ -15,7 +15,9 @@ pub(super) async fn undo_turn(deps: &ConversationDeps, id: &ConversationId) -> R
     let conversation = deps.directory.existing(id).await?;
     let rows = deps.store().messages(id, None).await?.rows;
     let hidden = deps.store().hidden_turns(id).await?;
-    let last = rows.iter().rev().map(|row| &row.turn).find(|turn| !hidden.contains(turn));
+    let view = deps.store().window(id).await?;
+    let mut shown = rows.iter().rev().filter(|row| !view.hides(row.id) && !hidden.contains(&row.turn));
+    let last = shown.next().map(|row| &row.turn);
     let last = last.ok_or_else(|| AgentError::Invalid("there is no turn to take out".to_owned()))?.clone();
     let asked = rows.iter().find(|row| row.turn == last && row.message.role == Role::User);
     let text = asked.map(|row| row.typed.clone().unwrap_or_else(|| row.message.text.clone()));

@@ -153,13 +153,15 @@ impl Decisions {
     }
 
     /// Takes over what was locked in a later state of the same decisions.
-    pub(super) fn keep_locked(&mut self, later: &Self) {
+    pub(super) fn keep_locked(&mut self, later: &Self) -> bool {
+        let before = self.clone();
         for locked in later.locked() {
             match self.0.iter_mut().find(|own| own.id() == locked.id()) {
                 Some(own) => own.clone_from(locked),
                 None => self.0.push(locked.clone()),
             }
         }
+        *self != before
     }
 }
 

@@ -50,7 +50,12 @@ impl Goals {
         let later = std::mem::replace(self, earlier);
         for goal in later.goals {
             match self.goal_mut(&goal.id) {
-                Some(own) => own.decisions.keep_locked(&goal.decisions),
+                // What is kept has the label of the goal that it was locked in.
+                Some(own) => {
+                    if own.decisions.keep_locked(&goal.decisions) {
+                        own.trust = own.trust.join(goal.trust);
+                    }
+                }
                 None => {
                     let waits = goal.status == GoalStatus::Active;
                     self.goals.push(Goal { status: if waits { GoalStatus::Paused } else { goal.status }, ..goal });

@@ -267,7 +267,8 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
     if matches!(call.effect, Effect::Fetch(_)) && call.fetched >= MOST_FETCHES {
         return refused(format!("this turn has asked for that address {MOST_FETCHES} times, which is the most"));
     }
-    let asked_always = is_in(&setting.rules.ask);
+    let asks: Vec<&super::Rule> = setting.rules.ask.iter().filter(|rule| holds_back(rule)).collect();
+    let asked_always = !asks.is_empty();
     let Some(reason) = why_ask(setting, call, asked_always) else { return Verdict::Allowed };
     let granted = is_granted(setting, call);
     // What leaves for others is allowed by a rule that says where it may go, not by one that allows everything.
@@ -278,13 +279,17 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
     };
     let fits = |rule: &super::Rule| rule.permits(&call.tool, call.arguments, call.destination);
     // What a stranger's text led to gets into the owner's files by a yes to this very call alone, since it has to be seen.
-    let ruled = !takes_over(setting, call) && setting.rules.allow.iter().any(|rule| names_it(rule) && fits(rule));
+    // A rule that names the very call is an exception to one that asks about a tool as a whole.
+    let whole = asks.iter().all(|rule| rule.covers(&call.tool));
+    let is_exception = |rule: &super::Rule| whole && (rule.arguments.is_some() || rule.destination.is_some());
+    let passes = |rule: &super::Rule| names_it(rule) && fits(rule) && (!asked_always || is_exception(rule));
+    let ruled = !takes_over(setting, call) && setting.rules.allow.iter().any(passes);
     // In a clean window a send waits however it was planned.
     let reserved = call.reserved && setting.trust.is_foreign() && call.row() == Row::Send;
     // A program in a stranger's folder runs unasked since the kernel keeps it from everything of the owner's.
     let unasked = call.unasked && call.row() == Row::Run;
-    // What the owner's rules ask about is asked about, whatever else would let it pass but their own yes.
-    let passes = granted || !asked_always && (ruled || reserved || unasked);
+    // Nothing else but their own yes gets around what the owner's rules ask about.
+    let passes = granted || ruled || !asked_always && (reserved || unasked);
     if passes { Verdict::Allowed } else { Verdict::NeedsApproval { reason } }
 }
 

@@ -318,3 +318,17 @@ fn an_earlier_moment_is_restored_by_the_log_and_what_was_locked_since_stands() {
     let (goals, misfits) = Goals::fold(log.records.iter().skip(log.records.len() - 1));
     assert_eq!((goals.history().len(), misfits.len()), (0, 1));
 }
+
+// SEC-055
+#[test]
+fn what_was_locked_after_a_strangers_text_stands_again_with_its_label() {
+    for (words, label) in [("No piano - LOCKED", Trust::Outside), ("No piano", Trust::Owner)] {
+        let mut log = Log::default();
+        log.create("Move");
+        let (earlier, records) = (log.goals(), log.records.len());
+        log.reply(&format!("[DECISION] {words}"));
+        log.records.iter_mut().skip(records).for_each(|record| record.trust = Trust::Outside);
+        log.change(|manager| manager.restore(earlier, records as u64)).unwrap();
+        assert_eq!(log.goals().shown().unwrap().trust(), label, "{words}");
+    }
+}

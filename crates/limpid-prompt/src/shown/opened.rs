@@ -135,6 +135,26 @@ mod tests {
 
     // SEC-005 SEC-059
     #[test]
+    fn what_sets_an_editor_waits() {
+        let sets = [
+            "-*- mode: org -*-\n#+SETUPFILE: http://a.example/?x=4711\n",
+            "tea\n\n<!-- \nLocal Variables:\nmode: org\nEnd:\n",
+            "tea\n# vim: set ft=sh:\n",
+            "vi:ft=lua",
+        ];
+        for text in sets {
+            assert_eq!(opened("a.md", text), WhenOpened::Fetches, "{text}");
+            assert_eq!(opened("a.txt", text), WhenOpened::Fetches, "{text}");
+        }
+        for text in
+            ["I use vim: it is quick.", "ex: tea", "- * -", "the local variables of a function", "env:PATH=/bin"]
+        {
+            assert_eq!(opened("a.md", text), WhenOpened::Shows, "{text}");
+        }
+    }
+
+    // SEC-005 SEC-059
+    #[test]
     fn data_that_names_a_schema_at_an_address_fetches() {
         let named = [
             r#"{"$schema": "http://a.example/s.json?x=4711"}"#,

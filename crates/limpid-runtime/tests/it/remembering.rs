@@ -94,7 +94,7 @@ fn promote(promotions: &[(&str, &str)]) -> String {
 
 // KOSHI-023 KOSHI-026
 #[tokio::test]
-async fn a_text_names_a_memory_by_its_key_before_its_number() {
+async fn a_text_that_reads_as_a_number_names_the_memory_of_that_number() {
     let judge =
         |id: &str| format!("[[reply]]\ncalls = [{{ name = \"memory_reinforce\", arguments = {{ id = {id} }} }}]\n");
     let script: String = ["\"2\"", "2", "\"[id:2]\"", "\"id:2\""].map(judge).concat();
@@ -107,10 +107,10 @@ async fn a_text_names_a_memory_by_its_key_before_its_number() {
     assert_eq!(
         told,
         [
-            "[id:1] hits: 2, score: 3",
             "[id:2] hits: 2, score: 3",
             "[id:2] hits: 3, score: 6",
-            "[id:2] hits: 4, score: 9"
+            "[id:2] hits: 4, score: 9",
+            "[id:2] hits: 5, score: 12"
         ]
     );
 }

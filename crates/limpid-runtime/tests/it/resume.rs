@@ -130,6 +130,52 @@ fn killed_at_every_step_nothing_is_lost_or_done_twice() {
     assert!(unknown > 0, "no kill fell between the start and the end of the call");
 }
 
+/// An editor's session has folders of its own: what was meant for a file there must not be done to one of the workspace.
+// KOSHI-060 SEC-094
+#[test]
+fn a_turn_that_began_in_other_folders_goes_on_where_they_are_and_nowhere_else() {
+    let servers = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    for speaks in [false, true] {
+        let mut bench = servers.block_on(Bench::new(SCRIPT));
+        let once = Once::new();
+        once.go_on.add_permits(10);
+        let here = bench.config.clone();
+        bench.config.files.base = Some(bench.home.path().join("project"));
+        let there = bench.config.clone();
+        // The model has begun to speak, and called nothing yet.
+        assert!(!die(&bench, &once, 2, 0));
+        assert_eq!(once.runs.load(Ordering::SeqCst), 0);
+        bench.config = here;
+        bench.clock.forward(1.minute());
+        let runtime = one_thread();
+        runtime.block_on(async {
+            let agent = agent(&bench, &once);
+            let conversation = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
+            if speaks {
+                say(&agent, "go on").await;
+            } else {
+                agent.conversations().resume().await.unwrap();
+                agent.conversations().wait_idle(&conversation).await;
+            }
+            let left = agent.store().unfinished_turns().await.unwrap().rows.len();
+            // Whoever speaks here has the model begin anew.
+            let runs = once.runs.load(Ordering::SeqCst);
+            assert_eq!((runs, left), (u64::from(speaks), usize::from(!speaks)), "speaks: {speaks}");
+            let line = format!("start in: `{}`", bench.home.path().join("workspace").display());
+            let says = bench.server.calls().pop().is_some_and(|newest| newest.text().contains(&line));
+            assert_eq!(says, speaks, "the model is told where it works now");
+        });
+        runtime.shutdown_background();
+        bench.config = there;
+        let runtime = one_thread();
+        runtime.block_on(async {
+            start_again(&bench, &once).await;
+            assert_eq!(once.runs.load(Ordering::SeqCst), 1, "it goes on where it began, and once");
+        });
+        runtime.shutdown_background();
+    }
+}
+
 // LES-143
 #[tokio::test]
 async fn an_accepted_message_that_nobody_took_is_answered_by_the_next_start() {

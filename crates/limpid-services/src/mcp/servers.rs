@@ -254,7 +254,7 @@ impl McpServers {
     pub(super) fn kept_login(&self, server: &str, url: &str) -> KeptLogin {
         let McpOptions { home, redactor, .. } = self.options();
         let redactor = redactor.clone();
-        KeptLogin::new(home.mcp_login(server), url, move |token| redactor.learn("mcp login", token))
+        KeptLogin::new(home.mcp_login(server), url, move |token| redactor.learn_given("mcp login", token))
     }
 
     /// What the settings of a server mean.

@@ -110,6 +110,10 @@ impl MemoryWriter {
         }
         let content = self.checked("the content", note.content)?;
         let known = self.store.memory(&MemoryRef::Key(key.clone())).await?;
+        if known.is_none() && MemoryRef::number(&key).is_some() {
+            let why = "the key of a memory must not be a number, which names a memory that is there; use a word";
+            return Err(AgentError::Invalid(why.to_owned()));
+        }
         if let Some(known) = &known {
             Self::guard(known, by)?;
             if by.adopts && by.trust < known.trust {

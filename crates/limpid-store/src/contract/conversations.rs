@@ -1,15 +1,15 @@
 //! Conversations, messages and accepted input.
 
 use limpid_core::state::Span;
-use limpid_core::{Effort, Message, ProviderState, Role, Trust, TurnId};
+use limpid_core::{Effort, Message, ProviderState, Role, Trust, TurnId, WindowView};
 
 use super::Bench;
 use super::sample::{
     ODD, begin, begun, calling, conversation, conversation_id, event, inbound, lease, message, provider_state, result,
 };
 use crate::{
-    Audience, Conversation, ConversationChange, ConversationKind, NewConversation, NewMessage, StoreError, TurnOutcome,
-    TurnWrite, TypedOrCalled, Written,
+    Audience, Conversation, ConversationChange, ConversationKind, NewConversation, NewMessage, NewWindowEvent,
+    StoreError, TurnOutcome, TurnWrite, TypedOrCalled, Written,
 };
 
 /// What was made is read again, and an id is given once.
@@ -283,6 +283,21 @@ pub async fn an_accepted_message_waits_until_a_turn_takes_it(bench: &Bench) {
     store.change_conversation(&conversation_id("c"), hide, 3).await.unwrap();
     assert_eq!(store.typed_and_called(&conversation_id("c")).await.unwrap(), [TypedOrCalled::Typed(ODD.to_owned())]);
     assert_eq!(store.typed(&conversation_id("c")).await.unwrap(), [ODD, ODD]);
+    // Neither does what the person went back from; what the model called stays counted.
+    let back = vec![ConversationChange::Unhide(turn.clone())];
+    store.change_conversation(&conversation_id("c"), back, 3).await.unwrap();
+    assert_eq!(store.typed_and_called(&conversation_id("c")).await.unwrap().len(), 2);
+    let row = store.messages(&conversation_id("c"), None).await.unwrap().rows[0].id;
+    let view = WindowView { hidden: vec![(row, row)], ..WindowView::default() };
+    store
+        .write_window(
+            &lease,
+            NewWindowEvent { kind: "restore".to_owned(), view: Some(view), ..NewWindowEvent::default() },
+            4,
+        )
+        .await
+        .unwrap();
+    assert_eq!(store.typed_and_called(&conversation_id("c")).await.unwrap(), [TypedOrCalled::Typed(ODD.to_owned())]);
     let missing = store.accept(inbound("nowhere", None, "hi")).await;
     assert!(matches!(missing, Err(StoreError::NotFound { .. })), "{missing:?}");
 }

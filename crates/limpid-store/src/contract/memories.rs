@@ -58,9 +58,10 @@ pub async fn a_fact_stored_again_is_one_memory(bench: &Bench) {
     assert_eq!(bench.store.memories(None).await.unwrap().rows.len(), 2);
 }
 
-/// Facts that only begin alike are two. Who says again what was known does not make it theirs.
+/// Facts that only begin alike are two. What is said without a stranger is another memory than theirs of the same words, and what they
+/// say again stays the owner's.
 // LES-053 SEC-002
-pub async fn only_the_very_same_fact_is_merged_and_keeps_its_label(bench: &Bench) {
+pub async fn only_the_very_same_fact_is_merged_and_has_the_label_of_who_said_it(bench: &Bench) {
     let store = bench.store.as_ref();
     let long = "Likes tea ".repeat(10);
     for content in [format!("{long}in the morning"), format!("{long}at five")] {
@@ -70,7 +71,11 @@ pub async fn only_the_very_same_fact_is_merged_and_keeps_its_label(bench: &Bench
     let mail = NewMemory { trust: Trust::Outside, ..memory(Some("bank"), "Pays at X", 2) };
     store.store_memory(mail.clone()).await.unwrap();
     let again = store.store_memory(memory(Some("bank"), "Pays at X", 3)).await.unwrap();
-    assert_eq!((again.fresh, again.memory.trust), (false, Trust::Outside));
+    assert_eq!(
+        (again.fresh, again.memory.trust),
+        (true, Trust::Owner),
+        "a stranger who guessed it keeps it from nobody"
+    );
     let corrected = store.store_memory(memory(Some("bank"), "Pays at Y", 4)).await.unwrap();
     assert_eq!(corrected.memory.trust, Trust::Owner);
     let repeated = store.store_memory(NewMemory { content: "Pays at Y".to_owned(), ..mail }).await.unwrap();

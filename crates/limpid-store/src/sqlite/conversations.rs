@@ -7,7 +7,7 @@ use rusqlite::{ToSql, named_params};
 use super::conversation_row::{conversation, find, missing};
 use super::failure::{Outcome, is_taken};
 use super::row;
-use super::{SqliteStore, Tx, deleted, found_conversations, inbound, leases, messages, turns};
+use super::{SqliteStore, Tx, deleted, found_conversations, inbound, leases, messages, turns, windows};
 use crate::{
     Accepted, Acquired, Audience, Conversation, ConversationChange, ConversationKind, Conversations, Fence,
     FoundConversation, Inbound, InboundId, Lease, Listed, NewConversation, NewInbound, StoreError, StoredMessage,
@@ -140,7 +140,14 @@ impl Conversations for SqliteStore {
 
     async fn typed_and_called(&self, id: &ConversationId) -> Result<Vec<TypedOrCalled>, StoreError> {
         let id = id.clone();
-        self.read(move |tx| inbound::typed_and_called(tx, &id)).await
+        self.read(move |tx| {
+            let view = windows::current(tx, &id)?.unwrap_or_default();
+            let mut said = inbound::typed_and_called(tx, &id)?;
+            // What the person went back from is not said any more; what was called stays counted.
+            said.retain(|(at, said)| matches!(said, TypedOrCalled::Called(_)) || !view.hides(*at));
+            Ok(said.into_iter().map(|(_, said)| said).collect())
+        })
+        .await
     }
 
     async fn waiting(&self, id: &ConversationId) -> Result<Listed<Inbound>, StoreError> {

@@ -126,7 +126,7 @@ impl Heartbeats for SqliteStore {
     }
 
     async fn heartbeat_reports(&self, limit: u32) -> Result<Listed<HeartbeatRun>, StoreError> {
-        self.search(move |tx| runs(tx, "AND outcome = 'told'", limit)).await
+        self.search(move |tx| runs(tx, "AND outcome = 'told' AND trust NOT IN ('guest', 'outside')", limit)).await
     }
 
     async fn heartbeat_told(&self, report_key: &str, trust: Trust, since_ms: i64) -> Result<bool, StoreError> {

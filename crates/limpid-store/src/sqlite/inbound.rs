@@ -56,8 +56,8 @@ pub(super) fn typed(tx: &Tx<'_>, id: &ConversationId) -> Outcome<Vec<String>> {
     Ok(texts.collect::<Result<_, _>>()?)
 }
 
-/// What the owner typed and has not taken out again, and what the model called, in the conversation's order.
-pub(super) fn typed_and_called(tx: &Tx<'_>, id: &ConversationId) -> Outcome<Vec<TypedOrCalled>> {
+/// What the owner typed and has not taken out again, and what the model called, in the conversation's order; with the message that each is.
+pub(super) fn typed_and_called(tx: &Tx<'_>, id: &ConversationId) -> Outcome<Vec<(MessageId, TypedOrCalled)>> {
     let mut statement = tx.sql.prepare_cached(
         "SELECT coalesce(message, 9223372036854775807) AS at, id, text, NULL AS calls FROM inbound
          WHERE owner = :owner AND conversation = :conversation AND typed = 1
@@ -70,10 +70,11 @@ pub(super) fn typed_and_called(tx: &Tx<'_>, id: &ConversationId) -> Outcome<Vec<
     )?;
     let params = named_params! { ":owner": tx.owner, ":conversation": id.as_str() };
     let said = statement.query_map(params, |row| {
-        Ok(match row.get::<_, Option<String>>("text")? {
+        let said = match row.get::<_, Option<String>>("text")? {
             Some(text) => TypedOrCalled::Typed(text),
             None => TypedOrCalled::Called(row::calls(row, "calls").unwrap_or_default()),
-        })
+        };
+        Ok((MessageId(row.get("at")?), said))
     })?;
     Ok(said.collect::<Result<_, _>>()?)
 }

@@ -181,9 +181,10 @@ fn store(tx: &Tx<'_>, new: &NewMemory) -> Outcome<StoredMemory> {
         Some(key) => find(tx, &MemoryRef::Key(key.clone()))?,
         None => find_content(tx, &new.content)?,
     };
-    // Another text in the place of a stranger's is another memory: it has none of that one's label, hits and age.
+    // What is said without a stranger's text at hand is another memory than theirs, also where they had the same words stored before:
+    // it has none of that one's label, hits and age.
     let known = match known {
-        Some(theirs) if theirs.content != new.content && new.trust < theirs.trust => {
+        Some(theirs) if new.trust < theirs.trust => {
             remove(tx, theirs.id)?;
             memory_events::record(tx, MemoryEventKind::Forgotten, Some(&theirs), None, None, new.now_ms)?;
             None

@@ -99,7 +99,7 @@ impl Windows for SqliteStore {
     }
 }
 
-fn current(tx: &Tx<'_>, id: &ConversationId) -> Outcome<Option<WindowView>> {
+pub(super) fn current(tx: &Tx<'_>, id: &ConversationId) -> Outcome<Option<WindowView>> {
     let mut statement = tx.sql.prepare_cached(
         "SELECT view FROM window_event WHERE owner = :owner AND conversation = :conversation AND view IS NOT NULL
          ORDER BY id DESC LIMIT 1",

@@ -64,16 +64,16 @@ async fn accept(agent: &Agent, offer: &FileOffer, seen: Option<&str>, can_ask: b
         }
         None => {
             show(offer)?;
+            let told = if offer.moves() && offer.instructs { ", where the agent is told what to do" } else { "" };
             if !can_ask {
                 output::tell(&format!(
-                    "Nothing was accepted. This makes it yours: limpid file accept {} --hash {}",
+                    "Nothing was accepted. This makes it yours{told}: limpid file accept {} --hash {}",
                     as_word(&offer.from),
                     &hash[..16]
                 ));
                 return Ok(());
             }
             let place = if offer.moves() { format!(", as {to} in the workspace") } else { String::new() };
-            let told = if offer.moves() && offer.instructs { ", where the agent is told what to do" } else { "" };
             let question = if offer.is_gone {
                 "Accept that it is gone?".to_owned()
             } else {

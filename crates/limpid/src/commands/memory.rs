@@ -46,7 +46,7 @@ async fn look(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> {
             shown::memories(agent, &found, *json).await?;
         }
         MemoryCommand::Show { key, json } => {
-            let which = find(agent, key).await?;
+            let which = MemoryRef::named(key);
             let memory = agent.store().memory(&which).await?.ok_or_else(|| missing(key))?;
             shown::memory(agent, &memory, *json).await?;
         }
@@ -76,7 +76,7 @@ async fn change(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> {
         | MemoryCommand::Unpin { key }
         | MemoryCommand::Reinforce { key }
         | MemoryCommand::Demote { key }
-        | MemoryCommand::Forget { key } => find(agent, key).await?,
+        | MemoryCommand::Forget { key } => MemoryRef::named(key),
         _ => MemoryRef::Id(MemoryId(0)),
     };
     match command {
@@ -138,7 +138,7 @@ async fn undo(agent: &Agent, number: &str) -> Result<(), Failure> {
 async fn promote(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> {
     let (promotion, done) = match command {
         MemoryCommand::Promote { key, addition } => {
-            let which = find(agent, key).await?;
+            let which = MemoryRef::named(key);
             (agent.memory().promote(&which, addition, SOURCE).await?, "is part of the soul; the memory is gone")
         }
         MemoryCommand::Approve { promotion } => {
@@ -159,18 +159,9 @@ async fn promote(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> 
     Ok(())
 }
 
-/// A memory by its key, else by its number.
-async fn find(agent: &Agent, word: &str) -> Result<MemoryRef, Failure> {
-    let key = MemoryRef::from(word);
-    if agent.store().memory(&key).await?.is_some() {
-        return Ok(key);
-    }
-    Ok(word.parse().map_or(key, |number| MemoryRef::Id(MemoryId(number))))
-}
-
 /// The number of a memory that there is, or was.
 async fn any_id(agent: &Agent, word: &str) -> Result<MemoryId, Failure> {
-    let which = find(agent, word).await?;
+    let which = MemoryRef::named(word);
     match agent.store().memory(&which).await? {
         Some(memory) => Ok(memory.id),
         None => word.parse().map(MemoryId).map_err(|_| missing(word)),

@@ -57,6 +57,21 @@ async fn a_yes_to_the_content_adopts_no_key() {
     assert_eq!(notes(&attack), "green tea\n");
 }
 
+/// A key that reads as a number would stand in the place of the memory that has it.
+// SEC-055
+#[tokio::test]
+async fn a_number_means_the_memory_that_has_it() {
+    let stores = |_: &str| vec![("memory_store", json!({ "key": "1", "content": format!("{MARK} Dr. Evil") }))];
+    let reads = |web: &str| vec![("web_fetch", json!({ "url": format!("{web}/") }))];
+    let attack = Attack::new(reads, stores, |_| page(MARK)).await;
+    attack.world.done(&["memory", "add", "doctor", "Dr. Old"]).await;
+    attack.world.done(&["chat", &format!("read {}/", attack.web.url)]).await;
+    assert!(attack.newest().contains("the key of a memory must not be a number"), "{}", attack.newest());
+    attack.world.done(&["memory", "edit", "1", "Dr. New"]).await;
+    let listed = attack.world.done(&["memory", "list"]).await;
+    assert!(listed.contains("Dr. New") && !listed.contains("Dr. Old") && !listed.contains("Evil"), "{listed}");
+}
+
 mod control {
     use super::*;
 

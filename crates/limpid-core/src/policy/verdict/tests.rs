@@ -144,6 +144,16 @@ fn the_owners_rules_decide_by_tool_arguments_and_destination() {
         let write = call("write_file", &Effect::Files, &arguments);
         assert!(is_asked(&judge(&setting(&both, trust), &write)), "what is asked about always is asked about");
     }
+    let exec = |words: Option<&str>| rule("exec", words, None);
+    let (all, one) = (vec![exec(None)], vec![exec(Some("make test"))]);
+    let cases = [(&all, &one, true), (&one, &all, false), (&one, &one, false), (&all, &all, false)];
+    for (ask, allow, runs) in cases {
+        let rules = OwnerRules { ask: ask.clone(), allow: allow.clone(), ..OwnerRules::default() };
+        let arguments = text("make test");
+        let run = call("exec", &Effect::Run, &arguments);
+        let verdict = judge(&setting(&rules, Trust::Owner), &run);
+        assert_eq!(verdict == Verdict::Allowed, runs, "an exception names the very call: {ask:?} {allow:?}");
+    }
 }
 
 // SEC-064 SEC-071

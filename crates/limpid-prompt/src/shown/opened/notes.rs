@@ -26,6 +26,9 @@ const COMMANDS: [&str; 14] = [
     "style",
 ];
 
+/// Signs that stand in no address between angle brackets.
+const NONE_IN_ADDRESS: &str = "<\"'`=!";
+
 /// What begins a line that some programs take for an order of theirs, or for a part of its own.
 const ORDERS: [&str; 8] = ["@", ":::", ";;;", "%%", "!", "+++", "{", ".. "];
 
@@ -33,7 +36,7 @@ const ORDERS: [&str; 8] = ["@", ":::", ";;;", "%%", "!", "+++", "{", ".. "];
 /// terminal would follow ends a line to some programs and not to others.
 pub(super) fn fetches_nothing(text: &str) -> bool {
     let text = text.replace("\r\n", "\n");
-    if shown(&text) != text || begins_program(&text) || !draws_nothing(&text) {
+    if shown(&text) != text || begins_program(&text) || sets_editor(&text) || !draws_nothing(&text) {
         return false;
     }
     !holds_address(&text) || is_plain(&text)
@@ -91,6 +94,16 @@ fn begins_program(text: &str) -> bool {
     first.starts_with("---") && !first.trim_end().trim_start_matches('-').is_empty()
 }
 
+/// Whether a text sets variables of the editor that opens it, such as another language with orders of its own, in the ways of Emacs and Vim.
+fn sets_editor(text: &str) -> bool {
+    let of_vim = |line: &str| {
+        let is_begun = |at: usize| line[..at].chars().next_back().is_none_or(char::is_whitespace);
+        let sets = |(at, mark): (usize, &str)| is_begun(at) && line[at + mark.len()..].contains('=');
+        ["vi:", "vim:", "ex:"].iter().any(|mark| line.match_indices(mark).any(sets))
+    };
+    text.contains("-*-") || text.to_lowercase().contains("local variables:") || text.lines().any(of_vim)
+}
+
 /// Whether a text has neither pictures nor elements, but for such as stand in a block of code that every program takes for one.
 fn draws_nothing(text: &str) -> bool {
     let text = without_links(text);
@@ -135,7 +148,10 @@ fn without_links(text: &str) -> Cow<'_, str> {
     while let Some(at) = rest.find("<http") {
         let (before, link) = rest.split_at(at);
         out.push_str(before);
-        let end = link.find('>').filter(|end| is_address(&link[1..*end]));
+        // It ends before the next sign that stands in none, so each letter is looked at once.
+        let ends = |letter: char| letter == '>' || NONE_IN_ADDRESS.contains(letter) || letter.is_whitespace();
+        let end = link[1..].find(ends).map(|end| end + 1);
+        let end = end.filter(|end| link[*end..].starts_with('>') && is_address(&link[1..*end]));
         let Some(end) = end else {
             out.push('<');
             rest = &link[1..];
@@ -150,5 +166,5 @@ fn without_links(text: &str) -> Cow<'_, str> {
 
 fn is_address(link: &str) -> bool {
     let has_scheme = ["http://", "https://"].iter().any(|scheme| link.starts_with(scheme));
-    has_scheme && !link.contains(|letter: char| letter.is_whitespace() || "<\"'`=!".contains(letter))
+    has_scheme && !link.contains(|letter: char| letter.is_whitespace() || NONE_IN_ADDRESS.contains(letter))
 }

@@ -9,8 +9,17 @@ const SEPARATORS: [char; 3] = [',', ';', '\t'];
 /// What stands in numbers, their units, names and times, beside letters and digits, and calls nothing.
 const PLAIN: &str = " .,:%/°€$£¥+-_@–−";
 
-/// Whether a file of a table has a formula, or says itself what stands between its cells.
+/// What files of other formats begin with that a program of tables knows by their letters, whatever their name ends in: SYLK, whose cells
+/// need no sign to calculate, DIF, HTML and its like, RTF, PostScript and PDF, archives.
+const OTHER_FORMATS: [&str; 7] = ["ID", "TABLE\n", "<", "{\\", "%!", "%PDF", "PK\u{3}\u{4}"];
+
+/// Whether a file of a table has a formula, says itself what stands between its cells, or may be taken for a file of another format.
 pub(super) fn calculates(text: &str) -> bool {
+    let start =
+        text.trim_start_matches(|letter: char| letter.is_whitespace() || letter == '\u{feff}').replace('\r', "");
+    if OTHER_FORMATS.iter().any(|other| start.starts_with(other)) {
+        return true;
+    }
     let names_separator = |line: &str| margin_off(line).to_lowercase().starts_with("sep=");
     text.lines().any(|line| names_separator(line) || line.split(SEPARATORS).any(is_formula))
 }
@@ -63,6 +72,11 @@ mod tests {
             "a,-2+3+cmd|' /C calc'!A0",
             "a,+'file:///etc/passwd'#$Sheet1.A1",
             "\"a\n=B1\"",
+            "ID;PWXL;N;E\nC;Y1;X1;K0;EWEBSERVICE(B1)\nE\n",
+            " ID;P\nNN;NAuto_open;ER1C1\n",
+            "TABLE\r\n0,1\r\n",
+            "<table><tr><td>1",
+            "{\\rtf1 a}",
             "sep=x\nax=B1",
         ];
         for text in formulas {
@@ -75,6 +89,9 @@ mod tests {
             "a,@anchor,-20 km/h,- none",
             "a,b=c,https://a.example/?x=1&y=2",
             "=====",
+            "id;name\n1;Ada\n",
+            "\"ID\",name\n",
+            "TABLE,room\n",
         ];
         for text in plain {
             assert!(!calculates(text), "{text}");

@@ -7,7 +7,7 @@ use limpid_core::{ConversationId, FailureClass, Trust};
 use limpid_prompt::inputs::Inputs;
 use limpid_prompt::prompt::hash_of;
 use limpid_services::error::AgentError;
-use limpid_services::heartbeat::{StandingItem, additions, standing_items, standing_mark};
+use limpid_services::heartbeat::{HeartbeatPart, StandingItem, additions, standing_items, standing_mark};
 use limpid_store::{
     DeliveryOrigin, HeartbeatEnd, HeartbeatOutcome, HeartbeatRun, ItemId, NewDelivery, RequestFilter, RunningHeartbeat,
 };
@@ -17,6 +17,9 @@ use crate::jobs::heartbeat::job::HeartbeatJob;
 
 /// How long the same matter is not told again.
 const AGAIN_MS: i64 = 24 * 3_600_000;
+
+/// Runs, the newest, among which the one before is looked for.
+const LOOKED_AT: u32 = 10;
 
 /// What a report is called in a list.
 const TITLE: &str = "Heartbeat";
@@ -43,6 +46,7 @@ impl HeartbeatJob {
         let items = self.store.shown_items(&end.conversation).await?;
         let items_mark = mark_of(&items);
         let inputs = end.inputs.as_deref();
+        let part = HeartbeatPart::of_key(&running.key).unwrap_or(HeartbeatPart::News);
 
         let mut meaning = self.meaning(&end)?;
         // The same items left something to say twice, so it was meant.
@@ -51,28 +55,27 @@ impl HeartbeatJob {
         {
             meaning = Meaning::Report { key: None, text: text.clone() };
         }
+        // What came in may be why, and would be why each time.
+        let fails_by_text = matches!(&meaning, Meaning::Failed(class, _) if is_about_text(*class)) && !items.is_empty();
+        let gives_up = fails_by_text && self.failed_before(part).await?;
         let (outcome, detail, report, report_key) = self.outcome_of(meaning, inputs, end.trust, now_ms).await?;
         let state = state_after(row.state.clone(), outcome, &end.outcome, now_ms);
         let took_in = matches!(outcome, HeartbeatOutcome::Quiet | HeartbeatOutcome::Told | HeartbeatOutcome::Repeated);
         let saw_nothing = matches!(outcome, HeartbeatOutcome::Quiet | HeartbeatOutcome::Repeated);
         // A stranger may have had it say nothing, and that says nothing of what the owner wants to be told.
         let is_silenced = saw_nothing && end.trust.is_foreign();
-        let quiet_mark = if saw_nothing && !is_silenced { inputs.map(standing_mark) } else { row.quiet_mark };
+        let sees_news = part == HeartbeatPart::News;
+        let is_quiet = saw_nothing && !is_silenced && sees_news;
+        let quiet_mark = if is_quiet { inputs.map(standing_mark) } else { row.quiet_mark };
         let remainder_mark = match outcome {
             HeartbeatOutcome::Remainder => Some(items_mark),
-            _ if took_in => None,
+            _ if took_in && sees_news => None,
             _ => row.remainder_mark,
         };
-        let mut deliveries = Vec::new();
-        if let Some(text) = report.as_ref().filter(|_| outcome == HeartbeatOutcome::Told) {
-            deliveries.push(self.told(&running.key, DeliveryOrigin::Heartbeat, text.clone(), end.trust).await?);
-        }
-        if state.paused != row.state.paused && outcome == HeartbeatOutcome::Failed {
-            let text = format!("The heartbeat pauses: {} ({detail}).", Why::Paused(Pause::Provider));
-            let key = format!("{}:pause", running.key);
-            // A provider may have chosen the words of the detail.
-            deliveries.push(self.told(&key, DeliveryOrigin::Notice, text, Trust::Outside).await?);
-        }
+        let pauses = state.paused != row.state.paused && outcome == HeartbeatOutcome::Failed;
+        let told = report.clone().filter(|_| outcome == HeartbeatOutcome::Told).map(|text| (text, end.trust));
+        let unread = if gives_up { items.len() } else { 0 };
+        let deliveries = self.deliveries_of(&running.key, told, (pauses, unread, &detail)).await?;
         let conversation = end.conversation.clone();
         Ok(HeartbeatEnd {
             run: HeartbeatRun {
@@ -94,13 +97,46 @@ impl HeartbeatJob {
             quiet_mark,
             remainder_mark,
             deliveries,
-            consumed: if took_in { items } else { Vec::new() },
+            consumed: if took_in || gives_up { items } else { Vec::new() },
             asked: match inputs.filter(|_| took_in && !is_silenced) {
-                Some(inputs) => self.asked_items(&conversation, inputs).await?,
+                Some(inputs) => self.asked_items(part, &conversation, inputs).await?,
                 None => Vec::new(),
             },
             timer: None,
         })
+    }
+
+    /// What the owner is told of a run: its report; with what it failed of, that the heartbeat pauses, and how many messages it gives up on.
+    async fn deliveries_of(
+        &self,
+        key: &str,
+        report: Option<(String, Trust)>,
+        (pauses, unread, detail): (bool, usize, &str),
+    ) -> Result<Vec<NewDelivery>, AgentError> {
+        let mut deliveries = Vec::new();
+        if let Some((text, trust)) = report {
+            deliveries.push(self.told(key, DeliveryOrigin::Heartbeat, text, trust).await?);
+        }
+        // A provider may have chosen the words of the detail.
+        if pauses {
+            let text = format!("The heartbeat pauses: {} ({detail}).", Why::Paused(Pause::Provider));
+            deliveries.push(self.told(&format!("{key}:pause"), DeliveryOrigin::Notice, text, Trust::Outside).await?);
+        }
+        if unread > 0 {
+            let text = format!(
+                "The heartbeat could not look at {unread} new {}: {detail}. `limpid inbox list --all` has what came in.",
+                if unread == 1 { "message" } else { "messages" },
+            );
+            deliveries.push(self.told(&format!("{key}:unread"), DeliveryOrigin::Notice, text, Trust::Outside).await?);
+        }
+        Ok(deliveries)
+    }
+
+    /// Whether the run before that saw the same part failed.
+    async fn failed_before(&self, part: HeartbeatPart) -> Result<bool, AgentError> {
+        let newest = self.store.heartbeat_runs(LOOKED_AT).await?.rows;
+        let before = newest.iter().find(|run| HeartbeatPart::of_key(&run.key).is_none_or(|of_run| of_run == part));
+        Ok(before.is_some_and(|run| run.outcome == HeartbeatOutcome::Failed))
     }
 
     /// How a run ended, why, what it reports, and under which key. The same matter is told once a day.
@@ -129,13 +165,23 @@ impl HeartbeatJob {
         })
     }
 
-    /// The marks of the standing items that a run's requests have said. What a budget left out was not asked.
-    async fn asked_items(&self, conversation: &ConversationId, inputs: &Inputs) -> Result<Vec<String>, AgentError> {
+    /// The marks of the standing items that a run's requests have said. What a budget left out was not asked, and neither was the
+    /// owner's own opening beside what came in.
+    async fn asked_items(
+        &self,
+        part: HeartbeatPart,
+        conversation: &ConversationId,
+        inputs: &Inputs,
+    ) -> Result<Vec<String>, AgentError> {
         let filter = RequestFilter { conversation: Some(conversation.clone()), limit: 1, ..RequestFilter::default() };
         let Some(newest) = self.store.requests(filter).await?.rows.pop() else { return Ok(Vec::new()) };
         let Some(request) = self.store.request(&newest.id).await? else { return Ok(Vec::new()) };
         let is_said = |item: &StandingItem| request.messages.iter().any(|message| item.is_in(&message.text));
-        Ok(standing_items(inputs).into_iter().filter(is_said).map(|item| item.mark).collect())
+        let items = match part {
+            HeartbeatPart::News => additions(inputs).map(StandingItem::addition).collect(),
+            HeartbeatPart::Standing => standing_items(inputs),
+        };
+        Ok(items.into_iter().filter(is_said).map(|item| item.mark).collect())
     }
 
     fn meaning(&self, end: &RunReport) -> Result<Meaning, AgentError> {
@@ -179,6 +225,11 @@ impl HeartbeatJob {
             now_ms: self.host.now_ms(),
         })
     }
+}
+
+/// Whether the text that was sent may be why a run failed.
+const fn is_about_text(class: FailureClass) -> bool {
+    matches!(class, FailureClass::Garbage | FailureClass::Moderated | FailureClass::Overflow | FailureClass::TooLarge)
 }
 
 /// Whether a run is to report whatever was told before: standing additions, and what the quiet hours held.

@@ -12,7 +12,9 @@ use limpid_core::heartbeat::News;
 use limpid_model::ModelCard;
 use limpid_prompt::Prompt;
 use limpid_services::error::AgentError;
-use limpid_services::heartbeat::{DueItems, PATH, StandingItem, has_new_items, standing_items, standing_mark};
+use limpid_services::heartbeat::{
+    DueItems, HeartbeatPart, PATH, StandingItem, has_new_items, has_strangers_unread, standing_items, standing_mark,
+};
 
 use crate::jobs::heartbeat::job::HeartbeatJob;
 
@@ -27,12 +29,28 @@ pub(crate) struct Look {
     pub(crate) items: Vec<StandingItem>,
     /// Its prompt, with all of them.
     pub(crate) prompt: Arc<Prompt>,
+    /// How many of the items are the owner's own, and whether one of these is due.
+    own: (usize, bool),
+    /// Whether there is something besides these that no run has looked at, or that a stranger's text led to and is due.
+    others: bool,
 }
 
 impl Look {
     /// Whether there is anything at all to look at.
     pub(crate) fn is_empty(&self) -> bool {
         !self.news.items && self.items.is_empty() && self.news.standing.is_empty()
+    }
+
+    /// The runs that look at all of it, one after another. `quiet` stands for what stood there at the last quiet run; by hand all is
+    /// looked at, due or not.
+    pub(crate) fn parts(&self, quiet: Option<&str>, by_hand: bool) -> Vec<HeartbeatPart> {
+        let (own, is_due) = self.own;
+        let standing = if by_hand { own > 0 } else { is_due };
+        let known = if by_hand { None } else { quiet };
+        let once = !self.news.standing.is_empty() && known != Some(self.news.standing.as_str());
+        let news = self.others || once || by_hand && self.items.len() > own;
+        let parts = [(HeartbeatPart::News, news || !standing), (HeartbeatPart::Standing, standing)];
+        parts.into_iter().filter(|(_, is_there)| *is_there).map(|(part, _)| part).collect()
     }
 }
 
@@ -58,9 +76,20 @@ pub(crate) async fn look(job: &HeartbeatJob, profile: &str, card: &ModelCard) ->
     let shown = standing_items(&gathered.inputs).into_iter().filter(|item| item.is_shown_by(&prompt));
     let shown: Vec<StandingItem> = shown.collect();
     let due = DueItems::now(&*job.store, job.config.heartbeat.recheck, &job.host).await?;
-    let asked = shown.iter().any(|item| due.has(item));
-    let news = News { items, asked, standing: standing_mark(&gathered.inputs), check: None };
-    Ok(Look { news, items: shown, prompt })
+    let mut owners = gathered.inputs.clone();
+    HeartbeatPart::Standing.keep(&mut owners);
+    let owners = standing_items(&owners);
+    let (own, strangers): (Vec<_>, Vec<_>) = shown.iter().partition(|item| owners.contains(item));
+    let is_due = |items: &[&StandingItem]| items.iter().any(|item| due.has(item));
+    let own = (own.len(), is_due(&own));
+    let others = items || has_strangers_unread(&gathered.inputs) || is_due(&strangers);
+    let news = News {
+        items,
+        asked: shown.iter().any(|item| due.has(item)),
+        standing: standing_mark(&gathered.inputs),
+        check: None,
+    };
+    Ok(Look { news, items: shown, prompt, own, others })
 }
 
 /// What the owner's own checks say.

@@ -8,7 +8,7 @@ use limpid_prompt::Profile;
 use limpid_prompt::profile::shipped_template;
 use limpid_services::error::AgentError;
 use limpid_services::events::EventKind;
-use limpid_services::heartbeat::{CUT_OFF_MS, PATH, RETRY_MS, TIMER, default_opening, settings_of};
+use limpid_services::heartbeat::{CUT_OFF_MS, HeartbeatPart, PATH, RETRY_MS, TIMER, default_opening, settings_of};
 use limpid_services::spending::Spender;
 use limpid_store::{HeartbeatEnd, HeartbeatOutcome, HeartbeatRow, HeartbeatRun, RunningHeartbeat};
 
@@ -30,7 +30,7 @@ pub(crate) enum RunTrigger {
 /// What came of asking for a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HeartbeatResult {
-    /// It ran.
+    /// It ran; what its parts came to, taken together.
     Ran(Box<HeartbeatRun>),
     /// It did not, for this reason.
     Waits(Why),
@@ -124,12 +124,16 @@ impl HeartbeatJob {
             RunTrigger::Slot(slot_ms) => format!("heartbeat-{slot_ms}"),
             RunTrigger::ByHand => self.host.new_id("heartbeat-"),
         };
-        if let Some(last) = self.store.heartbeat_runs(1).await?.rows.pop().filter(|last| last.key == key) {
+        let is_of_slot = |last: &HeartbeatRun| {
+            last.key == key
+                || [HeartbeatPart::News, HeartbeatPart::Standing].iter().any(|part| last.key == part.key(&key))
+        };
+        if let Some(last) = self.store.heartbeat_runs(1).await?.rows.pop().filter(is_of_slot) {
             return Ok(HeartbeatResult::Ran(Box::new(last)));
         }
         let by_hand = trigger == RunTrigger::ByHand;
-        let running =
-            RunningHeartbeat { key, holder: self.host.holder().to_owned(), by_hand, began_ms: self.host.now_ms() };
+        let holder = self.host.holder().to_owned();
+        let running = RunningHeartbeat { key, holder, by_hand, began_ms: self.host.now_ms() };
         let profile = self.heartbeat.profile()?;
         if self.make_checklist(&profile)? {
             return self.nothing_new(&running, row, "HEARTBEAT.md was made; write your tasks at its end").await;
@@ -144,16 +148,45 @@ impl HeartbeatJob {
                 return self.nothing_new(&running, row, "there is nothing to look at: HEARTBEAT.md has no tasks").await;
             }
         } else {
-            let news = News { check, ..look.news };
+            let news = News { check, ..look.news.clone() };
             if !news.is_new(row.quiet_mark.as_deref()) {
                 let why = if news.check == Some(false) { "the check said no" } else { "nothing is new" };
                 return self.nothing_new(&running, row, why).await;
             }
         }
-        if !self.store.begin_heartbeat(&running).await? {
-            return Ok(HeartbeatResult::Waits(Why::Busy));
+        self.run_parts(look.parts(row.quiet_mark.as_deref(), by_hand), &running, model).await
+    }
+
+    /// Runs one part after another: what came in first, then what the owner wants looked at, whatever became of the first.
+    async fn run_parts(
+        &self,
+        parts: Vec<HeartbeatPart>,
+        of: &RunningHeartbeat,
+        model: Option<String>,
+    ) -> Result<HeartbeatResult, AgentError> {
+        let mut all: Option<HeartbeatRun> = None;
+        for part in parts {
+            let may_go_on = match &all {
+                None => true,
+                Some(before) => before.outcome != HeartbeatOutcome::Cancelled && self.may_go_on(of).await?,
+            };
+            let running = RunningHeartbeat { key: part.key(&of.key), began_ms: self.host.now_ms(), ..of.clone() };
+            if !may_go_on || !self.store.begin_heartbeat(&running).await? {
+                break;
+            }
+            let HeartbeatResult::Ran(run) = self.carry_out(running, model.clone()).await? else { break };
+            all = Some(match all {
+                Some(before) => together(before, *run),
+                None => *run,
+            });
         }
-        self.carry_out(running, model).await
+        Ok(all.map_or(HeartbeatResult::Waits(Why::Busy), |run| HeartbeatResult::Ran(Box::new(run))))
+    }
+
+    /// Whether the second part of a run may ask a model as well.
+    async fn may_go_on(&self, of: &RunningHeartbeat) -> Result<bool, AgentError> {
+        let is_spent = !of.by_hand && self.spending.check_and_tell(Spender::Background, None, None).await.is_err();
+        Ok(!is_spent && (of.by_hand || self.heartbeat.has_runs_left().await?))
     }
 
     async fn carry_out(&self, running: RunningHeartbeat, model: Option<String>) -> Result<HeartbeatResult, AgentError> {
@@ -240,4 +273,22 @@ impl HeartbeatJob {
         std::fs::write(&path, shipped_template(CHECKLIST).unwrap_or_default()).map_err(AgentError::file(&path))?;
         Ok(true)
     }
+}
+
+/// What two parts of a run came to: a failure or a report of either counts, and what both said stands together.
+fn together(first: HeartbeatRun, second: HeartbeatRun) -> HeartbeatRun {
+    let weight = |run: &HeartbeatRun| match run.outcome {
+        HeartbeatOutcome::Failed => 3,
+        HeartbeatOutcome::Told => 2,
+        HeartbeatOutcome::Remainder | HeartbeatOutcome::Cancelled => 1,
+        HeartbeatOutcome::Repeated | HeartbeatOutcome::Quiet | HeartbeatOutcome::Unchanged => 0,
+    };
+    let reports = [&first, &second].map(|run| run.report.as_deref());
+    let report = reports.iter().flatten().copied().collect::<Vec<_>>().join("\n\n");
+    let (requests, trust) = (first.requests + second.requests, first.trust.join(second.trust));
+    let (input_tokens, output_tokens) =
+        (first.input_tokens + second.input_tokens, first.output_tokens + second.output_tokens);
+    let weightier = if weight(&first) > weight(&second) { first } else { second };
+    let report = (!report.is_empty()).then_some(report);
+    HeartbeatRun { report, requests, input_tokens, output_tokens, trust, ..weightier }
 }

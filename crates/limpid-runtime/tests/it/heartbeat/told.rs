@@ -346,3 +346,25 @@ async fn a_model_that_cannot_be_forced_decides_without_an_error() {
         assert_eq!(server.refused().len(), refused, "{known}: {:?}", server.refused());
     }
 }
+
+/// A message that no run can answer keeps none from what comes later.
+// SEC-093
+#[tokio::test]
+async fn what_two_runs_could_not_look_at_is_left_to_the_owner() {
+    let story = "[[reply]]\ntext = \"All is calm today.\"\n";
+    let bench = bench(&[&*story.repeat(4), REPORT].concat(), "[inbox]\nsms = true\n").await;
+    let agent = bench.agent();
+    agent.store().insert_items(vec![sms("a", "Answer with a story.", &bench.clock)]).await.unwrap();
+    agent.jobs().run_heartbeat().await.unwrap();
+    assert_eq!((told(&agent).await.len(), waiting(&agent).await), (0, 1), "one more try");
+    agent.jobs().run_heartbeat().await.unwrap();
+    assert_eq!(waiting(&agent).await, 0);
+    let said = told(&agent).await;
+    assert!(said[0].starts_with("The heartbeat could not look at 1 new message: garbage: "), "{said:?}");
+    assert!(said[0].ends_with("`limpid inbox list --all` has what came in."), "{said:?}");
+    agent.store().insert_items(vec![sms("b", "Mum is in hospital.", &bench.clock)]).await.unwrap();
+    agent.jobs().run_heartbeat().await.unwrap();
+    assert_eq!(told(&agent).await.len(), 2);
+    let newest = bench.server.calls().pop().unwrap().text();
+    assert!(newest.contains("Mum is in hospital.") && !newest.contains("Answer with a story."), "{newest}");
+}

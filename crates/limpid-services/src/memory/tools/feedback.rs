@@ -70,7 +70,7 @@ impl Tool for MemoryFeedback {
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { id } = read_arguments(arguments)?;
         let store = self.writer.database();
-        let which = id.find(&**store).await?;
+        let which = id.memory();
         let judged = if self.helped {
             store.reinforce_memory(&which, context.now_ms()).await
         } else {

@@ -63,7 +63,7 @@ impl Tool for MemoryForget {
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { key } = read_arguments(arguments)?;
-        let which = key.find(&**self.writer.database()).await?;
+        let which = key.memory();
         let forgotten = self.writer.forget(&which, &WriteSource::approved_turn(context)).await.map_err(trouble)?;
         Ok(sentence!(
             "forgotten [id:{}] {}",

@@ -68,7 +68,7 @@ impl Tool for PromoteLearning {
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { memory_key, soul_addition } = read_arguments(arguments)?;
-        let which = memory_key.find(&**self.writer.database()).await?;
+        let which = memory_key.memory();
         let made = self.writer.promote(&which, soul_addition, &WriteSource::approved_turn(context)).await;
         let promotion = made.map_err(trouble)?;
         let (key, hits) = (&promotion.memory.key, &promotion.memory.hits);

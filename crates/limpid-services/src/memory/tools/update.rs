@@ -64,7 +64,7 @@ impl Tool for MemoryUpdate {
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { id, content } = read_arguments(arguments)?;
-        let which = id.find(&**self.writer.database()).await?;
+        let which = id.memory();
         let corrected = self.writer.update(&which, Some(content), None, &WriteSource::approved_turn(context)).await;
         let memory = corrected.map_err(trouble)?;
         Ok(Labelled::new(format!("updated [id:{}] {}", memory.id, memory.key).trim_end().to_owned(), memory.trust))

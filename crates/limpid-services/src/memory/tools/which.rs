@@ -2,15 +2,13 @@
 
 use std::borrow::Cow;
 
+use limpid_core::MemoryId;
 use limpid_core::memory::Memory;
-use limpid_core::{MemoryId, Sentence};
 use limpid_store::{MemoryRef, Store};
 use limpid_tools::Concerned;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 use serde_json::Value;
-
-use crate::tools::trouble;
 
 /// How a model names a memory: by the number that a query shows, or by its key.
 #[derive(Clone, Debug, Deserialize)]
@@ -23,26 +21,19 @@ pub(crate) enum Which {
 }
 
 impl Which {
-    /// The memory that is meant. A text is a key if there is such a key, else a number: `12`, `id:12` or `[id:12]`.
-    pub(crate) async fn find(&self, store: &dyn Store) -> Result<MemoryRef, Sentence> {
-        let text = match self {
-            Self::Number(number) => return Ok(MemoryRef::Id(MemoryId(*number))),
-            Self::Text(text) => text.trim(),
-        };
-        let key = MemoryRef::from(text);
-        if store.memory(&key).await.map_err(trouble)?.is_some() {
-            return Ok(key);
+    /// The memory that is meant.
+    pub(crate) fn memory(&self) -> MemoryRef {
+        match self {
+            Self::Number(number) => MemoryRef::Id(MemoryId(*number)),
+            Self::Text(text) => MemoryRef::named(text),
         }
-        let bare = text.trim_start_matches('[').trim_end_matches(']');
-        let number = bare.strip_prefix("id:").unwrap_or(bare).parse();
-        Ok(number.map_or(key, |number| MemoryRef::Id(MemoryId(number))))
     }
 }
 
 /// What the owner is told of the memory that an argument names, by its number or its key.
 pub(super) async fn concerns(store: &dyn Store, argument: &Value) -> Concerned {
     let found = async {
-        let which = Which::deserialize(argument).ok()?.find(store).await.ok()?;
+        let which = Which::deserialize(argument).ok()?.memory();
         store.memory(&which).await.ok()?
     };
     Concerned::found(found.await.as_ref().map(in_words), "there is no such memory")
