@@ -171,7 +171,7 @@ mod tests {
         }
     }
 
-    // SEC-032 SEC-094
+    // SEC-032
     #[test]
     fn a_token_that_somebody_gave_strikes_no_words_out() {
         let redactor = Redactor::default();

@@ -48,7 +48,7 @@ pub trait Heartbeats: Send + Sync {
     /// nothing of what is told without them.
     async fn heartbeat_told(&self, report_key: &str, trust: Trust, since_ms: i64) -> Result<bool, StoreError>;
 
-    /// Runs since then that asked a model.
+    /// Runs since then that asked a model. Two parts of a run, whose keys end with `-news` and `-standing`, are one.
     async fn heartbeat_calls(&self, since_ms: i64) -> Result<u32, StoreError>;
 
     /// When standing items were asked last, by their marks.

@@ -102,6 +102,9 @@ pub enum MemoryRef {
     Key(String),
 }
 
+/// Digits that the number of a memory has at most, where a word may mean one.
+const LONGEST_NUMBER: usize = 6;
+
 impl MemoryRef {
     /// What a person or a model means by a word. One that reads as a number is the number: whoever chose a key must not stand in the
     /// place of a number that was shown.
@@ -109,10 +112,13 @@ impl MemoryRef {
         Self::number(word).map_or_else(|| Self::Key(word.trim().to_owned()), Self::Id)
     }
 
-    /// The number that a word reads as: `12`, `id:12` or `[id:12]`.
+    /// The number that a word reads as: `12`, `id:12` or `[id:12]`. Longer ones are numbers of telephones and the like.
     pub fn number(word: &str) -> Option<MemoryId> {
         let bare = word.trim().trim_start_matches('[').trim_end_matches(']');
-        bare.strip_prefix("id:").unwrap_or(bare).trim().parse().ok().map(MemoryId)
+        let digits = bare.strip_prefix("id:").unwrap_or(bare).trim();
+        let is_number =
+            (1..=LONGEST_NUMBER).contains(&digits.len()) && digits.bytes().all(|digit| digit.is_ascii_digit());
+        digits.parse().ok().filter(|_| is_number).map(MemoryId)
     }
 }
 

@@ -103,7 +103,7 @@ impl Actor {
         }
         let conversation = self.deps.directory.existing(&self.conversation).await?;
         let here = Folders::of(&self.deps.config().files);
-        Ok(PrefixCache::of(&conversation).folders.is_some_and(|folders| !folders.hold_in(&here)))
+        Ok(PrefixCache::of(&conversation).folders.is_some_and(|folders| folders != here))
     }
 
     async fn resume(&mut self, turn: TurnId) -> Result<(), AgentError> {

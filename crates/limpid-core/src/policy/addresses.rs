@@ -1,5 +1,7 @@
 //! Whole addresses in texts, as rights to fetch.
 
+use std::collections::BTreeSet;
+
 /// The addresses that stand in a text with their scheme, as they were written and without what closes a sentence behind
 /// them. A bare word with a dot is none: it may be the name of a file.
 ///
@@ -19,38 +21,30 @@ pub fn written_addresses(text: &str) -> Vec<&str> {
 /// assert_eq!(links_in("See www.example.com/tea, or README.md."), ["https://www.example.com/tea"]);
 /// ```
 pub fn links_in(text: &str) -> Vec<String> {
-    let mut links: Vec<String> = Vec::new();
-    for link in beginning_with(&[SCHEMES[0], SCHEMES[1], "www."], text) {
-        let link = if link.starts_with("www.") { format!("https://{link}") } else { link.to_owned() };
-        if !links.contains(&link) {
-            links.push(link);
-        }
-    }
-    links
+    let mut known = BTreeSet::new();
+    let links = beginning_with(&[SCHEMES[0], SCHEMES[1], "www."], text).into_iter();
+    let links = links.map(|link| if link.starts_with("www.") { format!("https://{link}") } else { link.to_owned() });
+    links.filter(|link| known.insert(link.clone())).collect()
 }
 
 const SCHEMES: [&str; 2] = ["https://", "http://"];
 
+/// Each letter is looked at once, however many beginnings stand in one address.
 fn beginning_with<'t>(beginnings: &[&str], text: &'t str) -> Vec<&'t str> {
-    let mut found = Vec::new();
-    for scheme in beginnings {
-        for (at, _) in text.match_indices(scheme) {
-            // `xhttps://` is another scheme.
-            let follows_a_word = text[..at].chars().next_back().is_some_and(char::is_alphanumeric);
-            if !follows_a_word {
-                found.push((at, whole(&text[at..])));
-            }
+    let mut places: Vec<usize> =
+        beginnings.iter().flat_map(|beginning| text.match_indices(beginning).map(|(at, _)| at)).collect();
+    places.sort_unstable();
+    let (mut found, mut end) = (Vec::new(), 0);
+    for at in places {
+        // `xhttps://` is another scheme, and one that lies within another address is a part of that.
+        let follows_a_word = text[..at].chars().next_back().is_some_and(char::is_alphanumeric);
+        if !follows_a_word && at >= end {
+            let address = whole(&text[at..]);
+            end = at + address.len();
+            found.push(address);
         }
     }
-    found.sort_unstable();
-    let mut end = 0;
-    // One that lies within another is a part of that.
-    found.retain(|(at, address)| {
-        let begins_here = *at >= end;
-        end = end.max(at + address.len());
-        begins_here
-    });
-    found.into_iter().map(|(_, address)| address).collect()
+    found
 }
 
 /// The address at the beginning of a text: up to what cannot stand in one, without marks that close a sentence or a bracket
@@ -91,6 +85,15 @@ mod tests {
         ];
         for (text, addresses) in table {
             assert_eq!(written_addresses(text), addresses, "{text}");
+        }
+    }
+
+    // SEC-093
+    #[test]
+    fn addresses_in_a_row_are_one_and_are_gone_through_once() {
+        for row in ["http://a.b,", "http://", "www.a,", "https://("] {
+            let text = row.repeat(400_000);
+            assert_eq!((written_addresses(&text).len() <= 1, links_in(&text).len()), (true, 1), "{row}");
         }
     }
 

@@ -141,6 +141,9 @@ mod tests {
             "tea\n\n<!-- \nLocal Variables:\nmode: org\nEnd:\n",
             "tea\n# vim: set ft=sh:\n",
             "vi:ft=lua",
+            "/* vim600: set ft=sh : */",
+            "Vim: set ft\\:sh",
+            "kate: syntax org",
         ];
         for text in sets {
             assert_eq!(opened("a.md", text), WhenOpened::Fetches, "{text}");

@@ -131,7 +131,7 @@ fn killed_at_every_step_nothing_is_lost_or_done_twice() {
 }
 
 /// An editor's session has folders of its own: what was meant for a file there must not be done to one of the workspace.
-// KOSHI-060 SEC-094
+// SUR-034 SEC-041
 #[test]
 fn a_turn_that_began_in_other_folders_goes_on_where_they_are_and_nowhere_else() {
     let servers = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();

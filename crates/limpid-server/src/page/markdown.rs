@@ -12,12 +12,37 @@ use pulldown_cmark::{
 
 use link::Address;
 
+/// Quotes and lists within each other that are drawn as such.
+const DEEPEST: usize = 32;
+
 /// The HTML of a text.
 pub(crate) fn to_html(text: &str) -> String {
-    let text = shown(text);
+    let mut text = shown(text);
+    if nests_deep(&text) {
+        text = Cow::Owned(fenced(&text));
+    }
     let mut page = String::with_capacity(text.len() * 3 / 2);
     html::push_html(&mut page, Safe::new(parser(&text)));
     page
+}
+
+/// A text as a block of code that it cannot end.
+pub(super) fn fenced(text: &str) -> String {
+    let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}\n{text}\n{fence}")
+}
+
+/// Whether a line begins with so many marks of quotes and lists that the library would go through all of them again for each line after
+/// it. Such a text is shown as it is written.
+fn nests_deep(text: &str) -> bool {
+    let is_mark = |letter: char| letter.is_whitespace() || letter.is_ascii_digit() || ">-*+.)".contains(letter);
+    text.lines().any(|line| {
+        let end = line.find(|letter| !is_mark(letter)).unwrap_or(line.len());
+        let marks = &line[..end];
+        let lists = marks.split_whitespace().filter(|mark| !mark.starts_with('>')).count();
+        marks.matches('>').count() + lists > DEEPEST
+    })
 }
 
 /// The words of an event as they are shown: Markdown makes letters of `&#x202e;` and its like.
@@ -31,6 +56,9 @@ fn words(text: CowStr<'_>) -> CowStr<'_> {
 /// Where the last block of a text begins, behind an empty line: a row of a table that has just begun looks like a paragraph. What stands
 /// before it stays as it is when the text grows, but for a list that goes on behind an empty line.
 pub(crate) fn last_block(text: &str) -> usize {
+    if nests_deep(text) {
+        return 0;
+    }
     let mut depth = 0_usize;
     let mut last = 0;
     for (event, place) in parser(text).into_offset_iter() {
@@ -214,6 +242,20 @@ const fn below(level: HeadingLevel) -> HeadingLevel {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The library takes the product of depth and lines for quotes within quotes.
+    // SEC-093
+    #[test]
+    fn quotes_and_lists_without_end_are_shown_as_they_are_written() {
+        let lines = "b\n".repeat(60_000);
+        for mark in [">", "> ", "- ", "1. ", ">- "] {
+            let text = format!("{}a\n{lines}", mark.repeat(60_000));
+            assert!(to_html(&text).starts_with("<figure class=\"code\">"), "{mark}");
+            assert_eq!(last_block(&text), 0);
+        }
+        assert!(to_html(&format!("{}a\nb\n", "> ".repeat(DEEPEST))).starts_with("<blockquote>"));
+        assert!(to_html(&"-".repeat(200)).starts_with("<hr"));
+    }
 
     // SEC-005 SUR-020
     #[test]

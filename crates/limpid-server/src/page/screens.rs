@@ -5,7 +5,7 @@ use askama::Template;
 use limpid_core::ui::{Action, Callback, Input, InputForm, Kind, Level, Node, Part, TextStyle, Tree, parts};
 use limpid_prompt::shown::{shown, shown_line};
 
-use super::markdown::to_html;
+use super::markdown::{fenced, to_html};
 
 /// Signs that the page has, and what else models call them.
 const SIGNS: [(&str, &[&str]); 14] = [
@@ -134,13 +134,6 @@ pub(super) fn said(text: &str, standing: Standing<'_>) -> String {
         });
     }
     html
-}
-
-/// A text as a block of code that it cannot end.
-pub(super) fn fenced(text: &str) -> String {
-    let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or_default();
-    let fence = "`".repeat(longest.max(2) + 1);
-    format!("{fence}\n{text}\n{fence}")
 }
 
 fn screen(tree: &Tree, standing: Standing<'_>, at: usize) -> String {

@@ -17,7 +17,6 @@ use super::attached::{File, Words, read};
 use super::chat::title;
 use super::follow::follow;
 use super::markdown;
-use super::screens::fenced;
 use super::state::Page;
 use super::trouble::Trouble;
 
@@ -104,7 +103,9 @@ pub(super) async fn send(
         Input::Reply(reply) => {
             let to = reply.conversation.as_ref().map(ToString::to_string);
             // What a command says is laid out for a terminal.
-            return Ok(Json(json!({ "reply": markdown::to_html(&fenced(&reply.text)), "to": to })).into_response());
+            return Ok(
+                Json(json!({ "reply": markdown::to_html(&markdown::fenced(&reply.text)), "to": to })).into_response()
+            );
         }
     };
     let words = if pasted.is_empty() { text.clone() } else { format!("{text}\n\n{pasted}").trim_start().to_owned() };

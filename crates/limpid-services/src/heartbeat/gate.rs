@@ -26,6 +26,7 @@ impl HeartbeatSettings {
         let begun_hour = now.round(ZonedRound::new().smallest(Unit::Hour).mode(jiff::RoundMode::Trunc));
         let next_hour = begun_hour.and_then(|hour| hour.checked_add(1.hour()));
         let now_ms = now.timestamp().as_millisecond();
+        let day_ms = now.start_of_day().map_or(now_ms, |day| day.timestamp().as_millisecond());
         let acted_ms = self.store.owner_acted_ms().await?;
         let state = row.state.clone().resumed(acted_ms);
         let moment = Moment {
@@ -33,7 +34,7 @@ impl HeartbeatSettings {
             hour: now.hour().unsigned_abs(),
             next_hour_ms: next_hour.map_or(now_ms + 3_600_000, |hour| hour.timestamp().as_millisecond()),
             acted_ms,
-            runs_today: self.runs_today().await?,
+            runs_today: self.store.heartbeat_calls(day_ms).await?,
             runs_a_day: self.config.heartbeat.runs_a_day,
             scheduling_off: !self.config.scheduling.enabled,
             busy: self.is_busy(row).await?,
@@ -54,20 +55,6 @@ impl HeartbeatSettings {
             other => other,
         };
         Ok((gate, state))
-    }
-
-    /// Whether this day of the owner's may have another run that asks a model.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub async fn has_runs_left(&self) -> Result<bool, AgentError> {
-        Ok(self.runs_today().await? < self.config.heartbeat.runs_a_day)
-    }
-
-    async fn runs_today(&self) -> Result<u32, AgentError> {
-        let now = self.host.now().to_zoned(self.host.zone());
-        let day = now.start_of_day().map_or(now.timestamp(), |day| day.timestamp());
-        Ok(self.store.heartbeat_calls(day.as_millisecond()).await?)
     }
 
     /// Whether another call of a model is in progress, here or in another process.

@@ -33,11 +33,12 @@ impl HeartbeatPart {
         [Self::News, Self::Standing].into_iter().find(|known| known.as_str() == part)
     }
 
-    /// Leaves nothing in inputs but what this part is to see. The owner's own opening stays: it opens both.
+    /// Leaves nothing in inputs but what this part is to see.
     pub fn keep(self, inputs: &mut Inputs) {
         let standing = |task: &TaskEntry| task.trigger == Trigger::Heartbeat && !is_strangers(task);
         match self {
             Self::News => {
+                inputs.heartbeat.prompt = None;
                 inputs.heartbeat.checklist.clear();
                 inputs.scheduling.tasks.retain(|task| !standing(task));
             }

@@ -144,7 +144,8 @@ impl Heartbeats for SqliteStore {
     async fn heartbeat_calls(&self, since_ms: i64) -> Result<u32, StoreError> {
         self.read(move |tx| {
             let mut statement = tx.sql.prepare_cached(
-                "SELECT count(*) FROM heartbeat_run WHERE owner = ? AND ended_ms >= ? AND requests > 0",
+                "SELECT count(DISTINCT replace(replace(key || '$', '-news$', ''), '-standing$', '')) FROM heartbeat_run
+                 WHERE owner = ? AND ended_ms >= ? AND requests > 0",
             )?;
             Ok(statement.query_row((tx.owner, since_ms), |row| row.get(0))?)
         })

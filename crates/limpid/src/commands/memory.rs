@@ -3,7 +3,9 @@
 mod index;
 mod shown;
 
+use limpid_core::memory::Memory;
 use limpid_core::{Category, MemoryId};
+use limpid_prompt::shown::exact_line;
 use limpid_runtime::Agent;
 use limpid_store::{Listed, MemoryEventId, MemoryRef, PromotionId};
 
@@ -12,6 +14,9 @@ use super::own_words::own;
 use crate::cli::MemoryCommand;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
+
+/// Letters of a memory's key and content by which an answer names it.
+const NAMED: usize = 60;
 
 /// Where the owner says it, for whoever reads the history.
 const SOURCE: &str = "command line";
@@ -89,8 +94,8 @@ async fn change(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> {
         MemoryCommand::Edit { content, category, mine, .. } => {
             own(content.as_slice(), mine.mine)?;
             let category = category.as_deref().map(read_category).transpose()?;
-            agent.memory().correct(&which, content.clone(), category, SOURCE).await?;
-            output::tell("Corrected.");
+            let memory = agent.memory().correct(&which, content.clone(), category, SOURCE).await?;
+            output::tell(&format!("Corrected {}", called(&memory)));
         }
         MemoryCommand::Pin { .. } => {
             agent.memory().pin(&which, true).await?;
@@ -111,8 +116,8 @@ async fn change(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> {
             output::tell(&format!("It has {} hits and a score of {}.", memory.hits, memory.score));
         }
         MemoryCommand::Forget { .. } => {
-            agent.memory().forget(&which).await?;
-            output::tell("Forgotten.");
+            let memory = agent.memory().forget(&which).await?;
+            output::tell(&format!("Forgot {}", called(&memory)));
         }
         MemoryCommand::Undo { event } => undo(agent, event).await?,
         _ => {
@@ -157,6 +162,12 @@ async fn promote(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> 
     };
     output::tell(&format!("Promotion {} of {} {done}.", promotion.id.0, promotion.memory.key));
     Ok(())
+}
+
+/// A memory as an answer names it: another one may have a key that looks the same.
+fn called(memory: &Memory) -> String {
+    let words = output::one_line(&exact_line(&memory.content), NAMED);
+    format!("memory {}, {}: {words}", memory.id, output::one_line(&exact_line(&memory.key), NAMED))
 }
 
 /// The number of a memory that there is, or was.

@@ -96,12 +96,24 @@ fn begins_program(text: &str) -> bool {
 
 /// Whether a text sets variables of the editor that opens it, such as another language with orders of its own, in the ways of Emacs and Vim.
 fn sets_editor(text: &str) -> bool {
-    let of_vim = |line: &str| {
-        let is_begun = |at: usize| line[..at].chars().next_back().is_none_or(char::is_whitespace);
-        let sets = |(at, mark): (usize, &str)| is_begun(at) && line[at + mark.len()..].contains('=');
-        ["vi:", "vim:", "ex:"].iter().any(|mark| line.match_indices(mark).any(sets))
+    let sets = |line: &str| {
+        let line = margin_off(line).to_lowercase();
+        let words = line.split_whitespace().enumerate();
+        let is_mode = |(at, word): (usize, &str)| {
+            let Some((name, rest)) = word.split_once(':') else { return false };
+            let name = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || "<>=".contains(letter));
+            let mode = ["vi", "vim", "ex"].contains(&name)
+                && (rest.contains('=') || line.contains([' ', ':']) && has_set(&line));
+            mode || name == "kate" && at == 0
+        };
+        words.into_iter().any(is_mode)
     };
-    text.contains("-*-") || text.to_lowercase().contains("local variables:") || text.lines().any(of_vim)
+    text.contains("-*-") || text.to_lowercase().contains("local variables:") || text.lines().any(sets)
+}
+
+/// Whether a line sets something as Vim's own lines do.
+fn has_set(line: &str) -> bool {
+    line.split([' ', ':', '\t']).any(|word| matches!(word, "set" | "se")) || line.contains('=')
 }
 
 /// Whether a text has neither pictures nor elements, but for such as stand in a block of code that every program takes for one.

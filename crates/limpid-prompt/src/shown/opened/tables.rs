@@ -11,13 +11,17 @@ const PLAIN: &str = " .,:%/°€$£¥+-_@–−";
 
 /// What files of other formats begin with that a program of tables knows by their letters, whatever their name ends in: SYLK, whose cells
 /// need no sign to calculate, DIF, HTML and its like, RTF, PostScript and PDF, archives.
-const OTHER_FORMATS: [&str; 7] = ["ID", "TABLE\n", "<", "{\\", "%!", "%PDF", "PK\u{3}\u{4}"];
+const OTHER_FORMATS: [&str; 7] = ["ID", "<", "{\\", "%!", "%PDF", "PK\u{3}\u{4}", "MIME-Version:"];
+
+/// First lines of other formats.
+const OTHER_HEADS: [&str; 2] = ["TABLE", "WEB"];
 
 /// Whether a file of a table has a formula, says itself what stands between its cells, or may be taken for a file of another format.
 pub(super) fn calculates(text: &str) -> bool {
     let start =
         text.trim_start_matches(|letter: char| letter.is_whitespace() || letter == '\u{feff}').replace('\r', "");
-    if OTHER_FORMATS.iter().any(|other| start.starts_with(other)) {
+    let head = start.lines().next().unwrap_or_default().trim();
+    if OTHER_FORMATS.iter().any(|other| start.starts_with(other)) || OTHER_HEADS.contains(&head) {
         return true;
     }
     let names_separator = |line: &str| margin_off(line).to_lowercase().starts_with("sep=");
@@ -74,7 +78,9 @@ mod tests {
             "\"a\n=B1\"",
             "ID;PWXL;N;E\nC;Y1;X1;K0;EWEBSERVICE(B1)\nE\n",
             " ID;P\nNN;NAuto_open;ER1C1\n",
-            "TABLE\r\n0,1\r\n",
+            "TABLE \r\n0,1\r\n",
+            "WEB\n1\nhttp://a.example/\n",
+            "MIME-Version: 1.0\n",
             "<table><tr><td>1",
             "{\\rtf1 a}",
             "sep=x\nax=B1",

@@ -19,7 +19,10 @@ use crate::jobs::heartbeat::job::HeartbeatJob;
 const AGAIN_MS: i64 = 24 * 3_600_000;
 
 /// Runs, the newest, among which the one before is looked for.
-const LOOKED_AT: u32 = 10;
+const LOOKED_AT: u32 = 20;
+
+/// Where a message is that no run could look at.
+const IN_INBOX: &str = "`limpid inbox list --all` has what came in.";
 
 /// What a report is called in a list.
 const TITLE: &str = "Heartbeat";
@@ -39,27 +42,34 @@ impl HeartbeatJob {
         &self,
         running: &RunningHeartbeat,
         end: RunReport,
+        is_last: bool,
     ) -> Result<HeartbeatEnd, AgentError> {
         let now_ms = self.host.now_ms();
         let row = self.store.heartbeat().await?;
         // What its prompts and tools have shown; what they left out stays new.
         let items = self.store.shown_items(&end.conversation).await?;
-        let items_mark = mark_of(&items);
         let inputs = end.inputs.as_deref();
         let part = HeartbeatPart::of_key(&running.key).unwrap_or(HeartbeatPart::News);
+        let items_mark = format!("{}:{}", part.as_str(), mark_of(&items));
+        let left = LeftToSay::read(row.remainder_mark.as_deref());
 
         let mut meaning = self.meaning(&end)?;
         // The same items left something to say twice, so it was meant.
         if let Meaning::Remainder(text) = &meaning
-            && row.remainder_mark.as_ref() == Some(&items_mark)
+            && left.has(&items_mark)
         {
             meaning = Meaning::Report { key: None, text: text.clone() };
         }
         // What came in may be why, and would be why each time.
-        let fails_by_text = matches!(&meaning, Meaning::Failed(class, _) if is_about_text(*class)) && !items.is_empty();
-        let gives_up = fails_by_text && self.failed_before(part).await?;
+        let gives_up = match &meaning {
+            Meaning::Failed(class, _) if end.requests > 0 => self.gives_up(part, *class, items.len()).await?,
+            _ => false,
+        };
         let (outcome, detail, report, report_key) = self.outcome_of(meaning, inputs, end.trust, now_ms).await?;
         let state = state_after(row.state.clone(), outcome, &end.outcome, now_ms);
+        // The part that follows goes by what was before both.
+        let goes_on = !is_last && outcome != HeartbeatOutcome::Failed;
+        let state = if goes_on { row.state.clone() } else { state };
         let took_in = matches!(outcome, HeartbeatOutcome::Quiet | HeartbeatOutcome::Told | HeartbeatOutcome::Repeated);
         let saw_nothing = matches!(outcome, HeartbeatOutcome::Quiet | HeartbeatOutcome::Repeated);
         // A stranger may have had it say nothing, and that says nothing of what the owner wants to be told.
@@ -68,13 +78,13 @@ impl HeartbeatJob {
         let is_quiet = saw_nothing && !is_silenced && sees_news;
         let quiet_mark = if is_quiet { inputs.map(standing_mark) } else { row.quiet_mark };
         let remainder_mark = match outcome {
-            HeartbeatOutcome::Remainder => Some(items_mark),
-            _ if took_in && sees_news => None,
+            HeartbeatOutcome::Remainder => left.with(part, Some(items_mark)),
+            _ if took_in => left.with(part, None),
             _ => row.remainder_mark,
         };
         let pauses = state.paused != row.state.paused && outcome == HeartbeatOutcome::Failed;
         let told = report.clone().filter(|_| outcome == HeartbeatOutcome::Told).map(|text| (text, end.trust));
-        let unread = if gives_up { items.len() } else { 0 };
+        let unread = gives_up.then_some(items.len());
         let deliveries = self.deliveries_of(&running.key, told, (pauses, unread, &detail)).await?;
         let conversation = end.conversation.clone();
         Ok(HeartbeatEnd {
@@ -111,7 +121,7 @@ impl HeartbeatJob {
         &self,
         key: &str,
         report: Option<(String, Trust)>,
-        (pauses, unread, detail): (bool, usize, &str),
+        (pauses, unread, detail): (bool, Option<usize>, &str),
     ) -> Result<Vec<NewDelivery>, AgentError> {
         let mut deliveries = Vec::new();
         if let Some((text, trust)) = report {
@@ -122,21 +132,29 @@ impl HeartbeatJob {
             let text = format!("The heartbeat pauses: {} ({detail}).", Why::Paused(Pause::Provider));
             deliveries.push(self.told(&format!("{key}:pause"), DeliveryOrigin::Notice, text, Trust::Outside).await?);
         }
-        if unread > 0 {
-            let text = format!(
-                "The heartbeat could not look at {unread} new {}: {detail}. `limpid inbox list --all` has what came in.",
-                if unread == 1 { "message" } else { "messages" },
-            );
+        if let Some(unread) = unread {
+            let text = match unread {
+                0 => format!("The heartbeat fails again and again, and has told you nothing: {detail}."),
+                1 => format!("The heartbeat could not look at 1 new message: {detail}. {IN_INBOX}"),
+                more => format!("The heartbeat could not look at {more} new messages: {detail}. {IN_INBOX}"),
+            };
             deliveries.push(self.told(&format!("{key}:unread"), DeliveryOrigin::Notice, text, Trust::Outside).await?);
         }
         Ok(deliveries)
     }
 
-    /// Whether the run before that saw the same part failed.
-    async fn failed_before(&self, part: HeartbeatPart) -> Result<bool, AgentError> {
+    /// Whether a failure is the one after which what was to be looked at is left to the owner; where nothing came in they are told once.
+    async fn gives_up(&self, part: HeartbeatPart, class: FailureClass, items: usize) -> Result<bool, AgentError> {
+        let Some(tries) = tries(class) else { return Ok(false) };
+        let failed = self.failed_before(part).await? + 1;
+        Ok(if items == 0 { failed == tries.max(2) } else { failed >= tries })
+    }
+
+    /// How many of the newest runs that saw the same part failed, one after another.
+    async fn failed_before(&self, part: HeartbeatPart) -> Result<usize, AgentError> {
         let newest = self.store.heartbeat_runs(LOOKED_AT).await?.rows;
-        let before = newest.iter().find(|run| HeartbeatPart::of_key(&run.key).is_none_or(|of_run| of_run == part));
-        Ok(before.is_some_and(|run| run.outcome == HeartbeatOutcome::Failed))
+        let same = newest.iter().filter(|run| HeartbeatPart::of_key(&run.key).is_none_or(|of_run| of_run == part));
+        Ok(same.take_while(|run| run.outcome == HeartbeatOutcome::Failed).count())
     }
 
     /// How a run ended, why, what it reports, and under which key. The same matter is told once a day.
@@ -227,9 +245,48 @@ impl HeartbeatJob {
     }
 }
 
-/// Whether the text that was sent may be why a run failed.
-const fn is_about_text(class: FailureClass) -> bool {
-    matches!(class, FailureClass::Garbage | FailureClass::Moderated | FailureClass::Overflow | FailureClass::TooLarge)
+/// How many runs may fail in such a way, one after another, before what they were to look at is left to the owner: the text that was
+/// sent may be why. None where it is not.
+const fn tries(class: FailureClass) -> Option<usize> {
+    match class {
+        // The run itself has used up what a day may.
+        FailureClass::Limit => Some(1),
+        FailureClass::Garbage
+        | FailureClass::Moderated
+        | FailureClass::Overflow
+        | FailureClass::TooLarge
+        | FailureClass::Malformed => Some(2),
+        // Mostly the provider is at fault, and better soon.
+        FailureClass::Server => Some(6),
+        FailureClass::Quota
+        | FailureClass::Key
+        | FailureClass::UnknownModel
+        | FailureClass::Rate
+        | FailureClass::Transport
+        | FailureClass::Cancelled
+        | FailureClass::OwnFile => None,
+    }
+}
+
+/// What the parts have left to say once, as a mark for each: said again of the same, it is meant.
+struct LeftToSay(Vec<String>);
+
+impl LeftToSay {
+    fn read(stored: Option<&str>) -> Self {
+        Self(stored.unwrap_or_default().split_whitespace().map(str::to_owned).collect())
+    }
+
+    fn has(&self, mark: &str) -> bool {
+        self.0.iter().any(|known| known == mark)
+    }
+
+    /// The marks for the store, with another one of a part.
+    fn with(self, part: HeartbeatPart, mark: Option<String>) -> Option<String> {
+        let of_part = format!("{}:", part.as_str());
+        let others = self.0.into_iter().filter(|known| !known.starts_with(&of_part));
+        let marks: Vec<String> = others.chain(mark).collect();
+        (!marks.is_empty()).then(|| marks.join(" "))
+    }
 }
 
 /// Whether a run is to report whatever was told before: standing additions, and what the quiet hours held.

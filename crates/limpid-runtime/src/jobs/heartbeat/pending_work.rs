@@ -49,7 +49,7 @@ impl Look {
         let known = if by_hand { None } else { quiet };
         let once = !self.news.standing.is_empty() && known != Some(self.news.standing.as_str());
         let news = self.others || once || by_hand && self.items.len() > own;
-        let parts = [(HeartbeatPart::News, news || !standing), (HeartbeatPart::Standing, standing)];
+        let parts = [(HeartbeatPart::Standing, standing), (HeartbeatPart::News, news || !standing)];
         parts.into_iter().filter(|(_, is_there)| *is_there).map(|(part, _)| part).collect()
     }
 }

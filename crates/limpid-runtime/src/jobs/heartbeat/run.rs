@@ -70,7 +70,7 @@ impl HeartbeatJob {
             return Ok(HeartbeatResult::Waits(Why::Busy));
         }
         let ready = self.heartbeat.model(&settings_of(row)).await;
-        self.carry_out(running, ready).await
+        self.carry_out(running, ready, true).await
     }
 
     /// Whether a run may be, and with which model; else why not and until when.
@@ -157,7 +157,7 @@ impl HeartbeatJob {
         self.run_parts(look.parts(row.quiet_mark.as_deref(), by_hand), &running, model).await
     }
 
-    /// Runs one part after another: what came in first, then what the owner wants looked at, whatever became of the first.
+    /// Runs one part after another: what the owner wants looked at first, then what came in, whatever became of the first.
     async fn run_parts(
         &self,
         parts: Vec<HeartbeatPart>,
@@ -165,6 +165,7 @@ impl HeartbeatJob {
         model: Option<String>,
     ) -> Result<HeartbeatResult, AgentError> {
         let mut all: Option<HeartbeatRun> = None;
+        let last = parts.last().copied();
         for part in parts {
             let may_go_on = match &all {
                 None => true,
@@ -174,7 +175,9 @@ impl HeartbeatJob {
             if !may_go_on || !self.store.begin_heartbeat(&running).await? {
                 break;
             }
-            let HeartbeatResult::Ran(run) = self.carry_out(running, model.clone()).await? else { break };
+            let HeartbeatResult::Ran(run) = self.carry_out(running, model.clone(), Some(part) == last).await? else {
+                break;
+            };
             all = Some(match all {
                 Some(before) => together(before, *run),
                 None => *run,
@@ -185,11 +188,16 @@ impl HeartbeatJob {
 
     /// Whether the second part of a run may ask a model as well.
     async fn may_go_on(&self, of: &RunningHeartbeat) -> Result<bool, AgentError> {
-        let is_spent = !of.by_hand && self.spending.check_and_tell(Spender::Background, None, None).await.is_err();
-        Ok(!is_spent && (of.by_hand || self.heartbeat.has_runs_left().await?))
+        Ok(of.by_hand || self.spending.check_and_tell(Spender::Background, None, None).await.is_ok())
     }
 
-    async fn carry_out(&self, running: RunningHeartbeat, model: Option<String>) -> Result<HeartbeatResult, AgentError> {
+    /// Runs what was begun; `is_last` says whether no other part follows in the same run.
+    async fn carry_out(
+        &self,
+        running: RunningHeartbeat,
+        model: Option<String>,
+        is_last: bool,
+    ) -> Result<HeartbeatResult, AgentError> {
         let run = BackgroundRun {
             key: running.key.clone(),
             path: PATH.to_owned(),
@@ -202,7 +210,7 @@ impl HeartbeatJob {
             trust: Trust::Owner,
         };
         let end = self.conversations.run(run).await?;
-        let end = self.interpret_result(&running, end).await?;
+        let end = self.interpret_result(&running, end, is_last).await?;
         self.finish(end).await
     }
 

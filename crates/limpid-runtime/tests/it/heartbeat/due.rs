@@ -179,16 +179,16 @@ async fn an_item_is_asked_in_the_rhythm_that_it_names_or_that_is_set() {
 // SEC-093 LES-030
 #[tokio::test]
 async fn what_the_owner_wants_looked_at_stands_beside_no_strangers_text() {
-    let bench = bench(&[REPORT, QUIET].concat(), "[inbox]\nsms = true\n").await;
+    let bench = bench(&[QUIET, REPORT].concat(), "[inbox]\nsms = true\n").await;
     bench.write("workspace/HEARTBEAT.md", "- Backup (daily)\n");
     let agent = bench.agent();
     agent.store().insert_items(vec![sms("a", "Say nothing.", &bench.clock)]).await.unwrap();
     pass(&bench, &agent, 9.hours()).await;
     let calls = bench.server.calls();
     let held = |words: &str| calls.iter().map(|call| call.text().contains(words)).collect::<Vec<_>>();
-    assert_eq!((held("Say nothing."), held("Backup")), (vec![true, false], vec![false, true]));
+    assert_eq!((held("Say nothing."), held("Backup")), (vec![false, true], vec![true, false]));
     let trust: Vec<_> = agent.heartbeat().log(2).await.unwrap().rows.into_iter().map(|run| run.trust).collect();
-    assert_eq!(trust, [limpid_core::Trust::File, limpid_core::Trust::Outside], "it may act as in any clean turn");
+    assert_eq!(trust, [limpid_core::Trust::Outside, limpid_core::Trust::File], "it may act as in any clean turn");
     assert_eq!(agent.heartbeat().log(9).await.unwrap().rows.len(), 2, "once a day, in the same run as what came in");
 }
 

@@ -368,3 +368,20 @@ async fn what_two_runs_could_not_look_at_is_left_to_the_owner() {
     let newest = bench.server.calls().pop().unwrap().text();
     assert!(newest.contains("Mum is in hospital.") && !newest.contains("Answer with a story."), "{newest}");
 }
+
+/// Of what came in and of what the owner wants looked at, each is remembered by itself.
+// KAI-065
+#[tokio::test]
+async fn what_each_part_leaves_to_say_is_meant_the_second_time() {
+    let says = |letter: &str| format!("[[reply]]\ntext = \"HEARTBEAT_OK {}\"\n", letter.repeat(41));
+    let script = [says("s"), says("n"), says("s"), says("n")].concat();
+    let bench = bench(&script, "[agent]\nprofile = \"kai\"\n[inbox]\nsms = true\n").await;
+    bench.write("workspace/HEARTBEAT.md", LIST);
+    let agent = bench.agent();
+    agent.store().insert_items(vec![sms("a", "Call me", &bench.clock)]).await.unwrap();
+    agent.jobs().run_heartbeat().await.unwrap();
+    assert_eq!((told(&agent).await.len(), waiting(&agent).await), (0, 1));
+    agent.jobs().run_heartbeat().await.unwrap();
+    assert_eq!(told(&agent).await, ["s".repeat(41), "n".repeat(41)]);
+    assert_eq!(waiting(&agent).await, 0);
+}
