@@ -26,7 +26,7 @@ use serde::de::{Deserializer, Error as _};
 pub struct PolicyConfig {
     /// Calls that run although the turn has read what a stranger wrote.
     pub allow: Vec<RuleConfig>,
-    /// Calls that wait for the owner, always. A rule of `allow` with arguments or a destination is an exception to one with neither.
+    /// Calls that wait for the owner. Only a rule of `allow` with arguments or a destination goes before one of these that has neither.
     #[serde(deserialize_with = "of_any_size")]
     pub ask: Vec<RuleConfig>,
     /// Calls that never run.

@@ -70,14 +70,14 @@ pub(crate) async fn fill_quiet_hours(
     }
     let now = now.to_zoned(deps.host.zone());
     let Some(quiet) = read_settings(&*deps.store).await?.quiet_before(&now) else { return Ok(()) };
+    let (began_ms, ended_ms) = (quiet.began.timestamp().as_millisecond(), quiet.ended.timestamp().as_millisecond());
     let state = deps.store.heartbeat().await?.state;
     let looked_ms = state.succeeded_ms.or(state.switched_on_ms);
-    if looked_ms.is_none_or(|looked_ms| looked_ms >= quiet.ended.timestamp().as_millisecond()) {
+    if looked_ms.is_none_or(|looked_ms| looked_ms >= ended_ms) {
         return Ok(());
     }
-    let began_ms = quiet.began.timestamp().as_millisecond();
     let mut unread = deps.store.unread_deliveries().await?.rows;
-    unread.retain(|delivery| delivery.settled_ms.is_some_and(|settled_ms| settled_ms >= began_ms));
+    unread.retain(|delivery| delivery.settled_ms.is_some_and(|settled_ms| (began_ms..ended_ms).contains(&settled_ms)));
     if unread.is_empty() && !has_new_items(inputs) {
         return Ok(());
     }

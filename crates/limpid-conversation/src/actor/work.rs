@@ -110,6 +110,14 @@ impl Actor {
         let Some(lease) = self.lease() else { return Ok(()) };
         let waiting = self.waiting().await?;
         if self.is_for_other_folders(&waiting).await? {
+            // What the owner sets is done all the same.
+            while let Some(change) = self.changes.pop_front() {
+                if let Some(compaction) = settings::make(&self.deps, &lease, change).await {
+                    self.unfinished.push_front(turn);
+                    self.phase = Phase::Compacting(compaction);
+                    return Ok(());
+                }
+            }
             return self.rest().await;
         }
         if self.is_for_other_folders(&[]).await? {

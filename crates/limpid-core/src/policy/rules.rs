@@ -9,7 +9,7 @@ use super::mode::{ToolFacts, ToolPattern};
 pub struct OwnerRules {
     /// Calls that run although the turn has read what a stranger wrote.
     pub allow: Vec<Rule>,
-    /// Calls that wait for the owner, always.
+    /// Calls that wait for the owner, but for those that a rule of `allow` names by arguments or a destination where one of these names neither.
     pub ask: Vec<Rule>,
     /// Calls that never run.
     pub deny: Vec<Rule>,

@@ -40,7 +40,11 @@ fn nests_deep(text: &str) -> bool {
     text.lines().any(|line| {
         let end = line.find(|letter| !is_mark(letter)).unwrap_or(line.len());
         let marks = &line[..end];
-        let lists = marks.split_whitespace().filter(|mark| !mark.starts_with('>')).count();
+        let is_list = |mark: &&str| {
+            let number = mark.strip_suffix(['.', ')']).unwrap_or_default();
+            ["-", "*", "+"].contains(mark) || (!number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit()))
+        };
+        let lists = marks.split([' ', '\t', '>']).filter(is_list).count();
         marks.matches('>').count() + lists > DEEPEST
     })
 }
@@ -255,6 +259,7 @@ mod tests {
         }
         assert!(to_html(&format!("{}a\nb\n", "> ".repeat(DEEPEST))).starts_with("<blockquote>"));
         assert!(to_html(&"-".repeat(200)).starts_with("<hr"));
+        assert!(to_html(&"1 ".repeat(200)).starts_with("<p>"), "numbers are no list");
     }
 
     // SEC-005 SUR-020

@@ -33,14 +33,14 @@ impl HeartbeatPart {
         [Self::News, Self::Standing].into_iter().find(|known| known.as_str() == part)
     }
 
-    /// Leaves nothing in inputs but what this part is to see.
+    /// Leaves nothing in inputs but what this part is to see. The owner's own opening stays: it opens both.
     pub fn keep(self, inputs: &mut Inputs) {
         let standing = |task: &TaskEntry| task.trigger == Trigger::Heartbeat && !is_strangers(task);
         match self {
             Self::News => {
-                inputs.heartbeat.prompt = None;
                 inputs.heartbeat.checklist.clear();
                 inputs.scheduling.tasks.retain(|task| !standing(task));
+                keep_unread(inputs, true);
             }
             Self::Standing => {
                 inputs.email.new.clear();
@@ -49,19 +49,23 @@ impl HeartbeatPart {
                 inputs.notifications.new.clear();
                 inputs.memory.promotions.clear();
                 inputs.scheduling.tasks.retain(|task| !is_strangers(task));
-                if let Some(quiet) = &mut inputs.heartbeat.quiet {
-                    quiet.unread.retain(|unread| !Trust::from(unread.trust).is_foreign());
-                }
+                keep_unread(inputs, false);
                 inputs.heartbeat.quiet.take_if(|quiet| quiet.unread.is_empty());
             }
         }
     }
 }
 
-/// Whether the quiet hours left something unread that a stranger's text led to.
-pub fn has_strangers_unread(inputs: &Inputs) -> bool {
+/// Whether the quiet hours left something unread that a stranger's text led to, or something that none did.
+pub fn has_unread(inputs: &Inputs, of_strangers: bool) -> bool {
     let mut unread = inputs.heartbeat.quiet.iter().flat_map(|quiet| &quiet.unread);
-    unread.any(|unread| Trust::from(unread.trust).is_foreign())
+    unread.any(|unread| Trust::from(unread.trust).is_foreign() == of_strangers)
+}
+
+fn keep_unread(inputs: &mut Inputs, of_strangers: bool) {
+    if let Some(quiet) = &mut inputs.heartbeat.quiet {
+        quiet.unread.retain(|unread| Trust::from(unread.trust).is_foreign() == of_strangers);
+    }
 }
 
 /// Whether a stranger's text led to a task.

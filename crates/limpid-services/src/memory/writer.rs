@@ -111,7 +111,7 @@ impl MemoryWriter {
         let content = self.checked("the content", note.content)?;
         let known = self.store.memory(&MemoryRef::Key(key.clone())).await?;
         if known.is_none() && MemoryRef::number(&key).is_some() {
-            let why = "the key of a memory must not be a number, which names a memory that is there; use a word";
+            let why = "the key of a memory must not be a number, because numbers name memories; use a word";
             return Err(AgentError::Invalid(why.to_owned()));
         }
         if let Some(known) = &known {

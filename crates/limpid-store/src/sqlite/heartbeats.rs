@@ -261,12 +261,13 @@ fn log(tx: &Tx<'_>, run: &HeartbeatRun) -> Outcome<bool> {
     tx.sql
         .prepare_cached("UPDATE heartbeat SET idle_runs = 0, idle_since_ms = NULL, idle_ms = NULL WHERE owner = ?")?
         .execute([tx.owner])?;
-    // The newest ones and the newest reports stay however old they are: the one list is shown, the other is told to runs.
+    // The newest ones stay however old they are, since they are shown, and so do the newest reports without a stranger's text, which later
+    // runs are told.
     let mut statement = tx.sql.prepare_cached(
         "DELETE FROM heartbeat_run WHERE owner = :owner AND ended_ms < :before
            AND id NOT IN (SELECT id FROM heartbeat_run WHERE owner = :owner ORDER BY id DESC LIMIT 20)
            AND id NOT IN (SELECT id FROM heartbeat_run WHERE owner = :owner AND outcome = 'told'
-                          ORDER BY id DESC LIMIT 20)
+                          AND trust NOT IN ('guest', 'outside') ORDER BY id DESC LIMIT 20)
          RETURNING conversation, outcome = 'told'",
     )?;
     let gone = statement.query_map(named_params! { ":owner": tx.owner, ":before": run.ended_ms - KEPT_MS }, |row| {

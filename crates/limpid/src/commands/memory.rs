@@ -175,7 +175,7 @@ async fn any_id(agent: &Agent, word: &str) -> Result<MemoryId, Failure> {
     let which = MemoryRef::named(word);
     match agent.store().memory(&which).await? {
         Some(memory) => Ok(memory.id),
-        None => word.parse().map(MemoryId).map_err(|_| missing(word)),
+        None => MemoryRef::number(word).or_else(|| word.parse().ok().map(MemoryId)).ok_or_else(|| missing(word)),
     }
 }
 

@@ -11,10 +11,10 @@ const PLAIN: &str = " .,:%/°€$£¥+-_@–−";
 
 /// What files of other formats begin with that a program of tables knows by their letters, whatever their name ends in: SYLK, whose cells
 /// need no sign to calculate, DIF, HTML and its like, RTF, PostScript and PDF, archives.
-const OTHER_FORMATS: [&str; 7] = ["ID", "<", "{\\", "%!", "%PDF", "PK\u{3}\u{4}", "MIME-Version:"];
+const OTHER_FORMATS: [&str; 7] = ["ID;", "<", "{\\", "%!", "%PDF", "PK\u{3}\u{4}", "MIME-Version:"];
 
 /// First lines of other formats.
-const OTHER_HEADS: [&str; 2] = ["TABLE", "WEB"];
+const OTHER_HEADS: [&str; 3] = ["ID", "TABLE", "WEB"];
 
 /// Whether a file of a table has a formula, says itself what stands between its cells, or may be taken for a file of another format.
 pub(super) fn calculates(text: &str) -> bool {
@@ -96,6 +96,7 @@ mod tests {
             "a,b=c,https://a.example/?x=1&y=2",
             "=====",
             "id;name\n1;Ada\n",
+            "ID,name\n1,Ada\n",
             "\"ID\",name\n",
             "TABLE,room\n",
         ];

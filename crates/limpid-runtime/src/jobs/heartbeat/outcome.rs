@@ -67,8 +67,8 @@ impl HeartbeatJob {
         };
         let (outcome, detail, report, report_key) = self.outcome_of(meaning, inputs, end.trust, now_ms).await?;
         let state = state_after(row.state.clone(), outcome, &end.outcome, now_ms);
-        // The part that follows goes by what was before both.
-        let goes_on = !is_last && outcome != HeartbeatOutcome::Failed;
+        // The part that follows goes by what was before both; none follows one that was stopped.
+        let goes_on = !is_last && !matches!(outcome, HeartbeatOutcome::Failed | HeartbeatOutcome::Cancelled);
         let state = if goes_on { row.state.clone() } else { state };
         let took_in = matches!(outcome, HeartbeatOutcome::Quiet | HeartbeatOutcome::Told | HeartbeatOutcome::Repeated);
         let saw_nothing = matches!(outcome, HeartbeatOutcome::Quiet | HeartbeatOutcome::Repeated);
@@ -150,11 +150,14 @@ impl HeartbeatJob {
         Ok(if items == 0 { failed == tries.max(2) } else { failed >= tries })
     }
 
-    /// How many of the newest runs that saw the same part failed, one after another.
+    /// How many of the newest runs that saw the same part failed, one after another, for what may be the text that was sent. Those that
+    /// failed for something else, such as no network, neither count nor end the row.
     async fn failed_before(&self, part: HeartbeatPart) -> Result<usize, AgentError> {
         let newest = self.store.heartbeat_runs(LOOKED_AT).await?.rows;
         let same = newest.iter().filter(|run| HeartbeatPart::of_key(&run.key).is_none_or(|of_run| of_run == part));
-        Ok(same.take_while(|run| run.outcome == HeartbeatOutcome::Failed).count())
+        let class = |run: &HeartbeatRun| FailureClass::parse(run.detail.split_once(':')?.0);
+        let failed = same.take_while(|run| run.outcome == HeartbeatOutcome::Failed);
+        Ok(failed.filter(|run| class(run).is_some_and(|class| tries(class).is_some())).count())
     }
 
     /// How a run ended, why, what it reports, and under which key. The same matter is told once a day.
@@ -249,9 +252,9 @@ impl HeartbeatJob {
 /// sent may be why. None where it is not.
 const fn tries(class: FailureClass) -> Option<usize> {
     match class {
-        // The run itself has used up what a day may.
-        FailureClass::Limit => Some(1),
-        FailureClass::Garbage
+        // A limit of the day, which the run itself may have used up: it is tried on another day once more.
+        FailureClass::Limit
+        | FailureClass::Garbage
         | FailureClass::Moderated
         | FailureClass::Overflow
         | FailureClass::TooLarge

@@ -13,7 +13,7 @@ use limpid_model::ModelCard;
 use limpid_prompt::Prompt;
 use limpid_services::error::AgentError;
 use limpid_services::heartbeat::{
-    DueItems, HeartbeatPart, PATH, StandingItem, has_new_items, has_strangers_unread, standing_items, standing_mark,
+    DueItems, HeartbeatPart, PATH, StandingItem, has_new_items, has_unread, standing_items, standing_mark,
 };
 
 use crate::jobs::heartbeat::job::HeartbeatJob;
@@ -29,7 +29,7 @@ pub(crate) struct Look {
     pub(crate) items: Vec<StandingItem>,
     /// Its prompt, with all of them.
     pub(crate) prompt: Arc<Prompt>,
-    /// How many of the items are the owner's own, and whether one of these is due.
+    /// How many of the items are the owner's own, and whether one of these is due, or something that they missed.
     own: (usize, bool),
     /// Whether there is something besides these that no run has looked at, or that a stranger's text led to and is due.
     others: bool,
@@ -45,7 +45,7 @@ impl Look {
     /// looked at, due or not.
     pub(crate) fn parts(&self, quiet: Option<&str>, by_hand: bool) -> Vec<HeartbeatPart> {
         let (own, is_due) = self.own;
-        let standing = if by_hand { own > 0 } else { is_due };
+        let standing = is_due || by_hand && own > 0;
         let known = if by_hand { None } else { quiet };
         let once = !self.news.standing.is_empty() && known != Some(self.news.standing.as_str());
         let news = self.others || once || by_hand && self.items.len() > own;
@@ -81,8 +81,10 @@ pub(crate) async fn look(job: &HeartbeatJob, profile: &str, card: &ModelCard) ->
     let owners = standing_items(&owners);
     let (own, strangers): (Vec<_>, Vec<_>) = shown.iter().partition(|item| owners.contains(item));
     let is_due = |items: &[&StandingItem]| items.iter().any(|item| due.has(item));
-    let own = (own.len(), is_due(&own));
-    let others = items || has_strangers_unread(&gathered.inputs) || is_due(&strangers);
+    let others = items || has_unread(&gathered.inputs, true) || is_due(&strangers);
+    // What was missed in the quiet hours without a stranger is told beside the owner's items, when anything is told.
+    let missed = others && has_unread(&gathered.inputs, false);
+    let own = (own.len(), is_due(&own) || missed);
     let news = News {
         items,
         asked: shown.iter().any(|item| due.has(item)),

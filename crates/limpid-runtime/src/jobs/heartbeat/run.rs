@@ -70,7 +70,9 @@ impl HeartbeatJob {
             return Ok(HeartbeatResult::Waits(Why::Busy));
         }
         let ready = self.heartbeat.model(&settings_of(row)).await;
-        self.carry_out(running, ready, true).await
+        // What came in may have been to follow; the next look finds it.
+        let is_last = HeartbeatPart::of_key(&running.key) != Some(HeartbeatPart::Standing);
+        self.carry_out(running, ready, is_last).await
     }
 
     /// Whether a run may be, and with which model; else why not and until when.
