@@ -219,7 +219,7 @@ async fn a_hundred_quiet_runs_leave_a_long_chat_and_its_events_as_they_were() {
 // LES-042
 #[tokio::test]
 async fn the_first_run_of_the_morning_sums_up_what_the_quiet_hours_held() {
-    let script = format!("{QUIET}{}", REPORT.repeat(4));
+    let script = format!("{QUIET}{}", REPORT.repeat(5));
     let bench = bench(&script, "[inbox]\nsms = true\n").await;
     let agent = bench.agent();
     agent.store().insert_items(vec![sms("a", "Noon", &bench.clock)]).await.unwrap();
@@ -233,20 +233,23 @@ async fn the_first_run_of_the_morning_sums_up_what_the_quiet_hours_held() {
     pass(&bench, &agent, 6.hours()).await;
     assert_eq!(bench.server.calls().len(), 1, "the hours are quiet");
     pass(&bench, &agent, 2.hours()).await;
-    let morning = asked(1);
-    assert!(morning.contains("## First run since 22:00"), "{morning}");
-    assert!(morning.contains("- reminder, Oven: The oven is on") && morning.contains("Midnight"), "{morning}");
+    // What strangers sent stands beside nothing of the owner's.
+    let held = |at: usize| {
+        ["## First run since 22:00", "- reminder, Oven: The oven is on", "Midnight"]
+            .map(|words| asked(at).contains(words))
+    };
+    assert_eq!((held(1), held(2)), ([true, true, false], [true, false, true]), "{} {}", asked(1), asked(2));
     assert_eq!(newest_told(&agent).await, "The disk is full.");
     // Later runs are like any, and the next morning is told although it says the same.
     agent.store().insert_items(vec![sms("c", "Morning", &bench.clock)]).await.unwrap();
     pass(&bench, &agent, 2.hours()).await;
-    assert!(!asked(2).contains("First run since"));
+    assert!(!asked(3).contains("First run since"));
     agent.store().insert_items(vec![sms("d", "Night", &bench.clock)]).await.unwrap();
     bench.clock.forward(13.hours());
     pass(&bench, &agent, 9.hours()).await;
-    assert!(asked(3).contains("## First run since 22:00"), "{}", asked(3));
+    assert!(asked(4).contains("## First run since 22:00"), "{}", asked(4));
     let told = outcomes(&agent).await.into_iter().filter(|outcome| outcome != "unchanged").collect::<Vec<_>>();
-    assert_eq!(told, ["quiet", "told", "repeated", "told"]);
+    assert_eq!(told, ["quiet", "told", "told", "repeated", "told"]);
 }
 
 /// What the owner wants to hear of at each run is told at each run.
