@@ -367,6 +367,39 @@ async fn of_six_hundred_agents_whose_processes_die_each_ends_and_is_told_once() 
     assert_eq!(told, 600);
 }
 
+/// What an agent of an editor's session came to is answered where the session's folder is: elsewhere the turn would work on other files.
+// SUR-034 SEC-041
+#[tokio::test]
+async fn the_end_of_an_agent_is_answered_where_its_chat_works() {
+    let mut bench = Bench::new("[[reply]]\ntext = \"ok\"\n").await;
+    let dead = dead_holder();
+    if dead.is_empty() {
+        return;
+    }
+    let here = bench.config.clone();
+    bench.config.files.base = Some(bench.home.path().join("project"));
+    let editor = bench.agent();
+    let handle = editor.chat(new_chat("Begin.")).await.unwrap();
+    let chat = handle.conversation().clone();
+    all(handle).await;
+    let turn = editor.store().last_message(&chat).await.unwrap().unwrap().turn;
+    let limits = AgentLimits { live: 50, tokens: 1_000_000, a_day: None };
+    editor.store().accept_agent(new_agent(&chat, &turn, 0, &dead, editor.now_ms()), limits).await.unwrap();
+    drop(editor);
+    let there = std::mem::replace(&mut bench.config, here);
+    for is_there in [false, true] {
+        if is_there {
+            bench.config = there.clone();
+        }
+        let agent = bench.agent();
+        agent.conversations().resume().await.unwrap();
+        agent.conversations().wait_idle(&chat).await;
+        assert!(open_agents(&agent).await.is_empty(), "it has ended");
+        let waiting = agent.store().waiting(&chat).await.unwrap().rows.len();
+        assert_eq!((bench.server.calls().len(), waiting), (1 + usize::from(is_there), usize::from(!is_there)));
+    }
+}
+
 async fn open_agents(agent: &Agent) -> Vec<SubAgent> {
     agent.store().agents(AgentFilter { open: true, ..AgentFilter::default() }).await.unwrap().rows
 }
