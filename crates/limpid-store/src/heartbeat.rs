@@ -1,6 +1,6 @@
 //! The heartbeat: what it knows of itself, and every run.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use async_trait::async_trait;
@@ -48,11 +48,14 @@ pub trait Heartbeats: Send + Sync {
     /// nothing of what is told without them.
     async fn heartbeat_told(&self, report_key: &str, trust: Trust, since_ms: i64) -> Result<bool, StoreError>;
 
-    /// Runs since then that asked a model. Two parts of a run, whose keys end with `-news` and `-standing`, are one.
+    /// Runs since then that asked a model. The parts of a run are one: their keys are its own, a hyphen and the part's name.
     async fn heartbeat_calls(&self, since_ms: i64) -> Result<u32, StoreError>;
 
     /// When standing items were asked last, by their marks.
     async fn heartbeat_asked(&self) -> Result<HashMap<String, i64>, StoreError>;
+
+    /// The marks of the standing items that are looked at in a run of their own.
+    async fn heartbeat_alone(&self) -> Result<HashSet<String>, StoreError>;
 
     /// When the owner did anything last: a message, an approval, a setting.
     async fn owner_acted_ms(&self) -> Result<Option<i64>, StoreError>;
@@ -93,6 +96,8 @@ pub struct IdleLooks {
 pub struct RunningHeartbeat {
     /// What makes it the same run after a crash.
     pub key: String,
+    /// The part of what there is to look at that it sees; empty when it sees all.
+    pub part: String,
     /// Who runs it.
     pub holder: String,
     /// Whether a person asked for it.
@@ -118,6 +123,8 @@ pub struct HeartbeatEnd {
     pub consumed: Vec<ItemId>,
     /// Marks of the standing items that it asked.
     pub asked: Vec<String>,
+    /// The mark of an item that it looked at alone, and whether it is to be from now on.
+    pub alone: Option<(String, bool)>,
     /// The name of its timer and when it is due next.
     pub timer: Option<(String, i64)>,
 }
@@ -127,6 +134,8 @@ pub struct HeartbeatEnd {
 pub struct HeartbeatRun {
     /// What makes it the same run after a crash.
     pub key: String,
+    /// The part of what there is to look at that it saw; empty when it saw all.
+    pub part: String,
     /// Whether a person asked for it.
     pub by_hand: bool,
     /// When it began, in milliseconds since 1970.
@@ -166,6 +175,8 @@ pub enum HeartbeatOutcome {
     Told,
     /// The same matter was told within a day, so it was not told again.
     Repeated,
+    /// One of the items that it saw led to a stranger's text, so what it said counts for nothing, and each is looked at alone.
+    Divided,
     /// It was cut off before its end.
     Cancelled,
     /// It failed.
@@ -174,8 +185,16 @@ pub enum HeartbeatOutcome {
 
 impl HeartbeatOutcome {
     /// Every outcome.
-    pub const ALL: [Self; 7] =
-        [Self::Unchanged, Self::Quiet, Self::Remainder, Self::Told, Self::Repeated, Self::Cancelled, Self::Failed];
+    pub const ALL: [Self; 8] = [
+        Self::Unchanged,
+        Self::Quiet,
+        Self::Remainder,
+        Self::Told,
+        Self::Repeated,
+        Self::Divided,
+        Self::Cancelled,
+        Self::Failed,
+    ];
 
     /// The outcome's name, as it is stored and shown.
     pub const fn as_str(self) -> &'static str {
@@ -185,6 +204,7 @@ impl HeartbeatOutcome {
             Self::Remainder => "quiet with remainder",
             Self::Told => "told",
             Self::Repeated => "repeated",
+            Self::Divided => "divided",
             Self::Cancelled => "cancelled",
             Self::Failed => "failed",
         }

@@ -107,8 +107,9 @@ pub(crate) async fn keep_part(
         return Ok(());
     }
     let running = deps.store.heartbeat().await?.running;
-    if let Some(part) = running.and_then(|running| HeartbeatPart::of_key(&running.key)) {
-        part.keep(inputs);
+    if let Some(part) = running.and_then(|running| HeartbeatPart::parse(&running.part)) {
+        let due = DueItems::at(&*deps.store, deps.config.heartbeat.recheck, &deps.host, occasion.now).await?;
+        part.keep(inputs, |item| due.is_alone(item));
     }
     Ok(())
 }

@@ -3,9 +3,13 @@
 //! - `run`: one run, from the question whether it is due to its end.
 //! - `pending_work`: what there is to look at.
 //! - `outcome`: what the end of a run means, and what is written.
+//! - `failures`: when what fails again and again is put aside.
+//! - `left_to_say`: what runs said beside their silence.
 //! - `status`: what the owner sees.
 
+mod failures;
 mod job;
+mod left_to_say;
 mod outcome;
 mod pending_work;
 mod run;

@@ -1,6 +1,7 @@
 //! The heartbeat on a clock that the test moves: when it runs, when a model is asked, what the owner hears of it.
 
 mod cut_off;
+mod divided;
 mod due;
 mod read;
 mod told;

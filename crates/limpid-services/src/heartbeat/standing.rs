@@ -1,6 +1,6 @@
 //! Standing items: what the owner wants looked at again and again, and when each of it is due.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 use limpid_core::heartbeat::Recheck;
@@ -37,8 +37,18 @@ impl StandingItem {
         Self { mark: key_of([task.id.as_bytes(), item.mark.as_bytes()]), ..item }
     }
 
+    /// The owner's own opening.
+    pub fn opening(text: &str) -> Self {
+        Self::new("opening", text, Recheck::of_item(text))
+    }
+
     fn new(kind: &str, text: &str, own: Option<Recheck>) -> Self {
         Self { mark: key_of([kind.as_bytes(), text.as_bytes()]), text: text.to_owned(), own }
+    }
+
+    /// The owner's words.
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
     /// How often it is asked.
@@ -67,7 +77,7 @@ impl StandingItem {
 /// The standing items of inputs.
 pub fn standing_items(inputs: &Inputs) -> Vec<StandingItem> {
     let opening = inputs.heartbeat.prompt.iter();
-    let opening = opening.map(|text| StandingItem::new("opening", text, Recheck::of_item(text)));
+    let opening = opening.map(|text| StandingItem::opening(text));
     let lines = tasks(&inputs.heartbeat.checklist).into_iter().map(|line| StandingItem::line(&line));
     opening.chain(lines).chain(additions(inputs).map(StandingItem::addition)).collect()
 }
@@ -75,6 +85,7 @@ pub fn standing_items(inputs: &Inputs) -> Vec<StandingItem> {
 /// Says which items are due at a moment.
 pub struct DueItems {
     asked: HashMap<String, i64>,
+    alone: HashSet<String>,
     usual: Recheck,
     now_ms: i64,
     day_ms: i64,
@@ -98,6 +109,7 @@ impl DueItems {
         let day = now.to_zoned(host.zone()).start_of_day();
         Ok(Self {
             asked: store.heartbeat_asked().await?,
+            alone: store.heartbeat_alone().await?,
             usual,
             now_ms,
             day_ms: day.map_or(now_ms, |day| day.timestamp().as_millisecond()),
@@ -108,6 +120,11 @@ impl DueItems {
     pub fn has(&self, item: &StandingItem) -> bool {
         let asked_ms = self.asked.get(&item.mark).copied();
         item.recheck(self.usual).is_due(asked_ms, self.now_ms, self.day_ms)
+    }
+
+    /// Whether an item is asked in a run of its own, since it led to a stranger's text the last time.
+    pub fn is_alone(&self, item: &StandingItem) -> bool {
+        self.alone.contains(&item.mark)
     }
 }
 

@@ -33,6 +33,7 @@ pub async fn the_end_of_a_run_is_one_and_comes_once(bench: &Bench) {
         consumed: vec![items[0].id],
         timer: Some(("heartbeat".to_owned(), 77)),
         asked: vec!["m".to_owned()],
+        alone: Some(("m".to_owned(), true)),
     };
     assert!(store.end_heartbeat(end.clone()).await.unwrap());
     let after = store.heartbeat().await.unwrap();
@@ -48,9 +49,13 @@ pub async fn the_end_of_a_run_is_one_and_comes_once(bench: &Bench) {
     assert_eq!(waiting(store).await, [items[1].id]);
     assert_eq!(store.next_timer_ms().await.unwrap(), Some(77));
     assert_eq!(store.heartbeat_asked().await.unwrap()["m"], run("k", HeartbeatOutcome::Told).began_ms);
+    assert!(store.heartbeat_alone().await.unwrap().contains("m"));
     let again = HeartbeatEnd { consumed: vec![items[1].id], quiet_mark: None, ..end };
     assert!(!store.end_heartbeat(again).await.unwrap());
     assert_eq!((store.heartbeat().await.unwrap(), waiting(store).await), (expected, vec![items[1].id]));
+    let clean = HeartbeatEnd { alone: Some(("m".to_owned(), false)), ..quiet_end("later", &conversation_id("h")) };
+    assert!(store.end_heartbeat(clean).await.unwrap());
+    assert!(store.heartbeat_alone().await.unwrap().is_empty());
     assert!(bench.other.heartbeat_runs(9).await.unwrap().rows.is_empty(), "it is its owner's");
 }
 
@@ -64,6 +69,7 @@ pub(super) fn quiet_end(key: &str, conversation: &ConversationId) -> HeartbeatEn
         deliveries: Vec::new(),
         consumed: Vec::new(),
         asked: Vec::new(),
+        alone: None,
         timer: None,
     }
 }
@@ -80,6 +86,7 @@ pub async fn idle_looks_are_counted_and_not_logged(bench: &Bench) {
         deliveries: Vec::new(),
         consumed: Vec::new(),
         asked: Vec::new(),
+        alone: None,
         timer: None,
     };
     assert!(store.end_heartbeat(end("quiet", HeartbeatOutcome::Quiet, 1)).await.unwrap());
@@ -113,6 +120,7 @@ pub async fn transcripts_go_with_the_log(bench: &Bench) {
         deliveries: Vec::new(),
         consumed: Vec::new(),
         asked: Vec::new(),
+        alone: None,
         timer: None,
     };
     let outcomes = [("quiet", HeartbeatOutcome::Quiet), ("told", HeartbeatOutcome::Told)];
@@ -177,6 +185,7 @@ pub async fn an_end_that_cannot_be_told_is_none(bench: &Bench) {
         consumed: vec![items[0].id],
         timer: Some(("heartbeat".to_owned(), 77)),
         asked: vec!["m".to_owned()],
+        alone: Some(("m".to_owned(), true)),
     };
     assert!(store.end_heartbeat(end).await.is_err());
     let after = store.heartbeat().await.unwrap();
@@ -222,12 +231,12 @@ pub async fn reports_are_found_among_many_runs(bench: &Bench) {
     for n in 0..70_i64 {
         let outcome = if n < 3 { HeartbeatOutcome::Told } else { HeartbeatOutcome::Quiet };
         let trust = if n == 2 { Trust::Outside } else { Trust::Owner };
-        let key = match n {
-            60 | 62 => format!("{n}-standing"),
-            61 | 63 => format!("{}-news", n - 1),
-            _ => n.to_string(),
+        let (key, part) = match n {
+            60 | 62 => (format!("{n}-standing"), "standing"),
+            61 | 63 => (format!("{}-news", n - 1), "news"),
+            _ => (n.to_string(), ""),
         };
-        let run = HeartbeatRun { ended_ms: n, trust, ..run(&key, outcome) };
+        let run = HeartbeatRun { ended_ms: n, trust, part: part.to_owned(), ..run(&key, outcome) };
         let end = HeartbeatEnd {
             run,
             state: State::default(),
@@ -236,6 +245,7 @@ pub async fn reports_are_found_among_many_runs(bench: &Bench) {
             deliveries: Vec::new(),
             consumed: Vec::new(),
             asked: Vec::new(),
+            alone: None,
             timer: None,
         };
         store.end_heartbeat(end).await.unwrap();
@@ -254,12 +264,19 @@ async fn waiting(store: &dyn Store) -> Vec<ItemId> {
 }
 
 fn running(key: &str) -> RunningHeartbeat {
-    RunningHeartbeat { key: key.to_owned(), holder: "me".to_owned(), by_hand: false, began_ms: 3 }
+    RunningHeartbeat {
+        key: key.to_owned(),
+        part: "news".to_owned(),
+        holder: "me".to_owned(),
+        by_hand: false,
+        began_ms: 3,
+    }
 }
 
 fn run(key: &str, outcome: HeartbeatOutcome) -> HeartbeatRun {
     HeartbeatRun {
         key: key.to_owned(),
+        part: String::new(),
         by_hand: false,
         began_ms: 3,
         ended_ms: 9,

@@ -2,7 +2,7 @@
 
 mod rows;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use async_trait::async_trait;
 use limpid_core::{ConversationId, Trust};
@@ -91,11 +91,12 @@ impl Heartbeats for SqliteStore {
             let changed = tx
                 .sql
                 .prepare_cached(
-                    "UPDATE heartbeat SET run_key = :key, run_holder = :holder, run_by_hand = :by_hand, run_ms = :began
+                    "UPDATE heartbeat SET run_key = :key, run_part = :part, run_holder = :holder, run_by_hand = :by_hand,
+                            run_ms = :began
                      WHERE owner = :owner AND run_key IS NULL",
                 )?
                 .execute(named_params! {
-                    ":owner": tx.owner, ":key": run.key, ":holder": run.holder, ":by_hand": run.by_hand,
+                    ":owner": tx.owner, ":key": run.key, ":part": run.part, ":holder": run.holder, ":by_hand": run.by_hand,
                     ":began": run.began_ms,
                 })?;
             Ok(changed == 1)
@@ -144,7 +145,7 @@ impl Heartbeats for SqliteStore {
     async fn heartbeat_calls(&self, since_ms: i64) -> Result<u32, StoreError> {
         self.read(move |tx| {
             let mut statement = tx.sql.prepare_cached(
-                "SELECT count(DISTINCT replace(replace(key || '$', '-news$', ''), '-standing$', '')) FROM heartbeat_run
+                "SELECT count(DISTINCT iif(part = '', key, substr(key, 1, length(key) - length(part) - 1))) FROM heartbeat_run
                  WHERE owner = ? AND ended_ms >= ? AND requests > 0",
             )?;
             Ok(statement.query_row((tx.owner, since_ms), |row| row.get(0))?)
@@ -156,6 +157,15 @@ impl Heartbeats for SqliteStore {
         self.read(|tx| {
             let mut statement = tx.sql.prepare_cached("SELECT mark, asked_ms FROM heartbeat_item WHERE owner = ?")?;
             let rows = statement.query_map([tx.owner], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
+    async fn heartbeat_alone(&self) -> Result<HashSet<String>, StoreError> {
+        self.read(|tx| {
+            let mut statement = tx.sql.prepare_cached("SELECT mark FROM heartbeat_alone WHERE owner = ?")?;
+            let rows = statement.query_map([tx.owner], |row| row.get(0))?;
             Ok(rows.collect::<Result<_, _>>()?)
         })
         .await
@@ -194,7 +204,8 @@ fn finish(tx: &Tx<'_>, end: &HeartbeatEnd) -> Outcome<bool> {
         .prepare_cached(
             "UPDATE heartbeat SET attempted_ms = :attempted, succeeded_ms = :succeeded, failures = :failures,
                     refusals = :refusals, paused = :paused, paused_ms = :paused_ms, quiet_mark = :quiet,
-                    remainder_mark = :remainder, run_key = NULL, run_holder = NULL, run_by_hand = NULL, run_ms = NULL
+                    remainder_mark = :remainder, run_key = NULL, run_part = '', run_holder = NULL,
+                    run_by_hand = NULL, run_ms = NULL
              WHERE owner = :owner",
         )?
         .execute(named_params! {
@@ -210,6 +221,14 @@ fn finish(tx: &Tx<'_>, end: &HeartbeatEnd) -> Outcome<bool> {
                  ON CONFLICT (owner, mark) DO UPDATE SET asked_ms = excluded.asked_ms",
             )?
             .execute((tx.owner, mark, run.began_ms))?;
+    }
+    if let Some((mark, is_alone)) = &end.alone {
+        let sql = if *is_alone {
+            "INSERT INTO heartbeat_alone (owner, mark) VALUES (?, ?) ON CONFLICT DO NOTHING"
+        } else {
+            "DELETE FROM heartbeat_alone WHERE owner = ? AND mark = ?"
+        };
+        tx.sql.prepare_cached(sql)?.execute((tx.owner, mark))?;
     }
     for delivery in &end.deliveries {
         insert_delivery(tx, delivery)?;
@@ -241,14 +260,14 @@ fn log(tx: &Tx<'_>, run: &HeartbeatRun) -> Outcome<bool> {
     let logged = tx
         .sql
         .prepare_cached(
-            "INSERT INTO heartbeat_run (owner, key, by_hand, began_ms, ended_ms, outcome, detail, report, report_key,
+            "INSERT INTO heartbeat_run (owner, key, part, by_hand, began_ms, ended_ms, outcome, detail, report, report_key,
                                         trust, conversation, requests, input_tokens, output_tokens)
-             VALUES (:owner, :key, :by_hand, :began, :ended, :outcome, :detail, :report, :report_key,
+             VALUES (:owner, :key, :part, :by_hand, :began, :ended, :outcome, :detail, :report, :report_key,
                      :trust, :conversation, :requests, :input, :output)
              ON CONFLICT (owner, key) DO NOTHING",
         )?
         .execute(named_params! {
-            ":owner": tx.owner, ":key": run.key, ":by_hand": run.by_hand, ":began": run.began_ms,
+            ":owner": tx.owner, ":key": run.key, ":part": run.part, ":by_hand": run.by_hand, ":began": run.began_ms,
             ":ended": run.ended_ms, ":outcome": run.outcome.as_str(), ":detail": run.detail, ":report": run.report,
             ":report_key": run.report_key, ":trust": run.trust.as_str(),
             ":conversation": run.conversation.as_ref().map(ConversationId::as_str),

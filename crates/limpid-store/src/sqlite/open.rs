@@ -56,6 +56,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0041_deleted_conversations.sql"),
     include_str!("../../migrations/0042_drafts_say_what_they_are_about.sql"),
     include_str!("../../migrations/0043_contents_that_the_owner_knows.sql"),
+    include_str!("../../migrations/0044_heartbeat_parts.sql"),
 ];
 
 /// A file and how long to wait for it.

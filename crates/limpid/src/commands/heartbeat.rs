@@ -95,6 +95,9 @@ async fn beat(agent: &Agent, json: bool) -> Result<(), Failure> {
                     "Nothing was reported, but the answer said more than HEARTBEAT_OK. New messages stay in the queue.",
                 )?;
             }
+            (None, HeartbeatOutcome::Divided) => output::line(
+                "One line had it read what a stranger wrote. From the next run on each line is looked at by itself.",
+            )?,
             (None, HeartbeatOutcome::Cancelled) => output::line("The run was stopped before it ended.")?,
             // The error is told below.
             (None, HeartbeatOutcome::Failed | HeartbeatOutcome::Told | HeartbeatOutcome::Repeated) => {}

@@ -7,19 +7,20 @@ use limpid_core::{ConversationId, FailureClass, Trust};
 use limpid_prompt::inputs::Inputs;
 use limpid_prompt::prompt::hash_of;
 use limpid_services::error::AgentError;
-use limpid_services::heartbeat::{HeartbeatPart, StandingItem, additions, standing_items, standing_mark};
+use limpid_services::heartbeat::{
+    HeartbeatPart, StandingItem, additions, sees_more_than_one, standing_items, standing_mark,
+};
 use limpid_store::{
     DeliveryOrigin, HeartbeatEnd, HeartbeatOutcome, HeartbeatRun, ItemId, NewDelivery, RequestFilter, RunningHeartbeat,
 };
 use limpid_turn::{Outcome, decision};
 
+use crate::jobs::heartbeat::failures::{GivesUp, tries};
 use crate::jobs::heartbeat::job::HeartbeatJob;
+use crate::jobs::heartbeat::left_to_say::LeftToSay;
 
 /// How long the same matter is not told again.
 const AGAIN_MS: i64 = 24 * 3_600_000;
-
-/// Runs, the newest, among which the one before is looked for.
-const LOOKED_AT: u32 = 20;
 
 /// Where a message is that no run could look at.
 const IN_INBOX: &str = "`limpid inbox list --all` has what came in.";
@@ -31,9 +32,41 @@ const TITLE: &str = "Heartbeat";
 enum Meaning {
     Quiet,
     Remainder(String),
-    Report { key: Option<String>, text: String },
+    Report {
+        key: Option<String>,
+        text: String,
+    },
     Cancelled,
     Failed(FailureClass, String),
+    /// Each item is to be looked at alone, so nothing that it said counts.
+    Divided,
+}
+
+impl Meaning {
+    /// Whether it is no matter of what was read.
+    const fn is_of_provider(&self) -> bool {
+        match self {
+            Self::Cancelled => true,
+            Self::Failed(class, _) => tries(*class).is_none(),
+            Self::Quiet | Self::Remainder(_) | Self::Report { .. } | Self::Divided => false,
+        }
+    }
+}
+
+/// What a run gives up on.
+enum Unread {
+    /// So many messages.
+    Messages(usize),
+    /// What the owner wants looked at.
+    Item(String),
+}
+
+impl Unread {
+    fn of(part: &HeartbeatPart, inputs: Option<&Inputs>, messages: usize) -> Self {
+        let item =
+            inputs.filter(|_| matches!(part, HeartbeatPart::Alone(_))).and_then(|inputs| standing_items(inputs).pop());
+        item.map_or(Self::Messages(messages), |item| Self::Item(item.text().to_owned()))
+    }
 }
 
 impl HeartbeatJob {
@@ -49,8 +82,8 @@ impl HeartbeatJob {
         // What its prompts and tools have shown; what they left out stays new.
         let items = self.store.shown_items(&end.conversation).await?;
         let inputs = end.inputs.as_deref();
-        let part = HeartbeatPart::of_key(&running.key).unwrap_or(HeartbeatPart::News);
-        let items_mark = format!("{}:{}", part.as_str(), mark_of(&items));
+        let part = HeartbeatPart::parse(&running.part).unwrap_or(HeartbeatPart::News);
+        let items_mark = format!("{}:{}", part.name(), mark_of(&items));
         let left = LeftToSay::read(row.remainder_mark.as_deref());
 
         let mut meaning = self.meaning(&end)?;
@@ -60,16 +93,27 @@ impl HeartbeatJob {
         {
             meaning = Meaning::Report { key: None, text: text.clone() };
         }
+        // A stranger's text that one item led to may have had it say nothing of the others.
+        let is_led = end.trust.is_foreign() && !meaning.is_of_provider();
+        if is_led && part == HeartbeatPart::Standing && inputs.is_none_or(sees_more_than_one) {
+            meaning = Meaning::Divided;
+        }
         // What came in may be why, and would be why each time.
         let gives_up = match &meaning {
-            Meaning::Failed(class, _) if end.requests > 0 => self.gives_up(part, *class, items.len()).await?,
-            _ => false,
+            Meaning::Failed(class, _) if end.requests > 0 => self.gives_up(&part, *class, items.len()).await?,
+            _ => GivesUp::default(),
         };
         let (outcome, detail, report, report_key) = self.outcome_of(meaning, inputs, end.trust, now_ms).await?;
-        let state = state_after(row.state.clone(), outcome, &end.outcome, now_ms);
-        // The part that follows goes by what was before both; none follows one that was stopped.
-        let goes_on = !is_last && !matches!(outcome, HeartbeatOutcome::Failed | HeartbeatOutcome::Cancelled);
-        let state = if goes_on { row.state.clone() } else { state };
+        // Where it is the text of one item that fails, the others go on as ever.
+        let is_items = is_led && matches!(part, HeartbeatPart::Alone(_));
+        let counts = outcome == HeartbeatOutcome::Cancelled || outcome == HeartbeatOutcome::Failed && !is_items;
+        let state = match outcome {
+            // The part that follows goes by what was before all of them; none follows one that was stopped.
+            _ if !counts && !is_last => row.state.clone(),
+            HeartbeatOutcome::Divided => row.state.clone(),
+            HeartbeatOutcome::Failed if !counts => row.state.clone().succeeded(now_ms),
+            _ => state_after(row.state.clone(), outcome, &end.outcome, now_ms),
+        };
         let took_in = matches!(outcome, HeartbeatOutcome::Quiet | HeartbeatOutcome::Told | HeartbeatOutcome::Repeated);
         let saw_nothing = matches!(outcome, HeartbeatOutcome::Quiet | HeartbeatOutcome::Repeated);
         // A stranger may have had it say nothing, and that says nothing of what the owner wants to be told.
@@ -78,18 +122,19 @@ impl HeartbeatJob {
         let is_quiet = saw_nothing && !is_silenced && sees_news;
         let quiet_mark = if is_quiet { inputs.map(standing_mark) } else { row.quiet_mark };
         let remainder_mark = match outcome {
-            HeartbeatOutcome::Remainder => left.with(part, Some(items_mark)),
-            _ if took_in => left.with(part, None),
+            HeartbeatOutcome::Remainder => left.with(&part, Some(items_mark)),
+            _ if took_in => left.with(&part, None),
             _ => row.remainder_mark,
         };
         let pauses = state.paused != row.state.paused && outcome == HeartbeatOutcome::Failed;
         let told = report.clone().filter(|_| outcome == HeartbeatOutcome::Told).map(|text| (text, end.trust));
-        let unread = gives_up.then_some(items.len());
+        let unread = gives_up.is_told.then(|| Unread::of(&part, inputs, items.len()));
         let deliveries = self.deliveries_of(&running.key, told, (pauses, unread, &detail)).await?;
         let conversation = end.conversation.clone();
         Ok(HeartbeatEnd {
             run: HeartbeatRun {
                 key: running.key.clone(),
+                part: running.part.clone(),
                 by_hand: running.by_hand,
                 began_ms: running.began_ms,
                 ended_ms: now_ms,
@@ -107,10 +152,17 @@ impl HeartbeatJob {
             quiet_mark,
             remainder_mark,
             deliveries,
-            consumed: if took_in || gives_up { items } else { Vec::new() },
-            asked: match inputs.filter(|_| took_in && !is_silenced) {
-                Some(inputs) => self.asked_items(part, &conversation, inputs).await?,
-                None => Vec::new(),
+            consumed: if took_in || gives_up.puts_aside { items } else { Vec::new() },
+            alone: match &part {
+                HeartbeatPart::Alone(mark) if took_in || is_led => Some((mark.clone(), end.trust.is_foreign())),
+                _ => None,
+            },
+            asked: match (part, inputs) {
+                // Tried again when it is due again.
+                (HeartbeatPart::Alone(mark), _) if gives_up.puts_aside => vec![mark],
+                (HeartbeatPart::News, _) if is_silenced => Vec::new(),
+                (part, Some(inputs)) if took_in => self.asked_items(&part, &conversation, inputs).await?,
+                _ => Vec::new(),
             },
             timer: None,
         })
@@ -121,7 +173,7 @@ impl HeartbeatJob {
         &self,
         key: &str,
         report: Option<(String, Trust)>,
-        (pauses, unread, detail): (bool, Option<usize>, &str),
+        (pauses, unread, detail): (bool, Option<Unread>, &str),
     ) -> Result<Vec<NewDelivery>, AgentError> {
         let mut deliveries = Vec::new();
         if let Some((text, trust)) = report {
@@ -134,30 +186,18 @@ impl HeartbeatJob {
         }
         if let Some(unread) = unread {
             let text = match unread {
-                0 => format!("The heartbeat fails again and again, and has told you nothing: {detail}."),
-                1 => format!("The heartbeat could not look at 1 new message: {detail}. {IN_INBOX}"),
-                more => format!("The heartbeat could not look at {more} new messages: {detail}. {IN_INBOX}"),
+                Unread::Item(item) => format!("The heartbeat could not look at \"{item}\": {detail}."),
+                Unread::Messages(0) => {
+                    format!("The heartbeat fails again and again, and has told you nothing: {detail}.")
+                }
+                Unread::Messages(1) => format!("The heartbeat could not look at 1 new message: {detail}. {IN_INBOX}"),
+                Unread::Messages(more) => {
+                    format!("The heartbeat could not look at {more} new messages: {detail}. {IN_INBOX}")
+                }
             };
             deliveries.push(self.told(&format!("{key}:unread"), DeliveryOrigin::Notice, text, Trust::Outside).await?);
         }
         Ok(deliveries)
-    }
-
-    /// Whether a failure is the one after which what was to be looked at is left to the owner; where nothing came in they are told once.
-    async fn gives_up(&self, part: HeartbeatPart, class: FailureClass, items: usize) -> Result<bool, AgentError> {
-        let Some(tries) = tries(class) else { return Ok(false) };
-        let failed = self.failed_before(part).await? + 1;
-        Ok(if items == 0 { failed == tries.max(2) } else { failed >= tries })
-    }
-
-    /// How many of the newest runs that saw the same part failed, one after another, for what may be the text that was sent. Those that
-    /// failed for something else, such as no network, neither count nor end the row.
-    async fn failed_before(&self, part: HeartbeatPart) -> Result<usize, AgentError> {
-        let newest = self.store.heartbeat_runs(LOOKED_AT).await?.rows;
-        let same = newest.iter().filter(|run| HeartbeatPart::of_key(&run.key).is_none_or(|of_run| of_run == part));
-        let class = |run: &HeartbeatRun| FailureClass::parse(run.detail.split_once(':')?.0);
-        let failed = same.take_while(|run| run.outcome == HeartbeatOutcome::Failed);
-        Ok(failed.filter(|run| class(run).is_some_and(|class| tries(class).is_some())).count())
     }
 
     /// How a run ended, why, what it reports, and under which key. The same matter is told once a day.
@@ -172,6 +212,7 @@ impl HeartbeatJob {
             Meaning::Quiet => (HeartbeatOutcome::Quiet, String::new(), None, None),
             Meaning::Remainder(text) => (HeartbeatOutcome::Remainder, text, None, None),
             Meaning::Cancelled => (HeartbeatOutcome::Cancelled, String::new(), None, None),
+            Meaning::Divided => (HeartbeatOutcome::Divided, String::new(), None, None),
             Meaning::Failed(class, message) => (HeartbeatOutcome::Failed, format!("{class}: {message}"), None, None),
             Meaning::Report { key, text } => {
                 let repeated = match &key {
@@ -190,7 +231,7 @@ impl HeartbeatJob {
     /// owner's own opening beside what came in.
     async fn asked_items(
         &self,
-        part: HeartbeatPart,
+        part: &HeartbeatPart,
         conversation: &ConversationId,
         inputs: &Inputs,
     ) -> Result<Vec<String>, AgentError> {
@@ -200,7 +241,7 @@ impl HeartbeatJob {
         let is_said = |item: &StandingItem| request.messages.iter().any(|message| item.is_in(&message.text));
         let items = match part {
             HeartbeatPart::News => additions(inputs).map(StandingItem::addition).collect(),
-            HeartbeatPart::Standing => standing_items(inputs),
+            HeartbeatPart::Standing | HeartbeatPart::Alone(_) | HeartbeatPart::Missed => standing_items(inputs),
         };
         Ok(items.into_iter().filter(is_said).map(|item| item.mark).collect())
     }
@@ -245,50 +286,6 @@ impl HeartbeatJob {
             trust,
             now_ms: self.host.now_ms(),
         })
-    }
-}
-
-/// How many runs may fail in such a way, one after another, before what they were to look at is left to the owner: the text that was
-/// sent may be why. None where it is not.
-const fn tries(class: FailureClass) -> Option<usize> {
-    match class {
-        // A limit of the day, which the run itself may have used up: it is tried on another day once more.
-        FailureClass::Limit
-        | FailureClass::Garbage
-        | FailureClass::Moderated
-        | FailureClass::Overflow
-        | FailureClass::TooLarge
-        | FailureClass::Malformed => Some(2),
-        // Mostly the provider is at fault, and better soon.
-        FailureClass::Server => Some(6),
-        FailureClass::Quota
-        | FailureClass::Key
-        | FailureClass::UnknownModel
-        | FailureClass::Rate
-        | FailureClass::Transport
-        | FailureClass::Cancelled
-        | FailureClass::OwnFile => None,
-    }
-}
-
-/// What the parts have left to say once, as a mark for each: said again of the same, it is meant.
-struct LeftToSay(Vec<String>);
-
-impl LeftToSay {
-    fn read(stored: Option<&str>) -> Self {
-        Self(stored.unwrap_or_default().split_whitespace().map(str::to_owned).collect())
-    }
-
-    fn has(&self, mark: &str) -> bool {
-        self.0.iter().any(|known| known == mark)
-    }
-
-    /// The marks for the store, with another one of a part.
-    fn with(self, part: HeartbeatPart, mark: Option<String>) -> Option<String> {
-        let of_part = format!("{}:", part.as_str());
-        let others = self.0.into_iter().filter(|known| !known.starts_with(&of_part));
-        let marks: Vec<String> = others.chain(mark).collect();
-        (!marks.is_empty()).then(|| marks.join(" "))
     }
 }
 

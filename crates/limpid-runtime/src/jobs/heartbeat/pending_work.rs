@@ -1,5 +1,6 @@
 //! What there is to look at: read from the very inputs that the prompt would be made from.
 
+use std::collections::VecDeque;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,8 +30,12 @@ pub(crate) struct Look {
     pub(crate) items: Vec<StandingItem>,
     /// Its prompt, with all of them.
     pub(crate) prompt: Arc<Prompt>,
-    /// How many of the items are the owner's own, and whether one of these is due, or something that they missed.
-    own: (usize, bool),
+    /// The owner's own items that are looked at together and are due; by hand all of them.
+    together: Vec<StandingItem>,
+    /// Those that are looked at alone and are due; by hand all of them.
+    alone: Vec<StandingItem>,
+    /// Whether the owner missed something in the quiet hours that is told beside what came in.
+    missed: bool,
     /// Whether there is something besides these that no run has looked at, or that a stranger's text led to and is due.
     others: bool,
 }
@@ -41,21 +46,39 @@ impl Look {
         !self.news.items && self.items.is_empty() && self.news.standing.is_empty()
     }
 
-    /// The runs that look at all of it, one after another. `quiet` stands for what stood there at the last quiet run; by hand all is
-    /// looked at, due or not.
-    pub(crate) fn parts(&self, quiet: Option<&str>, by_hand: bool) -> Vec<HeartbeatPart> {
-        let (own, is_due) = self.own;
-        let standing = is_due || by_hand && own > 0;
+    /// The runs that look at all of it, one after another. `quiet` stands for what stood there at the last quiet run; by hand that is
+    /// looked at again.
+    pub(crate) fn parts(&self, quiet: Option<&str>, by_hand: bool) -> VecDeque<HeartbeatPart> {
         let known = if by_hand { None } else { quiet };
         let once = !self.news.standing.is_empty() && known != Some(self.news.standing.as_str());
-        let news = self.others || once || by_hand && self.items.len() > own;
-        let parts = [(HeartbeatPart::Standing, standing), (HeartbeatPart::News, news || !standing)];
-        parts.into_iter().filter(|(_, is_there)| *is_there).map(|(part, _)| part).collect()
+        let mut together: VecDeque<_> = self.divided().collect();
+        if together.len() > 1 {
+            together = VecDeque::from([HeartbeatPart::Standing]);
+        }
+        let mut parts: VecDeque<_> = together.into_iter().chain(alone(&self.alone)).collect();
+        if self.others || once || parts.is_empty() {
+            parts.push_back(HeartbeatPart::News);
+        }
+        parts
+    }
+
+    /// The runs that look once more at what a run has seen together, each at one thing.
+    pub(crate) fn divided(&self) -> impl Iterator<Item = HeartbeatPart> {
+        alone(&self.together).chain(self.missed.then_some(HeartbeatPart::Missed))
     }
 }
 
-/// What a run with this model and profile would look at.
-pub(crate) async fn look(job: &HeartbeatJob, profile: &str, card: &ModelCard) -> Result<Look, AgentError> {
+fn alone(items: &[StandingItem]) -> impl Iterator<Item = HeartbeatPart> {
+    items.iter().map(|item| HeartbeatPart::Alone(item.mark.clone()))
+}
+
+/// What a run with this model and profile would look at; by hand also at what is not due.
+pub(crate) async fn look(
+    job: &HeartbeatJob,
+    profile: &str,
+    card: &ModelCard,
+    by_hand: bool,
+) -> Result<Look, AgentError> {
     let occasion = Occasion {
         conversation: None,
         profile,
@@ -77,21 +100,22 @@ pub(crate) async fn look(job: &HeartbeatJob, profile: &str, card: &ModelCard) ->
     let shown: Vec<StandingItem> = shown.collect();
     let due = DueItems::now(&*job.store, job.config.heartbeat.recheck, &job.host).await?;
     let mut owners = gathered.inputs.clone();
-    HeartbeatPart::Standing.keep(&mut owners);
+    HeartbeatPart::Standing.keep(&mut owners, |_| false);
     let owners = standing_items(&owners);
-    let (own, strangers): (Vec<_>, Vec<_>) = shown.iter().partition(|item| owners.contains(item));
-    let is_due = |items: &[&StandingItem]| items.iter().any(|item| due.has(item));
-    let others = items || has_unread(&gathered.inputs, true) || is_due(&strangers);
+    let wanted = shown.iter().filter(|item| by_hand || due.has(item)).cloned();
+    let (own, strangers): (Vec<_>, Vec<_>) = wanted.partition(|item| owners.contains(item));
+    let others = items || has_unread(&gathered.inputs, true) || !strangers.is_empty();
+    let runs = others || !own.is_empty();
+    let (alone, together) = own.into_iter().partition(|item| due.is_alone(item));
     // What was missed in the quiet hours without a stranger is told beside the owner's items, when anything is told.
-    let missed = others && has_unread(&gathered.inputs, false);
-    let own = (own.len(), is_due(&own) || missed);
+    let missed = runs && has_unread(&gathered.inputs, false);
     let news = News {
         items,
         asked: shown.iter().any(|item| due.has(item)),
         standing: standing_mark(&gathered.inputs),
         check: None,
     };
-    Ok(Look { news, items: shown, prompt, own, others })
+    Ok(Look { news, items: shown, prompt, together, alone, missed, others })
 }
 
 /// What the owner's own checks say.

@@ -1,5 +1,7 @@
 //! One run of the heartbeat: whether it is due, whether a model is asked, and the run itself.
 
+use std::collections::VecDeque;
+
 use limpid_config::process;
 use limpid_conversation::BackgroundRun;
 use limpid_core::heartbeat::{Gate, News, Pause, Why};
@@ -13,7 +15,7 @@ use limpid_services::spending::Spender;
 use limpid_store::{HeartbeatEnd, HeartbeatOutcome, HeartbeatRow, HeartbeatRun, RunningHeartbeat};
 
 use crate::jobs::heartbeat::job::HeartbeatJob;
-use crate::jobs::heartbeat::pending_work::{check, look};
+use crate::jobs::heartbeat::pending_work::{Look, check, look};
 
 /// The file of the workspace with what every run looks after.
 const CHECKLIST: &str = "HEARTBEAT.md";
@@ -71,7 +73,7 @@ impl HeartbeatJob {
         }
         let ready = self.heartbeat.model(&settings_of(row)).await;
         // What came in may have been to follow; the next look finds it.
-        let is_last = HeartbeatPart::of_key(&running.key) != Some(HeartbeatPart::Standing);
+        let is_last = matches!(HeartbeatPart::parse(&running.part), None | Some(HeartbeatPart::News));
         self.carry_out(running, ready, is_last).await
     }
 
@@ -127,21 +129,20 @@ impl HeartbeatJob {
             RunTrigger::ByHand => self.host.new_id("heartbeat-"),
         };
         let is_of_slot = |last: &HeartbeatRun| {
-            last.key == key
-                || [HeartbeatPart::News, HeartbeatPart::Standing].iter().any(|part| last.key == part.key(&key))
+            last.key == key || HeartbeatPart::parse(&last.part).is_some_and(|part| last.key == part.key(&key))
         };
         if let Some(last) = self.store.heartbeat_runs(1).await?.rows.pop().filter(is_of_slot) {
             return Ok(HeartbeatResult::Ran(Box::new(last)));
         }
         let by_hand = trigger == RunTrigger::ByHand;
         let holder = self.host.holder().to_owned();
-        let running = RunningHeartbeat { key, holder, by_hand, began_ms: self.host.now_ms() };
+        let running = RunningHeartbeat { key, part: String::new(), holder, by_hand, began_ms: self.host.now_ms() };
         let profile = self.heartbeat.profile()?;
         if self.make_checklist(&profile)? {
             return self.nothing_new(&running, row, "HEARTBEAT.md was made; write your tasks at its end").await;
         }
         let card = self.models.choose(model.as_deref()).await?.info().clone();
-        let look = look(self, profile.name(), &card).await?;
+        let look = look(self, profile.name(), &card, by_hand).await?;
         // Also before a run by hand, so that a check that cannot be asked is heard of.
         let check = check(self).await?;
         if by_hand {
@@ -156,30 +157,36 @@ impl HeartbeatJob {
                 return self.nothing_new(&running, row, why).await;
             }
         }
-        self.run_parts(look.parts(row.quiet_mark.as_deref(), by_hand), &running, model).await
+        self.run_parts(&look, look.parts(row.quiet_mark.as_deref(), by_hand), &running, model).await
     }
 
-    /// Runs one part after another: what the owner wants looked at first, then what came in, whatever became of the first.
+    /// Runs one part after another: what the owner wants looked at first, then what came in, whatever became of the first. What a run
+    /// has seen together with what led to a stranger's text is looked at again, each by itself.
     async fn run_parts(
         &self,
-        parts: Vec<HeartbeatPart>,
+        look: &Look,
+        mut parts: VecDeque<HeartbeatPart>,
         of: &RunningHeartbeat,
         model: Option<String>,
     ) -> Result<HeartbeatResult, AgentError> {
         let mut all: Option<HeartbeatRun> = None;
-        let last = parts.last().copied();
-        for part in parts {
+        while let Some(part) = parts.pop_front() {
             let may_go_on = match &all {
                 None => true,
                 Some(before) => before.outcome != HeartbeatOutcome::Cancelled && self.may_go_on(of).await?,
             };
-            let running = RunningHeartbeat { key: part.key(&of.key), began_ms: self.host.now_ms(), ..of.clone() };
+            let part_name = part.name().into_owned();
+            let (key, began_ms) = (part.key(&of.key), self.host.now_ms());
+            let running = RunningHeartbeat { key, part: part_name, began_ms, ..of.clone() };
             if !may_go_on || !self.store.begin_heartbeat(&running).await? {
                 break;
             }
-            let HeartbeatResult::Ran(run) = self.carry_out(running, model.clone(), Some(part) == last).await? else {
+            let HeartbeatResult::Ran(run) = self.carry_out(running, model.clone(), parts.is_empty()).await? else {
                 break;
             };
+            if run.outcome == HeartbeatOutcome::Divided {
+                look.divided().collect::<Vec<_>>().into_iter().rev().for_each(|part| parts.push_front(part));
+            }
             all = Some(match all {
                 Some(before) => together(before, *run),
                 None => *run,
@@ -188,7 +195,7 @@ impl HeartbeatJob {
         Ok(all.map_or(HeartbeatResult::Waits(Why::Busy), |run| HeartbeatResult::Ran(Box::new(run))))
     }
 
-    /// Whether the second part of a run may ask a model as well.
+    /// Whether the next part of a run may ask a model as well.
     async fn may_go_on(&self, of: &RunningHeartbeat) -> Result<bool, AgentError> {
         Ok(of.by_hand || self.spending.check_and_tell(Spender::Background, None, None).await.is_ok())
     }
@@ -226,6 +233,7 @@ impl HeartbeatJob {
         let now_ms = self.host.now_ms();
         let run = HeartbeatRun {
             key: running.key.clone(),
+            part: running.part.clone(),
             by_hand: running.by_hand,
             began_ms: running.began_ms,
             ended_ms: now_ms,
@@ -247,6 +255,7 @@ impl HeartbeatJob {
             deliveries: Vec::new(),
             consumed: Vec::new(),
             asked: Vec::new(),
+            alone: None,
             timer: None,
         })
         .await
@@ -285,13 +294,16 @@ impl HeartbeatJob {
     }
 }
 
-/// What two parts of a run came to: a failure or a report of either counts, and what both said stands together.
+/// What parts of a run came to: a failure or a report of either counts, and what both said stands together.
 fn together(first: HeartbeatRun, second: HeartbeatRun) -> HeartbeatRun {
     let weight = |run: &HeartbeatRun| match run.outcome {
         HeartbeatOutcome::Failed => 3,
         HeartbeatOutcome::Told => 2,
         HeartbeatOutcome::Remainder | HeartbeatOutcome::Cancelled => 1,
-        HeartbeatOutcome::Repeated | HeartbeatOutcome::Quiet | HeartbeatOutcome::Unchanged => 0,
+        HeartbeatOutcome::Repeated
+        | HeartbeatOutcome::Divided
+        | HeartbeatOutcome::Quiet
+        | HeartbeatOutcome::Unchanged => 0,
     };
     let reports = [&first, &second].map(|run| run.report.as_deref());
     let report = reports.iter().flatten().copied().collect::<Vec<_>>().join("\n\n");

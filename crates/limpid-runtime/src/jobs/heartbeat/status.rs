@@ -4,7 +4,7 @@ use limpid_core::heartbeat::{Gate, Settings};
 use limpid_core::{Money, Usage};
 use limpid_prompt::count::{Estimate, TokenCounter as _};
 use limpid_services::error::AgentError;
-use limpid_services::heartbeat::settings_of;
+use limpid_services::heartbeat::{DueItems, StandingItem, settings_of};
 use limpid_store::{HeartbeatRun, IdleLooks};
 
 use crate::jobs::heartbeat::job::HeartbeatJob;
@@ -88,13 +88,19 @@ async fn day_cost(job: &HeartbeatJob, settings: &Settings) -> Result<Option<DayC
     let wanted = job.heartbeat.model(settings).await;
     let Ok(model) = job.models.choose(wanted.as_deref()).await else { return Ok(None) };
     let card = model.info().clone();
-    let look = look(job, job.heartbeat.profile()?.name(), &card).await?;
+    let look = look(job, job.heartbeat.profile()?.name(), &card, false).await?;
+    let due = DueItems::now(&*job.store, job.config.heartbeat.recheck, &job.host).await?;
     let hours = settings.hours_a_day();
     let slots = settings.runs_due_a_day().min(job.config.heartbeat.runs_a_day);
     let on = settings.enabled && job.config.scheduling.enabled;
-    let rhythms = look.items.iter().map(|item| item.recheck(job.config.heartbeat.recheck));
-    let runs = rhythms.map(|rhythm| rhythm.runs_a_day(slots, i64::from(hours) * HOUR_MS)).max();
-    let runs = runs.filter(|_| on).unwrap_or_default();
+    let runs_of = |item: &StandingItem| {
+        let rhythm = item.recheck(job.config.heartbeat.recheck);
+        rhythm.runs_a_day(slots, i64::from(hours) * HOUR_MS)
+    };
+    let (alone, together): (Vec<_>, Vec<_>) = look.items.iter().partition(|item| due.is_alone(item));
+    let of_both =
+        together.into_iter().map(runs_of).max().unwrap_or_default() + alone.into_iter().map(runs_of).sum::<u32>();
+    let runs = if on { of_both } else { 0 };
     let counter = Estimate::default();
     let texts = look.prompt.messages().iter().map(|message| counter.count(message.text()));
     let tools = look.prompt.offered().iter().map(|tool| counter.count(&tool.declaration()));

@@ -48,7 +48,8 @@ async fn left_turn(agent: &Agent, id: &str, kind: ConversationKind) -> (limpid_s
 /// A heartbeat whose process is gone.
 async fn left_heartbeat(agent: &Agent, key: &str) {
     let began_ms = agent.now_ms();
-    let running = RunningHeartbeat { key: key.to_owned(), holder: dead_holder(), by_hand: false, began_ms };
+    let running =
+        RunningHeartbeat { key: key.to_owned(), part: String::new(), holder: dead_holder(), by_hand: false, began_ms };
     assert!(agent.store().begin_heartbeat(&running).await.unwrap());
 }
 

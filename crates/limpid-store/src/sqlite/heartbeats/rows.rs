@@ -40,6 +40,7 @@ fn standing(row: &Row<'_>) -> Read<HeartbeatRow> {
         None => None,
         Some(key) => Some(RunningHeartbeat {
             key,
+            part: get(row, "run_part")?,
             holder: get(row, "run_holder")?,
             by_hand: get(row, "run_by_hand")?,
             began_ms: get(row, "run_ms")?,
@@ -74,6 +75,7 @@ fn standing(row: &Row<'_>) -> Read<HeartbeatRow> {
 fn run(row: &Row<'_>) -> Read<HeartbeatRun> {
     Ok(HeartbeatRun {
         key: get(row, "key")?,
+        part: get(row, "part")?,
         by_hand: get(row, "by_hand")?,
         began_ms: get(row, "began_ms")?,
         ended_ms: get(row, "ended_ms")?,
