@@ -81,6 +81,21 @@ impl ToolProtocol {
     }
 }
 
+/// Tools that do the same under the names that profiles know them by. What the owner's rules hold back of one they hold back of each.
+const SAME_TOOLS: [&[&str]; 5] = [
+    &["exec", "execute_shell_command"],
+    &["schedule_task", "schedule_job", "cron"],
+    &["list_tasks", "list_jobs"],
+    &["cancel_task", "cancel_job", "cron"],
+    &["spawn_agent", "spawn", "subagent"],
+];
+
+/// The names under which profiles know a tool, its own among them; none when it has one name.
+pub fn names_of_same(tool: &str) -> impl Iterator<Item = &str> {
+    let known = SAME_TOOLS.iter().filter(move |names| names.contains(&tool));
+    known.flat_map(|names| names.iter().copied())
+}
+
 /// The tools that `chat-local` may offer: few enough for a model of 2 to 4 billion parameters.
 pub const LOCAL_TOOL_ALLOWLIST: [&str; 8] = [
     "get_local_time",

@@ -278,6 +278,7 @@ impl Drafts {
             drawn: false,
             program: None,
             send_state: None,
+            tools_of_agents: None,
             shown: ShownItems::default(),
             owner: None,
         })

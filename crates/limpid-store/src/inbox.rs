@@ -31,6 +31,9 @@ pub trait Inbox: Send + Sync {
     /// ([`TurnWrite::Shown`](crate::TurnWrite::Shown)), by number.
     async fn shown_items(&self, conversation: &ConversationId) -> Result<Vec<ItemId>, StoreError>;
 
+    /// Items that stopped waiting since newer ones came, and that nobody has been shown, with their sources.
+    async fn dropped_items(&self) -> Result<Vec<(ItemId, Source)>, StoreError>;
+
     /// Says that a heartbeat has taken these items in: they are shown, and the watermarks of their accounts rise to the
     /// highest number among them.
     async fn consume(&self, ids: &[ItemId], now_ms: i64) -> Result<(), StoreError>;

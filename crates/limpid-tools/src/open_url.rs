@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use tokio::process::Command;
 
-use crate::web::{address_of, host_of, parse};
+use crate::web::{address_of, host_of, parse, with_address};
 use crate::{Tool, ToolContext, echoed, read_arguments, schema_of};
 
 /// Shows an address of the web to the owner.
@@ -90,6 +90,10 @@ impl Tool for OpenUrl {
 
     fn is_repeatable(&self) -> bool {
         false
+    }
+
+    fn canonical(&self, arguments: &Value) -> Value {
+        with_address(arguments)
     }
 
     fn destination(&self, arguments: &Value) -> Option<Destination> {

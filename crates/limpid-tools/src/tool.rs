@@ -29,6 +29,12 @@ pub trait Tool: Send + Sync {
         &[]
     }
 
+    /// The name and the group of the tool that a call counts as besides, for the owner's rules that ask and forbid: where one tool serves
+    /// several servers, those of a tool of the server that the arguments name.
+    fn counts_as(&self, _arguments: &Value) -> Option<(String, String)> {
+        None
+    }
+
     /// The group that texts list it under.
     fn group(&self) -> &str;
 
@@ -145,6 +151,20 @@ pub trait Tool: Send + Sync {
     /// text.
     fn judged(&self, arguments: &Value) -> Value {
         arguments.clone()
+    }
+
+    /// The arguments with each value in one form, so that two calls which do the same are the same: a rule that holds one back holds
+    /// back the other. Here texts without blanks around them and in small letters.
+    fn canonical(&self, arguments: &Value) -> Value {
+        let plain = |value: &Value| match value {
+            Value::String(text) => Value::from(text.trim().to_lowercase()),
+            Value::Number(number) => Value::from(number.to_string()),
+            other => other.clone(),
+        };
+        match arguments {
+            Value::Object(fields) => fields.iter().map(|(name, value)| (name.clone(), plain(value))).collect(),
+            other => other.clone(),
+        }
     }
 
     /// How long a call may take, when that is not the usual time.
@@ -364,6 +384,8 @@ pub struct ToolContext {
     pub unused_skills: Vec<PathBuf>,
     /// Where it writes down how far its effect has come; absent: whoever called it has done so before.
     pub send_state: Option<Arc<dyn SendState>>,
+    /// The only tools that an agent which it starts may have; none: those of its path.
+    pub tools_of_agents: Option<Vec<String>>,
     /// Where it says which items of the inbox its result shows.
     pub shown: ShownItems,
     /// The way to the owner for what a stranger wants to know in the middle of it; absent: nobody is there to be asked.

@@ -17,6 +17,7 @@ use limpid_core::{Labelled, Sentence, Trust, causes, sentence};
 use reqwest::header::{HeaderMap, LOCATION};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response, Url};
+use serde_json::Value;
 
 use crate::echoed;
 
@@ -201,6 +202,17 @@ pub fn address_of(url: &str) -> Option<String> {
     let mut url = parse(url).ok()?;
     url.set_fragment(None);
     Some(url.into())
+}
+
+/// Arguments with their address in its normal form, where they have one.
+pub(crate) fn with_address(arguments: &Value) -> Value {
+    let mut arguments = arguments.clone();
+    if let Some(url) = arguments.get_mut("url")
+        && let Some(address) = url.as_str().and_then(address_of)
+    {
+        *url = address.into();
+    }
+    arguments
 }
 
 /// The host of an address with its port when that is not the usual one: what rules and approvals name.

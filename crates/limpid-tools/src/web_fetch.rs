@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::web::{Ask, TIME, Web, address_of, host_of};
+use crate::web::{Ask, TIME, Web, address_of, host_of, with_address};
 use crate::{Tool, ToolContext, read_arguments, schema_of, status};
 
 /// Characters that are returned at the least, usually and at most.
@@ -84,6 +84,10 @@ impl Tool for WebFetch {
             Some(url) => self.web.leads_to_own(url).await,
             None => false,
         }
+    }
+
+    fn canonical(&self, arguments: &Value) -> Value {
+        with_address(arguments)
     }
 
     fn destination(&self, arguments: &Value) -> Option<Destination> {

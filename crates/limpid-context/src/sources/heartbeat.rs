@@ -14,7 +14,8 @@ use limpid_store::Delivery;
 use crate::deps::ContextDeps;
 use crate::occasion::Occasion;
 
-/// Unread messages of the quiet hours that a run is shown, the newest ones.
+/// Unread messages of the quiet hours that a run is shown, the newest ones: so many of those that a stranger's text led to, and as many
+/// of the others.
 const UNREAD: usize = 10;
 
 /// The owner's list, at the top of the workspace.
@@ -82,8 +83,16 @@ pub(crate) async fn fill_quiet_hours(
         return Ok(());
     }
     let since = quiet.began.strftime("%H:%M").to_string();
-    let unread = unread.into_iter().rev().take(UNREAD).rev().map(|delivery| unread_entry(deps, delivery));
-    inputs.heartbeat.quiet = Some(QuietInput { since, unread: unread.collect() });
+    let mut left = [UNREAD; 2];
+    let mut newest: Vec<_> = unread.into_iter().rev().collect();
+    newest.retain(|delivery| {
+        let left = &mut left[usize::from(delivery.new.trust.is_foreign())];
+        let is_shown = *left > 0;
+        *left = left.saturating_sub(1);
+        is_shown
+    });
+    let unread = newest.into_iter().rev().map(|delivery| unread_entry(deps, delivery)).collect();
+    inputs.heartbeat.quiet = Some(QuietInput { since, unread });
     Ok(())
 }
 

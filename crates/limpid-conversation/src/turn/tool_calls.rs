@@ -194,6 +194,7 @@ impl RunningTurn {
             drawn: false,
             program: None,
             send_state: None,
+            tools_of_agents: None,
             shown,
             owner: self.listeners.can_answer().then(|| ask_owner(self.id().clone(), Arc::clone(&self.listeners))),
         }

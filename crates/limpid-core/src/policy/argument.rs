@@ -45,7 +45,7 @@ impl Argument {
 /// What an argument has to look like.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArgumentPattern {
-    /// Exactly this text; `*` is any one text.
+    /// Exactly this text; `*` is any one text. In a pattern that holds something back, a `*` within is any letters.
     Text(String),
     /// A list of exactly this many; a last `**` stands for any rest.
     List(Vec<ArgumentPattern>),
@@ -54,6 +54,16 @@ pub enum ArgumentPattern {
 }
 
 impl ArgumentPattern {
+    /// The fields that have to be texts, with these.
+    pub fn texts(&self) -> Vec<(String, String)> {
+        let Self::Fields(fields) = self else { return Vec::new() };
+        let text = |(name, pattern): &(String, Self)| match pattern {
+            Self::Text(text) => Some((name.clone(), text.clone())),
+            Self::List(_) | Self::Fields(_) => None,
+        };
+        fields.iter().filter_map(text).collect()
+    }
+
     /// Whether an argument looks like this.
     ///
     /// ```
@@ -87,7 +97,9 @@ impl ArgumentPattern {
         };
         match (self, argument) {
             (Self::Text(any), Argument::Text(_)) if any == "*" => true,
-            (Self::Text(wanted), Argument::Text(text)) => wanted == text,
+            (Self::Text(wanted), Argument::Text(text)) => {
+                wanted == text || unnamed == Unnamed::MayBe && is_like(text, wanted)
+            }
             (Self::List(wanted), Argument::List(items)) => match wanted.split_last() {
                 Some((Self::Text(rest), first)) if rest == "**" => first.len() <= items.len() && all(first, items),
                 _ => wanted.len() == items.len() && all(wanted, items),
@@ -100,6 +112,20 @@ impl ArgumentPattern {
             _ => false,
         }
     }
+}
+
+/// Whether a text is a pattern's, in which each `*` stands for any letters.
+fn is_like(text: &str, pattern: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once('*') else { return text == pattern };
+    let Some(mut text) = text.strip_prefix(first) else { return false };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let last = parts.pop().unwrap_or_default();
+    for part in parts {
+        // The first place leaves the most for what follows.
+        let Some(at) = text.find(part) else { return false };
+        text = &text[at + part.len()..];
+    }
+    text.ends_with(last)
 }
 
 /// What of fields that a pattern does not name.
@@ -121,6 +147,28 @@ mod tests {
     fn rule(words: &[&str]) -> ArgumentPattern {
         let words = words.iter().map(|word| ArgumentPattern::Text((*word).to_owned())).collect();
         ArgumentPattern::Fields(vec![("command".to_owned(), ArgumentPattern::List(words))])
+    }
+
+    // SEC-071
+    #[test]
+    fn a_star_within_a_text_holds_back_and_lets_nothing_pass() {
+        let text = |text: &str| Argument::Text(text.to_owned());
+        let table = [
+            ("*.md", "a.md", true),
+            ("*.md", "docs/a.md", true),
+            ("*.md", "a.txt", false),
+            ("docs/*", "docs/a/b", true),
+            ("docs/*", "doc", false),
+            ("a*b*c", "a1b2b3c", true),
+            ("a*b*c", "acb", false),
+            ("ab*ba", "aba", false),
+            ("a**", "a", true),
+        ];
+        for (pattern, value, expected) in table {
+            let pattern = ArgumentPattern::Text(pattern.to_owned());
+            assert_eq!(pattern.concerns(&text(value)), expected, "{pattern:?} {value}");
+            assert!(!pattern.matches(&text(value)), "{pattern:?} {value}");
+        }
     }
 
     // SEC-070

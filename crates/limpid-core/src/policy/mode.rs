@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::ToolClass;
+use crate::tool::names_of_same;
 
 /// Stands between the name of a server and the name of its tool. No name of a server has it, and no tool of Limpid's own.
 pub const AFTER_SERVER: &str = "__";
@@ -75,7 +76,8 @@ impl ToolPattern {
 
     /// Whether a rule that holds calls back means this tool, by any name that it has.
     pub fn holds_back(&self, tool: &ToolFacts<'_>) -> bool {
-        let mut names = std::iter::once(tool.name).chain(tool.other_names.iter().map(String::as_str));
+        let others = tool.other_names.iter().map(String::as_str).chain(names_of_same(tool.name));
+        let mut names = std::iter::once(tool.name).chain(others);
         match self {
             Self::Name(name) => names.any(|known| known == name),
             Self::Prefix(prefix) => names.any(|known| known.starts_with(prefix)),
@@ -209,6 +211,9 @@ mod tests {
         }
         assert!(!allowed(Some(&rules(&[])), &read), "nothing is allowed by default");
         assert!(allowed(None, &read), "no policy");
+        let shell = tool("execute_shell_command", "programs", ToolClass::Execute);
+        let exec = ToolPattern::Name("exec".into());
+        assert!(exec.holds_back(&shell) && !exec.permits(&shell) && !exec.holds_back(&read), "one tool, two names");
         let denied = ModeRules { deny: vec![ToolPattern::Name("read_file".into())], ..rules(&["*"]) };
         assert!(!allowed(Some(&denied), &read));
         for text in ["*", "a", "a_*", "class:send", "group:web"] {

@@ -48,6 +48,8 @@ pub const MOST_FETCHES: usize = 3;
 pub struct Call<'a> {
     /// The tool.
     pub tool: ToolFacts<'a>,
+    /// What the call counts as besides, for rules that hold calls back: where one tool serves several servers, as a tool of its server.
+    pub also: Option<ToolFacts<'a>>,
     /// What this very call would change.
     pub effect: &'a Effect,
     /// How the address came about that it would fetch.
@@ -71,6 +73,13 @@ pub struct Call<'a> {
     pub sends: bool,
     /// What the window shows of the owner's that they did not type in this conversation.
     pub owners_words: &'a OwnersWords,
+}
+
+impl<'a> Call<'a> {
+    /// The tool, and what the call counts as besides.
+    fn tools(&self) -> impl Iterator<Item = &ToolFacts<'a>> {
+        std::iter::once(&self.tool).chain(&self.also)
+    }
 }
 
 /// Where a path leads, with every link and `..` in it followed. Whoever made a link has named a part of it, so it is compared and
@@ -237,7 +246,9 @@ fn takes_over(setting: &Setting<'_>, call: &Call<'_>) -> bool {
 pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
     let ToolFacts { name, .. } = call.tool;
     let refused = |reason: String| Verdict::Refused { reason };
-    if !allowed(setting.mode, &call.tool) || (setting.local_only && !LOCAL_TOOL_ALLOWLIST.contains(&name)) {
+    if !call.tools().all(|tool| allowed(setting.mode, tool))
+        || (setting.local_only && !LOCAL_TOOL_ALLOWLIST.contains(&name))
+    {
         return refused(format!("`{name}` is not available in this mode"));
     }
     if setting.delegated && matches!(call.row(), Row::Remember | Row::Tell | Row::ChangeSelf) {
@@ -245,8 +256,9 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
         return refused(format!("`{name}` is not for an agent that was given a task: {what}; put it into the result"));
     }
     let spellings = || std::iter::once(call.arguments).chain(call.spellings);
-    let holds_back =
-        |rule: &super::Rule| spellings().any(|arguments| rule.holds_back(&call.tool, arguments, call.destination));
+    let holds_back = |rule: &super::Rule| {
+        call.tools().any(|tool| spellings().any(|arguments| rule.holds_back(tool, arguments, call.destination)))
+    };
     let is_in = |rules: &[super::Rule]| rules.iter().any(holds_back);
     if is_in(&setting.rules.deny) {
         return refused(format!("the owner's rules forbid this call of `{name}`"));

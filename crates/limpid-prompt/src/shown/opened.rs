@@ -7,6 +7,7 @@ mod tables;
 
 use std::path::Path;
 
+pub use self::notes::sets_editor;
 use self::notes::{fetches_nothing, holds_address, may_spell_address};
 use self::tables::{calculates, draws_formula};
 

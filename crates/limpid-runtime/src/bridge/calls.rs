@@ -3,6 +3,7 @@
 use limpid_core::agent::DELEGATION;
 use limpid_core::draft::{MOST_DRAFTS, MOST_OF_BACKGROUND, MOST_OF_BACKGROUND_RUN};
 use limpid_core::policy::Effect;
+use limpid_core::reach::FIND_TOOLS;
 use limpid_core::{CallId, ConversationId, Labelled, Sentence, Tier, ToolCall, Trust, TurnId, sentence};
 use limpid_mcp::serving::{LentAnswer, Refusal};
 use limpid_services::drafts::{in_short, kept_words, new_draft};
@@ -15,6 +16,10 @@ use serde_json::{Map, Value};
 
 use super::delegation::write_turn;
 use super::{Bridge, CLIENTS, tools_of, trouble};
+
+/// Groups of tools that an agent of a client's may have besides what is lent: of files it reads what is lent, and whatever else these do
+/// to the owner's waits for them.
+const OF_AGENTS: [&str; 3] = ["files", "programs", "web"];
 
 /// A call, and what it is made in.
 struct Made {
@@ -39,6 +44,18 @@ impl Bridge {
         }
     }
 
+    /// Whether the owner's rules let a client have what a call of this tool would give it.
+    pub(super) async fn may_read(&self, name: &str, arguments: Value) -> Result<bool, AgentError> {
+        let built = self.lent().await?;
+        let tools = self.agent.executor().for_turn(built.gathered.policy, None, std::iter::empty());
+        let id = CallId::new(self.agent.context().host.new_id("call"));
+        let call = ToolCall { id, name: name.to_owned(), arguments: arguments.to_string() };
+        let timeout = self.agent.context().tools.time_limit(name, &self.agent.context().config.limits);
+        let planned = PlannedCall { call, timeout, approved: None };
+        let decision = tools.decide(&planned, &CallContext::of(CLIENTS), self.agent.now_ms()).await;
+        Ok(matches!(decision, Decision::Run(_)))
+    }
+
     async fn make(&self, name: &str, arguments: Map<String, Value>) -> Result<Result<Made, Sentence>, Refusal> {
         let built = self.lent().await.map_err(trouble)?;
         if tools_of(&built).iter().all(|tool| tool.name() != name) {
@@ -61,6 +78,15 @@ impl Bridge {
             conversation,
             tools,
         }))
+    }
+
+    /// The tools that agents of clients may have: what is lent, and what looks at nothing else of the owner's.
+    async fn tools_of_agents(&self) -> Result<Vec<String>, AgentError> {
+        let lent = tools_of(&self.lent().await?);
+        let own = self.agent.context().tools.all().iter();
+        let of_agents = own.filter(|tool| OF_AGENTS.contains(&tool.group()) || tool.name() == FIND_TOOLS);
+        let lent = lent.iter().map(|tool| tool.name().to_owned());
+        Ok(lent.chain(of_agents.map(|tool| tool.name().to_owned())).collect())
     }
 
     async fn run(&self, made: Made, permit: Permit) -> Result<LentAnswer, AgentError> {
@@ -93,6 +119,7 @@ impl Bridge {
             drawn: false,
             program: None,
             send_state: None,
+            tools_of_agents: Some(self.tools_of_agents().await?),
             shown: ShownItems::default(),
             owner: None,
         };

@@ -5,6 +5,7 @@ use limpid_mcp::serving::{LentPrompt, Refusal};
 use limpid_prompt::registry::RegisteredPrompt;
 use limpid_services::error::AgentError;
 use limpid_services::skills::SkillStatus;
+use serde_json::json;
 
 use super::{Bridge, text_of, trouble};
 
@@ -48,8 +49,14 @@ async fn coordinator(bridge: &Bridge, profile: &str) -> Result<String, AgentErro
     Ok(text_of(&bridge.built(profile, COORDINATOR).await?))
 }
 
-/// The skills that are used.
+/// The skills that are used, and that `load_skill` would give.
 async fn skills(bridge: &Bridge) -> Result<Vec<RegisteredPrompt>, AgentError> {
     let listed = bridge.agent.skills().list().await?.into_iter();
-    Ok(listed.filter(|skill| skill.status == SkillStatus::Ready).filter_map(|skill| skill.prompt).collect())
+    let mut skills = Vec::new();
+    for skill in listed.filter(|skill| skill.status == SkillStatus::Ready).filter_map(|skill| skill.prompt) {
+        if bridge.may_read("load_skill", json!({ "name": skill.id() })).await? {
+            skills.push(skill);
+        }
+    }
+    Ok(skills)
 }

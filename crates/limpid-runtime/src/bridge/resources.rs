@@ -8,6 +8,7 @@ use limpid_prompt::shown::Drawn;
 use limpid_services::error::AgentError;
 use limpid_services::goals::goals_text;
 use limpid_store::MemoryRef;
+use serde_json::json;
 
 use super::{Bridge, PATH, prompts, text_of, trouble};
 
@@ -45,6 +46,11 @@ pub(super) async fn list(bridge: &Bridge) -> Result<Vec<LentResource>, AgentErro
 /// One text.
 pub(super) async fn read(bridge: &Bridge, uri: &str) -> Result<(String, &'static str), Refusal> {
     let unknown = || Refusal::Unknown(format!("there is no resource `{uri}`"));
+    // The same as `memory_query` gives, so what the owner says of that tool holds here.
+    let is_of_memories = uri == MEMORIES || uri.starts_with(MEMORY);
+    if is_of_memories && !bridge.may_read("memory_query", json!({ "query": "*" })).await.map_err(trouble)? {
+        return Err(Refusal::Unknown("the owner's rules do not let memories be read here".to_owned()));
+    }
     let text = if uri == MEMORIES {
         let memories = bridge.agent.store().memories(None).await.map_err(trouble)?.rows;
         first_lines(memories.len(), memories.into_iter().map(|memory| line(bridge, memory)))

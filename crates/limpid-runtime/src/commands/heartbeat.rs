@@ -1,8 +1,10 @@
 //! `/heartbeat`.
 
 use async_trait::async_trait;
+use limpid_prompt::boundary::for_readers;
 use limpid_services::error::AgentError;
 use limpid_services::heartbeat::HeartbeatChange;
+use limpid_store::Delivery;
 
 use crate::commands::slash_command::{CommandContext, SlashCommand, SlashReply};
 use crate::jobs::heartbeat::HeartbeatResult;
@@ -43,7 +45,15 @@ impl SlashCommand for Heartbeat {
             }
             "read" => {
                 let reports = agent.deliveries().read_reports().await?;
-                let texts: Vec<String> = reports.into_iter().map(|delivery| delivery.new.text).collect();
+                let text = |delivery: Delivery| {
+                    let (text, trust) = (delivery.new.text, delivery.new.trust);
+                    let text = for_readers(&text);
+                    match trust.is_foreign() {
+                        true => format!("After a stranger's text:\n\n{}", quoted(&text)),
+                        false => text.into_owned(),
+                    }
+                };
+                let texts: Vec<String> = reports.into_iter().map(text).collect();
                 let nothing = texts.is_empty();
                 return Ok(context.says(if nothing { "Nothing is unread.".to_owned() } else { texts.join("\n\n") }));
             }
@@ -63,4 +73,9 @@ impl SlashCommand for Heartbeat {
         let minutes = status.settings.interval_minutes;
         Ok(context.says(format!("The heartbeat is {on}, every {minutes} minutes.{waits}")))
     }
+}
+
+/// Each line of a text as a quotation, so that none looks like another message.
+fn quoted(text: &str) -> String {
+    text.lines().map(|line| format!("> {line}")).collect::<Vec<_>>().join("\n")
 }

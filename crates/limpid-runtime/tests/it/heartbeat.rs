@@ -3,6 +3,7 @@
 mod cut_off;
 mod divided;
 mod due;
+mod led;
 mod read;
 mod told;
 

@@ -111,3 +111,33 @@ async fn message(agent: &Agent, now_ms: i64) -> NewDelivery {
         now_ms,
     }
 }
+
+/// What was planned in an editor's session is about the files there.
+// SUR-034 SEC-041
+#[tokio::test]
+async fn a_task_that_was_planned_in_another_folder_changes_nothing_here() {
+    let plan = "[[reply]]\ncalls = [{ name = \"schedule_task\", arguments = { description = \"Notes\", \
+                prompt = \"Begin notes.md anew\", execute_at = \"2026-03-28T13:00\" } }]\n";
+    let done = "[[reply]]\ntext = \"Planned.\"\n";
+    let write =
+        "[[reply]]\ncalls = [{ name = \"write_file\", arguments = { path = \"notes.md\", content = \"x\" } }]\n";
+    for elsewhere in [true, false] {
+        let mut bench = Bench::new(&[plan, done, write, done].concat()).await;
+        bench.config.agent.profile = "kai".to_owned();
+        bench.write("workspace/notes.md", "mine\n");
+        let here = bench.config.clone();
+        if elsewhere {
+            bench.write("project/notes.md", "theirs\n");
+            bench.config.files.base = Some(bench.home.path().join("project"));
+        }
+        crate::kit::say(&bench.agent(), "plan it").await;
+        bench.config = here;
+        let agent = bench.agent();
+        bench.clock.forward(2.hours());
+        due(&agent).await;
+        let notes = std::fs::read_to_string(bench.home.path().join("workspace/notes.md")).unwrap();
+        assert_eq!(notes == "mine\n", elsewhere, "{:?}", runs(&agent, "1").await);
+        let failed = "it was planned in another folder, that of an editor's session";
+        assert_eq!(runs(&agent, "1").await[0].contains(failed), elsewhere, "{:?}", runs(&agent, "1").await);
+    }
+}

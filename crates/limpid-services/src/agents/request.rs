@@ -57,7 +57,10 @@ impl AgentRequest {
             waited_for: self.waited_for,
             label: clean(short(&label)),
             task: clean(task),
-            tools: tools_of(above.as_ref(), skill.as_ref()),
+            tools: tools_of(
+                above.and_then(|above| above.new.tools).or_else(|| by.tools_of_agents.clone()),
+                skill.as_ref(),
+            ),
             skill: skill.map(|skill| skill.name),
             context: context.map(clean),
             planned: None,
@@ -87,14 +90,13 @@ fn target(agents: &Agents, above: Option<&SubAgent>, name: &str) -> Result<Strin
     }
 }
 
-/// The only tools of an agent: those of its skill, and never one that whoever starts it has not.
-pub(super) fn tools_of(above: Option<&SubAgent>, skill: Option<&ListedSkill>) -> Option<Vec<String>> {
+/// The only tools of an agent: those of its skill, and never one that whoever starts it may not give it.
+pub(super) fn tools_of(most: Option<Vec<String>>, skill: Option<&ListedSkill>) -> Option<Vec<String>> {
     let of_skill = skill.and_then(|skill| skill.prompt.as_ref()).map(|prompt| &prompt.skill.tools);
     let of_skill = of_skill.filter(|tools| !tools.is_empty()).cloned();
-    let above = above.and_then(|above| above.new.tools.clone());
-    match (of_skill, above) {
-        (Some(own), Some(above)) => Some(own.into_iter().filter(|name| above.contains(name)).collect()),
-        (own, above) => own.or(above),
+    match (of_skill, most) {
+        (Some(own), Some(most)) => Some(own.into_iter().filter(|name| most.contains(name)).collect()),
+        (own, most) => own.or(most),
     }
 }
 

@@ -4,7 +4,7 @@ use jiff::{Timestamp, ToSpan, Unit, ZonedRound};
 use limpid_config::process;
 use limpid_core::ConversationId;
 use limpid_core::heartbeat::{Gate, Moment, State, Why, gate};
-use limpid_store::{HeartbeatRow, RequestFilter};
+use limpid_store::{Audience, HeartbeatRow, RequestFilter};
 
 use crate::error::AgentError;
 use crate::heartbeat::{HeartbeatSettings, settings_of};
@@ -63,9 +63,11 @@ impl HeartbeatSettings {
     /// When the store cannot be read.
     pub async fn is_busy(&self, row: &HeartbeatRow) -> Result<bool, AgentError> {
         let own = row.running.as_ref().map(|running| format!("run-{}", running.key));
+        // A turn that began before waits for its owner, or was left.
         let since_ms = self.host.now_ms() - CUT_OFF_MS;
         for turn in self.store.unfinished_turns().await?.rows {
-            if Some(turn.conversation.as_str()) != own.as_deref() && self.is_worked_on(&turn.conversation).await? {
+            let is_other = Some(turn.conversation.as_str()) != own.as_deref() && turn.began_ms > since_ms;
+            if is_other && self.is_worked_on(&turn.conversation).await? && !self.is_guests(&turn.conversation).await? {
                 return Ok(true);
             }
         }
@@ -83,6 +85,12 @@ impl HeartbeatSettings {
             }
         }
         Ok(false)
+    }
+
+    /// Whether a conversation is a guest's: they keep nothing of the owner's waiting.
+    async fn is_guests(&self, conversation: &ConversationId) -> Result<bool, AgentError> {
+        let conversation = self.store.conversation(conversation).await?;
+        Ok(conversation.is_some_and(|conversation| conversation.audience == Audience::Strangers))
     }
 
     /// Whether a process that lives works on a conversation: a turn that a dead one left keeps nothing from running.

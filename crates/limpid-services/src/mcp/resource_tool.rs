@@ -13,7 +13,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::names::offered_name;
 use super::servers::McpServers;
+use super::tool::group_of;
 
 /// The name that the model calls.
 pub(super) const NAME: &str = "read_mcp_resource";
@@ -53,6 +55,11 @@ impl Tool for ReadResource {
 
     fn group(&self) -> &'static str {
         "mcp"
+    }
+
+    fn counts_as(&self, arguments: &Value) -> Option<(String, String)> {
+        let server = arguments.get("server")?.as_str()?;
+        Some((offered_name(server, NAME), group_of(server)))
     }
 
     fn class(&self) -> ToolClass {

@@ -43,7 +43,7 @@ impl McpTool {
             servers,
             name: offered_name(server, own_name),
             other_names: other_names(server, own_name),
-            group: format!("mcp-{server}"),
+            group: group_of(server),
             sha256: text.sha256(own_name),
             text: text.clone(),
             declared: config.tools.get(own_name).and_then(|tool| tool.effect),
@@ -52,6 +52,11 @@ impl McpTool {
             server: server.to_owned(),
         }
     }
+}
+
+/// The group of a server's tools.
+pub(super) fn group_of(server: &str) -> String {
+    format!("mcp-{server}")
 }
 
 #[async_trait]

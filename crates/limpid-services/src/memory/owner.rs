@@ -48,13 +48,17 @@ impl Memories {
         self.semantics.as_ref().and_then(|semantics| semantics.take_notice())
     }
 
-    /// Memories that hold any of the words or mean the like, best first: the order that the model gets.
+    /// Memories that hold any of the words or mean the like: the owner's first, and of each the best first.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub async fn recall(&self, text: &str, limit: usize) -> Result<Vec<Memory>, AgentError> {
         let found = recall(&*self.store, self.semantics.as_deref(), text, self.host.now_ms()).await?;
-        Ok(found.memories.into_iter().take(limit).collect())
+        let mut memories = found.memories;
+        // However many of strangers' there are, they stand behind the owner's.
+        memories.sort_by_key(|memory| memory.trust.is_foreign());
+        memories.truncate(limit);
+        Ok(memories)
     }
 
     /// Keeps what the owner says under a key; `source` is where they said it. Known secrets do not get in.

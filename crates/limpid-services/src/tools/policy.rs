@@ -227,7 +227,8 @@ impl PolicyRules {
 
     fn paths(&self, prompt_files: Vec<PathBuf>) -> PathResolver {
         let files = &self.config.files;
-        PathResolver::new(&self.home, prompt_files, files).with_base(files.base.as_deref())
+        let resolver = PathResolver::new(&self.home, prompt_files, files).with_base(files.base.as_deref());
+        resolver.with_rules(&self.rules)
     }
 }
 
@@ -375,6 +376,7 @@ impl CallFacts {
     pub(crate) fn call<'a>(&'a self, tool: ToolFacts<'a>, context: &'a CallContext) -> Call<'a> {
         let address = context.address_origin(&self.effect);
         Call {
+            also: self.also(&tool),
             tool,
             effect: &self.effect,
             address: if self.own_network { address.of_own_network() } else { address },

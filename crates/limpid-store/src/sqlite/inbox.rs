@@ -92,6 +92,21 @@ impl Inbox for SqliteStore {
         .await
     }
 
+    async fn dropped_items(&self) -> Result<Vec<(ItemId, Source)>, StoreError> {
+        self.read(|tx| {
+            let mut statement = tx.sql.prepare_cached(
+                "SELECT id, source FROM inbox_item
+                 WHERE owner = ? AND waits = 0 AND shown_ms IS NULL AND consumed_ms IS NULL ORDER BY id",
+            )?;
+            let rows = statement.query_map([tx.owner], |row| Ok((ItemId(row.get(0)?), row.get::<_, String>(1)?)))?;
+            let known = |(id, source): (ItemId, String)| {
+                Some((id, Source::ALL.into_iter().find(|known| known.as_str() == source)?))
+            };
+            Ok(rows.collect::<Result<Vec<_>, _>>()?.into_iter().filter_map(known).collect())
+        })
+        .await
+    }
+
     async fn consume(&self, ids: &[ItemId], now_ms: i64) -> Result<(), StoreError> {
         let ids = ids.to_vec();
         self.write(move |tx| consume_items(tx, &ids, now_ms)).await

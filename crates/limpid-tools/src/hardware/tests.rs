@@ -76,6 +76,7 @@ fn context() -> ToolContext {
         drawn: false,
         program: None,
         send_state: None,
+        tools_of_agents: None,
         shown: ShownItems::default(),
         owner: None,
     }

@@ -71,6 +71,7 @@ impl Bench {
             drawn: false,
             program: None,
             send_state: None,
+            tools_of_agents: None,
             shown: ShownItems::default(),
             owner: None,
         }

@@ -114,6 +114,7 @@ pub fn context(trust: Trust) -> ToolContext {
         drawn: false,
         program: None,
         send_state: None,
+        tools_of_agents: None,
         shown: ShownItems::default(),
         owner: None,
     }

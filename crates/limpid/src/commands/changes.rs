@@ -6,6 +6,8 @@ use limpid_runtime::{Event, EventKind};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
+use crate::output::behind_margin;
+
 /// The next event. Waits for ever when there will be none.
 pub(super) async fn next(changes: &mut Receiver<Event>) -> Event {
     loop {
@@ -38,7 +40,7 @@ pub(super) fn words(change: &EventKind) -> Option<String> {
         EventKind::CompactionFinished { before, after, .. } => format!("compacted: {before} → {after} tokens"),
         EventKind::CompactionFailed { again: true, .. } => "not compacted, for the same reason as before".to_owned(),
         EventKind::CompactionFailed { reason, .. } => format!("not compacted: {reason}"),
-        EventKind::Delivered { origin, text, .. } => format!("[{origin}] {}", plain(text)),
+        EventKind::Delivered { origin, text, .. } => delivered(origin, &plain(text)),
         EventKind::AgentEnded { agent, label, state } if label.is_empty() => format!("agent {agent} is {state}"),
         EventKind::AgentEnded { agent, label, state } => format!("agent {agent} is {state}: {label}"),
         EventKind::TaskRan { task, outcome, detail } => with_detail(format!("task {task}: {outcome}"), detail),
@@ -60,6 +62,14 @@ fn came_and_went(difference: &Difference) -> String {
 
 fn with_detail(what: String, detail: &str) -> String {
     if detail.is_empty() { what } else { format!("{what} ({detail})") }
+}
+
+/// A message behind what it comes from. Its further lines stand behind a margin, so that none looks like a message of its own.
+fn delivered(origin: &str, text: &str) -> String {
+    match text.split_once('\n') {
+        None => format!("[{origin}] {text}"),
+        Some((first, rest)) => format!("[{origin}] {first}\n{}", behind_margin(rest)),
+    }
 }
 
 /// The text without codes that a terminal would follow: nobody may have looked at it before.

@@ -4,7 +4,7 @@ mod rows;
 
 use limpid_config::{MAX_FILE, regular_file};
 use limpid_core::DraftState;
-use limpid_prompt::shown::exact_line;
+use limpid_prompt::shown::{exact_line, sets_editor};
 use limpid_runtime::Agent;
 use limpid_store::{Draft, DraftEvent, DraftId};
 use serde_json::{Value, json};
@@ -77,11 +77,28 @@ fn edited(context: &Context, draft: &Draft) -> Result<String, Failure> {
         .and_then(|arguments| serde_json::to_string_pretty(&arguments))
         .unwrap_or_else(|_| draft.new.arguments.clone());
     let file = context.home.path().join("data").join(format!("draft-{}.json", draft.id.0));
-    std::fs::write(&file, arguments).map_err(failed)?;
+    std::fs::write(&file, for_editor(arguments)).map_err(failed)?;
     super::prompt::edit_file(context, &file)?;
     let edited = regular_file::read_text(&file, MAX_FILE).map_err(failed)?;
     std::fs::remove_file(&file).map_err(failed)?;
     Ok(edited)
+}
+
+/// JSON in which no text sets the editor that opens it; it stays the same value.
+fn for_editor(json: String) -> String {
+    if !sets_editor(&json) {
+        return json;
+    }
+    let (mut out, mut within, mut escaped) = (String::new(), false, false);
+    for letter in json.chars() {
+        match letter {
+            ':' | '*' if within => out.push_str(if letter == ':' { "\\u003a" } else { "\\u002a" }),
+            other => out.push(other),
+        }
+        within ^= letter == '"' && !escaped;
+        escaped = letter == '\\' && !escaped;
+    }
+    out
 }
 
 async fn list(agent: &Agent, all: bool, json: bool) -> Result<(), Failure> {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::listing::{in_zone, tell_broken};
 use crate::cli::{HeartbeatCommand, HeartbeatSet};
 use crate::failure::{ExitStatus, Failure};
-use crate::output;
+use crate::output::{self, behind_margin};
 
 /// Carries out `heartbeat …`.
 ///
@@ -129,7 +129,11 @@ async fn read(agent: &Agent, json: bool) -> Result<(), Failure> {
     let zone = agent.zone();
     let shown = reports.iter().map(|delivery| {
         let at = delivery.settled_ms.map(|ms| in_zone(ms, &zone)).unwrap_or_default();
-        format!("{at}  {}\n{}", delivery.new.origin, for_readers(&delivery.new.text))
+        let (origin, text) = (&delivery.new.origin, for_readers(&delivery.new.text));
+        match delivery.new.trust.is_foreign() {
+            true => format!("{at}  {origin}, after a stranger's text\n{}", behind_margin(&text)),
+            false => format!("{at}  {origin}\n{text}"),
+        }
     });
     output::line(&shown.collect::<Vec<_>>().join("\n\n"))
 }

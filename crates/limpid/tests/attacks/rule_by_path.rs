@@ -34,6 +34,24 @@ async fn a_rule_holds_for_every_spelling_of_a_path() {
     assert_eq!(attack.newest().matches("the owner's rules forbid").count(), 5, "{}", attack.newest());
 }
 
+// SEC-002 SEC-071
+#[cfg(unix)]
+#[tokio::test]
+async fn a_rule_holds_whatever_its_own_path_leads_over() {
+    for path in ["./secret.txt", "linked.txt", "docs/../secret.txt", "*.txt", "s*", "up/workspace/secret.txt"] {
+        let rule = format!("deny = [{{ tool = \"read_file\", arguments = {{ path = \"{path}\" }} }}]\n");
+        let attack = played(&rule, |home| {
+            let workspace = std::path::Path::new(home).join("workspace");
+            std::os::unix::fs::symlink("secret.txt", workspace.join("linked.txt")).unwrap();
+            std::os::unix::fs::symlink(home, workspace.join("up")).unwrap();
+            vec!["secret.txt".to_owned(), format!("{home}/workspace/secret.txt")]
+        })
+        .await;
+        assert!(!attack.sent().contains("4711"), "{path}: {}", attack.newest());
+        assert_eq!(attack.newest().matches("the owner's rules forbid").count(), 2, "{path}: {}", attack.newest());
+    }
+}
+
 mod control {
     use super::*;
 

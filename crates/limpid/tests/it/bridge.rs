@@ -259,6 +259,46 @@ async fn an_agent_starts_where_a_draft_of_the_same_client_waits() {
     client.hang_up().await;
 }
 
+// SEC-063
+#[tokio::test]
+async fn an_agent_of_a_client_looks_at_nothing_that_is_not_lent() {
+    let world = World::answering(|request| {
+        let calls = json!([{ "id": "s", "name": "read_sms", "arguments": { "id": "i1" } }]);
+        let is_first = !request.text().contains("read_sms");
+        let reply = if is_first { json!({ "calls": calls }) } else { json!({ "text": request.text() }) };
+        serde_json::from_value(reply).unwrap()
+    })
+    .await;
+    world.write("limpid.toml", "[inbox]\nsms = true\n");
+    world.done(&["inbox", "add", "sms", "Your code is 4711.", "--from", "+49170"]).await;
+    let mut client = Client::with_handshake(&world).await;
+    let told = client.call("spawn_agent", json!({ "task": "Read the newest code.", "run_in_background": false })).await;
+    assert!(told.contains("Read the newest code.") && !told.contains("4711"), "{told}");
+    client.hang_up().await;
+}
+
+// SEC-071 SUR-033
+#[tokio::test]
+async fn what_a_rule_holds_back_is_lent_in_no_other_way() {
+    let world = silent().await;
+    world.write("skills/bank/SKILL.md", "---\nname: bank\ndescription: My bank.\n---\nAccount 4711\n");
+    world.done(&["memory", "add", "tea", "Ada drinks tea at four."]).await;
+    let mut client = Client::with_handshake(&world).await;
+    assert!(client.read("limpid://memories").await.contains("tea at four"));
+    assert!(client.ask("prompts/get", json!({ "name": "bank" })).await.to_string().contains("4711"));
+    client.hang_up().await;
+    let rules = ["memory_*", "load_skill"].map(|tool| format!("[[policy.deny]]\ntool = \"{tool}\"\n"));
+    world.write("limpid.toml", &rules.concat());
+    let mut client = Client::with_handshake(&world).await;
+    for uri in ["limpid://memories", "limpid://memory/1", "limpid://prompt/bank"] {
+        let answer = client.ask("resources/read", json!({ "uri": uri })).await.to_string();
+        assert!(answer.contains("\"code\"") && !answer.contains("4711") && !answer.contains("at four"), "{answer}");
+    }
+    let answer = client.ask("prompts/get", json!({ "name": "bank" })).await.to_string();
+    assert!(answer.contains("\"code\"") && !answer.contains("4711"), "{answer}");
+    client.hang_up().await;
+}
+
 // SUR-033 SEC-074
 #[tokio::test]
 async fn what_is_no_call_is_refused_and_the_next_one_is_answered() {

@@ -35,6 +35,7 @@ fn call<'a>(name: &'a str, effect: &'a Effect, arguments: &'a Argument) -> Call<
     let tool = ToolFacts { name, other_names: &[], group: "test", class: effect.class() };
     Call {
         tool,
+        also: None,
         effect,
         address: AddressOrigin::Composed,
         fetched: 0,

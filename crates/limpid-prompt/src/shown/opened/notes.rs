@@ -95,7 +95,7 @@ fn begins_program(text: &str) -> bool {
 }
 
 /// Whether a text sets variables of the editor that opens it, such as another language with orders of its own, in the ways of Emacs and Vim.
-fn sets_editor(text: &str) -> bool {
+pub fn sets_editor(text: &str) -> bool {
     let sets = |line: &str| {
         let line = margin_off(line).to_lowercase();
         let words = line.split_whitespace().enumerate();

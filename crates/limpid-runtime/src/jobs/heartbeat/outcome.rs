@@ -29,7 +29,7 @@ const IN_INBOX: &str = "`limpid inbox list --all` has what came in.";
 const TITLE: &str = "Heartbeat";
 
 /// What a run came to.
-enum Meaning {
+pub(super) enum Meaning {
     Quiet,
     Remainder(String),
     Report {
@@ -94,31 +94,30 @@ impl HeartbeatJob {
             meaning = Meaning::Report { key: None, text: text.clone() };
         }
         // A stranger's text that one item led to may have had it say nothing of the others.
-        let is_led = end.trust.is_foreign() && !meaning.is_of_provider();
+        let proof = self.provider_answers(running, &end, &meaning).await?;
+        let is_led = end.trust.is_foreign() && (proof || !meaning.is_of_provider());
         if is_led && part == HeartbeatPart::Standing && inputs.is_none_or(sees_more_than_one) {
             meaning = Meaning::Divided;
         }
         // What came in may be why, and would be why each time.
         let gives_up = match &meaning {
-            Meaning::Failed(class, _) if end.requests > 0 => self.gives_up(&part, *class, items.len()).await?,
+            Meaning::Failed(class, _) if end.requests > 0 => self.gives_up(&part, *class, proof, items.len()).await?,
             _ => GivesUp::default(),
         };
         let (outcome, detail, report, report_key) = self.outcome_of(meaning, inputs, end.trust, now_ms).await?;
-        // Where it is the text of one item that fails, the others go on as ever.
-        let is_items = is_led && matches!(part, HeartbeatPart::Alone(_));
-        let counts = outcome == HeartbeatOutcome::Cancelled || outcome == HeartbeatOutcome::Failed && !is_items;
-        let state = match outcome {
-            // The part that follows goes by what was before all of them; none follows one that was stopped.
-            _ if !counts && !is_last => row.state.clone(),
-            HeartbeatOutcome::Divided => row.state.clone(),
-            HeartbeatOutcome::Failed if !counts => row.state.clone().succeeded(now_ms),
-            _ => state_after(row.state.clone(), outcome, &end.outcome, now_ms),
+        let sees_news = part == HeartbeatPart::News;
+        // Where it is the text of one item that fails, or of what came in, the others go on as ever.
+        let is_texts = is_led && matches!(part, HeartbeatPart::Alone(_)) || proof && sees_news;
+        // A run that only asks whether the provider answers says nothing when it does not.
+        let is_probe = part == HeartbeatPart::Missed && inputs.is_none_or(|inputs| inputs.heartbeat.quiet.is_none());
+        let state = match outcome == HeartbeatOutcome::Failed && is_probe {
+            true => row.state.clone(),
+            false => state_after(&row.state, outcome, &end.outcome, (is_texts, is_last), now_ms),
         };
         let took_in = matches!(outcome, HeartbeatOutcome::Quiet | HeartbeatOutcome::Told | HeartbeatOutcome::Repeated);
         let saw_nothing = matches!(outcome, HeartbeatOutcome::Quiet | HeartbeatOutcome::Repeated);
         // A stranger may have had it say nothing, and that says nothing of what the owner wants to be told.
         let is_silenced = saw_nothing && end.trust.is_foreign();
-        let sees_news = part == HeartbeatPart::News;
         let is_quiet = saw_nothing && !is_silenced && sees_news;
         let quiet_mark = if is_quiet { inputs.map(standing_mark) } else { row.quiet_mark };
         let remainder_mark = match outcome {
@@ -129,30 +128,22 @@ impl HeartbeatJob {
         let pauses = state.paused != row.state.paused && outcome == HeartbeatOutcome::Failed;
         let told = report.clone().filter(|_| outcome == HeartbeatOutcome::Told).map(|text| (text, end.trust));
         let unread = gives_up.is_told.then(|| Unread::of(&part, inputs, items.len()));
-        let deliveries = self.deliveries_of(&running.key, told, (pauses, unread, &detail)).await?;
+        let mut deliveries = self.deliveries_of(&running.key, told, (pauses, unread, &detail)).await?;
+        let mut items = items;
+        if sees_news && took_in {
+            let dropped = self.dropped(&items).await?;
+            deliveries.extend(self.told_of_dropped(&running.key, dropped.len()).await?);
+            items.extend(dropped);
+        }
         let conversation = end.conversation.clone();
         Ok(HeartbeatEnd {
-            run: HeartbeatRun {
-                key: running.key.clone(),
-                part: running.part.clone(),
-                by_hand: running.by_hand,
-                began_ms: running.began_ms,
-                ended_ms: now_ms,
-                outcome,
-                detail,
-                report,
-                report_key,
-                trust: end.trust,
-                conversation: Some(conversation.clone()),
-                requests: end.requests,
-                input_tokens: end.usage.input,
-                output_tokens: end.usage.output,
-            },
+            run: HeartbeatRun { outcome, detail, report, report_key, ..row_of(running, &end, now_ms) },
             state,
             quiet_mark,
             remainder_mark,
             deliveries,
-            consumed: if took_in || gives_up.puts_aside { items } else { Vec::new() },
+            // What came in is for its own part to look at, whatever another one's tools have shown.
+            consumed: if sees_news && (took_in || gives_up.puts_aside) { items } else { Vec::new() },
             alone: match &part {
                 HeartbeatPart::Alone(mark) if took_in || is_led => Some((mark.clone(), end.trust.is_foreign())),
                 _ => None,
@@ -198,6 +189,24 @@ impl HeartbeatJob {
             deliveries.push(self.told(&format!("{key}:unread"), DeliveryOrigin::Notice, text, Trust::Outside).await?);
         }
         Ok(deliveries)
+    }
+
+    /// Messages of the sources of these that were too many to wait.
+    async fn dropped(&self, items: &[ItemId]) -> Result<Vec<ItemId>, AgentError> {
+        let mut sources = Vec::new();
+        for item in items {
+            sources.extend(self.store.item(*item).await?.map(|item| item.new.source));
+        }
+        let dropped = self.store.dropped_items().await?.into_iter();
+        Ok(dropped.filter(|(_, source)| sources.contains(source)).map(|(id, _)| id).collect())
+    }
+
+    async fn told_of_dropped(&self, key: &str, count: usize) -> Result<Option<NewDelivery>, AgentError> {
+        if count == 0 {
+            return Ok(None);
+        }
+        let text = format!("{count} new messages were too many for the heartbeat to look at. {IN_INBOX}");
+        Ok(Some(self.told(&format!("{key}:dropped"), DeliveryOrigin::Notice, text, Trust::Owner).await?))
     }
 
     /// How a run ended, why, what it reports, and under which key. The same matter is told once a day.
@@ -294,12 +303,43 @@ fn must_report(inputs: &Inputs) -> bool {
     additions(inputs).next().is_some() || inputs.heartbeat.quiet.is_some()
 }
 
-fn state_after(state: State, outcome: HeartbeatOutcome, end: &Outcome, now_ms: i64) -> State {
+/// The row of a run that has ended, as far as its outcome says nothing.
+fn row_of(running: &RunningHeartbeat, end: &RunReport, now_ms: i64) -> HeartbeatRun {
+    HeartbeatRun {
+        key: running.key.clone(),
+        part: running.part.clone(),
+        by_hand: running.by_hand,
+        began_ms: running.began_ms,
+        ended_ms: now_ms,
+        outcome: HeartbeatOutcome::Quiet,
+        detail: String::new(),
+        report: None,
+        report_key: None,
+        trust: end.trust,
+        conversation: Some(end.conversation.clone()),
+        requests: end.requests,
+        input_tokens: end.usage.input,
+        output_tokens: end.usage.output,
+    }
+}
+
+/// The state after a run; `is_texts` says that a text is why it failed, `is_last` that no other part follows.
+fn state_after(
+    state: &State,
+    outcome: HeartbeatOutcome,
+    end: &Outcome,
+    (is_texts, is_last): (bool, bool),
+    now_ms: i64,
+) -> State {
+    let state = state.clone();
     match (outcome, end) {
-        (HeartbeatOutcome::Failed, Outcome::Failed { class, .. }) => state.failed(*class, now_ms),
-        (HeartbeatOutcome::Failed, _) => state.failed(FailureClass::Garbage, now_ms),
         // A run that was cut off is no failure.
         (HeartbeatOutcome::Cancelled, _) => State { attempted_ms: Some(now_ms), ..state },
+        (HeartbeatOutcome::Failed, Outcome::Failed { class, .. }) if !is_texts => state.failed(*class, now_ms),
+        (HeartbeatOutcome::Failed, _) if !is_texts => state.failed(FailureClass::Garbage, now_ms),
+        // The part that follows goes by what was before all of them.
+        (HeartbeatOutcome::Divided, _) => state,
+        _ if !is_last => state,
         _ => state.succeeded(now_ms),
     }
 }

@@ -14,6 +14,7 @@ use limpid_services::heartbeat::{CUT_OFF_MS, HeartbeatPart, PATH, RETRY_MS, TIME
 use limpid_services::spending::Spender;
 use limpid_store::{HeartbeatEnd, HeartbeatOutcome, HeartbeatRow, HeartbeatRun, RunningHeartbeat};
 
+use crate::jobs::heartbeat::failures::{class_of, tries};
 use crate::jobs::heartbeat::job::HeartbeatJob;
 use crate::jobs::heartbeat::pending_work::{Look, check, look};
 
@@ -170,6 +171,7 @@ impl HeartbeatJob {
         model: Option<String>,
     ) -> Result<HeartbeatResult, AgentError> {
         let mut all: Option<HeartbeatRun> = None;
+        let mut answered = false;
         while let Some(part) = parts.pop_front() {
             let may_go_on = match &all {
                 None => true,
@@ -186,6 +188,17 @@ impl HeartbeatJob {
             };
             if run.outcome == HeartbeatOutcome::Divided {
                 look.divided().collect::<Vec<_>>().into_iter().rev().for_each(|part| parts.push_front(part));
+            }
+            answered |=
+                run.requests > 0 && !matches!(run.outcome, HeartbeatOutcome::Failed | HeartbeatOutcome::Cancelled);
+            // Whether the provider answers at all: what came in may be why it does not.
+            if run.outcome == HeartbeatOutcome::Failed
+                && part == HeartbeatPart::News
+                && look.news.items
+                && !answered
+                && class_of(&run).is_some_and(|class| tries(class).is_none())
+            {
+                parts.push_back(HeartbeatPart::Missed);
             }
             all = Some(match all {
                 Some(before) => together(before, *run),

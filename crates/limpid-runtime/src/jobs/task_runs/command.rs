@@ -58,6 +58,7 @@ pub(super) async fn run_command(job: &TaskJob, task: &Task, run: &TaskRun) -> Re
         drawn: false,
         program: None,
         send_state: None,
+        tools_of_agents: None,
         shown: ShownItems::default(),
         owner: None,
     };

@@ -130,6 +130,10 @@ impl Tool for Read {
         true
     }
 
+    fn canonical(&self, arguments: &Value) -> Value {
+        item_id(arguments["id"].as_str().unwrap_or_default()).map_or_else(|_| arguments.clone(), |id| id.0.into())
+    }
+
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let One { id } = read_arguments(arguments)?;
         let found = self.store.item(item_id(&id)?).await.map_err(trouble)?;

@@ -79,6 +79,11 @@ impl Tool for SendSms {
         Some(leads_to(arguments.get("to")?.as_str()?))
     }
 
+    fn canonical(&self, arguments: &Value) -> Value {
+        let to = arguments["to"].as_str().unwrap_or_default();
+        json!({ "to": leads_to(to).to_string(), "text": arguments["text"] })
+    }
+
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Send { to, text } = read_arguments(arguments)?;
         send(&self.gateway, context.words(to.as_str()), &text).await

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use limpid_core::policy::Effect;
 use limpid_core::recall::plain_words;
 use limpid_core::{Labelled, Memory, MemoryId, Sentence, ToolClass, Trust, sentence};
-use limpid_store::{Author, Store};
+use limpid_store::{Author, ConversationKind, Store};
 use limpid_tools::{Tool, ToolContext, echoed, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -91,12 +91,15 @@ impl Tool for MemoryQuery {
             return Err("the query has no word to search for".into());
         }
         let limit = limit.map_or(RESULTS, |limit| (limit as usize).clamp(1, MOST_RESULTS));
-        // However many memories strangers' texts have left, they do not take the places of the owner's.
+        // However many memories strangers' texts have left, they do not take the places of the owner's. Where nobody reads along and
+        // nothing of a stranger's has been read, they have no say at all.
+        let of_strangers = if self.is_alone(context).await? { 0 } else { OF_STRANGERS };
         let mut theirs = 0;
         found.memories.retain(|memory| {
             theirs += usize::from(memory.trust.is_foreign());
-            !memory.trust.is_foreign() || theirs <= OF_STRANGERS
+            !memory.trust.is_foreign() || theirs <= of_strangers
         });
+        found.memories.sort_by_key(|memory| memory.trust.is_foreign());
         found.memories.truncate(limit);
         // A full answer says nothing of what else there is, so only a short one has to say what it covers.
         let missing = if found.memories.len() < limit { self.missing(&found).await? } else { None };
@@ -116,6 +119,15 @@ impl Tool for MemoryQuery {
 }
 
 impl MemoryQuery {
+    /// Whether the call is made in a run of the owner's work in the background that has read nothing of a stranger's.
+    async fn is_alone(&self, context: &ToolContext) -> Result<bool, Sentence> {
+        if context.trust.is_foreign() {
+            return Ok(false);
+        }
+        let conversation = self.store.conversation(&context.conversation).await.map_err(trouble)?;
+        Ok(conversation.is_some_and(|conversation| conversation.kind == ConversationKind::Run))
+    }
+
     /// A line for each memory; what the model itself inferred is marked, since it is no fact.
     async fn lines(&self, memories: &[Memory]) -> Result<Vec<String>, Sentence> {
         let ids: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();

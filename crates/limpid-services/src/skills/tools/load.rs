@@ -9,7 +9,7 @@ use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use limpid_tools::{Tool, ToolContext, echoed, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::skills::listed::{ListedSkill, SkillStatus, no_such_skill};
 use crate::skills::service::Skills;
@@ -57,6 +57,11 @@ impl Tool for LoadSkill {
 
     fn is_repeatable(&self) -> bool {
         true
+    }
+
+    fn canonical(&self, arguments: &Value) -> Value {
+        let name = arguments["name"].as_str().unwrap_or_default();
+        json!({ "name": name.trim().trim_start_matches('/').to_lowercase() })
     }
 
     async fn run(&self, _context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

@@ -22,6 +22,7 @@ fn context(conversation: &str, trust: Trust) -> ToolContext {
         drawn: false,
         program: None,
         send_state: None,
+        tools_of_agents: None,
         shown: ShownItems::default(),
         owner: None,
     }

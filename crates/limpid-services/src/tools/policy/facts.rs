@@ -1,7 +1,7 @@
 //! What is to be known of a call before it may run.
 
 use limpid_core::Trust;
-use limpid_core::policy::{Argument, Destination, Effect, PathFacts};
+use limpid_core::policy::{Argument, Destination, Effect, PathFacts, ToolFacts};
 use limpid_tools::StrangersProgram;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -19,6 +19,8 @@ pub(crate) struct CallFacts {
     /// The same with the path that they name spelled as whoever writes a rule may have spelled it.
     pub(crate) spellings: Vec<Argument>,
     pub(crate) paths: Vec<PathFacts>,
+    /// The name and the group of the tool that it counts as besides.
+    also: Option<(String, String)>,
     /// Where it would send or fetch something.
     pub(crate) destination: Option<Destination>,
     /// The folder that relative paths begin at.
@@ -56,7 +58,13 @@ impl CallFacts {
         tool.bound_to(arguments).iter().for_each(|text| bind(text));
         let spelled = |path: String| Some(plain(&with_path(arguments, path)?));
         Self {
-            spellings: paths.iter().flat_map(|path| resolver.spellings(path)).filter_map(spelled).collect(),
+            spellings: paths
+                .iter()
+                .flat_map(|path| resolver.spellings(path))
+                .filter_map(spelled)
+                .chain(resolver.ruled().iter().filter_map(|rule| as_ruled(tool, arguments, rule)))
+                .collect(),
+            also: tool.counts_as(arguments),
             effect: tool.effect(arguments),
             destination: tool.destination(arguments),
             adds,
@@ -69,6 +77,12 @@ impl CallFacts {
             arguments: plain(&tool.judged(arguments)),
             paths,
         }
+    }
+
+    /// The tool that it counts as besides.
+    pub(crate) fn also<'a>(&'a self, tool: &ToolFacts<'a>) -> Option<ToolFacts<'a>> {
+        let (name, group) = self.also.as_ref()?;
+        Some(ToolFacts { name, other_names: &[], group, class: tool.class })
     }
 
     /// Whether it changes something by a number, a key or a place, which another one may have by the time it runs. Files and
@@ -84,6 +98,21 @@ impl CallFacts {
             self.hash = hash.iter().map(|byte| format!("{byte:02x}")).collect();
         }
     }
+}
+
+/// The arguments as a rule spells them, where that is the same to the tool.
+fn as_ruled(tool: &dyn Tool, arguments: &Value, rule: &[(String, String)]) -> Option<Argument> {
+    let said = tool.canonical(arguments);
+    let with = |arguments: &Value, field: &str, text: &str| {
+        let mut ruled = arguments.clone();
+        *ruled.get_mut(field)? = Value::from(text);
+        Some(ruled)
+    };
+    let means =
+        |field: &str, text: &str| with(arguments, field, text).is_some_and(|ruled| tool.canonical(&ruled) == said);
+    let meant: Vec<_> = rule.iter().filter(|(field, text)| means(field, text)).collect();
+    let ruled = meant.iter().try_fold(arguments.clone(), |ruled, (field, text)| with(&ruled, field, text))?;
+    (!meant.is_empty()).then(|| plain(&ruled))
 }
 
 fn plain(value: &Value) -> Argument {

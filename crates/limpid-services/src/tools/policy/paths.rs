@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Component, MAIN_SEPARATOR_STR, Path, PathBuf};
 
 use limpid_config::{FilesConfig, Home};
-use limpid_core::policy::{FileChange, Followed, PathFacts};
+use limpid_core::policy::{ArgumentPattern, FileChange, Followed, OwnerRules, PathFacts, Rule};
 
 use crate::tools::PathArgument;
 use crate::tools::builtin::OUTSIDE;
@@ -37,6 +37,10 @@ pub(crate) struct PathResolver {
     instructing: Instructing,
     /// The folders that programs may write, the workspace first.
     writable: Vec<PathBuf>,
+    /// The folders that aren't the owner's, by their names of ours.
+    named: Vec<(String, PathBuf)>,
+    /// The arguments that the owner's rules hold calls back by, as they wrote them: of each rule the texts.
+    ruled: Vec<Vec<(String, String)>>,
 }
 
 impl PathResolver {
@@ -47,12 +51,25 @@ impl PathResolver {
             std::iter::once(workspace.clone()).chain(files.grants.iter().map(|folder| real(folder))).collect();
         let strangers = std::iter::once(outside.clone()).chain(files.named().map(|(_, folder)| real(folder))).collect();
         let instructing = Instructing::new([home, workspace.clone(), outside.clone()], prompt_files, writable.clone());
-        Self { base: workspace.clone(), workspace, outside, strangers, instructing, writable }
+        let named = files.named().map(|(name, folder)| (name, folder.clone())).collect();
+        let base = workspace.clone();
+        Self { base, workspace, outside, strangers, instructing, writable, named, ruled: Vec::new() }
     }
 
     /// Has relative paths begin at a folder, if one is named.
     pub(crate) fn with_base(self, folder: Option<&Path>) -> Self {
         Self { base: folder.map_or_else(|| self.workspace.clone(), real), ..self }
+    }
+
+    /// Knows the arguments that these rules hold calls back by.
+    pub(crate) fn with_rules(self, rules: &OwnerRules) -> Self {
+        let texts = |rule: &Rule| rule.arguments.as_ref().map(ArgumentPattern::texts).unwrap_or_default();
+        Self { ruled: rules.ask.iter().chain(&rules.deny).map(texts).collect(), ..self }
+    }
+
+    /// The arguments that the owner's rules hold calls back by: of each rule the texts, by their fields.
+    pub(crate) fn ruled(&self) -> &[Vec<(String, String)>] {
+        &self.ruled
     }
 
     /// Makes the workspace and the folder for what strangers wrote when there is none yet: what is bound to a folder is
@@ -123,7 +140,30 @@ impl PathResolver {
             spellings.extend(below(&self.workspace).map(|way| way.display().to_string()));
             spellings.extend(below(&self.outside).map(|way| Path::new(OUTSIDE).join(way).display().to_string()));
         }
+        let ruled = self.ruled.iter().flatten().filter(|(field, _)| field == "path");
+        spellings.extend(ruled.flat_map(|(_, rule)| self.as_ruled(&said, path.real.as_path(), rule)));
         spellings.into_iter().collect()
+    }
+
+    /// A place as a rule's path spells it, where that leads there: over links, from the workspace or from where relative paths begin.
+    /// Of a path with a `*` the folder before it is followed.
+    fn as_ruled(&self, said: &Path, real_place: &Path, rule: &str) -> Vec<String> {
+        let fixed = match rule.split_once('*') {
+            Some((before, _)) => &before[..before.rfind('/').map_or(0, |at| at + 1)],
+            None => rule,
+        };
+        let named = |(name, folder): &(String, PathBuf)| {
+            let way = fixed.strip_prefix(name.as_str())?;
+            (way.is_empty() || way.starts_with('/')).then(|| folder.join(way.trim_start_matches('/')))
+        };
+        let whole = self.named.iter().find_map(named);
+        let starts = [&self.base, &self.workspace].map(|start| whole.clone().unwrap_or_else(|| start.join(fixed)));
+        let places = starts.iter().flat_map(|start| [plain(start), real(start)]);
+        let ways = places.flat_map(|place| {
+            [said, real_place].map(|at| at.strip_prefix(&place).ok().map(|way| way.display().to_string()))
+        });
+        let is_whole = fixed.len() == rule.len();
+        ways.flatten().filter(|way| !is_whole || way.is_empty()).map(|way| format!("{fixed}{way}")).collect()
     }
 
     /// What a change of the file at a place would be.
