@@ -3,11 +3,24 @@
 use std::fmt;
 use std::str::FromStr;
 
+use unicode_normalization::UnicodeNormalization as _;
+
 use crate::id::MemoryId;
 use crate::trust::Trust;
 
 /// Hits from which a memory may be promoted into the soul.
 pub const PROMOTION_HITS: u32 = 5;
+
+/// The letters and digits of a key, composed and small: two keys that differ in nothing of this look the same to whoever reads them.
+///
+/// ```
+/// use limpid_core::memory::plain_key;
+/// assert_eq!(plain_key("My\u{200b} Tea"), plain_key("my-tea"));
+/// assert_ne!(plain_key("tea"), plain_key("teas"));
+/// ```
+pub fn plain_key(key: &str) -> String {
+    key.nfkc().flat_map(char::to_lowercase).filter(|letter| letter.is_alphanumeric()).collect()
+}
 
 /// What kind of thing a memory is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -5,6 +5,10 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
+use sha2::{Digest as _, Sha256};
+
+/// Bytes of a folder's hash that its name of ours shows.
+const NAME_BYTES: usize = 3;
 
 /// Folders that file tools may touch besides the workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -27,10 +31,11 @@ pub struct FilesConfig {
 
 impl FilesConfig {
     /// The folders that aren't the owner's, each with a name of ours that paths may begin with. Strangers chose how such a folder is
-    /// called on the disk, so that stands in questions and nowhere else among our own words.
+    /// called on the disk, so that stands in questions and nowhere else among our own words. The name says which folder it is, whatever
+    /// other ones there are: what an old conversation says of it never comes to mean another.
     pub fn named(&self) -> impl Iterator<Item = (String, &PathBuf)> {
         let others = self.grants.iter().chain(&self.read).filter(|folder| !self.trusted.contains(folder));
-        (1..).zip(others).map(|(number, folder)| (format!("~/folders/{number}"), folder))
+        others.map(|folder| (own_name(folder), folder))
     }
 
     /// What a folder is called outside of questions; none of one within a folder that isn't the owner's, as that for what strangers
@@ -68,6 +73,13 @@ impl FilesConfig {
     }
 }
 
+/// A name that is a function of a folder's path.
+fn own_name(folder: &Path) -> String {
+    let hash = Sha256::digest(folder.as_os_str().as_encoded_bytes());
+    let digits: String = hash.iter().take(NAME_BYTES).map(|byte| format!("{byte:02x}")).collect();
+    format!("~/folders/{digits}")
+}
+
 /// Folders by their whole path: nothing here knows where the owner's home folder is.
 pub(super) fn absolute<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PathBuf>, D::Error> {
     let folders = Vec::<PathBuf>::deserialize(deserializer)?;
@@ -93,10 +105,13 @@ mod tests {
         };
         let name_of = |folder: &Path| files.name_of(folder, Path::new("/none/home/outside"));
         assert_eq!(name_of(&own).as_deref(), Some("/none/notes"));
-        assert_eq!(name_of(&evil).as_deref(), Some("~/folders/1"));
+        assert_eq!(name_of(&evil).as_deref(), Some("~/folders/d03710"));
         assert_eq!(name_of(&evil.join("and delete it")), None);
         assert_eq!(name_of(Path::new("/none/home/outside/Assistants obey")), None);
         let said = format!("cannot read {}: there is no {:?}; see /none/notes", evil.join("a").display(), evil);
-        assert_eq!(files.with_names(said), "cannot read ~/folders/1/a: there is no \"~/folders/1\"; see /none/notes");
+        assert_eq!(
+            files.with_names(said),
+            "cannot read ~/folders/d03710/a: there is no \"~/folders/d03710\"; see /none/notes"
+        );
     }
 }

@@ -4,12 +4,14 @@
 //! - `pending_work`: what there is to look at.
 //! - `outcome`: what the end of a run means, and what is written.
 //! - `failures`: when what fails again and again is put aside.
+//! - `notices`: what the owner is told of a run.
 //! - `left_to_say`: what runs said beside their silence.
 //! - `status`: what the owner sees.
 
 mod failures;
 mod job;
 mod left_to_say;
+mod notices;
 mod outcome;
 mod pending_work;
 mod run;

@@ -36,6 +36,14 @@ impl HeartbeatPart {
         }
     }
 
+    /// What stands for the one item that it looks at.
+    pub fn mark(&self) -> Option<&str> {
+        match self {
+            Self::Alone(mark) => Some(mark),
+            Self::Standing | Self::Missed | Self::News => None,
+        }
+    }
+
     /// Reads a part's name; none of a run that an older version began.
     pub fn parse(name: &str) -> Option<Self> {
         match name.strip_prefix(ALONE) {

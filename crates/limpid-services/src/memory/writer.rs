@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use limpid_config::Redactor;
+use limpid_core::memory::plain_key;
 use limpid_core::said::is_said;
 use limpid_core::{Category, ConversationId, Memory, Role, Trust};
 use limpid_store::{Author, MemoryChange, MemoryRef, NewMemory, NewPromotion, Promotion, Store, StoredMemory};
@@ -121,6 +122,9 @@ impl MemoryWriter {
                 return Ok(StoredMemory { memory, fresh: false });
             }
         }
+        if known.is_none() && by.trust.is_foreign() {
+            self.guard_look_alike(&key).await?;
+        }
         let author = self.author(&content, by).await?;
         let source = match note.origin.filter(|origin| !origin.trim().is_empty()) {
             Some(origin) => format!("{} {}", by.source, self.redactor.clean(origin)),
@@ -215,6 +219,21 @@ impl MemoryWriter {
         })?;
         Self::guard(&known, by)?;
         Ok(known)
+    }
+
+    /// Nor do they keep what looks like it: a word of the owner's that means a memory by its key means one alone.
+    async fn guard_look_alike(&self, key: &str) -> Result<(), AgentError> {
+        let plain = plain_key(key);
+        let is_alike =
+            |memory: &Memory| !memory.trust.is_foreign() && !plain.is_empty() && plain_key(&memory.key) == plain;
+        let memories = self.store.memories(None).await?.rows;
+        match memories.into_iter().find(is_alike) {
+            Some(memory) => Err(AgentError::Invalid(format!(
+                "the owner has a memory with almost this key, {}, and this turn has read text of strangers; keep it under another key",
+                memory.key
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// Whoever has read text of strangers does not change what the owner has.

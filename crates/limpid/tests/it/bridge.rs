@@ -181,6 +181,11 @@ async fn what_would_change_something_of_the_owners_waits_and_has_a_room_of_its_o
     let told = client.call("memory_update", json!({ "id": "1", "content": "Ada wires money to Eve." })).await;
     assert!(told.contains("kept as draft 1"), "{told}");
     assert!(client.read("limpid://memory/1").await.contains("Ada drinks tea at four."));
+    // Nor does it get a name that looks like one of theirs.
+    for key in ["Tea", "t\u{200b}ea"] {
+        let told = client.call("memory_store", json!({ "key": key, "content": "Ada drinks none." })).await;
+        assert!(told.contains("almost this key, tea"), "{told}");
+    }
     let told = client.call("create_goal", json!({ "description": "Ship it" })).await;
     assert!(told.contains("kept as draft 2"), "{told}");
     // At once, as a client may: three more find room.

@@ -157,6 +157,25 @@ fn the_owners_rules_decide_by_tool_arguments_and_destination() {
     }
 }
 
+// SEC-071
+#[test]
+fn a_rule_about_a_server_holds_back_what_counts_as_a_tool_of_it() {
+    let deny = |pattern: &str| {
+        let tool = ToolPattern::parse(pattern).unwrap();
+        let rule = Rule { tool, arguments: None, destination: None, max_bytes: None };
+        OwnerRules { deny: vec![rule], ..OwnerRules::default() }
+    };
+    let arguments = text("");
+    let mut look = call("read_mcp_resource", &Effect::Look, &arguments);
+    let of_desk =
+        ToolFacts { name: "desk__read_mcp_resource", other_names: &[], group: "mcp-desk", class: ToolClass::Write };
+    look.also = Some(of_desk);
+    for pattern in ["group:mcp-desk", "desk__*", "read_mcp_resource"] {
+        assert!(matches!(judge(&setting(&deny(pattern), Trust::Owner), &look), Verdict::Refused { .. }), "{pattern}");
+    }
+    assert_eq!(judge(&setting(&deny("group:mcp-other"), Trust::Owner), &look), Verdict::Allowed);
+}
+
 // SEC-064 SEC-071
 #[test]
 fn no_rule_lets_a_strangers_text_into_the_owners_files() {

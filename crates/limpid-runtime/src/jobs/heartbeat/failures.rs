@@ -4,10 +4,7 @@ use limpid_conversation::RunReport;
 use limpid_core::FailureClass;
 use limpid_services::error::AgentError;
 use limpid_services::heartbeat::HeartbeatPart;
-use limpid_store::{HeartbeatOutcome, HeartbeatRun, RunningHeartbeat};
-
-use crate::jobs::heartbeat::job::HeartbeatJob;
-use crate::jobs::heartbeat::outcome::Meaning;
+use limpid_store::{HeartbeatOutcome, HeartbeatRun, RunningHeartbeat, Store};
 
 /// Runs, the newest, among which those that failed before are looked for.
 const LOOKED_AT: u32 = 200;
@@ -24,79 +21,74 @@ pub(super) struct GivesUp {
 /// Runs that may fail before what they look at is put aside, where it is known that the provider answers.
 const PROVEN: usize = 2;
 
-impl HeartbeatJob {
+/// The newest runs, the newest first.
+pub(super) struct FailureLog(Vec<HeartbeatRun>);
+
+impl FailureLog {
+    /// The log as it is before a run is written.
+    pub(super) async fn read(store: &dyn Store) -> Result<Self, AgentError> {
+        Ok(Self(store.heartbeat_runs(LOOKED_AT).await?.rows))
+    }
+
     /// Whether a failure is the one after which what was to be looked at is left to the owner; where nothing can be put
     /// aside they are told once.
-    pub(super) async fn gives_up(
-        &self,
-        part: &HeartbeatPart,
-        class: FailureClass,
-        proof: bool,
-        items: usize,
-    ) -> Result<GivesUp, AgentError> {
-        let (by_text, proven) = self.failed_before(part).await?;
+    pub(super) fn gives_up(&self, part: &HeartbeatPart, class: FailureClass, proof: bool, items: usize) -> GivesUp {
+        let (by_text, proven) = self.failed_before(part);
         let (before, tries) = match tries(class) {
             // The provider answers what holds nothing of this.
             Some(tries) if proof => (by_text, tries.min(PROVEN)),
             Some(tries) => (by_text, tries),
             None if proof || proven > 0 => (proven, PROVEN),
-            None => return Ok(GivesUp::default()),
+            None => return GivesUp::default(),
         };
         let failed = before + 1;
         let is_told = if items == 0 { failed == tries.max(2) } else { failed >= tries };
-        Ok(GivesUp { puts_aside: failed >= tries, is_told })
+        GivesUp { puts_aside: failed >= tries, is_told }
     }
 
     /// How many of the newest runs that saw the same part failed, one after another, for what may be the text that was sent; and how
     /// many of these beside another part that was answered. Those that failed for something else, such as no network, neither count nor
     /// end the row.
-    async fn failed_before(&self, part: &HeartbeatPart) -> Result<(usize, usize), AgentError> {
-        let newest = self.store.heartbeat_runs(LOOKED_AT).await?.rows;
-        let same = newest.iter().filter(|run| HeartbeatPart::parse(&run.part).is_none_or(|of_run| of_run == *part));
+    fn failed_before(&self, part: &HeartbeatPart) -> (usize, usize) {
+        let same = self.0.iter().filter(|run| HeartbeatPart::parse(&run.part).is_none_or(|of_run| of_run == *part));
         let failed: Vec<_> = same.take_while(|run| run.outcome == HeartbeatOutcome::Failed).collect();
-        let proven = failed.iter().filter(|run| answered(run, &newest)).count();
+        let proven = failed.iter().filter(|run| self.answered(run)).count();
         let may_be_texts = |run: &HeartbeatRun| class_of(run).is_some_and(|class| tries(class).is_some());
-        Ok((failed.iter().filter(|run| may_be_texts(run) || answered(run, &newest)).count(), proven))
+        (failed.iter().filter(|run| may_be_texts(run) || self.answered(run)).count(), proven)
     }
 
     /// Whether the provider answered what holds nothing of what a run that failed was to look at: in another part of the same run, or
     /// before this one was led on.
-    pub(super) async fn provider_answers(
+    pub(super) fn provider_answers(
         &self,
         running: &RunningHeartbeat,
         end: &RunReport,
-        meaning: &Meaning,
-    ) -> Result<bool, AgentError> {
-        let Meaning::Failed(class, _) = meaning else { return Ok(false) };
+        failure: Option<FailureClass>,
+    ) -> bool {
+        let Some(class) = failure else { return false };
         // A network or a limit may be away from one request to the next.
         let may_be_away = matches!(class, FailureClass::Transport | FailureClass::Rate | FailureClass::Quota);
-        if end.requests > 1 && !may_be_away {
-            return Ok(true);
-        }
-        let newest = self.store.heartbeat_runs(LOOKED_AT).await?.rows;
-        let of = HeartbeatPart::parse(&running.part).map(|part| (running.key.as_str(), part));
-        Ok(of.is_some_and(|(key, part)| answered_beside(key, &part, &newest)))
+        end.requests > 1 && !may_be_away || self.answered_beside(&running.key, &running.part)
+    }
+
+    /// Whether another part of the same run was answered.
+    fn answered(&self, run: &HeartbeatRun) -> bool {
+        self.answered_beside(&run.key, &run.part)
+    }
+
+    fn answered_beside(&self, key: &str, part: &str) -> bool {
+        let Some(of) = key.strip_suffix(part).filter(|_| !part.is_empty()) else { return false };
+        self.0.iter().any(|other| {
+            let is_of_it = other.part != part && other.key.strip_suffix(other.part.as_str()) == Some(of);
+            let ended_well = !matches!(other.outcome, HeartbeatOutcome::Failed | HeartbeatOutcome::Cancelled);
+            is_of_it && ended_well && other.requests > 0
+        })
     }
 }
 
 /// The class of a failure, as the log says it.
 pub(super) fn class_of(run: &HeartbeatRun) -> Option<FailureClass> {
     FailureClass::parse(run.detail.split_once(':')?.0)
-}
-
-/// Whether another part of the same run was answered.
-fn answered(run: &HeartbeatRun, log: &[HeartbeatRun]) -> bool {
-    HeartbeatPart::parse(&run.part).is_some_and(|part| answered_beside(&run.key, &part, log))
-}
-
-fn answered_beside(key: &str, part: &HeartbeatPart, log: &[HeartbeatRun]) -> bool {
-    let Some(of) = key.strip_suffix(&*part.name()) else { return false };
-    log.iter().any(|other| {
-        let is_of_it = HeartbeatPart::parse(&other.part)
-            .is_some_and(|other_part| other_part != *part && other.key.strip_suffix(&*other_part.name()) == Some(of));
-        let ended_well = !matches!(other.outcome, HeartbeatOutcome::Failed | HeartbeatOutcome::Cancelled);
-        is_of_it && ended_well && other.requests > 0
-    })
 }
 
 /// How many runs may fail in such a way, one after another, before what they were to look at is left to the owner: the text that was

@@ -1,7 +1,7 @@
 //! What the end of a run means, and what is written of it.
 
 use limpid_conversation::RunReport;
-use limpid_core::heartbeat::{Answer, Decision, Pause, State, Why};
+use limpid_core::heartbeat::{Answer, Decision, State};
 use limpid_core::quiet::without_quiet;
 use limpid_core::{ConversationId, FailureClass, Trust};
 use limpid_prompt::inputs::Inputs;
@@ -15,21 +15,19 @@ use limpid_store::{
 };
 use limpid_turn::{Outcome, decision};
 
-use crate::jobs::heartbeat::failures::{GivesUp, tries};
+use crate::jobs::heartbeat::failures::{FailureLog, GivesUp, tries};
 use crate::jobs::heartbeat::job::HeartbeatJob;
 use crate::jobs::heartbeat::left_to_say::LeftToSay;
+use crate::jobs::heartbeat::notices::{Notices, Unread};
 
 /// How long the same matter is not told again.
 const AGAIN_MS: i64 = 24 * 3_600_000;
-
-/// Where a message is that no run could look at.
-const IN_INBOX: &str = "`limpid inbox list --all` has what came in.";
 
 /// What a report is called in a list.
 const TITLE: &str = "Heartbeat";
 
 /// What a run came to.
-pub(super) enum Meaning {
+enum Meaning {
     Quiet,
     Remainder(String),
     Report {
@@ -43,6 +41,22 @@ pub(super) enum Meaning {
 }
 
 impl Meaning {
+    /// What it means when the same items left something to say before: then it was meant.
+    fn said_again(self, again: bool) -> Self {
+        match self {
+            Self::Remainder(text) if again => Self::Report { key: None, text },
+            other => other,
+        }
+    }
+
+    /// The class of its failure, if it is one.
+    const fn failure(&self) -> Option<FailureClass> {
+        match self {
+            Self::Failed(class, _) => Some(*class),
+            Self::Quiet | Self::Remainder(_) | Self::Report { .. } | Self::Cancelled | Self::Divided => None,
+        }
+    }
+
     /// Whether it is no matter of what was read.
     const fn is_of_provider(&self) -> bool {
         match self {
@@ -50,22 +64,6 @@ impl Meaning {
             Self::Failed(class, _) => tries(*class).is_none(),
             Self::Quiet | Self::Remainder(_) | Self::Report { .. } | Self::Divided => false,
         }
-    }
-}
-
-/// What a run gives up on.
-enum Unread {
-    /// So many messages.
-    Messages(usize),
-    /// What the owner wants looked at.
-    Item(String),
-}
-
-impl Unread {
-    fn of(part: &HeartbeatPart, inputs: Option<&Inputs>, messages: usize) -> Self {
-        let item =
-            inputs.filter(|_| matches!(part, HeartbeatPart::Alone(_))).and_then(|inputs| standing_items(inputs).pop());
-        item.map_or(Self::Messages(messages), |item| Self::Item(item.text().to_owned()))
     }
 }
 
@@ -86,22 +84,17 @@ impl HeartbeatJob {
         let items_mark = format!("{}:{}", part.name(), mark_of(&items));
         let left = LeftToSay::read(row.remainder_mark.as_deref());
 
-        let mut meaning = self.meaning(&end)?;
-        // The same items left something to say twice, so it was meant.
-        if let Meaning::Remainder(text) = &meaning
-            && left.has(&items_mark)
-        {
-            meaning = Meaning::Report { key: None, text: text.clone() };
-        }
+        let mut meaning = self.meaning(&end)?.said_again(left.has(&items_mark));
         // A stranger's text that one item led to may have had it say nothing of the others.
-        let proof = self.provider_answers(running, &end, &meaning).await?;
+        let log = FailureLog::read(&*self.store).await?;
+        let proof = log.provider_answers(running, &end, meaning.failure());
         let is_led = end.trust.is_foreign() && (proof || !meaning.is_of_provider());
         if is_led && part == HeartbeatPart::Standing && inputs.is_none_or(sees_more_than_one) {
             meaning = Meaning::Divided;
         }
         // What came in may be why, and would be why each time.
         let gives_up = match &meaning {
-            Meaning::Failed(class, _) if end.requests > 0 => self.gives_up(&part, *class, proof, items.len()).await?,
+            Meaning::Failed(class, _) if end.requests > 0 => log.gives_up(&part, *class, proof, items.len()),
             _ => GivesUp::default(),
         };
         let (outcome, detail, report, report_key) = self.outcome_of(meaning, inputs, end.trust, now_ms).await?;
@@ -110,10 +103,8 @@ impl HeartbeatJob {
         let is_texts = is_led && matches!(part, HeartbeatPart::Alone(_)) || proof && sees_news;
         // A run that only asks whether the provider answers says nothing when it does not.
         let is_probe = part == HeartbeatPart::Missed && inputs.is_none_or(|inputs| inputs.heartbeat.quiet.is_none());
-        let state = match outcome == HeartbeatOutcome::Failed && is_probe {
-            true => row.state.clone(),
-            false => state_after(&row.state, outcome, &end.outcome, (is_texts, is_last), now_ms),
-        };
+        let is_over = is_last && !(is_probe && outcome == HeartbeatOutcome::Failed);
+        let state = state_after(&row.state, outcome, &end.outcome, (is_texts || is_probe, is_over), now_ms);
         let took_in = matches!(outcome, HeartbeatOutcome::Quiet | HeartbeatOutcome::Told | HeartbeatOutcome::Repeated);
         let saw_nothing = matches!(outcome, HeartbeatOutcome::Quiet | HeartbeatOutcome::Repeated);
         // A stranger may have had it say nothing, and that says nothing of what the owner wants to be told.
@@ -126,16 +117,21 @@ impl HeartbeatJob {
             _ => row.remainder_mark,
         };
         let pauses = state.paused != row.state.paused && outcome == HeartbeatOutcome::Failed;
-        let told = report.clone().filter(|_| outcome == HeartbeatOutcome::Told).map(|text| (text, end.trust));
-        let unread = gives_up.is_told.then(|| Unread::of(&part, inputs, items.len()));
-        let mut deliveries = self.deliveries_of(&running.key, told, (pauses, unread, &detail)).await?;
-        let mut items = items;
-        if sees_news && took_in {
-            let dropped = self.dropped(&items).await?;
-            deliveries.extend(self.told_of_dropped(&running.key, dropped.len()).await?);
-            items.extend(dropped);
-        }
-        let conversation = end.conversation.clone();
+        let dropped = if sees_news && took_in { self.dropped(&items).await? } else { Vec::new() };
+        let notices = Notices {
+            report: report.as_deref().filter(|_| outcome == HeartbeatOutcome::Told),
+            unread: gives_up.is_told.then(|| Unread::of(&part, inputs, items.len())),
+            pauses,
+            dropped: dropped.len(),
+            detail: &detail,
+        };
+        let deliveries = self.deliveries_of(&running.key, notices, end.trust).await?;
+        let asked = match (&part, inputs.filter(|_| took_in && !(sees_news && is_silenced))) {
+            // Tried again when it is due again.
+            (HeartbeatPart::Alone(mark), _) if gives_up.puts_aside => vec![mark.clone()],
+            (part, Some(inputs)) => self.asked_items(part, &end.conversation, inputs).await?,
+            (_, None) => Vec::new(),
+        };
         Ok(HeartbeatEnd {
             run: HeartbeatRun { outcome, detail, report, report_key, ..row_of(running, &end, now_ms) },
             state,
@@ -143,50 +139,31 @@ impl HeartbeatJob {
             remainder_mark,
             deliveries,
             // What came in is for its own part to look at, whatever another one's tools have shown.
-            consumed: if sees_news && (took_in || gives_up.puts_aside) { items } else { Vec::new() },
-            alone: match &part {
-                HeartbeatPart::Alone(mark) if took_in || is_led => Some((mark.clone(), end.trust.is_foreign())),
-                _ => None,
+            consumed: if sees_news && (took_in || gives_up.puts_aside) {
+                [items, dropped].concat()
+            } else {
+                Vec::new()
             },
-            asked: match (part, inputs) {
-                // Tried again when it is due again.
-                (HeartbeatPart::Alone(mark), _) if gives_up.puts_aside => vec![mark],
-                (HeartbeatPart::News, _) if is_silenced => Vec::new(),
-                (part, Some(inputs)) if took_in => self.asked_items(&part, &conversation, inputs).await?,
-                _ => Vec::new(),
-            },
+            alone: part.mark().filter(|_| took_in || is_led).map(|mark| (mark.to_owned(), end.trust.is_foreign())),
+            asked,
             timer: None,
         })
     }
 
-    /// What the owner is told of a run: its report; with what it failed of, that the heartbeat pauses, and how many messages it gives up on.
+    /// What the owner is told of a run; `trust` is the label of its report.
     async fn deliveries_of(
         &self,
         key: &str,
-        report: Option<(String, Trust)>,
-        (pauses, unread, detail): (bool, Option<Unread>, &str),
+        notices: Notices<'_>,
+        trust: Trust,
     ) -> Result<Vec<NewDelivery>, AgentError> {
         let mut deliveries = Vec::new();
-        if let Some((text, trust)) = report {
-            deliveries.push(self.told(key, DeliveryOrigin::Heartbeat, text, trust).await?);
+        if let Some(report) = notices.report {
+            deliveries.push(self.told(key, DeliveryOrigin::Heartbeat, report.to_owned(), trust).await?);
         }
-        // A provider may have chosen the words of the detail.
-        if pauses {
-            let text = format!("The heartbeat pauses: {} ({detail}).", Why::Paused(Pause::Provider));
-            deliveries.push(self.told(&format!("{key}:pause"), DeliveryOrigin::Notice, text, Trust::Outside).await?);
-        }
-        if let Some(unread) = unread {
-            let text = match unread {
-                Unread::Item(item) => format!("The heartbeat could not look at \"{item}\": {detail}."),
-                Unread::Messages(0) => {
-                    format!("The heartbeat fails again and again, and has told you nothing: {detail}.")
-                }
-                Unread::Messages(1) => format!("The heartbeat could not look at 1 new message: {detail}. {IN_INBOX}"),
-                Unread::Messages(more) => {
-                    format!("The heartbeat could not look at {more} new messages: {detail}. {IN_INBOX}")
-                }
-            };
-            deliveries.push(self.told(&format!("{key}:unread"), DeliveryOrigin::Notice, text, Trust::Outside).await?);
+        // A provider may have chosen words of a notice.
+        for (name, text) in notices.texts() {
+            deliveries.push(self.told(&format!("{key}:{name}"), DeliveryOrigin::Notice, text, Trust::Outside).await?);
         }
         Ok(deliveries)
     }
@@ -199,14 +176,6 @@ impl HeartbeatJob {
         }
         let dropped = self.store.dropped_items().await?.into_iter();
         Ok(dropped.filter(|(_, source)| sources.contains(source)).map(|(id, _)| id).collect())
-    }
-
-    async fn told_of_dropped(&self, key: &str, count: usize) -> Result<Option<NewDelivery>, AgentError> {
-        if count == 0 {
-            return Ok(None);
-        }
-        let text = format!("{count} new messages were too many for the heartbeat to look at. {IN_INBOX}");
-        Ok(Some(self.told(&format!("{key}:dropped"), DeliveryOrigin::Notice, text, Trust::Owner).await?))
     }
 
     /// How a run ended, why, what it reports, and under which key. The same matter is told once a day.

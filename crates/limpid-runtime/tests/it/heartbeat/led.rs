@@ -67,8 +67,7 @@ async fn messages_that_were_too_many_are_told_of() {
     for _ in 0..2 {
         agent.jobs().run_heartbeat().await.unwrap();
     }
-    let too_many =
-        "3 new messages were too many for the heartbeat to look at. `limpid inbox list --all` has what came in.";
+    let too_many = "The heartbeat could not look at 3 new messages: too many came at once. `limpid inbox list --all` has what came in.";
     assert_eq!(told(&agent).await, [too_many]);
 }
 
