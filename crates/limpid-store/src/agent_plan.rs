@@ -18,12 +18,19 @@ pub trait AgentPlans: Send + Sync {
     /// The tasks of the newest plans by their numbers: of a conversation, or of all.
     async fn planned_tasks(&self, chat: Option<&ConversationId>) -> Result<Listed<PlannedTask>, StoreError>;
 
-    /// These tasks are to be started, once more where they were; the turn is the one that wants it. What led to that is a part of
+    /// These tasks are to be started, once more where they were; the turn is the one that wants it, and `base` the folder in which relative
+    /// paths begin there. What led to that is a part of
     /// their labels from then on.
     ///
     /// # Errors
     /// When the store cannot be written.
-    async fn want_planned(&self, ids: &[PlannedId], turn: &TurnId, led_by: Trust) -> Result<(), StoreError>;
+    async fn want_planned(
+        &self,
+        ids: &[PlannedId],
+        turn: &TurnId,
+        base: Option<&str>,
+        led_by: Trust,
+    ) -> Result<(), StoreError>;
 
     /// The newest try of a task gets no agent.
     ///
@@ -87,6 +94,8 @@ pub struct PlannedTask {
     pub tries: u32,
     /// The turn that wanted that last.
     pub wanted: Option<TurnId>,
+    /// The folder in which relative paths began there; absent: the workspace.
+    pub base: Option<String>,
     /// Why its newest try gets no agent.
     pub refusal: Option<String>,
     /// When it was planned, in milliseconds since 1970.

@@ -184,6 +184,7 @@ macro_rules! contract_suite {
                 facts_of_one_moment_all_stay
                 feedback_moves_hits_and_score
                 every_change_can_be_undone
+                a_strangers_key_is_adopted_only_by_the_owners_own_word
                 counts_of_words_follow_every_change
                 memories_are_listed_in_the_order_they_were_made
                 forgotten_memories_are_not_found

@@ -168,8 +168,11 @@ pub struct MemoryChange {
     /// The new content, and who wrote it.
     pub content: Option<(String, Trust)>,
     /// Whether the owner makes the memory their own, as it is with that content. Without that no label gets better. A stranger's
-    /// key is theirs only when the change names the memory by it; one that gives a number makes that the key.
+    /// key is theirs only when they named the memory by it; one that is named by its number, or by what a stranger's text led to, has
+    /// its number for a key.
     pub adopts: bool,
+    /// Whether a stranger's text may have led to how the memory is named.
+    pub led: bool,
     /// The new category.
     pub category: Option<Category>,
     /// How the agent came to know it.

@@ -65,6 +65,8 @@ pub struct NewTask {
     pub missed: MissedPolicy,
     /// The conversation that it was made in and that its output goes to; absent: that of the heartbeat.
     pub conversation: Option<ConversationId>,
+    /// The folder in which relative paths began where it was made; absent: the workspace.
+    pub base: Option<String>,
     /// Who wrote the least trusted text that it was made from.
     pub trust: Trust,
 }

@@ -97,6 +97,7 @@ async fn set_up(owner: &SqliteStore, due: Timestamp) -> Result<(), StoreError> {
         trigger,
         zone: "UTC".to_owned(),
         missed: MissedPolicy::RunOnce,
+        base: None,
         conversation: None,
         trust: Trust::Owner,
     };

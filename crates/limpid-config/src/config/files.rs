@@ -38,6 +38,11 @@ impl FilesConfig {
         others.map(|folder| (own_name(folder), folder))
     }
 
+    /// The folder where relative paths begin, as a text to be kept; none where that is the workspace.
+    pub fn base_text(&self) -> Option<String> {
+        self.base.as_ref().map(|base| base.display().to_string())
+    }
+
     /// What a folder is called outside of questions; none of one within a folder that isn't the owner's, as that for what strangers
     /// wrote, `outside`.
     pub fn name_of(&self, folder: &Path, outside: &Path) -> Option<String> {

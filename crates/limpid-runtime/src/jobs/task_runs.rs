@@ -13,7 +13,7 @@ use limpid_config::{Config, Live, Redactor};
 use limpid_context::ContextDeps;
 use limpid_conversation::Conversations;
 use limpid_core::task::{Due, RunOutcome, Standing, TaskKind, TaskStatus};
-use limpid_core::{ConversationId, Labelled, TaskId, Trust};
+use limpid_core::{ConversationId, Labelled, Sentence, TaskId, Trust};
 use limpid_model::chain::Pause;
 use limpid_services::deliveries::Deliveries;
 use limpid_services::directory::Directory;
@@ -121,6 +121,10 @@ impl TaskJob {
         let did = match (due.runs, task.new.kind) {
             (false, _) => TaskResult::missed(),
             (true, TaskKind::Reminder) => TaskResult::said(task.new.prompt.clone(), task.new.trust),
+            // Its relative paths meant other files.
+            (true, _) if task.new.base != self.config.files.base_text() => TaskResult::failed(Sentence::from(
+                "it was planned in another folder, that of an editor's session, and is not carried out here; have it done there",
+            )),
             (true, TaskKind::Command) => command::run_command(self, task, &run).await?,
             (true, TaskKind::Agent) => prompt::run_agent(self, task, &run).await?,
         };

@@ -122,7 +122,7 @@ async fn a_task_that_was_planned_in_another_folder_changes_nothing_here() {
     let write =
         "[[reply]]\ncalls = [{ name = \"write_file\", arguments = { path = \"notes.md\", content = \"x\" } }]\n";
     for elsewhere in [true, false] {
-        let mut bench = Bench::new(&[plan, done, write, done].concat()).await;
+        let mut bench = Bench::new(&[plan, done, done, write, done].concat()).await;
         bench.config.agent.profile = "kai".to_owned();
         bench.write("workspace/notes.md", "mine\n");
         let here = bench.config.clone();
@@ -133,6 +133,8 @@ async fn a_task_that_was_planned_in_another_folder_changes_nothing_here() {
         crate::kit::say(&bench.agent(), "plan it").await;
         bench.config = here;
         let agent = bench.agent();
+        // What is said in that chat elsewhere says nothing of the task.
+        crate::kit::say(&agent, "hello").await;
         bench.clock.forward(2.hours());
         due(&agent).await;
         let notes = std::fs::read_to_string(bench.home.path().join("workspace/notes.md")).unwrap();

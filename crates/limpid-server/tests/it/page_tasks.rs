@@ -199,6 +199,7 @@ async fn a_stranger_s_task_is_behind_the_margin_and_in_no_button() {
         trigger: limpid_core::task::Trigger::Heartbeat,
         zone: "UTC".to_owned(),
         missed: limpid_core::task::MissedPolicy::Skip,
+        base: None,
         conversation: None,
         trust: Trust::Outside,
     };

@@ -159,7 +159,8 @@ impl Agents {
                     wanted.extend(more);
                     at += 1;
                 }
-                self.store().want_planned(&wanted, &by.turn, by.trust.of_strangers()).await.map_err(trouble)?;
+                let (base, led_by) = (self.base(), by.trust.of_strangers());
+                self.store().want_planned(&wanted, &by.turn, base.as_deref(), led_by).await.map_err(trouble)?;
             }
         }
         self.start_queued(&by.conversation).await.map_err(trouble)?;
@@ -173,7 +174,10 @@ impl Agents {
     pub async fn start_queued(&self, chat: &ConversationId) -> Result<(), AgentError> {
         loop {
             let planned = self.planned(Some(chat)).await?;
-            let Some(next) = planned.iter().find(|one| one.state == PlannedState::Queued) else { return Ok(()) };
+            // What was wanted in another folder waits for a process that works there.
+            let here = self.base();
+            let is_next = |one: &&Planned| one.state == PlannedState::Queued && one.task.base == here;
+            let Some(next) = planned.iter().find(is_next) else { return Ok(()) };
             let why = match self.agent_of_plan(&next.task, &planned).await {
                 Ok(new) => match self.ask_store(new).await? {
                     AcceptedAgent::Fresh(agent) => {

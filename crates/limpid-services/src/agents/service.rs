@@ -282,6 +282,11 @@ impl Agents {
         Ok(ended)
     }
 
+    /// The folder in which relative paths begin here; none: the workspace.
+    pub(super) fn base(&self) -> Option<String> {
+        self.0.parts.config.files.base_text()
+    }
+
     /// Whoever waits for the end of an agent, or listens, hears of it.
     async fn tell_of_end(&self, agent: &SubAgent, state: AgentState, ended: AgentEnded) {
         if ended == AgentEnded::Now {

@@ -32,6 +32,8 @@ pub struct WriteSource {
     conversation: Option<ConversationId>,
     /// Whether the owner makes their own what is written: by hand, or by a yes to this very call.
     adopts: bool,
+    /// Whether a stranger's text may have led to how a memory is named.
+    led: bool,
     /// When, in milliseconds since 1970.
     pub now_ms: i64,
 }
@@ -44,6 +46,7 @@ impl WriteSource {
             source: format!("turn:{}", context.turn),
             conversation: Some(context.conversation.clone()),
             adopts: false,
+            led: context.trust.is_foreign(),
             now_ms: context.now_ms(),
         }
     }
@@ -87,7 +90,14 @@ impl MemoryWriter {
     /// The owner, by hand, at this moment; `source` is where they said it.
     pub fn owner(&self, source: &str) -> WriteSource {
         let now_ms = self.host.now_ms();
-        WriteSource { trust: Trust::Owner, source: source.to_owned(), conversation: None, adopts: true, now_ms }
+        WriteSource {
+            trust: Trust::Owner,
+            source: source.to_owned(),
+            conversation: None,
+            adopts: true,
+            led: false,
+            now_ms,
+        }
     }
 
     /// The time, in milliseconds since 1970.
@@ -162,6 +172,7 @@ impl MemoryWriter {
         let change = MemoryChange {
             content: content.map(|content| (content, by.trust)),
             adopts: by.adopts,
+            led: by.led,
             category,
             author,
             source: Some(by.source.clone()),

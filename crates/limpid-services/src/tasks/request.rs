@@ -87,6 +87,7 @@ impl TaskRequest {
             zone: zone.to_owned(),
             missed: self.missed.unwrap_or_else(|| MissedPolicy::usual(self.kind)),
             conversation: self.conversation,
+            base: None,
             trust: requester.trust,
         })
     }

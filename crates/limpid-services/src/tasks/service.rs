@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use limpid_config::{Config, Live};
 use limpid_core::TaskId;
 use limpid_core::task::{Standing, TaskStatus};
-use limpid_store::{Listed, Store, StoreError, Task};
+use limpid_store::{Listed, NewTask, Store, StoreError, Task};
 
 use crate::error::AgentError;
 use crate::host::Host;
@@ -53,7 +53,7 @@ impl Tasks {
     /// # Errors
     /// When it says nothing, its time cannot be, or its conversation does not exist.
     pub(crate) async fn add_as(&self, requester: &Requester, request: TaskRequest) -> Result<Task, AgentError> {
-        let new = request.check(requester)?;
+        let new = NewTask { base: self.config.files.base_text(), ..request.check(requester)? };
         let standing = Standing::begin(&new.trigger, requester.now);
         let task = self.store.keep_task(new, standing, requester.now.as_millisecond()).await?;
         self.waker.wake();

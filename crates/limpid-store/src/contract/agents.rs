@@ -331,7 +331,7 @@ pub async fn the_newest_plans_are_kept_and_those_that_were_started(bench: &Bench
     };
     let first = plan(0).await;
     assert_eq!(first.len(), 16);
-    store.want_planned(&[first[0].id], &TurnId::new("t"), Trust::Owner).await.unwrap();
+    store.want_planned(&[first[0].id], &TurnId::new("t"), Some("/repo"), Trust::Owner).await.unwrap();
     for call in 1..=30 {
         assert_eq!(plan(call).await.len(), 16);
         let read = store.planned_tasks(Some(&chat)).await.unwrap().rows;

@@ -161,6 +161,7 @@ async fn beside(store: &dyn Store, held: &Lease, id: &str, word: &str) {
         trigger: Trigger::Once(at(50)),
         zone: "UTC".to_owned(),
         missed: MissedPolicy::RunIfWithin(jiff::SignedDuration::from_hours(12)),
+        base: None,
         conversation: Some(own),
         trust: Trust::Outside,
     };

@@ -143,6 +143,7 @@ pub async fn every_change_can_be_undone(bench: &Bench) {
         NewMemory { author: Author::Inferred, source: Some("turn t".to_owned()), ..memory(Some("k"), "first", 1) };
     let first = store.store_memory(new).await.unwrap().memory;
     let change = MemoryChange {
+        led: false,
         adopts: false,
         content: Some(("second".to_owned(), Trust::File)),
         category: Some(Category::Error),
@@ -178,6 +179,28 @@ pub async fn every_change_can_be_undone(bench: &Bench) {
     assert!(matches!(clash, Err(StoreError::Invalid(_))), "{clash:?}");
     let missing = store.undo_memory(MemoryEventId(99), 8).await;
     assert!(matches!(missing, Err(StoreError::NotFound { .. })), "{missing:?}");
+}
+
+/// A stranger's key becomes the owner's only when they named the memory by it themselves.
+// SEC-067
+pub async fn a_strangers_key_is_adopted_only_by_the_owners_own_word(bench: &Bench) {
+    let store = bench.store.as_ref();
+    for (key, led, is_kept) in [("a", false, true), ("b", true, false)] {
+        let theirs = NewMemory { trust: Trust::Outside, ..memory(Some(key), "hotel", 1) };
+        let id = store.store_memory(theirs).await.unwrap().memory.id;
+        let change = MemoryChange {
+            content: Some(("hotel is open".to_owned(), Trust::Owner)),
+            adopts: true,
+            led,
+            category: None,
+            author: Author::Inferred,
+            source: None,
+            now_ms: 2,
+        };
+        let adopted = store.update_memory(&key.into(), change).await.unwrap();
+        let kept = if is_kept { key.to_owned() } else { id.0.to_string() };
+        assert_eq!((adopted.key, adopted.trust), (kept, Trust::Owner), "{key}");
+    }
 }
 
 /// What the ranker knows of all memories is right after every change, for each owner alone.

@@ -147,6 +147,7 @@ fn new(prompt: &str) -> NewTask {
         trigger: Trigger::Once(at(50)),
         zone: "Europe/Berlin".to_owned(),
         missed: MissedPolicy::RunIfWithin(jiff::SignedDuration::from_hours(12)),
+        base: Some("/repo".to_owned()),
         conversation: Some(ConversationId::new("a")),
         trust: Trust::Outside,
     }

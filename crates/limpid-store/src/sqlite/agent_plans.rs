@@ -51,17 +51,23 @@ impl AgentPlans for SqliteStore {
         self.read(move |tx| select(tx, chat.as_deref(), None)).await
     }
 
-    async fn want_planned(&self, ids: &[PlannedId], turn: &TurnId, led_by: Trust) -> Result<(), StoreError> {
-        let (ids, turn) = (ids.to_vec(), turn.clone());
+    async fn want_planned(
+        &self,
+        ids: &[PlannedId],
+        turn: &TurnId,
+        base: Option<&str>,
+        led_by: Trust,
+    ) -> Result<(), StoreError> {
+        let (ids, turn, base) = (ids.to_vec(), turn.clone(), base.map(str::to_owned));
         self.write(move |tx| {
             let mut statement = tx.sql.prepare_cached(
-                "UPDATE planned_task SET tries = tries + 1, wanted = :turn, refusal = NULL,
+                "UPDATE planned_task SET tries = tries + 1, wanted = :turn, base = :base, refusal = NULL,
                         trust = iif(instr(:labels, :led_by) > instr(:labels, trust), :led_by, trust)
                  WHERE owner = :owner AND id = :id",
             )?;
             for id in &ids {
                 statement.execute(named_params! {
-                    ":owner": tx.owner, ":id": id.0, ":turn": turn.as_str(), ":labels": LABELS,
+                    ":owner": tx.owner, ":id": id.0, ":turn": turn.as_str(), ":base": base, ":labels": LABELS,
                     ":led_by": led_by.as_str(),
                 })?;
             }
@@ -156,6 +162,7 @@ fn planned_task(row: &Row<'_>) -> Read<PlannedTask> {
         needs: needs.into_iter().map(PlannedId).collect(),
         tries: get(row, "tries")?,
         wanted: get::<Option<String>>(row, "wanted")?.map(TurnId::new),
+        base: get(row, "base")?,
         refusal: get(row, "refusal")?,
         made_ms: get(row, "made_ms")?,
         agent,

@@ -34,12 +34,10 @@ impl Memories for SqliteStore {
             if let Some((content, trust)) = change.content.as_ref().filter(|_| change.adopts) {
                 let known = expect(tx, &which)?;
                 adopt(tx, &known, (content, *trust), change.source.as_deref(), change.now_ms)?;
-                // A stranger's key becomes the owner's only when they named the memory by it: by a number they have not seen it.
-                if let MemoryRef::Id(id) = which
-                    && known.trust.is_foreign()
-                    && !trust.is_foreign()
-                {
-                    own_key = Some(free_key(tx, id)?);
+                // A stranger's key becomes the owner's only when they named the memory by it themselves.
+                let is_named = matches!(which, MemoryRef::Key(_)) && !change.led;
+                if !is_named && known.trust.is_foreign() && !trust.is_foreign() {
+                    own_key = Some(free_key(tx, known.id)?);
                 }
             }
             change_memory(tx, &which, MemoryEventKind::Updated, said, change.now_ms, |memory| {

@@ -74,15 +74,16 @@ fn add(tx: &Tx<'_>, new: &NewTask, standing: &Standing, now_ms: i64) -> Outcome<
         .sql
         .prepare_cached(
             "INSERT INTO task (owner, key, description, prompt, kind, trigger, at_ms, period_ms, pattern, zone, missed,
-                               conversation, trust, status, next_ms, failures, made_ms, changed_ms)
+                               conversation, base, trust, status, next_ms, failures, made_ms, changed_ms)
              VALUES (:owner, :key, :description, :prompt, :kind, :trigger, :at, :period, :pattern, :zone, :missed,
-                     :conversation, :trust, :status, :next, :failures, :now, :now)",
+                     :conversation, :base, :trust, :status, :next, :failures, :now, :now)",
         )?
         .execute(named_params! {
             ":owner": tx.owner, ":key": new.key, ":description": new.description, ":prompt": new.prompt,
             ":kind": new.kind.as_str(), ":trigger": times.name, ":at": times.at_ms, ":period": times.period_ms,
             ":pattern": times.pattern, ":zone": new.zone, ":missed": new.missed.to_string(),
-            ":conversation": new.conversation.as_ref().map(ConversationId::as_str), ":trust": new.trust.as_str(),
+            ":conversation": new.conversation.as_ref().map(ConversationId::as_str), ":base": new.base,
+            ":trust": new.trust.as_str(),
             ":status": standing.status.as_str(), ":next": next_ms(standing), ":failures": standing.failures,
             ":now": now_ms,
         });
@@ -270,6 +271,7 @@ fn task(row: &Row<'_>) -> Read<Task> {
             zone: get(row, "zone")?,
             missed: parsed(row, "missed", MissedPolicy::parse)?,
             conversation: get::<Option<String>>(row, "conversation")?.map(ConversationId::new),
+            base: get(row, "base")?,
             trust: word(row, "trust")?,
         },
         standing: Standing {

@@ -1,6 +1,5 @@
 //! A task that a model carries out: a turn of its own on the path `task`.
 
-use limpid_context::{Folders, PrefixCache};
 use limpid_conversation::BackgroundRun;
 use limpid_core::{Labelled, Sentence};
 use limpid_services::error::AgentError;
@@ -22,13 +21,6 @@ pub(super) async fn run_agent(job: &TaskJob, task: &Task, run: &TaskRun) -> Resu
         Some(conversation) => job.store.conversation(conversation).await?,
         None => None,
     };
-    // Relative paths of the task meant files of that folder.
-    let folders = made_in.as_ref().and_then(|made_in| PrefixCache::of(made_in).folders);
-    if folders.is_some_and(|folders| folders != Folders::of(&job.config.files)) {
-        return Ok(TaskResult::failed(Sentence::from(
-            "it was planned in another folder, that of an editor's session, and is not carried out here; have it done there",
-        )));
-    }
     let audience = match &made_in {
         Some(conversation) => conversation.audience,
         None => job.directory.audience_of_reports().await?,

@@ -39,6 +39,7 @@ async fn filled() -> (Caller, Agent) {
         trigger: trigger.clone(),
         zone: "Europe/Berlin".to_owned(),
         missed: MissedPolicy::usual(TaskKind::Agent),
+        base: None,
         conversation: None,
         trust: Trust::Outside,
     };

@@ -34,6 +34,7 @@ fn task(what: &str, trigger: &Trigger) -> NewTask {
         trigger: trigger.clone(),
         zone: "Europe/Berlin".to_owned(),
         missed: MissedPolicy::usual(TaskKind::Agent),
+        base: None,
         conversation: None,
         trust: Trust::Outside,
     }

@@ -64,7 +64,7 @@ impl Tool for SetupEmail {
         Concerned::InArguments
     }
 
-    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { address: given, name, imap, smtp } = read_arguments(arguments)?;
         let bare = address(&given).map_err(trouble)?;
         let next = format!("the owner enters the password with `limpid inbox mail add {bare}`, never here");
@@ -87,6 +87,6 @@ impl Tool for SetupEmail {
             ..AccountSettings::default()
         };
         self.mail.files.write(&settings, None).map_err(trouble)?;
-        Ok(sentence!("{} is prepared; {}", echoed(bare), echoed(next)).into())
+        Ok(sentence!("{} is prepared; {}", context.words(bare), context.words(next)).into())
     }
 }

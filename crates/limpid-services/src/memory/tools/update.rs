@@ -67,6 +67,9 @@ impl Tool for MemoryUpdate {
         let which = id.memory();
         let corrected = self.writer.update(&which, Some(content), None, &WriteSource::approved_turn(context)).await;
         let memory = corrected.map_err(trouble)?;
-        Ok(Labelled::new(format!("updated [id:{}] {}", memory.id, memory.key).trim_end().to_owned(), memory.trust))
+        Ok(Labelled::new(
+            format!("updated [id:{}] {}", memory.id, memory.key).trim_end().to_owned(),
+            memory.trust.join(context.trust),
+        ))
     }
 }
