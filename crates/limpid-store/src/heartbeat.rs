@@ -123,8 +123,8 @@ pub struct HeartbeatEnd {
     pub consumed: Vec<ItemId>,
     /// Marks of the standing items that it asked.
     pub asked: Vec<String>,
-    /// The mark of an item that it looked at alone, and whether it is to be from now on.
-    pub alone: Option<(String, bool)>,
+    /// Marks of items, and whether each is to be looked at alone from now on.
+    pub alone: Vec<(String, bool)>,
     /// The name of its timer and when it is due next.
     pub timer: Option<(String, i64)>,
 }

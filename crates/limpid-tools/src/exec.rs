@@ -105,6 +105,10 @@ impl Tool for Exec {
         self.parsed(arguments).map(drop)
     }
 
+    fn path_field(&self) -> &'static str {
+        "working_dir"
+    }
+
     fn paths(&self, arguments: &Value) -> Vec<PathArgument> {
         let folder = arguments.get("working_dir").and_then(Value::as_str).unwrap_or(".");
         vec![PathArgument { path: self.programs.grants.judged(folder), write: true, adds: false }]

@@ -56,6 +56,11 @@ pub trait Tool: Send + Sync {
     /// after a crash.
     fn is_repeatable(&self) -> bool;
 
+    /// The argument that names a file or a folder, by which rules know it.
+    fn path_field(&self) -> &'static str {
+        "path"
+    }
+
     /// The files and folders that a call would touch, as the arguments name them.
     fn paths(&self, _arguments: &Value) -> Vec<PathArgument> {
         Vec::new()

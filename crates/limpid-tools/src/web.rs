@@ -144,7 +144,9 @@ impl Web {
                 }
                 reach = &self.everybodys;
             }
-            if ask.bans.forbid(&Destination::host(&host_of(next.as_str()).unwrap_or_default())) {
+            let host = Destination::host(&host_of(next.as_str()).unwrap_or_default());
+            let address = address_of(next.as_str()).unwrap_or_default();
+            if ask.bans.forbid(&host) || ask.bans.forbid_address(&address, address_of) {
                 return Err(sentence!("it leads to {}, which the owner's rules forbid", Labelled::outside(next)));
             }
             url = next;

@@ -98,7 +98,7 @@ impl ArgumentPattern {
         match (self, argument) {
             (Self::Text(any), Argument::Text(_)) if any == "*" => true,
             (Self::Text(wanted), Argument::Text(text)) => {
-                wanted == text || unnamed == Unnamed::MayBe && is_like(text, wanted)
+                wanted == text || unnamed == Unnamed::MayBe && is_like_any(text, wanted)
             }
             (Self::List(wanted), Argument::List(items)) => match wanted.split_last() {
                 Some((Self::Text(rest), first)) if rest == "**" => first.len() <= items.len() && all(first, items),
@@ -112,6 +112,11 @@ impl ArgumentPattern {
             _ => false,
         }
     }
+}
+
+/// The same, where a rule's capitals say nothing: a call is compared in small letters, too.
+fn is_like_any(text: &str, pattern: &str) -> bool {
+    pattern.contains('*') && (is_like(text, pattern) || is_like(text, &pattern.to_lowercase()))
 }
 
 /// Whether a text is a pattern's, in which each `*` stands for any letters.

@@ -56,26 +56,43 @@ impl Rule {
     }
 }
 
-/// Destinations that the owner's rules hold a call back from, wherever it is led on its way.
+/// Destinations and addresses that the owner's rules hold a call back from, wherever it is led on its way.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Bans(Vec<String>);
+pub struct Bans {
+    destinations: Vec<String>,
+    addresses: Vec<String>,
+}
 
 impl Bans {
     /// Whether it must not go there.
     pub fn forbid(&self, destination: &Destination) -> bool {
-        self.0.iter().any(|banned| destination.has_any_of(banned))
+        self.destinations.iter().any(|banned| destination.has_any_of(banned))
+    }
+
+    /// Whether it must not fetch this address; `normal` gives an address in the form in which both are compared.
+    pub fn forbid_address(&self, address: &str, normal: impl Fn(&str) -> Option<String>) -> bool {
+        let is_banned = |banned: &String| {
+            let banned = normal(banned).unwrap_or_else(|| banned.clone());
+            ArgumentPattern::Text(banned).concerns(&Argument::Text(address.to_owned()))
+        };
+        self.addresses.iter().any(is_banned)
     }
 }
 
 impl OwnerRules {
-    /// Where a call must not be led: the destinations of rules that would forbid it there, or ask about it.
+    /// Where a call must not be led: the destinations and the addresses of rules that would forbid it there, or ask about it.
     pub fn bans(&self, tool: &ToolFacts<'_>, arguments: &Argument) -> Bans {
         let concerns = |rule: &&Rule| {
             let arguments = rule.arguments.as_ref().is_none_or(|pattern| pattern.concerns(arguments));
             arguments && rule.tool.holds_back(tool)
         };
-        let rules = self.deny.iter().chain(&self.ask).filter(concerns);
-        Bans(rules.filter_map(|rule| rule.destination.clone()).collect())
+        let all = || self.deny.iter().chain(&self.ask);
+        let texts = all().filter(|rule| rule.tool.holds_back(tool)).filter_map(|rule| rule.arguments.as_ref());
+        let addresses = texts.flat_map(ArgumentPattern::texts).filter(|(field, _)| field == "url");
+        Bans {
+            destinations: all().filter(concerns).filter_map(|rule| rule.destination.clone()).collect(),
+            addresses: addresses.map(|(_, address)| address).collect(),
+        }
     }
 }
 

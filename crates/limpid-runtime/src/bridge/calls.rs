@@ -84,9 +84,9 @@ impl Bridge {
     async fn tools_of_agents(&self) -> Result<Vec<String>, AgentError> {
         let lent = tools_of(&self.lent().await?);
         let own = self.agent.context().tools.all().iter();
-        let of_agents = own.filter(|tool| OF_AGENTS.contains(&tool.group()) || tool.name() == FIND_TOOLS);
+        let of_agents = own.filter(|tool| OF_AGENTS.contains(&tool.group())).map(|tool| tool.name().to_owned());
         let lent = lent.iter().map(|tool| tool.name().to_owned());
-        Ok(lent.chain(of_agents.map(|tool| tool.name().to_owned())).collect())
+        Ok(lent.chain(of_agents).chain([FIND_TOOLS.to_owned()]).collect())
     }
 
     async fn run(&self, made: Made, permit: Permit) -> Result<LentAnswer, AgentError> {

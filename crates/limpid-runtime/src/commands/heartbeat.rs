@@ -1,6 +1,7 @@
 //! `/heartbeat`.
 
 use async_trait::async_trait;
+use limpid_core::Trust;
 use limpid_prompt::boundary::for_readers;
 use limpid_services::error::AgentError;
 use limpid_services::heartbeat::HeartbeatChange;
@@ -38,21 +39,15 @@ impl SlashCommand for Heartbeat {
             "run" => {
                 return Ok(context.says(match agent.jobs().run_heartbeat().await? {
                     HeartbeatResult::Waits(why) => format!("The heartbeat was not run: {why}."),
-                    HeartbeatResult::Ran(run) => {
-                        run.report.unwrap_or_else(|| format!("The heartbeat ran: {}.", run.outcome))
-                    }
+                    HeartbeatResult::Ran(run) => match run.report {
+                        Some(report) => after_whom(&report, run.trust),
+                        None => format!("The heartbeat ran: {}.", run.outcome),
+                    },
                 }));
             }
             "read" => {
                 let reports = agent.deliveries().read_reports().await?;
-                let text = |delivery: Delivery| {
-                    let (text, trust) = (delivery.new.text, delivery.new.trust);
-                    let text = for_readers(&text);
-                    match trust.is_foreign() {
-                        true => format!("After a stranger's text:\n\n{}", quoted(&text)),
-                        false => text.into_owned(),
-                    }
-                };
+                let text = |delivery: Delivery| after_whom(&for_readers(&delivery.new.text), delivery.new.trust);
                 let texts: Vec<String> = reports.into_iter().map(text).collect();
                 let nothing = texts.is_empty();
                 return Ok(context.says(if nothing { "Nothing is unread.".to_owned() } else { texts.join("\n\n") }));
@@ -75,7 +70,11 @@ impl SlashCommand for Heartbeat {
     }
 }
 
-/// Each line of a text as a quotation, so that none looks like another message.
-fn quoted(text: &str) -> String {
-    text.lines().map(|line| format!("> {line}")).collect::<Vec<_>>().join("\n")
+/// A report; one that a stranger's text led to is quoted line by line, so that none looks like another message.
+fn after_whom(text: &str, trust: Trust) -> String {
+    if !trust.is_foreign() {
+        return text.to_owned();
+    }
+    let lines = text.lines().map(|line| format!("> {line}")).collect::<Vec<_>>().join("\n");
+    format!("After a stranger's text:\n\n{lines}")
 }

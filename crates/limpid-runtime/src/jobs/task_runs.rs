@@ -13,7 +13,7 @@ use limpid_config::{Config, Live, Redactor};
 use limpid_context::ContextDeps;
 use limpid_conversation::Conversations;
 use limpid_core::task::{Due, RunOutcome, Standing, TaskKind, TaskStatus};
-use limpid_core::{ConversationId, Labelled, Sentence, TaskId, Trust};
+use limpid_core::{ConversationId, Labelled, TaskId, Trust};
 use limpid_model::chain::Pause;
 use limpid_services::deliveries::Deliveries;
 use limpid_services::directory::Directory;
@@ -48,6 +48,10 @@ pub(crate) struct TaskJob {
     context: ContextDeps,
     conversations: Conversations,
 }
+
+/// What the owner is told of a task that is due in another folder than it was planned in.
+const ELSEWHERE: &str =
+    "This was planned in an editor's session, where paths mean other files, so it was not carried out:";
 
 impl TaskJob {
     pub(crate) fn new(deps: &JobDeps) -> Self {
@@ -121,10 +125,10 @@ impl TaskJob {
         let did = match (due.runs, task.new.kind) {
             (false, _) => TaskResult::missed(),
             (true, TaskKind::Reminder) => TaskResult::said(task.new.prompt.clone(), task.new.trust),
-            // Its relative paths meant other files.
-            (true, _) if task.new.base != self.config.files.base_text() => TaskResult::failed(Sentence::from(
-                "it was planned in another folder, that of an editor's session, and is not carried out here; have it done there",
-            )),
+            // Its relative paths meant other files, so its owner is told of it.
+            (true, _) if task.new.base != self.config.files.base_text() => {
+                TaskResult::said(format!("{ELSEWHERE}\n\n{}", task.new.prompt), task.new.trust)
+            }
             (true, TaskKind::Command) => command::run_command(self, task, &run).await?,
             (true, TaskKind::Agent) => prompt::run_agent(self, task, &run).await?,
         };

@@ -23,6 +23,8 @@ pub enum HeartbeatPart {
     Missed,
     /// What came in, and what else Limpid itself finds worth a look.
     News,
+    /// Nothing: whether the provider answers at all.
+    Probe,
 }
 
 impl HeartbeatPart {
@@ -33,6 +35,7 @@ impl HeartbeatPart {
             Self::Alone(mark) => Cow::Owned(format!("{ALONE}{mark}")),
             Self::Missed => Cow::Borrowed("missed"),
             Self::News => Cow::Borrowed("news"),
+            Self::Probe => Cow::Borrowed("probe"),
         }
     }
 
@@ -40,7 +43,7 @@ impl HeartbeatPart {
     pub fn mark(&self) -> Option<&str> {
         match self {
             Self::Alone(mark) => Some(mark),
-            Self::Standing | Self::Missed | Self::News => None,
+            Self::Standing | Self::Missed | Self::News | Self::Probe => None,
         }
     }
 
@@ -48,7 +51,9 @@ impl HeartbeatPart {
     pub fn parse(name: &str) -> Option<Self> {
         match name.strip_prefix(ALONE) {
             Some(mark) => Some(Self::Alone(mark.to_owned())),
-            None => [Self::Standing, Self::Missed, Self::News].into_iter().find(|part| part.name() == name),
+            None => {
+                [Self::Standing, Self::Missed, Self::News, Self::Probe].into_iter().find(|part| part.name() == name)
+            }
         }
     }
 
@@ -77,6 +82,10 @@ impl HeartbeatPart {
             Self::Missed => {
                 keep_items(inputs, |_| false);
                 keep_unread(inputs, false);
+            }
+            Self::Probe => {
+                keep_items(inputs, |_| false);
+                inputs.heartbeat.quiet = None;
             }
         }
         if *self != Self::News {

@@ -232,7 +232,7 @@ impl MemoryWriter {
         Ok(known)
     }
 
-    /// Nor do they keep what looks like it: a word of the owner's that means a memory by its key means one alone.
+    /// Refuses a key that looks like one of the owner's: a word of theirs has to mean one memory.
     async fn guard_look_alike(&self, key: &str) -> Result<(), AgentError> {
         let plain = plain_key(key);
         let is_alike =

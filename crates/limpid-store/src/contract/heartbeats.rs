@@ -33,7 +33,7 @@ pub async fn the_end_of_a_run_is_one_and_comes_once(bench: &Bench) {
         consumed: vec![items[0].id],
         timer: Some(("heartbeat".to_owned(), 77)),
         asked: vec!["m".to_owned()],
-        alone: Some(("m".to_owned(), true)),
+        alone: vec![("m".to_owned(), true)],
     };
     assert!(store.end_heartbeat(end.clone()).await.unwrap());
     let after = store.heartbeat().await.unwrap();
@@ -53,7 +53,7 @@ pub async fn the_end_of_a_run_is_one_and_comes_once(bench: &Bench) {
     let again = HeartbeatEnd { consumed: vec![items[1].id], quiet_mark: None, ..end };
     assert!(!store.end_heartbeat(again).await.unwrap());
     assert_eq!((store.heartbeat().await.unwrap(), waiting(store).await), (expected, vec![items[1].id]));
-    let clean = HeartbeatEnd { alone: Some(("m".to_owned(), false)), ..quiet_end("later", &conversation_id("h")) };
+    let clean = HeartbeatEnd { alone: vec![("m".to_owned(), false)], ..quiet_end("later", &conversation_id("h")) };
     assert!(store.end_heartbeat(clean).await.unwrap());
     assert!(store.heartbeat_alone().await.unwrap().is_empty());
     assert!(bench.other.heartbeat_runs(9).await.unwrap().rows.is_empty(), "it is its owner's");
@@ -69,7 +69,7 @@ pub(super) fn quiet_end(key: &str, conversation: &ConversationId) -> HeartbeatEn
         deliveries: Vec::new(),
         consumed: Vec::new(),
         asked: Vec::new(),
-        alone: None,
+        alone: Vec::new(),
         timer: None,
     }
 }
@@ -86,7 +86,7 @@ pub async fn idle_looks_are_counted_and_not_logged(bench: &Bench) {
         deliveries: Vec::new(),
         consumed: Vec::new(),
         asked: Vec::new(),
-        alone: None,
+        alone: Vec::new(),
         timer: None,
     };
     assert!(store.end_heartbeat(end("quiet", HeartbeatOutcome::Quiet, 1)).await.unwrap());
@@ -120,7 +120,7 @@ pub async fn transcripts_go_with_the_log(bench: &Bench) {
         deliveries: Vec::new(),
         consumed: Vec::new(),
         asked: Vec::new(),
-        alone: None,
+        alone: Vec::new(),
         timer: None,
     };
     let outcomes = [("quiet", HeartbeatOutcome::Quiet), ("told", HeartbeatOutcome::Told)];
@@ -185,7 +185,7 @@ pub async fn an_end_that_cannot_be_told_is_none(bench: &Bench) {
         consumed: vec![items[0].id],
         timer: Some(("heartbeat".to_owned(), 77)),
         asked: vec!["m".to_owned()],
-        alone: Some(("m".to_owned(), true)),
+        alone: vec![("m".to_owned(), true)],
     };
     assert!(store.end_heartbeat(end).await.is_err());
     let after = store.heartbeat().await.unwrap();
@@ -245,7 +245,7 @@ pub async fn reports_are_found_among_many_runs(bench: &Bench) {
             deliveries: Vec::new(),
             consumed: Vec::new(),
             asked: Vec::new(),
-            alone: None,
+            alone: Vec::new(),
             timer: None,
         };
         store.end_heartbeat(end).await.unwrap();

@@ -198,6 +198,13 @@ fn finish(tx: &Tx<'_>, end: &HeartbeatEnd) -> Outcome<bool> {
     let HeartbeatEnd { run, state, .. } = end;
     ensure(tx)?;
     if !log(tx, run)? {
+        // It has ended before, so it is not under way.
+        tx.sql
+            .prepare_cached(
+                "UPDATE heartbeat SET run_key = NULL, run_part = '', run_holder = NULL, run_by_hand = NULL, run_ms = NULL
+                 WHERE owner = ? AND run_key = ?",
+            )?
+            .execute((tx.owner, &run.key))?;
         return Ok(false);
     }
     tx.sql
@@ -222,7 +229,7 @@ fn finish(tx: &Tx<'_>, end: &HeartbeatEnd) -> Outcome<bool> {
             )?
             .execute((tx.owner, mark, run.began_ms))?;
     }
-    if let Some((mark, is_alone)) = &end.alone {
+    for (mark, is_alone) in &end.alone {
         let sql = if *is_alone {
             "INSERT INTO heartbeat_alone (owner, mark) VALUES (?, ?) ON CONFLICT DO NOTHING"
         } else {

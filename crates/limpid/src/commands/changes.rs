@@ -64,12 +64,16 @@ fn with_detail(what: String, detail: &str) -> String {
     if detail.is_empty() { what } else { format!("{what} ({detail})") }
 }
 
-/// A message behind what it comes from. Its further lines stand behind a margin, so that none looks like a message of its own.
-fn delivered(origin: &str, text: &str) -> String {
-    match text.split_once('\n') {
-        None => format!("[{origin}] {text}"),
-        Some((first, rest)) => format!("[{origin}] {first}\n{}", behind_margin(rest)),
+/// Letters of a message that stand on one row of every screen, behind what it comes from.
+const ROW: usize = 40;
+
+/// A message behind what it comes from. One that takes more than a row stands behind a margin, so that nothing in it looks like a
+/// message of its own.
+pub(super) fn delivered(origin: &str, text: &str) -> String {
+    if text.contains('\n') || text.chars().count() > ROW {
+        return format!("[{origin}]\n{}", behind_margin(text));
     }
+    format!("[{origin}] {text}")
 }
 
 /// The text without codes that a terminal would follow: nobody may have looked at it before.

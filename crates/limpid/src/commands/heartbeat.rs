@@ -87,6 +87,9 @@ async fn beat(agent: &Agent, json: bool) -> Result<(), Failure> {
         output::json("run", &run_json(&run))?;
     } else {
         match (&run.report, run.outcome) {
+            (Some(report), _) if run.trust.is_foreign() => {
+                output::line(&format!("After a stranger's text:\n{}", behind_margin(report)))?;
+            }
             (Some(report), _) => output::line(report)?,
             (None, HeartbeatOutcome::Quiet) => output::line("Nothing to report.")?,
             (None, HeartbeatOutcome::Unchanged) => output::line(&format!("No model was asked: {}.", run.detail))?,
@@ -96,7 +99,7 @@ async fn beat(agent: &Agent, json: bool) -> Result<(), Failure> {
                 )?;
             }
             (None, HeartbeatOutcome::Divided) => output::line(
-                "One line had it read what a stranger wrote. From the next run on each line is looked at by itself.",
+                "One item read a stranger's text, so each is to be looked at alone. The run stopped before that.",
             )?,
             (None, HeartbeatOutcome::Cancelled) => output::line("The run was stopped before it ended.")?,
             // The error is told below.

@@ -5,6 +5,7 @@ use limpid_prompt::boundary::for_readers;
 use limpid_runtime::Agent;
 use limpid_store::Delivery;
 
+use super::changes::delivered;
 use crate::failure::Failure;
 use crate::output;
 
@@ -36,15 +37,15 @@ pub(super) async fn tell(
 /// The newest messages of a conversation that were delivered, as they stand in it.
 async fn tell_whole(agent: &Agent, here: &ConversationId, count: usize) -> Result<(), Failure> {
     let rows = agent.store().messages(here, None).await?.rows;
-    let delivered: Vec<_> = rows
+    let reached: Vec<_> = rows
         .windows(2)
         .filter_map(|pair| {
             let origin = limpid_store::DeliveryOrigin::of_marker(&pair[0].message.text)?;
             (pair[0].turn == pair[1].turn).then_some((origin, &pair[1].message.text))
         })
         .collect();
-    for (origin, text) in &delivered[delivered.len().saturating_sub(count)..] {
-        output::tell(&format!("[{origin}] {}", for_readers(text)));
+    for (origin, text) in &reached[reached.len().saturating_sub(count)..] {
+        output::tell(&delivered(origin.as_str(), &for_readers(text)));
     }
     Ok(())
 }

@@ -3,23 +3,23 @@
 use limpid_conversation::RunReport;
 use limpid_core::FailureClass;
 use limpid_services::error::AgentError;
-use limpid_services::heartbeat::HeartbeatPart;
 use limpid_store::{HeartbeatOutcome, HeartbeatRun, RunningHeartbeat, Store};
 
-/// Runs, the newest, among which those that failed before are looked for.
-const LOOKED_AT: u32 = 200;
+/// Runs, the newest, among which those of the same part are looked for.
+pub(super) const LOOKED_AT: u32 = 200;
+
+/// Runs that may fail before what they look at is put aside, where it is known that the provider answers.
+const TRIES_WHEN_ANSWERED: usize = 2;
 
 /// What becomes of what a run that failed was to look at.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct GivesUp {
     /// Whether it is put aside: messages for good, an item until it is due again.
     pub(super) puts_aside: bool,
-    /// Whether the owner is told.
-    pub(super) is_told: bool,
+    /// Under which key the owner is told, if they are: that of the first such failure where nothing is put aside for good, so that they
+    /// are told once.
+    pub(super) told_as: Option<String>,
 }
-
-/// Runs that may fail before what they look at is put aside, where it is known that the provider answers.
-const PROVEN: usize = 2;
 
 /// The newest runs, the newest first.
 pub(super) struct FailureLog(Vec<HeartbeatRun>);
@@ -32,29 +32,47 @@ impl FailureLog {
 
     /// Whether a failure is the one after which what was to be looked at is left to the owner; where nothing can be put
     /// aside they are told once.
-    pub(super) fn gives_up(&self, part: &HeartbeatPart, class: FailureClass, proof: bool, items: usize) -> GivesUp {
-        let (by_text, proven) = self.failed_before(part);
+    pub(super) fn gives_up(
+        &self,
+        running: &RunningHeartbeat,
+        class: FailureClass,
+        proof: bool,
+        items: usize,
+    ) -> GivesUp {
+        let row = self.row(running);
+        let (by_text, proven, first) = (self.by_text(&row), self.proven(&row), row.last());
         let (before, tries) = match tries(class) {
             // The provider answers what holds nothing of this.
-            Some(tries) if proof => (by_text, tries.min(PROVEN)),
+            Some(tries) if proof => (by_text, tries.min(TRIES_WHEN_ANSWERED)),
             Some(tries) => (by_text, tries),
-            None if proof || proven > 0 => (proven, PROVEN),
+            None if proof || proven > 0 => (proven, TRIES_WHEN_ANSWERED),
             None => return GivesUp::default(),
         };
         let failed = before + 1;
-        let is_told = if items == 0 { failed == tries.max(2) } else { failed >= tries };
-        GivesUp { puts_aside: failed >= tries, is_told }
+        let told_as = match items {
+            0 if failed < tries.max(2) => None,
+            0 => Some(first.map_or_else(|| running.key.clone(), |first| first.key.clone())),
+            _ => (failed >= tries).then(|| running.key.clone()),
+        };
+        GivesUp { puts_aside: failed >= tries, told_as }
     }
 
-    /// How many of the newest runs that saw the same part failed, one after another, for what may be the text that was sent; and how
-    /// many of these beside another part that was answered. Those that failed for something else, such as no network, neither count nor
-    /// end the row.
-    fn failed_before(&self, part: &HeartbeatPart) -> (usize, usize) {
-        let same = self.0.iter().filter(|run| HeartbeatPart::parse(&run.part).is_none_or(|of_run| of_run == *part));
-        let failed: Vec<_> = same.take_while(|run| run.outcome == HeartbeatOutcome::Failed).collect();
-        let proven = failed.iter().filter(|run| self.answered(run)).count();
+    /// The newest runs that saw the same part, as far back as all of them failed.
+    fn row(&self, running: &RunningHeartbeat) -> Vec<&HeartbeatRun> {
+        let same = self.0.iter().filter(|run| run.part.is_empty() || run.part == running.part);
+        same.take_while(|run| run.outcome == HeartbeatOutcome::Failed).collect()
+    }
+
+    /// How many of these failed for what may be the text that was sent. Those that failed for something else, such as no network, neither
+    /// count nor end the row.
+    fn by_text(&self, row: &[&HeartbeatRun]) -> usize {
         let may_be_texts = |run: &HeartbeatRun| class_of(run).is_some_and(|class| tries(class).is_some());
-        (failed.iter().filter(|run| may_be_texts(run) || self.answered(run)).count(), proven)
+        row.iter().filter(|run| may_be_texts(run) || self.answered(run)).count()
+    }
+
+    /// How many of these failed beside another part that was answered.
+    fn proven(&self, row: &[&HeartbeatRun]) -> usize {
+        row.iter().filter(|run| self.answered(run)).count()
     }
 
     /// Whether the provider answered what holds nothing of what a run that failed was to look at: in another part of the same run, or

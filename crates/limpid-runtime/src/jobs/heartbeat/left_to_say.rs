@@ -1,4 +1,4 @@
-//! What runs said beside their silence: said again of the same, it is meant.
+//! What runs said beside their silence.
 
 use limpid_services::heartbeat::HeartbeatPart;
 

@@ -11,8 +11,8 @@ const IN_INBOX: &str = "`limpid inbox list --all` has what came in.";
 pub(super) struct Notices<'a> {
     /// What it reports.
     pub(super) report: Option<&'a str>,
-    /// What it gives up on.
-    pub(super) unread: Option<Unread>,
+    /// What it gives up on, and the key of what is told of it.
+    pub(super) unread: Option<(String, Unread)>,
     /// Whether the heartbeat pauses.
     pub(super) pauses: bool,
     /// Messages that were too many to wait for it.
@@ -39,19 +39,24 @@ impl Unread {
 }
 
 impl Notices<'_> {
-    /// What is told besides the report, each under a name that no other has.
-    pub(super) fn texts(&self) -> impl Iterator<Item = (&'static str, String)> {
+    /// What is told besides the report of a run of this key, each under a key of its own.
+    pub(super) fn texts(&self, key: &str) -> impl Iterator<Item = (String, String)> {
         let detail = self.detail;
         let pause = self.pauses.then(|| format!("The heartbeat pauses: {} ({detail}).", Why::Paused(Pause::Provider)));
-        let unread = self.unread.as_ref().map(|unread| match unread {
-            Unread::Item(item) => format!("The heartbeat could not look at \"{item}\": {detail}."),
-            Unread::Messages(0) => format!("The heartbeat fails again and again, and has told you nothing: {detail}."),
-            Unread::Messages(count) => not_looked_at(*count, detail),
+        let unread = self.unread.as_ref().map(|(key, unread)| {
+            let text = match unread {
+                Unread::Item(item) => format!("The heartbeat could not look at \"{item}\": {detail}."),
+                Unread::Messages(0) => {
+                    format!("The heartbeat fails again and again, and has told you nothing: {detail}.")
+                }
+                Unread::Messages(count) => not_looked_at(*count, detail),
+            };
+            (format!("{key}:unread"), text)
         });
         let dropped = (self.dropped > 0).then(|| not_looked_at(self.dropped, "too many came at once"));
-        [("pause", pause), ("unread", unread), ("dropped", dropped)]
-            .into_iter()
-            .filter_map(|(name, text)| Some((name, text?)))
+        let named = [("pause", pause), ("dropped", dropped)];
+        let named = named.into_iter().filter_map(|(name, text)| Some((format!("{key}:{name}"), text?)));
+        named.chain(unread).collect::<Vec<_>>().into_iter()
     }
 }
 

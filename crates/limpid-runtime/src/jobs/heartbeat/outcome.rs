@@ -41,6 +41,11 @@ enum Meaning {
 }
 
 impl Meaning {
+    /// What it means when each item is to be looked at alone: one that was stopped stays that.
+    fn divided(self) -> Self {
+        if matches!(self, Self::Cancelled) { self } else { Self::Divided }
+    }
+
     /// What it means when the same items left something to say before: then it was meant.
     fn said_again(self, again: bool) -> Self {
         match self {
@@ -75,8 +80,7 @@ impl HeartbeatJob {
         end: RunReport,
         is_last: bool,
     ) -> Result<HeartbeatEnd, AgentError> {
-        let now_ms = self.host.now_ms();
-        let row = self.store.heartbeat().await?;
+        let (now_ms, row) = (self.host.now_ms(), self.store.heartbeat().await?);
         // What its prompts and tools have shown; what they left out stays new.
         let items = self.store.shown_items(&end.conversation).await?;
         let inputs = end.inputs.as_deref();
@@ -89,22 +93,22 @@ impl HeartbeatJob {
         let log = FailureLog::read(&*self.store).await?;
         let proof = log.provider_answers(running, &end, meaning.failure());
         let is_led = end.trust.is_foreign() && (proof || !meaning.is_of_provider());
-        if is_led && part == HeartbeatPart::Standing && inputs.is_none_or(sees_more_than_one) {
-            meaning = Meaning::Divided;
+        if part == HeartbeatPart::Standing && end.trust.is_foreign() && inputs.is_none_or(sees_more_than_one) {
+            meaning = meaning.divided();
         }
+        let sees_news = part == HeartbeatPart::News;
+        let new = if sees_news { items.len() } else { 0 };
         // What came in may be why, and would be why each time.
         let gives_up = match &meaning {
-            Meaning::Failed(class, _) if end.requests > 0 => log.gives_up(&part, *class, proof, items.len()),
+            Meaning::Failed(class, _) if end.requests > 0 => log.gives_up(running, *class, proof, new),
             _ => GivesUp::default(),
         };
         let (outcome, detail, report, report_key) = self.outcome_of(meaning, inputs, end.trust, now_ms).await?;
-        let sees_news = part == HeartbeatPart::News;
         // Where it is the text of one item that fails, or of what came in, the others go on as ever.
         let is_texts = is_led && matches!(part, HeartbeatPart::Alone(_)) || proof && sees_news;
-        // A run that only asks whether the provider answers says nothing when it does not.
-        let is_probe = part == HeartbeatPart::Missed && inputs.is_none_or(|inputs| inputs.heartbeat.quiet.is_none());
-        let is_over = is_last && !(is_probe && outcome == HeartbeatOutcome::Failed);
-        let state = state_after(&row.state, outcome, &end.outcome, (is_texts || is_probe, is_over), now_ms);
+        // What a run came to that only asks whether the provider answers is counted with the part before it.
+        let is_over = is_last && !(part == HeartbeatPart::Probe && outcome == HeartbeatOutcome::Failed);
+        let state = state_after(&row.state, outcome, &end.outcome, (is_texts, is_over), now_ms);
         let took_in = matches!(outcome, HeartbeatOutcome::Quiet | HeartbeatOutcome::Told | HeartbeatOutcome::Repeated);
         let saw_nothing = matches!(outcome, HeartbeatOutcome::Quiet | HeartbeatOutcome::Repeated);
         // A stranger may have had it say nothing, and that says nothing of what the owner wants to be told.
@@ -117,10 +121,11 @@ impl HeartbeatJob {
             _ => row.remainder_mark,
         };
         let pauses = state.paused != row.state.paused && outcome == HeartbeatOutcome::Failed;
+        let alone = looked_at_alone(&part, inputs, outcome, (took_in || is_led).then_some(end.trust));
         let dropped = if sees_news && took_in { self.dropped(&items).await? } else { Vec::new() };
         let notices = Notices {
             report: report.as_deref().filter(|_| outcome == HeartbeatOutcome::Told),
-            unread: gives_up.is_told.then(|| Unread::of(&part, inputs, items.len())),
+            unread: gives_up.told_as.map(|key| (key, Unread::of(&part, inputs, new))),
             pauses,
             dropped: dropped.len(),
             detail: &detail,
@@ -144,7 +149,7 @@ impl HeartbeatJob {
             } else {
                 Vec::new()
             },
-            alone: part.mark().filter(|_| took_in || is_led).map(|mark| (mark.to_owned(), end.trust.is_foreign())),
+            alone,
             asked,
             timer: None,
         })
@@ -162,8 +167,8 @@ impl HeartbeatJob {
             deliveries.push(self.told(key, DeliveryOrigin::Heartbeat, report.to_owned(), trust).await?);
         }
         // A provider may have chosen words of a notice.
-        for (name, text) in notices.texts() {
-            deliveries.push(self.told(&format!("{key}:{name}"), DeliveryOrigin::Notice, text, Trust::Outside).await?);
+        for (key, text) in notices.texts(key) {
+            deliveries.push(self.told(&key, DeliveryOrigin::Notice, text, Trust::Outside).await?);
         }
         Ok(deliveries)
     }
@@ -219,7 +224,8 @@ impl HeartbeatJob {
         let is_said = |item: &StandingItem| request.messages.iter().any(|message| item.is_in(&message.text));
         let items = match part {
             HeartbeatPart::News => additions(inputs).map(StandingItem::addition).collect(),
-            HeartbeatPart::Standing | HeartbeatPart::Alone(_) | HeartbeatPart::Missed => standing_items(inputs),
+            HeartbeatPart::Standing | HeartbeatPart::Alone(_) => standing_items(inputs),
+            HeartbeatPart::Missed | HeartbeatPart::Probe => Vec::new(),
         };
         Ok(items.into_iter().filter(is_said).map(|item| item.mark).collect())
     }
@@ -272,6 +278,23 @@ fn must_report(inputs: &Inputs) -> bool {
     additions(inputs).next().is_some() || inputs.heartbeat.quiet.is_some()
 }
 
+/// Which items are to be looked at alone from now on, and which are not any more; `trust` is the label of a run that says so of its item.
+fn looked_at_alone(
+    part: &HeartbeatPart,
+    inputs: Option<&Inputs>,
+    outcome: HeartbeatOutcome,
+    trust: Option<Trust>,
+) -> Vec<(String, bool)> {
+    match (part, trust, inputs) {
+        // Which of them led to it is not known yet.
+        (HeartbeatPart::Standing, _, Some(inputs)) if outcome == HeartbeatOutcome::Divided => {
+            standing_items(inputs).into_iter().map(|item| (item.mark, true)).collect()
+        }
+        (HeartbeatPart::Alone(mark), Some(trust), _) => vec![(mark.clone(), trust.is_foreign())],
+        _ => Vec::new(),
+    }
+}
+
 /// The row of a run that has ended, as far as its outcome says nothing.
 fn row_of(running: &RunningHeartbeat, end: &RunReport, now_ms: i64) -> HeartbeatRun {
     HeartbeatRun {
@@ -304,11 +327,11 @@ fn state_after(
     match (outcome, end) {
         // A run that was cut off is no failure.
         (HeartbeatOutcome::Cancelled, _) => State { attempted_ms: Some(now_ms), ..state },
+        // The last part says it, once for all of them.
+        _ if !is_last => state,
         (HeartbeatOutcome::Failed, Outcome::Failed { class, .. }) if !is_texts => state.failed(*class, now_ms),
         (HeartbeatOutcome::Failed, _) if !is_texts => state.failed(FailureClass::Garbage, now_ms),
-        // The part that follows goes by what was before all of them.
         (HeartbeatOutcome::Divided, _) => state,
-        _ if !is_last => state,
         _ => state.succeeded(now_ms),
     }
 }

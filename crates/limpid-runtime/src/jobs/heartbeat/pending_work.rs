@@ -17,6 +17,7 @@ use limpid_services::heartbeat::{
     DueItems, HeartbeatPart, PATH, StandingItem, has_new_items, has_unread, standing_items, standing_mark,
 };
 
+use crate::jobs::heartbeat::failures::LOOKED_AT;
 use crate::jobs::heartbeat::job::HeartbeatJob;
 
 /// How long the owner's own check may take.
@@ -106,7 +107,13 @@ pub(crate) async fn look(
     let (own, strangers): (Vec<_>, Vec<_>) = wanted.partition(|item| owners.contains(item));
     let others = items || has_unread(&gathered.inputs, true) || !strangers.is_empty();
     let runs = others || !own.is_empty();
-    let (alone, together) = own.into_iter().partition(|item| due.is_alone(item));
+    let (mut alone, together): (Vec<_>, Vec<_>) = own.into_iter().partition(|item| due.is_alone(item));
+    // Whatever one of them uses up of a day, each comes first on some day.
+    let log = job.store.heartbeat_runs(LOOKED_AT).await?.rows;
+    alone.sort_by_key(|item| {
+        let part = HeartbeatPart::Alone(item.mark.clone());
+        log.iter().find(|run| run.part == part.name()).map(|run| run.ended_ms)
+    });
     // What was missed in the quiet hours without a stranger is told beside the owner's items, when anything is told.
     let missed = runs && has_unread(&gathered.inputs, false);
     let news = News {

@@ -1,6 +1,6 @@
 //! One run of the heartbeat: whether it is due, whether a model is asked, and the run itself.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use limpid_config::process;
 use limpid_conversation::BackgroundRun;
@@ -171,8 +171,12 @@ impl HeartbeatJob {
         model: Option<String>,
     ) -> Result<HeartbeatResult, AgentError> {
         let mut all: Option<HeartbeatRun> = None;
-        let mut answered = false;
+        let (mut answered, mut begun) = (false, HashSet::new());
         while let Some(part) = parts.pop_front() {
+            // Two lines that say the same are one item.
+            if !begun.insert(part.name().into_owned()) {
+                continue;
+            }
             let may_go_on = match &all {
                 None => true,
                 Some(before) => before.outcome != HeartbeatOutcome::Cancelled && self.may_go_on(of).await?,
@@ -198,7 +202,7 @@ impl HeartbeatJob {
                 && !answered
                 && class_of(&run).is_some_and(|class| tries(class).is_none())
             {
-                parts.push_back(HeartbeatPart::Missed);
+                parts.push_back(HeartbeatPart::Probe);
             }
             all = Some(match all {
                 Some(before) => together(before, *run),
@@ -268,7 +272,7 @@ impl HeartbeatJob {
             deliveries: Vec::new(),
             consumed: Vec::new(),
             asked: Vec::new(),
-            alone: None,
+            alone: Vec::new(),
             timer: None,
         })
         .await

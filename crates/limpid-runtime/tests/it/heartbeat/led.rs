@@ -89,6 +89,44 @@ async fn a_strangers_memory_is_not_looked_up_where_nobody_reads_along() {
         now_ms: 0,
     };
     agent.store().store_memory(theirs).await.unwrap();
+    agent.memory().remember("backup", "The disk of the backup is new.", Category::General, "test").await.unwrap();
     agent.jobs().run_heartbeat().await.unwrap();
-    assert!(!newest(&agent).await.trust.is_foreign());
+    let found = bench.server.calls()[1].text();
+    assert!(found.contains("The disk of the backup is new.") && !found.contains("be quiet"), "{found}");
+}
+
+/// What a gateway cuts off at a page's words says nothing of the other lines, and no part is asked twice in a run.
+// SEC-093
+#[tokio::test]
+async fn a_page_that_is_cut_off_keeps_no_other_line_from_its_run() {
+    let read =
+        "[[reply]]\ncalls = [{ id = \"r\", name = \"read_file\", arguments = { path = \"outside/notes/news.md\" } }]\n";
+    let gone = "[[reply]]\nstatus = 402\nbody = '{\"error\":{\"message\":\"no quota\"}}'\n";
+    let bench = bench(&[read, gone, read, gone, REPORT].concat(), "").await;
+    bench.write(
+        "workspace/HEARTBEAT.md",
+        "- Read outside/notes/news.md\n- Tell me when the disk is full\n- Read outside/notes/news.md\n",
+    );
+    bench.write("outside/notes/news.md", "some words\n");
+    let agent = bench.agent();
+    agent.jobs().run_heartbeat().await.unwrap();
+    assert_eq!(outcomes(&agent).await, ["divided", "failed", "told"]);
+    let status = agent.jobs().heartbeat_status().await.unwrap();
+    assert_eq!((status.failures, status.running), (0, false));
+}
+
+/// Parts of one run that all fail are one failure: an outage does not pause the heartbeat at once.
+// KAI-135
+#[tokio::test]
+async fn an_outage_counts_once_for_all_parts_of_a_run() {
+    let away = "[[reply]]\nstatus = 401\nbody = '{\"error\":{\"message\":\"bad key\"}}'\n";
+    let bench = bench(&away.repeat(9), "[inbox]\nsms = true\n").await;
+    bench.write("workspace/HEARTBEAT.md", LIST);
+    let agent = bench.agent();
+    agent.store().insert_items(vec![sms("a", "Call me", &bench.clock)]).await.unwrap();
+    for count in 1..=2 {
+        agent.jobs().run_heartbeat().await.unwrap();
+        let status = agent.jobs().heartbeat_status().await.unwrap();
+        assert_eq!((status.failures, status.running), (count, false));
+    }
 }

@@ -10,7 +10,7 @@ use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use limpid_store::{InboxItem, ItemFilter, Store};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::inbox::tools::{fitting, group, item_id, line, list_room, moment};
 use crate::tools::{Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
@@ -131,7 +131,8 @@ impl Tool for Read {
     }
 
     fn canonical(&self, arguments: &Value) -> Value {
-        item_id(arguments["id"].as_str().unwrap_or_default()).map_or_else(|_| arguments.clone(), |id| id.0.into())
+        let id = item_id(arguments["id"].as_str().unwrap_or_default());
+        id.map_or_else(|_| arguments.clone(), |id| json!({ "id": format!("i{}", id.0) }))
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

@@ -56,13 +56,15 @@ impl CallFacts {
         bind(&resolver.workspace());
         paths.iter().for_each(|path| bind(&path.real.as_path().display().to_string()));
         tool.bound_to(arguments).iter().for_each(|text| bind(text));
-        let spelled = |path: String| Some(plain(&with_path(arguments, path)?));
+        let judged = tool.judged(arguments);
+        let spelled = |path: String| Some(plain(&with_path(&judged, tool.path_field(), path)?));
         Self {
             spellings: paths
                 .iter()
                 .flat_map(|path| resolver.spellings(path))
                 .filter_map(spelled)
                 .chain(resolver.ruled().iter().filter_map(|rule| as_ruled(tool, arguments, rule)))
+                .chain([plain(&tool.canonical(arguments))])
                 .collect(),
             also: tool.counts_as(arguments),
             effect: tool.effect(arguments),
@@ -74,7 +76,7 @@ impl CallFacts {
             folder: resolver.folder().display().to_string(),
             about: None,
             hash: hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect(),
-            arguments: plain(&tool.judged(arguments)),
+            arguments: plain(&judged),
             paths,
         }
     }
@@ -127,9 +129,11 @@ fn plain(value: &Value) -> Argument {
 }
 
 /// The same arguments with another path; none where they name none.
-fn with_path(arguments: &Value, path: String) -> Option<Value> {
+fn with_path(arguments: &Value, field: &str, path: String) -> Option<Value> {
     let mut spelled = arguments.clone();
-    *spelled.get_mut("path").filter(|path| path.is_string())? = Value::from(path);
+    // Where it is left out it is the workspace.
+    let is_there = spelled.get(field).map_or(field != "path", Value::is_string);
+    spelled.as_object_mut().filter(|_| is_there)?.insert(field.to_owned(), Value::from(path));
     Some(spelled)
 }
 

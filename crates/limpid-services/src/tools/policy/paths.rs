@@ -140,7 +140,7 @@ impl PathResolver {
             spellings.extend(below(&self.workspace).map(|way| way.display().to_string()));
             spellings.extend(below(&self.outside).map(|way| Path::new(OUTSIDE).join(way).display().to_string()));
         }
-        let ruled = self.ruled.iter().flatten().filter(|(field, _)| field == "path");
+        let ruled = self.ruled.iter().flatten().filter(|(field, _)| field == "path" || field == "working_dir");
         spellings.extend(ruled.flat_map(|(_, rule)| self.as_ruled(&said, path.real.as_path(), rule)));
         spellings.into_iter().collect()
     }
