@@ -119,8 +119,9 @@ mod tests {
         compacted: 900 → 300 tokens
         not compacted: no model
         not compacted, for the same reason as before
-        [reminder] Drink
-        tea[2J.
+        [reminder]
+        │ Drink
+        │ tea[2J.
         draft 1 (send_mail) is open
         ");
     }
