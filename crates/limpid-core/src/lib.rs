@@ -77,6 +77,7 @@ pub mod said;
 pub mod skill;
 pub mod snippet;
 pub mod spend;
+pub mod stars;
 pub mod state;
 pub mod task;
 pub mod tool;

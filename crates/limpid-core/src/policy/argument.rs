@@ -6,6 +6,8 @@
 
 use std::fmt;
 
+use crate::stars::fits;
+
 /// One argument, or all of them.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Argument {
@@ -98,7 +100,7 @@ impl ArgumentPattern {
         match (self, argument) {
             (Self::Text(any), Argument::Text(_)) if any == "*" => true,
             (Self::Text(wanted), Argument::Text(text)) => {
-                wanted == text || unnamed == Unnamed::MayBe && is_like_any(text, wanted)
+                wanted == text || unnamed == Unnamed::MayBe && is_like(text, wanted)
             }
             (Self::List(wanted), Argument::List(items)) => match wanted.split_last() {
                 Some((Self::Text(rest), first)) if rest == "**" => first.len() <= items.len() && all(first, items),
@@ -114,23 +116,9 @@ impl ArgumentPattern {
     }
 }
 
-/// The same, where a rule's capitals say nothing: a call is compared in small letters, too.
-fn is_like_any(text: &str, pattern: &str) -> bool {
-    pattern.contains('*') && (is_like(text, pattern) || is_like(text, &pattern.to_lowercase()))
-}
-
-/// Whether a text is a pattern's, in which each `*` stands for any letters.
+/// Whether a text is a pattern's with stars. Its capitals say nothing: a call is compared in small letters, too.
 fn is_like(text: &str, pattern: &str) -> bool {
-    let Some((first, rest)) = pattern.split_once('*') else { return text == pattern };
-    let Some(mut text) = text.strip_prefix(first) else { return false };
-    let mut parts: Vec<&str> = rest.split('*').collect();
-    let last = parts.pop().unwrap_or_default();
-    for part in parts {
-        // The first place leaves the most for what follows.
-        let Some(at) = text.find(part) else { return false };
-        text = &text[at + part.len()..];
-    }
-    text.ends_with(last)
+    pattern.contains('*') && (fits(pattern, text) || fits(&pattern.to_lowercase(), text))
 }
 
 /// What of fields that a pattern does not name.
