@@ -7,6 +7,9 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 use sha2::{Digest as _, Sha256};
 
+/// What the names begin with that folders have which aren't the owner's.
+pub(super) const NAMED: &str = "~/folders/";
+
 /// Bytes of a folder's hash that its name of ours shows.
 const NAME_BYTES: usize = 3;
 
@@ -82,7 +85,7 @@ impl FilesConfig {
 fn own_name(folder: &Path) -> String {
     let hash = Sha256::digest(folder.as_os_str().as_encoded_bytes());
     let digits: String = hash.iter().take(NAME_BYTES).map(|byte| format!("{byte:02x}")).collect();
-    format!("~/folders/{digits}")
+    format!("{NAMED}{digits}")
 }
 
 /// Folders by their whole path: nothing here knows where the owner's home folder is.

@@ -1,5 +1,6 @@
 //! `[policy]`: the owner's written rules on calls of tools.
 
+use super::files::NAMED;
 use limpid_core::policy::{ArgumentPattern, OwnerRules, Rule, ToolPattern};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -110,9 +111,21 @@ fn of_any_size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<RuleCon
 }
 
 fn arguments<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ArgumentPattern>, D::Error> {
-    let table = toml::Table::deserialize(deserializer)?;
-    Ok(Some(pattern(&toml::Value::Table(table))))
+    let pattern = pattern(&toml::Value::Table(toml::Table::deserialize(deserializer)?));
+    // Nothing here knows where the owner's home folder is, so such a rule would hold nothing.
+    let is_of_home = |(field, text): &&(String, String)| {
+        PATHS.contains(&field.as_str()) && text.starts_with('~') && !text.starts_with(NAMED)
+    };
+    match pattern.texts().iter().find(is_of_home) {
+        Some((_, path)) => {
+            Err(D::Error::custom(format!("`{path}` begins with `~`; write the whole path, from `/` on")))
+        }
+        None => Ok(Some(pattern)),
+    }
 }
+
+/// Arguments that name a file or a folder.
+const PATHS: [&str; 2] = ["path", "working_dir"];
 
 fn pattern(value: &toml::Value) -> ArgumentPattern {
     match value {
@@ -145,6 +158,20 @@ mod tests {
             ("ada@example.com", "ada@example.com"),
         ] {
             assert_eq!(read(written), held);
+        }
+    }
+
+    // SEC-071
+    #[test]
+    fn a_rule_that_could_hold_nothing_is_refused() {
+        let read = |path: &str| {
+            let text = format!("[policy]\ndeny = [{{ tool = \"read_file\", arguments = {{ path = {path:?} }} }}]\n");
+            Config::parse(&text, "limpid.toml").map(drop)
+        };
+        let refused = read("~/notes/diary.md").unwrap_err().to_string();
+        assert!(refused.contains("`~/notes/diary.md` begins with `~`; write the whole path"), "{refused}");
+        for path in ["/home/ada/notes/diary.md", "notes/~diary.md", "~/folders/3fa9c1/.env"] {
+            assert!(read(path).is_ok(), "{path}");
         }
     }
 
