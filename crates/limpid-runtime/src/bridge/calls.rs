@@ -44,16 +44,20 @@ impl Bridge {
         }
     }
 
-    /// Whether the owner's rules let a client have what a call of this tool would give it.
-    pub(super) async fn may_read(&self, name: &str, arguments: Value) -> Result<bool, AgentError> {
+    /// What judges calls of clients.
+    pub(super) async fn judge(&self) -> Result<TurnToolExecutor, AgentError> {
         let built = self.lent().await?;
-        let tools = self.agent.executor().for_turn(built.gathered.policy, None, std::iter::empty());
+        Ok(self.agent.executor().for_turn(built.gathered.policy, None, std::iter::empty()))
+    }
+
+    /// Whether the owner's rules let a client have what a call of this tool would give it.
+    pub(super) async fn may_read(&self, judge: &TurnToolExecutor, name: &str, arguments: Value) -> bool {
         let id = CallId::new(self.agent.context().host.new_id("call"));
         let call = ToolCall { id, name: name.to_owned(), arguments: arguments.to_string() };
         let timeout = self.agent.context().tools.time_limit(name, &self.agent.context().config.limits);
         let planned = PlannedCall { call, timeout, approved: None };
-        let decision = tools.decide(&planned, &CallContext::of(CLIENTS), self.agent.now_ms()).await;
-        Ok(matches!(decision, Decision::Run(_)))
+        let decision = judge.decide(&planned, &CallContext::of(CLIENTS), self.agent.now_ms()).await;
+        matches!(decision, Decision::Run(_))
     }
 
     async fn make(&self, name: &str, arguments: Map<String, Value>) -> Result<Result<Made, Sentence>, Refusal> {

@@ -52,9 +52,9 @@ async fn coordinator(bridge: &Bridge, profile: &str) -> Result<String, AgentErro
 /// The skills that are used, and that `load_skill` would give.
 async fn skills(bridge: &Bridge) -> Result<Vec<RegisteredPrompt>, AgentError> {
     let listed = bridge.agent.skills().list().await?.into_iter();
-    let mut skills = Vec::new();
+    let (mut skills, judge) = (Vec::new(), bridge.judge().await?);
     for skill in listed.filter(|skill| skill.status == SkillStatus::Ready).filter_map(|skill| skill.prompt) {
-        if bridge.may_read("load_skill", json!({ "name": skill.id() })).await? {
+        if bridge.may_read(&judge, "load_skill", json!({ "name": skill.id() })).await {
             skills.push(skill);
         }
     }

@@ -48,7 +48,8 @@ pub(super) async fn read(bridge: &Bridge, uri: &str) -> Result<(String, &'static
     let unknown = || Refusal::Unknown(format!("there is no resource `{uri}`"));
     // The same as `memory_query` gives, so what the owner says of that tool holds here.
     let is_of_memories = uri == MEMORIES || uri.starts_with(MEMORY);
-    if is_of_memories && !bridge.may_read("memory_query", json!({ "query": "*" })).await.map_err(trouble)? {
+    let judge = bridge.judge().await.map_err(trouble)?;
+    if is_of_memories && !bridge.may_read(&judge, "memory_query", json!({ "query": "*" })).await {
         return Err(Refusal::Unknown("the owner's rules do not let memories be read here".to_owned()));
     }
     let text = if uri == MEMORIES {
