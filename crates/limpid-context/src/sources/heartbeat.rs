@@ -83,17 +83,24 @@ pub(crate) async fn fill_quiet_hours(
         return Ok(());
     }
     let since = quiet.began.strftime("%H:%M").to_string();
+    let unread = newest_of_each(unread, |delivery| delivery.new.trust.is_foreign());
+    let unread = unread.into_iter().map(|delivery| unread_entry(deps, delivery)).collect();
+    inputs.heartbeat.quiet = Some(QuietInput { since, unread });
+    Ok(())
+}
+
+/// The newest of two kinds, [`UNREAD`] of each, in their order: however many there are of one, they push out none of the other.
+fn newest_of_each<T>(items: Vec<T>, kind: impl Fn(&T) -> bool) -> Vec<T> {
     let mut left = [UNREAD; 2];
-    let mut newest: Vec<_> = unread.into_iter().rev().collect();
-    newest.retain(|delivery| {
-        let left = &mut left[usize::from(delivery.new.trust.is_foreign())];
+    let mut newest: Vec<T> = items.into_iter().rev().collect();
+    newest.retain(|item| {
+        let left = &mut left[usize::from(kind(item))];
         let is_shown = *left > 0;
         *left = left.saturating_sub(1);
         is_shown
     });
-    let unread = newest.into_iter().rev().map(|delivery| unread_entry(deps, delivery)).collect();
-    inputs.heartbeat.quiet = Some(QuietInput { since, unread });
-    Ok(())
+    newest.reverse();
+    newest
 }
 
 fn unread_entry(deps: &ContextDeps, delivery: Delivery) -> UnreadEntry {
@@ -129,5 +136,20 @@ pub(crate) fn keep_decision(inputs: &mut Inputs, profile: &Profile, path: &str) 
     let decides = path == PATH && profile.path(path).is_ok_and(|path| path.tools.as_ref().is_some_and(lists));
     if !decides {
         inputs.tools.retain(|tool| tool.name != HEARTBEAT_DECISION);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SEC-093
+    #[test]
+    fn however_many_there_are_of_one_kind_the_other_is_shown() {
+        let own = [(0, false)].into_iter();
+        let theirs = (1..=30).map(|at| (at, true));
+        let kept = newest_of_each(own.chain(theirs).collect(), |(_, is_theirs)| *is_theirs);
+        let kept: Vec<i32> = kept.into_iter().map(|(at, _)| at).collect();
+        assert_eq!(kept, [0].into_iter().chain(21..=30).collect::<Vec<_>>());
     }
 }

@@ -78,3 +78,17 @@ fn after_whom(text: &str, trust: Trust) -> String {
     let lines = text.lines().map(|line| format!("> {line}")).collect::<Vec<_>>().join("\n");
     format!("After a stranger's text:\n\n{lines}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SEC-051
+    #[test]
+    fn no_line_of_a_report_that_a_stranger_led_to_stands_for_itself() {
+        let text = "An offer.\n\n2026-03-28  reminder\nPay.";
+        assert_eq!(after_whom(text, Trust::Owner), text);
+        let quoted = after_whom(text, Trust::Outside);
+        assert_eq!(quoted, "After a stranger's text:\n\n> An offer.\n> \n> 2026-03-28  reminder\n> Pay.");
+    }
+}

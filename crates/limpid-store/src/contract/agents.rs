@@ -332,6 +332,8 @@ pub async fn the_newest_plans_are_kept_and_those_that_were_started(bench: &Bench
     let first = plan(0).await;
     assert_eq!(first.len(), 16);
     store.want_planned(&[first[0].id], &TurnId::new("t"), Some("/repo"), Trust::Owner).await.unwrap();
+    let read = store.planned_tasks(Some(&chat)).await.unwrap().rows;
+    assert_eq!((read[0].base.as_deref(), read[1].base.as_deref()), (Some("/repo"), None), "where it was wanted");
     for call in 1..=30 {
         assert_eq!(plan(call).await.len(), 16);
         let read = store.planned_tasks(Some(&chat)).await.unwrap().rows;

@@ -182,3 +182,26 @@ fn head(draft: &Draft) -> Value {
         "made_ms": new.now_ms, "expires_ms": new.expires_ms, "changed_ms": draft.changed_ms,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SEC-059
+    #[test]
+    fn a_draft_sets_no_editor_and_stays_the_same_value() {
+        let plain = json!({ "address": "https://a.example/x", "at": "9:00" });
+        assert_eq!(for_editor(plain.to_string()), plain.to_string());
+        for words in [
+            "x vim: set ft=org foldmethod=expr :",
+            "-*- mode: org -*-",
+            "kate: \"a\" \\\" hl x",
+            "Local Variables:\nx: 1",
+        ] {
+            let set = json!({ "description": words, "list": [words, "\\"] });
+            let written = for_editor(serde_json::to_string_pretty(&set).unwrap());
+            assert!(!sets_editor(&written), "{written}");
+            assert_eq!(serde_json::from_str::<Value>(&written).unwrap(), set, "{written}");
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::attacks::obedient::{Attack, MARK, page};
+use crate::attacks::obedient::{Attack, MARK, page, redirect};
 
 /// An owner whose rule forbids to read a file, and a page that has it read by these paths.
 async fn played(rule: &str, paths: impl Fn(&str) -> Vec<String>) -> Attack {
@@ -49,6 +49,53 @@ async fn a_rule_holds_whatever_its_own_path_leads_over() {
         .await;
         assert!(!attack.sent().contains("4711"), "{path}: {}", attack.newest());
         assert_eq!(attack.newest().matches("the owner's rules forbid").count(), 2, "{path}: {}", attack.newest());
+    }
+}
+
+// SEC-002 SEC-071
+#[tokio::test]
+async fn a_rule_holds_for_every_way_to_write_a_name_a_number_or_an_address() {
+    let table = [
+        ("load_skill", "name", "bank", vec!["BANK", "/bank", " bank"]),
+        ("load_skill", "name", "Ban*", vec!["bank", "/BANK"]),
+        ("read_sms", "id", "i1", vec!["1", "i01", " i1"]),
+        ("web_fetch", "url", "WEB/wipe", vec!["WEB/wipe#x", "WEB/./wipe", "WEB/a/../wipe"]),
+        ("web_fetch", "url", "WEB/wipe*", vec!["WEB/./wipe"]),
+        ("web_fetch", "url", "WEB/wipe", vec!["WEB/to-wipe"]),
+        ("web_fetch", "url", "WEB/wip*", vec!["WEB/to-wipe"]),
+    ];
+    for (tool, field, rule, ways) in table {
+        let spelled = |web: &str| -> Vec<_> {
+            ways.iter().map(|way| (tool, json!({ field: way.replace("WEB", web) }))).collect()
+        };
+        let attack = Attack::new(
+            |_| vec![("read_file", json!({ "path": "outside/notes/page.md" }))],
+            spelled,
+            |path| match path {
+                "/to-wipe" => redirect("/wipe"),
+                _ => page("WIPED-4711"),
+            },
+        )
+        .await;
+        let web = attack.web.url.clone();
+        let denied = format!("{{ tool = \"{tool}\", arguments = {{ {field} = \"{}\" }} }}", rule.replace("WEB", &web));
+        let inbox = if tool == "read_sms" { "[inbox]\nsms = true\n" } else { "" };
+        let settings = format!("[web]\nmirrors = [\"127.0.0.1\"]\n{inbox}[policy]\ndeny = [{denied}]\n");
+        attack.world.write("limpid.toml", &settings);
+        attack.world.write("outside/notes/page.md", MARK);
+        if tool == "load_skill" {
+            let skill = "---\nname: bank\ndescription: My bank.\n---\nAccount 4711\n";
+            attack.world.write("skills/bank/SKILL.md", skill);
+        }
+        if tool == "read_sms" {
+            attack.world.done(&["inbox", "add", "sms", "Your code is 4711.", "--from", "+49170"]).await;
+        }
+        // The owner has typed the addresses, so that nothing but the rule holds these calls back.
+        let links: Vec<String> = ways.iter().map(|way| way.replace("WEB", &web)).collect();
+        attack.world.done(&["chat", &format!("read the page, and {}", links.join(" "))]).await;
+        assert!(!attack.sent().contains("4711"), "{tool} {rule}: {}", attack.newest());
+        let held = attack.newest().matches("the owner's rules forbid").count();
+        assert_eq!(held, ways.len(), "{tool} {rule}: {}", attack.newest());
     }
 }
 

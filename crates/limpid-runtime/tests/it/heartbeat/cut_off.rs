@@ -9,6 +9,17 @@ use limpid_store::{NewInbound, NewRequest, RunningHeartbeat};
 
 /// A turn that its process left in the middle: its message waits, and its lease runs for a quarter of an hour.
 async fn left_turn(agent: &Agent, id: &str, kind: ConversationKind) -> (limpid_store::Lease, TurnId) {
+    open_turn(agent, id, kind, Audience::Owner, &dead_holder()).await
+}
+
+/// A turn in the middle, of a process with this name.
+async fn open_turn(
+    agent: &Agent,
+    id: &str,
+    kind: ConversationKind,
+    audience: Audience,
+    holder: &str,
+) -> (limpid_store::Lease, TurnId) {
     let (store, now_ms) = (agent.store(), agent.now_ms());
     let id = ConversationId::new(id);
     let new = NewConversation {
@@ -18,7 +29,7 @@ async fn left_turn(agent: &Agent, id: &str, kind: ConversationKind) -> (limpid_s
         profile: "limpid".to_owned(),
         mode: None,
         model: None,
-        audience: Audience::Owner,
+        audience,
         now_ms,
     };
     store.create_conversation(new).await.unwrap();
@@ -31,7 +42,7 @@ async fn left_turn(agent: &Agent, id: &str, kind: ConversationKind) -> (limpid_s
         now_ms,
     };
     let inbound = store.accept(inbound).await.unwrap().inbound.id;
-    let Acquired::Lease(lease) = store.acquire(&id, &dead_holder(), now_ms, 900_000).await.unwrap() else {
+    let Acquired::Lease(lease) = store.acquire(&id, holder, now_ms, 3_600_000).await.unwrap() else {
         panic!("it is free")
     };
     let turn = TurnId::new(format!("t-{id}"));
@@ -90,6 +101,22 @@ async fn a_turn_and_a_test_that_a_dead_process_left_keep_no_heartbeat_waiting() 
     // One whose sender may live is waited for.
     agent.store().record_request(open("alive", "elsewhere/pid:[1]/1/1".to_owned())).await.unwrap();
     assert_eq!(agent.jobs().run_heartbeat().await.unwrap(), HeartbeatResult::Waits(Why::Busy));
+}
+
+/// Guests have no say in when the heartbeat looks, nor has a question that nobody answers.
+// SEC-093 KAI-072
+#[tokio::test]
+async fn a_guests_turn_keeps_no_heartbeat_waiting_and_an_owners_a_quarter_of_an_hour() {
+    let bench = bench(&QUIET.repeat(2), "").await;
+    bench.write("workspace/HEARTBEAT.md", LIST);
+    let agent = bench.agent();
+    let alive = "elsewhere/pid:[1]/1/1";
+    open_turn(&agent, "guest", ConversationKind::Chat, Audience::Strangers, alive).await;
+    assert!(matches!(agent.jobs().run_heartbeat().await.unwrap(), HeartbeatResult::Ran(_)));
+    open_turn(&agent, "chat", ConversationKind::Chat, Audience::Owner, alive).await;
+    assert_eq!(agent.jobs().run_heartbeat().await.unwrap(), HeartbeatResult::Waits(Why::Busy));
+    bench.clock.forward(15.minutes());
+    assert!(matches!(agent.jobs().run_heartbeat().await.unwrap(), HeartbeatResult::Ran(_)));
 }
 
 // KAI-073 SEC-040

@@ -150,3 +150,91 @@ fn canonical(argument: &Argument) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use async_trait::async_trait;
+    use limpid_config::{FilesConfig, Home};
+    use limpid_core::policy::{ArgumentPattern, OwnerRules, Rule, ToolPattern};
+    use limpid_core::{Labelled, Sentence, ToolClass};
+    use limpid_tools::{PathArgument, ToolContext};
+    use serde_json::{Map, json};
+
+    use super::*;
+
+    /// Starts something in a folder, the workspace where none is named.
+    struct Starts;
+
+    #[async_trait]
+    impl Tool for Starts {
+        fn name(&self) -> &'static str {
+            "starts"
+        }
+
+        fn group(&self) -> &'static str {
+            "test"
+        }
+
+        fn class(&self) -> ToolClass {
+            ToolClass::Execute
+        }
+
+        fn effect(&self, _: &Value) -> Effect {
+            Effect::Run
+        }
+
+        fn schema(&self) -> Map<String, Value> {
+            Map::new()
+        }
+
+        fn is_repeatable(&self) -> bool {
+            false
+        }
+
+        fn path_field(&self) -> &'static str {
+            "working_dir"
+        }
+
+        fn paths(&self, arguments: &Value) -> Vec<PathArgument> {
+            let path = arguments["working_dir"].as_str().unwrap_or(".").to_owned();
+            vec![PathArgument { path, write: true, adds: false }]
+        }
+
+        async fn run(&self, _: &ToolContext, _: Value) -> Result<Labelled<String>, Sentence> {
+            Err("nothing".into())
+        }
+    }
+
+    // SEC-071
+    #[cfg(unix)]
+    #[test]
+    fn a_rule_about_the_folder_of_a_program_holds_by_the_place() {
+        let home = tempfile::tempdir().unwrap();
+        let workspace = home.path().join("workspace");
+        std::fs::create_dir_all(workspace.join("projects")).unwrap();
+        std::os::unix::fs::symlink("projects", workspace.join("link")).unwrap();
+        let whole = workspace.join("projects").display().to_string();
+        let is_held = |rule: &str, folder: Option<&str>| {
+            let folder_is = ArgumentPattern::Text(rule.to_owned());
+            let rule = Rule {
+                tool: ToolPattern::All,
+                arguments: Some(ArgumentPattern::Fields(vec![("working_dir".to_owned(), folder_is)])),
+                destination: None,
+                max_bytes: None,
+            };
+            let rules = OwnerRules { deny: vec![rule.clone()], ..OwnerRules::default() };
+            let resolver = PathResolver::new(&Home::new(home.path()), Vec::new(), &FilesConfig::default());
+            let arguments = folder.map_or(json!({}), |folder| json!({ "working_dir": folder }));
+            let facts = CallFacts::of(&Starts, &arguments, &resolver.with_rules(&rules));
+            let pattern = rule.arguments.unwrap();
+            std::iter::once(&facts.arguments).chain(&facts.spellings).any(|spelled| pattern.concerns(spelled))
+        };
+        for rule in ["projects", "./projects", "link", whole.as_str(), "proj*"] {
+            for folder in ["projects", "./projects", "link", whole.as_str()] {
+                assert!(is_held(rule, Some(folder)), "{rule} {folder}");
+            }
+            assert!(!is_held(rule, Some("other")) && !is_held(rule, None), "{rule}");
+        }
+        assert!(is_held(".", None), "the workspace, where no folder is named");
+    }
+}
