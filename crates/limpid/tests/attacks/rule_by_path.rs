@@ -58,7 +58,9 @@ async fn a_rule_holds_for_every_way_to_write_a_name_a_number_or_an_address() {
     let table = [
         ("load_skill", "name", "bank", vec!["BANK", "/bank", " bank"]),
         ("load_skill", "name", "Ban*", vec!["bank", "/BANK"]),
+        ("load_skill", "name", "/Bank", vec!["bank"]),
         ("read_sms", "id", "i1", vec!["1", "i01", " i1"]),
+        ("read_sms", "id", "01", vec!["i1"]),
         ("web_fetch", "url", "WEB/wipe", vec!["WEB/wipe#x", "WEB/./wipe", "WEB/a/../wipe"]),
         ("web_fetch", "url", "WEB/wipe*", vec!["WEB/./wipe"]),
         ("web_fetch", "url", "WEB/wipe", vec!["WEB/to-wipe"]),

@@ -268,9 +268,14 @@ async fn an_agent_starts_where_a_draft_of_the_same_client_waits() {
 #[tokio::test]
 async fn an_agent_of_a_client_looks_at_nothing_that_is_not_lent() {
     let world = World::answering(|request| {
-        let calls = json!([{ "id": "s", "name": "read_sms", "arguments": { "id": "i1" } }]);
-        let is_first = !request.text().contains("read_sms");
-        let reply = if is_first { json!({ "calls": calls }) } else { json!({ "text": request.text() }) };
+        let call =
+            |name: &str, arguments: Value| json!({ "calls": [{ "id": name, "name": name, "arguments": arguments }] });
+        let results = request.json()["messages"].as_array().unwrap().iter().filter(|one| one["role"] == "tool").count();
+        let reply = match results {
+            0 => call("find_tools", json!({ "query": "read_sms" })),
+            1 => call("read_sms", json!({ "id": "i1" })),
+            _ => json!({ "text": request.text() }),
+        };
         serde_json::from_value(reply).unwrap()
     })
     .await;

@@ -111,6 +111,7 @@ async fn a_page_that_is_cut_off_keeps_no_other_line_from_its_run() {
     let agent = bench.agent();
     agent.jobs().run_heartbeat().await.unwrap();
     assert_eq!(outcomes(&agent).await, ["divided", "failed", "told"]);
+    assert_eq!(bench.server.calls().len(), 5, "two lines that say the same are one item");
     let status = agent.jobs().heartbeat_status().await.unwrap();
     assert_eq!((status.failures, status.running), (0, false));
 }
