@@ -12,10 +12,17 @@ use rustix::fs::OFlags;
 use super::command::Command;
 use super::confinement::{Confinement, Network, Place};
 use super::programs::Programs;
+use super::sandbox::SYSTEM;
 use super::stand_in::StandIn;
 use super::toolchains::Parts;
 use super::view::View;
 use crate::files::Root;
+
+/// The usual name of Limpid's home, in the owner's.
+const USUAL: &str = ".limpid";
+
+/// Folders of the system for what is none of it. Of these the first holds nothing else.
+const FREE: [&str; 3] = ["/opt", "/usr/local", "/usr/src"];
 
 /// The folders of programs, resolved when the first program runs and the same from then on.
 #[derive(Clone, Debug, Default)]
@@ -147,18 +154,30 @@ impl Programs {
             let mut around = write.iter().chain(&read);
             around.any(|place| path.starts_with(&place.path) && path != place.path)
         };
-        let unseen = folders.iter().filter(|folder| !seen(folder)).map(|folder| folder.place.path.clone());
-        let unseen = unseen.filter(|path| path.symlink_metadata().is_ok());
-        let home = self.home.canonicalize().ok();
-        // A grant of a folder above Limpid's own gives away no settings, keys or conversations.
-        let home_itself =
-            home.into_iter().filter(|home| inside(home) || write.iter().chain(&read).any(|place| place.path == *home));
-        let mut hidden: Vec<PathBuf> = home_itself.chain(unseen.filter(|path| inside(path))).collect();
-        // Of such a folder only what is given below is there, also where it lies in a granted one.
+        let unseen = folders.iter().filter(|folder| !seen(folder));
+        let unseen = unseen.filter(|folder| folder.place.path.symlink_metadata().is_ok());
         let toolchains =
-            folders.iter().filter(|folder| folder.kind == Kind::Toolchain).map(|folder| &folder.place.path);
-        hidden.extend(toolchains.filter(|path| inside(path)).cloned());
-        let parts = self.toolchain_parts();
+            || folders.iter().filter(|folder| folder.kind == Kind::Toolchain).map(|folder| &folder.place.path);
+        let in_toolchain = |path: &Path| toolchains().any(|folder| path.starts_with(folder) && path != folder);
+        // Programs among those of the system, or of a language, are everybody's.
+        let shown = |folder: &&Folder| {
+            let path = &folder.place.path;
+            inside(path) || folder.kind != Kind::Programs && (is_put_into_system(path) || in_toolchain(path))
+        };
+        let unseen = unseen.filter(shown).map(|folder| folder.place.path.clone());
+        // A grant of a folder above Limpid's own gives away no settings, keys or conversations; nor does the system or a language, in whose
+        // folder a home may lie.
+        let shows_home = |home: &PathBuf| {
+            let is_granted = || write.iter().chain(&read).any(|place| place.path == *home);
+            inside(home) || is_in_system(home) || in_toolchain(home) || is_granted()
+        };
+        let home_itself = self.homes().filter(shows_home);
+        let mut hidden: Vec<PathBuf> = home_itself.chain(unseen).collect();
+        // Of the folder of a language only what is given here is there, also where it lies in a granted one.
+        let mut parts = self.toolchain_parts();
+        let kept_out: Vec<&PathBuf> = hidden.iter().filter(|path| in_toolchain(path)).collect();
+        parts.places.retain(|place| !kept_out.iter().any(|folder| place.path.starts_with(folder)));
+        hidden.extend(toolchains().filter(|path| inside(path)).cloned());
         read.extend(parts.places);
         let own = folders
             .iter()
@@ -181,6 +200,14 @@ impl Programs {
             folder: command.folder.clone(),
             spares_disk,
         })
+    }
+
+    /// Limpid's home, and the owner's where it lies in a folder of the system, as that of a user who was made for one service may.
+    fn homes(&self) -> impl Iterator<Item = PathBuf> {
+        let home = self.home.canonicalize().ok();
+        let around = home.as_ref().filter(|home| home.file_name().is_some_and(|name| name == USUAL));
+        let around = around.and_then(|home| home.parent()).filter(|around| is_put_into_system(around));
+        around.map(Path::to_owned).into_iter().chain(home)
     }
 
     /// Gives a program an empty folder where `outside/` is.
@@ -281,6 +308,18 @@ impl Programs {
     }
 }
 
+/// Whether a path lies in a folder of the system, all of which every program sees.
+fn is_in_system(path: &Path) -> bool {
+    SYSTEM.iter().any(|folder| path.starts_with(folder) && path != Path::new(folder))
+}
+
+/// Whether a path lies there, and is not the system's own: where administrators put what they like, or of another owner than the system.
+fn is_put_into_system(path: &Path) -> bool {
+    let is_others = || path.symlink_metadata().is_ok_and(|about| about.uid() != 0);
+    let is_free = FREE.iter().any(|folder| path.starts_with(folder) && path != Path::new(folder));
+    path == Path::new(FREE[0]) || is_in_system(path) && (is_free || is_others())
+}
+
 impl Resolved {
     /// Says that a folder is not used, because a path with a link in it may lead elsewhere at any time.
     fn leave_out(&mut self, called: &str, root: &Root, link: &Path) {
@@ -318,5 +357,29 @@ impl Resolved {
             }),
             Err(error) => self.left_out.push(format!("`{called}` cannot be opened ({error}); programs do not get it.")),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SEC-058
+    #[test]
+    fn what_somebody_put_into_the_system_is_none_of_it() {
+        let table = [
+            ("/opt", true),
+            ("/opt/app/repo", true),
+            ("/usr/local/src/repo", true),
+            ("/usr/src/x", true),
+            ("/usr/local", false),
+            ("/usr/share", false),
+            ("/home", false),
+            ("/etc", false),
+        ];
+        for (path, expected) in table {
+            assert_eq!(is_put_into_system(Path::new(path)), expected, "{path}");
+        }
+        assert!(is_in_system(Path::new("/usr/share/app/.limpid")) && !is_in_system(Path::new("/optional/.limpid")));
     }
 }

@@ -57,6 +57,8 @@ const INIT: &str = "__sandbox-init";
 /// The exit code when the program could not be started.
 const NOT_STARTED: u8 = 126;
 
+pub(super) use root::SYSTEM;
+
 /// What the process that starts the program says when all restrictions hold.
 const READY: u8 = b'+';
 

@@ -41,7 +41,8 @@ enum Kind {
 impl<'a> Frozen<'a> {
     pub(super) fn open(confinement: &'a Confinement) -> io::Result<Self> {
         let copied = |(at, (path, copy)): (usize, &'a (PathBuf, PathBuf))| {
-            let kind = if at == 0 && !is_of_system(path) { Kind::Apart(at) } else { kind_of(confinement, path) };
+            let kind =
+                if at == 0 && !is_of_system(confinement, path) { Kind::Apart(at) } else { kind_of(confinement, path) };
             Ok(Copied { path, copy: regular_file::open(copy)?, kind })
         };
         confinement.frozen.iter().enumerate().map(copied).collect::<io::Result<_>>().map(Self)
@@ -88,7 +89,8 @@ impl<'a> Frozen<'a> {
 
 /// Where the copy of a program is in its root, when it runs from there. It is the first of the files.
 pub(super) fn copy_of_program(confinement: &Confinement, program: &Path) -> Option<PathBuf> {
-    let (path, _) = confinement.frozen.first().filter(|(path, _)| path == program && !is_of_system(path))?;
+    let (path, _) =
+        confinement.frozen.first().filter(|(path, _)| path == program && !is_of_system(confinement, path))?;
     Some(copy_of(path, 0))
 }
 
@@ -110,9 +112,12 @@ fn copy_of(path: &Path, at: usize) -> PathBuf {
     Path::new(COPIES).join(at.to_string()).join(path.file_name().unwrap_or_default())
 }
 
-/// Whether a file is one of the system's, which nobody but its administrator changes.
-fn is_of_system(path: &Path) -> bool {
-    SYSTEM.iter().any(|folder| path.starts_with(folder))
+/// Whether a file is one of the system's, which nobody but its administrator changes, and in none of the folders of its view.
+fn is_of_system(confinement: &Confinement, path: &Path) -> bool {
+    let is_in = |folder: &Path| path.starts_with(folder);
+    let mut places = confinement.read.iter().chain(&confinement.write).map(|place| place.path.as_path());
+    let mut hidden = confinement.hidden.iter().map(PathBuf::as_path);
+    SYSTEM.iter().any(|folder| is_in(folder.as_ref())) && !places.any(is_in) && !hidden.any(is_in)
 }
 
 /// The innermost place of the view that a path lies in decides.

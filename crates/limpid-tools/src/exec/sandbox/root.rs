@@ -23,7 +23,7 @@ use crate::exec::confinement::{Confinement, Place};
 const NEW: &str = "/tmp";
 
 /// Folders of the system. Where one is a link, it is one in the new root too.
-pub(super) const SYSTEM: [&str; 9] =
+pub(in crate::exec) const SYSTEM: [&str; 9] =
     ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix/store", "/etc"];
 
 /// The one file system that a program may fill, of a limited size.

@@ -115,7 +115,10 @@ fn start(words: &[OsString], confinement: &Confinement) -> Result<Started, Strin
     } else if !layers.signals {
         reasons.push("Landlock is older than version 6".to_owned());
     } else if let Some(hidden) = confinement.hidden.first() {
-        reasons.push(format!("without namespaces `{}` cannot be hidden within a granted folder", hidden.display()));
+        reasons.push(format!(
+            "without namespaces `{}` cannot be hidden within a folder that programs see",
+            hidden.display()
+        ));
     } else {
         let call = call(&confinement.scratch).map_err(|error| format!("no folder for the call: {error}"))?;
         match put_up(words, Some(call), confinement) {

@@ -148,6 +148,26 @@ async fn a_toolchain_within_a_granted_folder_shows_none_either_and_stays_as_it_i
     assert_eq!(told.matches("Read-only file system").count() + told.matches("ermission denied").count(), 2, "{told}");
 }
 
+/// A language may lie in a folder around the owner's, as `~/.local` or `~/go` do.
+// SEC-058
+#[tokio::test]
+async fn the_folder_of_a_language_shows_nothing_that_its_view_does_not_give() {
+    let mut bench = Bench::new();
+    fs::create_dir_all(bench.path("bin")).unwrap();
+    fs::write(bench.path("bin/tool"), "#!/bin/sh\necho tool\n").unwrap();
+    fs::set_permissions(bench.path("bin/tool"), fs::Permissions::from_mode(0o755)).unwrap();
+    // Where it is given in parts, too.
+    fs::write(bench.path("home/credentials.toml"), "token = \"SECRET\"\n").unwrap();
+    hand_over(bench.folder.path());
+    bench.programs.toolchains = vec![bench.folder.path().to_owned()];
+    let told = bench
+        .run("{}/bin/tool; cd {}; cat mine/own.md; cat \"the\"irs/letter.md mine/\"the\"irs/letter.md home/soul.md; ls home")
+        .await;
+    assert!(told.starts_with("tool\nmy own\n") && told.contains("\nskills\nworkspace\n"), "{told}");
+    assert!(!told.contains("Dear all") && !told.contains("the soul"), "{told}");
+    assert_eq!(told.matches("No such file").count(), 3, "{told}");
+}
+
 // SEC-058
 #[tokio::test]
 async fn a_call_that_names_a_low_place_or_has_the_network_gets_the_low_view() {
