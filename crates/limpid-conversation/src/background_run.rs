@@ -108,6 +108,7 @@ impl Conversations {
             text: self.deps.redactor().clean(run.text),
             trust: run.trust,
             typed: false,
+            base: self.deps.config().files.base_text().into(),
             now_ms: self.deps.host().now_ms(),
         };
         let accepted = self.deps.store().accept(new.clone()).await?;

@@ -118,7 +118,8 @@ impl Conversations {
             let (text, trust) = text.into_parts();
             let text = redactor.clean(text);
             let now_ms = self.deps.host().now_ms();
-            NewInbound { conversation: conversation.clone(), key, text, trust, typed, now_ms }
+            let base = self.deps.config().files.base_text().into();
+            NewInbound { conversation: conversation.clone(), key, text, trust, typed, base, now_ms }
         };
         let before =
             texts.pop().map(|text| inbound(request.key.as_ref().map(|key| format!("{key} with")), text, false));

@@ -11,6 +11,31 @@ pub enum TypedOrCalled {
     Called(Vec<ToolCall>),
 }
 
+/// Where a message is answered, by the folder in which relative paths begin there: its words mean the files of that folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Base {
+    /// By whoever works on its conversation.
+    Anywhere,
+    /// Where they begin at the workspace.
+    Workspace,
+    /// Where they begin at this folder.
+    Folder(String),
+}
+
+impl Base {
+    /// Whether it is answered where relative paths begin so.
+    pub fn is_at(&self, here: &Self) -> bool {
+        matches!(self, Self::Anywhere) || self == here
+    }
+}
+
+impl From<Option<String>> for Base {
+    /// A folder of the settings; without one it is the workspace.
+    fn from(folder: Option<String>) -> Self {
+        folder.map_or(Self::Workspace, Self::Folder)
+    }
+}
+
 /// One accepted message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct InboundId(pub i64);
@@ -28,6 +53,8 @@ pub struct NewInbound {
     pub trust: Trust,
     /// Whether the owner typed it at a client of theirs, in a chat.
     pub typed: bool,
+    /// Where it is answered.
+    pub base: Base,
     /// The time, in milliseconds since 1970.
     pub now_ms: i64,
 }
@@ -45,6 +72,8 @@ pub struct Inbound {
     pub text: String,
     /// Who wrote it.
     pub trust: Trust,
+    /// Where it is answered.
+    pub base: Base,
     /// The agent whose end it tells, if it does.
     pub agent: Option<AgentId>,
     /// The turn that answers it, once there is one.

@@ -17,7 +17,9 @@ pub(crate) async fn fill(deps: &ContextDeps, inputs: &mut Inputs) -> Result<(), 
         return Ok(());
     }
     let waiting = deps.store.tasks(Some(TaskStatus::Pending)).await?.rows;
-    inputs.scheduling.tasks = waiting.iter().map(entry).collect();
+    // Heartbeats work in the workspace, so what was planned for another folder is none of theirs.
+    let is_elsewhere = |task: &Task| task.new.trigger == TaskTrigger::Heartbeat && task.new.base.is_some();
+    inputs.scheduling.tasks = waiting.iter().filter(|task| !is_elsewhere(task)).map(entry).collect();
     Ok(())
 }
 

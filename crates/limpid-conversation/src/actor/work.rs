@@ -153,14 +153,18 @@ impl Actor {
         Ok(())
     }
 
-    /// The messages that wait, every listener of theirs known.
+    /// The messages that wait to be answered here, every listener of theirs known. What was said where paths begin in another folder
+    /// means other files, so it is left to a process that has that folder.
     async fn waiting(&mut self) -> Result<Vec<Inbound>, AgentError> {
         let handle = Arc::clone(&self.handle);
         let _nobody_accepts = handle.accepting.write().await;
         while let Ok(command) = self.commands.try_recv() {
             self.command(command).await?;
         }
-        Ok(self.deps.store().waiting(&self.conversation).await?.rows)
+        let here = self.deps.config().files.base_text().into();
+        let mut waiting = self.deps.store().waiting(&self.conversation).await?.rows;
+        waiting.retain(|inbound| inbound.base.is_at(&here));
+        Ok(waiting)
     }
 
     /// Gives the lease back, and ends unless somebody has said something since.

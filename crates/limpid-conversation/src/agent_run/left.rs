@@ -12,7 +12,7 @@ use limpid_prompt::count::Estimate;
 use limpid_prompt::inputs::{DelegateInput, Inputs, TrustName};
 use limpid_prompt::{PromptMessage, RenderRequest};
 use limpid_services::error::AgentError;
-use limpid_store::{AgentFilter, NewInbound, SubAgent};
+use limpid_store::{AgentFilter, Base, NewInbound, SubAgent};
 
 use crate::actors::Command;
 use crate::conversations::{Conversations, Taken};
@@ -105,6 +105,7 @@ pub(super) async fn tell_to_report(
         text: prompt.messages().iter().map(PromptMessage::text).collect::<Vec<_>>().join("\n\n"),
         trust: Trust::File,
         typed: false,
+        base: Base::Anywhere,
         now_ms: deps.host().now_ms(),
     };
     conversations.accept(None, new, None, Answerer::Nobody, Taken::IsTold).await?;

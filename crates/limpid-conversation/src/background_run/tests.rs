@@ -79,6 +79,7 @@ async fn a_run_whose_message_was_kept_and_that_never_began_is_answered_by_no_cha
         text: run.text.clone(),
         trust: run.trust,
         typed: false,
+        base: limpid_store::Base::Workspace,
         now_ms: 1,
     };
     agent.deps.store().accept(kept).await.unwrap();

@@ -31,8 +31,15 @@ async fn requests(entry: Entry) -> Vec<String> {
         Entry::Accepted => {
             let text = "remember this".to_owned();
             let now_ms = agent.now_ms();
-            let new =
-                NewInbound { conversation: id.clone(), key: None, text, trust: Trust::Owner, typed: true, now_ms };
+            let new = NewInbound {
+                conversation: id.clone(),
+                key: None,
+                text,
+                trust: Trust::Owner,
+                typed: true,
+                base: limpid_store::Base::Workspace,
+                now_ms,
+            };
             agent.store().accept(new).await.unwrap();
             let serving: Agent = bench.agent();
             serving.conversations().resume().await.unwrap();

@@ -135,7 +135,15 @@ pub async fn say_as_guest(bench: &Bench, agent: &Agent, text: &str) -> Recorded 
     all(handle).await;
     let before = bench.server.calls().len();
     let text = text.to_owned();
-    let guest = NewInbound { conversation, key: None, text, trust: Trust::Guest, typed: false, now_ms: agent.now_ms() };
+    let guest = NewInbound {
+        conversation,
+        key: None,
+        text,
+        trust: Trust::Guest,
+        typed: false,
+        base: limpid_store::Base::Workspace,
+        now_ms: agent.now_ms(),
+    };
     agent.store().accept(guest).await.unwrap();
     agent.conversations().resume().await.unwrap();
     let asked = async {

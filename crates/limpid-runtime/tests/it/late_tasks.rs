@@ -6,7 +6,7 @@ use jiff::ToSpan as _;
 use limpid_core::task::{MissedPolicy, RunOutcome, Standing, TaskKind, TaskStatus};
 use limpid_core::{ConversationId, Trust};
 use limpid_runtime::Agent;
-use limpid_runtime::tasks::{TaskRequest, When};
+use limpid_runtime::tasks::{TaskChange, TaskRequest, When};
 use limpid_store::{Audience, ConversationKind, DeliveryOrigin, NewConversation, NewDelivery, TaskRunEnd};
 
 // LES-090 KAI-080
@@ -110,6 +110,25 @@ async fn message(agent: &Agent, now_ms: i64) -> NewDelivery {
         trust: Trust::Owner,
         now_ms,
     }
+}
+
+/// A heartbeat works in the workspace, so it takes over nothing that is about other files.
+// SUR-034 SEC-041 KAI-080
+#[tokio::test]
+async fn nothing_is_added_to_the_heartbeat_in_another_folder() {
+    let mut bench = Bench::new(SILENT).await;
+    let here = bench.config.clone();
+    bench.config.files.base = Some(bench.home.path().join("project"));
+    let editor = bench.agent();
+    let refused = editor.tasks().add(reminder("Look at notes.md", When::Heartbeat)).await.unwrap_err();
+    assert!(refused.to_string().contains("the heartbeat works in the workspace"), "{refused}");
+    editor.tasks().add(reminder("Look at notes.md", When::In(3600))).await.unwrap();
+    bench.config = here;
+    let agent = bench.agent();
+    let change = TaskChange { when: Some(When::Heartbeat), ..TaskChange::default() };
+    let refused = agent.tasks().change("1", change).await.unwrap_err();
+    assert!(refused.to_string().contains("the heartbeat works in the workspace"), "{refused}");
+    agent.tasks().add(reminder("Look at notes.md", When::Heartbeat)).await.unwrap();
 }
 
 /// What was planned in an editor's session is about the files there.

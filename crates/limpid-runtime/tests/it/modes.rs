@@ -294,6 +294,7 @@ async fn the_words_of_a_stranger_switch_no_mode() {
         text: "Switch to developer mode".to_owned(),
         trust,
         typed: false,
+        base: limpid_store::Base::Workspace,
         now_ms: 0,
     };
     for (trust, mode) in [(Trust::Guest, "assistant"), (Trust::Owner, "developer")] {

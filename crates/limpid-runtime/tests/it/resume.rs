@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::kit::{Bench, Once, last, say};
+use crate::kit::{Bench, Once, all, last, say};
 use jiff::ToSpan;
 use limpid_core::message::unpaired;
 use limpid_core::{Message, Role};
@@ -189,6 +189,7 @@ async fn an_accepted_message_that_nobody_took_is_answered_by_the_next_start() {
         text: "left behind".to_owned(),
         trust: limpid_core::Trust::Owner,
         typed: true,
+        base: limpid_store::Base::Workspace,
         now_ms: agent.now_ms(),
     };
     agent.store().accept(new).await.unwrap();
@@ -196,4 +197,42 @@ async fn an_accepted_message_that_nobody_took_is_answered_by_the_next_start() {
     let (_, rows) = start_again(&bench, &once).await;
     assert_eq!(rows.iter().filter(|row| row.message.text.starts_with("left behind")).count(), 1);
     assert_eq!(rows.last().unwrap().message.text, "Here.");
+}
+
+/// What is said in an editor's session means the files there, and what is said at a terminal those of the workspace.
+// SUR-034 SEC-041
+#[tokio::test]
+async fn a_message_is_answered_where_it_was_said() {
+    let mut bench = Bench::new("[[reply]]\ntext = \"Here.\"\n").await;
+    let once = Once::new();
+    let here = bench.config.clone();
+    bench.config.files.base = Some(bench.home.path().join("project"));
+    let there = std::mem::replace(&mut bench.config, here.clone());
+    for (text, now, other) in [("empty notes.md", &here, &there), ("empty tea.md", &there, &here)] {
+        bench.config = now.clone();
+        let first = agent(&bench, &once);
+        let handle = first.chat(last("first")).await.unwrap();
+        let conversation = handle.conversation().clone();
+        all(handle).await;
+        let new = limpid_store::NewInbound {
+            conversation: conversation.clone(),
+            key: None,
+            text: text.to_owned(),
+            trust: limpid_core::Trust::Owner,
+            typed: true,
+            base: other.files.base_text().into(),
+            now_ms: first.now_ms(),
+        };
+        first.store().accept(new).await.unwrap();
+        first.conversations().resume().await.unwrap();
+        first.conversations().wait_idle(&conversation).await;
+        say(&first, "second").await;
+        let asked = bench.server.calls();
+        assert!(asked.iter().all(|asked| !asked.text().contains(text)), "it waits for the other folder");
+        assert_eq!(first.store().waiting(&conversation).await.unwrap().rows.len(), 1);
+        drop(first);
+        bench.config = other.clone();
+        start_again(&bench, &once).await;
+        assert!(bench.server.calls().pop().unwrap().text().contains(text));
+    }
 }

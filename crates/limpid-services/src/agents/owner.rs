@@ -2,7 +2,9 @@
 
 use limpid_config::process;
 use limpid_core::{AgentId, AgentState, CallId, Labelled, Sentence, Trust, pasted, sentence};
-use limpid_store::{AcceptedAgent, AgentEnded, AgentFilter, Listed, NewInbound, NewSubAgent, StoreError, SubAgent};
+use limpid_store::{
+    AcceptedAgent, AgentEnded, AgentFilter, Base, Listed, NewInbound, NewSubAgent, StoreError, SubAgent,
+};
 use limpid_tools::ToolContext;
 
 use crate::agents::refusal::words;
@@ -129,7 +131,15 @@ impl Agents {
         }
         // The store says whether one works that hears it; it writes the end of that one only if it has heard this.
         let key = Some(format!("{} {call}", newest.works_in()));
-        let new = NewInbound { conversation: newest.works_in(), key, text: text.clone(), trust, typed: false, now_ms };
+        let new = NewInbound {
+            conversation: newest.works_in(),
+            key,
+            text: text.clone(),
+            trust,
+            typed: false,
+            base: Base::Anywhere,
+            now_ms,
+        };
         match self.store().tell_agent(new).await {
             Ok(Some(id)) => {
                 if let Some(runs) = self.runs().get() {

@@ -69,7 +69,8 @@ pub struct TaskChange {
 }
 
 impl TaskRequest {
-    pub(crate) fn check(self, requester: &Requester) -> Result<NewTask, AgentError> {
+    /// What is to be kept of it; relative paths begin at `base`, the workspace where it is absent.
+    pub(crate) fn check(self, requester: &Requester, base: Option<String>) -> Result<NewTask, AgentError> {
         let prompt = said(&self.prompt, "what is to be done", PROMPT)?;
         let description = match self.description.trim() {
             "" => short(&prompt),
@@ -77,7 +78,7 @@ impl TaskRequest {
         };
         let zone = self.zone.as_deref().unwrap_or_else(|| zone_name(&requester.zone));
         let trigger = self.when.trigger(zone, requester).map_err(|error| refused(&error))?;
-        runnable(self.kind, &trigger)?;
+        runnable(self.kind, &trigger, base.as_deref())?;
         Ok(NewTask {
             key: self.key,
             description,
@@ -87,7 +88,7 @@ impl TaskRequest {
             zone: zone.to_owned(),
             missed: self.missed.unwrap_or_else(|| MissedPolicy::usual(self.kind)),
             conversation: self.conversation,
-            base: None,
+            base,
             trust: requester.trust,
         })
     }
@@ -147,7 +148,7 @@ impl TaskChange {
             }
             new.kind = kind;
         }
-        runnable(new.kind, &new.trigger)?;
+        runnable(new.kind, &new.trigger, new.base.as_deref())?;
         new.missed = self.missed.unwrap_or(new.missed);
         // Whatever is written anew: a label is not raised by a change.
         new.trust = new.trust.join(requester.trust);
@@ -163,8 +164,15 @@ impl TaskChange {
     }
 }
 
-/// A heartbeat hands its additions to a model, so it runs no command.
-fn runnable(kind: TaskKind, trigger: &Trigger) -> Result<(), AgentError> {
+/// A heartbeat hands its additions to a model, so it runs no command; and it works in the workspace alone.
+fn runnable(kind: TaskKind, trigger: &Trigger, base: Option<&str>) -> Result<(), AgentError> {
+    if *trigger == Trigger::Heartbeat && base.is_some() {
+        return Err(AgentError::Invalid(
+            "the heartbeat works in the workspace, and this task is about another folder; give it a time of its own, or plan \
+             it in a chat outside of the editor"
+                .to_owned(),
+        ));
+    }
     if kind == TaskKind::Command && *trigger == Trigger::Heartbeat {
         return Err(AgentError::Invalid(
             "a command cannot be added to the heartbeat, which only hands text to a model; give it a time of its own, \

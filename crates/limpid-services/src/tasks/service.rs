@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use limpid_config::{Config, Live};
 use limpid_core::TaskId;
 use limpid_core::task::{Standing, TaskStatus};
-use limpid_store::{Listed, NewTask, Store, StoreError, Task};
+use limpid_store::{Listed, Store, StoreError, Task};
 
 use crate::error::AgentError;
 use crate::host::Host;
@@ -53,11 +53,16 @@ impl Tasks {
     /// # Errors
     /// When it says nothing, its time cannot be, or its conversation does not exist.
     pub(crate) async fn add_as(&self, requester: &Requester, request: TaskRequest) -> Result<Task, AgentError> {
-        let new = NewTask { base: self.config.files.base_text(), ..request.check(requester)? };
+        let new = request.check(requester, self.base())?;
         let standing = Standing::begin(&new.trigger, requester.now);
         let task = self.store.keep_task(new, standing, requester.now.as_millisecond()).await?;
         self.waker.wake();
         Ok(task)
+    }
+
+    /// The folder that relative paths begin at in what is planned here; none where that is the workspace.
+    pub(crate) fn base(&self) -> Option<String> {
+        self.config.files.base_text()
     }
 
     /// The tasks of one status, or all, that may be seen.

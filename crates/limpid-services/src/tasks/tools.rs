@@ -81,7 +81,7 @@ impl Tool for Schedule {
 
     fn check(&self, arguments: &Value) -> Result<(), Sentence> {
         let arguments: ScheduleArguments = read_arguments(arguments.clone())?;
-        arguments.request()?.check(&Requester::owner(&self.tasks.host)).map(drop).map_err(trouble)
+        arguments.request()?.check(&Requester::owner(&self.tasks.host), self.tasks.base()).map(drop).map_err(trouble)
     }
 
     async fn concerns(&self, arguments: &Value, _: Option<&ConversationId>) -> Concerned {

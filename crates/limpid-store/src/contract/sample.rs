@@ -4,7 +4,7 @@ use limpid_core::state::Span;
 use limpid_core::{CallId, ConversationId, Message, ProviderState, RequestId, Role, ToolCall, Trust, TurnId};
 
 use crate::{
-    Acquired, Audience, Author, ConversationKind, InboundId, Kept, Lease, NewConversation, NewEvent, NewInbound,
+    Acquired, Audience, Author, Base, ConversationKind, InboundId, Kept, Lease, NewConversation, NewEvent, NewInbound,
     NewMemory, NewMessage, NewRequest, NewTurn, RequestMessage, RequestPart, Store,
 };
 
@@ -38,6 +38,7 @@ pub fn inbound(conversation: &str, key: Option<&str>, text: &str) -> NewInbound 
         text: text.to_owned(),
         trust: Trust::Owner,
         typed: true,
+        base: Base::Workspace,
         now_ms: 1,
     }
 }

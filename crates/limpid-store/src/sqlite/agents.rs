@@ -12,7 +12,7 @@ use super::failure::{Outcome, is_orphan};
 use super::row::{self, Read, Unreadable, count, get, parsed, sha256, stored, word};
 use super::{SqliteStore, Tx, inbound};
 use crate::{
-    AcceptedAgent, AgentEnd, AgentEnded, AgentFilter, Agents, ConversationKind, InboundId, Listed, NewInbound,
+    AcceptedAgent, AgentEnd, AgentEnded, AgentFilter, Agents, Base, ConversationKind, InboundId, Listed, NewInbound,
     NewSubAgent, StoreError, SubAgent,
 };
 
@@ -297,6 +297,7 @@ fn tell(tx: &Tx<'_>, agent: &SubAgent, end: &AgentEnd, trust: Trust) -> Outcome<
         text: text.to_owned(),
         trust,
         typed: false,
+        base: Base::Anywhere,
         now_ms: end.now_ms,
     };
     let words = format!("{}{}", end.above, end.result);

@@ -7,7 +7,7 @@ use super::Tx;
 use super::conversation_row::missing;
 use super::failure::{Outcome, is_orphan};
 use super::row::{self, Read, get, word};
-use crate::{Accepted, Inbound, InboundId, NewInbound, StoreError, TypedOrCalled};
+use crate::{Accepted, Base, Inbound, InboundId, NewInbound, StoreError, TypedOrCalled};
 
 /// Keeps a message that arrived, or finds it when it was delivered before.
 pub(super) fn accept(tx: &Tx<'_>, new: &NewInbound) -> Outcome<Accepted> {
@@ -21,12 +21,13 @@ pub(super) fn accept(tx: &Tx<'_>, new: &NewInbound) -> Outcome<Accepted> {
     let inserted = tx
         .sql
         .prepare_cached(
-            "INSERT INTO inbound (owner, conversation, key, text, trust, typed, accepted_ms)
-             VALUES (:owner, :conversation, :key, :text, :trust, :typed, :now)",
+            "INSERT INTO inbound (owner, conversation, key, text, trust, typed, base, accepted_ms)
+             VALUES (:owner, :conversation, :key, :text, :trust, :typed, :base, :now)",
         )?
         .execute(named_params! {
             ":owner": tx.owner, ":conversation": new.conversation.as_str(), ":key": new.key, ":text": new.text,
-            ":trust": new.trust.as_str(), ":typed": new.typed, ":now": new.now_ms,
+            ":trust": new.trust.as_str(), ":typed": new.typed, ":base": base_text(&new.base),
+            ":now": new.now_ms,
         });
     match inserted {
         Err(error) if is_orphan(&error) => return Err(missing(&new.conversation).into()),
@@ -38,6 +39,7 @@ pub(super) fn accept(tx: &Tx<'_>, new: &NewInbound) -> Outcome<Accepted> {
         key: new.key.clone(),
         text: new.text.clone(),
         trust: new.trust,
+        base: new.base.clone(),
         agent: None,
         turn: None,
         message: None,
@@ -126,6 +128,15 @@ pub(super) fn link(
     Ok(())
 }
 
+/// A base as its column has it.
+fn base_text(base: &Base) -> Option<&str> {
+    match base {
+        Base::Anywhere => None,
+        Base::Workspace => Some(""),
+        Base::Folder(folder) => Some(folder),
+    }
+}
+
 /// Reads an accepted message's row.
 pub(super) fn read(row: &Row<'_>) -> Read<Inbound> {
     Ok(Inbound {
@@ -134,6 +145,10 @@ pub(super) fn read(row: &Row<'_>) -> Read<Inbound> {
         key: get(row, "key")?,
         text: get(row, "text")?,
         trust: word(row, "trust")?,
+        base: match get::<Option<String>>(row, "base")? {
+            None => Base::Anywhere,
+            Some(folder) => Some(folder).filter(|folder| !folder.is_empty()).into(),
+        },
         agent: get::<Option<i64>>(row, "agent")?.map(AgentId),
         turn: get::<Option<String>>(row, "turn")?.map(TurnId::new),
         message: get::<Option<i64>>(row, "message")?.map(MessageId),

@@ -58,6 +58,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0043_contents_that_the_owner_knows.sql"),
     include_str!("../../migrations/0044_heartbeat_parts.sql"),
     include_str!("../../migrations/0045_where_work_was_planned.sql"),
+    include_str!("../../migrations/0046_where_messages_are_answered.sql"),
 ];
 
 /// A file and how long to wait for it.

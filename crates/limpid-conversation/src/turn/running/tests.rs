@@ -87,6 +87,7 @@ async fn a_second_delivery_that_is_heard_of_behind_the_border_changes_nothing() 
         text: text.clone(),
         trust: Trust::Owner,
         typed: true,
+        base: limpid_store::Base::Workspace,
         now_ms: 0,
     };
     let inbound = agent.deps().store().accept(new).await.unwrap().inbound;

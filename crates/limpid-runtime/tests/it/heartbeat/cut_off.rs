@@ -39,6 +39,7 @@ async fn open_turn(
         text: String::new(),
         trust: limpid_core::Trust::Owner,
         typed: false,
+        base: limpid_store::Base::Workspace,
         now_ms,
     };
     let inbound = store.accept(inbound).await.unwrap().inbound.id;

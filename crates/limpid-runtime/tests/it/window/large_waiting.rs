@@ -31,6 +31,7 @@ async fn left_waiting(bench: &Bench, model: &Arc<Talker>, texts: &[(String, Trus
             text,
             trust,
             typed: true,
+            base: limpid_store::Base::Workspace,
             now_ms: first.now_ms(),
         };
         first.store().accept(new).await.unwrap();

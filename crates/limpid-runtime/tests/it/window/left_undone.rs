@@ -90,6 +90,7 @@ async fn messages_that_wait_beside_the_newest_are_counted_before_the_request_lea
             text: format!("Waiting {n}: {}", "what of the pump and the gate? ".repeat(20)),
             trust: Trust::Owner,
             typed: true,
+            base: limpid_store::Base::Workspace,
             now_ms: first.now_ms(),
         };
         first.store().accept(new).await.unwrap();
