@@ -6,6 +6,7 @@ use limpid_prompt::boundary::for_readers;
 use limpid_services::deliveries::visible_text;
 use limpid_services::error::AgentError;
 use limpid_services::events::EventKind;
+use limpid_services::notifications::Matter;
 use limpid_store::{Delivery, DeliveryOrigin, Lease, NewMessage};
 
 use crate::deps::ConversationDeps;
@@ -37,7 +38,9 @@ async fn deliver_one(deps: &ConversationDeps, lease: &Lease, delivery: Delivery)
     let is_shown = !messages.is_empty();
     let title = visible_text(deps.redactor(), delivery.new.title);
     let of_delivery = |text: String| Labelled::new(text, delivery.new.trust);
-    let notice = is_shown.then(|| notifications.prepare(conversation, of_delivery(title.clone()), of_delivery(body)));
+    let matter = Matter::of(&delivery.new.key, delivery.new.origin);
+    let notice =
+        is_shown.then(|| notifications.prepare(conversation, &matter, of_delivery(title.clone()), of_delivery(body)));
     let notice = notice.flatten();
     let pending_notifications = notice.as_ref().map(|_| notifications.pending_notifications()).unwrap_or_default();
     let now_ms = deps.host().now_ms();

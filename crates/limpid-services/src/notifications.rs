@@ -9,7 +9,7 @@ mod service;
 mod web_push;
 
 pub use crate::notifications::desktop::missing as missing_for_desktop;
-pub use crate::notifications::notice::{Notice, Notifier};
+pub use crate::notifications::notice::{Matter, Notice, Notifier};
 pub use crate::notifications::presence::OpenClient;
 pub use crate::notifications::service::{NotificationOptions, Notifications};
 pub use crate::notifications::web_push::Browser;

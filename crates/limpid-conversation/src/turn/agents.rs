@@ -8,7 +8,7 @@ use limpid_services::deliveries::visible_text;
 use limpid_services::directory::is_run;
 use limpid_services::error::AgentError;
 use limpid_services::events::EventKind;
-use limpid_services::notifications::Notice;
+use limpid_services::notifications::{Matter, Notice};
 use limpid_services::spending::{Spender, spender_of};
 use limpid_store::{AgentFilter, DeliveryId, DeliveryOrigin, NewDelivery, SubAgent, TurnWrite};
 use limpid_turn::{Effect, HeldCall, Why};
@@ -135,9 +135,11 @@ pub(super) async fn unheard(turn: &mut RunningTurn, effects: &[Effect]) -> Resul
     let of_title = has_made.map(|row| row.message.trust).fold(Trust::Owner, Trust::join).of_strangers();
     let labelled = |text: &String, trust| Labelled::new(text.clone(), trust);
     let notice = labelled(&text, turn.written());
-    let notice = deps.notifications.prepare(conversation, labelled(&title, of_title), notice);
+    let key = format!("answer/{}", turn.id());
+    let matter = Matter::of(&key, DeliveryOrigin::Agent);
+    let notice = deps.notifications.prepare(conversation, &matter, labelled(&title, of_title), notice);
     let delivery = NewDelivery {
-        key: format!("answer/{}", turn.id()),
+        key,
         conversation: conversation.clone(),
         origin: DeliveryOrigin::Agent,
         title,

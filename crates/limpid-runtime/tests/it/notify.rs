@@ -120,8 +120,30 @@ async fn a_notice_of_a_strangers_text_has_no_address_and_the_conversation_has_it
     let shown = screen.shown.lock().unwrap().clone();
     let bodies: Vec<&str> = shown.iter().map(|notice| notice.body.as_str()).collect();
     assert_eq!(bodies, ["Your parcel waits: evil.example (link)", text]);
+    let ids: Vec<&str> = shown.iter().map(|notice| notice.id.as_str()).collect();
+    assert_eq!(ids, ["c1-others", "c1"], "it takes the place of none of the owner's");
     let kept = agent.store().messages(&ConversationId::new("c1"), None).await.unwrap().rows;
     assert!(kept.iter().filter(|row| row.message.text.contains(text)).count() == 2, "{kept:?}");
+}
+
+// KAI-068 SEC-093
+#[tokio::test]
+async fn a_report_takes_the_place_of_reports_and_a_reminder_that_of_nothing() {
+    let bench = Bench::new(HELLO).await;
+    let screen = Arc::new(Screen::default());
+    let notifiers: Vec<Arc<dyn Notifier>> = vec![Arc::clone(&screen) as _];
+    let agent = Agent::open(AgentOptions { notifiers, ..bench.options() }).unwrap();
+    report(&agent, "k1", "The disk is full.").await;
+    report(&agent, "k2", "The disk is fuller.").await;
+    for key in ["task/1/9", "task/2/9"] {
+        let reminder = NewDelivery { origin: DeliveryOrigin::Reminder, ..new_delivery("Take the pills.") };
+        agent.store().enqueue(NewDelivery { key: key.to_owned(), ..reminder }).await.unwrap();
+        agent.conversations().deliver_waiting().await.unwrap();
+    }
+    let ids: Vec<String> = screen.shown.lock().unwrap().iter().map(|notice| notice.id.clone()).collect();
+    let reminders = &ids[2..];
+    assert_eq!(ids[..2], ["c1", "c1"]);
+    assert!(reminders[0] != reminders[1] && reminders.iter().all(|id| id.starts_with("c1-")), "{ids:?}");
 }
 
 // KAI-068

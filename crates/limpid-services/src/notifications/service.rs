@@ -14,7 +14,7 @@ use crate::events::{EventBus, EventKind};
 use crate::host::Host;
 use crate::notifications::command::Program;
 use crate::notifications::desktop;
-use crate::notifications::notice::{Notice, Notifier};
+use crate::notifications::notice::{Matter, Notice, Notifier};
 use crate::notifications::ntfy::Ntfy;
 use crate::notifications::presence::Presence;
 use crate::notifications::web_push::WebPush;
@@ -90,23 +90,25 @@ impl Notifications {
         told
     }
 
-    /// The notice of a conversation as it is told: short, without secrets, and with the conversation's page. None when
+    /// The notice of a matter of a conversation as it is told: short, without secrets, and with the conversation's page. None when
     /// nothing is left to read, or a client is open and shows it. What is foreign says no address: a messenger may ask for it at once.
     /// The whole stands in the conversation.
     pub fn prepare(
         &self,
         conversation: &ConversationId,
+        matter: &Matter<'_>,
         title: Labelled<String>,
         text: Labelled<String>,
     ) -> Option<Notice> {
         if self.presence.is_client_open() {
             return None;
         }
+        let is_foreign = title.trust().join(text.trust()).is_foreign();
         let clean = |text: Labelled<String>| text.map(|text| self.redactor.clean(text));
         let (title, body) = notice::of(clean(title), &clean(text).map(|text| for_readers(&text).into_owned()))?;
         let (title, body) = (Shown::new(&title), Shown::new(&body));
         let link = self.config.notify.link.as_ref().map(|link| link.replace(PLACE, conversation.as_str()));
-        Some(Notice { id: conversation.to_string(), title, body, link })
+        Some(Notice { id: matter.id(conversation, is_foreign), title, body, link })
     }
 
     /// Who is to tell something, for the store.

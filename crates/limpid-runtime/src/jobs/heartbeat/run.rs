@@ -1,6 +1,7 @@
 //! One run of the heartbeat: whether it is due, whether a model is asked, and the run itself.
 
 use std::collections::{HashSet, VecDeque};
+use std::io::Write as _;
 
 use limpid_config::process;
 use limpid_conversation::BackgroundRun;
@@ -302,12 +303,19 @@ impl HeartbeatJob {
     /// Writes the checklist where the profile wants one and there is none. Says whether it did.
     fn make_checklist(&self, profile: &Profile) -> Result<bool, AgentError> {
         let path = self.home.workspace().join(CHECKLIST);
-        if !profile.behaviour().heartbeat.create_checklist || path.exists() {
+        if !profile.behaviour().heartbeat.create_checklist {
             return Ok(false);
         }
         std::fs::create_dir_all(self.home.workspace()).map_err(AgentError::file(self.home.workspace()))?;
-        std::fs::write(&path, shipped_template(CHECKLIST).unwrap_or_default()).map_err(AgentError::file(&path))?;
-        Ok(true)
+        // A program may have laid a link here, which leads where it could not write: whatever is there, nothing is made.
+        match std::fs::File::create_new(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
+            made => {
+                let text = shipped_template(CHECKLIST).unwrap_or_default();
+                made.and_then(|mut file| file.write_all(text.as_bytes())).map_err(AgentError::file(&path))?;
+                Ok(true)
+            }
+        }
     }
 }
 

@@ -18,6 +18,19 @@ async fn picoclaw_makes_its_list_and_asks_nobody() {
     assert_eq!(newest(&agent).await.outcome.as_str(), "quiet");
 }
 
+/// A program may lay a link there to a place where it could not write.
+// SEC-058 PICO-070
+#[cfg(unix)]
+#[tokio::test]
+async fn the_list_is_made_over_no_link() {
+    let bench = bench("[[reply]]\ntext = \"heartbeat_ok.\"\n", "[agent]\nprofile = \"picoclaw\"\n").await;
+    let (agent, elsewhere) = (bench.agent(), bench.home.path().join("elsewhere"));
+    std::fs::create_dir_all(bench.home.path().join("workspace")).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, bench.home.path().join("workspace/HEARTBEAT.md")).unwrap();
+    pass(&bench, &agent, 2.hours()).await;
+    assert!(!elsewhere.exists());
+}
+
 // LES-033 PICO-077
 #[tokio::test]
 async fn the_fiftieth_run_reads_as_much_as_the_first() {
