@@ -13,7 +13,7 @@ use std::fmt;
 pub use self::drawn::{Drawn, DrawnPieces};
 pub use self::exact::{exact, exact_json, exact_line};
 use self::joins::{is_joiner, joins};
-pub use self::opened::{WhenOpened, sets_editor, when_opened};
+pub use self::opened::{WhenOpened, sets_editor, unset_editor, when_opened};
 use crate::boundary::is_invisible;
 
 /// What a person may be shown: nothing in it steers what shows it. Notices take nothing else.

@@ -7,8 +7,8 @@ mod tables;
 
 use std::path::Path;
 
-pub use self::notes::sets_editor;
 use self::notes::{fetches_nothing, holds_address, may_spell_address};
+pub use self::notes::{sets_editor, unset_editor};
 use self::tables::{calculates, draws_formula};
 
 /// Endings of source code and of what tools read beside it. Opening it shows letters, but an editor runs what lies in the folder of a
@@ -144,11 +144,14 @@ mod tests {
             "vi:ft=lua",
             "/* vim600: set ft=sh : */",
             "Vim: set ft\\:sh",
+            " vim: ft\\:perl",
+            "tea ex:rl ft\\:perl",
             "kate: syntax org",
         ];
         for text in sets {
             assert_eq!(opened("a.md", text), WhenOpened::Fetches, "{text}");
             assert_eq!(opened("a.txt", text), WhenOpened::Fetches, "{text}");
+            assert!(!sets_editor(&unset_editor(text)), "{text}");
         }
         for text in
             ["I use vim: it is quick.", "ex: tea", "- * -", "the local variables of a function", "env:PATH=/bin"]

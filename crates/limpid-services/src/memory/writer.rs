@@ -237,8 +237,8 @@ impl MemoryWriter {
         let plain = plain_key(key);
         let is_alike =
             |memory: &Memory| !memory.trust.is_foreign() && !plain.is_empty() && plain_key(&memory.key) == plain;
-        let memories = self.store.memories(None).await?.rows;
-        match memories.into_iter().find(is_alike) {
+        let (here, archived) = (self.store.memories(None).await?.rows, self.store.archived_memories().await?.rows);
+        match here.into_iter().chain(archived).find(is_alike) {
             Some(memory) => Err(AgentError::Invalid(format!(
                 "the owner has a memory with almost this key, {}, and this turn has read text of strangers; keep it under another key",
                 memory.key

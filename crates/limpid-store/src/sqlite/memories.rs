@@ -1,7 +1,7 @@
 //! Memories and what happened to them.
 
 use async_trait::async_trait;
-use limpid_core::memory::PROMOTION_HITS;
+use limpid_core::memory::{PROMOTION_HITS, plain_key};
 use limpid_core::recall::{DEMOTE_POINTS, Meaning, REINFORCE_POINTS};
 use limpid_core::{Category, Memory, MemoryId, Trust};
 use rusqlite::named_params;
@@ -223,7 +223,25 @@ fn store(tx: &Tx<'_>, new: &NewMemory) -> Outcome<StoredMemory> {
     put(tx, &memory)?;
     let said = Some((new.author, new.source.as_deref()));
     memory_events::record(tx, MemoryEventKind::Stored, known.as_ref(), Some(&memory), said, new.now_ms)?;
+    if !memory.trust.is_foreign() {
+        number_look_alikes(tx, &memory.key, new.now_ms)?;
+    }
     Ok(StoredMemory { memory, fresh: known.is_none() })
+}
+
+/// Has each memory of a stranger's whose key looks like the owner's go by its number, so that a word of theirs means one memory.
+fn number_look_alikes(tx: &Tx<'_>, key: &str, now_ms: i64) -> Outcome<()> {
+    let plain = plain_key(key);
+    let mut statement =
+        tx.sql.prepare_cached("SELECT * FROM memory WHERE owner = :owner AND archived = 0 AND trust <> :own")?;
+    let params = named_params! { ":owner": tx.owner, ":own": Trust::Owner.as_str() };
+    let others = row::list(&mut statement, params, "memory", "id", memory)?;
+    let is_alike = |memory: &Memory| memory.trust.is_foreign() && memory.key != key && plain_key(&memory.key) == plain;
+    for theirs in others.rows.into_iter().filter(is_alike) {
+        let numbered = free_key(tx, theirs.id)?;
+        change_memory(tx, &theirs.id.into(), MemoryEventKind::Updated, None, now_ms, |memory| memory.key = numbered)?;
+    }
+    Ok(())
 }
 
 fn change_memory(

@@ -76,7 +76,8 @@ fn edited(context: &Context, draft: &Draft) -> Result<String, Failure> {
     let arguments = serde_json::from_str::<Value>(&draft.new.arguments)
         .and_then(|arguments| serde_json::to_string_pretty(&arguments))
         .unwrap_or_else(|_| draft.new.arguments.clone());
-    let file = context.home.path().join("data").join(format!("draft-{}.json", draft.id.0));
+    // No editor takes a text for JSON by this name, and fetches the schema that it names.
+    let file = context.home.path().join("data").join(format!("draft-{}.txt", draft.id.0));
     std::fs::write(&file, for_editor(arguments)).map_err(failed)?;
     super::prompt::edit_file(context, &file)?;
     let edited = regular_file::read_text(&file, MAX_FILE).map_err(failed)?;

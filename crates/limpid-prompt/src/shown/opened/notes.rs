@@ -102,8 +102,7 @@ pub fn sets_editor(text: &str) -> bool {
         let is_mode = |(at, word): (usize, &str)| {
             let Some((name, rest)) = word.split_once(':') else { return false };
             let name = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || "<>=".contains(letter));
-            let mode = ["vi", "vim", "ex"].contains(&name)
-                && (rest.contains('=') || line.contains([' ', ':']) && has_set(&line));
+            let mode = ["vi", "vim", "ex"].contains(&name) && (rest.contains(['=', '\\']) || has_set(&line));
             mode || name == "kate" && at == 0
         };
         words.into_iter().any(is_mode)
@@ -113,7 +112,19 @@ pub fn sets_editor(text: &str) -> bool {
 
 /// Whether a line sets something as Vim's own lines do.
 fn has_set(line: &str) -> bool {
-    line.split([' ', ':', '\t']).any(|word| matches!(word, "set" | "se")) || line.contains('=')
+    line.split([' ', ':', '\t']).any(|word| matches!(word, "set" | "se")) || line.contains(['=', '\\'])
+}
+
+/// A text in which no line sets variables of the editor that opens it: signs of such a line stand apart.
+pub fn unset_editor(text: &str) -> Cow<'_, str> {
+    if !sets_editor(text) {
+        return Cow::Borrowed(text);
+    }
+    let apart = |line: &str| match sets_editor(line) {
+        true => line.replace(':', " :").replace("-*-", "- * -"),
+        false => line.to_owned(),
+    };
+    Cow::Owned(text.split('\n').map(apart).collect::<Vec<_>>().join("\n"))
 }
 
 /// Whether a text has neither pictures nor elements, but for such as stand in a block of code that every program takes for one.

@@ -3,10 +3,11 @@
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _};
+use std::path::Path;
 
 use limpid_core::{Role, Trust};
 use limpid_prompt::boundary::for_readers;
-use limpid_prompt::shown::{Drawn, shown_line};
+use limpid_prompt::shown::{Drawn, WhenOpened, shown_line, unset_editor, when_opened};
 use limpid_runtime::Agent;
 use limpid_runtime::question::{field, lines_behind_margin};
 use limpid_runtime::said::{Said, said};
@@ -27,6 +28,18 @@ impl Quotes {
     /// For what standard output is.
     pub(super) fn of_output() -> Self {
         if io::stdout().is_terminal() { Self::Screen(output::width()) } else { Self::Markdown }
+    }
+
+    /// A text as it is quoted. In a file that some program of notes may open, what a stranger may have led to and that program would run or
+    /// fetch is a block of code.
+    fn text(self, text: &str, trust: Trust) -> String {
+        let text = text.trim_end_matches('\n');
+        let drawn = Drawn::new(text);
+        let shows = || when_opened(Path::new("page.md"), Some(&unset_editor(drawn.as_str()))) == WhenOpened::Shows;
+        match self {
+            Self::Markdown if trust.is_foreign() && !shows() => self.quote(&Drawn::fenced(drawn.as_str())),
+            _ => self.quote(&drawn),
+        }
     }
 
     fn quote(self, text: &Drawn) -> String {
@@ -74,20 +87,23 @@ pub(super) fn markdown(agent: &Agent, loaded: &Loaded, quotes: Quotes) -> String
         let _ = write!(page, "\n## {who}, {}\n", local(agent, stored.at_ms));
         let mut parts: Vec<String> = Vec::new();
         if !text.is_empty() {
-            parts.push(quotes.quote(&Drawn::new(text.trim_end_matches('\n'))));
+            parts.push(quotes.text(&text, message.trust));
         }
         if let Some(why) = incomplete.get(&stored.id) {
             parts.push(quotes.quote(&Drawn::line(&format!("(incomplete: {why})"))));
         }
         for call in &message.calls {
             let call = format!("→ `{}` {}", shown_line(&call.name), shown_line(&call.arguments));
-            parts.push(quotes.quote(&Drawn::new(&call)));
+            parts.push(quotes.text(&call, message.trust));
         }
         for part in parts {
             let _ = write!(page, "\n{part}\n");
         }
     }
-    page
+    match quotes {
+        Quotes::Markdown => unset_editor(&page).into_owned(),
+        Quotes::Screen(_) => page,
+    }
 }
 
 /// Who wrote what was handed in beside a message, as far as it is known.
