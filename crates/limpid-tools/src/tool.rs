@@ -29,9 +29,9 @@ pub trait Tool: Send + Sync {
         &[]
     }
 
-    /// The name and the group of the tool that a call counts as besides, for the owner's rules that ask and forbid: where one tool serves
+    /// The names and the group of the tool that a call counts as besides, for the owner's rules that ask and forbid: where one tool serves
     /// several servers, those of a tool of the server that the arguments name.
-    fn counts_as(&self, _arguments: &Value) -> Option<(String, String)> {
+    fn counts_as(&self, _arguments: &Value) -> Option<(Vec<String>, String)> {
         None
     }
 

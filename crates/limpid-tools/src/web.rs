@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use limpid_core::policy::{Bans, Destination};
 use limpid_core::{Labelled, Sentence, Trust, causes, sentence};
+use percent_encoding::percent_decode_str;
 use reqwest::header::{HeaderMap, LOCATION};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response, Url};
@@ -145,8 +146,8 @@ impl Web {
                 reach = &self.everybodys;
             }
             let host = Destination::host(&host_of(next.as_str()).unwrap_or_default());
-            let address = address_of(next.as_str()).unwrap_or_default();
-            if ask.bans.forbid(&host) || ask.bans.forbid_address(&address, address_of) {
+            let address = plain_address(next.as_str()).unwrap_or_default();
+            if ask.bans.forbid(&host) || ask.bans.forbid_address(&address, plain_address) {
                 return Err(sentence!("it leads to {}, which the owner's rules forbid", Labelled::outside(next)));
             }
             url = next;
@@ -206,11 +207,26 @@ pub fn address_of(url: &str) -> Option<String> {
     Some(url.into())
 }
 
-/// Arguments with their address in its normal form, where they have one.
+/// An address without any encoding and with no slash twice, as rules that hold back are compared with it: most servers give the same
+/// for all that look the same so. It may stand for another address, so nothing is fetched by it and no right is read from it.
+fn plain_address(url: &str) -> Option<String> {
+    let address = address_of(url)?;
+    let (start, rest) = address.split_at(address.find("://")? + 3);
+    let (path, query) = rest.split_once('?').map_or((rest, None), |(path, query)| (path, Some(query)));
+    let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+    let mut path = decoded(path);
+    while path.contains("//") {
+        path = path.replace("//", "/");
+    }
+    let query = query.map(|query| format!("?{}", decoded(&query.replace('+', " "))));
+    Some(format!("{start}{path}{}", query.unwrap_or_default()))
+}
+
+/// Arguments with their address as rules are compared with it, where they have one.
 pub(crate) fn with_address(arguments: &Value) -> Value {
     let mut arguments = arguments.clone();
     if let Some(url) = arguments.get_mut("url")
-        && let Some(address) = url.as_str().and_then(address_of)
+        && let Some(address) = url.as_str().and_then(plain_address)
     {
         *url = address.into();
     }

@@ -92,6 +92,8 @@ pub enum FileChange {
 pub enum Row {
     /// Look: read, list, recall, search of one's own.
     Look,
+    /// The same of what is the owner's, in a conversation that others read too.
+    LookForOthers,
     /// Fetch an address that a right names exactly.
     FetchNamed,
     /// Search by the service that the owner set.
@@ -139,8 +141,9 @@ pub enum Row {
 
 impl Row {
     /// Every row, in the order of the table.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Look,
+        Self::LookForOthers,
         Self::FetchNamed,
         Self::Search,
         Self::FetchLink,
@@ -168,6 +171,7 @@ impl Row {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Look => "look",
+            Self::LookForOthers => "look where others read",
             Self::FetchNamed => "fetch a known address",
             Self::Search => "search",
             Self::FetchLink => "fetch a link",
@@ -330,7 +334,8 @@ pub const fn cell(row: Row, window: Window) -> Cell {
         (Row::FetchLink, Window::TaintedPublic | Window::Research) => Cell::Runs,
         (Row::FetchComposed, Window::Research) => Cell::Runs,
         (
-            Row::FetchLink
+            Row::LookForOthers
+            | Row::FetchLink
             | Row::FetchComposed
             | Row::FetchOwn
             | Row::Research

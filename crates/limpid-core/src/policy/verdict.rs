@@ -29,6 +29,8 @@ pub struct Setting<'a> {
     pub research: bool,
     /// Whether its answer leaves for whoever asks.
     pub strangers: bool,
+    /// Whether others read the conversation too.
+    pub group: bool,
     /// Whether the turn is one of an agent that another turn handed work to.
     pub delegated: bool,
     /// What the owner wrote down.
@@ -71,6 +73,8 @@ pub struct Call<'a> {
     pub unasked: bool,
     /// Whether it would run a program that may be a stranger's, with the network.
     pub sends: bool,
+    /// Whether anybody could read what it returns.
+    pub public: bool,
     /// What the window shows of the owner's that they did not type in this conversation.
     pub owners_words: &'a OwnersWords,
 }
@@ -154,6 +158,12 @@ impl Call<'_> {
     /// Its class, with what it would write: a text that prompts are made from changes the agent itself.
     fn class(&self) -> ToolClass {
         if self.row() == Row::ChangeSelf { ToolClass::ChangeSelf } else { self.effect.class() }
+    }
+
+    /// Whether what it looks at is the owner's, and no file in the folder for what strangers wrote.
+    fn shows_owners(&self) -> bool {
+        let is_low = !self.paths.is_empty() && self.paths.iter().all(|path| path.is_low);
+        !self.public && !is_low
     }
 
     /// Whether it writes files of the owner's, or may, or such in low places that act when somebody looks there. A program does not by
@@ -353,11 +363,13 @@ fn why_ask(setting: &Setting<'_>, call: &Call<'_>, asked_always: bool) -> Option
     (waits || mode_asks).then(|| consequence(row, call))
 }
 
-/// The row of a call, with the hosts that the owner wrote down: a fetch from one of them is as good as named.
+/// The row of a call, with the hosts that the owner wrote down, a fetch from one of which is as good as named; and with who reads what it
+/// shows.
 fn row_by_rules(setting: &Setting<'_>, call: &Call<'_>) -> Row {
     let known = |to: &Destination| setting.rules.hosts.iter().any(|known| to.is_all_of(known));
     match call.row() {
         Row::FetchLink | Row::FetchComposed if call.destination.is_some_and(known) => Row::FetchNamed,
+        Row::Look if setting.group && call.shows_owners() => Row::LookForOthers,
         row => row,
     }
 }
@@ -382,6 +394,7 @@ fn consequence(row: Row, call: &Call<'_>) -> String {
         }
         (Row::FetchOwn, None) => "ask something of your own network",
         (Row::Look | Row::FetchNamed | Row::Search | Row::FetchLink | Row::FetchComposed, _) => "read something",
+        (Row::LookForOthers, _) => return "others read what it shows, since they read this conversation".to_owned(),
         (Row::ResearchTelling, _) => return telling(&call.told()),
         (Row::Research, _) => "send a research worker to the web with this task",
         (Row::Delegate, _) => "hand work to an agent",

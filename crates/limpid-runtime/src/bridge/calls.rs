@@ -40,6 +40,12 @@ impl Bridge {
         match made.tools.decide(&made.planned, &made.context, self.agent.now_ms()).await {
             Decision::Run(permit) => self.run(made, *permit).await.map_err(trouble),
             Decision::Refused(why) => Ok(self.failed(why)),
+            // An agent belongs to the call that waits for it: a draft would start it when its client is gone.
+            Decision::Ask(_) if self.delegates(&made.planned.call) => Ok(self.failed(
+                "not done: the owner's rules have every agent asked about, and a client's agent cannot wait for an \
+                 answer; the owner can start it"
+                    .into(),
+            )),
             Decision::Ask(why) => self.keep(made, why).await.map_err(trouble),
         }
     }
@@ -93,17 +99,21 @@ impl Bridge {
         Ok(lent.chain(of_agents).chain([FIND_TOOLS.to_owned()]).collect())
     }
 
+    /// Whether a call starts agents.
+    fn delegates(&self, call: &ToolCall) -> bool {
+        let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
+        self.agent.context().tools.tool(&call.name).is_some_and(|tool| tool.effect(&arguments) == Effect::Delegate)
+    }
+
     async fn run(&self, made: Made, permit: Permit) -> Result<LentAnswer, AgentError> {
         let Made { conversation, turn, planned, tools, .. } = made;
         let context = self.agent.context();
         let PlannedCall { call, timeout, .. } = planned;
-        let tool = context.tools.tool(&call.name).cloned();
-        if tool.as_ref().is_some_and(|tool| tool.group() == DELEGATION) {
+        if context.tools.tool(&call.name).is_some_and(|tool| tool.group() == DELEGATION) {
             // Those of a client that was killed have ended.
             self.agent.agents().recover(Some(&conversation)).await?;
         }
-        let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
-        if tool.is_some_and(|tool| tool.effect(&arguments) == Effect::Delegate) {
+        if self.delegates(&call) {
             write_turn(&self.agent, &conversation, &turn).await?;
         }
         let context = ToolContext {

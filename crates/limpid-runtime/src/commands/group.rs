@@ -44,7 +44,8 @@ impl SlashCommand for Group {
             ChangeOutcome::Deferred => "An answer is under way; it is done when that has ended.",
             ChangeOutcome::Unchanged => "Nothing changed.",
             ChangeOutcome::Applied(_) if audience == Audience::Group => {
-                "From the next message on, memories and notes stay out of this conversation."
+                "From the next message on, memories and notes stay out of this conversation, and after a stranger's text each \
+                 look at what is yours waits for you. What was said here before stays; `/new` begins a conversation without it."
             }
             ChangeOutcome::Applied(_) => "From the next message on, this conversation is between the two of you.",
         };

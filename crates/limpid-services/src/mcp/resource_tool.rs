@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::names::offered_name;
+use super::names::{offered_name, other_names};
 use super::servers::McpServers;
 use super::tool::group_of;
 
@@ -57,9 +57,11 @@ impl Tool for ReadResource {
         "mcp"
     }
 
-    fn counts_as(&self, arguments: &Value) -> Option<(String, String)> {
+    fn counts_as(&self, arguments: &Value) -> Option<(Vec<String>, String)> {
         let server = arguments.get("server")?.as_str()?;
-        Some((offered_name(server, NAME), group_of(server)))
+        let mut names = vec![offered_name(server, NAME)];
+        names.extend(other_names(server, NAME));
+        Some((names, group_of(server)))
     }
 
     fn class(&self) -> ToolClass {

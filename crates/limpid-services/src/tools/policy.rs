@@ -64,6 +64,8 @@ pub struct ToolPolicy {
     is_research: bool,
     /// Whether answers leave for whoever asks, so that no tool looks at what is the owner's.
     for_strangers: bool,
+    /// Whether others read the conversation too.
+    for_group: bool,
     /// What it is limited to, when the turn is one of an agent that another turn handed work to.
     scope: Option<AgentScope>,
     /// Where copies of what an approval is bound to are kept while it runs.
@@ -197,6 +199,7 @@ impl PolicyRules {
             leaves_code: self.leaves_code(),
             is_research: profile.path(path).is_ok_and(|path| path.public),
             for_strangers: false,
+            for_group: false,
             scope,
             copies: self.home.approved_copies(),
         }
@@ -215,6 +218,7 @@ impl PolicyRules {
             leaves_code: self.leaves_code(),
             is_research: false,
             for_strangers: false,
+            for_group: false,
             scope: None,
             copies,
         }
@@ -241,7 +245,7 @@ impl ToolPolicy {
     /// The policy of a turn whose answer goes to these.
     #[must_use]
     pub fn read_by(self, audience: Audience) -> Self {
-        Self { for_strangers: audience == Audience::Strangers, ..self }
+        Self { for_strangers: audience == Audience::Strangers, for_group: audience == Audience::Group, ..self }
     }
 
     /// Whether nothing of the owner's may be in the prompt: a research worker's, or one whose answer leaves for whoever asks.
@@ -340,6 +344,7 @@ impl ToolPolicy {
             private: context.window.is_private,
             research: self.is_research,
             strangers: self.for_strangers,
+            group: self.for_group,
             delegated: self.scope.is_some(),
             grants: &context.grants,
         }
@@ -389,6 +394,7 @@ impl CallFacts {
             unasked: self.unasked,
             // After a stranger's text it has the network by a yes alone, and waits for that anyway.
             sends: self.sends && !context.trust.is_foreign(),
+            public: self.public,
             owners_words: &context.owners_words,
         }
     }

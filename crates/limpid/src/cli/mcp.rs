@@ -36,9 +36,9 @@ pub enum McpCommand {
         server: String,
         /// One tool, by the server's own name for it [default: all that wait]
         tool: Option<String>,
-        /// Do not ask
-        #[arg(long)]
-        yes: bool,
+        /// The hash of what was shown, or its first 8 digits or more: say yes to that, without being asked
+        #[arg(long, value_name = "HASH")]
+        hash: Option<String>,
     },
     /// Switch a server off, or one of its tools
     Disable {

@@ -8,6 +8,7 @@ use limpid_config::McpServerConfig;
 use limpid_runtime::Agent;
 use limpid_runtime::mcp::{LoginClient, LoginWish, NewServer, Probed, ServerRow, ToolReview, ToolState};
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 use similar::TextDiff;
 
 use super::context::Context;
@@ -26,10 +27,13 @@ pub async fn run(context: &Context, command: &McpCommand) -> Result<(), Failure>
         McpCommand::List { server, json } => list(&agent, server.as_deref(), *json),
         McpCommand::Add(args) => add(context, &agent, args).await,
         McpCommand::Test { server, json } => test(&agent, server, *json).await,
-        McpCommand::Enable { server, tool, yes } => {
+        McpCommand::Enable { server, tool, hash } => {
             let probed = agent.mcp().probe(server).await?;
             tell_left_out(&probed);
-            enable(context, &agent, (server, tool.as_deref()), *yes)?;
+            let answer = hash.as_deref().map_or(Answer::Asked, Answer::ToThis);
+            if !enable(context, &agent, (server, tool.as_deref()), answer)? {
+                return Ok(());
+            }
             agent.mcp().switch(server, None, true)?;
             match tool {
                 Some(tool) => Ok(agent.mcp().switch(server, Some(tool), true)?),
@@ -185,7 +189,8 @@ async fn add(context: &Context, agent: &Agent, args: &McpAddArgs) -> Result<(), 
     };
     output::tell(&answers(&new.name, &probed));
     tell_left_out(&probed);
-    enable(context, agent, (&new.name, None), args.yes)
+    let answer = if args.yes { Answer::Yes } else { Answer::Asked };
+    enable(context, agent, (&new.name, None), answer).map(drop)
 }
 
 /// Where the owner logs in; nothing opens it for them.
@@ -202,25 +207,56 @@ fn pairs(words: &[String]) -> Result<BTreeMap<String, String>, Failure> {
     words.iter().map(|word| pair(word).ok_or_else(|| wrong(word))).collect()
 }
 
-/// Shows what waits, and asks whether it may be used.
-fn enable(context: &Context, agent: &Agent, (server, tool): (&str, Option<&str>), yes: bool) -> Result<(), Failure> {
+/// What the owner says to tools that wait.
+#[derive(Clone, Copy)]
+enum Answer<'a> {
+    /// They are asked.
+    Asked,
+    /// Yes, whatever a server that they add says.
+    Yes,
+    /// Yes to what has this hash: what they were shown before.
+    ToThis(&'a str),
+}
+
+/// Digits of a hash that a yes names at least.
+const DIGITS: usize = 8;
+
+/// Shows what waits, and asks whether it may be used. Says whether nothing waits any more.
+fn enable(
+    context: &Context,
+    agent: &Agent,
+    (server, tool): (&str, Option<&str>),
+    answer: Answer<'_>,
+) -> Result<bool, Failure> {
     let waiting = agent.mcp().waiting(server, tool)?;
     if waiting.is_empty() {
         output::tell("Nothing waits for you to look at it.");
-        return Ok(());
+        return Ok(true);
     }
     for review in &waiting {
         output::data(&page(review))?;
     }
     let many = if waiting.len() == 1 { "1 tool".to_owned() } else { format!("{} tools", waiting.len()) };
-    if !yes {
-        if !context.environment.stdin_is_terminal {
-            output::tell(&format!("{many} wait for you. When you have read this: limpid mcp enable {server} --yes"));
-            return Ok(());
+    let hash = hash_of(&waiting);
+    match answer {
+        Answer::Yes => {}
+        Answer::ToThis(seen) if seen.len() >= DIGITS && hash.starts_with(seen) => {}
+        Answer::ToThis(seen) => {
+            return Err(Failure::new(ExitStatus::Failed, format!("what waits is not what has the hash {seen}"))
+                .advise(format!("When you have read this: limpid mcp enable {server} --hash {}", &hash[..12])));
         }
-        if !confirmed(&format!("May the agent use {many} of {server} as shown?"), false)? {
-            output::tell(&format!("None of it is used. `limpid mcp enable {server}` asks again."));
-            return Ok(());
+        Answer::Asked if !context.environment.stdin_is_terminal => {
+            let (tool, hash) = (tool.map(|tool| format!(" {tool}")).unwrap_or_default(), &hash[..12]);
+            output::tell(&format!(
+                "{many} wait for you. When you have read this: limpid mcp enable {server}{tool} --hash {hash}"
+            ));
+            return Ok(false);
+        }
+        Answer::Asked => {
+            if !confirmed(&format!("May the agent use {many} of {server} as shown?"), false)? {
+                output::tell(&format!("None of it is used. `limpid mcp enable {server}` asks again."));
+                return Ok(false);
+            }
         }
     }
     agent.mcp().enable(server, &waiting)?;
@@ -228,7 +264,16 @@ fn enable(context: &Context, agent: &Agent, (server, tool): (&str, Option<&str>)
         "{many} may be used. Each call waits for you unless limpid.toml declares what it changes: \
          [mcp.servers.{server}.tools.NAME] effect = \"look\""
     ));
-    Ok(())
+    Ok(true)
+}
+
+/// Stands for all that was shown, of all tools together.
+fn hash_of(waiting: &[ToolReview]) -> String {
+    let mut hash = Sha256::new();
+    for review in waiting {
+        hash.update(format!("{}:{} {}\n", review.name.len(), review.name, review.sha256));
+    }
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// What the owner looks at: the whole text of a tool, or how it differs from what they have looked at before.

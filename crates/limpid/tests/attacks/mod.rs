@@ -44,6 +44,7 @@ mod notes_in_projects;
 pub(crate) mod obedient;
 mod open_chat;
 mod other_destination;
+mod others_read;
 mod own_network;
 mod owners_name;
 #[cfg(unix)]

@@ -4,6 +4,7 @@ use super::*;
 /// worker, tainted. The new file of a tainted turn is made in a low place, so it is of the row `ChangeOwnLow`.
 const TABLE: &str = "\
 Look           runs  runs  runs  runs
+LookForOthers  runs  waits waits waits
 FetchNamed     runs  runs  runs  runs
 Search         runs  runs  runs  runs
 FetchLink      runs  runs  runs  waits

@@ -25,6 +25,7 @@ fn setting(rules: &OwnerRules, trust: Trust) -> Setting<'_> {
         private: true,
         research: false,
         strangers: false,
+        group: false,
         delegated: false,
         rules,
         grants: &[],
@@ -46,6 +47,7 @@ fn call<'a>(name: &'a str, effect: &'a Effect, arguments: &'a Argument) -> Call<
         reserved: false,
         unasked: false,
         sends: false,
+        public: false,
         owners_words: &NO_WORDS,
     }
 }
@@ -66,6 +68,25 @@ fn path(written: &str, real: &str) -> PathFacts {
         is_low: false,
         write: true,
         change,
+    }
+}
+
+// SEC-065 PICO-029
+#[test]
+fn where_others_read_a_strangers_text_shows_them_nothing_of_the_owners() {
+    let (arguments, low) =
+        (Argument::Fields(Vec::new()), PathFacts { is_low: true, write: false, ..path("o", "/w/o") });
+    for (group, trust, waits) in [
+        (true, Trust::Outside, true),
+        (true, Trust::Guest, true),
+        (true, Trust::Owner, false),
+        (false, Trust::Outside, false),
+    ] {
+        let setting = Setting { group, private: false, ..setting(&NONE, trust) };
+        let look = call("list_tasks", &Effect::Look, &arguments);
+        assert_eq!(is_asked(&judge(&setting, &look)), waits, "{group} {trust}");
+        assert_eq!(judge(&setting, &Call { public: true, ..look }), Verdict::Allowed);
+        assert_eq!(judge(&setting, &Call { paths: std::slice::from_ref(&low), ..look }), Verdict::Allowed);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use limpid_core::Trust;
 use limpid_core::policy::{Argument, Destination, Effect, PathFacts, ToolFacts};
+use limpid_core::stars::fits;
 use limpid_tools::StrangersProgram;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -19,8 +20,8 @@ pub(crate) struct CallFacts {
     /// The same with the path that they name spelled as whoever writes a rule may have spelled it.
     pub(crate) spellings: Vec<Argument>,
     pub(crate) paths: Vec<PathFacts>,
-    /// The name and the group of the tool that it counts as besides.
-    also: Option<(String, String)>,
+    /// The names and the group of the tool that it counts as besides.
+    also: Option<(Vec<String>, String)>,
     /// Where it would send or fetch something.
     pub(crate) destination: Option<Destination>,
     /// The folder that relative paths begin at.
@@ -29,6 +30,8 @@ pub(crate) struct CallFacts {
     pub(crate) adds: bool,
     /// Whether the owner wrote down that it runs unasked after a stranger's text.
     pub(crate) unasked: bool,
+    /// Whether anybody could read what it returns.
+    pub(crate) public: bool,
     /// Whether it leads to the owner's own network.
     pub(crate) own_network: bool,
     /// Whether it would run a program that may be a stranger's, with the network, in a turn that has read nothing of a stranger's.
@@ -72,6 +75,7 @@ impl CallFacts {
             adds,
             unasked: tool.runs_unasked(arguments),
             own_network: tool.names_own_network(arguments),
+            public: tool.is_public(),
             sends: tool.strangers_program(Trust::Owner, false, arguments) == Some(StrangersProgram::Sends),
             folder: resolver.folder().display().to_string(),
             about: None,
@@ -83,8 +87,9 @@ impl CallFacts {
 
     /// The tool that it counts as besides.
     pub(crate) fn also<'a>(&'a self, tool: &ToolFacts<'a>) -> Option<ToolFacts<'a>> {
-        let (name, group) = self.also.as_ref()?;
-        Some(ToolFacts { name, other_names: &[], group, class: tool.class })
+        let (names, group) = self.also.as_ref()?;
+        let (name, other_names) = names.split_first()?;
+        Some(ToolFacts { name, other_names, group, class: tool.class })
     }
 
     /// Whether it changes something by a number, a key or a place, which another one may have by the time it runs. Files and
@@ -110,8 +115,11 @@ fn as_ruled(tool: &dyn Tool, arguments: &Value, rule: &[(String, String)]) -> Op
         *ruled.get_mut(field)? = Value::from(text);
         Some(ruled)
     };
-    let means =
-        |field: &str, text: &str| with(arguments, field, text).is_some_and(|ruled| tool.canonical(&ruled) == said);
+    let means = |field: &str, text: &str| {
+        let Some(ruled) = with(arguments, field, text).map(|ruled| tool.canonical(&ruled)) else { return false };
+        let is_like = || Some(fits(ruled.get(field)?.as_str()?, said.get(field)?.as_str()?));
+        ruled == said || text.contains('*') && is_like().unwrap_or(false)
+    };
     let meant: Vec<_> = rule.iter().filter(|(field, text)| means(field, text)).collect();
     let ruled = meant.iter().try_fold(arguments.clone(), |ruled, (field, text)| with(&ruled, field, text))?;
     (!meant.is_empty()).then(|| plain(&ruled))
