@@ -78,6 +78,25 @@ impl Kind {
     pub(super) fn is_low(self) -> bool {
         matches!(self, Self::Low | Self::Outside)
     }
+
+    /// Whether a view shows folders of this kind.
+    fn is_seen(self, view: View) -> bool {
+        match self {
+            // Of the owner's own scripts a program sees the one that it is.
+            Self::High { .. } | Self::Programs => view.reads_high(),
+            Self::Low | Self::Outside => view.reads_low(),
+            Self::Toolchain => true,
+        }
+    }
+
+    /// Whether a program in this view may change what is in folders of this kind.
+    fn is_written(self, view: View) -> bool {
+        match self {
+            Self::High { write } => write && view.writes_high(),
+            Self::Outside => view.writes_outside(),
+            Self::Low | Self::Programs | Self::Toolchain => false,
+        }
+    }
 }
 
 impl Programs {
@@ -131,22 +150,10 @@ impl Programs {
         // What could be sent, or left where it is sent later, is what the call names, and no other stranger's folder.
         let named = (!view.reads_high()).then(|| self.named(command).low_folders);
         let is_named = |folder: &Folder| named.as_ref().is_none_or(|named| named.contains(&folder.place.path));
-        let seen = |folder: &Folder| match folder.kind {
-            Kind::High { .. } => view.reads_high(),
-            Kind::Low => view.reads_low() && is_named(folder),
-            Kind::Outside => view.reads_low(),
-            // Of the owner's own scripts it sees the one that it is.
-            Kind::Programs => view.reads_high(),
-            Kind::Toolchain => true,
-        };
-        let writes = |kind: Kind| match kind {
-            Kind::High { write } => write && view.writes_high(),
-            Kind::Outside => view.writes_outside(),
-            Kind::Low | Kind::Programs | Kind::Toolchain => false,
-        };
+        let seen = |folder: &Folder| folder.kind.is_seen(view) && (folder.kind != Kind::Low || is_named(folder));
         let of = |write: bool| {
             let chosen = folders.iter().filter(|folder| seen(folder) && folder.kind != Kind::Toolchain);
-            let chosen = chosen.filter(|folder| (writes(folder.kind) && !read_only) == write);
+            let chosen = chosen.filter(|folder| (folder.kind.is_written(view) && !read_only) == write);
             chosen.map(|folder| folder.place.clone()).collect::<Vec<_>>()
         };
         let (write, mut read) = (of(true), of(false));

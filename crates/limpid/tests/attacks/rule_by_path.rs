@@ -64,7 +64,9 @@ async fn a_rule_holds_for_every_way_to_write_a_name_a_number_or_an_address() {
         ("web_fetch", "url", "WEB/wipe", vec!["WEB/wipe#x", "WEB/./wipe", "WEB/a/../wipe"]),
         ("web_fetch", "url", "WEB/wipe*", vec!["WEB/./wipe", "WEB/%77ipe/all", "WEB//wipe"]),
         ("web_fetch", "url", "WEB/caf%C3%A9?do=wipe it*", vec!["WEB/caf%c3%a9?do=%77ipe+it"]),
-        ("web_fetch", "url", "WEB/wipe", vec!["WEB/%77ipe", "WEB/to-wipe", "WEB/to-coded"]),
+        ("web_fetch", "url", "WEB/wipe", vec!["WEB/%77ipe"]),
+        ("web_fetch", "url", "WEB/wipe", vec!["WEB/to-wipe"]),
+        ("web_fetch", "url", "WEB/wipe", vec!["WEB/to-coded"]),
         ("web_fetch", "url", "WEB/wip*", vec!["WEB/to-wipe"]),
     ];
     for (tool, field, rule, ways) in table {

@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::kit::{Bench, unprivileged};
 
 /// How long the end of everything may take once nobody watches.
-const END: Duration = Duration::from_secs(3);
+const END: Duration = Duration::from_secs(5);
 
 /// Processes whose command line is `sleep` with this many seconds.
 fn sleeping(seconds: u32) -> usize {
