@@ -6,7 +6,7 @@ use limpid_context::{Folders, PrefixCache};
 use limpid_core::TurnId;
 use limpid_services::directory::is_run;
 use limpid_services::error::AgentError;
-use limpid_store::{Inbound, Lease};
+use limpid_store::{Base, Inbound, Lease};
 
 use crate::actor::{Actor, Phase};
 use crate::actors::Command;
@@ -94,11 +94,11 @@ impl Actor {
         self.after_step().await
     }
 
-    /// Whether nobody here has said anything, and the conversation's prompts speak of folders that this process has not: those of an
-    /// editor, or the workspace where this process works for one. Its calls would reach other files than they were meant for, so
+    /// Whether nothing of what waits was said here or is known to belong here, and the conversation's prompts speak of folders that this
+    /// process has not: those of an editor, or the workspace where this process works for one. Its calls would reach other files than they were meant for, so
     /// they are left to a process that has the folders, or until somebody speaks here.
     async fn is_for_other_folders(&mut self, waiting: &[Inbound]) -> Result<bool, AgentError> {
-        if waiting.iter().any(|inbound| inbound.agent.is_none()) {
+        if waiting.iter().any(|inbound| inbound.agent.is_none() || inbound.base != Base::Anywhere) {
             return Ok(false);
         }
         let conversation = self.deps.directory.existing(&self.conversation).await?;

@@ -3,7 +3,7 @@
 use limpid_core::ConversationId;
 use limpid_services::error::AgentError;
 use limpid_services::modes::manual;
-use limpid_store::{Audience, ConversationChange};
+use limpid_store::{AgentFilter, Audience, ConversationChange};
 
 use crate::deps::ConversationDeps;
 use crate::settings::outcome::ChangeOutcome;
@@ -20,6 +20,12 @@ pub(super) async fn set_audience(
     let on = if audience == Audience::Group { "on" } else { "off" };
     let event = manual("group", Some(on.to_owned()));
     let change = vec![ConversationChange::Audience(audience)];
-    deps.store().set_in_conversation(id, change, vec![event], deps.host().now_ms()).await?;
+    deps.store().set_in_conversation(id, change.clone(), vec![event], deps.host().now_ms()).await?;
+    // What its agents come to is read here too.
+    for agent in deps.store().agents(AgentFilter { chat: Some(id.clone()), ..AgentFilter::default() }).await?.rows {
+        if let Some(own) = deps.store().conversation(&agent.works_in()).await? {
+            deps.store().change_conversation(&own.id, change.clone(), own.updated_ms).await?;
+        }
+    }
     Ok(ChangeOutcome::Applied(String::new()))
 }

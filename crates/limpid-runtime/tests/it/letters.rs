@@ -75,7 +75,10 @@ async fn an_answer_is_to_the_letter_that_was_looked_at_or_to_none() {
     let post = Post::new(&[("reply_email", answer)]).await;
     let agent = post.ready().await;
     post.mailbox.deliver(&mail(1));
+    agent.mail().fetch("me@example.com").await.unwrap();
     say(&agent, "answer Ada").await;
+    let about = agent.drafts().get(DraftId(1)).await.unwrap().0.new.about.unwrap_or_default();
+    assert!(about.starts_with("a letter to me@example.com from Ada"), "the question says which one: {about}");
     *post.mailbox.validity.lock().unwrap() = 8;
     agent.mail().fetch("me@example.com").await.unwrap();
     let draft = agent.drafts().approve(DraftId(1), None).await.unwrap();

@@ -291,13 +291,14 @@ fn newest_waiting(tx: &Tx<'_>, conversation: &ConversationId) -> Outcome<Option<
 
 /// Accepts, for the conversation that started an agent, what the agent said and what is known of its end.
 fn tell(tx: &Tx<'_>, agent: &SubAgent, end: &AgentEnd, trust: Trust) -> Outcome<InboundId> {
+    let base = base_of(tx, &agent.new.turn)?;
     let message = |part: &str, text: &str, trust: Trust| NewInbound {
         conversation: agent.new.conversation.clone(),
         key: Some(format!("agent/{}{part}", agent.id)),
         text: text.to_owned(),
         trust,
         typed: false,
-        base: Base::Anywhere,
+        base: base.clone(),
         now_ms: end.now_ms,
     };
     let words = format!("{}{}", end.above, end.result);
@@ -308,6 +309,16 @@ fn tell(tx: &Tx<'_>, agent: &SubAgent, end: &AgentEnd, trust: Trust) -> Outcome<
     let notice = inbound::accept(tx, &message("", &end.notice, Trust::File))?;
     of_agent(tx, notice.inbound.id, agent.id)?;
     Ok(notice.inbound.id)
+}
+
+/// Where the messages that a turn answers were said: what an agent of it came to is answered there.
+fn base_of(tx: &Tx<'_>, turn: &TurnId) -> Outcome<Base> {
+    let mut statement = tx
+        .sql
+        .prepare_cached("SELECT * FROM inbound WHERE owner = :owner AND turn = :turn ORDER BY id DESC LIMIT 1")?;
+    let params = named_params! { ":owner": tx.owner, ":turn": turn.as_str() };
+    let newest = row::one(&mut statement, params, "accepted message", turn.as_str(), inbound::read)?;
+    Ok(newest.map_or(Base::Anywhere, |inbound| inbound.base))
 }
 
 fn of_agent(tx: &Tx<'_>, inbound: InboundId, agent: AgentId) -> Outcome<()> {

@@ -23,7 +23,7 @@ pub enum FileCommand {
     Accept {
         /// The file, as tools call it: `outside/notes.md` goes to `notes.md` in the workspace; `AGENTS.md` stays there
         path: String,
-        /// Ask nothing if it still is what you looked at: the hash that was shown, or its beginning
+        /// Ask nothing if it still is what you looked at: the hash that was shown, or its first 32 digits or more
         #[arg(long, value_name = "HASH")]
         hash: Option<String>,
     },

@@ -36,7 +36,7 @@ pub enum McpCommand {
         server: String,
         /// One tool, by the server's own name for it [default: all that wait]
         tool: Option<String>,
-        /// The hash of what was shown, or its first 8 digits or more: say yes to that, without being asked
+        /// The hash of what was shown, or its first 32 digits or more: say yes to that, without being asked
         #[arg(long, value_name = "HASH")]
         hash: Option<String>,
     },

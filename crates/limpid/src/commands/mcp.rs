@@ -218,8 +218,8 @@ enum Answer<'a> {
     ToThis(&'a str),
 }
 
-/// Digits of a hash that a yes names at least.
-const DIGITS: usize = 8;
+/// Digits of a hash that a yes names at least: a server that writes both texts finds two that begin alike in fewer.
+const DIGITS: usize = 32;
 
 /// Shows what waits, and asks whether it may be used. Says whether nothing waits any more.
 fn enable(
@@ -243,10 +243,10 @@ fn enable(
         Answer::ToThis(seen) if seen.len() >= DIGITS && hash.starts_with(seen) => {}
         Answer::ToThis(seen) => {
             return Err(Failure::new(ExitStatus::Failed, format!("what waits is not what has the hash {seen}"))
-                .advise(format!("When you have read this: limpid mcp enable {server} --hash {}", &hash[..12])));
+                .advise(format!("When you have read this: limpid mcp enable {server} --hash {}", &hash[..DIGITS])));
         }
         Answer::Asked if !context.environment.stdin_is_terminal => {
-            let (tool, hash) = (tool.map(|tool| format!(" {tool}")).unwrap_or_default(), &hash[..12]);
+            let (tool, hash) = (tool.map(|tool| format!(" {tool}")).unwrap_or_default(), &hash[..DIGITS]);
             output::tell(&format!(
                 "{many} wait for you. When you have read this: limpid mcp enable {server}{tool} --hash {hash}"
             ));

@@ -112,8 +112,8 @@ async fn a_tool_that_says_something_else_is_not_used_until_the_owner_has_looked(
     assert_eq!(world.json(&["mcp", "list", "--json"]).await["servers"][0]["enabled"], false);
     // A yes is about what was shown, and a server may say something else to the next connection.
     let hash = shown.err.rsplit("--hash ").next().unwrap().trim().to_owned();
-    assert_eq!(hash.len(), 12, "{}", shown.err);
-    let other = world.run(&["mcp", "enable", "desk", "echo", "--hash", "0123456789ab"]).await;
+    assert_eq!(hash.len(), 32, "{}", shown.err);
+    let other = world.run(&["mcp", "enable", "desk", "echo", "--hash", &hash[..31]]).await;
     assert!(other.code != 0 && other.err.contains("what waits is not what has the hash"), "{}", other.err);
     assert_eq!(world.json(&["mcp", "list", "--json"]).await["servers"][0]["tools"][0]["state"], "changed");
     world.done(&["mcp", "enable", "desk", "echo", "--hash", &hash]).await;

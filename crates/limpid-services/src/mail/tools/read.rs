@@ -47,6 +47,10 @@ impl Tool for ReadEmail {
         reading::bound(&self.mail, arguments).await
     }
 
+    fn canonical(&self, arguments: &Value) -> Value {
+        reading::with_number(arguments)
+    }
+
     async fn concerns(&self, arguments: &Value, _: Option<&ConversationId>) -> Concerned {
         if self.effect(arguments) == Effect::Look {
             return Concerned::InArguments;

@@ -89,6 +89,23 @@ pub(super) async fn shown(
     Ok(())
 }
 
+/// Arguments with the number of a message in one form, as rules that hold back are compared with them.
+pub(super) fn with_number(arguments: &Value) -> Value {
+    let mut plain = arguments.clone();
+    if let Some(id) = plain.get_mut("id") {
+        let word = id.as_str().unwrap_or_default().trim();
+        let (kept, digits) = word.strip_prefix('i').map_or(("", word), |digits| ("i", digits));
+        *id = digits.parse::<u64>().map_or_else(|_| id.clone(), |number| Value::from(format!("{kept}{number}")));
+    }
+    if let Some(account) = plain.get_mut("account") {
+        *account = account.as_str().map_or_else(|| account.clone(), |text| Value::from(text.trim().to_lowercase()));
+    }
+    plain
+}
+
+/// Letters of a sender, a subject or a beginning in a list.
+const LETTERS: usize = 120;
+
 /// One message on one line: number, sender, time, subject, beginning.
 pub(super) fn line(
     id: &str,
@@ -96,7 +113,12 @@ pub(super) fn line(
     at_ms: Option<i64>,
     context: &ToolContext,
 ) -> String {
-    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    // However long one letter's are, the others of the list stay within what a result may have.
+    let one_line = |text: &str| {
+        let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let short: String = line.chars().take(LETTERS).collect();
+        if short.len() < line.len() { short + "…" } else { short }
+    };
     let named = |text: &str, absent: &str| if text.trim().is_empty() { absent.to_owned() } else { one_line(text) };
     let at = at_ms.map(|at| when(at, context)).unwrap_or_default();
     format!("{id} | {} | {at} | {} | {}", named(from, "unknown"), named(subject, "no subject"), one_line(preview))
@@ -140,3 +162,20 @@ macro_rules! reads_mail {
     };
 }
 pub(super) use reads_mail;
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    // SEC-071
+    #[test]
+    fn a_message_has_one_number_for_rules() {
+        let number = |id: &str| with_number(&json!({ "id": id, "account": " Ada@Example.com" }));
+        for id in ["1", "+1", "01", " 1 "] {
+            assert_eq!(number(id), json!({ "id": "1", "account": "ada@example.com" }), "{id}");
+        }
+        assert_eq!((number("i07")["id"].clone(), number("x")["id"].clone()), (json!("i7"), json!("x")));
+    }
+}

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use limpid_channels::mail::{Letter, Mail, address};
 use limpid_core::policy::{Destination, Effect};
-use limpid_core::{Labelled, Sentence, ToolClass, sentence};
+use limpid_core::{ConversationId, Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -16,7 +16,7 @@ use crate::mail::tools::compose::{answered, message_id, send};
 use crate::mail::tools::group::{GROUP, SENDS, TIME};
 use crate::mail::tools::reading::{self, Named, named};
 use crate::mail::tools::sending::{destination, sendable, texts};
-use crate::tools::{Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
+use crate::tools::{Concerned, Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
 
 /// Answers a message.
 pub(crate) struct ReplyEmail {
@@ -76,6 +76,15 @@ impl Tool for ReplyEmail {
     fn bound_to(&self, arguments: &Value) -> Vec<String> {
         // Which account is the first one may change until the owner says yes.
         self.mail.address(arguments["account"].as_str()).into_iter().collect()
+    }
+
+    fn canonical(&self, arguments: &Value) -> Value {
+        reading::with_number(arguments)
+    }
+
+    async fn concerns(&self, arguments: &Value, _: Option<&ConversationId>) -> Concerned {
+        // Whoever says yes says it to an answer to this very letter.
+        Concerned::found(reading::in_words(&self.mail, arguments).await, "a letter that was not read here yet")
     }
 
     async fn looked_up(&self, arguments: &Value) -> Vec<String> {
