@@ -94,9 +94,9 @@ impl Actor {
         self.after_step().await
     }
 
-    /// Whether nothing of what waits was said here or is known to belong here, and the conversation's prompts speak of folders that this
-    /// process has not: those of an editor, or the workspace where this process works for one. Its calls would reach other files than they were meant for, so
-    /// they are left to a process that has the folders, or until somebody speaks here.
+    /// Whether nothing of what waits was said here or is known to belong here, and the conversation's prompts speak of folders that
+    /// this process has not: those of an editor, or the workspace where this process works for one. Its calls would reach other
+    /// files than they were meant for, so they are left to a process that has the folders, or until somebody speaks here.
     async fn is_for_other_folders(&mut self, waiting: &[Inbound]) -> Result<bool, AgentError> {
         if waiting.iter().any(|inbound| inbound.agent.is_none() || inbound.base != Base::Anywhere) {
             return Ok(false);

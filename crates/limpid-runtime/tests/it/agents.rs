@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use limpid_core::{AgentId, AgentState, CallId, Labelled, ToolClass, Trust};
 use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, Config, ConversationChoice, Told, Tool, TurnEvent};
-use limpid_store::{NewPlan, NewPlannedTask};
+use limpid_store::{Audience, NewPlan, NewPlannedTask};
 use limpid_testkit::Recorded;
 use serde_json::json;
 
@@ -511,5 +511,29 @@ async fn a_queued_task_is_begun_in_the_folder_where_it_was_wanted() {
         agent.store().want_planned(&[planned[0].id], &turn, base, Trust::Owner).await.unwrap();
         agent.agents().start_queued(&chat).await.unwrap();
         assert_eq!(agents(&agent).await.len(), usize::from(base.is_none()), "{base:?}");
+    }
+}
+
+/// What an agent comes to is read by whoever reads its chat.
+// SEC-065 PICO-029
+#[tokio::test]
+async fn an_agent_from_before_works_for_whoever_reads_its_chat_now() {
+    let (bench, _) = bench("koshi", |request| {
+        if is_child(request) {
+            says("Ended.")
+        } else if newest(request).contains("Begin.") {
+            calls(&[("spawn_agent", json!({ "task": "Count.", "run_in_background": false }))])
+        } else {
+            says("Done.")
+        }
+    })
+    .await;
+    let agent = open(&bench, &Passed::new(), &[]);
+    talk(&agent, "Begin.").await;
+    let chat = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
+    let own = agents(&agent).await[0].works_in();
+    for audience in [Audience::Group, Audience::Owner] {
+        agent.conversations().set_audience(&chat, audience).await.unwrap();
+        assert_eq!(agent.store().conversation(&own).await.unwrap().unwrap().audience, audience);
     }
 }

@@ -106,6 +106,13 @@ pub(super) fn with_number(arguments: &Value) -> Value {
 /// Letters of a sender, a subject or a beginning in a list.
 const LETTERS: usize = 120;
 
+/// A text on one line. However long one letter's are, the others of the list stay within what a result may have.
+fn one_line(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let short: String = line.chars().take(LETTERS).collect();
+    if short.len() < line.len() { short + "…" } else { short }
+}
+
 /// One message on one line: number, sender, time, subject, beginning.
 pub(super) fn line(
     id: &str,
@@ -113,12 +120,6 @@ pub(super) fn line(
     at_ms: Option<i64>,
     context: &ToolContext,
 ) -> String {
-    // However long one letter's are, the others of the list stay within what a result may have.
-    let one_line = |text: &str| {
-        let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let short: String = line.chars().take(LETTERS).collect();
-        if short.len() < line.len() { short + "…" } else { short }
-    };
     let named = |text: &str, absent: &str| if text.trim().is_empty() { absent.to_owned() } else { one_line(text) };
     let at = at_ms.map(|at| when(at, context)).unwrap_or_default();
     format!("{id} | {} | {at} | {} | {}", named(from, "unknown"), named(subject, "no subject"), one_line(preview))
@@ -168,6 +169,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    // SEC-093
+    #[test]
+    fn no_letter_of_a_list_takes_the_room_of_the_others() {
+        let long = one_line(&"x ".repeat(15_000));
+        assert_eq!((long.chars().count(), long.ends_with('…')), (LETTERS + 1, true));
+        assert_eq!(one_line(" Lunch \r\n at  noon"), "Lunch at noon");
+    }
 
     // SEC-071
     #[test]
