@@ -126,12 +126,19 @@ def main():
             words += ["--client-id", METADATA]
         if log_in(words) != 0:
             return 1
-    enabled = limpid("mcp", "enable", "s", "--yes")
-    sys.stderr.write(enabled.stderr)
-    if "log in with `limpid mcp login s`" in enabled.stderr and log_in(["mcp", "login", "s"]) == 0:
-        enabled = limpid("mcp", "enable", "s", "--yes")
+    looked = limpid("mcp", "enable", "s")
+    sys.stderr.write(looked.stderr)
+    if "log in with `limpid mcp login s`" in looked.stderr and log_in(["mcp", "login", "s"]) == 0:
+        looked = limpid("mcp", "enable", "s")
+        sys.stderr.write(looked.stderr)
+    # The look says which command is the yes to what it showed.
+    yes = re.search(r"When you have read this: limpid (mcp enable .*)", looked.stderr)
+    if yes:
+        enabled = limpid(*yes.group(1).split())
         sys.stderr.write(enabled.stderr)
-    if enabled.returncode != 0:
+        if enabled.returncode != 0:
+            return 1
+    elif looked.returncode != 0:
         return 1
     listed = json.loads(limpid("mcp", "list", "--json").stdout)
     Model.tools = {tool["called"]: tool["name"] for tool in listed["servers"][0]["tools"]}
