@@ -116,6 +116,7 @@ macro_rules! contract_suite {
                 what_a_turn_has_shown_is_seen_when_it_ends_well
                 items_are_found_by_their_words
                 a_watermark_rises_with_what_is_taken_in
+                a_letter_has_a_number_of_its_account_as_it_is
                 a_poll_is_written_with_what_it_found
             }
             leases {

@@ -172,6 +172,12 @@ pub trait Tool: Send + Sync {
         }
     }
 
+    /// The arguments with what they leave out named, once for each thing that it stands for: a rule that holds one of these back holds
+    /// back the call. Here nothing that is left out stands for anything.
+    fn written_out(&self, _arguments: &Value) -> Vec<Value> {
+        Vec::new()
+    }
+
     /// How long a call may take, when that is not the usual time.
     fn timeout(&self) -> Option<Duration> {
         None

@@ -4,6 +4,7 @@ use crate::kit::post::{PASSWORD, Post, add, mail};
 use crate::kit::{Bench, say};
 use limpid_core::Trust;
 use limpid_core::inbox::Source;
+use limpid_runtime::Config;
 use limpid_store::ItemFilter;
 
 // KAI-092
@@ -178,4 +179,38 @@ async fn a_conversation_reads_one_whole_letter_at_a_time() {
     let sent = post.bench.server.calls().last().unwrap().text();
     assert!((1..=6).all(|number| sent.contains(&format!("This is letter {number}."))), "{sent}");
     assert_eq!(*post.mailbox.reading.lock().unwrap(), (0, 1));
+}
+
+// SEC-071
+#[tokio::test]
+async fn an_account_that_a_rule_forbids_is_read_by_no_call() {
+    let calls = [
+        ("search_email", "{ from = \"ada\" }"),
+        ("check_email", "{}"),
+        ("read_email", "{ id = \"1\", account = \"me@example.com\" }"),
+        ("read_email", "{ id = \"i1\", account = \"work@example.com\" }"),
+        ("read_email", "{ id = \"i1\", account = \"me@example.com\" }"),
+        ("search_email", "{ from = \"ada\", account = \"work@example.com\" }"),
+    ];
+    for (forbidden, read) in [("me@example.com", [false, false, false, false, false, true]), ("no@x.org", [true; 6])] {
+        let mut post = Post::new(&calls).await;
+        let rule = format!("[[policy.deny]]\ntool = \"*\"\narguments = {{ account = \"{forbidden}\" }}\n");
+        let config = format!("model = \"openai/scripted\"\n[tools]\ndefer = false\n{rule}");
+        post.bench.config = Config::parse(&config, "limpid.toml").unwrap();
+        let agent = post.ready().await;
+        add(&agent, "work@example.com").await;
+        post.deliver(1);
+        agent.mail().fetch("me@example.com").await.unwrap();
+        for ((name, arguments), read) in calls.into_iter().zip(read) {
+            say(&agent, "read it").await;
+            let told = post.result();
+            // A letter of one account is found by no call about another.
+            let read = read && !arguments.contains("i1\", account = \"work");
+            assert_eq!(
+                ["Letter 1", "0 found", "0 not shown before"].iter().any(|shown| told.contains(shown)),
+                read,
+                "{forbidden} {name} {arguments}: {told}"
+            );
+        }
+    }
 }

@@ -121,12 +121,17 @@ impl MailAccounts {
         self.mailbox.read(account, id, mark_read).await
     }
 
+    /// The addresses of all accounts.
+    pub(crate) fn every_address(&self) -> Vec<String> {
+        self.files.settings().into_iter().map(|settings| settings.address).collect()
+    }
+
     /// The address of the account that is meant: the one that is named, or the first.
     pub(crate) fn address(&self, address: Option<&str>) -> Result<String, Sentence> {
         if !self.is_on() {
             return Err("mail is off in limpid.toml".into());
         }
-        let all: Vec<String> = self.files.settings().into_iter().map(|settings| settings.address).collect();
+        let all = self.every_address();
         let wanted = address.map(|address| address.trim().to_lowercase()).filter(|address| !address.is_empty());
         let found = match &wanted {
             // What is wrong with its file is for whoever reads that to say.

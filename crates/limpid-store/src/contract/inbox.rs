@@ -148,6 +148,34 @@ pub async fn a_watermark_rises_with_what_is_taken_in(bench: &Bench) {
     assert_eq!(watermark().await, 0, "an old number says nothing of the new ones");
 }
 
+/// A letter loses its number when its account numbers anew: the same number is another letter then.
+// KAI-092 SEC-093
+pub async fn a_letter_has_a_number_of_its_account_as_it_is(bench: &Bench) {
+    let store = bench.store.as_ref();
+    for account in ["a@x.org", "b@x.org"] {
+        store.add_mail_account(account).await.unwrap();
+    }
+    let of_b = NewItem { account: "b@x.org".to_owned(), ..mail(7, 2) };
+    store.record_poll("b@x.org", read(7, 2, 1), vec![of_b]).await.unwrap();
+    let old = store.record_poll("a@x.org", read(7, 2, 1), vec![mail(7, 2)]).await.unwrap()[0].id;
+    let new = store.record_poll("a@x.org", read(8, 2, 1), vec![mail(8, 2)]).await.unwrap()[0].id;
+    let numbered = |uids: Vec<u32>| async {
+        let filter = ItemFilter { account: Some("a@x.org".to_owned()), uids, ..ItemFilter::default() };
+        let rows = store.items(filter).await.unwrap().rows;
+        rows.into_iter().map(|item| (item.id, item.new.uid)).collect::<Vec<_>>()
+    };
+    let now = Some(MailUid { validity: 8, uid: 2 });
+    assert_eq!(numbered(vec![2]).await, [(new, now)]);
+    assert_eq!(numbered(vec![]).await, [(new, now), (old, None)]);
+    assert_eq!(store.item(old).await.unwrap().unwrap().new.uid, None);
+    let waiting: Vec<_> = store.pending(Source::Mail).await.unwrap().rows.iter().map(|item| item.new.uid).collect();
+    assert_eq!(waiting, [Some(MailUid { validity: 7, uid: 2 }), None, now]);
+    // A server that goes back to its old numbers brings no letter twice.
+    let again = store.record_poll("a@x.org", read(7, 2, 1), vec![mail(7, 2)]).await.unwrap();
+    assert_eq!(again, [Inserted { id: old, fresh: false }]);
+    assert_eq!(numbered(vec![2]).await, [(old, Some(MailUid { validity: 7, uid: 2 }))]);
+}
+
 /// A poll is written with what it found; a failed one keeps how far the account was read.
 // KAI-090 KAI-091
 pub async fn a_poll_is_written_with_what_it_found(bench: &Bench) {

@@ -19,7 +19,7 @@ impl Inbox for SqliteStore {
     async fn pending(&self, source: Source) -> Result<Listed<InboxItem>, StoreError> {
         self.read(move |tx| {
             let mut statement = tx.sql.prepare_cached(
-                "SELECT * FROM inbox_item WHERE owner = :owner AND source = :source AND waits = 1 ORDER BY id",
+                "SELECT * FROM inbox_item_named WHERE owner = :owner AND source = :source AND waits = 1 ORDER BY id",
             )?;
             let params = named_params! { ":owner": tx.owner, ":source": source.as_str() };
             row::list(&mut statement, params, "inbox_item", "id", item)
@@ -30,7 +30,7 @@ impl Inbox for SqliteStore {
     async fn items(&self, filter: ItemFilter) -> Result<Listed<InboxItem>, StoreError> {
         self.search(move |tx| {
             let mut statement = tx.sql.prepare_cached(
-                "SELECT * FROM inbox_item WHERE owner = :owner AND (:source IS NULL OR source = :source)
+                "SELECT * FROM inbox_item_named WHERE owner = :owner AND (:source IS NULL OR source = :source)
                    AND (:account IS NULL OR account = :account) AND (NOT :unseen OR shown_ms IS NULL)
                    AND (:since IS NULL OR posted_ms >= :since)
                    AND (:uids = '[]' OR uid IN (SELECT value FROM json_each(:uids)))
@@ -56,7 +56,8 @@ impl Inbox for SqliteStore {
 
     async fn item(&self, id: ItemId) -> Result<Option<InboxItem>, StoreError> {
         self.read(move |tx| {
-            let mut statement = tx.sql.prepare_cached("SELECT * FROM inbox_item WHERE owner = :owner AND id = :id")?;
+            let mut statement =
+                tx.sql.prepare_cached("SELECT * FROM inbox_item_named WHERE owner = :owner AND id = :id")?;
             let params = named_params! { ":owner": tx.owner, ":id": id.0 };
             row::one(&mut statement, params, "inbox item", &id.0.to_string(), item)
         })

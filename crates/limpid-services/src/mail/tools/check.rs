@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::inbox::{fitting, list_room};
 use crate::mail::service::MailAccounts;
-use crate::mail::tools::reading::{line, reads_mail};
+use crate::mail::tools::reading::{self, line, reads_mail};
 use crate::tools::{Tool, ToolContext, echoed, read_arguments, trouble};
 
 /// Lists mail that was not shown yet, and looks into the accounts before.
@@ -38,12 +38,16 @@ impl Tool for CheckEmail {
         Effect::Look
     }
 
+    fn written_out(&self, arguments: &Value) -> Vec<Value> {
+        reading::with_account(arguments, self.mail.every_address())
+    }
+
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { account } = read_arguments(arguments)?;
         let mail = &self.mail;
         let addresses = match &account {
             Some(account) => vec![mail.address(Some(account))?],
-            None => mail.files.settings().into_iter().map(|settings| settings.address).collect(),
+            None => mail.every_address(),
         };
         let mut lines = Vec::new();
         let mut any = false;

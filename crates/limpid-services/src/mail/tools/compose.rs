@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::mail::service::MailAccounts;
 use crate::mail::tools::group::{GROUP, SENDS, TIME};
+use crate::mail::tools::reading;
 use crate::mail::tools::sending::{destination, sendable, texts};
 use crate::tools::{Tool, ToolContext, read_arguments, schema_of};
 
@@ -74,6 +75,11 @@ impl Tool for ComposeEmail {
     fn bound_to(&self, arguments: &Value) -> Vec<String> {
         // Which account is the first one may change until the owner says yes.
         self.mail.address(arguments["account"].as_str()).into_iter().collect()
+    }
+
+    fn written_out(&self, arguments: &Value) -> Vec<Value> {
+        let account = self.mail.address(None);
+        reading::with_account(arguments, account.into_iter().collect())
     }
 
     fn marks_send_state(&self) -> bool {

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use limpid_channels::mail::Mail;
-use limpid_core::inbox::Source;
 use limpid_core::policy::Effect;
 use limpid_core::{ConversationId, Labelled, Sentence, sentence};
 use limpid_store::ItemId;
@@ -51,6 +50,11 @@ impl Tool for ReadEmail {
         reading::with_number(arguments)
     }
 
+    fn written_out(&self, arguments: &Value) -> Vec<Value> {
+        let account = self.mail.address(None);
+        reading::with_account(arguments, account.into_iter().collect())
+    }
+
     async fn concerns(&self, arguments: &Value, _: Option<&ConversationId>) -> Concerned {
         if self.effect(arguments) == Effect::Look {
             return Concerned::InArguments;
@@ -63,7 +67,7 @@ impl Tool for ReadEmail {
         let account = self.mail.only_account(account.as_deref()).await?;
         let id = match named(&self.mail, &account.address, &id).await? {
             Named::OnServer(id) => id,
-            Named::Kept(id) => return self.kept(id, context).await,
+            Named::Kept(id) => return self.kept(&account.address, id, context).await,
         };
         let mail = self.mail.letter(&account, (id, mark_read), &context.conversation).await.map_err(trouble)?;
         reading::shown(&self.mail, &account.address, &[id], context).await?;
@@ -72,11 +76,10 @@ impl Tool for ReadEmail {
 }
 
 impl ReadEmail {
-    /// Mail that was handed in stands here alone.
-    async fn kept(&self, id: ItemId, context: &ToolContext) -> Result<Labelled<String>, Sentence> {
-        let item = self.mail.store.item(id).await.map_err(trouble)?;
-        let Some(item) = item.filter(|item| item.new.source == Source::Mail) else {
-            return Err(sentence!("there is no mail `i{}`", echoed(id.0)));
+    /// Mail that was handed in stands here alone, and so does what an account's server knows by that number no more.
+    async fn kept(&self, account: &str, id: ItemId, context: &ToolContext) -> Result<Labelled<String>, Sentence> {
+        let Some(item) = reading::kept(&self.mail, account, id).await.map_err(trouble)? else {
+            return Err(sentence!("there is no mail `i{}` of {}", echoed(id.0), echoed(account)));
         };
         context.shown.add([id.0]);
         let new = item.new;

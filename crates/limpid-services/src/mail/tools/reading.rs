@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use limpid_channels::mail::MailId;
 use limpid_core::inbox::Source;
 use limpid_core::{Sentence, sentence};
-use limpid_store::{ItemFilter, ItemId, MailUid};
+use limpid_store::{InboxItem, ItemFilter, ItemId, MailUid, StoreError};
 use serde_json::Value;
 
 use crate::mail::service::MailAccounts;
@@ -50,7 +50,7 @@ pub(super) async fn bound(mail: &MailAccounts, arguments: &Value) -> Vec<String>
 pub(super) async fn in_words(mail: &MailAccounts, arguments: &Value) -> Option<String> {
     let (account, named) = named_by(mail, arguments).await?;
     let item = match named {
-        Named::Kept(id) => mail.store.item(id).await.ok()?,
+        Named::Kept(id) => kept(mail, &account, id).await.ok()?,
         Named::OnServer(id) => {
             let source = Some(Source::Mail);
             let filter =
@@ -59,8 +59,16 @@ pub(super) async fn in_words(mail: &MailAccounts, arguments: &Value) -> Option<S
             mail.store.items(filter).await.ok()?.rows.into_iter().find(|item| item.new.uid.is_some_and(is_it))
         }
     };
-    let new = item.filter(|item| item.new.source == Source::Mail)?.new;
+    let new = item?.new;
     Some(format!("a letter to {account} from {}: {}", new.sender, new.title))
+}
+
+/// A message by the number that it has here. Only a call that names its account finds it: a rule may hold back that account's. Mail
+/// of none of the accounts, as it is handed in, is found by each.
+pub(super) async fn kept(mail: &MailAccounts, account: &str, id: ItemId) -> Result<Option<InboxItem>, StoreError> {
+    let item = mail.store.item(id).await?.filter(|item| item.new.source == Source::Mail);
+    let others = mail.every_address();
+    Ok(item.filter(|item| item.new.account == account || !others.contains(&item.new.account)))
 }
 
 /// Says that a call shows messages.
@@ -101,6 +109,19 @@ pub(super) fn with_number(arguments: &Value) -> Value {
         *account = account.as_str().map_or_else(|| account.clone(), |text| Value::from(text.trim().to_lowercase()));
     }
     plain
+}
+
+/// Arguments that name no account, with the accounts that they stand for named, one in each.
+pub(super) fn with_account(arguments: &Value, accounts: Vec<String>) -> Vec<Value> {
+    if arguments["account"].as_str().is_some_and(|named| !named.trim().is_empty()) {
+        return Vec::new();
+    }
+    let named = |account| {
+        let mut named = arguments.clone();
+        named.as_object_mut()?.insert("account".to_owned(), Value::from(account));
+        Some(named)
+    };
+    accounts.into_iter().filter_map(named).collect()
 }
 
 /// Letters of a sender, a subject or a beginning in a list.
@@ -176,6 +197,18 @@ mod tests {
         let long = one_line(&"x ".repeat(15_000));
         assert_eq!((long.chars().count(), long.ends_with('…')), (LETTERS + 1, true));
         assert_eq!(one_line(" Lunch \r\n at  noon"), "Lunch at noon");
+    }
+
+    // SEC-071
+    #[test]
+    fn a_call_that_names_no_account_is_about_those_that_it_reads() {
+        let of = |arguments| with_account(&arguments, vec!["a@x.org".to_owned(), "b@x.org".to_owned()]);
+        for none in [json!({ "id": "1" }), json!({ "id": "1", "account": " " }), json!({ "id": "1", "account": null })]
+        {
+            let both = ["a@x.org", "b@x.org"].map(|account| json!({ "id": "1", "account": account }));
+            assert_eq!(of(none), both);
+        }
+        assert!(of(json!({ "id": "1", "account": "b@x.org" })).is_empty());
     }
 
     // SEC-071

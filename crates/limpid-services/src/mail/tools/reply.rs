@@ -82,6 +82,11 @@ impl Tool for ReplyEmail {
         reading::with_number(arguments)
     }
 
+    fn written_out(&self, arguments: &Value) -> Vec<Value> {
+        let account = self.mail.address(None);
+        reading::with_account(arguments, account.into_iter().collect())
+    }
+
     async fn concerns(&self, arguments: &Value, _: Option<&ConversationId>) -> Concerned {
         // Whoever says yes says it to an answer to this very letter.
         Concerned::found(reading::in_words(&self.mail, arguments).await, "a letter that was not read here yet")
@@ -104,7 +109,9 @@ impl Tool for ReplyEmail {
         let Arguments { id, to, subject, text, account } = read_arguments(arguments)?;
         let account = self.mail.only_account(account.as_deref()).await?;
         let Named::OnServer(id) = named(&self.mail, &account.address, &id).await? else {
-            return Err("that mail stands in no account, so it cannot be answered; use compose_email".into());
+            return Err("that mail has no number in an account, so it cannot be answered; if search_email finds it, answer that \
+                        one, or else use compose_email"
+                .into());
         };
         let mail = self.mail.letter(&account, (id, false), &context.conversation).await.map_err(trouble)?;
         within(&mail, &account.address, &to)?;

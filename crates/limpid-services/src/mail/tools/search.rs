@@ -41,6 +41,10 @@ impl Tool for SearchEmail {
         true
     }
 
+    fn written_out(&self, arguments: &Value) -> Vec<Value> {
+        reading::with_account(arguments, self.mail.every_address())
+    }
+
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { account, from, subject, since } = read_arguments(arguments)?;
         let since = since.map(|since| {
@@ -52,7 +56,7 @@ impl Tool for SearchEmail {
         }
         let addresses = match &account {
             Some(account) => vec![self.mail.address(Some(account))?],
-            None => self.mail.files.settings().into_iter().map(|settings| settings.address).collect(),
+            None => self.mail.every_address(),
         };
         let mut lines = Vec::new();
         for address in addresses {

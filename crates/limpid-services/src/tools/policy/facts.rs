@@ -61,13 +61,17 @@ impl CallFacts {
         tool.bound_to(arguments).iter().for_each(|text| bind(text));
         let judged = tool.judged(arguments);
         let spelled = |path: String| Some(plain(&with_path(&judged, tool.path_field(), path)?));
+        let written_out = tool.written_out(arguments);
+        let said = || written_out.iter().chain([arguments]);
+        let as_ruled = |said| resolver.ruled().iter().filter_map(move |rule| as_ruled(tool, said, rule));
         Self {
             spellings: paths
                 .iter()
                 .flat_map(|path| resolver.spellings(path))
                 .filter_map(spelled)
-                .chain(resolver.ruled().iter().filter_map(|rule| as_ruled(tool, arguments, rule)))
-                .chain([plain(&tool.canonical(arguments))])
+                .chain(said().flat_map(as_ruled))
+                .chain(said().map(|said| plain(&tool.canonical(said))))
+                .chain(written_out.iter().map(plain))
                 .collect(),
             also: tool.counts_as(arguments),
             effect: tool.effect(arguments),
