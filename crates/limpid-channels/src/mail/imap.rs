@@ -7,7 +7,7 @@ mod wait;
 
 use async_imap::Session;
 use async_imap::types::NameAttribute;
-use futures_util::TryStreamExt;
+use futures_util::{StreamExt as _, TryStreamExt as _};
 use limpid_core::mail::{Folder, LISTED, Mark, Plan, Query, plan};
 
 use super::tls::{self, Link};
@@ -16,6 +16,9 @@ use limpid_formats::Parser;
 
 /// Names that folders of sent mail have on servers that do not say which one it is.
 const SENT: [&str; 5] = ["Sent", "Sent Items", "Sent Messages", "INBOX.Sent", "Gesendet"];
+
+/// Folders of an account that are looked through.
+const FOLDERS: usize = 10_000;
 
 /// A connection that is logged in.
 pub(super) struct Imap<'a> {
@@ -62,6 +65,14 @@ impl Imap<'_> {
         Ok(heads)
     }
 
+    /// The head of one message; none when it is gone, or has another number now.
+    pub(super) async fn head(&mut self, id: MailId) -> Result<Option<MailHead>, MailError> {
+        if self.folder().await?.validity != id.validity {
+            return Ok(None);
+        }
+        Ok(self.heads(id.validity, &[id.uid]).await?.pop())
+    }
+
     /// Fetches one message whole.
     pub(super) async fn read(&mut self, id: MailId, mark_read: bool) -> Result<Mail, MailError> {
         if self.folder().await?.validity != id.validity {
@@ -106,7 +117,7 @@ impl Imap<'_> {
 
     async fn sent_folder(&mut self) -> Result<String, MailError> {
         let listed = match self.session.list(Some(""), Some("*")).await {
-            Ok(names) => names.try_collect::<Vec<_>>().await,
+            Ok(names) => names.take(FOLDERS).try_collect::<Vec<_>>().await,
             Err(error) => Err(error),
         };
         let listed = listed.map_err(|error| self.failed(&error))?;

@@ -58,6 +58,16 @@ impl Mailbox for MailServers {
         .await
     }
 
+    async fn head(&self, account: &Account, id: MailId) -> Result<Option<MailHead>, MailError> {
+        in_time(account, async {
+            let mut imap = Imap::open(account, &self.parser).await?;
+            let done = imap.head(id).await?;
+            imap.leave().await;
+            Ok(done)
+        })
+        .await
+    }
+
     async fn search(&self, account: &Account, query: &MailQuery) -> Result<Vec<MailHead>, MailError> {
         in_time(account, async {
             let mut imap = Imap::open(account, &self.parser).await?;

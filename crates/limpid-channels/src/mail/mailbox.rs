@@ -22,6 +22,9 @@ pub trait Mailbox: Send + Sync {
     /// Fetches one message whole; on request it is marked as read.
     async fn read(&self, account: &Account, id: MailId, mark_read: bool) -> Result<Mail, MailError>;
 
+    /// What a list shows of one message; none when it is gone.
+    async fn head(&self, account: &Account, id: MailId) -> Result<Option<MailHead>, MailError>;
+
     /// Finds messages of the folder, newest first.
     async fn search(&self, account: &Account, query: &MailQuery) -> Result<Vec<MailHead>, MailError>;
 

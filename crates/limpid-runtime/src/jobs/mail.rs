@@ -102,6 +102,10 @@ mod tests {
             Err(MailError::NotFound(id.to_string()))
         }
 
+        async fn head(&self, _: &Account, _: MailId) -> Result<Option<MailHead>, MailError> {
+            Ok(None)
+        }
+
         async fn search(&self, _: &Account, _: &MailQuery) -> Result<Vec<MailHead>, MailError> {
             Ok(Vec::new())
         }

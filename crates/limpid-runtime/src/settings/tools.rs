@@ -316,7 +316,7 @@ mod tests {
         cron: removes a task that is not there
         cron: changes a task that is not there
         cron: due every minute
-        read_email: a letter that was not read here yet
+        read_email: a letter that its server does not show
         read_email: a letter to me@example.com from Eve: An offer
         message: you have no such chat
         ");

@@ -86,6 +86,28 @@ async fn an_answer_is_to_the_letter_that_was_looked_at_or_to_none() {
     assert!(draft.detail.contains("not what they were"), "{}", draft.detail);
 }
 
+/// A letter that was there before the account was added is named all the same, and a yes is about the letter and not about its number.
+// KAI-096 SEC-011
+#[tokio::test]
+async fn a_question_names_the_letter_that_the_server_shows_and_a_yes_is_about_that_one() {
+    let answer = "{ id = \"1\", to = [\"ada@example.com\"], subject = \"Re: Lunch\", text = \"Yes.\" }";
+    for is_swapped in [false, true] {
+        let post = Post::new(&[("reply_email", answer)]).await;
+        post.mailbox.deliver(&mail(1));
+        let agent = post.ready().await;
+        say(&agent, "answer Ada").await;
+        let about = agent.drafts().get(DraftId(1)).await.unwrap().0.new.about;
+        assert_eq!(about.as_deref(), Some("a letter to me@example.com from Ada <ada@example.com>: Letter 1"));
+        if is_swapped {
+            let mut other = mail(2).replace('\n', "\r\n");
+            std::mem::swap(&mut post.mailbox.messages.lock().unwrap()[0].1, &mut other);
+        }
+        let draft = agent.drafts().approve(DraftId(1), None).await.unwrap();
+        let state = if is_swapped { DraftState::Failed } else { DraftState::Sent };
+        assert_eq!((draft.state, draft.detail.contains("not what they were")), (state, is_swapped), "{}", draft.detail);
+    }
+}
+
 /// A letter that was not taken leaves no copy, and one that was taken is sent, with or without a copy.
 // KAI-096 KAI-131 SEC-041
 #[tokio::test]

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
-use limpid_channels::mail::{Account, Mail, MailError, MailId, Mailbox};
+use limpid_channels::mail::{Account, Mail, MailError, MailHead, MailId, Mailbox};
 use limpid_config::{Config, Environment, Home, Live, Redactor};
 use limpid_core::{ConversationId, Labelled, Sentence, sentence};
 use limpid_formats::Shares;
@@ -119,6 +119,12 @@ impl MailAccounts {
         let share = self.letters.of(reader.as_str(), 1);
         let _turn = share.acquire().await;
         self.mailbox.read(account, id, mark_read).await
+    }
+
+    /// What the server of an account shows of a message now; none where it shows none or cannot be asked.
+    pub(crate) async fn head(&self, address: &str, id: MailId) -> Option<MailHead> {
+        let account = self.account(Some(address)).await.ok()?;
+        self.mailbox.head(&account, id).await.ok()?
     }
 
     /// The addresses of all accounts.

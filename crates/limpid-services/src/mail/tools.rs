@@ -21,7 +21,7 @@ pub fn tools(mail: &Arc<MailAccounts>, result_chars: usize) -> Vec<Arc<dyn Tool>
     vec![
         Arc::new(check::CheckEmail { mail: mail(), result_chars }),
         Arc::new(read::ReadEmail { mail: mail() }),
-        Arc::new(search::SearchEmail { mail: mail() }),
+        Arc::new(search::SearchEmail { mail: mail(), result_chars }),
         Arc::new(reply::ReplyEmail { mail: mail() }),
         Arc::new(compose::ComposeEmail { mail: mail() }),
         Arc::new(setup::SetupEmail { mail: mail() }),

@@ -35,6 +35,10 @@ impl Mailbox for ToldMail {
         self.0.read(account, id, mark_read).await
     }
 
+    async fn head(&self, _: &Account, _: MailId) -> Result<Option<MailHead>, MailError> {
+        Ok(None)
+    }
+
     async fn search(&self, account: &Account, query: &MailQuery) -> Result<Vec<MailHead>, MailError> {
         self.0.search(account, query).await
     }

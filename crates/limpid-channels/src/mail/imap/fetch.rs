@@ -1,5 +1,7 @@
 //! Fetching messages and their heads.
 
+use std::collections::HashSet;
+
 use async_imap::types::Fetch;
 use futures_util::TryStreamExt;
 
@@ -18,26 +20,20 @@ impl Imap<'_> {
         if uids.is_empty() {
             return Ok(Vec::new());
         }
-        let set = uids.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
-        let fetched = self.fetch(&set, &format!("(UID INTERNALDATE BODY.PEEK[]<0.{HEAD}>)")).await?;
+        let fetched = self.fetch(uids, HEAD, "UID INTERNALDATE").await?;
         let messages = fetched
             .iter()
-            // A server may tell of other messages in between, without what was asked for.
-            .filter_map(|fetch| Some((fetch.uid.filter(|uid| uids.contains(uid))?, fetch.body()?, arrived(fetch))))
+            .filter_map(|fetch| Some((fetch.uid?, fetch.body()?, arrived(fetch))))
             .map(|(uid, bytes, at_ms)| (MailId { validity, uid }, at_ms, bytes.to_vec()));
         let mut heads = self.parser.heads(messages.collect()).await;
         heads.sort_by_key(|head| head.id.uid);
-        heads.dedup_by_key(|head| head.id.uid);
         Ok(heads)
     }
 
     /// A whole message; none when it is gone.
     pub(super) async fn whole(&mut self, id: MailId) -> Result<Option<Mail>, MailError> {
-        let query = format!("(UID INTERNALDATE RFC822.SIZE BODY.PEEK[]<0.{WHOLE}>)");
-        let fetched = self.fetch(&id.uid.to_string(), &query).await?;
-        let Some((fetch, bytes)) = fetched.iter().filter(|fetch| fetch.uid == Some(id.uid)).find_map(with_body) else {
-            return Ok(None);
-        };
+        let fetched = self.fetch(&[id.uid], WHOLE, "UID INTERNALDATE RFC822.SIZE").await?;
+        let Some((fetch, bytes)) = fetched.iter().find_map(with_body) else { return Ok(None) };
         let mail = self.parser.mail(id, bytes, arrived(fetch)).await;
         let mail = mail.map_err(|broken| {
             self.said(format!("the message cannot be shown: {broken}; another mail program may open it"))
@@ -49,15 +45,22 @@ impl Imap<'_> {
     pub(super) async fn mark_read(&mut self, uid: u32) -> Result<(), MailError> {
         self.session.select(&self.account.folder).await.map_err(|error| self.failed(&error))?;
         let marked = match self.session.uid_store(uid.to_string(), "+FLAGS.SILENT (\\Seen)").await {
-            Ok(fetched) => fetched.try_collect::<Vec<_>>().await,
+            Ok(fetched) => fetched.try_for_each(|_| async { Ok(()) }).await,
             Err(error) => Err(error),
         };
-        marked.map(drop).map_err(|error| self.failed(&error))
+        marked.map_err(|error| self.failed(&error))
     }
 
-    async fn fetch(&mut self, set: &str, query: &str) -> Result<Vec<Fetch>, MailError> {
-        let fetched = match self.session.uid_fetch(set, query).await {
-            Ok(fetched) => fetched.try_collect().await,
+    /// The beginnings of messages, `bytes` of each, with what else is asked of them. A server may tell of other messages in between, or of one
+    /// again and again; none of that is held.
+    async fn fetch(&mut self, uids: &[u32], bytes: u32, also: &str) -> Result<Vec<Fetch>, MailError> {
+        let set = uids.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+        let mut wanted: HashSet<u32> = uids.iter().copied().collect();
+        let is_wanted = |fetch: &Fetch| {
+            std::future::ready(fetch.body().is_some() && fetch.uid.is_some_and(|uid| wanted.remove(&uid)))
+        };
+        let fetched = match self.session.uid_fetch(set, format!("({also} BODY.PEEK[]<0.{bytes}>)")).await {
+            Ok(fetched) => fetched.try_filter(is_wanted).try_collect().await,
             Err(error) => Err(error),
         };
         fetched.map_err(|error| self.failed(&error))

@@ -1,6 +1,7 @@
 //! Connecting and logging in.
 
 use async_imap::{Authenticator, Client, Session};
+use tokio::io::AsyncReadExt as _;
 
 use crate::mail::login::{self, Credential};
 use crate::mail::tls::{self, Link};
@@ -25,6 +26,9 @@ async fn log_in(account: &Account, server: &Server) -> Result<Session<Box<dyn Li
         None => Err(refused),
     }
 }
+
+/// Bytes that a server may say in one connection: several times the largest letter, and the numbers of the fullest folder.
+const SAID: u64 = 64 * 1024 * 1024;
 
 async fn enter(
     account: &Account,
@@ -51,15 +55,21 @@ async fn connect(account: &Account, server: &Server) -> Result<Client<Box<dyn Li
         greeted(client.read_response().await).map_err(unreachable)?;
         let started = client.run_command_and_check_ok("STARTTLS", None).await;
         started.map_err(|error| unreachable(format!("no TLS: {error}")))?;
-        return Ok(Client::new(tls::secure(server, account.roots.as_ref(), client.into_inner()).await?));
+        return Ok(Client::new(bounded(tls::secure(server, account.roots.as_ref(), client.into_inner()).await?)));
     }
     let link = match server.security {
         Security::Tls => tls::secure(server, account.roots.as_ref(), plain).await?,
         Security::StartTls | Security::None => Box::new(plain),
     };
-    let mut client = Client::new(link);
+    let mut client = Client::new(bounded(link));
     greeted(client.read_response().await).map_err(unreachable)?;
     Ok(client)
+}
+
+/// A connection that ends once the server has said more than all that is ever asked in one.
+fn bounded(link: Box<dyn Link>) -> Box<dyn Link> {
+    let (read, write) = tokio::io::split(link);
+    Box::new(tokio::io::join(read.take(SAID), write))
 }
 
 fn greeted<T>(greeting: std::io::Result<Option<T>>) -> Result<(), String> {

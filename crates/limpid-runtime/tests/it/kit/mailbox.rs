@@ -142,6 +142,11 @@ impl Mailbox for FakeMailbox {
         mail.ok_or_else(|| MailError::NotFound(id.to_string()))
     }
 
+    async fn head(&self, account: &Account, id: MailId) -> Result<Option<MailHead>, MailError> {
+        self.fails(account)?;
+        Ok(self.mail(id.uid).await.map(|mail| mail.head).filter(|head| head.id == id))
+    }
+
     async fn search(&self, account: &Account, query: &MailQuery) -> Result<Vec<MailHead>, MailError> {
         self.fails(account)?;
         let uids: Vec<u32> = self.messages.lock().unwrap().iter().rev().map(|(uid, _)| *uid).collect();

@@ -42,8 +42,10 @@ impl Tool for ReadEmail {
     }
 
     async fn looked_up(&self, arguments: &Value) -> Vec<String> {
-        // The same number is another letter once the server has numbered its letters anew.
-        reading::bound(&self.mail, arguments).await
+        match self.effect(arguments) {
+            Effect::Look => reading::numbers(&self.mail, arguments).await,
+            _ => reading::bound(&self.mail, arguments).await,
+        }
     }
 
     fn canonical(&self, arguments: &Value) -> Value {
@@ -59,7 +61,7 @@ impl Tool for ReadEmail {
         if self.effect(arguments) == Effect::Look {
             return Concerned::InArguments;
         }
-        Concerned::found(reading::in_words(&self.mail, arguments).await, "a letter that was not read here yet")
+        Concerned::found(reading::in_words(&self.mail, arguments).await, "a letter that its server does not show")
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

@@ -38,20 +38,34 @@ async fn named_by(mail: &MailAccounts, arguments: &Value) -> Option<(String, Nam
     Some((account, found))
 }
 
-/// What a yes to a call is bound to that names a message.
-pub(super) async fn bound(mail: &MailAccounts, arguments: &Value) -> Vec<String> {
+/// The numbers that the message of a call has now.
+pub(super) async fn numbers(mail: &MailAccounts, arguments: &Value) -> Vec<String> {
     match named_by(mail, arguments).await {
         Some((_, Named::OnServer(id))) => vec![format!("letter {} of {}", id.uid, id.validity)],
         Some((_, Named::Kept(_))) | None => Vec::new(),
     }
 }
 
-/// What the owner is told of the message that a call names, as it came in; none of one that is not known here.
+/// What a yes to a call is bound to that does something about a message: its numbers, and what its server says that it is. A
+/// server may give a number to another one.
+pub(super) async fn bound(mail: &MailAccounts, arguments: &Value) -> Vec<String> {
+    let mut bound = numbers(mail, arguments).await;
+    if let Some((account, Named::OnServer(id))) = named_by(mail, arguments).await {
+        bound.extend(mail.head(&account, id).await.map(|head| head.key));
+    }
+    bound
+}
+
+/// What the owner is told of the message that a call names, as its server shows it now, or as it came in where that cannot be asked.
 pub(super) async fn in_words(mail: &MailAccounts, arguments: &Value) -> Option<String> {
     let (account, named) = named_by(mail, arguments).await?;
+    let words = |from: &str, subject: &str| format!("a letter to {account} from {from}: {subject}");
     let item = match named {
         Named::Kept(id) => kept(mail, &account, id).await.ok()?,
         Named::OnServer(id) => {
+            if let Some(head) = mail.head(&account, id).await {
+                return Some(mail.redactor.clean(words(&head.from, &head.subject)));
+            }
             let source = Some(Source::Mail);
             let filter =
                 ItemFilter { source, account: Some(account.clone()), uids: vec![id.uid], ..ItemFilter::default() };
@@ -60,7 +74,7 @@ pub(super) async fn in_words(mail: &MailAccounts, arguments: &Value) -> Option<S
         }
     };
     let new = item?.new;
-    Some(format!("a letter to {account} from {}: {}", new.sender, new.title))
+    Some(words(&new.sender, &new.title))
 }
 
 /// A message by the number that it has here. Only a call that names its account finds it: a rule may hold back that account's. Mail

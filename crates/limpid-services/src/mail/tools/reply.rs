@@ -89,11 +89,10 @@ impl Tool for ReplyEmail {
 
     async fn concerns(&self, arguments: &Value, _: Option<&ConversationId>) -> Concerned {
         // Whoever says yes says it to an answer to this very letter.
-        Concerned::found(reading::in_words(&self.mail, arguments).await, "a letter that was not read here yet")
+        Concerned::found(reading::in_words(&self.mail, arguments).await, "a letter that its server does not show")
     }
 
     async fn looked_up(&self, arguments: &Value) -> Vec<String> {
-        // The same number is another letter once the server has numbered its letters anew.
         reading::bound(&self.mail, arguments).await
     }
 

@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::inbox::{fitting, list_room};
 use crate::mail::service::MailAccounts;
 use crate::mail::tools::reading::{self, line, reads_mail};
 use crate::tools::{Tool, ToolContext, echoed, read_arguments, trouble};
@@ -18,6 +19,8 @@ use crate::tools::{Tool, ToolContext, echoed, read_arguments, trouble};
 /// Finds mail on the servers.
 pub(crate) struct SearchEmail {
     pub(crate) mail: Arc<MailAccounts>,
+    /// Characters of a result that the model gets to read.
+    pub(crate) result_chars: usize,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -59,6 +62,8 @@ impl Tool for SearchEmail {
             None => self.mail.every_address(),
         };
         let mut lines = Vec::new();
+        // Every account gets its share of the room: what the model does not get to read counts as unseen.
+        let room = list_room(context, self.result_chars) / addresses.len().max(1);
         for address in addresses {
             let account = self.mail.account(Some(&address)).await;
             let found = match &account {
@@ -72,9 +77,12 @@ impl Tool for SearchEmail {
                     continue;
                 }
             };
-            lines.push(format!("{address}: {} found", found.len()));
-            lines.extend(found.iter().map(|head| shown(head, context)));
-            let ids: Vec<_> = found.iter().map(|head| head.id).collect();
+            let listed: Vec<String> = found.iter().map(|head| shown(head, context)).collect();
+            let fits = fitting(&listed, room);
+            let rest = if fits < found.len() { format!(", the first {fits} of them here") } else { String::new() };
+            lines.push(format!("{address}: {} found{rest}", found.len()));
+            lines.extend(listed.into_iter().take(fits));
+            let ids: Vec<_> = found.iter().take(fits).map(|head| head.id).collect();
             reading::shown(&self.mail, &address, &ids, context).await?;
         }
         Ok(Labelled::outside(self.mail.redactor.clean(lines.join("\n"))))
