@@ -10,7 +10,7 @@ use super::programs::Programs;
 use super::words::split;
 
 /// Where the system's programs are.
-const SYSTEM_PATH: [&str; 4] = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin"];
+pub(super) const SYSTEM_PATH: [&str; 4] = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin"];
 
 /// Programs that read commands, and so would be a shell by another name.
 const SHELLS: [&str; 15] = [

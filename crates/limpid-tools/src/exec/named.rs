@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::command::Command;
 use super::outside::NamedOutside;
-use super::places::Kind;
+use super::places::{Kind, is_around_what_people_installed, is_installed_by_people};
 use super::programs::Programs;
 
 /// Parts of a word that are looked at. What is named beyond them, the kernel keeps from a program with the network.
@@ -29,6 +29,8 @@ pub(super) struct Named {
     /// The granted low folders that it names itself, without links. What only a link leads to is not among them: whoever may
     /// change the link would choose what is seen.
     pub(super) low_folders: BTreeSet<PathBuf>,
+    /// What it names of what people put into folders of the system and nobody granted, without links.
+    pub(super) installed: BTreeSet<PathBuf>,
     /// What it names in `outside/`, in the same way.
     pub(super) outside: NamedOutside,
 }
@@ -53,10 +55,16 @@ impl Programs {
             }
             named.low_folders.extend((kind == Kind::Low).then(|| folder.to_owned()));
         }
+        // A program that is called by its name alone is one that whoever runs the machine installed.
+        if command.words.first().is_some_and(|name| name.contains('/')) {
+            self.add_installed(&mut named, &command.program);
+        }
         for word in command.words.iter().skip(1) {
             let paths = pieces(word).flat_map(parts).map(|part| command.folder.join(part)).collect::<Vec<_>>();
-            let real = paths.iter().filter_map(|path| path.canonicalize().ok());
-            real.filter_map(|path| self.kind_of(&path)).for_each(|kind| named.add(kind));
+            for path in paths.iter().filter_map(|path| path.canonicalize().ok()) {
+                self.kind_of(&path).into_iter().for_each(|kind| named.add(kind));
+                self.add_installed(&mut named, &path);
+            }
             for said in paths.iter().map(|path| without_steps_back(path)) {
                 let low = self.innermost(&said).filter(|(_, kind)| *kind == Kind::Low);
                 named.low_folders.extend(low.map(|(path, _)| path.to_owned()));
@@ -72,6 +80,14 @@ impl Programs {
             }
         }
         named
+    }
+
+    /// Adds a path without links to what is named of the things that people installed, if it is one of these.
+    fn add_installed(&self, named: &mut Named, path: &Path) {
+        if self.innermost(path).is_none() && is_installed_by_people(path) {
+            named.low = true;
+            named.installed.insert(path.to_owned());
+        }
     }
 
     /// Adds a path to what is named in `outside/`, if it lies there.
@@ -110,16 +126,17 @@ impl Programs {
         inner.map(|(at, length, (path, kind))| (*path, *kind, word.get(at + length..).unwrap_or_default())).collect()
     }
 
-    /// Whether one of a call's words names something in the folder of a toolchain, where packages of strangers lie.
+    /// Whether one of a call's words names something in the folder of a toolchain, where packages of strangers lie, or a folder around
+    /// whatever people put among those of the system.
     pub(super) fn names_package(&self, command: &Command) -> bool {
         let real = |folder: &PathBuf| folder.canonicalize().unwrap_or_else(|_| folder.clone());
         let folders: Vec<PathBuf> = self.toolchains.iter().flat_map(|folder| [folder.clone(), real(folder)]).collect();
         let is_there = |path: PathBuf| {
             let path = path.canonicalize().unwrap_or(path);
-            folders.iter().any(|folder| path.starts_with(folder))
+            folders.iter().any(|folder| path.starts_with(folder)) || is_around_what_people_installed(&path)
         };
         let named = |word: &String| {
-            parts(word).any(|part| is_there(command.folder.join(part)))
+            pieces(word).flat_map(parts).any(|part| is_there(command.folder.join(part)))
                 || folders.iter().any(|folder| word.contains(&folder.display().to_string()))
         };
         is_there(command.folder.clone()) || command.words.iter().skip(1).any(named)

@@ -1,7 +1,7 @@
 //! What a process does to itself before a program runs: limits, no rights, Landlock, seccomp.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, NetPort, PathBeneath, Ruleset,
@@ -42,6 +42,16 @@ const MACHINE: [&str; 11] = [
 
 /// Devices that every program may read and write.
 pub(super) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+
+/// Those of them that are not hidden as a whole.
+fn system(confinement: &Confinement) -> impl Iterator<Item = &'static str> {
+    SYSTEM.into_iter().filter(|folder| !confinement.hidden.iter().any(|hidden| hidden == Path::new(folder)))
+}
+
+/// Whether a hidden path lies in a folder that Landlock leaves out by itself.
+pub(super) fn is_left_out(confinement: &Confinement, hidden: &Path) -> bool {
+    SYSTEM.iter().any(|folder| hidden.starts_with(folder) && !system(confinement).any(|given| given == *folder))
+}
 
 /// Whether the program has namespaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,7 +132,7 @@ fn hold(confinement: &Confinement, around: Around, scratch: &[PathBuf]) -> Resul
     let mut held = rules
         .create()?
         .add_rules(path_beneath_rules(own_root, AccessFs::ReadDir))?
-        .add_rules(path_beneath_rules(SYSTEM, look))?
+        .add_rules(path_beneath_rules(system(confinement), look))?
         .add_rules(path_beneath_rules(machine, look))?
         .add_rules(path_beneath_rules(settings(), look))?
         .add_rules(path_beneath_rules(scratch, all))?

@@ -17,6 +17,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, s
 use rustix::stdio::stdin;
 
 use super::cgroup::{Cgroup, Reached};
+use super::restrict::is_left_out;
 use super::{CGROUP, READY, code, code_of_signal, enter, loopback, proxy, support, tell};
 use crate::exec::confinement::{Confinement, Limits, Network};
 use crate::exec::disk::{self, Disk};
@@ -114,7 +115,7 @@ fn start(words: &[OsString], confinement: &Confinement) -> Result<Started, Strin
         reasons.push("without namespaces no program can be held to some names of the network".to_owned());
     } else if !layers.signals {
         reasons.push("Landlock is older than version 6".to_owned());
-    } else if let Some(hidden) = confinement.hidden.first() {
+    } else if let Some(hidden) = confinement.hidden.iter().find(|hidden| !is_left_out(confinement, hidden)) {
         reasons.push(format!(
             "without namespaces `{}` cannot be hidden within a folder that programs see",
             hidden.display()

@@ -421,3 +421,23 @@ async fn what_may_be_a_strangers_and_names_nothing_of_the_owners_sees_nothing_of
         assert!(told.ends_with(" [] False\nExit code: 0"), "{told}");
     }
 }
+
+/// Nobody granted what lies where administrators put things, so nobody looked through it.
+// SEC-058
+#[test]
+fn what_was_put_into_the_system_is_a_strangers() {
+    let bench = Bench::new();
+    let of = |words: &str| {
+        let command = Command::parse(words, None, &bench.programs).unwrap();
+        let view = bench.programs.view(Trust::Owner, false, &command);
+        (view, bench.programs.trust(view, &command))
+    };
+    let enclosed = (View::Enclosed { write: false }, Trust::Outside);
+    for words in ["ls /usr/local", "cat /usr/local/src/../share", "ls -C/opt", "ls /usr/../opt"] {
+        assert_eq!(of(words), enclosed, "{words}");
+    }
+    // A folder around it is listed as before, and what that prints is nobody's word.
+    let high = View::High { network: false };
+    assert_eq!([of("ls /usr"), of("ls /")], [(high, Trust::Outside); 2]);
+    assert_eq!([of("ls /usr/share"), of("ls /usr/local/bin"), of("ls tea.md")], [(high, Trust::File); 3]);
+}
