@@ -70,7 +70,7 @@ pub(crate) async fn follow(
                 is_stopped = true;
                 handle.cancel();
                 if !shown.has_begun {
-                    // Something else is being answered; the message is kept, and what begins with it ends at once.
+                    // Something else is being answered, and the message is taken back.
                     break Ok(StopReason::Cancelled);
                 }
                 continue;

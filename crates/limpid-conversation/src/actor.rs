@@ -16,11 +16,14 @@ use limpid_config::process;
 use limpid_context::Headroom;
 use limpid_core::{ConversationId, TurnId};
 use limpid_services::error::AgentError;
+use limpid_store::InboundId;
+use limpid_turn::Outcome;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::actors::{ActorHandle, Actors, Command};
 use crate::compaction::{Compaction, CompactionDone};
 use crate::deps::ConversationDeps;
+use crate::event::TurnEvent;
 use crate::lease::{Attempt, HeldLease};
 use crate::listeners::Listeners;
 use crate::settings::ChangeRequest;
@@ -197,22 +200,23 @@ impl Actor {
                 Ok(())
             }
             (Command::Cancel(message), Phase::Turn(turn)) => {
-                match message.filter(|message| !turn.answers(*message)) {
-                    Some(other) => self.listeners.stop_later(other),
-                    None => turn.cancel().await?,
+                if message.is_none_or(|message| turn.answers(message)) {
+                    turn.cancel().await?;
+                }
+                // What came in the midst of the turn and is no part of it yet is not answered after it either.
+                if let Some(message) = message {
+                    self.take_back(message).await?;
                 }
                 self.after_step().await
-            }
-            (Command::Cancel(message), Phase::Lease { .. }) => {
-                message.into_iter().for_each(|message| self.listeners.stop_later(message));
-                self.give_up("the message is kept; whoever works on this conversation answers it").await;
-                Ok(())
             }
             (Command::Cancel(message), phase) => {
                 if let Phase::Compacting(compaction) = phase {
                     compaction.cancel();
                 }
-                message.into_iter().for_each(|message| self.listeners.stop_later(message));
+                let others = matches!(phase, Phase::Lease { .. }).then(|| self.listeners.later()).unwrap_or_default();
+                for message in message.map_or(others, |message| vec![message]) {
+                    self.take_back(message).await?;
+                }
                 Ok(())
             }
             (Command::Answer { call, answer }, Phase::Turn(turn)) => {
@@ -221,6 +225,19 @@ impl Actor {
             }
             (Command::Answer { .. } | Command::Wake, _) => Ok(()),
         }
+    }
+
+    /// Takes a message back whose answer was stopped before it began: whoever stopped it thought better of it, so nobody answers it
+    /// later. One that a turn has taken meanwhile is that turn's.
+    async fn take_back(&mut self, message: InboundId) -> Result<(), AgentError> {
+        if self.deps.store().take_back(&self.conversation, message).await? {
+            let stopped = TurnEvent::Done { outcome: Outcome::Cancelled, answer: None };
+            self.listeners.finish_later(message, &stopped);
+        } else {
+            let taken = "another limpid process is answering this message; its answer will be in the conversation";
+            self.listeners.finish_later(message, &TurnEvent::Interrupted(taken.to_owned()));
+        }
+        Ok(())
     }
 
     /// Asks for the lease. Whoever waits beside another process is told for what, in the end.

@@ -18,7 +18,7 @@ pub(crate) enum Command {
     Message { inbound: Inbound, listener: Option<Listener>, path: Option<String> },
     /// Something is to be changed.
     Change(ChangeRequest),
-    /// The running turn is to stop, or the one that is to answer this message when it still waits.
+    /// The running turn is to stop. A message that no turn has taken is taken back.
     Cancel(Option<InboundId>),
     /// The owner answered the question about a call.
     Answer { call: CallId, answer: ApprovalAnswer },

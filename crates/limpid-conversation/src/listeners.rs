@@ -96,8 +96,6 @@ pub(crate) struct Listeners {
 struct Waiting {
     active: Vec<Listener>,
     later: Vec<Listener>,
-    /// Messages whose answer was stopped before it began.
-    stopped: Vec<InboundId>,
 }
 
 impl Listeners {
@@ -169,6 +167,21 @@ impl Listeners {
         self.finished.notify_waiters();
     }
 
+    /// The last event for whoever waits for the answer to a message that no turn has taken.
+    pub(crate) fn finish_later(&self, message: InboundId, event: &TurnEvent) {
+        let mut waiting = self.lock();
+        let (over, later) = waiting.later.drain(..).partition(|listener| listener.message == message);
+        waiting.later = later;
+        drop(waiting);
+        let over: Vec<Listener> = over;
+        over.iter().for_each(|listener| listener.send(event.clone()));
+    }
+
+    /// The messages whose answers are waited for and that no turn has taken.
+    pub(crate) fn later(&self) -> Vec<InboundId> {
+        self.lock().later.iter().map(Listener::message).collect()
+    }
+
     /// The last event for everybody.
     pub(crate) fn finish_all(&self, event: &TurnEvent) {
         let mut waiting = self.lock();
@@ -182,19 +195,6 @@ impl Listeners {
     /// Takes those out who wait for the answer of a later turn.
     pub(crate) fn take_later(&self) -> Vec<Listener> {
         std::mem::take(&mut self.lock().later)
-    }
-
-    /// The answer to a message is to be stopped when it begins.
-    pub(crate) fn stop_later(&self, message: InboundId) {
-        self.lock().stopped.push(message);
-    }
-
-    /// Whether one of these messages was stopped before its answer began; from then on it counts as done.
-    pub(crate) fn take_stopped(&self, messages: &[InboundId]) -> bool {
-        let stopped = &mut self.lock().stopped;
-        let before = stopped.len();
-        stopped.retain(|message| !messages.contains(message));
-        stopped.len() < before
     }
 }
 

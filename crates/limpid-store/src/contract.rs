@@ -88,6 +88,7 @@ macro_rules! contract_suite {
                 calls_are_written_with_their_results
                 the_newest_messages_tell_which_tools_are_used
                 an_accepted_message_waits_until_a_turn_takes_it
+                a_message_that_waits_can_be_taken_back
                 a_message_delivered_twice_is_accepted_once
                 nobody_sees_what_is_anothers
                 any_text_is_kept

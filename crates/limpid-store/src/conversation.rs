@@ -80,6 +80,9 @@ pub trait Conversations: Send + Sync {
     /// Accepted messages that no turn has taken yet, oldest first.
     async fn waiting(&self, id: &ConversationId) -> Result<Listed<Inbound>, StoreError>;
 
+    /// Takes a message back that no turn has taken: nobody answers it. Says whether it still waited. What an agent said stays.
+    async fn take_back(&self, conversation: &ConversationId, id: InboundId) -> Result<bool, StoreError>;
+
     /// What the owner typed in a conversation at a client of theirs, as it was typed, oldest first.
     async fn typed(&self, id: &ConversationId) -> Result<Vec<String>, StoreError>;
 

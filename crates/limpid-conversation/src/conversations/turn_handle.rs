@@ -36,7 +36,7 @@ impl TurnHandle {
         self.events.next().await
     }
 
-    /// Stops the turn: what was said so far is kept. One that has not begun yet ends when it does; the message is kept.
+    /// Stops the turn: what was said so far is kept. Where none has begun, the message is taken back.
     pub fn cancel(&self) {
         self.conversations.actors.tell(&self.conversation, Command::Cancel(Some(self.message)));
     }

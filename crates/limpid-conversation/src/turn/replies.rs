@@ -52,9 +52,6 @@ pub(super) async fn ask(turn: &mut RunningTurn, round: u32, kind: ReplyKind) -> 
         compaction::show_less(&deps, turn.writer.lease(), smaller).await?;
     }
     next.notices.into_iter().for_each(|notice| turn.listeners.send(&TurnEvent::Notice(notice)));
-    if turn.listeners.take_stopped(&turn.answers) {
-        return stopped_before_asking(turn).await;
-    }
     let size = next.rendered.size;
     let form = turn.requests.form_of(kind, turn.machine.decision());
     let recipe = turn.requests.recipe(&deps, turn.writer.lease(), next.rendered, form).await?;

@@ -302,6 +302,27 @@ pub async fn an_accepted_message_waits_until_a_turn_takes_it(bench: &Bench) {
     assert!(matches!(missing, Err(StoreError::NotFound { .. })), "{missing:?}");
 }
 
+/// What waits can be taken back, once, and by nobody else; what a turn has is that turn's.
+// LES-144
+pub async fn a_message_that_waits_can_be_taken_back(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let here = conversation_id("c");
+    store.create_conversation(conversation("c", 0)).await.unwrap();
+    store.create_conversation(conversation("d", 0)).await.unwrap();
+    let first = store.accept(inbound("c", None, "a")).await.unwrap().inbound.id;
+    let second = store.accept(inbound("c", None, "b")).await.unwrap().inbound.id;
+    assert!(!bench.other.take_back(&here, first).await.unwrap());
+    assert!(!store.take_back(&conversation_id("d"), first).await.unwrap());
+    assert_eq!(
+        [store.take_back(&here, first).await.unwrap(), store.take_back(&here, first).await.unwrap()],
+        [true, false]
+    );
+    let lease = lease(store, "c", 0).await;
+    begin(store, &lease, "t", &[second]).await;
+    assert!(!store.take_back(&here, second).await.unwrap());
+    assert_eq!((store.accepted(first).await.unwrap(), store.accepted(second).await.unwrap().is_some()), (None, true));
+}
+
 /// A key is accepted once, whatever happened to the message since and wherever it would go today.
 // LES-145
 pub async fn a_message_delivered_twice_is_accepted_once(bench: &Bench) {

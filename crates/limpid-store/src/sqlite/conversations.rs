@@ -163,6 +163,21 @@ impl Conversations for SqliteStore {
         .await
     }
 
+    async fn take_back(&self, conversation: &ConversationId, id: InboundId) -> Result<bool, StoreError> {
+        let conversation = conversation.clone();
+        self.write(move |tx| {
+            let taken = tx
+                .sql
+                .prepare_cached(
+                    "DELETE FROM inbound
+                     WHERE owner = ? AND conversation = ? AND id = ? AND turn IS NULL AND agent IS NULL",
+                )?
+                .execute((tx.owner, conversation.as_str(), id.0))?;
+            Ok(taken > 0)
+        })
+        .await
+    }
+
     async fn conversations_that_wait(&self) -> Result<Vec<ConversationId>, StoreError> {
         self.read(move |tx| {
             let mut statement = tx.sql.prepare_cached(

@@ -142,7 +142,11 @@ impl Chat<'_> {
                 handle.cancel();
                 if !followed.has_begun || is_stopped {
                     self.printer.end()?;
-                    output::tell("Stopped. Your message is kept.");
+                    output::tell(if followed.has_begun {
+                        "Stopped. Your message is kept."
+                    } else {
+                        "Stopped. Nothing answers your message any more, unless another process has begun to."
+                    });
                     return Ok(());
                 }
                 is_stopped = true;
