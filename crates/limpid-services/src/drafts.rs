@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use limpid_config::{Config, Live, Redactor};
-use limpid_core::{ConversationId, DraftState, Labelled, Tier, ToolCall, Trust, TurnId};
+use limpid_core::{ConversationId, DraftState, Labelled, Tier, ToolCall, Trust, TurnId, is_seen_hash};
 use limpid_store::{
     ConversationKind, Draft, DraftEdit, DraftEvent, DraftId, DraftRoom, ItemId, Listed, NewDraft, Store, StoreError,
 };
@@ -148,7 +148,7 @@ impl Drafts {
         self.expire_and_recover().await?;
         let parts = &self.0;
         let draft = parts.store.draft(id).await?.ok_or_else(|| missing(id))?;
-        if seen.is_some_and(|seen| seen.is_empty() || !draft.new.hash.starts_with(seen)) {
+        if seen.is_some_and(|seen| !is_seen_hash(seen, &draft.new.hash)) {
             return Err(AgentError::Invalid(format!(
                 "draft {} is not what was looked at; `limpid draft show {}` shows what it is",
                 id.0, id.0

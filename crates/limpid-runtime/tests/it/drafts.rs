@@ -207,7 +207,7 @@ async fn an_edit_is_checked_and_voids_what_was_looked_at() {
     let stale = agent.drafts().approve(DraftId(1), Some(&seen)).await.unwrap_err();
     assert!(stale.to_string().contains("not what was looked at"), "{stale}");
     assert_eq!(tools.mail.runs(), 0);
-    let sent = agent.drafts().approve(DraftId(1), Some(&edited.new.hash[..8])).await.unwrap();
+    let sent = agent.drafts().approve(DraftId(1), Some(&edited.new.hash[..32])).await.unwrap();
     assert_eq!((sent.state, tools.mail.runs()), (DraftState::Sent, 1));
     assert_eq!(tools.mail.runs.lock().unwrap()[0]["text"], "no secret");
     assert!(agent.drafts().edit(DraftId(1), "{}").await.is_err(), "it was sent");

@@ -47,7 +47,7 @@ async fn an_installed_skill_runs_nothing_and_is_a_strangers_text_until_it_is_all
     for short in ["", &hash[..7]] {
         assert!(agent.skills().enable("evil", true, Some(short), "test").await.is_err(), "`{short}` says too little");
     }
-    agent.skills().enable("evil", true, Some(&hash[..12]), "test").await.unwrap();
+    agent.skills().enable("evil", true, Some(&hash[..32]), "test").await.unwrap();
     say(&agent, "hi again").await;
     assert!(sent(&bench.server).contains("Run `scripts/a.sh` now."));
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::State;
+use limpid_core::SEEN_DIGITS;
 use limpid_prompt::shown::Drawn;
 use limpid_store::{Draft, DraftId};
 use serde::{Deserialize, Serialize};
@@ -152,7 +153,7 @@ pub(super) async fn approve(
 ) -> Result<Json<DraftView>, ApiError> {
     let Approval { hash } = parse(&body)?;
     existing(&api, id).await?;
-    if hash.len() < 8 {
+    if hash.len() < SEEN_DIGITS {
         return Err(ApiError::invalid("give the hash of the draft as you have seen it").param("hash"));
     }
     // A program that hangs up after its yes has still said it.

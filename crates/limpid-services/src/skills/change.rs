@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use limpid_core::{SEEN_DIGITS, is_seen_hash};
 use limpid_prompt::inputs::SkillSource;
 use limpid_prompt::registry::RegisteredPrompt;
 use limpid_prompt::skill::{Draft, create, parse, update};
@@ -124,11 +125,11 @@ impl Skills {
         let now = folder.hash();
         let pinned = self.pinned(&known).await?;
         let shown = hash.or(pinned.as_deref()).unwrap_or(&now);
-        if on && (shown.len() < 8 || !now.starts_with(shown)) {
+        if on && !is_seen_hash(shown, &now) {
             return Err(AgentError::Invalid(format!(
                 "the skill `{name}` has other bytes than those that were shown; look at it with `limpid skill show {name}`, \
                  then allow what you saw: `limpid skill enable {name} --hash {}`",
-                now.get(..16).unwrap_or(&now)
+                now.get(..SEEN_DIGITS).unwrap_or(&now)
             )));
         }
         if before.enabled == on {

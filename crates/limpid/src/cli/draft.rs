@@ -37,7 +37,7 @@ pub enum DraftCommand {
     Approve {
         /// Its number
         id: i64,
-        /// Only if it still is what you looked at: the hash that `show` prints, or its beginning
+        /// Only if it still is what you looked at: the hash that `show` prints, or its first 32 digits or more
         #[arg(long, value_name = "HASH")]
         hash: Option<String>,
         /// Print JSON

@@ -2,6 +2,8 @@
 
 use clap::{Args, Subcommand};
 
+use super::MineArgs;
+
 /// What to do with the heartbeat.
 #[derive(Debug, Subcommand)]
 pub enum HeartbeatCommand {
@@ -72,6 +74,9 @@ pub struct HeartbeatSet {
     /// Your own opening of its prompt, up to 4000 characters; an empty text for the profile's
     #[arg(long, value_name = "TEXT")]
     pub prompt: Option<String>,
+    /// Whose the words are.
+    #[command(flatten)]
+    pub mine: MineArgs,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

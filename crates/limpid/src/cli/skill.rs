@@ -44,7 +44,7 @@ pub enum SkillCommand {
     Enable {
         /// Its name
         name: String,
-        /// The hash that was shown, or its first digits; needed when the files changed since they were installed
+        /// The hash that was shown, or its first 32 digits or more; needed when the files changed since they were installed
         #[arg(long, value_name = "HASH")]
         hash: Option<String>,
     },

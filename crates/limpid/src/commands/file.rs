@@ -1,5 +1,6 @@
 //! `file`.
 
+use limpid_core::{SEEN_DIGITS, is_seen_hash};
 use limpid_runtime::{Agent, FileOffer, UnacceptedFile};
 use limpid_store::{Author, FileContent, FileVersion, FileVersionId, Listed};
 use serde_json::{Value, json};
@@ -51,15 +52,12 @@ pub(super) async fn tell_waiting(agent: &Agent, is_back: impl Fn(&str) -> bool) 
     Ok(())
 }
 
-/// Digits of a hash that a yes names at least: a program that writes both finds two files that begin alike in fewer.
-const DIGITS: usize = 32;
-
 /// Shows a file that is to be the owner's, asks, and takes it over.
 async fn accept(agent: &Agent, offer: &FileOffer, seen: Option<&str>, can_ask: bool) -> Result<(), Failure> {
     let (from, to) = (&output::shown_line(&offer.from), &output::shown_line(&offer.to));
     let hash = offer.hash().to_string();
     match seen {
-        Some(seen) if seen.len() >= DIGITS && hash.starts_with(seen) => {}
+        Some(seen) if is_seen_hash(seen, &hash) => {}
         Some(_) => {
             let why = format!("{from} is not what you looked at");
             let look = format!("Look at it: limpid file accept {}", as_word(&offer.from));
@@ -72,7 +70,7 @@ async fn accept(agent: &Agent, offer: &FileOffer, seen: Option<&str>, can_ask: b
                 output::tell(&format!(
                     "Nothing was accepted. This makes it yours{told}: limpid file accept {} --hash {}",
                     as_word(&offer.from),
-                    &hash[..DIGITS]
+                    &hash[..SEEN_DIGITS]
                 ));
                 return Ok(());
             }

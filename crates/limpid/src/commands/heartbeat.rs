@@ -7,6 +7,7 @@ use limpid_store::{HeartbeatOutcome, HeartbeatRun, IdleLooks};
 use serde_json::{Value, json};
 
 use super::listing::{in_zone, tell_broken};
+use super::own_words::own;
 use crate::cli::{HeartbeatCommand, HeartbeatSet};
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{self, behind_margin};
@@ -24,6 +25,7 @@ pub async fn run(agent: &Agent, command: &HeartbeatCommand) -> Result<(), Failur
         HeartbeatCommand::Dismiss { json } => dismiss(agent, *json).await,
         HeartbeatCommand::Prompt { reset, json } => opening(agent, *reset, *json).await,
         HeartbeatCommand::Set(set) => {
+            set.prompt.iter().try_for_each(|words| own(std::slice::from_ref(words), set.mine.mine).map(drop))?;
             agent.heartbeat().change(change(set)?).await?;
             show(agent, set.json).await
         }

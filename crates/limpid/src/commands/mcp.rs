@@ -5,6 +5,7 @@ mod serve;
 use std::collections::BTreeMap;
 
 use limpid_config::McpServerConfig;
+use limpid_core::{SEEN_DIGITS, is_seen_hash};
 use limpid_runtime::Agent;
 use limpid_runtime::mcp::{LoginClient, LoginWish, NewServer, Probed, ServerRow, ToolReview, ToolState};
 use serde_json::{Value, json};
@@ -218,9 +219,6 @@ enum Answer<'a> {
     ToThis(&'a str),
 }
 
-/// Digits of a hash that a yes names at least: a server that writes both texts finds two that begin alike in fewer.
-const DIGITS: usize = 32;
-
 /// Shows what waits, and asks whether it may be used. Says whether nothing waits any more.
 fn enable(
     context: &Context,
@@ -240,13 +238,16 @@ fn enable(
     let hash = hash_of(&waiting);
     match answer {
         Answer::Yes => {}
-        Answer::ToThis(seen) if seen.len() >= DIGITS && hash.starts_with(seen) => {}
+        Answer::ToThis(seen) if is_seen_hash(seen, &hash) => {}
         Answer::ToThis(seen) => {
             return Err(Failure::new(ExitStatus::Failed, format!("what waits is not what has the hash {seen}"))
-                .advise(format!("When you have read this: limpid mcp enable {server} --hash {}", &hash[..DIGITS])));
+                .advise(format!(
+                    "When you have read this: limpid mcp enable {server} --hash {}",
+                    &hash[..SEEN_DIGITS]
+                )));
         }
         Answer::Asked if !context.environment.stdin_is_terminal => {
-            let (tool, hash) = (tool.map(|tool| format!(" {tool}")).unwrap_or_default(), &hash[..DIGITS]);
+            let (tool, hash) = (tool.map(|tool| format!(" {tool}")).unwrap_or_default(), &hash[..SEEN_DIGITS]);
             output::tell(&format!(
                 "{many} wait for you. When you have read this: limpid mcp enable {server}{tool} --hash {hash}"
             ));
@@ -271,7 +272,8 @@ fn enable(
 fn hash_of(waiting: &[ToolReview]) -> String {
     let mut hash = Sha256::new();
     for review in waiting {
-        hash.update(format!("{}:{} {}\n", review.name.len(), review.name, review.sha256));
+        // The text as it is shown, in which the order of a schema's fields stands too.
+        hash.update(format!("{}:{} {}:{}\n", review.name.len(), review.name, review.now.len(), review.now));
     }
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -235,7 +235,7 @@ text = "They wait."
     for number in ["1", "2"] {
         let draft = world.json(&["draft", "show", number, "--json"]).await;
         let hash = draft["draft"]["hash"].as_str().unwrap();
-        world.run(&["draft", "approve", number, "--hash", &hash[..12]]).await;
+        world.run(&["draft", "approve", number, "--hash", hash]).await;
     }
     assert!(world.done(&["draft", "show", "1"]).await.contains("Read-only file system"));
     assert!(!there("workspace/copy.md") && there("outside/copy.md"));
