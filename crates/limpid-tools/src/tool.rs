@@ -16,6 +16,7 @@ use reqwest::StatusCode;
 use serde_json::{Map, Value};
 
 use crate::snapshot::Snapshot;
+use crate::web::plain_address;
 
 /// Something that the model may have done.
 #[async_trait]
@@ -159,17 +160,9 @@ pub trait Tool: Send + Sync {
     }
 
     /// The arguments with each value in one form, so that two calls which do the same are the same: a rule that holds one back holds
-    /// back the other. Here texts without blanks around them and in small letters.
+    /// back the other. They are held by their [usual form](usual_form) besides.
     fn canonical(&self, arguments: &Value) -> Value {
-        let plain = |value: &Value| match value {
-            Value::String(text) => Value::from(text.trim().to_lowercase()),
-            Value::Number(number) => Value::from(number.to_string()),
-            other => other.clone(),
-        };
-        match arguments {
-            Value::Object(fields) => fields.iter().map(|(name, value)| (name.clone(), plain(value))).collect(),
-            other => other.clone(),
-        }
+        usual_form(arguments)
     }
 
     /// The arguments with what they leave out named, once for each thing that it stands for: a rule that holds one of these back holds
@@ -452,4 +445,18 @@ pub fn echoed<T>(words: T) -> Labelled<T> {
 /// The status of an answer by its number and its usual name; what the server itself calls it is left out.
 pub(crate) fn status(status: StatusCode) -> Sentence {
     sentence!("{} {}", status.as_u16(), status.canonical_reason().unwrap_or("(unknown)"))
+}
+/// Arguments with each value as it is usually compared: texts without blanks around them and in small letters, addresses without any
+/// encoding.
+pub fn usual_form(arguments: &Value) -> Value {
+    match arguments {
+        Value::String(text) => {
+            let text = text.trim();
+            Value::from(plain_address(text).unwrap_or_else(|| text.to_owned()).to_lowercase())
+        }
+        Value::Number(number) => Value::from(number.to_string()),
+        Value::Array(items) => items.iter().map(usual_form).collect(),
+        Value::Object(fields) => fields.iter().map(|(name, value)| (name.clone(), usual_form(value))).collect(),
+        other => other.clone(),
+    }
 }

@@ -207,19 +207,31 @@ pub fn address_of(url: &str) -> Option<String> {
     Some(url.into())
 }
 
-/// An address without any encoding and with no slash twice, as rules that hold back are compared with it: most servers give the same
-/// for all that look the same so. It may stand for another address, so nothing is fetched by it and no right is read from it.
-fn plain_address(url: &str) -> Option<String> {
+/// An address without any encoding, with no slash twice, no step back and nothing empty behind its `?`, as rules that hold back are
+/// compared with it: most servers give the same for all that look the same so. It may stand for another address, so nothing is fetched by
+/// it and no right is read from it.
+pub(crate) fn plain_address(url: &str) -> Option<String> {
     let address = address_of(url)?;
     let (start, rest) = address.split_at(address.find("://")? + 3);
     let (path, query) = rest.split_once('?').map_or((rest, None), |(path, query)| (path, Some(query)));
     let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
-    let mut path = decoded(path);
-    while path.contains("//") {
-        path = path.replace("//", "/");
+    let path = decoded(path).replace('\\', "/");
+    let (host, steps) = path.split_once('/').unwrap_or((&path, ""));
+    let is_folder = steps.is_empty() || ["/", "/.", "/.."].iter().any(|end| path.ends_with(end));
+    let mut taken: Vec<&str> = Vec::new();
+    for step in steps.split('/') {
+        match step {
+            "" | "." => {}
+            ".." => drop(taken.pop()),
+            step => taken.push(step),
+        }
     }
-    let query = query.map(|query| format!("?{}", decoded(&query.replace('+', " "))));
-    Some(format!("{start}{path}{}", query.unwrap_or_default()))
+    let end = if is_folder && !taken.is_empty() { "/" } else { "" };
+    let path = format!("{host}/{}{end}", taken.join("/"));
+    let pairs = query.into_iter().flat_map(|query| query.split('&')).filter(|pair| !pair.is_empty());
+    let pairs: Vec<String> = pairs.map(|pair| decoded(&pair.replace('+', " "))).collect();
+    let query = if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) };
+    Some(format!("{start}{path}{query}"))
 }
 
 /// Arguments with their address as rules are compared with it, where they have one.

@@ -3,7 +3,7 @@
 use limpid_core::Trust;
 use limpid_core::policy::{Argument, Destination, Effect, PathFacts, ToolFacts};
 use limpid_core::stars::fits;
-use limpid_tools::StrangersProgram;
+use limpid_tools::{StrangersProgram, usual_form};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -36,6 +36,8 @@ pub(crate) struct CallFacts {
     pub(crate) own_network: bool,
     /// Whether it would run a program that may be a stranger's, with the network, in a turn that has read nothing of a stranger's.
     pub(crate) sends: bool,
+    /// Whether others read the conversation that it is called in.
+    pub(crate) others_read: bool,
     /// What a number or a key in its arguments stands for.
     pub(crate) about: Option<String>,
     /// The hash of its words: tool, arguments, where paths lead, the workspace, the program's place. An approval is bound to it,
@@ -70,7 +72,7 @@ impl CallFacts {
                 .flat_map(|path| resolver.spellings(path))
                 .filter_map(spelled)
                 .chain(said().flat_map(as_ruled))
-                .chain(said().map(|said| plain(&tool.canonical(said))))
+                .chain(said().flat_map(|said| forms(tool, said)).map(|form| plain(&form)))
                 .chain(written_out.iter().map(plain))
                 .collect(),
             also: tool.counts_as(arguments),
@@ -83,6 +85,7 @@ impl CallFacts {
             sends: tool.strangers_program(Trust::Owner, false, arguments) == Some(StrangersProgram::Sends),
             folder: resolver.folder().display().to_string(),
             about: None,
+            others_read: false,
             hash: hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect(),
             arguments: plain(&judged),
             paths,
@@ -111,18 +114,25 @@ impl CallFacts {
     }
 }
 
+/// The forms in which arguments are compared: a tool's own adds to the usual one.
+fn forms(tool: &dyn Tool, arguments: &Value) -> [Value; 2] {
+    [tool.canonical(arguments), usual_form(arguments)]
+}
+
 /// The arguments as a rule spells them, where that is the same to the tool.
 fn as_ruled(tool: &dyn Tool, arguments: &Value, rule: &[(String, String)]) -> Option<Argument> {
-    let said = tool.canonical(arguments);
+    let said = forms(tool, arguments);
     let with = |arguments: &Value, field: &str, text: &str| {
         let mut ruled = arguments.clone();
         *ruled.get_mut(field)? = Value::from(text);
         Some(ruled)
     };
     let means = |field: &str, text: &str| {
-        let Some(ruled) = with(arguments, field, text).map(|ruled| tool.canonical(&ruled)) else { return false };
-        let is_like = || Some(fits(ruled.get(field)?.as_str()?, said.get(field)?.as_str()?));
-        ruled == said || text.contains('*') && is_like().unwrap_or(false)
+        let Some(ruled) = with(arguments, field, text).map(|ruled| forms(tool, &ruled)) else { return false };
+        ruled.iter().zip(&said).any(|(ruled, said)| {
+            let is_like = || Some(fits(ruled.get(field)?.as_str()?, said.get(field)?.as_str()?));
+            ruled == said || text.contains('*') && is_like().unwrap_or(false)
+        })
     };
     let meant: Vec<_> = rule.iter().filter(|(field, text)| means(field, text)).collect();
     let ruled = meant.iter().try_fold(arguments.clone(), |ruled, (field, text)| with(&ruled, field, text))?;
