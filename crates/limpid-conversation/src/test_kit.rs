@@ -57,6 +57,7 @@ pub(crate) fn conversations(
         policy: policy.clone(),
         files: Arc::new(FileHistory::new(&home, config.clone(), writer.clone())),
         ids: Arc::clone(host.ids()),
+        store: Arc::clone(&store),
     });
     let drafts = Drafts::new(DraftOptions {
         config: config.clone(),

@@ -6,7 +6,7 @@ use limpid_core::{
     AgentId, AgentLimits, AgentRefusal, AgentState, CallId, ConversationId, MessageId, PlannedId, Trust, TurnId,
 };
 
-use crate::{InboundId, Listed, NewInbound, StoreError};
+use crate::{Base, InboundId, Listed, NewInbound, StoreError};
 
 /// Agents that turns hand work to. Each is kept before its caller hears of it, ends once, and whoever started it is told of
 /// its end once.
@@ -20,6 +20,9 @@ pub trait Agents: Send + Sync {
 
     /// One agent, or none of that number.
     async fn agent(&self, id: AgentId) -> Result<Option<SubAgent>, StoreError>;
+
+    /// Where the messages that a turn answers were said: what an agent of it does is done there.
+    async fn base_of(&self, turn: &TurnId) -> Result<Base, StoreError>;
 
     /// The newest agent that works in a conversation, if it is one's.
     async fn agent_in(&self, conversation: &ConversationId) -> Result<Option<SubAgent>, StoreError>;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::kit::{Bench, Once, all, last, say, text};
 use limpid_core::Role;
 use limpid_runtime::{Agent, ConversationChoice, TurnEvent};
+use limpid_store::{Audience, ConversationChange};
 use limpid_turn::Outcome;
 
 const ONCE: &str = "[[reply]]\ncalls = [{ id = \"o\", name = \"once\" }]\n[[reply]]\ntext = \"Done.\"\n";
@@ -141,30 +142,78 @@ async fn a_message_that_is_delivered_again_is_answered_once() {
     assert_eq!(said.iter().filter(|text| *text == "once").count(), 1);
 }
 
+/// Whoever stops what waits has thought better of it; what else was said meanwhile is answered.
 // ARC-010 LES-144
 #[tokio::test]
-async fn who_stops_waiting_for_another_process_is_answered_by_it() {
+async fn a_message_that_is_stopped_while_it_waits_for_another_process_is_taken_back() {
     let (bench, agent, once) =
         with_once("[[reply]]\nwhen = \"do it\"\ncalls = [{ id = \"o\", name = \"once\" }]\n[[reply]]\ntext = \"ok\"\n")
             .await;
     let first = agent.chat(last("do it")).await.unwrap();
     once.running.acquire().await.unwrap().forget();
     let other = bench.agent();
-    let here = ConversationChoice::Id(first.conversation().clone());
-    let waiting = other.chat(limpid_runtime::ChatRequest { conversation: here, ..last("me too") }).await.unwrap();
-    waiting.cancel();
-    let events = all(waiting).await;
-    assert!(matches!(events.last(), Some(TurnEvent::Interrupted(why)) if why.contains("is kept")), "{events:?}");
+    let here = || ConversationChoice::Id(first.conversation().clone());
+    let say = |text: &str| limpid_runtime::ChatRequest { conversation: here(), ..last(text) };
+    let stopped = other.chat(say("begin anew")).await.unwrap();
+    let waiting = other.chat(say("me too")).await.unwrap();
+    stopped.cancel();
+    let events = all(stopped).await;
+    let end = events.last();
+    assert!(matches!(end, Some(TurnEvent::Done { outcome: Outcome::Cancelled, answer: None })), "{events:?}");
     once.go_on.add_permits(1);
-    all(first).await;
-    let answered = async {
-        while stored(&agent).await.last().is_none_or(|(role, _)| *role != Role::Assistant)
-            || stored(&agent).await.iter().all(|(_, text)| text != "me too")
-        {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(crate::kit::PATIENCE, answered).await.unwrap();
+    let (_, events) = tokio::join!(all(first), all(waiting));
+    assert!(matches!(events.last(), Some(TurnEvent::Done { outcome: Outcome::Answered { .. }, .. })), "{events:?}");
+    other.conversations().resume().await.unwrap();
+    let said: Vec<String> = stored(&agent).await.into_iter().map(|(_, text)| text).collect();
+    assert!(said.contains(&"me too".to_owned()) && !said.contains(&"begin anew".to_owned()), "{said:?}");
+    assert!(agent.store().conversations_that_wait().await.unwrap().is_empty());
+}
+
+/// The same within the turn that hears it: that one ends, and nothing answers the message after it.
+// LES-144
+#[tokio::test]
+async fn a_message_that_is_stopped_in_the_midst_of_a_turn_is_not_answered_after_it() {
+    let (_bench, agent, once) =
+        with_once("[[reply]]\nwhen = \"do it\"\ncalls = [{ id = \"o\", name = \"once\" }]\n[[reply]]\ntext = \"ok\"\n")
+            .await;
+    let first = agent.chat(last("do it")).await.unwrap();
+    once.running.acquire().await.unwrap().forget();
+    let here = ConversationChoice::Id(first.conversation().clone());
+    let second = limpid_runtime::ChatRequest { conversation: here, ..last("begin anew") };
+    let second = agent.chat(second).await.unwrap();
+    second.cancel();
+    once.go_on.add_permits(1);
+    let (_, events) = tokio::join!(all(first), all(second));
+    assert!(events.last().is_some_and(TurnEvent::is_last), "{events:?}");
+    assert!(agent.store().conversations_that_wait().await.unwrap().is_empty());
+    assert!(stored(&agent).await.iter().all(|(role, text)| *role != Role::Assistant || text != "ok"));
+}
+
+/// Who reads the conversation is asked at each call: others may read it since the turn began.
+// SEC-065 PICO-029
+#[tokio::test]
+async fn a_turn_under_way_keeps_from_others_what_is_the_owners() {
+    for audience in [Audience::Group, Audience::Owner] {
+        let (bench, agent, once) = with_once(
+            "[[reply]]\nwhen = \"do it\"\n\
+             calls = [{ id = \"p\", name = \"read_file\", arguments = { path = \"outside/page.md\" } }, { id = \"o\", name = \"once\" }]\n\
+             [[reply]]\ncalls = [{ id = \"d\", name = \"read_file\", arguments = { path = \"diary.md\" } }]\n\
+             [[reply]]\ntext = \"ok\"\n",
+        )
+        .await;
+        bench.write("outside/page.md", "Dear all");
+        bench.write("workspace/diary.md", "The PIN is 4711.");
+        let turn = agent.chat(last("do it")).await.unwrap();
+        once.running.acquire().await.unwrap().forget();
+        let change = vec![ConversationChange::Audience(audience)];
+        agent.store().change_conversation(turn.conversation(), change, 1).await.unwrap();
+        once.go_on.add_permits(1);
+        all(turn).await;
+        let told = bench.server.calls().last().unwrap().text();
+        let drafts = agent.drafts().list(false).await.unwrap().rows.len();
+        let is_private = audience == Audience::Owner;
+        assert_eq!((told.contains("4711"), drafts), (is_private, usize::from(!is_private)), "{told}");
+    }
 }
 
 /// A message that comes again while the turn that has it runs is in that turn already, whether the turn began with it or

@@ -5,7 +5,7 @@ use limpid_core::{AgentId, AgentState, CallId, Labelled, Sentence, Trust, pasted
 use limpid_store::{
     AcceptedAgent, AgentEnded, AgentFilter, Base, Listed, NewInbound, NewSubAgent, StoreError, SubAgent,
 };
-use limpid_tools::ToolContext;
+use limpid_tools::{ToolContext, echoed};
 
 use crate::agents::refusal::words;
 use crate::agents::request::short;
@@ -31,6 +31,14 @@ pub enum Told {
 fn as_it_is(agent: &mut SubAgent) {
     if !agent.state.is_over() && process::is_dead(&agent.new.holder) {
         agent.state = AgentState::Interrupted;
+    }
+}
+
+/// A folder of the owner's, as they are told of it.
+fn base_in_words(base: Base) -> String {
+    match base {
+        Base::Folder(folder) => format!("in an editor, in {folder}"),
+        Base::Workspace | Base::Anywhere => "at a terminal or the page".to_owned(),
     }
 }
 
@@ -152,6 +160,15 @@ impl Agents {
                 return Err(sentence!("agent {} begins at this moment; say it again", newest.id.0));
             }
             Err(error) => return Err(trouble(error)),
+        }
+        // It would go on in this process, where the paths that its conversation speaks of are other files.
+        let base = self.store().base_of(&newest.new.turn).await.map_err(trouble)?;
+        if !base.is_at(&self.base().into()) {
+            return Err(sentence!(
+                "agent {} worked in another folder than this one; say it where that is open: {}",
+                newest.id.0,
+                echoed(base_in_words(base))
+            ));
         }
         let new = NewSubAgent {
             conversation,

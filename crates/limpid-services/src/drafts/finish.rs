@@ -4,7 +4,7 @@ use limpid_config::process;
 use limpid_core::line::one_line;
 use limpid_core::policy::Effect;
 use limpid_core::{DraftState, Labelled, Sentence, Trust};
-use limpid_store::{Draft, DraftEdit, DraftId};
+use limpid_store::{Audience, Draft, DraftEdit, DraftId};
 use limpid_turn::ToolOutcome;
 
 use crate::drafts::{Drafts, UNDER_WAY, in_short, is_chat, missing};
@@ -124,7 +124,10 @@ impl Drafts {
     /// also where that cannot be written.
     pub(super) async fn tell_outcome(&self, draft: &Draft, said: Labelled<String>) {
         let (said, trust) = said.into_parts();
-        let line = one_line(&said);
+        // What came of it may be the owner's; where others read the chat, `limpid draft show` has it.
+        let chat = self.0.store.conversation(&draft.new.conversation).await;
+        let is_private = chat.is_ok_and(|chat| chat.is_some_and(|chat| chat.audience == Audience::Owner));
+        let line = if is_private { one_line(&said) } else { "".into() };
         let mut text = format!("Draft {} {} ({})", draft.id.0, self.in_words(draft), in_short(&draft.new));
         if !line.is_empty() {
             let more = if line.chars().count() > SAID { "…" } else { "" };

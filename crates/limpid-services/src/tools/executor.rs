@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use limpid_config::{Ids, Live, hex};
 use limpid_core::policy::{Effect, FileChange, PathFacts, Verdict};
-use limpid_core::{Labelled, Sentence, ToolCall, Trust, sentence};
+use limpid_core::{ConversationId, Labelled, Sentence, ToolCall, Trust, sentence};
+use limpid_store::{Audience, Store};
 use limpid_tools::{Concerned, StrangersProgram, Tool, ToolContext, check_arguments, echoed};
 use limpid_turn::{PlannedCall, ToolOutcome, Why};
 use serde_json::Value;
@@ -42,6 +43,8 @@ pub struct ToolExecutorParts {
     pub files: Arc<FileHistory>,
     /// Where tags come from.
     pub ids: Arc<dyn Ids>,
+    /// Where it stands who reads a conversation.
+    pub store: Arc<dyn Store>,
 }
 
 /// Makes the executors of turns, and that of calls outside of turns.
@@ -62,7 +65,7 @@ impl ToolExecutor {
         finder: Option<Arc<dyn ToolFinder>>,
         before: impl Iterator<Item = &'a str>,
     ) -> TurnToolExecutor {
-        let ToolExecutorParts { tools, files, ids, .. } = &self.0;
+        let ToolExecutorParts { tools, files, ids, store, .. } = &self.0;
         let mut calls = HashMap::new();
         for name in before {
             *calls.entry(name.to_owned()).or_default() += 1;
@@ -72,6 +75,7 @@ impl ToolExecutor {
             files: Arc::clone(files),
             policy,
             ids: Arc::clone(ids),
+            store: Arc::clone(store),
             finder,
             calls: Mutex::new(calls),
         }
@@ -94,6 +98,7 @@ pub struct TurnToolExecutor {
     files: Arc<FileHistory>,
     policy: ToolPolicy,
     ids: Arc<dyn Ids>,
+    store: Arc<dyn Store>,
     finder: Option<Arc<dyn ToolFinder>>,
     calls: Mutex<HashMap<String, u32>>,
 }
@@ -149,6 +154,14 @@ impl TurnToolExecutor {
         self.policy.in_own_words(why.into()).into()
     }
 
+    /// Whether others read the conversation now, whoever did when its turn began.
+    async fn others_read(&self, conversation: Option<&ConversationId>) -> bool {
+        let Some(id) = conversation else { return false };
+        // Where nobody can say, nothing is shown to others.
+        let found = self.store.conversation(id).await;
+        found.map_or(true, |found| found.is_some_and(|found| found.audience == Audience::Group))
+    }
+
     async fn judge(&self, planned: &PlannedCall, context: &CallContext, now_ms: i64) -> Decision {
         let call = &self.as_run(&planned.call, context.trust);
         let Some(tool) = self.tool(&call.name) else {
@@ -177,6 +190,7 @@ impl TurnToolExecutor {
             return Decision::Refused(why.join(context.trust));
         }
         let mut facts = self.policy.facts(&*tool, &arguments);
+        facts.others_read = self.others_read(context.conversation.as_ref()).await;
         facts.bind(&tool.looked_up(&arguments).await);
         let concerned = tool.concerns(&arguments, context.conversation.as_ref()).await;
         if concerned == Concerned::NotSaid && facts.changes_what_is_there() {
@@ -189,7 +203,11 @@ impl TurnToolExecutor {
         if matches!(concerned, Concerned::SentTo(_)) {
             facts.effect = Effect::Send;
         }
-        let about: Vec<String> = concerned.into_words().into_iter().chain(self.policy.behind_links(&facts)).collect();
+        // A look's own sentence says it.
+        let is_read = facts.others_read && facts.effect != Effect::Look;
+        let readers = is_read.then(|| "others read this conversation, and what comes of the call with it".to_owned());
+        let about = concerned.into_words().into_iter().chain(self.policy.behind_links(&facts)).chain(readers);
+        let about: Vec<String> = about.collect();
         facts.about = (!about.is_empty()).then(|| about.join("; "));
         self.know_own_files(&mut facts, context).await;
         facts.know_drawn_files(&*tool, &arguments, context, &self.policy);

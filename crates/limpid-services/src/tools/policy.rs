@@ -326,7 +326,9 @@ impl ToolPolicy {
                 reason: format!("`{}` is not there for whoever asks from outside", tool.name()),
             };
         }
-        match judge(&self.setting(context), &facts.call(facts_of(tool), context)) {
+        let setting = self.setting(context);
+        let setting = Setting { group: setting.group || facts.others_read, ..setting };
+        match judge(&setting, &facts.call(facts_of(tool), context)) {
             // The owner would say yes to a call whose result goes to somebody whom they don't see.
             Verdict::NeedsApproval { .. } if self.for_strangers => {
                 Verdict::Refused { reason: format!("`{}` would need a yes, and nobody can be asked here", tool.name()) }

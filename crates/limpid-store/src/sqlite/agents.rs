@@ -31,6 +31,11 @@ impl Agents for SqliteStore {
         self.read(move |tx| find(tx, "id", &id.0)).await
     }
 
+    async fn base_of(&self, turn: &TurnId) -> Result<Base, StoreError> {
+        let turn = turn.clone();
+        self.read(move |tx| base_of(tx, &turn)).await
+    }
+
     async fn agent_in(&self, conversation: &ConversationId) -> Result<Option<SubAgent>, StoreError> {
         let id = conversation.to_string();
         self.read(move |tx| find(tx, PLACE, &id)).await

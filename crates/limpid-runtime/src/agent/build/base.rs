@@ -198,6 +198,7 @@ impl Base {
             policy: context.policy.clone(),
             files: Arc::clone(files),
             ids: Arc::clone(self.host.ids()),
+            store: Arc::clone(&self.store),
         })
     }
 
