@@ -20,6 +20,7 @@ pub mod calls;
 pub mod command;
 pub mod confinement;
 mod disk;
+mod installed;
 mod named;
 mod outside;
 pub mod places;

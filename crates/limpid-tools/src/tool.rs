@@ -454,7 +454,11 @@ pub fn usual_form(arguments: &Value) -> Value {
             let text = text.trim();
             Value::from(plain_address(text).unwrap_or_else(|| text.to_owned()).to_lowercase())
         }
-        Value::Number(number) => Value::from(number.to_string()),
+        // 7, 7.0 and 70e-1 are one number.
+        Value::Number(number) => match number.as_f64() {
+            Some(float) if number.is_f64() && float.fract() == 0.0 => Value::from(format!("{float:.0}")),
+            _ => Value::from(number.to_string()),
+        },
         Value::Array(items) => items.iter().map(usual_form).collect(),
         Value::Object(fields) => fields.iter().map(|(name, value)| (name.clone(), usual_form(value))).collect(),
         other => other.clone(),

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use super::command::Command;
+use super::installed::{is_around_what_people_installed, is_installed_by_people};
 use super::outside::NamedOutside;
-use super::places::{Kind, is_around_what_people_installed, is_installed_by_people};
+use super::places::Kind;
 use super::programs::Programs;
 
 /// Parts of a word that are looked at. What is named beyond them, the kernel keeps from a program with the network.

@@ -65,15 +65,17 @@ pub(super) fn confinement(
 ) -> Result<Confinement, String> {
     let mut confinement = programs.confinement(command, view, modes)?;
     let Confinement { write, read, hidden, .. } = &confinement;
+    // Of a place in a hidden folder, or the other way round, the inner one counts.
+    let depth = |path: &Path, folder: &Path| path.starts_with(folder).then(|| folder.components().count());
     let is_seen = |path: &Path| {
-        let mut places = write.iter().chain(read);
-        places.any(|place| path.starts_with(&place.path)) && !hidden.iter().any(|hidden| path.starts_with(hidden))
+        let place = write.iter().chain(read).filter_map(|place| depth(path, &place.path)).max();
+        place.is_some_and(|place| hidden.iter().filter_map(|hidden| depth(path, hidden)).all(|hidden| hidden <= place))
     };
     let mut covered = in_outside(programs, command).map(|outside| outside.covered).unwrap_or_default();
     covered.retain(|folder| is_seen(folder));
     // A program needs a folder to start in: this one is empty.
     covered.extend((!is_seen(&command.folder)).then(|| command.folder.clone()));
-    confinement.covered = covered;
+    confinement.covered.extend(covered);
     Ok(confinement)
 }
 

@@ -9,11 +9,10 @@ use std::sync::{Arc, OnceLock};
 use limpid_core::Trust;
 use rustix::fs::OFlags;
 
-use super::command::{Command, SYSTEM_PATH};
+use super::command::Command;
 use super::confinement::{Confinement, Network, Place};
-use super::named::Named;
+use super::installed::{is_in_system, is_put_into_system};
 use super::programs::Programs;
-use super::sandbox::SYSTEM;
 use super::stand_in::StandIn;
 use super::toolchains::Parts;
 use super::view::View;
@@ -21,9 +20,6 @@ use crate::files::Root;
 
 /// The usual name of Limpid's home, in the owner's.
 const USUAL: &str = ".limpid";
-
-/// Folders of the system for what is none of it. Of these the first holds nothing else.
-const FREE: [&str; 3] = ["/opt", "/usr/local", "/usr/src"];
 
 /// The folders of programs, resolved when the first program runs and the same from then on.
 #[derive(Clone, Debug, Default)]
@@ -149,9 +145,8 @@ impl Programs {
             return Err(moved);
         }
         // What could be sent, or left where it is sent later, is what the call names, and no other stranger's folder.
-        let named = (!view.reads_high()).then(|| self.named(command));
-        let is_named =
-            |folder: &Folder| named.as_ref().is_none_or(|named| named.low_folders.contains(&folder.place.path));
+        let named = self.named(command);
+        let is_named = |folder: &Folder| view.reads_high() || named.low_folders.contains(&folder.place.path);
         let seen = |folder: &Folder| folder.kind.is_seen(view) && (folder.kind != Kind::Low || is_named(folder));
         let of = |write: bool| {
             let chosen = folders.iter().filter(|folder| seen(folder) && folder.kind != Kind::Toolchain);
@@ -181,14 +176,15 @@ impl Programs {
             inside(home) || is_in_system(home) || in_toolchain(home) || is_granted()
         };
         let home_itself = self.homes().filter(shows_home);
-        let put = named.iter().flat_map(|named| self.put_into_system(command, named));
-        let mut hidden: Vec<PathBuf> = home_itself.chain(unseen).chain(put).collect();
+        let installed = self.installed(command, &named, view);
+        let mut hidden: Vec<PathBuf> = home_itself.chain(unseen).chain(installed.hidden).collect();
         // Of the folder of a language only what is given here is there, also where it lies in a granted one.
         let mut parts = self.toolchain_parts();
         let kept_out: Vec<&PathBuf> = hidden.iter().filter(|path| in_toolchain(path)).collect();
         parts.places.retain(|place| !kept_out.iter().any(|folder| place.path.starts_with(folder)));
         hidden.extend(toolchains().filter(|path| inside(path)).cloned());
         read.extend(parts.places);
+        read.extend(installed.read);
         let own = folders
             .iter()
             .any(|folder| folder.kind == Kind::Programs && command.program.starts_with(&folder.place.path));
@@ -197,7 +193,7 @@ impl Programs {
         }
         Ok(Confinement {
             hidden,
-            covered: Vec::new(),
+            covered: installed.covered,
             split: parts.split,
             links: parts.links,
             frozen: Vec::new(),
@@ -218,25 +214,6 @@ impl Programs {
         let around = home.as_ref().filter(|home| home.file_name().is_some_and(|name| name == USUAL));
         let around = around.and_then(|home| home.parent()).filter(|around| is_put_into_system(around));
         around.map(Path::to_owned).into_iter().chain(home)
-    }
-
-    /// What people put into folders of the system that a call has no use for: it may be the owner's, and nobody granted it. The folder that
-    /// holds nothing else is hidden as a whole, where nothing of it is used.
-    fn put_into_system(&self, command: &Command, named: &Named) -> Vec<PathBuf> {
-        let programs: Vec<&Path> = self
-            .folders()
-            .filter(|(_, kind)| matches!(kind, Kind::Programs | Kind::Toolchain))
-            .flat_map(|(paths, _)| paths)
-            .chain([command.program.as_path()])
-            .chain(named.installed.iter().map(PathBuf::as_path))
-            .collect();
-        let is_used = |path: &PathBuf| programs.iter().any(|used| used.starts_with(path) || path.starts_with(used));
-        let inside = |folder: &Path| folder.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
-        let all = PathBuf::from(FREE[0]);
-        if !is_used(&all) && all.symlink_metadata().is_ok_and(|about| about.is_dir()) {
-            return vec![all].into_iter().chain(of_people(&FREE[1..], &is_used)).collect();
-        }
-        inside(&all).filter(|path| !is_used(path)).chain(of_people(&FREE[1..], &is_used)).collect()
     }
 
     /// Gives a program an empty folder where `outside/` is.
@@ -294,6 +271,13 @@ impl Programs {
             for root in self.grants.roots().filter(|root| root.folder != self.outside) {
                 let high = Kind::High { write: root.write };
                 let kind = if root.trust.is_foreign() { Kind::Low } else { high };
+                if kind == Kind::Low && !root.folder.exists() && self.is_in_own(root) {
+                    resolved.left_out.push(format!(
+                        "`{}` is not there. If it was moved, what it holds counts as yours where it is now, until [files] in limpid.toml \
+                         names that folder",
+                        self.grants.name_of(root)
+                    ));
+                }
                 let link = if own(&root.folder) { None } else { self.link_to(&root.folder) };
                 match link {
                     Some(link) => resolved.leave_out(&self.grants.name_of(root), root, &link),
@@ -306,6 +290,12 @@ impl Programs {
             }
             resolved
         })
+    }
+
+    /// Whether a folder lies in one of the owner's.
+    fn is_in_own(&self, root: &Root) -> bool {
+        let mut own = self.grants.roots().filter(|own| !own.trust.is_foreign());
+        own.any(|own| root.folder.starts_with(&own.folder))
     }
 
     /// The link by which a path leads to a granted folder: itself, or one within another granted folder, where programs
@@ -335,42 +325,6 @@ impl Programs {
         skills.sort();
         skills
     }
-}
-
-/// Whether a path lies in a folder of the system, all of which every program sees.
-fn is_in_system(path: &Path) -> bool {
-    SYSTEM.iter().any(|folder| path.starts_with(folder) && path != Path::new(folder))
-}
-
-/// Whether a path without links leads to what people put into folders of the system, and nobody looked through: the programs of `/usr/local`
-/// alone are whatever administrators had to install.
-pub(super) fn is_installed_by_people(path: &Path) -> bool {
-    let is_program = SYSTEM_PATH.iter().any(|folder| path.starts_with(folder));
-    let is_free = FREE.iter().any(|folder| path.starts_with(folder));
-    let is_of_people = |path: &Path| path.symlink_metadata().is_ok_and(|about| about.uid() != 0);
-    !is_program && (is_free || path.ancestors().take_while(|part| is_in_system(part)).any(is_of_people))
-}
-
-/// What people own two folders deep in these, and is not used.
-fn of_people(folders: &[&str], is_used: &impl Fn(&PathBuf) -> bool) -> Vec<PathBuf> {
-    let inside = |folder: &Path| folder.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
-    let is_of_people = |path: &PathBuf| path.symlink_metadata().is_ok_and(|about| about.uid() != 0);
-    let first: Vec<PathBuf> = folders.iter().flat_map(|folder| inside(Path::new(folder))).collect();
-    let second = first.iter().filter(|path| !is_of_people(path)).flat_map(|path| inside(path));
-    let own = first.iter().filter(|path| is_of_people(path)).cloned().chain(second.filter(|path| is_of_people(path)));
-    own.filter(|path| !is_used(path)).collect()
-}
-
-/// Whether a path has such things somewhere in it.
-pub(super) fn is_around_what_people_installed(path: &Path) -> bool {
-    FREE.iter().any(|folder| Path::new(folder).starts_with(path))
-}
-
-/// Whether a path lies there, and is not the system's own: where administrators put what they like, or of another owner than the system.
-fn is_put_into_system(path: &Path) -> bool {
-    let is_others = || path.symlink_metadata().is_ok_and(|about| about.uid() != 0);
-    let is_free = FREE.iter().any(|folder| path.starts_with(folder) && path != Path::new(folder));
-    path == Path::new(FREE[0]) || is_in_system(path) && (is_free || is_others())
 }
 
 impl Resolved {
@@ -410,41 +364,5 @@ impl Resolved {
             }),
             Err(error) => self.left_out.push(format!("`{called}` cannot be opened ({error}); programs do not get it.")),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    // SEC-058
-    #[test]
-    fn what_somebody_put_into_the_system_is_none_of_it() {
-        let table = [
-            ("/opt", true),
-            ("/opt/app/repo", true),
-            ("/usr/local/src/repo", true),
-            ("/usr/src/x", true),
-            ("/usr/local", false),
-            ("/usr/share", false),
-            ("/home", false),
-            ("/etc", false),
-        ];
-        for (path, expected) in table {
-            assert_eq!(is_put_into_system(Path::new(path)), expected, "{path}");
-        }
-        for (path, expected) in [
-            ("/opt", true),
-            ("/opt/a/README.md", true),
-            ("/usr/local/src", true),
-            ("/usr/local/bin/node", false),
-            ("/usr/bin/env", false),
-        ] {
-            assert_eq!(is_installed_by_people(Path::new(path)), expected, "{path}");
-        }
-        assert!(
-            is_around_what_people_installed(Path::new("/usr")) && !is_around_what_people_installed(Path::new("/etc"))
-        );
-        assert!(is_in_system(Path::new("/usr/share/app/.limpid")) && !is_in_system(Path::new("/optional/.limpid")));
     }
 }

@@ -102,12 +102,13 @@ impl Programs {
         (self.view(Trust::Owner, false, command) == View::Apart).then_some(&*self.network.names)
     }
 
-    /// The granted low folders that a call names, as the owner knows them.
+    /// The granted low folders that a call names, as the owner knows them, and what it sees of the things that people installed.
     pub(super) fn low_folders_named(&self, command: &Command) -> Vec<String> {
-        let named = self.named(command).low_folders;
-        let is_named = |folder: &Path| folder.canonicalize().is_ok_and(|real| named.contains(&real));
+        let named = self.named(command);
+        let is_named = |folder: &Path| folder.canonicalize().is_ok_and(|real| named.low_folders.contains(&real));
         let roots = self.grants.roots().filter(|root| root.folder != self.outside && is_named(&root.folder));
-        roots.map(|root| self.grants.name_of(root)).collect()
+        let installed = self.seen_of_installed(&named).into_iter().map(|path| path.display().to_string());
+        roots.map(|root| self.grants.name_of(root)).chain(installed).collect()
     }
 
     /// What whoever is asked about a call has to know of its view besides the command.

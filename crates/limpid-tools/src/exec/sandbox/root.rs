@@ -1,7 +1,7 @@
 //! The file system that a program sees: the system read-only, its own `/proc` and `/tmp`, the folders of its view, and
 //! nothing else.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
@@ -128,7 +128,28 @@ fn parts(confinement: &Confinement) -> io::Result<BTreeMap<PathBuf, Part>> {
             }
         }
     }
+    // A folder that holds a mount can be renamed, and what is hidden or read-only in it would be neither at its new name for the next
+    // program. One that is a mount itself cannot.
+    for folder in around_kept(confinement, parts.keys()) {
+        parts.insert(folder.clone(), Part::Bound { source: handle(&folder)?, write: true });
+    }
     Ok(parts)
+}
+
+/// The folders that lie between one that the program writes and a part of the new root within it.
+fn around_kept<'a>(confinement: &Confinement, parts: impl Iterator<Item = &'a PathBuf> + Clone) -> BTreeSet<PathBuf> {
+    let hidden = || confinement.hidden.iter().chain(&confinement.covered);
+    let writes = || confinement.write.iter().filter(|place| place.at == place.path);
+    let between = |part: &'a PathBuf| {
+        let around =
+            writes().filter(move |place| part.starts_with(&place.at)).map(|place| place.at.components().count());
+        let outermost = around.min().unwrap_or(usize::MAX);
+        part.ancestors().skip(1).take_while(move |folder| folder.components().count() > outermost)
+    };
+    let folders = parts.clone().flat_map(between);
+    let is_free = |folder: &&Path| !hidden().any(|hidden| folder.starts_with(hidden));
+    let known: BTreeSet<&PathBuf> = parts.clone().collect();
+    folders.filter(is_free).map(Path::to_owned).filter(|folder| !known.contains(folder)).collect()
 }
 
 /// What the program has for itself: `/proc`, a limited file system for `/tmp` and its home, links of the system.
@@ -190,6 +211,9 @@ fn put(path: &Path, part: Part) -> io::Result<()> {
         Part::Hidden | Part::Link(_) => {
             let options = c"mode=755,size=64k,nr_inodes=4k";
             let place = place(&target)?;
+            if target.is_file() {
+                return Ok(mount_bind_recursive("/dev/null", through(&place))?);
+            }
             Ok(mount("tmpfs", through(&place), "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, Some(options))?)
         }
         Part::Bound { source, write } => {

@@ -9,6 +9,7 @@ use limpid_tools::Tool;
 use limpid_tools::exec::command::Command;
 use limpid_tools::exec::view::View;
 use limpid_tools::exec::{Exec, FolderRules, Programs};
+use limpid_tools::files::Root;
 use serde_json::json;
 
 use super::kit::{Bench, hand_over, judged};
@@ -440,4 +441,20 @@ fn what_was_put_into_the_system_is_a_strangers() {
     let high = View::High { network: false };
     assert_eq!([of("ls /usr"), of("ls /")], [(high, Trust::Outside); 2]);
     assert_eq!([of("ls /usr/share"), of("ls /usr/local/bin"), of("ls tea.md")], [(high, Trust::File); 3]);
+}
+
+/// At its new place it would be neither hidden nor a stranger's for the next program.
+// SEC-058
+#[tokio::test]
+async fn no_folder_around_a_strangers_is_renamed() {
+    let mut bench = Bench::new();
+    let moved = bench.path("mine/around/theirs");
+    fs::create_dir_all(&moved).unwrap();
+    fs::write(moved.join("letter.md"), "Dear all\n").unwrap();
+    let theirs = Root { folder: moved.clone(), write: true, trust: Trust::Outside };
+    bench.programs.grants = bench.programs.grants.clone().with(theirs);
+    hand_over(bench.folder.path());
+    let told = bench.run("mv {}/mine/around {}/mine/elsewhere; echo x > {}/mine/around/own.md").await;
+    assert!(told.contains("busy") && moved.join("letter.md").exists(), "{told}");
+    assert!(bench.path("mine/around/own.md").exists(), "the rest of it is the owner's to change");
 }
