@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use limpid_config::{Config, Live};
-use limpid_core::ConversationId;
+use limpid_core::{ConversationId, TaskId};
 use limpid_store::{Audience, Conversation, ConversationKind, NewConversation, Store, StoreError};
 
 use crate::error::AgentError;
@@ -17,6 +17,9 @@ const REPORTS_TITLE: &str = "Heartbeat";
 
 /// How the ids of the hidden conversations of runs begin.
 const RUN: &str = "run-";
+
+/// How the keys of runs of tasks begin.
+const TASK: &str = "task-";
 
 /// The id of the one conversation that programs work in which the agent lends its tools to.
 const CLIENTS: &str = "mcp";
@@ -32,6 +35,17 @@ pub fn is_of_clients(conversation: &ConversationId) -> bool {
 /// The hidden conversation of a run, by the key that makes it the same run after a crash.
 pub fn conversation_of_run(key: &str) -> ConversationId {
     ConversationId::new(format!("{RUN}{key}"))
+}
+
+/// The key of a task's run, for the time that it was due.
+pub fn key_of_task(task: TaskId, slot_ms: i64) -> String {
+    format!("{TASK}{task}-{slot_ms}")
+}
+
+/// The task whose run works in a conversation.
+pub(crate) fn task_of_run(conversation: &ConversationId) -> Option<TaskId> {
+    let key = conversation.as_str().strip_prefix(RUN)?.strip_prefix(TASK)?;
+    key.split_once('-')?.0.parse().ok().map(TaskId)
 }
 
 /// Whether a conversation is the hidden one of a run.

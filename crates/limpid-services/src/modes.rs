@@ -205,7 +205,10 @@ impl Modes {
     }
 
     /// The modes that there are under a profile.
-    fn all(&self, profile: &str) -> Result<Vec<String>, AgentError> {
+    ///
+    /// # Errors
+    /// When the profile cannot be read.
+    pub fn all(&self, profile: &str) -> Result<Vec<String>, AgentError> {
         Ok(self.profiles.profile(profile)?.modes().map(str::to_owned).collect())
     }
 

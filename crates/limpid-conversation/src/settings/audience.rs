@@ -50,5 +50,8 @@ async fn runs_for(deps: &ConversationDeps, id: &ConversationId) -> Result<BTreeS
     }
     let begins: Vec<ConversationId> = keys.iter().map(|key| conversation_of_run(key)).collect();
     let turns = deps.store().unfinished_turns().await?.rows.into_iter().map(|turn| turn.conversation);
-    Ok(turns.filter(|run| begins.iter().any(|begin| run.as_str().starts_with(begin.as_str()))).collect())
+    // A run that waits for its agents has no turn.
+    let open = AgentFilter { open: true, ..AgentFilter::default() };
+    let waiting = deps.store().agents(open).await?.rows.into_iter().map(|agent| agent.chat);
+    Ok(turns.chain(waiting).filter(|run| begins.iter().any(|begin| run.as_str().starts_with(begin.as_str()))).collect())
 }

@@ -7,11 +7,12 @@ use std::time::Duration;
 use limpid_config::{Ids, Live, hex};
 use limpid_core::policy::{Effect, FileChange, PathFacts, Verdict};
 use limpid_core::{ConversationId, Labelled, Sentence, ToolCall, Trust, sentence};
-use limpid_store::{Audience, Store};
+use limpid_store::{Audience, Store, StoreError};
 use limpid_tools::{Concerned, StrangersProgram, Tool, ToolContext, check_arguments, echoed};
 use limpid_turn::{PlannedCall, ToolOutcome, Why};
 use serde_json::Value;
 
+use crate::directory::task_of_run;
 use crate::memory::WriteSource;
 use crate::tools::catalog::ToolCatalog;
 use crate::tools::file_history::{FileHistory, StartedBy, Turn};
@@ -30,6 +31,29 @@ pub trait ToolFinder: Tool {
 
     /// The same if something was found since this was asked last: whoever asks keeps it with the conversation.
     fn take_changes(&self) -> Option<Vec<String>>;
+}
+
+/// Chats above a conversation that are asked: agents of agents, of a run of a task.
+const CHATS: usize = 8;
+
+/// Whether others read a conversation, or the chat that an agent or a task's run works for in it.
+async fn is_read_by_others(store: &dyn Store, id: &ConversationId) -> Result<bool, StoreError> {
+    let mut id = id.clone();
+    for _ in 0..CHATS {
+        if store.conversation(&id).await?.is_some_and(|found| found.audience == Audience::Group) {
+            return Ok(true);
+        }
+        let above = match (store.agent_in(&id).await?, task_of_run(&id)) {
+            (Some(agent), _) => Some(agent.chat),
+            (None, Some(task)) => store.task(task).await?.and_then(|task| task.new.conversation),
+            (None, None) => None,
+        };
+        match above {
+            Some(above) if above != id => id = above,
+            _ => break,
+        }
+    }
+    Ok(false)
 }
 
 /// What a [`ToolExecutor`] is made from.
@@ -156,10 +180,11 @@ impl TurnToolExecutor {
 
     /// Whether others read the conversation now, whoever did when its turn began.
     async fn others_read(&self, conversation: Option<&ConversationId>) -> bool {
-        let Some(id) = conversation else { return false };
         // Where nobody can say, nothing is shown to others.
-        let found = self.store.conversation(id).await;
-        found.map_or(true, |found| found.is_some_and(|found| found.audience == Audience::Group))
+        match conversation {
+            Some(id) => is_read_by_others(&*self.store, id).await.unwrap_or(true),
+            None => false,
+        }
     }
 
     async fn judge(&self, planned: &PlannedCall, context: &CallContext, now_ms: i64) -> Decision {

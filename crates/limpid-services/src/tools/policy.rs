@@ -12,6 +12,7 @@ mod pins;
 mod scope;
 mod secrecy;
 mod taint;
+mod usual_rules;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -37,6 +38,7 @@ pub(crate) use crate::tools::policy::pins::{Pins, changes, is_same_call};
 pub use crate::tools::policy::scope::AgentScope;
 pub use crate::tools::policy::secrecy::{holds_private, is_of_public, shows_owners};
 pub use crate::tools::policy::taint::{trust_read_in, window_trust};
+use crate::tools::policy::usual_rules::with_usual_forms;
 
 /// Files of a workspace that prompts of shipped profiles quote.
 pub(crate) const QUOTED: [&str; 6] = ["AGENT.md", "AGENTS.md", "SOUL.md", "USER.md", "IDENTITY.md", "HEARTBEAT.md"];
@@ -193,7 +195,7 @@ impl PolicyRules {
         ToolPolicy {
             mode: rules,
             local_only: behaviour.small_model_tools.iter().any(|few| few == path),
-            rules: Arc::clone(&self.rules),
+            rules: with_usual_forms(&self.rules),
             paths: self.paths(prompt_files(profile)),
             folders: self.config.files.clone(),
             leaves_code: self.leaves_code(),
@@ -212,7 +214,7 @@ impl PolicyRules {
         ToolPolicy {
             mode: None,
             local_only: false,
-            rules: Arc::clone(&self.rules),
+            rules: with_usual_forms(&self.rules),
             paths,
             folders: self.config.files.clone(),
             leaves_code: self.leaves_code(),

@@ -2,6 +2,7 @@
 
 use limpid_conversation::BackgroundRun;
 use limpid_core::{Labelled, Sentence};
+use limpid_services::directory::key_of_task;
 use limpid_services::error::AgentError;
 use limpid_services::spending::Spender;
 use limpid_store::{Task, TaskRun};
@@ -28,7 +29,7 @@ pub(super) async fn run_agent(job: &TaskJob, task: &Task, run: &TaskRun) -> Resu
     let end = job
         .conversations
         .run(BackgroundRun {
-            key: format!("task-{}-{}", task.id, run.slot_ms),
+            key: key_of_task(task.id, run.slot_ms),
             path: PATH.to_owned(),
             mode: job.modes.of_runs(PATH).map(str::to_owned),
             spender: Spender::Background,
