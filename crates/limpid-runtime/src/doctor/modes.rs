@@ -37,7 +37,10 @@ pub(crate) async fn switching(options: &AgentOptions, agent: &Agent) -> Finding 
     let own = agent.directory().find(&ConversationChoice::Last).await.map_err(plain)?;
     if !state.modes.contains(&state.mode) {
         let why = format!("the mode is {}, and there are: {}", state.mode, state.modes.join(", "));
-        return Err((format!("fails at “mode set”: {why}"), "Choose one of them: limpid mode set NAME."));
+        return Err((
+            format!("fails at “mode set”: {why}"),
+            "Choose one of them: limpid mode set NAME, or `mode` under [agent] in limpid.toml.",
+        ));
     }
     if agent.models().choose(own.as_ref().and_then(|own| own.model.as_deref())).await.is_err() {
         return Ok("not tried, since there is no model to make prompts for".to_owned());

@@ -277,6 +277,7 @@ async fn what_cannot_be_and_what_opens_the_machine_is_refused_and_the_file_stays
         // After these no screen could show a prompt.
         ("agent.profile", "nonsense", "unknown profile"),
         ("agent.mode", "xyz", "There is no mode"),
+        ("agent.mode", "focus", "There is no mode"),
         ("model", "gpt-5", "names no provider"),
         ("fallback", "openai/scripted\nno-such/model", "is no known provider"),
         ("heartbeat.model", "x", "names no provider"),

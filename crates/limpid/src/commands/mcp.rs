@@ -234,7 +234,10 @@ fn enable(
     for review in &waiting {
         output::data(&page(review))?;
     }
-    let many = if waiting.len() == 1 { "1 tool".to_owned() } else { format!("{} tools", waiting.len()) };
+    let (many, wait) = match waiting.len() {
+        1 => ("1 tool".to_owned(), "waits"),
+        count => (format!("{count} tools"), "wait"),
+    };
     let hash = hash_of(&waiting);
     match answer {
         Answer::Yes => {}
@@ -249,7 +252,7 @@ fn enable(
         Answer::Asked if !context.environment.stdin_is_terminal => {
             let (tool, hash) = (tool.map(|tool| format!(" {tool}")).unwrap_or_default(), &hash[..SEEN_DIGITS]);
             output::tell(&format!(
-                "{many} wait for you. When you have read this: limpid mcp enable {server}{tool} --hash {hash}"
+                "{many} {wait} for you. When you have read this: limpid mcp enable {server}{tool} --hash {hash}"
             ));
             return Ok(false);
         }
@@ -262,8 +265,8 @@ fn enable(
     }
     agent.mcp().enable(server, &waiting)?;
     output::tell(&format!(
-        "{many} may be used. Each call waits for you unless limpid.toml declares what it changes: \
-         [mcp.servers.{server}.tools.NAME] effect = \"look\""
+        "{many} may be used. Each call waits for you unless limpid.toml declares what it changes:\n\
+         [mcp.servers.{server}.tools.NAME]\neffect = \"look\""
     ));
     Ok(true)
 }

@@ -90,7 +90,7 @@ impl Known {
         let soul = files.into_iter().find(|(file, _)| file.identity() == Some("soul"));
         let own_soul =
             soul.filter(|(_, said)| said.as_ref().is_ok_and(PromptFileText::is_own)).map(|(file, _)| file.path);
-        Self { profiles: named(page, "/profile ").await, modes: named(page, "/mode ").await, own_soul }
+        Self { profiles: named(page, "/profile ").await, modes: modes(page), own_soul }
     }
 
     fn of_key(&self, key: &str) -> Option<&[String]> {
@@ -100,6 +100,11 @@ impl Known {
             _ => None,
         }
     }
+}
+
+/// The modes of the usual profile. Behind `/mode` stand other words too.
+fn modes(page: &Page) -> Vec<String> {
+    page.agent.modes().all(&page.agent.config().agent.profile).unwrap_or_default()
 }
 
 /// What can be chosen behind a command.
@@ -140,7 +145,7 @@ async fn check(page: &Page, key: &str, words: &str) -> Result<(), Trouble> {
                 found.map_err(|why| Trouble::invalid(why.to_string()))?;
             }
             "agent.mode" | "scheduling.mode" => {
-                let known = named(page, "/mode ").await;
+                let known = modes(page);
                 if !known.iter().any(|known| known == name) {
                     let why = format!("There is no mode “{name}”. The modes are {}.", known.join(", "));
                     return Err(Trouble::invalid(why));

@@ -31,7 +31,7 @@ pub(super) fn run(context: &Context, only: Option<&str>, accept: bool) -> Result
     }
     if count == Count::default() {
         output::tell(
-            "No scenarios: put one into ~/.limpid/profiles/NAME/scenarios/ (docs/profiles.md, \"A scenario\").",
+            "No scenarios: put one into profiles/NAME/scenarios/ in the home folder (docs/profiles.md, \"A scenario\").",
         );
     } else {
         output::tell(&summary);

@@ -7,8 +7,8 @@ pub(super) fn words(part: &QuestionPart, can_clean: bool) -> &'static str {
     match (part.pattern.is_some(), can_clean) {
         (true, false) => "y, always or n",
         (false, false) => "y or n",
-        (true, true) => "y, always, n or clean",
-        (false, true) => "y, n or clean",
+        (true, true) => "y, always, n or clean (forgets the outside text, then runs it)",
+        (false, true) => "y, n or clean (forgets the outside text, then runs it)",
     }
 }
 
@@ -80,6 +80,6 @@ mod tests {
     fn the_window_is_cleaned_first_where_that_is_an_answer() {
         assert_eq!(meaning("clean", false, true), Some(ApprovalAnswer::CleanFirst));
         assert_eq!(meaning("clean", true, false), None);
-        assert!(words(&part("{}"), true).ends_with("or clean"));
+        assert!(words(&part("{}"), true).contains("or clean ("));
     }
 }
