@@ -9,7 +9,7 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use limpid_config::{MAX_FILE, regular_file};
-use rustix::fs::{Mode, OFlags, ResolveFlags, StatVfsMountFlags, openat2, statvfs};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, StatVfsMountFlags, openat2, statvfs};
 use rustix::mount::{
     MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_bind_recursive, mount_change, mount_remount, unmount,
 };
@@ -130,26 +130,27 @@ fn parts(confinement: &Confinement) -> io::Result<BTreeMap<PathBuf, Part>> {
     }
     // A folder that holds a mount can be renamed, and what is hidden or read-only in it would be neither at its new name for the next
     // program. One that is a mount itself cannot.
-    for folder in around_kept(confinement, parts.keys()) {
-        parts.insert(folder.clone(), Part::Bound { source: handle(&folder)?, write: true });
+    for folder in around_kept(confinement, &parts.keys().cloned().collect()) {
+        // The places are without links, so one in the way was laid since.
+        let source = openat2(CWD, &folder, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
+        parts.insert(folder, Part::Bound { source, write: true });
     }
     Ok(parts)
 }
 
 /// The folders that lie between one that the program writes and a part of the new root within it.
-fn around_kept<'a>(confinement: &Confinement, parts: impl Iterator<Item = &'a PathBuf> + Clone) -> BTreeSet<PathBuf> {
+fn around_kept(confinement: &Confinement, parts: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
     let hidden = || confinement.hidden.iter().chain(&confinement.covered);
     let writes = || confinement.write.iter().filter(|place| place.at == place.path);
-    let between = |part: &'a PathBuf| {
-        let around =
-            writes().filter(move |place| part.starts_with(&place.at)).map(|place| place.at.components().count());
+    let mut folders = BTreeSet::new();
+    for part in parts {
+        let around = writes().filter(|place| part.starts_with(&place.at)).map(|place| place.at.components().count());
         let outermost = around.min().unwrap_or(usize::MAX);
-        part.ancestors().skip(1).take_while(move |folder| folder.components().count() > outermost)
-    };
-    let folders = parts.clone().flat_map(between);
-    let is_free = |folder: &&Path| !hidden().any(|hidden| folder.starts_with(hidden));
-    let known: BTreeSet<&PathBuf> = parts.clone().collect();
-    folders.filter(is_free).map(Path::to_owned).filter(|folder| !known.contains(folder)).collect()
+        let between = part.ancestors().skip(1).take_while(|folder| folder.components().count() > outermost);
+        let is_free = |folder: &&Path| !hidden().any(|hidden| folder.starts_with(hidden)) && !parts.contains(*folder);
+        folders.extend(between.filter(is_free).map(Path::to_owned));
+    }
+    folders
 }
 
 /// What the program has for itself: `/proc`, a limited file system for `/tmp` and its home, links of the system.
