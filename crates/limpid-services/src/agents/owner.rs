@@ -115,6 +115,19 @@ impl Agents {
         self.say(&agent, (by.conversation.clone(), by.turn.clone(), by.call.clone()), message).await
     }
 
+    /// Refuses to have an agent go on that worked in another folder: here the paths that its conversation speaks of are other files.
+    async fn may_go_on_here(&self, agent: &SubAgent) -> Result<(), Sentence> {
+        let base = self.store().base_of(&agent.new.turn).await.map_err(trouble)?;
+        if base.is_at(&self.base().into()) {
+            return Ok(());
+        }
+        Err(sentence!(
+            "agent {} worked in another folder than this one; say it where that is open: {}",
+            agent.id.0,
+            echoed(base_in_words(base))
+        ))
+    }
+
     async fn say(
         &self,
         agent: &SubAgent,
@@ -161,15 +174,7 @@ impl Agents {
             }
             Err(error) => return Err(trouble(error)),
         }
-        // It would go on in this process, where the paths that its conversation speaks of are other files.
-        let base = self.store().base_of(&newest.new.turn).await.map_err(trouble)?;
-        if !base.is_at(&self.base().into()) {
-            return Err(sentence!(
-                "agent {} worked in another folder than this one; say it where that is open: {}",
-                newest.id.0,
-                echoed(base_in_words(base))
-            ));
-        }
+        self.may_go_on_here(&newest).await?;
         let new = NewSubAgent {
             conversation,
             turn,

@@ -6,11 +6,9 @@ use std::path::{Path, PathBuf};
 
 use limpid_core::Trust;
 
+use super::installed::SYSTEM_PATH;
 use super::programs::Programs;
 use super::words::split;
-
-/// Where the system's programs are.
-pub(super) const SYSTEM_PATH: [&str; 4] = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin"];
 
 /// Programs that read commands, and so would be a shell by another name.
 const SHELLS: [&str; 15] = [

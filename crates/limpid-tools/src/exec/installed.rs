@@ -5,13 +5,11 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use super::command::{Command, SYSTEM_PATH};
 use super::confinement::Place;
-use super::named::Named;
-use super::places::Kind;
-use super::programs::Programs;
 use super::sandbox::SYSTEM;
-use super::view::View;
+
+/// Where the system's programs are.
+pub(super) const SYSTEM_PATH: [&str; 4] = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin"];
 
 /// Folders of the system for what is none of it. Of these the first holds nothing else.
 const FREE: [&str; 3] = ["/opt", "/usr/local", "/usr/src"];
@@ -50,60 +48,46 @@ pub(super) struct Installed {
     pub(super) read: Vec<Place>,
 }
 
-impl Programs {
-    /// What a call sees of what people put into folders of the system: what it names, what it runs, and what the settings name.
-    pub(super) fn installed(&self, command: &Command, named: &Named, view: View) -> Installed {
-        let used = self.used(command, named);
-        let (mut hidden, mut covered, mut read) = (Vec::new(), Vec::new(), Vec::new());
-        for folder in WHOLE.map(Path::new) {
-            let is_there = folder.symlink_metadata().is_ok_and(|about| about.is_dir());
-            if !is_there || used.iter().any(|used| folder.starts_with(used)) {
-                continue;
-            }
-            // Landlock leaves out the first by itself; the others lie in what every program needs.
-            if folder == Path::new(WHOLE[0]) {
-                hidden.push(folder.to_owned());
-            } else {
-                covered.push(folder.to_owned());
-            }
-            read.extend(used.iter().filter(|used| used.starts_with(folder)).filter_map(|used| Place::of(used)));
+/// What a program sees of what people put into folders of the system, where the call uses these folders and files of it. One that reads the
+/// owner's places sees what people own among what is the system's, where nothing can hide it.
+pub(super) fn installed(used: &[PathBuf], reads_high: bool) -> Installed {
+    let (mut hidden, mut covered, mut read) = (Vec::new(), Vec::new(), Vec::new());
+    for folder in WHOLE.map(Path::new) {
+        let is_there = folder.symlink_metadata().is_ok_and(|about| about.is_dir());
+        if !is_there || used.iter().any(|used| folder.starts_with(used)) {
+            continue;
         }
-        let mut others = Vec::new();
-        for (folder, depth) in PEOPLES {
-            of_people(Path::new(folder), depth, false, &used, &mut others);
-        }
-        others.retain(|other| !covered.iter().any(|whole| other.starts_with(whole)));
-        // The owner's own programs see what is the owner's anyway.
-        if view.reads_high() {
-            covered.append(&mut others);
+        // Landlock leaves out the first by itself; the others lie in what every program needs.
+        if folder == Path::new(WHOLE[0]) {
+            hidden.push(folder.to_owned());
         } else {
-            hidden.append(&mut others);
+            covered.push(folder.to_owned());
         }
-        Installed { hidden, covered, read }
+        read.extend(used.iter().filter(|used| used.starts_with(folder)).filter_map(|used| Place::of(used)));
     }
+    let used: Vec<PathBuf> = used.iter().cloned().chain(INSTALLED.map(PathBuf::from)).collect();
+    let mut others = Vec::new();
+    for (folder, depth) in PEOPLES {
+        of_people(Path::new(folder), depth, false, &used, &mut others);
+    }
+    others.retain(|other| !covered.iter().any(|whole| other.starts_with(whole)));
+    if reads_high {
+        covered.append(&mut others);
+    } else {
+        hidden.append(&mut others);
+    }
+    Installed { hidden, covered, read }
+}
 
-    /// What a call sees that names something there: the folder, or that of the file.
-    pub(super) fn seen_of_installed(&self, named: &Named) -> BTreeSet<PathBuf> {
-        let is_free = |path: &Path| FREE.iter().any(|folder| path == Path::new(folder));
-        let around = |path: &Path| path.parent().filter(|around| !is_free(around)).unwrap_or(path).to_owned();
-        named.installed.iter().map(|path| if path.is_dir() { path.clone() } else { around(path) }).collect()
-    }
-
-    /// The folders, or single files, that a call uses.
-    fn used(&self, command: &Command, named: &Named) -> Vec<PathBuf> {
-        let named = self.seen_of_installed(named).into_iter();
-        let known = self.folders().filter_map(|([_, real], kind)| match kind {
-            Kind::Toolchain => Some(real.to_owned()),
-            Kind::Programs => Some(package_of(real)),
-            Kind::High { .. } | Kind::Low | Kind::Outside => None,
-        });
-        let program = command.program.parent().map(package_of);
-        named.chain(known).chain(INSTALLED.map(PathBuf::from)).chain(program).collect()
-    }
+/// What a call sees that names something there: the folder, or that of the file.
+pub(super) fn seen_of_named(named: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
+    let is_free = |path: &Path| FREE.iter().any(|folder| path == Path::new(folder));
+    let around = |path: &Path| path.parent().filter(|around| !is_free(around)).unwrap_or(path).to_owned();
+    named.iter().map(|path| if path.is_dir() { path.clone() } else { around(path) }).collect()
 }
 
 /// The folder of a package whose programs lie in a folder: what they load lies beside it. Those of the system are in no package.
-fn package_of(programs: &Path) -> PathBuf {
+pub(super) fn package_of(programs: &Path) -> PathBuf {
     let is_bin = programs.file_name().is_some_and(|name| name == "bin" || name == "sbin");
     let is_system = SYSTEM_PATH.iter().any(|folder| programs == Path::new(folder));
     programs.parent().filter(|_| is_bin && !is_system).unwrap_or(programs).to_owned()

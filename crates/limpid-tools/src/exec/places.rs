@@ -1,5 +1,6 @@
 //! The folders of a program's view, each resolved once to a handle that stays open.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
@@ -11,7 +12,7 @@ use rustix::fs::OFlags;
 
 use super::command::Command;
 use super::confinement::{Confinement, Network, Place};
-use super::installed::{is_in_system, is_put_into_system};
+use super::installed::{installed, is_in_system, is_put_into_system, package_of, seen_of_named};
 use super::programs::Programs;
 use super::stand_in::StandIn;
 use super::toolchains::Parts;
@@ -176,7 +177,7 @@ impl Programs {
             inside(home) || is_in_system(home) || in_toolchain(home) || is_granted()
         };
         let home_itself = self.homes().filter(shows_home);
-        let installed = self.installed(command, &named, view);
+        let installed = installed(&self.used(command, &named.installed), view.reads_high());
         let mut hidden: Vec<PathBuf> = home_itself.chain(unseen).chain(installed.hidden).collect();
         // Of the folder of a language only what is given here is there, also where it lies in a granted one.
         let mut parts = self.toolchain_parts();
@@ -214,6 +215,17 @@ impl Programs {
         let around = home.as_ref().filter(|home| home.file_name().is_some_and(|name| name == USUAL));
         let around = around.and_then(|home| home.parent()).filter(|around| is_put_into_system(around));
         around.map(Path::to_owned).into_iter().chain(home)
+    }
+
+    /// The folders, or single files, that a call uses of what people put into folders of the system.
+    fn used(&self, command: &Command, named: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
+        let known = self.folders().filter_map(|([_, real], kind)| match kind {
+            Kind::Toolchain => Some(real.to_owned()),
+            Kind::Programs => Some(package_of(real)),
+            Kind::High { .. } | Kind::Low | Kind::Outside => None,
+        });
+        let program = command.program.parent().map(package_of);
+        seen_of_named(named).into_iter().chain(known).chain(program).collect()
     }
 
     /// Gives a program an empty folder where `outside/` is.

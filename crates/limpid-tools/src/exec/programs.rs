@@ -6,6 +6,7 @@ use limpid_core::Trust;
 
 use super::command::Command;
 use super::confinement::{Limits, Network};
+use super::installed::seen_of_named;
 use super::places::Places;
 use super::view::{Situation, View};
 use crate::files::Grants;
@@ -107,7 +108,7 @@ impl Programs {
         let named = self.named(command);
         let is_named = |folder: &Path| folder.canonicalize().is_ok_and(|real| named.low_folders.contains(&real));
         let roots = self.grants.roots().filter(|root| root.folder != self.outside && is_named(&root.folder));
-        let installed = self.seen_of_installed(&named).into_iter().map(|path| path.display().to_string());
+        let installed = seen_of_named(&named.installed).into_iter().map(|path| path.display().to_string());
         roots.map(|root| self.grants.name_of(root)).chain(installed).collect()
     }
 

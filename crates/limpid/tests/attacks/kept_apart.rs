@@ -86,7 +86,7 @@ async fn a_yes_to_such_a_file_is_none_to_its_next_change() {
     let mut terminal = attack.world.terminal(&["chat", &words], (60, 100));
     terminal.wait_for("y, n or clean").await.unwrap();
     terminal.keys("y\r").await.unwrap();
-    terminal.wait("a second question", |shown| shown.matches("y, n or clean>").count() == 2).await.unwrap();
+    terminal.wait("a second question", |shown| shown.matches("y, n or clean (").count() == 2).await.unwrap();
     terminal.keys("n\r").await.unwrap();
     terminal.ended().await.unwrap();
     let file = attack.world.home.path().join("outside/.envrc");
