@@ -147,7 +147,13 @@ fn around_kept(confinement: &Confinement, parts: &BTreeSet<PathBuf>) -> BTreeSet
         let around = writes().filter(|place| part.starts_with(&place.at)).map(|place| place.at.components().count());
         let outermost = around.min().unwrap_or(usize::MAX);
         let between = part.ancestors().skip(1).take_while(|folder| folder.components().count() > outermost);
-        let is_free = |folder: &&Path| !hidden().any(|hidden| folder.starts_with(hidden)) && !parts.contains(*folder);
+        // In a hidden folder only what lies in a place within it is there.
+        let is_there = |folder: &Path| {
+            let depth = |around: &Path| folder.starts_with(around).then(|| around.components().count());
+            let hidden = hidden().filter_map(|hidden| depth(hidden)).max();
+            writes().filter_map(|place| depth(&place.at)).max() >= hidden
+        };
+        let is_free = |folder: &&Path| is_there(folder) && !parts.contains(*folder);
         folders.extend(between.filter(is_free).map(Path::to_owned));
     }
     folders
