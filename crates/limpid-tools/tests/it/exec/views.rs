@@ -448,12 +448,20 @@ fn what_was_put_into_the_system_is_a_strangers() {
 #[tokio::test]
 async fn no_folder_around_a_strangers_is_renamed() {
     let mut bench = Bench::new();
+    // A grant around Limpid's home, in which the workspace is shown and all else is hidden.
+    let all = Root { folder: bench.folder.path().to_owned(), write: true, trust: Trust::File };
+    let kept = bench.path("home/workspace/around/theirs");
+    fs::create_dir_all(&kept).unwrap();
+    let in_workspace = Root { folder: kept, write: true, trust: Trust::Outside };
+    bench.programs.grants = bench.programs.grants.clone().with(all).with(in_workspace);
     let moved = bench.path("mine/around/theirs");
     fs::create_dir_all(&moved).unwrap();
     fs::write(moved.join("letter.md"), "Dear all\n").unwrap();
     let theirs = Root { folder: moved.clone(), write: true, trust: Trust::Outside };
     bench.programs.grants = bench.programs.grants.clone().with(theirs);
     hand_over(bench.folder.path());
+    let told = bench.run("mv {}/home/workspace/around {}/home/workspace/elsewhere").await;
+    assert!(told.contains("busy") && !bench.path("home/workspace/elsewhere").exists(), "{told}");
     let told = bench.run("mv {}/mine/around {}/mine/elsewhere; echo x > {}/mine/around/own.md").await;
     assert!(told.contains("busy") && moved.join("letter.md").exists(), "{told}");
     assert!(bench.path("mine/around/own.md").exists(), "the rest of it is the owner's to change");
