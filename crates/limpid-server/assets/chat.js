@@ -77,6 +77,21 @@ function take(piece) {
   if (follow) toEnd();
 }
 
+/** Draws the thread anew; what somebody has unfolded to read stays unfolded. */
+function redraw(whole) {
+  const folds = () => {
+    const times = new Map();
+    return [...thread.querySelectorAll("details")].map((fold) => {
+      const words = fold.querySelector("summary")?.textContent;
+      times.set(words, (times.get(words) ?? 0) + 1);
+      return [`${words} ${times.get(words)}`, fold];
+    });
+  };
+  const open = new Map(folds().map(([key, fold]) => [key, fold.open]));
+  thread.replaceChildren(html(whole));
+  for (const [key, fold] of folds()) fold.open = open.get(key) ?? fold.open;
+}
+
 let loading = null;
 let again = false;
 async function load() {
@@ -85,7 +100,7 @@ async function load() {
   try {
     const whole = await loading;
     const follow = atEnd();
-    thread.replaceChildren(html(whole.html));
+    redraw(whole.html);
     mark();
     live.replaceChildren();
     held.hidden = true;

@@ -113,6 +113,11 @@ scenario("a message is edited by keyboard, and Escape leaves it", async () => {
   await out.locator("> summary").focus();
   await page.keyboard.press("Enter");
   is("what it holds", await out.innerText(), (seen) => seen.includes("You said milk."));
+  // The thread is drawn anew at the end of an answer.
+  await model.answer("Anything else?");
+  await say(page, "Thanks");
+  await sees("the next answer", () => text(page, "#thread"), (seen) => seen.includes("Anything else?"));
+  is("whether it is still open", await out.getAttribute("open"), "");
 });
 
 scenario("a file goes along again, and can be left away", async () => {
