@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use crate::grants::Named;
 use crate::session::Session;
 use crate::sessions::{Host, Sessions};
-use crate::{known, lines, prompt, replay, servers};
+use crate::{known, lines, replay, servers, waiting};
 
 /// Serves an editor until its input ends or `stop` is cancelled. Then every question is answered no and every turn is stopped.
 ///
@@ -122,26 +122,14 @@ async fn talk(
         .on_receive_request(
             async move |request: PromptRequest, responder: Responder<_>, _| {
                 // Here and now it becomes something that the next message can cancel.
-                if let Some(session) = prompted.held(&request.session_id) {
-                    return prompt::begin(session, request.prompt, responder);
-                }
-                let sessions = Arc::clone(&prompted);
-                tokio::spawn(async move {
-                    // An editor that is gone gets no answer.
-                    let _ = match sessions.get(&request.session_id).await {
-                        Ok(session) => prompt::begin(session, request.prompt, responder),
-                        Err(error) => responder.respond_with_error(error),
-                    };
-                });
+                waiting::take(&prompted, request, responder);
                 Ok(())
             },
             on_receive_request!(),
         )
         .on_receive_notification(
             async move |request: CancelNotification, _| {
-                if let Some(session) = cancelled.held(&request.session_id) {
-                    session.cancel();
-                }
+                waiting::cancel(&cancelled, &request.session_id);
                 Ok(())
             },
             on_receive_notification!(),

@@ -10,6 +10,7 @@
 //! - `lines`: the streams as lines, none of which is too long.
 //! - `sessions`, `session`: what is open; `grants`: what it may touch; `known`: what is kept of it, and lists.
 //! - `prompt_text`: what a prompt says, and who wrote it. `prompt`: one prompt, from its text to its end.
+//! - `waiting`: prompts for a session that is opened again first.
 //! - `turn`: the events of a turn as updates; `calls`: those of tools; `permission`: questions; `replay`: what was said before.
 //! - `choices`: modes, settings, commands; `plan`: the steps of goals.
 //! - `editor_server`: a server that the editor named; `servers`: what the owner is asked about it before it is used.
@@ -36,6 +37,7 @@ mod starts;
 mod texts;
 mod turn;
 mod updates;
+mod waiting;
 
 pub use connection::serve;
 pub use new_chat::NewChat;

@@ -17,13 +17,17 @@ use crate::servers;
 use crate::session::Session;
 use crate::turn::follow;
 
-/// Begins to answer a prompt. From here on a cancel stops it.
+/// Begins to answer a prompt, which may have been stopped before. From here on a cancel stops it.
 pub(crate) fn begin(
     session: Arc<Session>,
     blocks: Vec<ContentBlock>,
     responder: Responder<PromptResponse>,
-) -> Result<(), Error> {
+    is_stopped: bool,
+) {
     let stop = session.start();
+    if is_stopped {
+        stop.cancel();
+    }
     let place = session.queue();
     let tasks = session.tasks.clone();
     tasks.spawn(async move {
@@ -39,7 +43,6 @@ pub(crate) fn begin(
         stop.cancel();
         let _ = responder.respond_with_result(ended.map(PromptResponse::new));
     });
-    Ok(())
 }
 
 /// A place in the order of prompts.

@@ -19,6 +19,7 @@ use crate::known::{self, SessionRecord};
 use crate::new_chat::NewChat;
 use crate::servers;
 use crate::session::Session;
+use crate::waiting::Waiting;
 
 /// How long work may take to end once the editor is gone.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -45,6 +46,8 @@ pub(crate) struct Sessions {
     open: Mutex<HashMap<SessionId, Held>>,
     /// Sessions that the editor has open and that are not held.
     parked: Mutex<HashMap<SessionId, Parked>>,
+    /// Prompts for those that are opened again.
+    pub(crate) waiting: Waiting,
     /// Held while a session is opened again, so that it is opened once.
     reopening: tokio::sync::Mutex<()>,
     /// How often a session was used: the larger number is the later use.
@@ -89,6 +92,7 @@ impl Sessions {
             host,
             open: Mutex::default(),
             parked: Mutex::default(),
+            waiting: Waiting::default(),
             reopening: tokio::sync::Mutex::default(),
             uses: AtomicU64::new(0),
             takes_notices,

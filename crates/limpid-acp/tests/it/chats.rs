@@ -156,6 +156,34 @@ async fn a_cancel_in_the_middle_of_a_tool_stops_it_and_the_next_prompt_is_answer
     assert_eq!(editor.prompt(&session, "And now?").await, "end_turn");
 }
 
+// SUR-033 LES-144
+#[tokio::test]
+async fn a_prompt_to_a_session_that_is_opened_again_can_be_stopped_and_keeps_its_place() {
+    let bench = Bench::new(&(text("One.") + &text("Two.") + &text("Three."))).await;
+    let mut editor = bench.editor().await;
+    let first = bench.session(&mut editor).await;
+    // More than are held open.
+    for _ in 0..16 {
+        bench.session(&mut editor).await;
+    }
+    let stopped = editor.say(&first, "Wipe it.").await;
+    editor.cancel(&first).await;
+    let mut asked = Vec::new();
+    for words in ["Say one.", "Say two.", "Say three."] {
+        asked.push(editor.say(&first, words).await);
+    }
+    assert_eq!(editor.end(stopped).await.unwrap()["stopReason"], "cancelled");
+    for id in asked {
+        assert_eq!(editor.end(id).await.unwrap()["stopReason"], "end_turn");
+    }
+    let id = limpid_core::ConversationId::new(first);
+    let messages = bench.agent().store().messages(&id, None).await.unwrap().rows;
+    let said: String =
+        messages.iter().map(|row| row.message.text.as_str()).filter(|text| text.contains("Say ")).collect();
+    let places = ["one", "two", "three"].map(|word| said.find(word).unwrap());
+    assert!(places.is_sorted() && !said.contains("Wipe"), "{said}");
+}
+
 #[tokio::test]
 async fn a_cancel_while_a_question_is_open_ends_as_cancelled_and_nothing_runs() {
     let bench = Bench::new(&(call("post", &json!({ "to": "ada", "text": "hi" })) + &text("No."))).await;
