@@ -142,8 +142,8 @@ impl Programs {
         (read_only, spares_disk): (bool, bool),
     ) -> Result<Confinement, String> {
         let folders = &self.resolved().folders;
-        if let Some(moved) = folders.iter().find_map(Folder::moved) {
-            return Err(moved);
+        if let Some(why) = folders.iter().find_map(Folder::moved).or_else(|| self.taken_for_the_owners()) {
+            return Err(why);
         }
         // What could be sent, or left where it is sent later, is what the call names, and no other stranger's folder.
         let named = self.named(command);
@@ -301,6 +301,31 @@ impl Programs {
                 folders.iter().for_each(|folder| resolved.add(folder, kind));
             }
             resolved
+        })
+    }
+
+    /// Why no program runs, where one would take for the owner's what `[files]` says is a stranger's: that lies in a folder of the
+    /// owner's, and no view can leave it out, since it was none that lasts when the folders were resolved.
+    fn taken_for_the_owners(&self) -> Option<String> {
+        let folders = &self.resolved().folders;
+        let is_known = |root: &Root| folders.iter().any(|folder| folder.place.named == root.folder);
+        let mut roots = self.grants.roots().filter(|root| root.trust.is_foreign() && !is_known(root));
+        roots.find_map(|root| {
+            let real = root.folder.canonicalize().ok()?;
+            self.kind_of(&real).filter(|kind| !kind.is_low())?;
+            let called = self.grants.name_of(root);
+            let (why, remedy) = if self.link_to(&root.folder).is_some() {
+                let why = format!("leads through a link to `{}`", real.display());
+                (why, "Name that folder itself in [files] in limpid.toml")
+            } else if real.is_dir() {
+                ("was made after Limpid was started".to_owned(), "Start Limpid again")
+            } else {
+                ("is a single file".to_owned(), "Name a folder in [files] in limpid.toml, or move the file out of yours")
+            };
+            Some(format!(
+                "`{called}` {why}. It lies in a folder of yours, and a program would take what somebody else wrote there for yours. \
+                 Nothing was run. {remedy}"
+            ))
         })
     }
 

@@ -51,6 +51,38 @@ async fn a_grant_by_way_of_a_link_in_another_one_is_named_and_left_out() {
     assert!(told.contains("/mine/way/sub` leads through the link `"), "{told}");
 }
 
+// SEC-058 SEC-088
+#[tokio::test]
+async fn no_program_takes_a_strangers_folder_for_the_owners_that_no_view_can_leave_out() {
+    let named = |bench: &mut Bench, name: &str| {
+        let root = Root { folder: bench.path(name), write: true, trust: Trust::Outside };
+        bench.programs.grants = bench.programs.grants.clone().with(root);
+    };
+    let mut bench = Bench::new();
+    fs::create_dir(bench.path("mine/vendor")).unwrap();
+    fs::write(bench.path("mine/vendor/letter.md"), "Dear all").unwrap();
+    symlink(bench.path("mine/vendor"), bench.path("way")).unwrap();
+    named(&mut bench, "way");
+    let told = bench.run("cat {}/mine/ven\"\"dor/letter.md").await;
+    assert!(!told.contains("Dear all") && told.contains("/way` leads through a link to `"), "{told}");
+
+    let mut bench = Bench::new();
+    fs::write(bench.path("mine/letter.md"), "Dear all").unwrap();
+    named(&mut bench, "mine/letter.md");
+    let told = bench.run("cat {}/mine/let\"\"ter.md").await;
+    assert!(!told.contains("Dear all") && told.contains("/mine/letter.md` is a single file"), "{told}");
+
+    let mut bench = Bench::new();
+    named(&mut bench, "mine/late");
+    let told = bench.run("cat {}/mine/own.md").await;
+    assert!(told.starts_with("my own\n") && told.contains("/mine/late` is not there"), "{told}");
+    fs::create_dir(bench.path("mine/late")).unwrap();
+    fs::write(bench.path("mine/late/letter.md"), "Dear all").unwrap();
+    hand_over(bench.folder.path());
+    let told = bench.run("cat {}/mine/la\"\"te/letter.md").await;
+    assert!(!told.contains("Dear all") && told.contains("/mine/late` was made after Limpid was started"), "{told}");
+}
+
 // SEC-088
 #[tokio::test]
 async fn a_nested_grant_that_is_swapped_while_a_program_runs_shows_nothing_and_stops_the_next() {
