@@ -25,7 +25,7 @@ use limpid_services::modes::Modes;
 use limpid_services::spending::Spending;
 use limpid_services::tasks::{Tasks, after_clock_moved_back, skip_to_next, time_words, zone_of};
 use limpid_services::tools::ToolExecutor;
-use limpid_store::{DeliveryOrigin, NewDelivery, Store, StoreError, TASK_TIMER, Task, TaskRun, TaskRunEnd};
+use limpid_store::{Audience, DeliveryOrigin, NewDelivery, Store, StoreError, TASK_TIMER, Task, TaskRun, TaskRunEnd};
 
 use crate::jobs::deps::JobDeps;
 use crate::jobs::job::Job;
@@ -52,6 +52,9 @@ pub(crate) struct TaskJob {
 /// What the owner is told of a task that is due in another folder than it was planned in.
 const ELSEWHERE: &str =
     "This was planned in an editor's session, where paths mean other files, so it was not carried out:";
+
+/// What is told of a command where others read the reports.
+const NOT_SHOWN: &str = "what it printed is not shown, since others read this conversation";
 
 impl TaskJob {
     pub(crate) fn new(deps: &JobDeps) -> Self {
@@ -132,6 +135,7 @@ impl TaskJob {
             (true, TaskKind::Command) => command::run_command(self, task, &run).await?,
             (true, TaskKind::Agent) => prompt::run_agent(self, task, &run).await?,
         };
+        let did = self.without_private_output(task, did).await?;
         let now = self.host.now();
         let standing = task.standing.after(&task.new.trigger, did.outcome, now);
         let delivery = match tell(task, &did, standing, slot) {
@@ -188,12 +192,26 @@ impl TaskJob {
         self.events.send(task.new.conversation.as_ref(), change);
     }
 
-    /// Where the output of a task goes: the conversation that made it, else the one of the heartbeat.
+    /// Where the output of a task goes: the conversation that made it, else the one of the heartbeat. A command may print anything of the
+    /// owner's, so that never goes to a conversation that others read.
     async fn target(&self, task: &Task) -> Result<ConversationId, AgentError> {
         match &task.new.conversation {
-            Some(conversation) => Ok(conversation.clone()),
-            None => self.directory.reports().await,
+            Some(own) if task.new.kind != TaskKind::Command || !self.is_group(own).await? => Ok(own.clone()),
+            _ => self.directory.reports().await,
         }
+    }
+
+    /// What a run came to, without what a command printed where others read the reports too.
+    async fn without_private_output(&self, task: &Task, did: TaskResult) -> Result<TaskResult, AgentError> {
+        if task.new.kind == TaskKind::Command && self.is_group(&self.target(task).await?).await? {
+            return Ok(TaskResult { text: NOT_SHOWN.to_owned(), ..did });
+        }
+        Ok(did)
+    }
+
+    async fn is_group(&self, conversation: &ConversationId) -> Result<bool, AgentError> {
+        let found = self.store.conversation(conversation).await?;
+        Ok(found.is_some_and(|found| found.audience == Audience::Group))
     }
 }
 

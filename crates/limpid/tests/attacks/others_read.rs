@@ -35,6 +35,28 @@ async fn others_are_shown_nothing_of_the_owners_by_a_page() {
     assert!(drafts.contains("read_file") && drafts.contains("list_tasks"), "{drafts}");
 }
 
+// SEC-065
+#[tokio::test]
+async fn a_run_shows_nothing_of_the_owners_to_whoever_reads_its_chat_since() {
+    let plan = json!({ "description": "Look", "prompt": "Look at the page.", "execute_at": "2099-11-26T15:00:00Z" });
+    let attack = Attack::new(
+        |_| vec![("schedule_task", plan)],
+        |_| vec![("read_file", json!({ "path": "diary.md" }))],
+        |_| page(""),
+    )
+    .await;
+    let world = &attack.world;
+    world.write("workspace/diary.md", "My PIN is 4711.");
+    world.write("outside/notes/page.md", MARK);
+    world.done(&["chat", "plan it"]).await;
+    world.done(&["chat", "--conversation", "last", "/group on"]).await;
+    attack.then(vec![("read_file", json!({ "path": "outside/notes/page.md" }))]);
+    world.done(&["task", "run", "1"]).await;
+    assert!(attack.newest().contains(MARK) && !attack.newest().contains("4711"), "{}", attack.newest());
+    let drafts = world.done(&["draft", "list"]).await;
+    assert!(drafts.contains("read_file"), "{drafts}");
+}
+
 mod control {
     use super::*;
 
