@@ -41,6 +41,11 @@ const MAX_INPUT: u64 = 8 * 1024 * 1024;
 /// When there is no model, the conversation does not exist, or the turn fails.
 pub async fn run(context: &Context, args: &ChatArgs) -> Result<(), Failure> {
     let message = message(context, args)?;
+    // Before a model is fetched for nothing.
+    if message.is_none() && !context.environment.stdin_is_terminal {
+        return Err(Failure::new(ExitStatus::Usage, "there is nothing to say")
+            .advise("Give a message: limpid chat \"hello\", or pipe one in."));
+    }
     let agent = context.agent()?;
     first_model::ensure(context, &agent, args.talk.model.as_deref()).await?;
     let talk = &args.talk;
@@ -48,14 +53,12 @@ pub async fn run(context: &Context, args: &ChatArgs) -> Result<(), Failure> {
         Some(said) => once(context, &agent, talk, said, args.json).await,
         // A single message carries on what was interrupted in its own conversation only: others would be cut off again
         // when the answer is there and the program ends.
-        None if context.environment.stdin_is_terminal => {
+        None => {
             agent.conversations().resume().await?;
             // Reports are read here, so nothing else tells of them; a home that cannot be written is told elsewhere.
             let _open = agent.notifications().open_client().await.ok();
             terminal::run(context, &agent, talk, args.json).await
         }
-        None => Err(Failure::new(ExitStatus::Usage, "there is nothing to say")
-            .advise("Give a message: limpid chat \"hello\", or pipe one in.")),
     }
 }
 

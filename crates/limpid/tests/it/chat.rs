@@ -83,11 +83,23 @@ async fn a_command_that_makes_words_the_owners_takes_no_letter() {
         &["memory", "add", "hotel", letter],
         &["goal", "create", letter],
         &["goal", "complete", "--summary", letter],
+        &["heartbeat", "set", "--prompt", letter],
     ] {
         let run = world.run(words).await;
         assert!(run.code == 2 && run.err.contains("--mine"), "{}", run.err);
     }
     world.done(&["memory", "add", "hotel", letter, "--mine"]).await;
+}
+
+// SUR-012
+#[tokio::test]
+async fn where_nothing_is_said_no_model_is_fetched_for_it() {
+    let mut world = World::new(REPLIES).await;
+    world.unset("OPENAI_BASE_URL");
+    world.unset("OPENAI_API_KEY");
+    let run = world.run(&["chat"]).await;
+    assert!(run.code == 2 && run.err.contains("nothing to say"), "{}", run.err);
+    assert!(!run.err.contains("No model is set"), "{}", run.err);
 }
 
 // SUR-012
