@@ -228,12 +228,8 @@ impl TurnToolExecutor {
         if matches!(concerned, Concerned::SentTo(_)) {
             facts.effect = Effect::Send;
         }
-        // A look's own sentence says it.
-        let is_read = facts.others_read && facts.effect != Effect::Look;
-        let readers = is_read.then(|| "others read this conversation, and what comes of the call with it".to_owned());
-        let about = concerned.into_words().into_iter().chain(self.policy.behind_links(&facts)).chain(readers);
-        let about: Vec<String> = about.collect();
-        facts.about = (!about.is_empty()).then(|| about.join("; "));
+        let behind_links = self.policy.behind_links(&facts);
+        facts.tell(behind_links, concerned.into_words());
         self.know_own_files(&mut facts, context).await;
         facts.know_drawn_files(&*tool, &arguments, context, &self.policy);
         let mut verdict = self.policy.verdict(&*tool, &facts, context);

@@ -38,8 +38,8 @@ async fn what_instructs_the_agent_is_known_by_every_name() {
     // Whoever is asked about a link sees what would be changed.
     let about: Vec<&str> =
         drafts["drafts"].as_array().unwrap().iter().filter_map(|draft| draft["about"].as_str()).collect();
-    let links = [("docs/soft.txt", "AGENTS.md"), ("docs/folder/new.md", "memory/202603/new.md")];
-    assert_eq!(about, links.map(|(link, file)| format!("{link} leads over a link: {file} would be changed")));
+    let links = [("docs/soft.txt", "AGENTS.md"), ("docs/folder", "memory/202603/new.md")];
+    assert_eq!(about, links.map(|(link, file)| format!("{file} would be changed: the link {link} leads there")));
     for own in ["workspace/AGENTS.md", "workspace/docs/real.txt"] {
         assert_eq!(std::fs::read_to_string(at(own)).unwrap(), "own");
     }

@@ -105,6 +105,16 @@ impl CallFacts {
         matches!(self.effect, Effect::ChangeOwned | Effect::Mailbox | Effect::Plan | Effect::ChangeSelf)
     }
 
+    /// Keeps what whoever is asked is told besides the arguments: what Limpid knows of the call stands before words that others may
+    /// have written, so that these push nothing out.
+    pub(crate) fn tell(&mut self, behind_links: Option<String>, stands_for: Option<String>) {
+        // A look's own sentence says it.
+        let is_read = self.others_read && self.effect != Effect::Look;
+        let readers = is_read.then(|| "others read this conversation, and what comes of the call with it".to_owned());
+        let about: Vec<String> = readers.into_iter().chain(behind_links).chain(stands_for).collect();
+        self.about = (!about.is_empty()).then(|| about.join("; "));
+    }
+
     /// Binds an approval to more than the call itself says.
     pub(crate) fn bind(&mut self, looked_up: &[String]) {
         for text in looked_up {
@@ -225,6 +235,22 @@ mod tests {
         async fn run(&self, _: &ToolContext, _: Value) -> Result<Labelled<String>, Sentence> {
             Err("nothing".into())
         }
+    }
+
+    // SEC-065 SEC-077
+    #[test]
+    fn who_reads_the_conversation_is_told_before_words_that_others_may_have_written() {
+        let home = tempfile::tempdir().unwrap();
+        let resolver = PathResolver::new(&Home::new(home.path()), Vec::new(), &FilesConfig::default());
+        let mut facts = CallFacts::of(&Starts, &json!({}), &resolver);
+        facts.others_read = true;
+        facts.tell(Some("a.md would be changed".to_owned()), Some("memory 4, tea: black".to_owned()));
+        let told = "others read this conversation, and what comes of the call with it; a.md would be changed; \
+                    memory 4, tea: black";
+        assert_eq!(facts.about.as_deref(), Some(told));
+        facts.others_read = false;
+        facts.tell(None, None);
+        assert_eq!(facts.about, None);
     }
 
     // SEC-071

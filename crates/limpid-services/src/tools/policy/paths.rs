@@ -119,14 +119,14 @@ impl PathResolver {
     }
 
     /// Which file a call would change, where a link in a folder of the owner's leads to it: whoever is asked about the link's name
-    /// sees what would become another one.
+    /// sees what would become another one. Both are named by their places, and the path as the call has it, which may be padded, is
+    /// no part of it.
     pub(crate) fn behind_link(&self, path: &PathFacts) -> Option<String> {
         let links = links_on(&self.base.join(&path.written));
-        let is_owners = |link: &PathBuf| self.writable.iter().any(|folder| link.starts_with(folder));
-        let real = path.real.as_path();
-        let name = real.strip_prefix(&self.workspace).unwrap_or(real).display();
-        let is_over = path.write && links.iter().any(is_owners);
-        is_over.then(|| format!("{} leads over a link: {name} would be changed", path.written))
+        let is_owners = |link: &&PathBuf| self.writable.iter().any(|folder| link.starts_with(folder));
+        let link = links.iter().find(is_owners).filter(|_| path.write)?;
+        let named = |place: &Path| place.strip_prefix(&self.workspace).unwrap_or(place).display().to_string();
+        Some(format!("{} would be changed: the link {} leads there", named(path.real.as_path()), named(link)))
     }
 
     /// The ways to spell a path: as it reads without steps back and with every link followed, each whole, from the workspace where it
@@ -526,6 +526,20 @@ mod tests {
                 assert_eq!(look(&resolver, written.unwrap()).change, FileChange::Instructing, "{file} by {link}");
             }
         }
+    }
+
+    // SEC-062 SEC-077
+    #[cfg(unix)]
+    #[test]
+    fn what_is_behind_a_link_is_named_first_and_however_the_path_is_padded() {
+        let (home, resolver) = bench();
+        put(home.path(), "workspace/taxes.md");
+        std::os::unix::fs::symlink("taxes.md", home.path().join("workspace/today.md")).unwrap();
+        for pad in [String::new(), "./".repeat(300), "docs/../".repeat(300), ".//".repeat(300)] {
+            let told = resolver.behind_link(&look(&resolver, &format!("{pad}today.md")));
+            assert_eq!(told.as_deref(), Some("taxes.md would be changed: the link today.md leads there"));
+        }
+        assert_eq!(resolver.behind_link(&look(&resolver, "taxes.md")), None);
     }
 
     // SEC-062
