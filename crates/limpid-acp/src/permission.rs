@@ -88,7 +88,7 @@ pub(crate) async fn choose(
 
 fn request(session: &Session, calls: &Calls<'_>, part: &QuestionPart, can_clean: bool) -> RequestPermissionRequest {
     // There is no screen from which a part could run out, and no other place that shows the rest.
-    let frame = question::frame(&QuestionPart { whole: true, ..part.clone() }, WIDTH);
+    let frame = question::whole_frame(part, WIDTH);
     let mut shown = vec![content(Drawn::fenced(&frame))];
     shown.extend(calls.changes(&part.id));
     let title = Drawn::exact_line(&format!("{}: {}", part.name, part.reason));

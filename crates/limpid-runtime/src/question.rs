@@ -4,6 +4,8 @@
 mod form;
 mod lines;
 
+use std::borrow::Cow;
+
 pub use form::{field_frame, form_frame};
 pub use lines::{behind_margin, field, lines_behind_margin, wrapped_field};
 
@@ -12,35 +14,64 @@ use crate::QuestionPart;
 /// Characters of the arguments that a question shows, unless all of them have to be seen; it says how many more there are.
 const ARGUMENTS: usize = 2000;
 
-/// Rows that why it is asked takes at most: what stands above it stays on the screen, however long a name in it is.
-pub const WHY: usize = 12;
+/// Rows that the lines which a yes rests on take together at most: with the two above them they stay on a screen of 24 rows.
+const ROWS: usize = 19;
 
-/// Rows that what a call is about takes at most.
+/// Rows that what a call is about has where not all lines fit.
 const ABOUT: usize = 4;
 
 /// The question, for a screen of so many columns: no line is wider, so that no part of one begins a line of its own. The
 /// arguments stand behind a margin; the lines below them are the frame's own, and the last says what the call would do.
+/// These stay on a small screen; whether that cuts one of them, [`is_seen`] says.
 pub fn frame(part: &QuestionPart, width: usize) -> String {
-    let most = if part.whole { usize::MAX } else { ARGUMENTS };
-    let (shown, more) = cut(&part.arguments, most);
-    let mut lines = vec![field("? ", &part.name, width)];
-    lines.extend(behind_margin(shown, width, usize::MAX).0);
+    let arguments = if part.whole { usize::MAX } else { ARGUMENTS };
+    drawn(part, width, arguments, is_seen(part, width))
+}
+
+/// The same question with nothing cut, however many rows that takes.
+pub fn whole_frame(part: &QuestionPart, width: usize) -> String {
+    drawn(part, width, usize::MAX, true)
+}
+
+/// Whether [`frame`] shows all that a yes rests on: what the call is about, where it leads, what a lasting yes would cover and why it
+/// is asked. Where it does not, the whole frame has to be shown before there is a yes.
+pub fn is_seen(part: &QuestionPart, width: usize) -> bool {
+    let rows = |(label, text, _): Line<'_>| wrapped_field(label, &text, width, usize::MAX).len();
+    lines(part).into_iter().map(rows).sum::<usize>() <= ROWS
+}
+
+fn drawn(part: &QuestionPart, width: usize, arguments: usize, is_whole: bool) -> String {
+    let (shown, more) = cut(&part.arguments, arguments);
+    let mut rows = vec![field("? ", &part.name, width)];
+    rows.extend(behind_margin(shown, width, usize::MAX).0);
     if more > 0 {
-        lines.push(format!("│ … and {more} more characters"));
+        rows.push(format!("│ … and {more} more characters: open"));
     }
-    lines.push("  what this would do:".to_owned());
-    lines.push(field("  tool    ", &part.name, width));
-    if let Some(about) = &part.about {
-        lines.extend(wrapped_field("  about   ", about, width, ABOUT));
+    rows.push("  what this would do:".to_owned());
+    rows.push(field("  tool    ", &part.name, width));
+    for (label, text, share) in lines(part) {
+        rows.extend(wrapped_field(label, &text, width, if is_whole { usize::MAX } else { share }));
     }
-    lines.push(field("  to      ", part.destination.as_deref().unwrap_or("-"), width));
-    lines.push(field("  in      ", &part.folder, width));
-    lines.push(match &part.pattern {
-        Some(pattern) => field("  always  would cover ", pattern, width),
-        None => "  always  -".to_owned(),
-    });
-    lines.extend(wrapped_field("  why     ", &part.reason, width, WHY));
-    lines.join("\n")
+    rows.join("\n")
+}
+
+/// A line that a yes rests on: its label, its text, and the rows that it has where not all lines fit.
+type Line<'a> = (&'static str, Cow<'a, str>, usize);
+
+/// All of them, in their order; the rows that they have are [`ROWS`] together.
+fn lines(part: &QuestionPart) -> Vec<Line<'_>> {
+    let about = part.about.as_deref().map(|about| ("  about   ", Cow::Borrowed(about), ABOUT));
+    let pattern = match &part.pattern {
+        Some(pattern) => Cow::Owned(format!("would cover {pattern}")),
+        None => Cow::Borrowed("-"),
+    };
+    let below = [
+        ("  to      ", Cow::Borrowed(part.destination.as_deref().unwrap_or("-")), 2),
+        ("  in      ", Cow::Borrowed(part.folder.as_str()), 1),
+        ("  always  ", pattern, 3),
+        ("  why     ", Cow::Borrowed(part.reason.as_str()), 9),
+    ];
+    about.into_iter().chain(below).collect()
 }
 
 /// The first characters of a text, and how many there are behind them.
@@ -133,6 +164,60 @@ mod tests {
             }
         }
         assert!(frame(&part(&long), 80).contains("… and 7000 more characters"), "what is cut says how much is missing");
+    }
+
+    // SEC-077 SEC-078
+    #[test]
+    fn what_a_lasting_yes_would_cover_is_said_to_its_end_on_every_screen() {
+        let pattern = "fetch an address, also where strangers' text led to it, with what is private here: to \
+                       a-rather-long-name-that-a-stranger-has-chosen.example.com";
+        for width in 40..=200 {
+            let part = QuestionPart { pattern: Some(pattern.to_owned()), ..part("{}") };
+            let shown = frame(&part, width);
+            let covers = shown.split("would cover ").nth(1).unwrap().split("\n  why ").next().unwrap();
+            let squeezed = |text: &str| text.split_whitespace().collect::<String>();
+            assert_eq!(squeezed(covers), squeezed(pattern), "{shown}");
+            assert!(is_seen(&part, width), "{shown}");
+        }
+    }
+
+    // SEC-077 SEC-078
+    #[test]
+    fn what_a_yes_rests_on_is_on_the_screen_whole_or_the_question_says_that_it_has_to_be_opened() {
+        let short = part("{}");
+        for length in [10, 100, 300, 700, 4000] {
+            let text = |name: &str| format!("{}the-end-of-{name}", "x".repeat(length));
+            let about = QuestionPart { about: Some(text("about")), ..short.clone() };
+            let to = QuestionPart { destination: Some(text("to")), ..short.clone() };
+            let folder = QuestionPart { folder: text("in"), ..short.clone() };
+            let always = QuestionPart { pattern: Some(text("always")), ..short.clone() };
+            let why = QuestionPart { reason: text("why"), ..short.clone() };
+            let all = QuestionPart {
+                about: about.about.clone(),
+                destination: to.destination.clone(),
+                folder: folder.folder.clone(),
+                pattern: always.pattern.clone(),
+                ..why.clone()
+            };
+            for part in [about, to, folder, always, why, all] {
+                for width in [40, 80, 120] {
+                    let (brief, whole) = (frame(&part, width), whole_frame(&part, width));
+                    let own = brief.lines().skip_while(|line| !line.starts_with("  what t")).count();
+                    assert!(own <= 2 + ROWS, "{brief}");
+                    assert_eq!(shows(&brief, &part), is_seen(&part, width), "{brief}");
+                    assert!(shows(&whole, &part), "{whole}");
+                    assert_eq!(brief == whole, is_seen(&part, width), "{brief}");
+                }
+            }
+        }
+    }
+
+    /// Whether a frame has every letter of what a yes rests on.
+    fn shows(frame: &str, part: &QuestionPart) -> bool {
+        let joined = frame.replace("\n          ", "");
+        let QuestionPart { about, destination, pattern, folder, reason, .. } = part;
+        let mut texts = [about, destination, pattern].into_iter().flatten().chain([folder, reason]);
+        texts.all(|text| joined.contains(text.as_str()))
     }
 
     // SEC-077 SEC-087

@@ -178,11 +178,13 @@ impl Call<'_> {
     /// What a lasting yes to this call would cover: calls of the tool in the same row of the table, to the same destination or
     /// to the same files; of a program of a stranger's that can send, this program with these arguments and hosts. None where there
     /// is no lasting yes: for other programs, for payments, for changes of the agent itself,
-    /// for what the owner's own network is asked, and for calls that lead nowhere in particular.
-    fn pattern(&self) -> Option<String> {
+    /// for what the owner's own network is asked, and for calls that lead nowhere in particular. What it may stand beside comes before
+    /// the place, whose name may be a stranger's and long.
+    fn pattern(&self, beside: Beside) -> Option<String> {
         let row = self.row();
+        let covers = |place: String| format!("{}{}: {place}", row.as_str(), beside.words());
         if row == Row::RunSending {
-            return Some(format!("{}: {} with {:?}", row.as_str(), self.destination?, self.arguments));
+            return Some(covers(format!("{} with {:?}", self.destination?, self.arguments)));
         }
         if matches!(self.effect, Effect::Run | Effect::Pay) || matches!(row, Row::ChangeSelf | Row::FetchOwn) {
             return None;
@@ -193,7 +195,7 @@ impl Call<'_> {
             None if written.is_empty() => return None,
             None => format!("in {}", written.join(", ")),
         };
-        Some(format!("{}: {place}", row.as_str()))
+        Some(covers(place))
     }
 }
 
@@ -204,7 +206,7 @@ pub fn lasting_yes(setting: &Setting<'_>, call: &Call<'_>) -> Option<String> {
     if writes && setting.trust.is_foreign() {
         return None;
     }
-    Some(format!("{}{}", call.pattern()?, Beside::of(setting, call.row()).words()))
+    call.pattern(Beside::of(setting, call.row()))
 }
 
 /// What stands beside a call: strangers' text that may have led to it, and for one that tells others something what is private. A
@@ -241,9 +243,10 @@ impl Beside {
 
 /// Whether a lasting yes was given to calls like this one.
 fn is_granted(setting: &Setting<'_>, call: &Call<'_>) -> bool {
-    let Some(pattern) = lasting_yes(setting, call).and_then(|_| call.pattern()) else { return false };
-    let mut covering =
-        Beside::of(setting, call.row()).covered_by().map(|beside| format!("{pattern}{}", beside.words()));
+    if lasting_yes(setting, call).is_none() {
+        return false;
+    }
+    let mut covering = Beside::of(setting, call.row()).covered_by().filter_map(|beside| call.pattern(beside));
     covering.any(|pattern| setting.grants.iter().any(|grant| grant.tool == call.tool.name && grant.pattern == pattern))
 }
 

@@ -228,7 +228,7 @@ fn a_lasting_yes_covers_one_tool_one_destination_and_one_row() {
     let mail = Call { destination: Some(at("Ada@example.com")), ..call("send_mail", &Effect::Send, &arguments) };
     let setting = setting(&NONE, Trust::Outside);
     let grants = [Grant { tool: "send_mail".into(), pattern: lasting_yes(&setting, &mail).unwrap() }];
-    let pattern = "send: to ada@example.com, also where strangers' text led to it, with what is private here";
+    let pattern = "send, also where strangers' text led to it, with what is private here: to ada@example.com";
     assert_eq!(grants[0].pattern, pattern);
     let setting = Setting { grants: &grants, ..setting };
     assert_eq!(judge(&setting, &mail), Verdict::Allowed, "the same person");

@@ -13,6 +13,7 @@ use limpid_runtime::{ApprovalAnswer, QuestionPart, question};
 use reedline::{DefaultPrompt, DefaultPromptSegment, Reedline, Signal};
 
 use self::several::Several;
+use self::single::{Offered, Single};
 use super::typing::let_settle;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
@@ -64,7 +65,7 @@ pub(super) async fn answers(parts: &[QuestionPart], can_clean: bool) -> Result<O
                     } else if several::is_seen(part, output::width()) {
                         yes
                     } else {
-                        // What a stranger's text led to becomes the owner's by a yes to the whole of it.
+                        // A yes is to the whole of what it rests on.
                         let Some(answer) = about_one(part, can_clean, false).await? else { return Ok(None) };
                         answer
                     });
@@ -74,14 +75,24 @@ pub(super) async fn answers(parts: &[QuestionPart], can_clean: bool) -> Result<O
     }
 }
 
-/// Asks about one call by itself.
+/// Asks about one call by itself. Where the screen has no room for all that a yes rests on, that is shown before there is one.
 async fn about_one(part: &QuestionPart, can_clean: bool, is_shown: bool) -> Result<Option<ApprovalAnswer>, Failure> {
     if !is_shown {
         output::tell_as_laid_out(&question::frame(part, output::width()));
     }
-    let lasts = part.pattern.is_some();
-    let meaning = move |line: &str| single::meaning(line, lasts, can_clean);
-    read(single::words(part, can_clean), ApprovalAnswer::No, meaning).await
+    let is_seen = question::is_seen(part, output::width());
+    let mut offered = Offered { lasts: part.pattern.is_some(), can_clean, is_seen };
+    loop {
+        let meaning = move |line: &str| offered.meaning(line);
+        match read(offered.words(), Single::Answer(ApprovalAnswer::No), meaning).await? {
+            None => return Ok(None),
+            Some(Single::Answer(answer)) => return Ok(Some(answer)),
+            Some(Single::Open) => {
+                output::tell_as_laid_out(&question::whole_frame(part, output::width()));
+                offered.is_seen = true;
+            }
+        }
+    }
 }
 
 /// Reads lines until one is an answer; none when the person would rather stop the turn. The end of the input is `no`. A paste is in no

@@ -1,14 +1,15 @@
 //! One question about several calls, with a numbered part for each.
 
-use limpid_runtime::question::{WHY, behind_margin, field, wrapped_field};
+use limpid_runtime::question::{behind_margin, field, wrapped_field};
 use limpid_runtime::{ApprovalAnswer, QuestionPart};
 
 /// Rows of a call's arguments that are shown; the part can be opened.
 const ROWS: usize = 3;
 
-/// Rows that what a call is about takes at most, and what they begin with.
+/// Rows at most of what a call is about, of where it leads and of why it is asked.
 const ABOUT: usize = 2;
-const ABOUT_LABEL: &str = "     about ";
+const PLACE: usize = 2;
+const WHY: usize = 12;
 
 /// The answers that there are.
 pub(super) const fn words(can_clean: bool) -> &'static str {
@@ -39,24 +40,28 @@ pub(super) fn frame(parts: &[(usize, &QuestionPart)], width: usize) -> String {
     lines.push("  what these would do:".to_owned());
     for (number, part) in parts {
         lines.push(field(&format!("  {number:<2} tool  "), &part.name, width));
-        if let Some(about) = &part.about {
-            lines.extend(wrapped_field(ABOUT_LABEL, about, width, ABOUT));
+        for (label, text, most) in below(part) {
+            lines.extend(wrapped_field(label, text, width, most));
         }
-        lines.push(match &part.destination {
-            Some(destination) => field("     to    ", destination, width),
-            None => field("     in    ", &part.folder, width),
-        });
-        lines.extend(wrapped_field("     why   ", &part.reason, width, WHY));
     }
     lines.join("\n")
 }
 
-/// Whether the question about several calls shows all that has to be seen of one.
+/// The lines that a yes to a part rests on: their labels, their texts, and their rows at most.
+fn below(part: &QuestionPart) -> Vec<(&'static str, &str, usize)> {
+    let about = part.about.as_deref().map(|about| ("     about ", about, ABOUT));
+    let place = match &part.destination {
+        Some(destination) => ("     to    ", destination.as_str(), PLACE),
+        None => ("     in    ", part.folder.as_str(), PLACE),
+    };
+    about.into_iter().chain([place, ("     why   ", part.reason.as_str(), WHY)]).collect()
+}
+
+/// Whether the question about several calls shows all that a yes to one rests on, and its arguments where these have to be seen.
 pub(super) fn is_seen(part: &QuestionPart, width: usize) -> bool {
-    let about = part.about.as_deref().unwrap_or_default();
-    let is_cut = behind_margin(&part.arguments, width, ROWS).1 > 0
-        || wrapped_field(ABOUT_LABEL, about, width, usize::MAX).len() > ABOUT;
-    !part.whole || !is_cut
+    let is_cut = |(label, text, most): (&str, &str, usize)| wrapped_field(label, text, width, usize::MAX).len() > most;
+    let cuts_arguments = part.whole && behind_margin(&part.arguments, width, ROWS).1 > 0;
+    !cuts_arguments && !below(part).into_iter().any(is_cut)
 }
 
 /// What a line means for parts with these numbers; nothing when it is no answer. `can_clean` says whether the window can be
@@ -162,11 +167,24 @@ mod tests {
     // SEC-060
     #[test]
     fn what_a_yes_would_make_the_owners_is_seen_only_where_all_of_it_is_shown() {
-        let part = |whole, text: &str| QuestionPart { whole, ..part("write_file", text) };
-        assert!(is_seen(&part(true, "{}"), 80) && is_seen(&part(false, &"x".repeat(900)), 80));
-        assert!(!is_seen(&part(true, &"x".repeat(900)), 80));
-        let about = QuestionPart { about: Some("x".repeat(900)), ..part(true, "{}") };
-        assert!(!is_seen(&about, 80));
+        let long = || "x".repeat(900);
+        let short = |whole| QuestionPart { whole, ..part("write_file", "{}") };
+        let with = |whole| QuestionPart { arguments: long(), ..short(whole) };
+        assert!(is_seen(&short(true), 80) && is_seen(&with(false), 80) && !is_seen(&with(true), 80));
+    }
+
+    // SEC-077
+    #[test]
+    fn what_a_yes_rests_on_is_seen_only_where_none_of_it_is_cut() {
+        let long = || "x".repeat(900);
+        let short = part("write_file", "{}");
+        let cut = [
+            QuestionPart { about: Some(long()), ..short.clone() },
+            QuestionPart { destination: Some(long()), ..short.clone() },
+            QuestionPart { destination: None, folder: long(), ..short.clone() },
+            QuestionPart { reason: long(), ..short.clone() },
+        ];
+        assert!(is_seen(&short, 80) && cut.iter().all(|part| !is_seen(part, 80)));
     }
 
     // SEC-072

@@ -1,48 +1,67 @@
 //! The answers to a question about one call.
 
-use limpid_runtime::{ApprovalAnswer, QuestionPart};
+use limpid_runtime::ApprovalAnswer;
 
-/// The answers that there are.
-pub(super) fn words(part: &QuestionPart, can_clean: bool) -> &'static str {
-    match (part.pattern.is_some(), can_clean) {
-        (true, false) => "y, always or n",
-        (false, false) => "y or n",
-        (true, true) => "y, always, n or clean (forgets the outside text, then runs it)",
-        (false, true) => "y, n or clean (forgets the outside text, then runs it)",
-    }
+/// What a person may do about a call, as its question stands on the screen.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Offered {
+    /// Whether there is a lasting yes.
+    pub(super) lasts: bool,
+    /// Whether the window can be cleaned first.
+    pub(super) can_clean: bool,
+    /// Whether all that a yes rests on was shown; until then there is none.
+    pub(super) is_seen: bool,
 }
 
-/// What a line means; nothing when it is no answer. `lasts` says whether there is a lasting yes, `can_clean` whether the window
-/// can be cleaned first.
-pub(super) fn meaning(line: &str, lasts: bool, can_clean: bool) -> Option<ApprovalAnswer> {
-    match line.trim().to_lowercase().as_str() {
-        "y" | "yes" => Some(ApprovalAnswer::Once),
-        "a" | "always" if lasts => Some(ApprovalAnswer::Always),
-        "clean" if can_clean => Some(ApprovalAnswer::CleanFirst),
-        "n" | "no" => Some(ApprovalAnswer::No),
-        _ => None,
+/// What a line means to a question about one call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Single {
+    /// It answers.
+    Answer(ApprovalAnswer),
+    /// It wants to see the question whole.
+    Open,
+}
+
+impl Offered {
+    /// The answers that there are.
+    pub(super) fn words(self) -> &'static str {
+        match (self.is_seen, self.lasts, self.can_clean) {
+            (false, ..) => "open (shows the rest) or n",
+            (true, true, false) => "y, always or n",
+            (true, false, false) => "y or n",
+            (true, true, true) => "y, always, n or clean (forgets the outside text, then runs it)",
+            (true, false, true) => "y, n or clean (forgets the outside text, then runs it)",
+        }
+    }
+
+    /// What a line means; nothing when it is no answer.
+    pub(super) fn meaning(self, line: &str) -> Option<Single> {
+        let answer = match line.trim().to_lowercase().as_str() {
+            "open" => return Some(Single::Open),
+            "n" | "no" => ApprovalAnswer::No,
+            "y" | "yes" if self.is_seen => ApprovalAnswer::Once,
+            "a" | "always" if self.is_seen && self.lasts => ApprovalAnswer::Always,
+            "clean" if self.is_seen && self.can_clean => ApprovalAnswer::CleanFirst,
+            _ => return None,
+        };
+        Some(Single::Answer(answer))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use limpid_core::CallId;
+    use limpid_runtime::QuestionPart;
     use limpid_runtime::question::frame;
 
     use super::*;
 
-    fn part(text: &str) -> QuestionPart {
-        let text = text.to_owned();
-        QuestionPart {
-            id: CallId::new("a"),
-            name: "exec".to_owned(),
-            arguments: text.clone(),
-            about: None,
-            destination: Some(text.clone()),
-            folder: "/w".to_owned(),
-            reason: text.clone(),
-            pattern: Some(text),
-            whole: false,
+    const ALL: Offered = Offered { lasts: true, can_clean: true, is_seen: true };
+
+    fn answer(offered: Offered, line: &str) -> Option<ApprovalAnswer> {
+        match offered.meaning(line) {
+            Some(Single::Answer(answer)) => Some(answer),
+            Some(Single::Open) | None => None,
         }
     }
 
@@ -60,26 +79,49 @@ mod tests {
             ("clean", None),
         ];
         for (line, expected) in table {
-            assert_eq!(meaning(line, true, false), expected, "{line:?}");
+            assert_eq!(answer(Offered { can_clean: false, ..ALL }, line), expected, "{line:?}");
         }
     }
 
     // SEC-078
     #[test]
     fn always_is_no_answer_where_there_is_no_lasting_yes() {
-        assert_eq!([meaning("always", false, true), meaning("a", false, true)], [None, None]);
-        assert_eq!(meaning("y", false, true), Some(ApprovalAnswer::Once));
-        let once = QuestionPart { pattern: None, ..part("{}") };
-        let shown = frame(&once, 80);
+        let once = Offered { lasts: false, ..ALL };
+        assert_eq!(["always", "a", "y"].map(|line| answer(once, line)), [None, None, Some(ApprovalAnswer::Once)]);
+        let part = QuestionPart {
+            id: CallId::new("a"),
+            name: "exec".to_owned(),
+            arguments: "{}".to_owned(),
+            about: None,
+            destination: None,
+            folder: "/w".to_owned(),
+            reason: "it runs a program".to_owned(),
+            pattern: None,
+            whole: false,
+        };
+        let shown = frame(&part, 80);
         assert!(shown.contains("\n  always  -\n") && !shown.contains("cover"), "{shown}");
-        assert_eq!([words(&once, false), words(&part("{}"), false)], ["y or n", "y, always or n"]);
+        let words = [once, ALL].map(|offered| Offered { can_clean: false, ..offered }.words());
+        assert_eq!(words, ["y or n", "y, always or n"]);
     }
 
     // SEC-072
     #[test]
     fn the_window_is_cleaned_first_where_that_is_an_answer() {
-        assert_eq!(meaning("clean", false, true), Some(ApprovalAnswer::CleanFirst));
-        assert_eq!(meaning("clean", true, false), None);
-        assert!(words(&part("{}"), true).contains("or clean ("));
+        assert_eq!(answer(Offered { lasts: false, ..ALL }, "clean"), Some(ApprovalAnswer::CleanFirst));
+        assert_eq!(answer(Offered { can_clean: false, ..ALL }, "clean"), None);
+        assert!(ALL.words().contains("or clean ("));
+    }
+
+    // SEC-077 SEC-078
+    #[test]
+    fn there_is_no_yes_to_a_question_before_all_that_it_rests_on_was_shown() {
+        let cut = Offered { is_seen: false, ..ALL };
+        for line in ["y", "yes", "a", "always", "clean"] {
+            assert_eq!(cut.meaning(line), None, "{line:?}");
+        }
+        assert_eq!(answer(cut, "n"), Some(ApprovalAnswer::No));
+        assert_eq!([cut.meaning("open"), ALL.meaning("Open")], [Some(Single::Open); 2]);
+        assert_eq!(cut.words(), "open (shows the rest) or n");
     }
 }
