@@ -213,8 +213,8 @@ impl Actor {
                 if let Phase::Compacting(compaction) = phase {
                     compaction.cancel();
                 }
-                let others = matches!(phase, Phase::Lease { .. }).then(|| self.listeners.later()).unwrap_or_default();
-                for message in message.map_or(others, |message| vec![message]) {
+                // No turn has begun that would answer them.
+                for message in message.map_or_else(|| self.listeners.later(), |message| vec![message]) {
                     self.take_back(message).await?;
                 }
                 Ok(())

@@ -176,14 +176,14 @@ impl Conversations {
         // The actor asks for its lease while the message is stored, best in the same commit; it looks for messages after that.
         self.send(&conversation, &handle, Command::Wake);
         tokio::task::yield_now().await;
-        if let Some(before) = before {
-            let accepted = self.deps.store().accept(before).await?;
-            if accepted.fresh {
-                let command = Command::Message { inbound: accepted.inbound, listener: None, path: None };
-                self.send(&conversation, &handle, command);
-            }
+        let (handed_in, accepted) = match before {
+            Some(before) => self.deps.store().accept_with(before, new).await?,
+            None => (None, self.deps.store().accept(new).await?),
+        };
+        if let Some(handed_in) = handed_in.filter(|handed_in| handed_in.fresh) {
+            let command = Command::Message { inbound: handed_in.inbound, listener: None, path: None };
+            self.send(&conversation, &handle, command);
         }
-        let accepted = self.deps.store().accept(new).await?;
         let (sender, events) = unbounded_channel();
         let message = accepted.inbound.id;
         let listener = Listener::new(message, sender, answerer);

@@ -74,13 +74,21 @@ pub trait Conversations: Send + Sync {
     /// before is returned as it was then, and is not fresh.
     async fn accept(&self, new: NewInbound) -> Result<Accepted, StoreError>;
 
+    /// Keeps a message and what was handed in with it, which stands before it: both or neither. Nothing is handed in with a message
+    /// that was accepted before.
+    async fn accept_with(
+        &self,
+        handed_in: NewInbound,
+        new: NewInbound,
+    ) -> Result<(Option<Accepted>, Accepted), StoreError>;
+
     /// An accepted message as it is now, with the turn that took it.
     async fn accepted(&self, id: InboundId) -> Result<Option<Inbound>, StoreError>;
 
     /// Accepted messages that no turn has taken yet, oldest first.
     async fn waiting(&self, id: &ConversationId) -> Result<Listed<Inbound>, StoreError>;
 
-    /// Takes a message back that no turn has taken: nobody answers it. Says whether it still waited. What an agent said stays.
+    /// Takes a message back that no turn has taken, with what was handed in with it: nobody answers these. Says whether it still waited. What an agent said stays.
     async fn take_back(&self, conversation: &ConversationId, id: InboundId) -> Result<bool, StoreError>;
 
     /// What the owner typed in a conversation at a client of theirs, as it was typed, oldest first.

@@ -154,7 +154,9 @@ async fn a_message_that_is_stopped_while_it_waits_for_another_process_is_taken_b
     let other = bench.agent();
     let here = || ConversationChoice::Id(first.conversation().clone());
     let say = |text: &str| limpid_runtime::ChatRequest { conversation: here(), ..last(text) };
-    let stopped = other.chat(say("begin anew")).await.unwrap();
+    let letter = Some(limpid_core::Labelled::outside("Dear Ada".to_owned()));
+    let stopped = limpid_runtime::ChatRequest { handed_in: letter, ..say("begin anew") };
+    let stopped = other.chat(stopped).await.unwrap();
     let waiting = other.chat(say("me too")).await.unwrap();
     stopped.cancel();
     let events = all(stopped).await;
@@ -166,6 +168,7 @@ async fn a_message_that_is_stopped_while_it_waits_for_another_process_is_taken_b
     other.conversations().resume().await.unwrap();
     let said: Vec<String> = stored(&agent).await.into_iter().map(|(_, text)| text).collect();
     assert!(said.contains(&"me too".to_owned()) && !said.contains(&"begin anew".to_owned()), "{said:?}");
+    assert!(said.iter().all(|text| !text.contains("Dear Ada")), "{said:?}");
     assert!(agent.store().conversations_that_wait().await.unwrap().is_empty());
 }
 

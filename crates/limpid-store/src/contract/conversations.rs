@@ -317,6 +317,18 @@ pub async fn a_message_that_waits_can_be_taken_back(bench: &Bench) {
         [store.take_back(&here, first).await.unwrap(), store.take_back(&here, first).await.unwrap()],
         [true, false]
     );
+    // What was handed in goes with its message, and is kept with it alone.
+    let with = |key: &str| (inbound("c", Some(&format!("{key} with")), "a letter"), inbound("c", Some(key), "sum it up"));
+    let (handed_in, message) = with("k");
+    let (letter, said) = store.accept_with(handed_in, message.clone()).await.unwrap();
+    let letter = letter.unwrap().inbound.id;
+    assert!(letter < said.inbound.id && store.take_back(&here, said.inbound.id).await.unwrap());
+    assert_eq!((store.accepted(letter).await.unwrap(), store.accepted(said.inbound.id).await.unwrap()), (None, None));
+    let again = store.accept(message).await.unwrap().inbound.id;
+    let (handed_in, message) = with("k");
+    let (letter, said) = store.accept_with(handed_in, message).await.unwrap();
+    assert_eq!((letter, said.inbound.id, said.fresh), (None, again, false));
+    assert_eq!(store.waiting(&here).await.unwrap().rows.len(), 2);
     let lease = lease(store, "c", 0).await;
     begin(store, &lease, "t", &[second]).await;
     assert!(!store.take_back(&here, second).await.unwrap());

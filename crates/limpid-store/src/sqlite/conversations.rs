@@ -124,6 +124,14 @@ impl Conversations for SqliteStore {
         self.write(move |tx| inbound::accept(tx, &new)).await
     }
 
+    async fn accept_with(
+        &self,
+        handed_in: NewInbound,
+        new: NewInbound,
+    ) -> Result<(Option<Accepted>, Accepted), StoreError> {
+        self.write(move |tx| inbound::accept_with(tx, &handed_in, &new)).await
+    }
+
     async fn accepted(&self, id: InboundId) -> Result<Option<Inbound>, StoreError> {
         self.read(move |tx| {
             let mut statement = tx.sql.prepare_cached("SELECT * FROM inbound WHERE owner = :owner AND id = :id")?;
@@ -170,9 +178,11 @@ impl Conversations for SqliteStore {
                 .sql
                 .prepare_cached(
                     "DELETE FROM inbound
-                     WHERE owner = ? AND conversation = ? AND id = ? AND turn IS NULL AND agent IS NULL",
+                     WHERE owner = :owner AND conversation = :conversation AND turn IS NULL AND agent IS NULL
+                     AND (id = :id OR id = (SELECT handed_in FROM inbound
+                                            WHERE owner = :owner AND conversation = :conversation AND id = :id AND turn IS NULL))",
                 )?
-                .execute((tx.owner, conversation.as_str(), id.0))?;
+                .execute(named_params! { ":owner": tx.owner, ":conversation": conversation.as_str(), ":id": id.0 })?;
             Ok(taken > 0)
         })
         .await

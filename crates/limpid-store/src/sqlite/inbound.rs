@@ -48,6 +48,24 @@ pub(super) fn accept(tx: &Tx<'_>, new: &NewInbound) -> Outcome<Accepted> {
     Ok(Accepted { inbound, fresh: true })
 }
 
+/// Keeps a message and what was handed in with it, unless the message was delivered before.
+pub(super) fn accept_with(
+    tx: &Tx<'_>,
+    handed_in: &NewInbound,
+    new: &NewInbound,
+) -> Outcome<(Option<Accepted>, Accepted)> {
+    let before = accept(tx, handed_in)?;
+    let accepted = accept(tx, new)?;
+    let (before_id, id) = (before.inbound.id.0, accepted.inbound.id.0);
+    if accepted.fresh {
+        tx.sql.prepare_cached("UPDATE inbound SET handed_in = ? WHERE id = ?")?.execute((before_id, id))?;
+    } else if before.fresh {
+        tx.sql.prepare_cached("DELETE FROM inbound WHERE id = ?")?.execute([before_id])?;
+        return Ok((None, accepted));
+    }
+    Ok((Some(before), accepted))
+}
+
 /// What the owner typed in a conversation, oldest first.
 pub(super) fn typed(tx: &Tx<'_>, id: &ConversationId) -> Outcome<Vec<String>> {
     let mut statement = tx.sql.prepare_cached(
