@@ -150,6 +150,8 @@ impl Tool for Exec {
         let outside = outside::in_outside(&self.programs, &command);
         let files_in = outside.as_ref().and_then(|outside| outside.files.clone());
         folders.extend(outside.into_iter().flat_map(|outside| outside.folders));
+        // A script of a stranger's loads what lies anywhere in its folder.
+        folders.extend(self.programs.named(&command).low_folders);
         Some(Started { program: command.program, files, folder: command.folder, folders, files_in })
     }
 
@@ -199,7 +201,7 @@ impl Tool for Exec {
         }
         let trust = context.trust.join(self.programs.trust(view, &command));
         // What may be a stranger's has no effect of the owner's, so it makes way.
-        let stop = if view.reads_low() && !context.approved { stop } else { Box::pin(std::future::pending()) };
+        let stop = if context.program.is_some() && !context.approved { stop } else { Box::pin(std::future::pending()) };
         let (read_only, approved) = (context.read_only, context.approved);
         let manner = Manner { view, read_only, approved, frozen, unused_skills: context.unused_skills.clone() };
         let said = run::run(&self.programs, &command, manner, stop).await;

@@ -145,10 +145,10 @@ impl Programs {
         if let Some(why) = folders.iter().find_map(Folder::moved).or_else(|| self.taken_for_the_owners()) {
             return Err(why);
         }
-        // What could be sent, or left where it is sent later, is what the call names, and no other stranger's folder.
+        // What could be run, sent, or left where it is sent later, is what the call names, and no other stranger's folder.
         let named = self.named(command);
-        let is_named = |folder: &Folder| view.reads_high() || named.low_folders.contains(&folder.place.path);
-        let seen = |folder: &Folder| folder.kind.is_seen(view) && (folder.kind != Kind::Low || is_named(folder));
+        let is_named = |folder: &Folder| folder.kind != Kind::Low || named.low_folders.contains(&folder.place.path);
+        let seen = |folder: &Folder| folder.kind.is_seen(view) && is_named(folder);
         let of = |write: bool| {
             let chosen = folders.iter().filter(|folder| seen(folder) && folder.kind != Kind::Toolchain);
             let chosen = chosen.filter(|folder| (folder.kind.is_written(view) && !read_only) == write);
@@ -262,7 +262,7 @@ impl Programs {
     /// published that.
     pub fn trust(&self, view: View, command: &Command) -> Trust {
         match view {
-            View::Low { .. } | View::Apart | View::Enclosed { .. } | View::Online => Trust::Outside,
+            View::Low { .. } | View::Apart | View::Enclosed { .. } | View::Reading { .. } => Trust::Outside,
             View::High { .. } if self.names_package(command) => Trust::Outside,
             View::High { .. } => {
                 let own = self.grants.roots().map(|root| root.trust).filter(|trust| !trust.is_foreign());

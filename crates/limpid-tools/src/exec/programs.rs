@@ -116,15 +116,13 @@ impl Programs {
     pub(super) fn told_of(&self, trust: Trust, command: &Command) -> Option<String> {
         let view = self.view(trust, true, command);
         let hosts = self.network.names.join(", ");
+        let variables: Vec<&str> = self.own_environment.iter().map(|(name, _)| name.as_str()).collect();
+        let variables = match view.knows_variables() && !variables.is_empty() {
+            true => format!(" and the variables {}", variables.join(", ")),
+            false => String::new(),
+        };
         match view {
-            View::Online => {
-                let variables: Vec<&str> = self.own_environment.iter().map(|(name, _)| name.as_str()).collect();
-                let variables = match variables.is_empty() {
-                    true => String::new(),
-                    false => format!(" and the variables {}", variables.join(", ")),
-                };
-                Some(format!("it can read your folders{variables} and send to {hosts}"))
-            }
+            View::Reading { network: true } => Some(format!("it can read your folders{variables} and send to {hosts}")),
             View::Apart => {
                 let folders = self.low_folders_named(command);
                 let folders: String = folders.into_iter().map(|folder| format!(", and in `{folder}`")).collect();
@@ -133,8 +131,8 @@ impl Programs {
                      yours may be{folders}"
                 ))
             }
-            View::Low { write: true } if self.named(command).low => {
-                Some("it can read your folders and leave in `outside/` what it read there".to_owned())
+            View::Low { write: true } | View::Reading { network: false } => {
+                Some(format!("it can read your folders{variables} and leave in `outside/` what it read there"))
             }
             View::High { .. } | View::Low { .. } | View::Enclosed { .. } => None,
         }

@@ -55,7 +55,10 @@ pub async fn run(
     let mut confinement = outside::confinement(programs, command, view, (read_only, !approved))?;
     confinement.frozen = frozen;
     confinement.without_skills(&unused_skills);
-    let stand_in = if view == View::Online && !read_only { Some(programs.stand_in(&mut confinement)?) } else { None };
+    let stand_in = match view {
+        View::Reading { .. } if !read_only => Some(programs.stand_in(&mut confinement)?),
+        _ => None,
+    };
     if confinement.spares_disk {
         let room = disk::room(confinement.write.iter().map(|place| place.path.as_path()))?;
         confinement.limits.disk_bytes = confinement.limits.disk_bytes.min(room.bytes);
@@ -67,7 +70,7 @@ pub async fn run(
         .args(sandbox::words(&confinement, &command.program, &command.words)?)
         .env_clear()
         .envs(programs.environment.iter().cloned())
-        .envs(programs.own_environment.iter().filter(|_| view.reads_high()).cloned())
+        .envs(programs.own_environment.iter().filter(|_| view.knows_variables()).cloned())
         .envs(environment(programs))
         .current_dir(&command.folder)
         .process_group(0)
@@ -122,9 +125,9 @@ fn about_view(programs: &Programs, view: View, read_only: bool) -> Vec<String> {
         View::Apart => sentences.push(
             "It may be a stranger's and had the network, so it saw none of the owner's folders and variables.".to_owned(),
         ),
-        View::Online => sentences.push(
-            "With the network it saw none of the folders of others, and `outside/` was empty when it began. To use such a folder, \
-             start the program in it."
+        View::Reading { .. } => sentences.push(
+            "It saw none of the folders of others, and `outside/` was empty when it began. To use such a folder, start the \
+             program in it."
                 .to_owned(),
         ),
         View::Enclosed { .. } => sentences.push(
@@ -132,9 +135,17 @@ fn about_view(programs: &Programs, view: View, read_only: bool) -> Vec<String> {
              folder or file of theirs that the command names."
                 .to_owned(),
         ),
-        View::Low { .. } if programs.network.is_granted() => sentences
-            .push("It had no network, since it may be a stranger's and could read the owner's folders.".to_owned()),
-        View::Low { .. } | View::High { .. } => {}
+        View::Low { .. } => {
+            sentences.push(
+                "It may be a stranger's, so of the folders of others it saw those alone that the command names, and none of the \
+                 owner's variables."
+                    .to_owned(),
+            );
+            if programs.network.is_granted() {
+                sentences.push("It had no network, since it could read the owner's folders.".to_owned());
+            }
+        }
+        View::High { .. } => {}
     }
     sentences
 }

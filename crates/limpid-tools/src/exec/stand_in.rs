@@ -1,4 +1,4 @@
-//! The empty folder that stands in the place of `outside/` for a program that has the network and sees the owner's folders: nothing of
+//! The empty folder that stands in the place of `outside/` for a program that reads the owner's folders and is the owner's: nothing of
 //! a stranger's is there, whatever the program is told to open. What it writes is laid into `outside/` when it has ended.
 
 use std::fs;
@@ -17,7 +17,7 @@ impl StandIn {
     pub(super) fn make(hidden: &Path, outside: &Path) -> Result<Self, String> {
         let failed = |error| format!("a folder for what the program writes cannot be made: {error}");
         fs::create_dir_all(hidden).map_err(failed)?;
-        let folder = first_free(hidden, &format!("online-{}-", std::process::id()), |new| fs::create_dir(new));
+        let folder = first_free(hidden, &format!("program-{}-", std::process::id()), |new| fs::create_dir(new));
         Ok(Self { folder: folder.map_err(failed)?, outside: outside.to_owned() })
     }
 
@@ -43,7 +43,7 @@ impl StandIn {
         }
         // A file or a full folder of that name is nothing to write over.
         let lay = |new: &Path| fs::create_dir(new).and_then(|()| fs::rename(&self.folder, new));
-        Some(first_free(&self.outside, "online-", lay))
+        Some(first_free(&self.outside, "program-", lay))
     }
 }
 
@@ -82,7 +82,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let (hidden, outside) = (home.path().join("data/scratch"), home.path().join("outside"));
         fs::create_dir(&outside).unwrap();
-        fs::write(outside.join("online-1"), "a file").unwrap();
+        fs::write(outside.join("program-1"), "a file").unwrap();
         let (empty, full, given_up) = (
             StandIn::make(&hidden, &outside).unwrap(),
             StandIn::make(&hidden, &outside).unwrap(),
@@ -90,13 +90,13 @@ mod tests {
         );
         assert_eq!(empty.lay_down(), None);
         fs::write(full.folder().join("page.html"), "tea").unwrap();
-        let at = outside.join("online-2");
+        let at = outside.join("program-2");
         assert_eq!(full.lay_down(), Some(format!("What it wrote to `outside/` is in `{}` now.", at.display())));
         assert_eq!(fs::read_to_string(at.join("page.html")).unwrap(), "tea");
         fs::write(given_up.folder().join("part"), "te").unwrap();
         drop(given_up);
-        assert!(outside.join("online-3/part").exists());
+        assert!(outside.join("program-3/part").exists());
         assert_eq!(fs::read_dir(hidden).unwrap().count(), 0);
-        assert_eq!(fs::read_to_string(outside.join("online-1")).unwrap(), "a file");
+        assert_eq!(fs::read_to_string(outside.join("program-1")).unwrap(), "a file");
     }
 }

@@ -13,7 +13,7 @@ pub enum View {
         /// Whether it has the network: only where the owner trusts every host that may answer.
         network: bool,
     },
-    /// All places, to read. No network.
+    /// The owner's places and those of strangers that the call names, to read. No network.
     Low {
         /// Whether it writes the folder for what strangers wrote, or nothing at all.
         write: bool,
@@ -26,8 +26,11 @@ pub enum View {
         /// asked about these, they must not stand in what it leaves there.
         write: bool,
     },
-    /// The owner's places, to read, and the network; nothing where a stranger's text may be. To write only an empty folder.
-    Online,
+    /// The owner's places, to read; nothing where a stranger's text may be. To write only an empty folder.
+    Reading {
+        /// Whether it has the network.
+        network: bool,
+    },
 }
 
 /// What `[exec] network` grants.
@@ -72,9 +75,8 @@ impl View {
             (true, _) if !starts_high && may_go_out => Self::Apart,
             (true, _) => Self::Enclosed { write: is_approved },
             // The owner's own program. The question that they said yes to told of both.
-            (false, true) if may_go_out => Self::Online,
-            (false, true) => Self::Low { write: true },
-            (false, false) if network == Granted::Others => Self::Online,
+            (false, true) => Self::Reading { network: may_go_out },
+            (false, false) if network == Granted::Others => Self::Reading { network: true },
             (false, false) => Self::High { network: network == Granted::Trusted },
         }
     }
@@ -99,19 +101,26 @@ impl View {
         matches!(self, Self::Low { write: true } | Self::Apart | Self::Enclosed { write: true })
     }
 
-    /// What a program in it gets, if it may be a stranger's.
+    /// Whether its environment says what is the owner's.
+    pub fn knows_variables(self) -> bool {
+        matches!(self, Self::High { .. } | Self::Reading { .. })
+    }
+
+    /// What a program in it gets, if it may be a stranger's: in its own files, or in the words of a call that a stranger's text led to.
     pub fn strangers_program(self) -> Option<StrangersProgram> {
         match self {
-            Self::Low { .. } | Self::Enclosed { write: false } => Some(StrangersProgram::Sees),
+            Self::Low { .. } | Self::Reading { network: false } | Self::Enclosed { write: false } => {
+                Some(StrangersProgram::Sees)
+            }
             Self::Apart => Some(StrangersProgram::Sends),
             Self::Enclosed { write: true } => Some(StrangersProgram::Leaves),
-            Self::High { .. } | Self::Online => None,
+            Self::High { .. } | Self::Reading { network: true } => None,
         }
     }
 
     /// Whether it has the network that is granted.
     pub fn has_network(self) -> bool {
-        matches!(self, Self::High { network: true } | Self::Apart | Self::Online)
+        matches!(self, Self::High { network: true } | Self::Reading { network: true } | Self::Apart)
     }
 }
 
@@ -177,7 +186,8 @@ mod tests {
             assert!(!(unasked && view.reads_high() && leaves), "{situation:?}");
             assert!(!(unasked && view.writes_outside() && !view.has_network()), "{situation:?}");
             assert!(!(situation.is_listed && view.reads_high()), "{situation:?}");
-            assert!(!(both && view.reads_low()), "{situation:?}: what lies there may be run without being named");
+            // What lies there may be run without being named.
+            assert!(!(view.reads_low() && !may_be_strangers), "{situation:?}");
             // What a stranger's text led to has both only when the owner was told of both.
             assert!(!(both && situation.is_tainted && !situation.is_approved), "{situation:?}");
             // Nothing of a stranger's changes what is the owner's.

@@ -64,8 +64,8 @@ mod control {
     #[tokio::test]
     async fn what_a_program_of_the_owners_fetched_is_in_outside() {
         let Some(attack) = played("python3 fetch.py", "").await else { return };
-        let fetched = std::fs::read_to_string(attack.world.home.path().join("outside/online-1/page.html"));
+        let fetched = std::fs::read_to_string(attack.world.home.path().join("outside/program-1/page.html"));
         assert!(fetched.unwrap().contains("tea"));
-        assert!(attack.newest().contains("outside/online-1"), "{}", attack.newest());
+        assert!(attack.newest().contains("outside/program-1"), "{}", attack.newest());
     }
 }

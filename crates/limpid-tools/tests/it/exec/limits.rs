@@ -163,7 +163,10 @@ impl Drop for Small {
 #[tokio::test]
 async fn what_nobody_was_asked_about_leaves_room_on_the_disk_and_does_not_start_without() {
     let mut bench = bench(Limits::default());
-    let Some(small) = Small::at(bench.path("home/outside"), "100m") else { return };
+    let Some(small) = Small::at(bench.path("home"), "100m") else { return };
+    for name in ["home/workspace", "home/outside", "home/skills", "home/data"] {
+        fs::create_dir(bench.path(name)).unwrap();
+    }
     let fills = "$| = 1; my $n = 0; while (1) { $n++; open my $f, '>', 'BENCH/home/outside/f$n'; \
                  print $f 'x' x 65536; close $f; select undef, undef, undef, 0.002 }";
     let fills = fills
@@ -171,7 +174,7 @@ async fn what_nobody_was_asked_about_leaves_room_on_the_disk_and_does_not_start_
         .replace("f$n'", "f$n\"")
         .replace("BENCH", &bench.folder.path().display().to_string());
     fs::write(bench.path("home/workspace/fills.pl"), fills).unwrap();
-    hand_over(&bench.path("home/workspace"));
+    hand_over(&bench.path("home"));
     let reserve = 5 * MIB;
     let free = |bench: &Bench| {
         let about = rustix::fs::statvfs(bench.path("home/outside")).unwrap();
@@ -208,12 +211,18 @@ async fn what_may_be_a_strangers_ends_for_an_approved_program_and_the_owners_own
         let context = context(trust);
         // It begins, and then another one wants its turn.
         let begun = bench.path(if trust == Trust::Owner { "home/workspace/begun" } else { "home/outside/begun" });
+        // What stands in the place of `outside/` for a program that a stranger's text led to.
+        let stands_in = bench.path("home/data/scratch");
         fs::write(bench.path("home/workspace/begin.sh"), format!("touch {}\n{command}\n", begun.display())).unwrap();
         hand_over(&bench.path("home/workspace"));
         let stop = {
             let begun = begun.clone();
             Box::pin(async move {
-                while !begun.exists() {
+                let has_begun = || {
+                    let entries = fs::read_dir(&stands_in).into_iter().flatten().flatten();
+                    begun.exists() || entries.into_iter().any(|entry| entry.path().join("begun").exists())
+                };
+                while !has_begun() {
                     tokio::time::sleep(Duration::from_millis(10)).await;
                 }
             })

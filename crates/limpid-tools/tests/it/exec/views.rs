@@ -269,9 +269,6 @@ async fn what_may_be_a_strangers_never_has_the_network_and_sight_of_the_owners_p
         fs::write(bench.path(folder).join("test.py"), &script).unwrap();
     }
     symlink(bench.path("mine/theirs"), bench.path("theirs/link")).unwrap();
-    // The folder that stands in the place of `outside/` belongs to whoever runs the tests.
-    let only_looks = script.replace("\nopen(", "\n# open(");
-    fs::write(bench.path("home/workspace/look.py"), only_looks).unwrap();
     hand_over(bench.folder.path());
     let run = async |command: &str, folder: &str, trust: Trust| {
         let at = |text: &str| text.replace("{}", &bench.folder.path().display().to_string());
@@ -300,7 +297,7 @@ async fn what_may_be_a_strangers_never_has_the_network_and_sight_of_the_owners_p
         run("python3 test.py", "{}/theirs", Trust::Outside).await,
         run("python3 test.py", ".", Trust::Outside).await,
         // The owner's own.
-        run("python3 look.py", ".", Trust::Owner).await,
+        run("python3 test.py", ".", Trust::Owner).await,
     ];
     insta::assert_snapshot!(told.join("\n\n"));
 }
@@ -330,7 +327,9 @@ async fn a_question_says_what_a_program_could_read_and_where_it_could_send() {
         assert_eq!(warning(&bench.programs, trust, folder), apart(folder));
     }
     let alone = Programs { network: Default::default(), ..bench.programs.clone() };
-    assert_eq!(warning(&alone, Trust::Outside, "home/workspace"), None);
+    let leaves = "it can read your folders and the variables OWN_TOKEN and leave in `outside/` what it read there";
+    assert_eq!(warning(&alone, Trust::Outside, "home/workspace").as_deref(), Some(leaves));
+    assert_eq!(warning(&alone, Trust::Owner, "home/workspace"), None);
     assert_eq!(warning(&alone, Trust::Outside, "theirs"), None, "it sees nothing of the owner's");
     let call = json!({ "command": format!("ls {}", bench.path("theirs").display()) });
     let leaves = Exec::new(Arc::new(alone)).warning(Trust::Outside, &call);
