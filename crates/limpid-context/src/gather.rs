@@ -187,6 +187,7 @@ async fn owners_inputs(
     sources::heartbeat::fill_quiet_hours(deps, inputs, path, occasion.now).await?;
     sources::heartbeat::keep_part(deps, inputs, path, occasion).await?;
     sources::active_context::fill(deps, occasion.conversation, (profile, path), inputs).await?;
+    sources::audience::keep_from_others(inputs, path);
     keep_quoted(profile, path, inputs);
     prefer_research(profile, path, inputs);
     Ok(agent_file.max_turns)

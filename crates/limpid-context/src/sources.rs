@@ -2,6 +2,7 @@
 
 pub(crate) mod active_context;
 pub(crate) mod agent_file;
+pub(crate) mod audience;
 pub(crate) mod delegate;
 pub(crate) mod goal;
 pub(crate) mod heartbeat;

@@ -5,7 +5,7 @@ use limpid_core::task::TaskKind;
 use limpid_core::{Category, Trust};
 use limpid_runtime::tasks::{TaskRequest, When};
 use limpid_runtime::{Agent, ChangeOutcome, ChatRequest, ConversationChoice, MemoryPolicy};
-use limpid_store::{Audience, Author, ConversationChange, NewMemory, SqliteOptions, SqliteStore};
+use limpid_store::{Audience, Author, ConversationChange, NewMemory, NewPromotion, SqliteOptions, SqliteStore};
 use limpid_testkit::Recorded;
 
 const OK: &str = "[[reply]]\ntext = \"ok\"\n";
@@ -173,6 +173,32 @@ async fn a_chat_that_others_read_has_nothing_of_the_long_term_memory() {
         agent.conversations().set_audience(&conversation, Audience::Owner).await.unwrap();
         say(&agent, "and now?").await;
         assert_eq!(holds(&bench.server.calls()[2]), alone, "{profile}");
+    }
+}
+
+// SEC-065 PICO-029
+#[tokio::test]
+async fn a_chat_that_others_read_shows_no_task_no_account_and_nothing_that_was_promoted() {
+    for (profile, shown) in
+        [("limpid", &["Promoted-fact"][..]), ("kai", &["Promoted-fact", "Planned-fact", "ada@work.example"])]
+    {
+        let (bench, agent) = filled(profile, None).await;
+        let addition = "Promoted-fact".to_owned();
+        let promoted = NewPromotion { addition, trust: Trust::Owner, source: None, now_ms: agent.now_ms() };
+        agent.store().promote_memory(&"plain".into(), promoted).await.unwrap();
+        agent.store().add_mail_account("ada@work.example").await.unwrap();
+        agent.tasks().add(crate::kit::tasks::reminder("Planned-fact", When::In(3600))).await.unwrap();
+        let holds = |call: usize| {
+            let text = bench.server.calls()[call].text();
+            let all = ["Promoted-fact", "Planned-fact", "ada@work.example"];
+            all.into_iter().filter(|word| text.contains(word)).collect::<Vec<_>>()
+        };
+        say(&agent, "hi").await;
+        assert_eq!(holds(0), shown, "{profile}");
+        let conversation = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
+        agent.conversations().set_audience(&conversation, Audience::Group).await.unwrap();
+        say(&agent, "who am I?").await;
+        assert_eq!(holds(1), [""; 0], "{profile}");
     }
 }
 
