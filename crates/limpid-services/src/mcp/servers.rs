@@ -26,6 +26,9 @@ const HANDED_ON: [&str; 9] = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG"
 /// The shortest pause between two looks at lists that change.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 
+/// The longest one, of a server that says without end that they have changed.
+const BETWEEN_CHANGES: Duration = Duration::from_secs(60);
+
 /// What servers are made from.
 pub struct McpOptions {
     /// The folder with what the owner has looked at.
@@ -310,6 +313,7 @@ impl McpServers {
 async fn follow(servers: Weak<Inner>, link: Weak<Link>) {
     let mut known: Weak<Connection> = Weak::new();
     let mut has_changed = false;
+    let mut pause = Duration::ZERO;
     loop {
         let (Some(inner), Some(link)) = (servers.upgrade(), link.upgrade()) else { return };
         let (servers, changes) = (McpServers(inner), Arc::clone(&link.changes));
@@ -347,5 +351,12 @@ async fn follow(servers: Weak<Inner>, link: Weak<Link>) {
         }
         drop((servers, link));
         has_changed = tokio::time::timeout(BETWEEN_LOOKS, changes.notified()).await.is_ok();
+        // A server that says without end that it has changed is looked at ever more seldom.
+        if has_changed {
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).clamp(BETWEEN_LOOKS, BETWEEN_CHANGES);
+        } else {
+            pause /= 2;
+        }
     }
 }
