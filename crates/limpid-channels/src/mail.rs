@@ -23,7 +23,7 @@ mod smtp;
 mod tls;
 
 pub use account::{Account, Security, Server};
-pub use error::MailError;
+pub use error::{MailError, Said};
 pub use letter::{Answered, Letter, address};
 pub use limpid_formats::mail::{Attachment, Mail, MailHead, MailId};
 pub use login::{Login, TokenSource};

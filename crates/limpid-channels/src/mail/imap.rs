@@ -5,13 +5,15 @@ mod fetch;
 mod login;
 mod wait;
 
+use std::fmt;
+
 use async_imap::Session;
 use async_imap::types::NameAttribute;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use limpid_core::mail::{Folder, LISTED, Mark, Plan, Query, plan};
 
 use super::tls::{self, Link};
-use super::{Account, Mail, MailError, MailHead, MailId, MailQuery, Poll};
+use super::{Account, Mail, MailError, MailHead, MailId, MailQuery, Poll, Said};
 use limpid_formats::Parser;
 
 /// Names that folders of sent mail have on servers that do not say which one it is.
@@ -100,7 +102,8 @@ impl Imap<'_> {
     pub(super) async fn folder(&mut self) -> Result<Folder, MailError> {
         let opened = self.session.examine(&self.account.folder).await.map_err(|error| self.failed(&error))?;
         let Some(validity) = opened.uid_validity else {
-            return Err(self.said(format!("the folder {} has no lasting numbers (UIDVALIDITY)", self.account.folder)));
+            let folder = &self.account.folder;
+            return Err(self.said(format_args!("the folder {folder} has no lasting numbers (UIDVALIDITY)")));
         };
         let highest = match opened.uid_next {
             Some(next) => next.saturating_sub(1),
@@ -134,11 +137,11 @@ impl Imap<'_> {
     }
 
     fn failed(&self, error: &async_imap::error::Error) -> MailError {
-        self.said(error.to_string())
+        self.said(error)
     }
 
-    fn said(&self, why: String) -> MailError {
-        MailError::Server { server: self.account.imap.to_string(), why }
+    fn said(&self, why: impl fmt::Display) -> MailError {
+        MailError::Server { server: self.account.imap.to_string(), why: Said::new(why) }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Account, MailError, Secret, Server};
+use super::{Account, MailError, Said, Secret, Server};
 
 /// How to log in.
 #[derive(Clone, Debug)]
@@ -55,5 +55,7 @@ pub(super) async fn another(
 }
 
 fn given(account: &Account, server: &Server, token: Result<Secret, String>) -> Result<Secret, MailError> {
-    token.map_err(|why| MailError::Login { server: server.to_string(), user: account.user.clone(), why })
+    let refused =
+        |why: String| MailError::Login { server: server.to_string(), user: account.user.clone(), why: Said::new(why) };
+    token.map_err(refused)
 }

@@ -13,7 +13,7 @@ use limpid_core::causes;
 use super::login::{self, Credential};
 use super::mailbox::Offered;
 use super::tls;
-use super::{Account, MailError, Security, Server};
+use super::{Account, MailError, Said, Security, Server};
 
 /// A letter that the server waits for, on a connection of its own.
 pub(super) struct Offer {
@@ -36,7 +36,7 @@ pub(super) async fn offer(account: &Account, envelope: &Envelope, letter: Vec<u8
 impl Offered for Offer {
     async fn hand_over(mut self: Box<Self>) -> Result<(), MailError> {
         let Self { connection, letter, server } = &mut *self;
-        let unknown = |why: &dyn Display| MailError::Unknown { server: server.to_string(), why: why.to_string() };
+        let unknown = |why: &dyn Display| MailError::Unknown { server: server.to_string(), why: Said::new(why) };
         match tokio::time::timeout(tls::WHOLE, connection.message(letter)).await {
             Ok(Ok(_)) => {
                 // The server has taken it, whatever becomes of the goodbye.
@@ -54,7 +54,7 @@ impl Offered for Offer {
 }
 
 /// Says everything that comes before a letter. Letters are ASCII; addresses need not be.
-async fn announce(connection: &mut AsyncSmtpConnection, envelope: &Envelope) -> Result<(), String> {
+async fn announce(connection: &mut AsyncSmtpConnection, envelope: &Envelope) -> Result<(), Said> {
     let mut options = Vec::new();
     let mut all = envelope.from().into_iter().chain(envelope.to());
     if all.any(|address| !address.to_string().is_ascii()) {
@@ -121,8 +121,8 @@ async fn connect(
         // A server explains the refusal of a token and expects an empty answer first, which counts as an error here.
         let explained = error.is_client() && connection.server_info().supports_auth_mechanism(Mechanism::Xoauth2);
         let why = match credential {
-            Credential::Token(_) if explained => "the token is not taken".to_owned(),
-            Credential::Token(_) | Credential::Password(_) => causes(&error),
+            Credential::Token(_) if explained => Said::new("the token is not taken"),
+            Credential::Token(_) | Credential::Password(_) => Said::new(causes(&error)),
         };
         connection.abort().await;
         return Err(MailError::Login { server: server.to_string(), user: account.user.clone(), why });
@@ -130,6 +130,6 @@ async fn connect(
     Ok(connection)
 }
 
-fn not_taken(why: &dyn Display) -> String {
-    format!("the letter was not taken: {why}")
+fn not_taken(why: &dyn Display) -> Said {
+    Said::new(format_args!("the letter was not taken: {why}"))
 }

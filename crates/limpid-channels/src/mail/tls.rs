@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-use super::{MailError, Roots, Server};
+use super::{MailError, Roots, Said, Server};
 
 /// How long connecting may take.
 pub(super) const CONNECT: Duration = Duration::from_secs(20);
@@ -72,7 +72,7 @@ pub(super) fn parameters(server: &Server, roots: Option<&Roots>) -> Result<TlsPa
 /// Why there is no connection; a certificate that is not trusted is told from everything else.
 pub(super) fn failed(server: &Server, error: &(dyn Error + 'static)) -> MailError {
     match certificate_error(error) {
-        Some(error) => MailError::Certificate { server: server.to_string(), why: untrusted(error) },
+        Some(error) => MailError::Certificate { server: server.to_string(), why: Said::new(untrusted(error)) },
         None => unreachable(server, causes(error)),
     }
 }
@@ -105,5 +105,5 @@ fn untrusted(error: &CertificateError) -> String {
 }
 
 pub(super) fn unreachable(server: &Server, why: impl fmt::Display) -> MailError {
-    MailError::Unreachable { server: server.to_string(), why: why.to_string() }
+    MailError::Unreachable { server: server.to_string(), why: Said::new(why) }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use limpid_channels::mail::MailError;
+use limpid_channels::mail::{MailError, Said};
 use limpid_config::{Live, Redactor, private_file};
 use limpid_services::host::Host;
 use limpid_services::inbox::TOKEN_VARIABLE;
@@ -75,7 +75,8 @@ async fn account(
     };
     let tested = tokio::time::timeout(PATIENCE, mail.log_in(&account)).await;
     let tested = tested.unwrap_or_else(|_| {
-        let (server, why) = (account.imap.to_string(), format!("no answer in {} seconds", PATIENCE.as_secs()));
+        let why = Said::new(format_args!("no answer in {} seconds", PATIENCE.as_secs()));
+        let server = account.imap.to_string();
         Err(MailError::Unreachable { server, why })
     });
     let finding = match tested {

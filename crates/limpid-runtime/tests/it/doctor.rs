@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::kit::mailbox::FakeMailbox;
 use crate::kit::{Bench, say};
-use limpid_channels::mail::{MailError, Mailbox, Secret};
+use limpid_channels::mail::{MailError, Mailbox, Said, Secret};
 use limpid_runtime::doctor::check;
 use limpid_runtime::mail::AccountSettings;
 use limpid_runtime::{Agent, AgentOptions, Config, ConversationChoice, Environment};
@@ -129,11 +129,11 @@ async fn each_account_says_why_its_mail_cannot_be_read_and_what_to_do() {
         |account| MailError::Login {
             server: account.imap.to_string(),
             user: account.user.clone(),
-            why: "no such password as correct-horse-battery".to_owned(),
+            why: Said::new("no such password as correct-horse-battery"),
         },
-        |account| MailError::Certificate { server: account.imap.to_string(), why: "it has expired".to_owned() },
-        |account| MailError::Unreachable { server: account.smtp.to_string(), why: "nobody answers".to_owned() },
-        |account| MailError::Server { server: account.imap.to_string(), why: "too many connections".to_owned() },
+        |account| MailError::Certificate { server: account.imap.to_string(), why: Said::new("it has expired") },
+        |account| MailError::Unreachable { server: account.smtp.to_string(), why: Said::new("nobody answers") },
+        |account| MailError::Server { server: account.imap.to_string(), why: Said::new("too many connections") },
     ];
     for error in errors {
         *mailbox.at_login.lock().unwrap() = Some(error);

@@ -3,7 +3,7 @@
 use crate::kit::mailbox::Refusal;
 use crate::kit::post::{Post, add, mail};
 use crate::kit::{all, last, say};
-use limpid_channels::mail::MailError;
+use limpid_channels::mail::{MailError, Said};
 use limpid_core::DraftState;
 use limpid_runtime::{ChatRequest, Config};
 use limpid_store::DraftId;
@@ -112,9 +112,9 @@ async fn a_question_names_the_letter_that_the_server_shows_and_a_yes_is_about_th
 // KAI-096 KAI-131 SEC-041
 #[tokio::test]
 async fn a_copy_is_kept_of_what_was_sent_and_of_nothing_else() {
-    let refused: Refusal = |account| MailError::Server { server: account.smtp.to_string(), why: "554 no".to_owned() };
-    let silent: Refusal = |account| MailError::Unknown { server: account.smtp.to_string(), why: "silence".to_owned() };
-    let full: Refusal = |account| MailError::Server { server: account.imap.to_string(), why: "it is full".to_owned() };
+    let refused: Refusal = |account| MailError::Server { server: account.smtp.to_string(), why: Said::new("554 no") };
+    let silent: Refusal = |account| MailError::Unknown { server: account.smtp.to_string(), why: Said::new("silence") };
+    let full: Refusal = |account| MailError::Server { server: account.imap.to_string(), why: Said::new("it is full") };
     let cases = [
         (Some(refused), None, DraftState::Failed, "not sent: ", (0, 0)),
         (Some(silent), None, DraftState::Failed, "outcome unknown: ", (0, 0)),

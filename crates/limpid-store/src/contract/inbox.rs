@@ -197,6 +197,10 @@ pub async fn a_poll_is_written_with_what_it_found(bench: &Bench) {
     assert_eq!(account.mark, Some(Mark { validity: 7, uid: 12, renumbered: None }));
     assert_eq!((account.attempted_ms, account.synced_ms), (Some(30), Some(20)));
     assert_eq!(account.last_error.as_deref(), Some("login refused"));
+    let long = Poll { at_ms: 30, outcome: PollOutcome::Failed("ä".repeat(60_000)) };
+    store.record_poll("a@x.org", long, Vec::new()).await.unwrap();
+    let kept = store.mail_accounts().await.unwrap().rows.remove(0).last_error;
+    assert_eq!(kept, Some("ä".repeat(2000)), "what a server says at length is cut");
 
     // A folder that was numbered anew is looked through over several polls.
     let renumbered = Some(Renumbered { to: 90, since_ms: 5 });

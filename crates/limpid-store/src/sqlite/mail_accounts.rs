@@ -96,7 +96,8 @@ fn read(tx: &Tx<'_>, before: &MailAccount, mark: Mark, unread: u32, at_ms: i64) 
 fn failed(tx: &Tx<'_>, address: &str, why: &str, at_ms: i64) -> Outcome<()> {
     tx.sql
         .prepare_cached(
-            "UPDATE mail_account SET attempted_ms = :at, last_error = :why WHERE owner = :owner AND address = :address",
+            "UPDATE mail_account SET attempted_ms = :at, last_error = substr(:why, 1, 2000)
+             WHERE owner = :owner AND address = :address",
         )?
         .execute(named_params! { ":at": at_ms, ":why": why, ":owner": tx.owner, ":address": address })?;
     Ok(())

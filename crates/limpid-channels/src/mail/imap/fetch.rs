@@ -36,7 +36,7 @@ impl Imap<'_> {
         let Some((fetch, bytes)) = fetched.iter().find_map(with_body) else { return Ok(None) };
         let mail = self.parser.mail(id, bytes, arrived(fetch)).await;
         let mail = mail.map_err(|broken| {
-            self.said(format!("the message cannot be shown: {broken}; another mail program may open it"))
+            self.said(format_args!("the message cannot be shown: {broken}; another mail program may open it"))
         })?;
         Ok(Some(Mail { cut: mail.cut || fetch.size.is_some_and(|size| size > WHOLE), ..mail }))
     }

@@ -5,7 +5,7 @@ use tokio::io::AsyncReadExt as _;
 
 use crate::mail::login::{self, Credential};
 use crate::mail::tls::{self, Link};
-use crate::mail::{Account, MailError, Security, Server};
+use crate::mail::{Account, MailError, Said, Security, Server};
 
 /// Connects and logs in; gives up after a minute.
 pub(super) async fn session(account: &Account) -> Result<Session<Box<dyn Link>>, MailError> {
@@ -43,18 +43,18 @@ async fn enter(
     session.map_err(|(error, _)| MailError::Login {
         server: server.to_string(),
         user: account.user.clone(),
-        why: error.to_string(),
+        why: Said::new(error),
     })
 }
 
 async fn connect(account: &Account, server: &Server) -> Result<Client<Box<dyn Link>>, MailError> {
     let plain = tls::connect(server).await?;
-    let unreachable = |why: String| tls::unreachable(server, why);
+    let unreachable = |why: Said| tls::unreachable(server, why);
     if server.security == Security::StartTls {
         let mut client = Client::new(plain);
         greeted(client.read_response().await).map_err(unreachable)?;
         let started = client.run_command_and_check_ok("STARTTLS", None).await;
-        started.map_err(|error| unreachable(format!("no TLS: {error}")))?;
+        started.map_err(|error| unreachable(Said::new(format_args!("no TLS: {error}"))))?;
         return Ok(Client::new(bounded(tls::secure(server, account.roots.as_ref(), client.into_inner()).await?)));
     }
     let link = match server.security {
@@ -72,11 +72,11 @@ fn bounded(link: Box<dyn Link>) -> Box<dyn Link> {
     Box::new(tokio::io::join(read.take(SAID), write))
 }
 
-fn greeted<T>(greeting: std::io::Result<Option<T>>) -> Result<(), String> {
+fn greeted<T>(greeting: std::io::Result<Option<T>>) -> Result<(), Said> {
     match greeting {
         Ok(Some(_)) => Ok(()),
-        Ok(None) => Err("it closed the connection before it said anything".to_owned()),
-        Err(error) => Err(error.to_string()),
+        Ok(None) => Err(Said::new("it closed the connection before it said anything")),
+        Err(error) => Err(Said::new(error)),
     }
 }
 

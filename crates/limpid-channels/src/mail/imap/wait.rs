@@ -7,7 +7,7 @@ use limpid_core::mail::Mark;
 use tokio::time::Instant;
 
 use super::Imap;
-use crate::mail::{MailError, News, tls};
+use crate::mail::{MailError, News, Said, tls};
 
 impl Imap<'_> {
     /// Waits until something may have come after the mark, `limit` at most.
@@ -21,7 +21,7 @@ impl Imap<'_> {
         let account = self.account;
         let failed = |error: async_imap::error::Error| MailError::Server {
             server: account.imap.to_string(),
-            why: error.to_string(),
+            why: Said::new(error),
         };
         let mut idle = self.session.idle();
         idle.init().await.map_err(failed)?;
@@ -33,7 +33,7 @@ impl Imap<'_> {
                 Ok(Ok(IdleResponse::NewData(_))) => News::Some,
                 Ok(Ok(IdleResponse::Timeout)) | Err(_) => News::None,
                 Ok(Ok(IdleResponse::ManualInterrupt)) => {
-                    let (server, why) = (account.imap.to_string(), "it closed the connection".to_owned());
+                    let (server, why) = (account.imap.to_string(), Said::new("it closed the connection"));
                     return Err(MailError::Server { server, why });
                 }
                 Ok(Err(error)) => return Err(failed(error)),

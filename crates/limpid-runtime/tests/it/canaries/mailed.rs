@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use limpid_channels::mail::{Account, MailError, Mailbox};
+use limpid_channels::mail::{Account, MailError, Mailbox, Said};
 use limpid_runtime::{Agent, AgentOptions};
 use serde_json::json;
 
@@ -18,18 +18,18 @@ fn letter() -> String {
 
 /// Every way in which a server refuses.
 const REFUSALS: [(&str, Refusal); 5] = [
-    ("cannot be reached", |account| MailError::Unreachable { server: server(account), why: CANARY.to_owned() }),
+    ("cannot be reached", |account| MailError::Unreachable { server: server(account), why: Said::new(CANARY) }),
     ("has a certificate for others", |account| MailError::Certificate {
         server: server(account),
-        why: CANARY.to_owned(),
+        why: Said::new(CANARY),
     }),
     ("refuses the login", |account| MailError::Login {
         server: server(account),
         user: account.address.clone(),
-        why: CANARY.to_owned(),
+        why: Said::new(CANARY),
     }),
-    ("refuses", |account| MailError::Server { server: server(account), why: CANARY.to_owned() }),
-    ("breaks off", |account| MailError::Unknown { server: server(account), why: CANARY.to_owned() }),
+    ("refuses", |account| MailError::Server { server: server(account), why: Said::new(CANARY) }),
+    ("breaks off", |account| MailError::Unknown { server: server(account), why: Said::new(CANARY) }),
 ];
 
 fn server(account: &Account) -> String {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use limpid_channels::mail::{
-    Account, Letter, Login, Mail, MailError, MailHead, MailId, MailQuery, Mailbox, News, Offered, Poll, Secret,
+    Account, Letter, Login, Mail, MailError, MailHead, MailId, MailQuery, Mailbox, News, Offered, Poll, Said, Secret,
 };
 use limpid_core::mail::{Folder, Mark, Plan, plan};
 use limpid_formats::Parser;
@@ -64,7 +64,7 @@ impl FakeMailbox {
 
     fn fails(&self, account: &Account) -> Result<(), MailError> {
         match &*self.broken.lock().unwrap() {
-            Some(why) => Err(MailError::Server { server: account.imap.to_string(), why: why.clone() }),
+            Some(why) => Err(MailError::Server { server: account.imap.to_string(), why: Said::new(why) }),
             None => Ok(()),
         }
     }
@@ -176,7 +176,7 @@ impl Mailbox for FakeMailbox {
         let Login::Tokens(source) = &account.login else { return Ok(()) };
         let refused = self.refused.lock().unwrap().clone();
         let (server, user) = (account.imap.to_string(), account.user.clone());
-        let no_token = |why| MailError::Login { server, user, why };
+        let no_token = |why: String| MailError::Login { server, user, why: Said::new(why) };
         let token = source.token(refused.as_ref()).await.map_err(no_token)?;
         self.tokens.lock().unwrap().push(token.reveal().to_owned());
         Ok(())
