@@ -6,13 +6,15 @@
 //!   certificates its servers have; [`servers`]: where large providers are.
 //! - [`mailbox`]: what can be done with an account; [`error`]: why it could not be.
 //! - [`letter`]: a message to be sent; `encode`: its text in the ASCII of mail.
-//! - `mail_servers`: an account at its own servers; `imap`, `smtp`, `tls`: what they speak.
+//! - `mail_servers`: an account at its own servers; `imap`, `smtp`: what they speak; `link`, `tls`:
+//!   over what, bounded and secured.
 
 pub mod account;
 mod encode;
 pub mod error;
 mod imap;
 pub mod letter;
+mod link;
 pub mod login;
 mod mail_servers;
 pub mod mailbox;

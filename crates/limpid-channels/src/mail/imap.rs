@@ -12,8 +12,8 @@ use async_imap::types::NameAttribute;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use limpid_core::mail::{Folder, LISTED, Mark, Plan, Query, plan};
 
-use super::tls::{self, Link};
-use super::{Account, Mail, MailError, MailHead, MailId, MailQuery, Poll, Said};
+use super::link::Link;
+use super::{Account, Mail, MailError, MailHead, MailId, MailQuery, Poll, Said, tls};
 use limpid_formats::Parser;
 
 /// Names that folders of sent mail have on servers that do not say which one it is.
@@ -26,7 +26,7 @@ const FOLDERS: usize = 10_000;
 pub(super) struct Imap<'a> {
     account: &'a Account,
     parser: &'a Parser,
-    session: Session<Box<dyn Link>>,
+    session: Session<Link>,
 }
 
 impl<'a> Imap<'a> {

@@ -29,11 +29,6 @@ impl Roots {
         Ok(Self(found.into()))
     }
 
-    /// The certificates.
-    pub(super) fn certificates(&self) -> &[CertificateDer<'static>] {
-        &self.0
-    }
-
     /// The certificates as TLS compares with them.
     pub(super) fn store(&self) -> RootCertStore {
         let mut store = RootCertStore::empty();

@@ -1,5 +1,7 @@
 //! Sending by SMTP, one connection a letter, never a second try: a letter whose fate is unknown is not sent again. All that comes before the letter itself is done first, so that little can be unknown.
 
+mod starttls;
+
 use std::fmt::Display;
 
 use async_trait::async_trait;
@@ -10,6 +12,7 @@ use lettre::transport::smtp::commands::{Data, Mail, Rcpt};
 use lettre::transport::smtp::extension::{ClientId, Extension, MailParameter};
 use limpid_core::causes;
 
+use super::link::{Link, Protocol};
 use super::login::{self, Credential};
 use super::mailbox::Offered;
 use super::tls;
@@ -102,16 +105,10 @@ async fn connect(
     server: &Server,
     credential: &Credential,
 ) -> Result<AsyncSmtpConnection, MailError> {
-    let failed = |error| tls::failed(server, &error);
     let hello = ClientId::default();
-    let parameters = || tls::parameters(server, account.roots.as_ref());
-    let whole = (server.security == Security::Tls).then(parameters).transpose()?;
-    let address = (server.host.as_str(), server.port);
-    let mut connection =
-        AsyncSmtpConnection::connect_tokio1(address, Some(tls::CONNECT), &hello, whole, None).await.map_err(failed)?;
-    if server.security == Security::StartTls {
-        connection.starttls(parameters()?, &hello).await.map_err(failed)?;
-    }
+    let link = link(account, server, &hello).await?;
+    let connected = AsyncSmtpConnection::connect_with_transport(Box::new(link), &hello).await;
+    let mut connection = connected.map_err(|error| tls::failed(server, &error))?;
     let (mechanisms, secret): (&[Mechanism], _) = match credential {
         Credential::Password(password) => (&[Mechanism::Plain, Mechanism::Login], password),
         Credential::Token(token) => (&[Mechanism::Xoauth2], token),
@@ -128,6 +125,19 @@ async fn connect(
         return Err(MailError::Login { server: server.to_string(), user: account.user.clone(), why });
     }
     Ok(connection)
+}
+
+/// The connection, secured as the account wants it; the server's greeting is the next that is read.
+async fn link(account: &Account, server: &Server, hello: &ClientId) -> Result<Link, MailError> {
+    let mut plain = tls::connect(server, Protocol::Smtp).await?;
+    match server.security {
+        Security::None => Ok(plain),
+        Security::Tls => tls::secure(server, account.roots.as_ref(), plain).await,
+        Security::StartTls => {
+            starttls::ask(server, &mut plain, hello).await?;
+            Ok(tls::secure(server, account.roots.as_ref(), plain).await?.greeted())
+        }
+    }
 }
 
 fn not_taken(why: &dyn Display) -> Said {

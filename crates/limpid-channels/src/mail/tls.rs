@@ -5,16 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, io};
 
-use lettre::transport::smtp::client::{Certificate, CertificateStore, TlsParameters};
 use limpid_core::causes;
 use rustls::crypto::ring;
 use rustls::pki_types::ServerName;
 use rustls::{CertificateError, ClientConfig};
 use rustls_platform_verifier::BuilderVerifierExt;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
+use super::link::{Link, Protocol};
 use super::{MailError, Roots, Said, Server};
 
 /// How long connecting may take.
@@ -23,25 +22,17 @@ pub(super) const CONNECT: Duration = Duration::from_secs(20);
 /// How long everything that is done over one connection may take.
 pub(super) const WHOLE: Duration = Duration::from_secs(60);
 
-/// A connection, whatever secures it.
-pub(super) trait Link: AsyncRead + AsyncWrite + Unpin + Send + fmt::Debug {}
-
-impl<T: AsyncRead + AsyncWrite + Unpin + Send + fmt::Debug> Link for T {}
-
 /// Connects without TLS.
-pub(super) async fn connect(server: &Server) -> Result<TcpStream, MailError> {
+pub(super) async fn connect(server: &Server, protocol: Protocol) -> Result<Link, MailError> {
     let address = (server.host.as_str(), server.port);
     let stream = tokio::time::timeout(CONNECT, TcpStream::connect(address)).await;
     let stream = stream.map_err(|_| unreachable(server, "no answer in 20 seconds"))?;
-    stream.map_err(|error| unreachable(server, error))
+    Ok(Link::new(protocol, stream.map_err(|error| unreachable(server, error))?))
 }
 
 /// Secures a connection. Certificates are checked as the system checks them, or against the owner's own authorities.
-pub(super) async fn secure(
-    server: &Server,
-    roots: Option<&Roots>,
-    stream: TcpStream,
-) -> Result<Box<dyn Link>, MailError> {
+pub(super) async fn secure(server: &Server, roots: Option<&Roots>, plain: Link) -> Result<Link, MailError> {
+    let (protocol, stream) = plain.into_parts();
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
     let config = config.with_safe_default_protocol_versions().map_err(|error| unreachable(server, error))?;
     let config = match roots {
@@ -53,20 +44,7 @@ pub(super) async fn secure(
     let connector = TlsConnector::from(Arc::new(config));
     let stream = tokio::time::timeout(CONNECT, connector.connect(name, stream)).await;
     let stream = stream.map_err(|_| unreachable(server, "no TLS in 20 seconds"))?;
-    Ok(Box::new(stream.map_err(|error| failed(server, &error))?))
-}
-
-/// The same for a connection that sends.
-pub(super) fn parameters(server: &Server, roots: Option<&Roots>) -> Result<TlsParameters, MailError> {
-    let mut builder = TlsParameters::builder(server.host.clone());
-    if let Some(roots) = roots {
-        builder = builder.certificate_store(CertificateStore::None);
-        for root in roots.certificates() {
-            let root = Certificate::from_der(root.to_vec()).map_err(|error| failed(server, &error))?;
-            builder = builder.add_root_certificate(root);
-        }
-    }
-    builder.build().map_err(|error| failed(server, &error))
+    Ok(Link::new(protocol, stream.map_err(|error| failed(server, &error))?))
 }
 
 /// Why there is no connection; a certificate that is not trusted is told from everything else.

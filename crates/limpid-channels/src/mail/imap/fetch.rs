@@ -6,13 +6,11 @@ use async_imap::types::Fetch;
 use futures_util::TryStreamExt;
 
 use super::Imap;
+use crate::mail::link::LETTER;
 use crate::mail::{Mail, MailError, MailHead, MailId};
 
 /// Bytes from which a head is made: its lines and the beginning of the text.
 const HEAD: u32 = 32 * 1024;
-
-/// Bytes of one message that are fetched at most.
-const WHOLE: u32 = 10 * 1024 * 1024;
 
 impl Imap<'_> {
     /// The heads of messages that are still there, oldest first.
@@ -32,13 +30,13 @@ impl Imap<'_> {
 
     /// A whole message; none when it is gone.
     pub(super) async fn whole(&mut self, id: MailId) -> Result<Option<Mail>, MailError> {
-        let fetched = self.fetch(&[id.uid], WHOLE, "UID INTERNALDATE RFC822.SIZE").await?;
+        let fetched = self.fetch(&[id.uid], LETTER, "UID INTERNALDATE RFC822.SIZE").await?;
         let Some((fetch, bytes)) = fetched.iter().find_map(with_body) else { return Ok(None) };
         let mail = self.parser.mail(id, bytes, arrived(fetch)).await;
         let mail = mail.map_err(|broken| {
             self.said(format_args!("the message cannot be shown: {broken}; another mail program may open it"))
         })?;
-        Ok(Some(Mail { cut: mail.cut || fetch.size.is_some_and(|size| size > WHOLE), ..mail }))
+        Ok(Some(Mail { cut: mail.cut || fetch.size.is_some_and(|size| size > LETTER), ..mail }))
     }
 
     /// Marks a message as read.

@@ -1,21 +1,20 @@
 //! Connecting and logging in.
 
 use async_imap::{Authenticator, Client, Session};
-use tokio::io::AsyncReadExt as _;
 
+use crate::mail::link::{Link, Protocol};
 use crate::mail::login::{self, Credential};
-use crate::mail::tls::{self, Link};
-use crate::mail::{Account, MailError, Said, Security, Server};
+use crate::mail::{Account, MailError, Said, Security, Server, tls};
 
 /// Connects and logs in; gives up after a minute.
-pub(super) async fn session(account: &Account) -> Result<Session<Box<dyn Link>>, MailError> {
+pub(super) async fn session(account: &Account) -> Result<Session<Link>, MailError> {
     let server = &account.imap;
     server.check()?;
     let opened = tokio::time::timeout(tls::WHOLE, log_in(account, server)).await;
     opened.unwrap_or_else(|_| Err(tls::unreachable(server, "no answer in a minute")))
 }
 
-async fn log_in(account: &Account, server: &Server) -> Result<Session<Box<dyn Link>>, MailError> {
+async fn log_in(account: &Account, server: &Server) -> Result<Session<Link>, MailError> {
     let credential = login::credential(account, server).await?;
     let refused = match enter(account, server, &credential).await {
         Err(refused @ MailError::Login { .. }) => refused,
@@ -27,14 +26,7 @@ async fn log_in(account: &Account, server: &Server) -> Result<Session<Box<dyn Li
     }
 }
 
-/// Bytes that a server may say in one connection: several times the largest letter, and the numbers of the fullest folder.
-const SAID: u64 = 64 * 1024 * 1024;
-
-async fn enter(
-    account: &Account,
-    server: &Server,
-    credential: &Credential,
-) -> Result<Session<Box<dyn Link>>, MailError> {
+async fn enter(account: &Account, server: &Server, credential: &Credential) -> Result<Session<Link>, MailError> {
     let client = connect(account, server).await?;
     let session = match credential {
         Credential::Password(password) => client.login(&account.user, password.reveal()).await,
@@ -47,29 +39,24 @@ async fn enter(
     })
 }
 
-async fn connect(account: &Account, server: &Server) -> Result<Client<Box<dyn Link>>, MailError> {
-    let plain = tls::connect(server).await?;
+async fn connect(account: &Account, server: &Server) -> Result<Client<Link>, MailError> {
+    let plain = tls::connect(server, Protocol::Imap).await?;
     let unreachable = |why: Said| tls::unreachable(server, why);
     if server.security == Security::StartTls {
         let mut client = Client::new(plain);
         greeted(client.read_response().await).map_err(unreachable)?;
         let started = client.run_command_and_check_ok("STARTTLS", None).await;
         started.map_err(|error| unreachable(Said::new(format_args!("no TLS: {error}"))))?;
-        return Ok(Client::new(bounded(tls::secure(server, account.roots.as_ref(), client.into_inner()).await?)));
+        // What came behind the answer goes with the client: nothing that was said without TLS is read with it.
+        return Ok(Client::new(tls::secure(server, account.roots.as_ref(), client.into_inner()).await?));
     }
     let link = match server.security {
         Security::Tls => tls::secure(server, account.roots.as_ref(), plain).await?,
-        Security::StartTls | Security::None => Box::new(plain),
+        Security::StartTls | Security::None => plain,
     };
-    let mut client = Client::new(bounded(link));
+    let mut client = Client::new(link);
     greeted(client.read_response().await).map_err(unreachable)?;
     Ok(client)
-}
-
-/// A connection that ends once the server has said more than all that is ever asked in one.
-fn bounded(link: Box<dyn Link>) -> Box<dyn Link> {
-    let (read, write) = tokio::io::split(link);
-    Box::new(tokio::io::join(read.take(SAID), write))
 }
 
 fn greeted<T>(greeting: std::io::Result<Option<T>>) -> Result<(), Said> {
