@@ -9,6 +9,9 @@ pub const QUEUE: usize = 100;
 /// Characters of a preview.
 pub const PREVIEW_CHARS: usize = 200;
 
+/// Characters of a sender or a title, by whichever way it comes.
+pub const LINE_CHARS: usize = 500;
+
 /// Where an item came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Source {

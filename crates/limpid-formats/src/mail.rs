@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use limpid_core::inbox::preview;
-use mail_parser::{Address, HeaderValue, Message, MessageParser, MimeHeaders, PartType};
+use limpid_core::inbox::{LINE_CHARS, preview};
+use mail_parser::{Addr, Address, HeaderValue, Message, MessageParser, MimeHeaders, PartType};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -18,6 +18,9 @@ const ATTACHMENTS: usize = 50;
 
 /// Bytes of text that are kept of a message; the rest counts as not fetched.
 const TEXT: usize = 1024 * 1024;
+
+/// Bytes of a Message-ID that a message is known by; the longest line of a message has as many.
+const NAME: usize = 998;
 
 /// A message: its number, and the numbering that it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,12 +112,14 @@ pub(crate) fn read(id: MailId, bytes: &[u8], at_ms: Option<i64>) -> Result<Mail,
     let cut = text.len() > TEXT;
     text.truncate(text.floor_char_boundary(TEXT));
     let message_id = message.message_id().map(str::to_owned).filter(|id| !id.trim().is_empty());
-    let key = message_id.clone().unwrap_or_else(|| head_hash(bytes));
+    // A longer name would be kept whole with every item.
+    let named = message_id.clone().filter(|name| name.len() <= NAME);
+    let key = named.unwrap_or_else(|| head_hash(bytes));
     let head = MailHead {
         id,
         key,
         from: people(message.from()).into_iter().next().unwrap_or_default(),
-        subject: message.subject().unwrap_or_default().to_owned(),
+        subject: message.subject().unwrap_or_default().chars().take(LINE_CHARS).collect(),
         preview: preview(&text),
         at_ms: at_ms.or_else(|| Some(message.date()?.to_timestamp().saturating_mul(1000))),
     };
@@ -203,17 +208,23 @@ fn from_html(html: &str) -> Result<String, TooDeep> {
 }
 
 fn people(address: Option<&Address<'_>>) -> Vec<String> {
-    let Some(address) = address else { return Vec::new() };
-    let shown = address.iter().filter_map(|person| {
-        let name = person.name.as_deref().map(str::trim).unwrap_or_default();
-        match (name, person.address.as_deref().map(str::trim).unwrap_or_default()) {
-            ("", "") => None,
-            ("", address) => Some(address.to_owned()),
-            (name, "") => Some(name.to_owned()),
-            (name, address) => Some(format!("{name} <{address}>")),
-        }
-    });
-    shown.collect()
+    address.map(|all| all.iter().filter_map(person).collect()).unwrap_or_default()
+}
+
+/// A person as lists show them. A name gives way to the address behind it, which says more of who it is.
+fn person(person: &Addr<'_>) -> Option<String> {
+    let address = line(person.address.as_deref().unwrap_or_default(), LINE_CHARS);
+    let room = LINE_CHARS.saturating_sub(address.chars().count() + " <>".len());
+    match (line(person.name.as_deref().unwrap_or_default(), room), address) {
+        (name, address) if name.is_empty() => Some(address).filter(|address| !address.is_empty()),
+        (name, address) if address.is_empty() => Some(name),
+        (name, address) => Some(format!("{name} <{address}>")),
+    }
+}
+
+/// What a list shows of a header, which may be as long as a letter.
+fn line(text: &str, room: usize) -> String {
+    text.trim().chars().take(room).collect()
 }
 
 fn names(value: &HeaderValue<'_>) -> Vec<String> {

@@ -32,6 +32,20 @@ fn a_message_without_a_name_is_known_by_its_head() {
     assert_eq!(parsed("Message-ID: <a@b>\n\n").head.key, "a@b");
 }
 
+// KAI-091 SEC-093
+#[test]
+fn a_header_takes_no_more_of_a_list_than_a_line() {
+    let long = "ä".repeat(30_000);
+    let text = format!("From: Bank {long} <eve@example.com>\nSubject: {long}\nMessage-ID: <{long}@x>\n\nbody");
+    let mail = parsed(&text);
+    let count = |text: &str| text.chars().count();
+    assert_eq!((count(&mail.head.from), count(&mail.head.subject)), (500, 500));
+    assert!(mail.head.from.ends_with("ä <eve@example.com>"), "a name hides no address: {}", mail.head.from);
+    assert!(mail.head.key.starts_with("sha256:"), "{}", mail.head.key);
+    let address = parsed(&format!("From: {}@example.com\n\n", "a".repeat(30_000))).head.from;
+    assert_eq!(address, "a".repeat(500));
+}
+
 // SEC-091
 #[test]
 fn parts_and_messages_nest_so_deep_and_no_deeper() {

@@ -1,6 +1,7 @@
 //! What somebody hands in, as JSON.
 
 use jiff::Timestamp;
+use limpid_core::inbox::LINE_CHARS;
 use serde::Deserialize;
 
 use crate::inbox::IngestKind;
@@ -9,7 +10,7 @@ use crate::inbox::IngestKind;
 pub const MAX_BODY: usize = 64 * 1024;
 
 /// Characters that a sender, a title, an account or a key may have.
-const MAX_LINE: usize = 500;
+const MAX_LINE: usize = LINE_CHARS;
 
 /// What was handed in, read.
 #[derive(Clone, Debug, PartialEq, Eq)]
