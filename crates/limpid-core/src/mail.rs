@@ -23,6 +23,10 @@ const REJOIN_MS: u64 = 5_000;
 /// The longest such pause, in milliseconds.
 const LONGEST_REJOIN_MS: u64 = 10 * 60 * 1000;
 
+/// How long nobody looks again after a server said that mail has come: a look brings [`AT_ONCE`] of it, and a server may say so at once and
+/// for ever.
+pub const BETWEEN_LOOKS: Duration = Duration::from_secs(30);
+
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// How far a folder was polled.

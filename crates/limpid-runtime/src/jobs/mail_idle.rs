@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use limpid_channels::mail::News;
-use limpid_core::mail::{IDLE_MS, rejoin_wait};
+use limpid_core::mail::{BETWEEN_LOOKS, IDLE_MS, rejoin_wait};
 use limpid_model::chain::Pause;
 use limpid_services::mail::MailAccounts;
 
@@ -18,14 +18,19 @@ pub(crate) fn watch(mail: &Arc<MailAccounts>, pause: &Arc<dyn Pause>, address: &
     });
 }
 
-/// Waits for mail and looks each time that some came. A wait that broke off is begun again after a pause that grows; what
-/// came meanwhile ends the new one at once. It ends when the account or the agent is gone, and with a server that cannot
-/// be waited on: there the next look by the clock asks again.
+/// Waits for mail and looks each time that some came, with a pause behind each look: how often that is must not be for the
+/// server to say. A wait that broke off is begun again after a pause that grows; what came meanwhile ends the new one at
+/// once. It ends when the account or the agent is gone, and with a server that cannot be waited on: there the next look by
+/// the clock asks again.
 async fn wait(mail: &Weak<MailAccounts>, pause: &dyn Pause, address: &str) {
     let mut failures = 0;
     loop {
         match once(mail, address).await {
-            Waited::WentWell => failures = 0,
+            Waited::HadTime => failures = 0,
+            Waited::Looked => {
+                failures = 0;
+                pause.pause(BETWEEN_LOOKS).await;
+            }
             Waited::BrokeOff => {
                 failures += 1;
                 pause.pause(rejoin_wait(failures)).await;
@@ -37,7 +42,10 @@ async fn wait(mail: &Weak<MailAccounts>, pause: &dyn Pause, address: &str) {
 
 /// What one wait came to.
 enum Waited {
-    WentWell,
+    /// Nothing came in all the time that a wait lasts.
+    HadTime,
+    /// Mail came and was kept.
+    Looked,
     BrokeOff,
     IsOver,
 }
@@ -54,10 +62,10 @@ async fn once(mail: &Weak<MailAccounts>, address: &str) -> Waited {
         Err(_) => return Waited::BrokeOff,
     };
     match waiting.run(Duration::from_millis(IDLE_MS)).await {
-        Ok(News::None) => Waited::WentWell,
+        Ok(News::None) => Waited::HadTime,
         Ok(News::Some) => {
             let Some(mail) = mail.upgrade() else { return Waited::IsOver };
-            if matches!(mail.poll(address).await, Ok(Ok(_))) { Waited::WentWell } else { Waited::BrokeOff }
+            if matches!(mail.poll(address).await, Ok(Ok(_))) { Waited::Looked } else { Waited::BrokeOff }
         }
         Ok(News::Unsupported) => Waited::IsOver,
         Err(_) => Waited::BrokeOff,
@@ -138,7 +146,7 @@ mod tests {
         }
     }
 
-    // KAI-090
+    // KAI-090 SEC-093
     #[tokio::test]
     async fn a_wait_is_renewed_before_the_server_hangs_up_and_comes_back_after_growing_pauses() {
         let cut = || Err(MailError::Invalid("cut".to_owned()));
