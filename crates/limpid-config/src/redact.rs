@@ -76,9 +76,10 @@ impl Redactor {
     }
 }
 
-/// Whether a token is long, of the letters that RFC 6750 (section 2.1) has for one, and of letters and digits in turns.
+/// Whether a token is long, of the letters that RFC 6750 (section 2.1) has for one or that Microsoft's have beside them, and of letters and
+/// digits in turns.
 fn looks_drawn(token: &str) -> bool {
-    let is_token = |letter: char| letter.is_ascii_alphanumeric() || "-._~+/=".contains(letter);
+    let is_token = |letter: char| letter.is_ascii_alphanumeric() || "-._~+/=!*$".contains(letter);
     let kinds: Vec<char> = token.chars().collect();
     let turns = kinds.windows(2).filter(|pair| {
         let digits = pair.iter().filter(|letter| letter.is_ascii_digit()).count();
@@ -186,7 +187,12 @@ mod tests {
             redactor.learn_given("mcp login", token);
             assert_eq!(redactor.clean(token.to_owned()), token);
         }
-        for token in ["eyJhbGciOiJIUzI1NiJ9.e30.Xz_4", "0b9c1d2e-77aa-4f10-9c3e-1a2b3c4d5e6f", "ya29.a0AfH6SMBx1y2z3"] {
+        for token in [
+            "eyJhbGciOiJIUzI1NiJ9.e30.Xz_4",
+            "0b9c1d2e-77aa-4f10-9c3e-1a2b3c4d5e6f",
+            "ya29.a0AfH6SMBx1y2z3",
+            "M.C5_BAY.-Cs!a1b2*c$$",
+        ] {
             redactor.learn_given("mcp login", token);
             assert_eq!(redactor.clean(format!("it is {token}.")), "it is [secret mcp login].");
         }

@@ -12,7 +12,7 @@ use limpid_runtime::{Agent, AgentOptions, Environment};
 
 const ME: &str = "me@example.com";
 
-const REFRESH: &str = "1//refresh+token&one";
+const REFRESH: &str = "1//0refresh+token7one";
 
 /// An account whose tokens are fetched at a server of the test's own.
 struct Desk {
@@ -75,24 +75,24 @@ async fn an_access_token_is_fetched_when_the_last_one_runs_out_or_is_refused_and
     let desk = Desk::new().await;
     let agent = desk.agent();
     agent.mail().setup(desk.settings(), Some(Secret::new(REFRESH))).await.unwrap();
-    desk.will_give("access-token-1", "");
+    desk.will_give("ya29a.access-token-1", "");
     for _ in 0..3 {
         agent.mail().test(ME).await.unwrap();
     }
     desk.bench.clock.forward(58.minutes());
     agent.mail().test(ME).await.unwrap();
-    let form = "grant_type=refresh_token&refresh_token=1%2F%2Frefresh%2Btoken%26one&client_id=limpid\
+    let form = "grant_type=refresh_token&refresh_token=1%2F%2F0refresh%2Btoken7one&client_id=limpid\
                 &client_secret=client-secret-word";
     assert_eq!(desk.asked(), [form]);
 
     desk.bench.clock.forward(2.minutes());
-    desk.will_give("access-token-2", "");
+    desk.will_give("ya29a.access-token-2", "");
     agent.mail().test(ME).await.unwrap();
-    *desk.mailbox.refused.lock().unwrap() = Some(Secret::new("access-token-2"));
-    desk.will_give("access-token-3", "");
+    *desk.mailbox.refused.lock().unwrap() = Some(Secret::new("ya29a.access-token-2"));
+    desk.will_give("ya29a.access-token-3", "");
     agent.mail().test(ME).await.unwrap();
     let used = desk.mailbox.tokens.lock().unwrap().clone();
-    assert_eq!(used[3..], ["access-token-1", "access-token-2", "access-token-3"]);
+    assert_eq!(used[3..], ["ya29a.access-token-1", "ya29a.access-token-2", "ya29a.access-token-3"]);
     assert_eq!(desk.asked().len(), 3);
 
     let home = desk.bench.home.path();
@@ -100,7 +100,7 @@ async fn an_access_token_is_fetched_when_the_last_one_runs_out_or_is_refused_and
         assert!(!holds(home, secret), "{secret}");
     }
     assert!(!holds(&home.join("data"), REFRESH) && holds(&home.join("mail"), REFRESH));
-    *desk.mailbox.broken.lock().unwrap() = Some("access-token-3 is no token".to_owned());
+    *desk.mailbox.broken.lock().unwrap() = Some("ya29a.access-token-3 is no token".to_owned());
     let error = agent.mail().test(ME).await.unwrap_err().to_string();
     assert_eq!(error, "imap.example.com:993: [secret me@example.com] is no token");
 }
@@ -111,7 +111,7 @@ async fn a_new_refresh_token_takes_the_place_of_the_old_one() {
     let desk = Desk::new().await;
     let agent = desk.agent();
     agent.mail().setup(desk.settings(), Some(Secret::new(REFRESH))).await.unwrap();
-    desk.will_give("access-token-1", r#", "refresh_token": "refresh-two""#);
+    desk.will_give("ya29a.access-token-1", r#", "refresh_token": "refresh-two""#);
     agent.mail().test(ME).await.unwrap();
     let file = desk.bench.home.path().join("mail/me@example.com.secret");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "refresh-two");
@@ -121,9 +121,25 @@ async fn a_new_refresh_token_takes_the_place_of_the_old_one() {
         assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     }
     drop(agent);
-    desk.will_give("access-token-2", "");
+    desk.will_give("ya29a.access-token-2", "");
     desk.agent().mail().test(ME).await.unwrap();
     assert!(desk.asked()[1].contains("refresh_token=refresh-two&"), "{:?}", desk.asked());
+}
+
+// SEC-032
+#[tokio::test]
+async fn no_server_of_tokens_chooses_which_words_of_the_owners_are_struck_out() {
+    let desk = Desk::new().await;
+    let agent = desk.agent();
+    agent.mail().setup(desk.settings(), Some(Secret::new(REFRESH))).await.unwrap();
+    desk.will_give("at eight o'clock", r#", "refresh_token": "Take the heart pills""#);
+    agent.mail().test(ME).await.unwrap();
+    *desk.mailbox.broken.lock().unwrap() = Some("Take the heart pills at eight o'clock".to_owned());
+    let expected = "imap.example.com:993: Take the heart pills at eight o'clock";
+    assert_eq!(agent.mail().test(ME).await.unwrap_err().to_string(), expected);
+    drop(agent);
+    let agent = desk.agent();
+    assert_eq!(agent.mail().test(ME).await.unwrap_err().to_string(), expected, "after a start");
 }
 
 // SEC-032

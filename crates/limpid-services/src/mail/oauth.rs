@@ -110,12 +110,12 @@ impl Refresher {
         let Some(token) = answered.access_token.filter(|_| answer.status < 300) else {
             return Err(self.refused(answered.error, answered.error_description));
         };
-        self.redactor.learn(&self.address, &token);
+        self.redactor.learn_given(&self.address, &token);
         let seconds = answered.expires_in.unwrap_or(USUAL_SECONDS);
         let until_ms = now_ms.saturating_add(seconds.saturating_mul(1000)).saturating_sub(BEFORE_END_MS);
         let renewed = answered.refresh_token.filter(|renewed| renewed != refresh.reveal()).map(Secret::new);
         if let Some(renewed) = &renewed {
-            self.redactor.learn(&self.address, renewed.reveal());
+            self.redactor.learn_given(&self.address, renewed.reveal());
             self.keep(renewed)?;
         }
         let renewed = renewed.or_else(|| (*refresh != self.refresh).then(|| refresh.clone()));

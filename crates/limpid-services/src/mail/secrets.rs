@@ -10,7 +10,7 @@ use limpid_config::{Environment, private_file};
 use tokio::process::Command;
 
 use crate::mail::accounts::AccountFiles;
-use crate::mail::settings::AccountSettings;
+use crate::mail::settings::{AccountSettings, LoginKind};
 
 /// How long a program may take that gives out a secret; it may ask the owner to unlock something.
 const TIME: Duration = Duration::from_secs(60);
@@ -95,8 +95,17 @@ impl AccountFiles {
     pub(crate) async fn secret(&self, settings: &AccountSettings) -> Result<Secret, String> {
         let secret = self.source(settings)?.read(&self.environment).await?;
         let secret = secret.ok_or_else(|| waits(&settings.address))?;
-        self.redactor.learn(&settings.address, secret.reveal());
+        self.learn(settings, &secret);
         Ok(secret)
+    }
+
+    /// No text repeats a secret of an account from here on. A token is what its provider chose, also where the owner has put it in, and the
+    /// file holds the one that was given last.
+    fn learn(&self, settings: &AccountSettings, secret: &Secret) {
+        match settings.login {
+            LoginKind::Password => self.redactor.learn(&settings.address, secret.reveal()),
+            LoginKind::Token | LoginKind::OAuth => self.redactor.learn_given(&settings.address, secret.reveal()),
+        }
     }
 
     /// Why an account has no secret, as far as that is known without running a program.
@@ -112,13 +121,13 @@ impl AccountFiles {
         }
     }
 
-    /// The secrets of all accounts that no program has to be run for, with the names that are shown in their place.
-    pub(crate) fn known_secrets(&self) -> Vec<(String, Secret)> {
-        let secret = |settings: AccountSettings| {
-            let found = self.source(&settings).ok()?.glance(&self.environment).ok()??;
-            Some((settings.address, found))
-        };
-        self.settings().into_iter().filter_map(secret).collect()
+    /// No text repeats the secrets of the accounts from here on, as far as no program has to be run for them.
+    pub(crate) fn learn_all(&self) {
+        for settings in self.settings() {
+            if let Ok(Ok(Some(secret))) = self.source(&settings).map(|source| source.glance(&self.environment)) {
+                self.learn(&settings, &secret);
+            }
+        }
     }
 
     pub(crate) fn source(&self, settings: &AccountSettings) -> Result<Source, String> {

@@ -56,9 +56,7 @@ impl MailAccounts {
     pub fn new(options: MailOptions) -> Self {
         let MailOptions { home, environment, config, host, store, redactor, mailbox, waker } = options;
         let files = AccountFiles::new(home, environment, redactor.clone(), Arc::clone(host.clock()));
-        for (name, secret) in files.known_secrets() {
-            redactor.learn(&name, secret.reveal());
-        }
+        files.learn_all();
         Self {
             files,
             config,
