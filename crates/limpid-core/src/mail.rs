@@ -120,6 +120,11 @@ impl Query {
         self.mark.renumbered
     }
 
+    /// The mark when nothing was taken from this UID on: the next poll goes on there.
+    pub fn before(&self, uid: u32) -> Mark {
+        Mark { uid: uid.saturating_sub(1).max(self.mark.uid), ..self.mark }
+    }
+
     /// Chooses among the UIDs that were found. A search for `n:*` always finds the last message, so those that were
     /// seen are dropped.
     pub fn settle(&self, found: impl IntoIterator<Item = u32>) -> Step {
@@ -197,6 +202,17 @@ mod tests {
         let step = second.settle(111..=121);
         assert_eq!((step.uids.len(), step.mark), (10, mark(8, 120)));
         assert_eq!(query(step.mark).settle([121]).uids, [121]);
+    }
+
+    // KAI-090 KAI-091
+    #[test]
+    fn what_there_was_no_time_for_is_found_by_the_next_poll() {
+        let late = query(mark(7, 9)).before(12);
+        assert_eq!(late, mark(7, 11));
+        assert_eq!(query(late).settle([12, 15]).uids, [12, 15]);
+        let Plan::Search(anew) = plan(Some(mark(7, 900)), folder(8, 120), 10 * DAY_MS) else { unreachable!() };
+        let renumbered = Some(Renumbered { to: 120, since_ms: 9 * DAY_MS });
+        assert_eq!([anew.before(61), anew.before(0)], [60, 0].map(|uid| Mark { validity: 8, uid, renumbered }));
     }
 
     // KAI-091

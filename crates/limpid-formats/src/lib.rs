@@ -25,7 +25,7 @@ mod search_page;
 mod shares;
 pub mod worker;
 
-pub use parser::{Broken, Parser, Parsing};
+pub use parser::{Broken, Heads, Parser, Parsing};
 pub use question::Layers;
 pub use search_page::Found;
 pub use shares::Shares;

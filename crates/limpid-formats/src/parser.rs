@@ -33,7 +33,7 @@ const KIND: usize = 1024;
 /// Seconds that the beginning of a message may be computed on, so that many of them end soon.
 const HEAD_SECONDS: u64 = 1;
 
-/// How long the heads of one list are waited for in all: whatever they are, the list is there before its server is given up.
+/// How long heads of one list are begun: whatever they are, the list is there before its server is given up.
 const HEADS: Duration = Duration::from_secs(15);
 
 /// Where a program has strangers' formats parsed.
@@ -58,11 +58,22 @@ enum Way {
     Worker { program: PathBuf, turns: Arc<Semaphore>, share: Arc<Semaphore>, shares: Arc<Shares> },
 }
 
+/// What a list shows of messages, in their order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Heads {
+    /// Those that were parsed, or that used up their own time: nothing better will come of them.
+    pub done: Vec<MailHead>,
+    /// Those that nobody got to, since others took all the time there was. They say so, and may be asked for again.
+    pub late: Vec<MailHead>,
+}
+
 /// Why something could not be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Broken {
     /// It took too long.
     Time,
+    /// Others took so long that it was not begun.
+    Late,
     /// What parses it broke off: it took too much memory, or there is a fault in it.
     Ended,
     /// What came of it is too much.
@@ -80,6 +91,7 @@ impl Broken {
     pub fn why(self) -> &'static str {
         match self {
             Self::Time => "it takes too long to be parsed",
+            Self::Late => "others took all the time there was to parse it; look again later",
             Self::Ended => "what parses it broke off; it may need more than 256 MiB of memory",
             Self::Answer => "it is longer than 2 MiB as text",
             Self::Deep => "it nests its parts more than 512 deep",
@@ -179,31 +191,41 @@ impl Parser {
         }
     }
 
-    /// What a list shows of messages, in their order. Each is parsed alone; one that could not be says that and nothing else.
-    pub async fn heads(&self, messages: Vec<(MailId, Option<i64>, Vec<u8>)>) -> Vec<MailHead> {
+    /// What a list shows of messages, begun in their order. Each is parsed alone; one that could not be says that and nothing else.
+    pub async fn heads(&self, messages: Vec<(MailId, Option<i64>, Vec<u8>)>) -> Heads {
         self.heads_within(messages, HEADS).await
     }
 
-    async fn heads_within(&self, messages: Vec<(MailId, Option<i64>, Vec<u8>)>, limit: Duration) -> Vec<MailHead> {
+    async fn heads_within(&self, messages: Vec<(MailId, Option<i64>, Vec<u8>)>, limit: Duration) -> Heads {
         let mut asked = JoinSet::new();
         let until = Instant::now() + limit;
+        let begun = Arc::new(Semaphore::new(AT_ONCE));
         for (at, (id, at_ms, bytes)) in messages.into_iter().enumerate() {
+            let place = tokio::time::timeout_at(until, Arc::clone(&begun).acquire_owned()).await;
             let parser = self.clone();
             asked.spawn(async move {
-                let head = tokio::time::timeout_at(until, parser.head(id, &bytes, at_ms)).await;
-                (at, head.unwrap_or_else(|_| MailHead::broken(id, &bytes, at_ms, Broken::Time.why())))
+                let parsed = match place {
+                    Ok(_place) => parser.head((id, at_ms), &bytes, until).await,
+                    Err(_) => Err(Broken::Late),
+                };
+                let is_late = matches!(parsed, Err(Broken::Late));
+                (at, is_late, parsed.unwrap_or_else(|broken| MailHead::broken(id, &bytes, at_ms, broken.why())))
             });
         }
-        let mut heads = asked.join_all().await;
-        heads.sort_by_key(|(at, _)| *at);
-        heads.into_iter().map(|(_, head)| head).collect()
+        let mut all = asked.join_all().await;
+        all.sort_by_key(|(at, ..)| *at);
+        let mut heads = Heads::default();
+        for (_, is_late, head) in all {
+            let list = if is_late { &mut heads.late } else { &mut heads.done };
+            list.push(head);
+        }
+        heads
     }
 
-    async fn head(&self, id: MailId, bytes: &[u8], at_ms: Option<i64>) -> MailHead {
-        match self.ask(Question::Head(id, at_ms), vec![bytes.to_vec()]).await {
-            Ok(Answer::Head(head)) => MailHead { id, ..head },
-            Ok(_) => MailHead::broken(id, bytes, at_ms, Broken::Ended.why()),
-            Err(broken) => MailHead::broken(id, bytes, at_ms, broken.why()),
+    async fn head(&self, (id, at_ms): (MailId, Option<i64>), bytes: &[u8], until: Instant) -> Result<MailHead, Broken> {
+        match self.ask_until(Some(until), Question::Head(id, at_ms), vec![bytes.to_vec()]).await? {
+            Answer::Head(head) => Ok(MailHead { id, ..head }),
+            _ => Err(Broken::Ended),
         }
     }
 
@@ -219,6 +241,16 @@ impl Parser {
     }
 
     async fn ask(&self, question: Question, bodies: Vec<Vec<u8>>) -> Result<Answer, Broken> {
+        self.ask_until(None, question, bodies).await
+    }
+
+    /// Asks, unless it cannot be begun until then.
+    async fn ask_until(
+        &self,
+        until: Option<Instant>,
+        question: Question,
+        bodies: Vec<Vec<u8>>,
+    ) -> Result<Answer, Broken> {
         let seconds = if matches!(question, Question::Head(..)) { HEAD_SECONDS } else { SECONDS };
         let answered = match &self.0 {
             Way::Nowhere => return Err(Broken::NoHelper),
@@ -229,9 +261,15 @@ impl Parser {
             Way::Worker { program, turns, share, .. } => {
                 let bodies: Vec<&[u8]> = bodies.iter().map(Vec::as_slice).collect();
                 let bytes = write(question, &bodies).map_err(|_| Broken::NotStarted)?;
-                // The reader's own first: whoever waits for it must not stand in the way of others meanwhile.
-                let _share = share.acquire().await.map_err(|_| Broken::NotStarted)?;
-                let _turn = turns.acquire().await.map_err(|_| Broken::NotStarted)?;
+                let places = async {
+                    // The reader's own first: whoever waits for it must not stand in the way of others meanwhile.
+                    let own = share.acquire().await.map_err(|_| Broken::NotStarted)?;
+                    Ok::<_, Broken>((own, turns.acquire().await.map_err(|_| Broken::NotStarted)?))
+                };
+                let _places = match until {
+                    Some(until) => tokio::time::timeout_at(until, places).await.map_err(|_| Broken::Late)??,
+                    None => places.await?,
+                };
                 let asked = tokio::time::timeout(Duration::from_secs(SECONDS), ask_worker(program, seconds, bytes));
                 asked.await.map_err(|_| Broken::Time)??
             }
@@ -289,6 +327,14 @@ fn used_up_its_time(_: std::process::ExitStatus) -> bool {
 mod tests {
     use super::*;
 
+    fn messages(uids: std::ops::RangeInclusive<u32>) -> Vec<(MailId, Option<i64>, Vec<u8>)> {
+        uids.map(|uid| (MailId { validity: 7, uid }, Some(5), b"Subject: x".to_vec())).collect()
+    }
+
+    fn broken(uids: std::ops::RangeInclusive<u32>, why: Broken) -> Vec<MailHead> {
+        uids.map(|uid| MailHead::broken(MailId { validity: 7, uid }, b"Subject: x", Some(5), why.why())).collect()
+    }
+
     // SEC-093
     #[tokio::test]
     async fn a_list_of_heads_is_there_in_time_whatever_they_are() {
@@ -296,12 +342,15 @@ mod tests {
         let Way::Worker { turns, .. } = &parser.0 else { panic!() };
         // Nobody gets a turn, as while others take long.
         let _held = turns.acquire_many(AT_ONCE as u32).await.unwrap();
-        let message = |uid| (MailId { validity: 7, uid }, Some(5), b"Subject: x".to_vec());
-        let heads = parser.heads_within((1..=50).map(message).collect(), Duration::ZERO).await;
-        assert_eq!(heads.len(), 50);
-        let broken = |(uid, head): (u32, &MailHead)| {
-            *head == MailHead::broken(MailId { validity: 7, uid }, b"Subject: x", Some(5), Broken::Time.why())
-        };
-        assert!((1..).zip(&heads).all(broken), "{heads:?}");
+        let heads = parser.heads_within(messages(1..=50), Duration::ZERO).await;
+        assert_eq!(heads, Heads { done: Vec::new(), late: broken(1..=50, Broken::Late) });
+    }
+
+    // SEC-093
+    #[tokio::test]
+    async fn a_message_that_was_begun_has_its_own_time_and_the_others_are_late() {
+        let parser = Parser::new(Parsing::ByHelper, Some(PathBuf::from("/none")));
+        let heads = parser.heads_within(messages(1..=50), Duration::ZERO).await;
+        assert_eq!(heads, Heads { done: broken(1..=4, Broken::NotStarted), late: broken(5..=50, Broken::Late) });
     }
 }

@@ -5,6 +5,7 @@ mod fetch;
 mod login;
 mod wait;
 
+use std::cmp::Reverse;
 use std::fmt;
 
 use async_imap::Session;
@@ -14,7 +15,7 @@ use limpid_core::mail::{Folder, LISTED, Mark, Plan, Query, plan};
 
 use super::link::Link;
 use super::{Account, Mail, MailError, MailHead, MailId, MailQuery, Poll, Said, tls};
-use limpid_formats::Parser;
+use limpid_formats::{Heads, Parser};
 
 /// Names that folders of sent mail have on servers that do not say which one it is.
 const SENT: [&str; 5] = ["Sent", "Sent Items", "Sent Messages", "INBOX.Sent", "Gesendet"];
@@ -49,7 +50,12 @@ impl Imap<'_> {
             Plan::Begin(mark) => (mark, Vec::new(), false),
             Plan::Search(query) => {
                 let step = query.settle(self.search(&criteria(&query)).await?);
-                (step.mark, self.heads(folder.validity, &step.uids).await?, query.renumbered().is_some())
+                let Heads { mut done, late } = self.heads(folder.validity, &step.uids).await?;
+                // What others left no time for is as if it had not come yet.
+                let first = late.iter().map(|head| head.id.uid).min();
+                done.retain(|head| first.is_none_or(|first| head.id.uid < first));
+                let mark = first.map_or(step.mark, |first| query.before(first));
+                (mark, done, query.renumbered().is_some())
             }
         };
         let unread = self.search("UNSEEN").await?.len();
@@ -62,8 +68,9 @@ impl Imap<'_> {
         let mut uids: Vec<u32> = self.search(&words(query)?).await?.into_iter().collect();
         uids.sort_unstable_by(|a, b| b.cmp(a));
         uids.truncate(if query.limit == 0 { LISTED } else { query.limit });
-        let mut heads = self.heads(folder.validity, &uids).await?;
-        heads.reverse();
+        let Heads { done, late } = self.heads(folder.validity, &uids).await?;
+        let mut heads = [done, late].concat();
+        heads.sort_by_key(|head| Reverse(head.id.uid));
         Ok(heads)
     }
 
@@ -72,7 +79,8 @@ impl Imap<'_> {
         if self.folder().await?.validity != id.validity {
             return Ok(None);
         }
-        Ok(self.heads(id.validity, &[id.uid]).await?.pop())
+        let Heads { done, late } = self.heads(id.validity, &[id.uid]).await?;
+        Ok(done.into_iter().chain(late).next())
     }
 
     /// Fetches one message whole.

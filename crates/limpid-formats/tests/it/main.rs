@@ -136,7 +136,7 @@ async fn one_message_that_never_ends_takes_no_other_out_of_the_list() {
     let letter = "From: Ada <ada@example.com>\r\nSubject: tea\r\n\r\nSteep it.".to_owned();
     let uid = |uid| MailId { validity: 1, uid };
     let messages = vec![(uid(4), None, bomb.into_bytes()), (uid(5), None, letter.into_bytes())];
-    let heads = parser().heads(messages).await;
+    let heads = parser().heads(messages).await.done;
     assert_eq!(heads[0].preview, "This message cannot be shown: it takes too long to be parsed.");
     assert_eq!((heads[1].id, heads[1].subject.as_str(), heads[1].preview.as_str()), (uid(5), "tea", "Steep it."));
 }

@@ -4,28 +4,30 @@ use std::collections::HashSet;
 
 use async_imap::types::Fetch;
 use futures_util::TryStreamExt;
+use limpid_formats::Heads;
 
 use super::Imap;
 use crate::mail::link::LETTER;
-use crate::mail::{Mail, MailError, MailHead, MailId};
+use crate::mail::{Mail, MailError, MailId};
 
 /// Bytes from which a head is made: its lines and the beginning of the text.
 const HEAD: u32 = 32 * 1024;
 
 impl Imap<'_> {
     /// The heads of messages that are still there, oldest first.
-    pub(super) async fn heads(&mut self, validity: u32, uids: &[u32]) -> Result<Vec<MailHead>, MailError> {
+    pub(super) async fn heads(&mut self, validity: u32, uids: &[u32]) -> Result<Heads, MailError> {
         if uids.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Heads::default());
         }
         let fetched = self.fetch(uids, HEAD, "UID INTERNALDATE").await?;
-        let messages = fetched
+        let mut messages: Vec<_> = fetched
             .iter()
             .filter_map(|fetch| Some((fetch.uid?, fetch.body()?, arrived(fetch))))
-            .map(|(uid, bytes, at_ms)| (MailId { validity, uid }, at_ms, bytes.to_vec()));
-        let mut heads = self.parser.heads(messages.collect()).await;
-        heads.sort_by_key(|head| head.id.uid);
-        Ok(heads)
+            .map(|(uid, bytes, at_ms)| (MailId { validity, uid }, at_ms, bytes.to_vec()))
+            .collect();
+        // The oldest are begun first, in whichever order the server gives them.
+        messages.sort_by_key(|(id, ..)| id.uid);
+        Ok(self.parser.heads(messages).await)
     }
 
     /// A whole message; none when it is gone.
