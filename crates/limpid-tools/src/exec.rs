@@ -3,6 +3,7 @@
 //! # Layout
 //! - [`words`]: a command as words, without a shell.
 //! - [`command`]: which program these words run, in which folder, and which ones are refused.
+//! - `same_program`: under which names rules know that program.
 //! - [`view`]: which places a call sees, and whether it has the network; `named`: what decides that of its words.
 //! - [`confinement`]: what a program may touch and use, as one value.
 //! - `programs`: how programs are run, as the owner has set it.
@@ -27,6 +28,7 @@ pub mod places;
 mod processes;
 mod programs;
 pub mod run;
+mod same_program;
 pub mod sandbox;
 mod stand_in;
 mod toolchains;
@@ -40,7 +42,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use command::Command;
-use limpid_core::policy::{Destination, Effect};
+use limpid_core::policy::{ArgumentPattern, Destination, Effect};
 use limpid_core::{Labelled, Sentence, ToolClass, Trust};
 pub use programs::{FolderRules, Programs};
 use run::{LAST_SECONDS, Manner};
@@ -124,10 +126,15 @@ impl Tool for Exec {
     fn destination(&self, arguments: &Value) -> Option<Destination> {
         let command = self.parsed(arguments).ok()?;
         let program = command.script.as_ref().unwrap_or(&command.program).display().to_string();
-        Some(match self.programs.sends_to(&command) {
-            Some(hosts) => Destination::Program { program, hosts: hosts.iter().cloned().collect() },
-            None => Destination::Place(program),
-        })
+        Some(self.leads_to(&command, program))
+    }
+
+    fn destinations_as(&self, arguments: &Value, rule: &str) -> Vec<Destination> {
+        let Ok(command) = self.parsed(arguments) else { return Vec::new() };
+        let programs = rule.split_once(" to ").map_or(rule, |(programs, _)| programs);
+        let named = programs.split(", ").filter(|program| !program.contains('*'));
+        let names = named.flat_map(|program| command.names_as(program, &self.programs.path));
+        names.map(|name| self.leads_to(&command, name)).collect()
     }
 
     fn strangers_program(&self, trust: Trust, approved: bool, arguments: &Value) -> Option<StrangersProgram> {
@@ -167,11 +174,17 @@ impl Tool for Exec {
     /// very command, and nothing that only looks like it.
     fn judged(&self, arguments: &Value) -> Value {
         let Ok(command) = self.parsed(arguments) else { return arguments.clone() };
-        let mut judged = Map::from_iter([("command".to_owned(), command.judged_words(&self.programs.path).into())]);
-        if let Some(folder) = command.judged_folder(&self.programs.grants.workspace().folder) {
-            judged.insert("working_dir".to_owned(), folder.into());
-        }
-        Value::Object(judged)
+        self.judged_with(&command, command.judged_words(&self.programs.path).into())
+    }
+
+    fn spelled_as(&self, arguments: &Value, rule: &ArgumentPattern) -> Vec<Value> {
+        let ArgumentPattern::Fields(fields) = rule else { return Vec::new() };
+        let Some((_, pattern)) = fields.iter().find(|(name, _)| name == "command") else { return Vec::new() };
+        let Ok(command) = self.parsed(arguments) else { return Vec::new() };
+        // A text for a shell begins with a program that the shell runs.
+        let text = arguments.get("command").and_then(Value::as_str).filter(|_| !self.programs.shell);
+        let spelled = command.spelled_as(pattern, text, &self.programs.path);
+        spelled.into_iter().map(|words| self.judged_with(&command, words)).collect()
     }
 
     fn timeout(&self) -> Option<Duration> {
@@ -214,6 +227,23 @@ impl Exec {
     fn parsed(&self, arguments: &Value) -> Result<Command, Sentence> {
         let Arguments { command, working_dir } = read_arguments(arguments.clone())?;
         Command::parse(&command, working_dir.as_deref(), &self.programs).map_err(|why| echoed(why).into())
+    }
+
+    /// The arguments as rules are compared with them, with the command as these words.
+    fn judged_with(&self, command: &Command, words: Value) -> Value {
+        let mut judged = Map::from_iter([("command".to_owned(), words)]);
+        if let Some(folder) = command.judged_folder(&self.programs.grants.workspace().folder) {
+            judged.insert("working_dir".to_owned(), folder.into());
+        }
+        Value::Object(judged)
+    }
+
+    /// Where a command leads whose program is called this.
+    fn leads_to(&self, command: &Command, program: String) -> Destination {
+        match self.programs.sends_to(command) {
+            Some(hosts) => Destination::Program { program, hosts: hosts.iter().cloned().collect() },
+            None => Destination::Place(program),
+        }
     }
 }
 

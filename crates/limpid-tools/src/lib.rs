@@ -48,7 +48,7 @@ pub use schema::schema_of;
 pub use snapshot::Snapshot;
 pub(crate) use tool::status;
 pub use tool::{
-    Concerned, PathArgument, SendState, ShownItems, Started, Stop, StrangersProgram, Tool, ToolContext, echoed,
+    Concerned, Named, PathArgument, SendState, ShownItems, Started, Stop, StrangersProgram, Tool, ToolContext, echoed,
     read_arguments, usual_form,
 };
 pub use web::{Addresses, Web};

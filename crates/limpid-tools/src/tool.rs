@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limpid_core::form::AskOwner;
-use limpid_core::policy::{Bans, Destination, Effect};
+use limpid_core::policy::{ArgumentPattern, Bans, Destination, Effect};
 use limpid_core::{CallId, ConversationId, Labelled, Sentence, Tier, ToolClass, Trust, TurnId, sentence};
 use reqwest::StatusCode;
 use serde_json::{Map, Value};
@@ -171,6 +171,24 @@ pub trait Tool: Send + Sync {
         Vec::new()
     }
 
+    /// The arguments as rules are compared with them, as such a pattern spells the program that the call starts: a program has several
+    /// names, and a rule that holds it back by one of them holds it back by each.
+    fn spelled_as(&self, _arguments: &Value, _rule: &ArgumentPattern) -> Vec<Value> {
+        Vec::new()
+    }
+
+    /// The destination under each of its names by which a rule that holds calls back names it.
+    fn destinations_as(&self, _arguments: &Value, _rule: &str) -> Vec<Destination> {
+        Vec::new()
+    }
+
+    /// The thing of the database that a call names, such as a memory by its number or its key; none where it names none that is there.
+    /// It is looked up as the call itself does it, so whatever names the same thing is the same here. `conversation` is the one that the
+    /// call is made in.
+    async fn named(&self, _arguments: &Value, _conversation: Option<&ConversationId>) -> Option<Named> {
+        None
+    }
+
     /// How long a call may take, when that is not the usual time.
     fn timeout(&self) -> Option<Duration> {
         None
@@ -306,6 +324,15 @@ impl Concerned {
             Self::Words(words) | Self::SentTo(words) => Some(words),
         }
     }
+}
+
+/// A thing of the database that a call names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// The arguments that name it: first the tool's own, then what the same is called where another profile knows the tool.
+    pub fields: &'static [&'static str],
+    /// All its names, whichever of them the call has.
+    pub names: Vec<String>,
 }
 
 /// A path that a call names.

@@ -66,6 +66,8 @@ pub struct Call<'a> {
     pub paths: &'a [PathFacts],
     /// Where it would send or fetch something.
     pub destination: Option<&'a Destination>,
+    /// The same under other names that it has: a rule that holds a call back holds it back under each.
+    pub other_destinations: &'a [Destination],
     /// Whether the turn holds a reserved right to exactly this call.
     pub reserved: bool,
     /// Whether the owner wrote down that this program may run in this folder of somebody else's, where it can change and reach
@@ -269,9 +271,12 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
         return refused(format!("`{name}` is not for an agent that was given a task: {what}; put it into the result"));
     }
     let spellings = || std::iter::once(call.arguments).chain(call.spellings);
-    let holds_back = |rule: &super::Rule| {
-        call.tools().any(|tool| spellings().any(|arguments| rule.holds_back(tool, arguments, call.destination)))
+    let destinations = || std::iter::once(call.destination).chain(call.other_destinations.iter().map(Some));
+    let is_about = |rule: &super::Rule, tool: &ToolFacts<'_>, arguments: &Argument| {
+        destinations().any(|destination| rule.holds_back(tool, arguments, destination))
     };
+    let holds_back =
+        |rule: &super::Rule| call.tools().any(|tool| spellings().any(|arguments| is_about(rule, tool, arguments)));
     let is_in = |rules: &[super::Rule]| rules.iter().any(holds_back);
     if is_in(&setting.rules.deny) {
         return refused(format!("the owner's rules forbid this call of `{name}`"));

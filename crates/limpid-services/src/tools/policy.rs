@@ -394,6 +394,7 @@ impl CallFacts {
             spellings: &self.spellings,
             paths: &self.paths,
             destination: self.destination.as_ref(),
+            other_destinations: &self.other_destinations,
             reserved: context.reserved,
             unasked: self.unasked,
             // After a stranger's text it has the network by a yes alone, and waits for that anyway.

@@ -6,6 +6,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use limpid_core::Trust;
+use limpid_core::policy::{ArgumentPattern, Destination};
 use limpid_tools::Tool;
 use limpid_tools::exec::command::Command;
 use limpid_tools::exec::confinement::Limits;
@@ -98,6 +99,50 @@ fn a_granted_shell_gets_the_whole_text() {
     let programs = Programs { shell: true, ..programs };
     let command = Command::parse("ls ~ | wc -l > out; echo \"$HOME\"", None, &programs).unwrap();
     assert_eq!(command.words, ["sh", "-c", "ls ~ | wc -l > out; echo \"$HOME\""]);
+}
+
+// SEC-071 LES-136
+#[test]
+fn a_rule_that_holds_a_program_back_means_it_under_each_of_its_names() {
+    let (folder, programs) = bench();
+    let bin = folder.path().join("bin");
+    symlink("tool", bin.join("linked")).unwrap();
+    fs::hard_link(bin.join("tool"), bin.join("hard")).unwrap();
+    let (whole, exec) = (bin.join("linked").display().to_string(), Exec::new(programs.into()));
+    let text = |text: &str| ArgumentPattern::Text(text.to_owned());
+    let spelled = |command: &str, rule: ArgumentPattern| {
+        let rule = ArgumentPattern::Fields(vec![("command".to_owned(), rule)]);
+        exec.spelled_as(&json!({ "command": command }), &rule)
+    };
+    let names = ["tool", "linked", "hard", whole.as_str()];
+    for (called, ruled) in names.iter().flat_map(|called| names.map(|ruled| (called, ruled))) {
+        let call = format!("{called} -r 'a b'");
+        let rule = ArgumentPattern::List(vec![text(ruled), text("**")]);
+        assert_eq!(spelled(&call, rule), [json!({ "command": [ruled, "-r", "a b"] })], "{call}");
+        let as_text = spelled(&call, text(&format!("{ruled} *")));
+        assert!(as_text.contains(&json!({ "command": format!("{ruled} -r a b") })), "{as_text:?}");
+        let to = exec.destinations_as(&json!({ "command": call }), &format!("a.test, {ruled}"));
+        assert_eq!(to, [Destination::Place(ruled.to_owned())], "{call}");
+    }
+    let begins_like = ArgumentPattern::List(vec![text("lin*"), text("**")]);
+    assert_eq!(spelled("hard", begins_like), [json!({ "command": ["linked"] })]);
+    for other in ["jq", "*", "gone", "j*"] {
+        assert!(spelled("tool -r", ArgumentPattern::List(vec![text(other), text("**")])).is_empty(), "{other}");
+    }
+}
+
+// SEC-071
+#[test]
+fn a_program_that_is_another_one_under_each_name_is_known_by_the_name_of_the_call_alone() {
+    let (folder, programs) = bench();
+    let bin = folder.path().join("bin");
+    fs::hard_link(bin.join("tool"), bin.join("rustup")).unwrap();
+    symlink("rustup", bin.join("rustc")).unwrap();
+    let exec = Exec::new(programs.into());
+    let words = ArgumentPattern::List(vec![ArgumentPattern::Text("tool".to_owned())]);
+    let rule = ArgumentPattern::Fields(vec![("command".to_owned(), words)]);
+    assert!(exec.spelled_as(&json!({ "command": "rustc" }), &rule).is_empty());
+    assert_eq!(exec.judged(&json!({ "command": "rustc" })), json!({ "command": ["rustc"] }));
 }
 
 /// Another program under the same name, by a link or by its bytes, and another folder are other calls.

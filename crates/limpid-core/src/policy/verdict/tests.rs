@@ -44,6 +44,7 @@ fn call<'a>(name: &'a str, effect: &'a Effect, arguments: &'a Argument) -> Call<
         spellings: &[],
         paths: &[],
         destination: None,
+        other_destinations: &[],
         reserved: false,
         unasked: false,
         sends: false,
@@ -597,4 +598,24 @@ fn an_argument_that_is_added_gets_around_no_rule() {
     let judged = |arguments| judge(&setting(&allow, Trust::Outside), &call("exec", &Effect::Run, arguments));
     assert_eq!(judged(&plain), Verdict::Allowed);
     assert!(is_asked(&judged(&added)), "a folder that the rule does not name");
+}
+
+// SEC-071
+#[test]
+fn a_rule_that_holds_back_names_a_place_by_any_of_its_names_and_one_that_allows_by_the_one_that_is_shown() {
+    let (arguments, effect) = (Argument::Fields(Vec::new()), Effect::Run);
+    let place = |name: &str| Destination::Place(name.to_owned());
+    let (shown, others) = (place("/usr/bin/python3.11"), [place("/usr/bin/python3")]);
+    let run = Call { destination: Some(&shown), other_destinations: &others, ..call("exec", &effect, &arguments) };
+    let named = |name: &str| {
+        let tool = ToolPattern::parse("exec").unwrap();
+        vec![Rule { tool, arguments: None, destination: Some(name.to_owned()), max_bytes: None }]
+    };
+    for (name, is_shown) in [("/usr/bin/python3.11", true), ("/usr/bin/python3", false)] {
+        let deny = OwnerRules { deny: named(name), ..OwnerRules::default() };
+        assert!(matches!(judge(&setting(&deny, Trust::Owner), &run), Verdict::Refused { .. }), "{name}");
+        let allow = OwnerRules { allow: named(name), ..OwnerRules::default() };
+        let verdict = judge(&setting(&allow, Trust::Outside), &run);
+        assert_eq!(verdict == Verdict::Allowed, is_shown, "{name}");
+    }
 }

@@ -24,6 +24,8 @@ pub(crate) struct CallFacts {
     also: Option<(Vec<String>, String)>,
     /// Where it would send or fetch something.
     pub(crate) destination: Option<Destination>,
+    /// The same as the owner's rules name it that hold calls back.
+    pub(crate) other_destinations: Vec<Destination>,
     /// The folder that relative paths begin at.
     pub(crate) folder: String,
     /// Whether it would only add to the files that it names.
@@ -62,7 +64,14 @@ impl CallFacts {
         paths.iter().for_each(|path| bind(&path.real.as_path().display().to_string()));
         tool.bound_to(arguments).iter().for_each(|text| bind(text));
         let judged = tool.judged(arguments);
-        let spelled = |path: String| Some(plain(&with_path(&judged, tool.path_field(), path)?));
+        let rules = resolver.rules();
+        let patterns = rules.iter().filter_map(|rule| rule.arguments.as_ref());
+        let programs: Vec<Value> = patterns.flat_map(|rule| tool.spelled_as(arguments, rule)).collect();
+        let ruled_places = rules.iter().filter_map(|rule| rule.destination.as_deref());
+        let at_path = |path: String| {
+            let with = |call: &Value| Some(plain(&with_path(call, tool.path_field(), path.clone())?));
+            std::iter::once(&judged).chain(&programs).filter_map(with).collect::<Vec<Argument>>()
+        };
         let written_out = tool.written_out(arguments);
         let said = || written_out.iter().chain([arguments]);
         let as_ruled = |said| resolver.ruled().iter().filter_map(move |rule| as_ruled(tool, said, rule));
@@ -70,7 +79,8 @@ impl CallFacts {
             spellings: paths
                 .iter()
                 .flat_map(|path| resolver.spellings(path))
-                .filter_map(spelled)
+                .flat_map(at_path)
+                .chain(programs.iter().map(plain))
                 .chain(said().flat_map(as_ruled))
                 .chain(said().flat_map(|said| forms(tool, said)).map(|form| plain(&form)))
                 .chain(written_out.iter().map(plain))
@@ -78,6 +88,7 @@ impl CallFacts {
             also: tool.counts_as(arguments),
             effect: tool.effect(arguments),
             destination: tool.destination(arguments),
+            other_destinations: ruled_places.flat_map(|rule| tool.destinations_as(arguments, rule)).collect(),
             adds,
             unasked: tool.runs_unasked(arguments),
             own_network: tool.names_own_network(arguments),

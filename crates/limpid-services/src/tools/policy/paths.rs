@@ -41,6 +41,8 @@ pub(crate) struct PathResolver {
     named: Vec<(String, PathBuf)>,
     /// The arguments that the owner's rules hold calls back by, as they wrote them: of each rule the texts.
     ruled: Vec<Vec<(String, String)>>,
+    /// These rules themselves.
+    rules: Vec<Rule>,
 }
 
 impl PathResolver {
@@ -53,7 +55,7 @@ impl PathResolver {
         let instructing = Instructing::new([home, workspace.clone(), outside.clone()], prompt_files, writable.clone());
         let named = files.named().map(|(name, folder)| (name, folder.clone())).collect();
         let base = workspace.clone();
-        Self { base, workspace, outside, strangers, instructing, writable, named, ruled: Vec::new() }
+        Self { base, workspace, outside, strangers, instructing, writable, named, ruled: Vec::new(), rules: Vec::new() }
     }
 
     /// Has relative paths begin at a folder, if one is named.
@@ -64,7 +66,13 @@ impl PathResolver {
     /// Knows the arguments that these rules hold calls back by.
     pub(crate) fn with_rules(self, rules: &OwnerRules) -> Self {
         let texts = |rule: &Rule| rule.arguments.as_ref().map(ArgumentPattern::texts).unwrap_or_default();
-        Self { ruled: rules.ask.iter().chain(&rules.deny).map(texts).collect(), ..self }
+        let rules: Vec<Rule> = rules.ask.iter().chain(&rules.deny).cloned().collect();
+        Self { ruled: rules.iter().map(texts).collect(), rules, ..self }
+    }
+
+    /// The owner's rules that hold calls back, as they wrote them.
+    pub(crate) fn rules(&self) -> &[Rule] {
+        &self.rules
     }
 
     /// The arguments that the owner's rules hold calls back by: of each rule the texts, by their fields.
