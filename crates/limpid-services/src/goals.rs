@@ -171,15 +171,28 @@ impl Goals {
         act: impl Fn(&mut GoalManager<'_>) -> Result<T, GoalError>,
     ) -> Option<String> {
         let before = self.load(conversation).await.ok()?.goals;
-        // Whether it fits the prompt is for the change itself to say.
-        let room = Room { allotment: usize::MAX, count: &|_| 0 };
-        let by = GoalAuthor::Tool;
-        let change = Change { by, trust: Trust::Owner, turn: None, permitted: true, now_ms: self.host.now_ms(), room };
-        let mut manager = GoalManager::new(before.clone(), change);
+        let mut manager = self.tried(before.clone());
         Some(match act(&mut manager) {
             Ok(_) => display::change_text(&before, &manager.finish().0),
             Err(_) => display::change_text(&before, &before),
         })
+    }
+
+    /// What is found among the goals of a conversation; nothing is changed.
+    pub(crate) async fn found<T>(
+        &self,
+        conversation: &ConversationId,
+        find: impl Fn(&GoalManager<'_>) -> Option<T>,
+    ) -> Option<T> {
+        let goals = self.load(conversation).await.ok()?.goals;
+        find(&self.tried(goals))
+    }
+
+    /// A manager whose changes are not written. Whether they fit the prompt is for the change itself to say.
+    fn tried(&self, goals: goal::Goals) -> GoalManager<'static> {
+        let room = Room { allotment: usize::MAX, count: &|_| 0 };
+        let (by, now_ms) = (GoalAuthor::Tool, self.host.now_ms());
+        GoalManager::new(goals, Change { by, trust: Trust::Owner, turn: None, permitted: true, now_ms, room })
     }
 
     /// Changes the goals of a conversation, all or nothing.

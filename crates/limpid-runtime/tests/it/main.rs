@@ -55,6 +55,7 @@ mod mode_of_runs;
 mod mode_switch;
 mod model_matrix;
 mod modes;
+mod named_things;
 mod notify;
 mod other_names;
 mod own_files;

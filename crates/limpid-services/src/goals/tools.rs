@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::goals::{Cause, Goals};
-use crate::tools::{Concerned, Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
+use crate::tools::{Concerned, Named, Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
 
 /// The group of the tools that change goals.
 pub const GOAL_TOOLS: &str = "goals";
@@ -41,6 +41,11 @@ trait Act: DeserializeOwned + JsonSchema + Send + Sync + 'static {
 
     /// Does it, and names what was changed.
     fn act(&self, manager: &mut GoalManager<'_>) -> Result<String, GoalError>;
+
+    /// The goal or step that the arguments name.
+    fn named(&self, _manager: &GoalManager<'_>) -> Option<Named> {
+        None
+    }
 }
 
 /// A tool that changes goals. Each may be called again: the same change twice is one change.
@@ -91,6 +96,11 @@ impl<A: Act> Tool for GoalTool<A> {
             self.goals.in_words(conversation, |manager| act.act(manager)).await,
             "goals that cannot be read",
         )
+    }
+
+    async fn named(&self, arguments: &Value, conversation: Option<&ConversationId>) -> Option<Named> {
+        let act = read_arguments::<A>(arguments.clone()).ok()?;
+        self.goals.found(conversation?, |manager| act.named(manager)).await
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
@@ -203,6 +213,13 @@ impl Act for UpdateCheckpoint {
         let step = manager.find_checkpoint(&goal, &self.checkpoint_id)?;
         manager.update_checkpoint(&goal, &step, status).map(|()| format!("step {step} is {status}"))
     }
+
+    fn named(&self, manager: &GoalManager<'_>) -> Option<Named> {
+        let goal = manager.shown().ok()?;
+        let id = manager.find_checkpoint(&goal, &self.checkpoint_id).ok()?;
+        let step = manager.goals().goal(&goal)?.checkpoints().iter().find(|step| step.id == id)?;
+        Some(Named { fields: &["checkpoint_id"], names: vec![id.to_string(), step.description.clone()] })
+    }
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -304,5 +321,11 @@ impl Act for SwitchGoal {
     fn act(&self, manager: &mut GoalManager<'_>) -> Result<String, GoalError> {
         let goal = manager.find_goal(&self.goal)?;
         manager.resume_goal(&goal).map(|()| format!("{goal} is active"))
+    }
+
+    fn named(&self, manager: &GoalManager<'_>) -> Option<Named> {
+        let id = manager.find_goal(&self.goal).ok()?;
+        let description = manager.goals().goal(&id)?.description().to_owned();
+        Some(Named { fields: &["goal"], names: vec![id.to_string(), description] })
     }
 }

@@ -87,7 +87,8 @@ impl Tasks {
             name: word.to_owned(),
             advice: "list the tasks to see their numbers".to_owned(),
         };
-        let number = word.parse().map_err(|_| missing())?;
+        // Spelled as it is shown, so that it has one name alone.
+        let number = word.parse::<i64>().ok().filter(|number| number.to_string() == word).ok_or_else(missing)?;
         self.store.task(TaskId(number)).await?.filter(|task| requester.may_see(task)).ok_or_else(missing)
     }
 

@@ -2,6 +2,7 @@
 
 mod call;
 mod cron;
+mod dialects;
 
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ use call::{NOT_SERVED, TIMES, due, key, local, one_of, requester};
 use crate::tasks::request::{TaskRequest, When};
 use crate::tasks::requester::{Requester, zone_of};
 use crate::tasks::service::Tasks;
-use crate::tools::{Concerned, Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
+use crate::tools::{Concerned, Named, Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
 
 /// The tools, in the order in which they are declared.
 pub fn tools(of: &Tasks) -> Vec<Arc<dyn Tool>> {
@@ -88,6 +89,12 @@ impl Tool for Schedule {
         let request = read_arguments(arguments.clone()).and_then(ScheduleArguments::request);
         let due = request.ok().and_then(|request| due(&request.when, request.zone.as_deref(), &self.tasks));
         Concerned::found(due, "due at no time that there is")
+    }
+
+    fn written_out(&self, arguments: &Value) -> Vec<Value> {
+        let times = [("cron", "cron_expr"), ("zone", "tz")];
+        let said = |text| dialects::as_cron(arguments, "add", &[(text, "message"), times[0], times[1]]);
+        ["description", "prompt"].into_iter().flat_map(said).collect()
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
@@ -221,6 +228,14 @@ impl Tool for Cancel {
 
     async fn concerns(&self, arguments: &Value, _: Option<&ConversationId>) -> Concerned {
         Concerned::Words(self.tasks.in_words(arguments["task_id"].as_str().unwrap_or_default()).await)
+    }
+
+    fn written_out(&self, arguments: &Value) -> Vec<Value> {
+        dialects::as_cron(arguments, "remove", &[("task_id", "job_id")])
+    }
+
+    async fn named(&self, arguments: &Value, _: Option<&ConversationId>) -> Option<Named> {
+        call::named(&self.tasks, arguments, &["task_id", "job_id"]).await
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

@@ -217,6 +217,7 @@ impl TurnToolExecutor {
         let mut facts = self.policy.facts(&*tool, &arguments);
         facts.others_read = self.others_read(context.conversation.as_ref()).await;
         facts.bind(&tool.looked_up(&arguments).await);
+        self.policy.know_names(&mut facts, &*tool, &arguments, context.conversation.as_ref()).await;
         let concerned = tool.concerns(&arguments, context.conversation.as_ref()).await;
         if concerned == Concerned::NotSaid && facts.changes_what_is_there() {
             let name = context.words(&call.name);

@@ -278,6 +278,17 @@ impl ToolPolicy {
         CallFacts::of(tool, arguments, &self.paths)
     }
 
+    /// Adds to what is known of a call the names of the thing of the database that it names, and those that the owner's rules use.
+    pub(crate) async fn know_names(
+        &self,
+        facts: &mut CallFacts,
+        tool: &dyn Tool,
+        arguments: &Value,
+        conversation: Option<&ConversationId>,
+    ) {
+        facts.know_names(tool, arguments, conversation, &self.paths).await;
+    }
+
     /// The arguments of a call whose new file goes to the folder for strangers' text, because its turn has read such text.
     pub(crate) fn keep_low(&self, tool: &dyn Tool, arguments: &Value, trust: Trust) -> Option<Value> {
         if !trust.is_foreign() {

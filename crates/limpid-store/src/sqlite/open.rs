@@ -60,4 +60,5 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0045_where_work_was_planned.sql"),
     include_str!("../../migrations/0046_where_messages_are_answered.sql"),
     include_str!("../../migrations/0047_letters_have_numbers_of_their_account.sql"),
+    include_str!("../../migrations/0048_what_is_handed_in_goes_with_its_message.sql"),
     include_str!("../../migrations/0049_errors_of_mail_servers_are_short.sql"),

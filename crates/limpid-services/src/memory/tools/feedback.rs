@@ -3,13 +3,13 @@
 use async_trait::async_trait;
 use limpid_core::policy::Effect;
 use limpid_core::{ConversationId, Labelled, Sentence, ToolClass, sentence};
-use limpid_tools::{Concerned, Tool, ToolContext, read_arguments, schema_of};
+use limpid_tools::{Concerned, Named, Tool, ToolContext, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::memory::MemoryWriter;
-use crate::memory::tools::which::{Which, concerns};
+use crate::memory::tools::which::{Which, concerns, named};
 use crate::tools::trouble;
 
 /// Says whether a memory helped.
@@ -65,6 +65,10 @@ impl Tool for MemoryFeedback {
 
     async fn concerns(&self, arguments: &Value, _: Option<&ConversationId>) -> Concerned {
         concerns(&**self.writer.database(), &arguments["id"]).await
+    }
+
+    async fn named(&self, arguments: &Value, _: Option<&ConversationId>) -> Option<Named> {
+        named(&**self.writer.database(), arguments, &["id"]).await
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

@@ -3,12 +3,12 @@
 use async_trait::async_trait;
 use limpid_core::policy::Effect;
 use limpid_core::{ConversationId, Labelled, Sentence, ToolClass, sentence};
-use limpid_tools::{Concerned, Tool, ToolContext, read_arguments, schema_of};
+use limpid_tools::{Concerned, Named, Tool, ToolContext, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::memory::tools::which::{Which, concerns};
+use crate::memory::tools::which::{Which, concerns, named};
 use crate::memory::{MemoryWriter, WriteSource};
 use crate::tools::trouble;
 
@@ -59,6 +59,10 @@ impl Tool for MemoryForget {
 
     async fn concerns(&self, arguments: &Value, _: Option<&ConversationId>) -> Concerned {
         concerns(&**self.writer.database(), &arguments["key"]).await
+    }
+
+    async fn named(&self, arguments: &Value, _: Option<&ConversationId>) -> Option<Named> {
+        named(&**self.writer.database(), arguments, &["key"]).await
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

@@ -3,12 +3,12 @@
 use async_trait::async_trait;
 use limpid_core::policy::Effect;
 use limpid_core::{Category, ConversationId, Labelled, Sentence, ToolClass, sentence};
-use limpid_tools::{Concerned, Tool, ToolContext, read_arguments, schema_of};
+use limpid_tools::{Concerned, Named, Tool, ToolContext, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::memory::tools::which::written_over;
+use crate::memory::tools::which::{named_by_key, written_over};
 use crate::memory::{MemoryNote, MemoryWriter, WriteSource};
 use crate::tools::trouble;
 
@@ -60,6 +60,10 @@ impl Tool for MemoryStoreTool {
 
     async fn concerns(&self, arguments: &Value, _: Option<&ConversationId>) -> Concerned {
         written_over(&**self.writer.database(), &arguments["key"]).await
+    }
+
+    async fn named(&self, arguments: &Value, _: Option<&ConversationId>) -> Option<Named> {
+        named_by_key(&**self.writer.database(), arguments).await
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

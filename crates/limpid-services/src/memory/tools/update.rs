@@ -3,12 +3,12 @@
 use async_trait::async_trait;
 use limpid_core::policy::Effect;
 use limpid_core::{ConversationId, Labelled, Sentence, ToolClass};
-use limpid_tools::{Concerned, Tool, ToolContext, read_arguments, schema_of};
+use limpid_tools::{Concerned, Named, Tool, ToolContext, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::memory::tools::which::{Which, concerns};
+use crate::memory::tools::which::{Which, concerns, named};
 use crate::memory::{MemoryWriter, WriteSource};
 use crate::tools::trouble;
 
@@ -60,6 +60,10 @@ impl Tool for MemoryUpdate {
 
     async fn concerns(&self, arguments: &Value, _: Option<&ConversationId>) -> Concerned {
         concerns(&**self.writer.database(), &arguments["id"]).await
+    }
+
+    async fn named(&self, arguments: &Value, _: Option<&ConversationId>) -> Option<Named> {
+        named(&**self.writer.database(), arguments, &["id"]).await
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

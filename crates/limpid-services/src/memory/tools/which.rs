@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use limpid_core::MemoryId;
 use limpid_core::memory::Memory;
 use limpid_store::{MemoryRef, Store};
-use limpid_tools::Concerned;
+use limpid_tools::{Concerned, Named};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 use serde_json::Value;
@@ -37,6 +37,25 @@ pub(super) async fn concerns(store: &dyn Store, argument: &Value) -> Concerned {
         store.memory(&which).await.ok()?
     };
     Concerned::found(found.await.as_ref().map(in_words), "there is no such memory")
+}
+
+/// The memory that the argument in a field names, by its number or its key.
+pub(super) async fn named(store: &dyn Store, arguments: &Value, fields: &'static [&'static str]) -> Option<Named> {
+    let which = Which::deserialize(arguments.get(fields.first()?)?).ok()?.memory();
+    let memory = store.memory(&which).await.ok()??;
+    Some(all_names(&memory, fields))
+}
+
+/// The memory that a call would write over, if it makes no new one.
+pub(super) async fn named_by_key(store: &dyn Store, arguments: &Value) -> Option<Named> {
+    let key = MemoryRef::from(arguments.get("key")?.as_str()?.trim());
+    let memory = store.memory(&key).await.ok()??;
+    Some(all_names(&memory, &["key"]))
+}
+
+fn all_names(memory: &Memory, fields: &'static [&'static str]) -> Named {
+    let Memory { id, key, .. } = memory;
+    Named { fields, names: vec![id.to_string(), format!("id:{id}"), format!("[id:{id}]"), key.clone()] }
 }
 
 /// What the owner is told of the memory that a call would write over, if it makes no new one.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::tasks::request::When;
 use crate::tasks::requester::Requester;
 use crate::tasks::service::Tasks;
-use crate::tools::{ToolContext, echoed};
+use crate::tools::{Named, ToolContext, echoed};
 
 /// The group of these tools.
 pub const GROUP: &str = "scheduling";
@@ -32,6 +32,13 @@ pub(super) fn one_of<T>(said: impl Iterator<Item = T>, names: &str) -> Result<T,
 /// What whoever is asked about a task is told of its times.
 pub(super) fn due(when: &When, zone: Option<&str>, tasks: &Tasks) -> Option<String> {
     Some(format!("due {}", when.in_words(zone, &Requester::owner(&tasks.host))?))
+}
+
+/// The task that an argument names by its number: the first of these, which the others are other names of.
+pub(super) async fn named(tasks: &Tasks, arguments: &Value, fields: &'static [&'static str]) -> Option<Named> {
+    let number = arguments.get(fields.first()?)?.as_str()?;
+    let task = tasks.find_as(&Requester::owner(&tasks.host), number).await.ok()?;
+    Some(Named { fields, names: vec![task.id.to_string()] })
 }
 
 /// A call made again after a crash is the same task.

@@ -13,7 +13,8 @@ use crate::tasks::request::{TaskChange, TaskRequest, When};
 use crate::tasks::requester::{Requester, zone_of};
 use crate::tasks::service::Tasks;
 use crate::tasks::tools::call::{self, GROUP, NOT_SERVED, key, local, one_of, requester};
-use crate::tools::{Concerned, Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
+use crate::tasks::tools::dialects::with_fields;
+use crate::tools::{Concerned, Named, Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
 
 /// The tool that runs commands.
 const EXEC: &str = "exec";
@@ -232,6 +233,25 @@ impl Tool for Cron {
     fn plans(&self, arguments: &Value) -> Option<(&'static str, Value)> {
         let command = arguments.get("command")?.as_str().filter(|command| !command.trim().is_empty())?;
         Some((EXEC, json!({ "command": command })))
+    }
+
+    fn written_out(&self, arguments: &Value) -> Vec<Value> {
+        let pairs: &[_] = match arguments["action"].as_str() {
+            Some("add") => &[
+                ("message", "description"),
+                ("message", "prompt"),
+                ("command", "prompt"),
+                ("cron_expr", "cron"),
+                ("tz", "zone"),
+            ],
+            Some("remove") => &[("job_id", "task_id")],
+            _ => return Vec::new(),
+        };
+        vec![with_fields(arguments, pairs)]
+    }
+
+    async fn named(&self, arguments: &Value, _: Option<&ConversationId>) -> Option<Named> {
+        call::named(&self.tasks, arguments, &["job_id", "task_id"]).await
     }
 
     fn schema(&self) -> Map<String, Value> {

@@ -150,3 +150,30 @@ async fn a_question_about_a_job_says_when_it_is_due_in_words_that_last() {
         assert_eq!(schedule.concerns(&at(time), None).await.into_words().as_deref(), words, "{time}");
     }
 }
+
+// SEC-071
+#[tokio::test]
+async fn a_task_is_named_by_its_number_as_it_is_shown_in_every_dialect() {
+    let home = tempfile::tempdir().unwrap();
+    let tasks = tasks(home.path()).await;
+    let (cron, own) = (cron::Cron::new(tasks.clone()), context("a", Trust::Owner));
+    let add = json!({ "action": "add", "message": "drink", "every_seconds": 60 });
+    cron.run(&own, add.clone()).await.unwrap();
+    let cancel = Cancel { name: "cancel_task", tasks: tasks.clone() };
+    for (number, is_it) in [("1", true), (" 1 ", true), ("01", false), ("+1", false), ("2", false)] {
+        let by_task = cancel.named(&json!({ "task_id": number }), None).await;
+        let by_job = cron.named(&json!({ "action": "remove", "job_id": number }), None).await;
+        assert_eq!((by_task.is_some(), by_job.is_some()), (is_it, is_it), "{number}");
+    }
+    let refused = cancel.run(&own, json!({ "task_id": "+1" })).await.unwrap_err();
+    assert!(refused.text().contains("there is no task `+1`"), "{refused:?}");
+    let removed = cron.written_out(&json!({ "action": "remove", "job_id": "1" }));
+    assert_eq!(removed, [json!({ "action": "remove", "job_id": "1", "task_id": "1" })]);
+    assert_eq!(cancel.written_out(&json!({ "task_id": "1" })), removed);
+    let schedule = Schedule { name: "schedule_task", tasks };
+    let planned = schedule.written_out(&json!({ "description": "tea", "prompt": "drink", "cron": "0 9 * * *" }));
+    let messages: Vec<&Value> = planned.iter().map(|call| &call["message"]).collect();
+    assert_eq!(messages, [&json!("tea"), &json!("drink")]);
+    assert!(planned.iter().all(|call| call["action"] == "add" && call["cron_expr"] == "0 9 * * *"), "{planned:?}");
+    assert_eq!(cron.written_out(&add)[0]["prompt"], "drink");
+}

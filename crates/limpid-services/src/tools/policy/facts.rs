@@ -1,8 +1,8 @@
 //! What is to be known of a call before it may run.
 
-use limpid_core::Trust;
 use limpid_core::policy::{Argument, Destination, Effect, PathFacts, ToolFacts};
 use limpid_core::stars::fits;
+use limpid_core::{ConversationId, Trust};
 use limpid_tools::{StrangersProgram, usual_form};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -126,6 +126,32 @@ impl CallFacts {
         self.about = (!about.is_empty()).then(|| about.join("; "));
     }
 
+    /// Adds the call under each name of the thing of the database that it names, and as rules that hold calls back name that thing: they
+    /// are looked up as the call is.
+    pub(crate) async fn know_names(
+        &mut self,
+        tool: &dyn Tool,
+        arguments: &Value,
+        conversation: Option<&ConversationId>,
+        resolver: &PathResolver,
+    ) {
+        let Some(named) = tool.named(arguments, conversation).await else { return };
+        let mut names = named.names.clone();
+        for (field, text) in resolver.ruled().iter().flatten() {
+            if !named.fields.contains(&field.as_str()) {
+                continue;
+            }
+            let asked = with_names(arguments, named.fields.get(..1).unwrap_or_default(), text);
+            if tool.named(&asked, conversation).await.as_ref() == Some(&named) {
+                names.push(text.clone());
+            }
+        }
+        for said in tool.written_out(arguments).iter().chain([arguments]) {
+            let calls = names.iter().map(|name| with_names(said, named.fields, name));
+            self.spellings.extend(calls.flat_map(|call| [plain(&call), plain(&usual_form(&call))]));
+        }
+    }
+
     /// Binds an approval to more than the call itself says.
     pub(crate) fn bind(&mut self, looked_up: &[String]) {
         for text in looked_up {
@@ -180,6 +206,17 @@ fn with_path(arguments: &Value, field: &str, path: String) -> Option<Value> {
     Some(spelled)
 }
 
+/// The same arguments with another name in each of these fields that is there.
+fn with_names(arguments: &Value, fields: &[&str], name: &str) -> Value {
+    let mut named = arguments.clone();
+    for field in fields {
+        if let Some(value) = named.get_mut(field) {
+            *value = Value::from(name);
+        }
+    }
+    named
+}
+
 /// A text that is the same for the same arguments, whatever their order.
 fn canonical(argument: &Argument) -> String {
     match argument {
@@ -200,7 +237,7 @@ mod tests {
     use limpid_config::{FilesConfig, Home};
     use limpid_core::policy::{ArgumentPattern, OwnerRules, Rule, ToolPattern};
     use limpid_core::{Labelled, Sentence, ToolClass};
-    use limpid_tools::{PathArgument, ToolContext};
+    use limpid_tools::{Named, PathArgument, ToolContext};
     use serde_json::{Map, json};
 
     use super::*;
@@ -295,5 +332,74 @@ mod tests {
             assert!(!is_held(rule, Some("other")) && !is_held(rule, None), "{rule}");
         }
         assert!(is_held(".", None), "the workspace, where no folder is named");
+    }
+
+    /// Forgets the one thing that there is, which is `1` and `Diary`.
+    struct Forgets;
+
+    #[async_trait]
+    impl Tool for Forgets {
+        fn name(&self) -> &'static str {
+            "forgets"
+        }
+
+        fn group(&self) -> &'static str {
+            "test"
+        }
+
+        fn class(&self) -> ToolClass {
+            ToolClass::Remember
+        }
+
+        fn effect(&self, _: &Value) -> Effect {
+            Effect::ChangeOwned
+        }
+
+        fn schema(&self) -> Map<String, Value> {
+            Map::new()
+        }
+
+        fn is_repeatable(&self) -> bool {
+            false
+        }
+
+        fn written_out(&self, arguments: &Value) -> Vec<Value> {
+            vec![json!({ "id": arguments["id"], "also": arguments["id"] })]
+        }
+
+        async fn named(&self, arguments: &Value, _: Option<&ConversationId>) -> Option<Named> {
+            let is_it = ["1", "one", "diary"].contains(&arguments["id"].as_str()?.to_lowercase().as_str());
+            is_it.then(|| Named { fields: &["id", "also"], names: vec!["1".to_owned(), "Diary".to_owned()] })
+        }
+
+        async fn run(&self, _: &ToolContext, _: Value) -> Result<Labelled<String>, Sentence> {
+            Err("nothing".into())
+        }
+    }
+
+    // SEC-071
+    #[tokio::test]
+    async fn a_rule_about_a_thing_holds_by_each_of_its_names() {
+        let home = tempfile::tempdir().unwrap();
+        let is_held = async |field: &str, rule: &str, name: &str| {
+            let pattern = ArgumentPattern::Fields(vec![(field.to_owned(), ArgumentPattern::Text(rule.to_owned()))]);
+            let rule =
+                Rule { tool: ToolPattern::All, arguments: Some(pattern.clone()), destination: None, max_bytes: None };
+            let rules = OwnerRules { deny: vec![rule], ..OwnerRules::default() };
+            let resolver = PathResolver::new(&Home::new(home.path()), Vec::new(), &FilesConfig::default());
+            let (resolver, arguments) = (resolver.with_rules(&rules), json!({ "id": name }));
+            let mut facts = CallFacts::of(&Forgets, &arguments, &resolver);
+            facts.know_names(&Forgets, &arguments, None, &resolver).await;
+            facts.spellings.iter().any(|spelled| pattern.concerns(spelled))
+        };
+        for field in ["id", "also"] {
+            for rule in ["1", "one", "Diary", "DIARY", "dia*"] {
+                for name in ["1", "one", "diary"] {
+                    assert!(is_held(field, rule, name).await, "{field} {rule} {name}");
+                }
+                assert!(!is_held(field, rule, "other").await, "{field} {rule}");
+            }
+            assert!(!is_held(field, "other", "1").await, "{field}");
+        }
     }
 }
