@@ -19,6 +19,10 @@ const IMAP_ALL: usize = 64 * 1024 * 1024;
 /// time that more of it comes, so a longer one costs too much.
 const IMAP_LINE: usize = 2 * 1024 * 1024;
 
+/// Brackets that may be open at once in one of its answers. The library goes one call deeper with each, and nothing that is asked for has
+/// more than three.
+const IMAP_OPEN: usize = 32;
+
 /// Bytes that an SMTP server may say in one connection, and in one line.
 const SMTP_ALL: usize = 1024 * 1024;
 const SMTP_LINE: usize = 64 * 1024;
@@ -73,7 +77,9 @@ impl AsyncRead for Link {
         let known = buf.filled().len();
         ready!(Pin::new(&mut this.stream).poll_read(cx, buf))?;
         let heard = this.heard.hear(this.protocol, &buf.filled()[known..]);
-        Poll::Ready(heard.map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why)))
+        // Whoever gets an error has read nothing.
+        heard.inspect_err(|_| buf.set_filled(known))?;
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -98,7 +104,8 @@ impl AsyncTokioStream for Link {
     }
 }
 
-/// How much was heard. An IMAP answer is a line in which literals may stand, such as letters: `{5}`, a line break, five bytes.
+/// How much was heard. An IMAP answer is a line; where it is about a letter (`* 7 FETCH (…`), literals may stand in it, such as letters:
+/// `{5}`, a line break, five bytes. Elsewhere what looks like one is counted as part of the line.
 #[derive(Debug, Default)]
 struct Heard {
     all: usize,
@@ -109,6 +116,10 @@ struct Heard {
     /// Bytes of the literal that are still to come.
     left: usize,
     announced: Announced,
+    /// Whether the answer begins as one about a letter does, as far as it was heard.
+    is_of_letter: bool,
+    /// Brackets that are open in it.
+    open: usize,
 }
 
 /// The end of what was heard, as far as it may announce a literal.
@@ -127,14 +138,14 @@ impl Heard {
     ///
     /// # Errors
     /// What is too long.
-    fn hear(&mut self, protocol: Protocol, mut bytes: &[u8]) -> Result<(), &'static str> {
+    fn hear(&mut self, protocol: Protocol, mut bytes: &[u8]) -> io::Result<()> {
         let (all, line) = match protocol {
             Protocol::Imap => (IMAP_ALL, IMAP_LINE),
             Protocol::Smtp => (SMTP_ALL, SMTP_LINE),
         };
         self.all = self.all.saturating_add(bytes.len());
         if self.all > all {
-            return Err("it says more than is ever asked in one connection");
+            return Err(too_much("it says more than is ever asked in one connection"));
         }
         while let Some((byte, after)) = bytes.split_first() {
             if self.left > 0 {
@@ -146,38 +157,65 @@ impl Heard {
             bytes = after;
             self.line += 1;
             match protocol {
-                Protocol::Imap => self.announced = self.answer(*byte),
+                Protocol::Imap => self.announced = self.answer(*byte)?,
                 Protocol::Smtp if *byte == b'\n' => self.line = 0,
                 Protocol::Smtp => {}
             }
             if self.line > line || self.literals > LETTER as usize {
-                return Err("it gives an answer that is longer than any that is asked for");
+                return Err(too_much("it gives an answer that is longer than any that is asked for"));
             }
         }
         Ok(())
     }
 
     /// Goes on by one byte of an answer.
-    fn answer(&mut self, byte: u8) -> Announced {
-        match (byte, self.announced) {
+    ///
+    /// # Errors
+    /// What no answer has that is asked for.
+    fn answer(&mut self, byte: u8) -> io::Result<Announced> {
+        match self.line {
+            1 => self.is_of_letter = byte == b'*',
+            2 => self.is_of_letter &= byte == b' ',
+            3 => self.is_of_letter &= byte.is_ascii_digit(),
+            _ => {}
+        }
+        match byte {
+            b'(' => self.open += 1,
+            b')' => self.open = self.open.saturating_sub(1),
+            _ => {}
+        }
+        if self.open > IMAP_OPEN {
+            return Err(too_much("it gives an answer with more brackets than any that is asked for"));
+        }
+        Ok(match (byte, self.announced) {
             (b'{', _) => Announced::Size(0),
             (b'0'..=b'9', Announced::Size(size)) => {
                 Announced::Size(size.saturating_mul(10).saturating_add(usize::from(byte - b'0')))
             }
             (b'}', Announced::Size(size)) => Announced::Literal(size),
             (b'\r', announced @ Announced::Literal(_)) => announced,
-            (b'\n', Announced::Literal(size)) => {
+            // The library makes room for it at once, wherever it stands.
+            (b'\n', Announced::Literal(size)) if !self.is_of_letter && size > IMAP_LINE => {
+                return Err(too_much("it announces more than is ever asked for"));
+            }
+            (b'\n', Announced::Literal(size)) if self.is_of_letter => {
                 self.left = size;
                 self.literals = self.literals.saturating_add(size);
                 Announced::Nothing
             }
+            // Where the library takes it for a literal all the same, its answer goes on.
+            (b'\n', Announced::Literal(_)) => Announced::Nothing,
             (b'\n', _) => {
-                (self.line, self.literals) = (0, 0);
+                (self.line, self.literals, self.open) = (0, 0, 0);
                 Announced::Nothing
             }
             _ => Announced::Nothing,
-        }
+        })
     }
+}
+
+fn too_much(why: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
 #[cfg(test)]
@@ -204,6 +242,13 @@ mod tests {
         assert!(!may_say(Protocol::Imap, &[b"* 1 FETCH (BODY[] {10485761}\r\n"]), "a literal");
         assert!(!may_say(Protocol::Imap, &[b"* 1 FETCH (BODY[] {99999999999999999999999}\r\n"]), "any number");
         assert!(!may_say(Protocol::Imap, &[&announced, &letter, b" BODY[] {1}\r\n"]), "two literals");
+        assert!(!may_say(Protocol::Imap, &[b"* OK {530000000}\r\n"]), "room for nothing");
+        assert!(!may_say(Protocol::Imap, &[b"* OK {10485760}\r\n", &long, b"a"]), "no literal stands in a text");
+        assert!(
+            !may_say(Protocol::Imap, &[b"* 1 FETCH (BODYSTRUCTURE ", &[b'('; IMAP_OPEN]]),
+            "brackets without an end"
+        );
+        assert!(may_say(Protocol::Imap, &[&b"* 1 FETCH (FLAGS (\\Seen) UID 7)\r\n".repeat(IMAP_OPEN)]));
         let small = b" {1}\r\nx".repeat(IMAP_LINE / 6);
         assert!(!may_say(Protocol::Imap, &[b"* 1 FETCH (", &small]), "an answer without an end");
         let lines = b"* OK\r\n".repeat(IMAP_ALL / 6 + 1);

@@ -318,7 +318,8 @@ pub async fn a_message_that_waits_can_be_taken_back(bench: &Bench) {
         [true, false]
     );
     // What was handed in goes with its message, and is kept with it alone.
-    let with = |key: &str| (inbound("c", Some(&format!("{key} with")), "a letter"), inbound("c", Some(key), "sum it up"));
+    let with =
+        |key: &str| (inbound("c", Some(&format!("{key} with")), "a letter"), inbound("c", Some(key), "sum it up"));
     let (handed_in, message) = with("k");
     let (letter, said) = store.accept_with(handed_in, message.clone()).await.unwrap();
     let letter = letter.unwrap().inbound.id;

@@ -62,3 +62,141 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0047_letters_have_numbers_of_their_account.sql"),
     include_str!("../../migrations/0048_what_is_handed_in_goes_with_its_message.sql"),
     include_str!("../../migrations/0049_errors_of_mail_servers_are_short.sql"),
+];
+
+/// A file and how long to wait for it.
+#[derive(Clone, Debug)]
+pub(super) struct Database {
+    pub(super) path: PathBuf,
+    pub(super) busy_timeout: Duration,
+}
+
+impl Database {
+    /// Opens the file for writing, or makes it, and brings its schema up to date.
+    pub(super) fn create(&self) -> Result<Connection, StoreError> {
+        make_private(&self.path)?;
+        self.prepare().map_err(|failure| failure.into_error(&self.path))
+    }
+
+    /// Opens the file, whose schema is up to date, for reading.
+    pub(super) fn reader(&self, busy_timeout: Duration) -> Result<Connection, StoreError> {
+        let open = || {
+            let connection = Connection::open(&self.path)?;
+            connection.busy_timeout(busy_timeout)?;
+            connection.pragma_update(None, "query_only", true)?;
+            keep_statements(&connection)?;
+            Ok(connection)
+        };
+        open().map_err(|error| classify(&error, &self.path))
+    }
+
+    fn prepare(&self) -> Result<Connection, super::failure::Failure> {
+        let mut connection = Connection::open(&self.path)?;
+        connection.busy_timeout(self.busy_timeout)?;
+        // Before anything is changed: whose file it is, and of which version.
+        self.version(&connection)?;
+        if connection.is_readonly("main")? {
+            return Err(StoreError::ReadOnly { path: self.path.clone() }.into());
+        }
+        write_ahead(&mut connection)?;
+        connection.pragma_update(None, "synchronous", "full")?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+        // What is free is written over: the journal of a turn goes at its end, before its conversation may be deleted for good.
+        connection.pragma_update(None, "secure_delete", true)?;
+        // What a savepoint remembers stays out of the file system.
+        connection.pragma_update(None, "temp_store", "memory")?;
+        connection.pragma_update(None, "journal_size_limit", 16 * 1024 * 1024)?;
+        self.migrate(&mut connection)?;
+        keep_statements(&connection)?;
+        Ok(connection)
+    }
+
+    fn migrate(&self, connection: &mut Connection) -> Result<(), super::failure::Failure> {
+        if self.version(connection)? == MIGRATIONS.len() {
+            return Ok(());
+        }
+        let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        // Another process may have done it while this one waited for the lock.
+        for migration in MIGRATIONS.iter().skip(self.version(&tx)?) {
+            tx.execute_batch(migration)?;
+        }
+        tx.pragma_update(None, "application_id", APPLICATION_ID)?;
+        tx.pragma_update(None, "user_version", MIGRATIONS.len() as i64)?;
+        Ok(tx.commit()?)
+    }
+
+    /// The schema's version; 0 for an empty file.
+    fn version(&self, connection: &Connection) -> Result<usize, super::failure::Failure> {
+        let path = || self.path.clone();
+        let application: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+        let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+        if application != APPLICATION_ID && (application != 0 || found != 0 || tables != 0) {
+            return Err(StoreError::Foreign { path: path() }.into());
+        }
+        let known = MIGRATIONS.len() as i64;
+        match usize::try_from(found) {
+            Ok(version) if found <= known => Ok(version),
+            Ok(_) => Err(StoreError::Newer { path: path(), found, known }.into()),
+            Err(_) => Err(StoreError::Corrupt { path: path(), detail: format!("schema version {found}") }.into()),
+        }
+    }
+}
+
+/// Switches to the write-ahead log. A process that makes the same new file holds it meanwhile, and SQLite does not wait
+/// for that by itself: a transaction does.
+fn write_ahead(connection: &mut Connection) -> rusqlite::Result<()> {
+    for _ in 0..TRIES {
+        match connection.pragma_update(None, "journal_mode", "wal") {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?.rollback()?;
+            }
+            switched => return switched,
+        }
+    }
+    connection.pragma_update(None, "journal_mode", "wal")
+}
+
+/// How often the switch to the write-ahead log is tried while others make the same file.
+const TRIES: u32 = 50;
+
+/// Lets every statement be compiled once a connection: room for all of them, and plans that do not hang on the values
+/// bound to them (else a statement on a table with a partial index is compiled anew each time that it runs).
+fn keep_statements(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_prepared_statement_cache_capacity(256);
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    Ok(())
+}
+
+/// Makes the file with mode 0600 in a folder of mode 0700; what is there already keeps its mode. SQLite
+/// gives its side files the mode of the file.
+pub(super) fn make_private(path: &Path) -> Result<(), StoreError> {
+    let mut folders = fs::DirBuilder::new();
+    folders.recursive(true);
+    let mut file = fs::OpenOptions::new();
+    file.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+        folders.mode(0o700);
+        file.mode(0o600);
+    }
+    let made = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folders.create(folder),
+        _ => Ok(()),
+    };
+    #[expect(clippy::disallowed_methods, reason = "it is made here, and fails where something is")]
+    let made = made.and_then(|()| file.open(path));
+    match made {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists && path.is_file() => Ok(()),
+        Err(error) => Err(match error.kind() {
+            ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => StoreError::ReadOnly { path: path.into() },
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => StoreError::DiskFull { path: path.into() },
+            _ => StoreError::Unreachable { path: path.into(), detail: error.to_string() },
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests;
