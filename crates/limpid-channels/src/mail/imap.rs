@@ -6,9 +6,11 @@ mod login;
 mod wait;
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::fmt;
 
 use async_imap::Session;
+use async_imap::imap_proto::{MailboxDatum, Response, Status};
 use async_imap::types::NameAttribute;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use limpid_core::mail::{Folder, LISTED, Mark, Plan, Query, plan};
@@ -45,6 +47,8 @@ impl Imap<'_> {
 
     /// Fetches what came since the mark.
     pub(super) async fn poll(&mut self, mark: Option<Mark>, last_poll_ms: i64) -> Result<Poll, MailError> {
+        // One number, where a search names each letter: of a very full folder that is more than a connection may say.
+        let counted = self.session.status(&self.account.folder, "(UNSEEN)").await;
         let folder = self.folder().await?;
         let (mark, heads, renumbered) = match plan(mark, folder, last_poll_ms) {
             Plan::Begin(mark) => (mark, Vec::new(), false),
@@ -58,8 +62,11 @@ impl Imap<'_> {
                 (mark, done, query.renumbered().is_some())
             }
         };
-        let unread = self.search("UNSEEN").await?.len();
-        Ok(Poll { mark, heads, renumbered, unread: u32::try_from(unread).unwrap_or(u32::MAX) })
+        let unread = match counted.ok().and_then(|status| status.unseen) {
+            Some(unread) => unread,
+            None => u32::try_from(self.search("UNSEEN").await?.len()).unwrap_or(u32::MAX),
+        };
+        Ok(Poll { mark, heads, renumbered, unread })
     }
 
     /// Finds messages, newest first.
@@ -121,9 +128,25 @@ impl Imap<'_> {
         Ok(Folder { validity, highest })
     }
 
-    async fn search(&mut self, criteria: &str) -> Result<Vec<u32>, MailError> {
-        let found = self.session.uid_search(criteria).await.map_err(|error| self.failed(&error))?;
-        Ok(found.into_iter().collect())
+    /// The numbers of the letters that a search finds. The library's own search takes a NO for an answer without letters, and what was not
+    /// found is passed over for good.
+    async fn search(&mut self, criteria: &str) -> Result<BTreeSet<u32>, MailError> {
+        let asked = self.session.run_command(format!("UID SEARCH {criteria}")).await;
+        let asked = asked.map_err(|error| self.failed(&error))?;
+        let mut found = BTreeSet::new();
+        loop {
+            let answer = self.session.read_response().await.map_err(|error| self.said(error))?;
+            let Some(answer) = answer else { return Err(self.said("it closed the connection")) };
+            match answer.parsed() {
+                Response::Done { tag, status: Status::Ok, .. } if *tag == asked => return Ok(found),
+                Response::Done { tag, status, outcome } if *tag == asked => {
+                    let why = outcome.information.as_deref().unwrap_or_default();
+                    return Err(self.said(format_args!("it answers a search with {status:?}: {why}")));
+                }
+                Response::MailboxData(MailboxDatum::Search(numbers)) => found.extend(numbers),
+                _ => {}
+            }
+        }
     }
 
     async fn sent_folder(&mut self) -> Result<String, MailError> {
@@ -169,7 +192,7 @@ fn criteria(query: &Query) -> String {
 
 /// A person's search.
 fn words(query: &MailQuery) -> Result<String, MailError> {
-    let mut words = vec!["CHARSET UTF-8".to_owned()];
+    let mut words = Vec::new();
     if let Some(from) = &query.from {
         words.push(format!("FROM {}", quoted(from)?));
     }
@@ -177,10 +200,12 @@ fn words(query: &MailQuery) -> Result<String, MailError> {
         words.push(format!("SUBJECT {}", quoted(subject)?));
     }
     words.extend(query.since.map(|since| format!("SINCE {}", day(since))));
-    if words.len() == 1 {
+    if words.is_empty() {
         words.push("ALL".to_owned());
     }
-    Ok(words.join(" "))
+    let words = words.join(" ");
+    // Some servers refuse to be told, so only where it has to be said.
+    Ok(if words.is_ascii() { words } else { format!("CHARSET UTF-8 {words}") })
 }
 
 fn quoted(text: &str) -> Result<String, MailError> {
@@ -216,9 +241,9 @@ mod tests {
     #[test]
     fn a_search_cannot_leave_its_quotes() {
         let query = |from: &str| MailQuery { from: Some(from.to_owned()), ..MailQuery::default() };
-        assert_eq!(words(&query("a\" OR \"b\\")).unwrap(), "CHARSET UTF-8 FROM \"a\\\" OR \\\"b\\\\\"");
+        assert_eq!(words(&query("a\" OR \"b\\")).unwrap(), "FROM \"a\\\" OR \\\"b\\\\\"");
         assert!(words(&query("a\r\nx LOGOUT")).is_err());
-        assert_eq!(words(&MailQuery::default()).unwrap(), "CHARSET UTF-8 ALL");
+        assert_eq!(words(&MailQuery::default()).unwrap(), "ALL");
         let all =
             MailQuery { subject: Some("Grüße".into()), since: Some(jiff::civil::date(2026, 3, 5)), ..query("ada") };
         assert_eq!(words(&all).unwrap(), "CHARSET UTF-8 FROM \"ada\" SUBJECT \"Grüße\" SINCE 5-Mar-2026");

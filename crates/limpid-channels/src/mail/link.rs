@@ -19,13 +19,13 @@ const IMAP_ALL: usize = 64 * 1024 * 1024;
 /// time that more of it comes, so a longer one costs too much.
 const IMAP_LINE: usize = 2 * 1024 * 1024;
 
-/// Brackets that may be open at once in one of its answers. The library goes one call deeper with each, and nothing that is asked for has
-/// more than three.
-const IMAP_OPEN: usize = 32;
+/// Brackets that one of its answers may open in all. The library may go one call deeper with each, and nothing that is asked for has more
+/// than a few. Which of them are closed is not counted: what stands in quotes would have to be told apart as the library does it.
+const IMAP_OPENED: usize = 64;
 
-/// Bytes that an SMTP server may say in one connection, and in one line.
-const SMTP_ALL: usize = 1024 * 1024;
-const SMTP_LINE: usize = 64 * 1024;
+/// Bytes that an SMTP server may say in one connection, and in one line. Its library reads an answer anew with each line of it.
+const SMTP_ALL: usize = 64 * 1024;
+const SMTP_LINE: usize = 8 * 1024;
 
 /// What is spoken over a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,8 +118,8 @@ struct Heard {
     announced: Announced,
     /// Whether the answer begins as one about a letter does, as far as it was heard.
     is_of_letter: bool,
-    /// Brackets that are open in it.
-    open: usize,
+    /// Brackets that were opened in it.
+    opened: usize,
 }
 
 /// The end of what was heard, as far as it may announce a literal.
@@ -179,12 +179,8 @@ impl Heard {
             3 => self.is_of_letter &= byte.is_ascii_digit(),
             _ => {}
         }
-        match byte {
-            b'(' => self.open += 1,
-            b')' => self.open = self.open.saturating_sub(1),
-            _ => {}
-        }
-        if self.open > IMAP_OPEN {
+        self.opened += usize::from(byte == b'(');
+        if self.opened > IMAP_OPENED {
             return Err(too_much("it gives an answer with more brackets than any that is asked for"));
         }
         Ok(match (byte, self.announced) {
@@ -206,7 +202,7 @@ impl Heard {
             // Where the library takes it for a literal all the same, its answer goes on.
             (b'\n', Announced::Literal(_)) => Announced::Nothing,
             (b'\n', _) => {
-                (self.line, self.literals, self.open) = (0, 0, 0);
+                (self.line, self.literals, self.opened) = (0, 0, 0);
                 Announced::Nothing
             }
             _ => Announced::Nothing,
@@ -245,10 +241,12 @@ mod tests {
         assert!(!may_say(Protocol::Imap, &[b"* OK {530000000}\r\n"]), "room for nothing");
         assert!(!may_say(Protocol::Imap, &[b"* OK {10485760}\r\n", &long, b"a"]), "no literal stands in a text");
         assert!(
-            !may_say(Protocol::Imap, &[b"* 1 FETCH (BODYSTRUCTURE ", &[b'('; IMAP_OPEN]]),
+            !may_say(Protocol::Imap, &[b"* 1 FETCH (BODYSTRUCTURE ", &[b'('; IMAP_OPENED]]),
             "brackets without an end"
         );
-        assert!(may_say(Protocol::Imap, &[&b"* 1 FETCH (FLAGS (\\Seen) UID 7)\r\n".repeat(IMAP_OPEN)]));
+        assert!(may_say(Protocol::Imap, &[&b"* 1 FETCH (FLAGS (\\Seen) UID 7)\r\n".repeat(IMAP_OPENED)]));
+        let in_quotes = b"((\"A\" \")))\" NIL NIL NIL \"7BIT\" 1)".repeat(IMAP_OPENED);
+        assert!(!may_say(Protocol::Imap, &[b"* 1 FETCH (BODYSTRUCTURE ", &in_quotes]), "closed in quotes");
         let small = b" {1}\r\nx".repeat(IMAP_LINE / 6);
         assert!(!may_say(Protocol::Imap, &[b"* 1 FETCH (", &small]), "an answer without an end");
         let lines = b"* OK\r\n".repeat(IMAP_ALL / 6 + 1);

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "the files of a test are its own")]
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
+mod busy;
 mod garbage;
 mod letters;
 mod secure;

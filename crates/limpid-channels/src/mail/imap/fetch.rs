@@ -20,6 +20,7 @@ impl Imap<'_> {
             return Ok(Heads::default());
         }
         let fetched = self.fetch(uids, HEAD, "UID INTERNALDATE").await?;
+        self.are_gone(uids, &fetched).await?;
         let mut messages: Vec<_> = fetched
             .iter()
             .filter_map(|fetch| Some((fetch.uid?, fetch.body()?, arrived(fetch))))
@@ -28,6 +29,23 @@ impl Imap<'_> {
         // The oldest are begun first, in whichever order the server gives them.
         messages.sort_by_key(|(id, ..)| id.uid);
         Ok(self.parser.heads(messages).await)
+    }
+
+    /// Holds that the messages of which a fetch gave nothing are there no more. The library takes a NO to a fetch for its end, and what is
+    /// left out would be passed over for good.
+    async fn are_gone(&mut self, uids: &[u32], fetched: &[Fetch]) -> Result<(), MailError> {
+        let given: HashSet<u32> = fetched.iter().filter_map(|fetch| fetch.uid).collect();
+        let missing: Vec<String> = uids.iter().filter(|uid| !given.contains(uid)).map(u32::to_string).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let there = self.search(&format!("UID {}", missing.join(","))).await?;
+        match there.first() {
+            None => Ok(()),
+            Some(first) => Err(self.said(format_args!(
+                "it does not give the message with number {first}, which it has; where that stays so, move it to another folder"
+            ))),
+        }
     }
 
     /// A whole message; none when it is gone.
@@ -44,10 +62,7 @@ impl Imap<'_> {
     /// Marks a message as read.
     pub(super) async fn mark_read(&mut self, uid: u32) -> Result<(), MailError> {
         self.session.select(&self.account.folder).await.map_err(|error| self.failed(&error))?;
-        let marked = match self.session.uid_store(uid.to_string(), "+FLAGS.SILENT (\\Seen)").await {
-            Ok(fetched) => fetched.try_for_each(|_| async { Ok(()) }).await,
-            Err(error) => Err(error),
-        };
+        let marked = self.session.run_command_and_check_ok(format!("UID STORE {uid} +FLAGS.SILENT (\\Seen)")).await;
         marked.map_err(|error| self.failed(&error))
     }
 
