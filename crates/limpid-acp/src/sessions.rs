@@ -19,7 +19,7 @@ use crate::known::{self, SessionRecord};
 use crate::new_chat::NewChat;
 use crate::servers;
 use crate::session::Session;
-use crate::waiting::Waiting;
+use crate::waiting::{self, Waiting};
 
 /// How long work may take to end once the editor is gone.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -281,6 +281,7 @@ impl Sessions {
     /// # Errors
     /// When none of that id is open.
     pub(crate) async fn close(&self, id: &SessionId) -> Result<(), Error> {
+        waiting::close(self, id);
         let (parked, held) = (self.parked().remove(id), self.lock().remove(id));
         match held {
             Some(Held { session, .. }) => session.close().await,
@@ -307,6 +308,7 @@ impl Sessions {
     /// # Errors
     /// When there is no such conversation, or the store cannot be written.
     pub(crate) async fn delete(&self, id: &SessionId) -> Result<(), Error> {
+        waiting::close(self, id);
         let (parked, held) = (self.parked().remove(id), self.lock().remove(id));
         let is_stored = match held {
             Some(Held { session, .. }) => {

@@ -68,11 +68,8 @@ pub(crate) async fn follow(
             }
             () = stop.cancelled(), if !is_stopped => {
                 is_stopped = true;
+                // Where no turn has begun the message is taken back, or its end says that another process has it already.
                 handle.cancel();
-                if !shown.has_begun {
-                    // Something else is being answered, and the message is taken back.
-                    break Ok(StopReason::Cancelled);
-                }
                 continue;
             }
             event = handle.next() => event,
