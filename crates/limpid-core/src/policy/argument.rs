@@ -102,6 +102,10 @@ impl ArgumentPattern {
             (Self::Text(wanted), Argument::Text(text)) => {
                 wanted == text || unnamed == Unnamed::MayBe && is_like(text, wanted)
             }
+            // Whoever holds back one of several writes it as a text.
+            (Self::Text(_), Argument::List(items)) if unnamed == Unnamed::MayBe => {
+                items.iter().any(|item| self.fits(item, unnamed))
+            }
             (Self::List(wanted), Argument::List(items)) => match wanted.split_last() {
                 Some((Self::Text(rest), first)) if rest == "**" => first.len() <= items.len() && all(first, items),
                 _ => wanted.len() == items.len() && all(wanted, items),

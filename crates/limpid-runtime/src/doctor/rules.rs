@@ -1,10 +1,11 @@
 //! Whether the owner's rules of `[policy]` are about any tool: one that is about none holds nothing back and lets nothing pass.
 
 use limpid_core::ToolClass;
-use limpid_core::policy::{AFTER_SERVER, Rule, ToolFacts, ToolPattern};
+use limpid_core::policy::{AFTER_SERVER, ArgumentPattern, Rule, ToolFacts, ToolPattern};
 use limpid_core::reach::FIND_TOOLS;
 use limpid_prompt::problem::nearest;
 use limpid_services::mcp::ServerRow;
+use limpid_services::tools::Tool;
 
 use crate::agent::Agent;
 use crate::doctor::check::Check;
@@ -15,6 +16,8 @@ use crate::settings::described_tools;
 struct Named {
     name: String,
     other_names: Vec<String>,
+    /// The arguments that it takes; none where that is not known.
+    takes: Option<Vec<String>>,
 }
 
 impl Named {
@@ -32,18 +35,47 @@ pub(crate) fn check(agent: &Agent) -> Vec<Check> {
     let rules = agent.config().policy.rules();
     let lists = [("allow", &rules.allow), ("ask", &rules.ask), ("deny", &rules.deny)];
     let wrong = lists.into_iter().flat_map(|(list, rules)| rules.iter().map(move |rule| (list, rule)));
-    wrong.filter_map(|(list, rule)| problem(list, rule, &tools, &unknown)).collect()
+    let problem = |(list, rule)| problem(list, rule, &tools, &unknown).or_else(|| unknown_argument(list, rule, &tools));
+    wrong.filter_map(problem).collect()
+}
+
+/// The names of the arguments that a tool takes.
+fn takes(tool: &dyn Tool) -> Option<Vec<String>> {
+    Some(tool.schema().get("properties")?.as_object()?.keys().cloned().collect())
+}
+
+/// An argument that a rule names and none of its tools takes: such a rule is about no call.
+fn unknown_argument(list: &str, rule: &Rule, tools: &[Named]) -> Option<Check> {
+    let (ToolPattern::Name(_), Some(ArgumentPattern::Fields(fields))) = (&rule.tool, &rule.arguments) else {
+        return None;
+    };
+    let meant = tools.iter().filter(|tool| rule.tool.holds_back(&tool.facts()));
+    let takes: Vec<&str> = meant.filter_map(|tool| tool.takes.as_ref()).flatten().map(String::as_str).collect();
+    if takes.is_empty() {
+        return None;
+    }
+    let (name, _) = fields.iter().find(|(name, _)| !takes.contains(&name.as_str()))?;
+    let says = format!("[[policy.{list}]] tool = \"{}\" names `{name}`, which that tool does not take", rule.tool);
+    let advice = match nearest(name, takes.iter().copied()) {
+        Some(close) => format!("It is about no call. Did you mean `{close}`?"),
+        None => format!("It is about no call. The tool takes {}.", takes.join(", ")),
+    };
+    Some(Check { what: "rules", ok: false, says, advice: Some(advice) })
 }
 
 /// Every tool that is known of, whether it can be used now or not.
 fn tools(agent: &Agent, servers: &[ServerRow]) -> Vec<Named> {
-    let plain = |name: String| Named { name, other_names: Vec::new() };
+    let plain = |name: String| Named { name, other_names: Vec::new(), takes: None };
     let own = described_tools().into_iter().chain([FIND_TOOLS.to_owned()]).map(plain);
     let there = agent.all_tools();
-    let there =
-        there.iter().map(|tool| Named { name: tool.name().to_owned(), other_names: tool.other_names().to_vec() });
+    let there = there.iter().map(|tool| Named {
+        name: tool.name().to_owned(),
+        other_names: tool.other_names().to_vec(),
+        takes: takes(&**tool),
+    });
     let offered = servers.iter().flat_map(|row| &row.tools);
-    let offered = offered.map(|tool| Named { name: tool.called.clone(), other_names: tool.other_names.clone() });
+    let offered =
+        offered.map(|tool| Named { name: tool.called.clone(), other_names: tool.other_names.clone(), takes: None });
     own.chain(there).chain(offered).collect()
 }
 
@@ -85,10 +117,27 @@ mod tests {
 
     // SEC-071
     #[test]
+    fn a_rule_about_an_argument_that_its_tool_does_not_take_is_told() {
+        let takes = Some(vec!["key".to_owned(), "content".to_owned()]);
+        let tools = [Named { name: "memory_store".to_owned(), other_names: Vec::new(), takes }];
+        let told = |field: &str| {
+            let pattern = ArgumentPattern::Fields(vec![(field.to_owned(), ArgumentPattern::Text("*".to_owned()))]);
+            let tool = ToolPattern::parse("memory_store").unwrap();
+            let rule = Rule { tool, arguments: Some(pattern), destination: None, max_bytes: None };
+            unknown_argument("deny", &rule, &tools).map(|check| check.advice.unwrap())
+        };
+        assert_eq!(told("key"), None);
+        assert_eq!(told("kee").as_deref(), Some("It is about no call. Did you mean `key`?"));
+        assert_eq!(told("destination").as_deref(), Some("It is about no call. The tool takes key, content."));
+    }
+
+    // SEC-071
+    #[test]
     fn a_rule_that_is_about_no_tool_is_told_with_what_to_write() {
         let named = |name: &str, others: &[&str]| Named {
             name: name.to_owned(),
             other_names: others.iter().map(|name| (*name).to_owned()).collect(),
+            takes: None,
         };
         let tools = [
             named("read_file", &[]),

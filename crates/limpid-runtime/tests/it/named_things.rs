@@ -42,7 +42,7 @@ async fn a_rule_holds_by_every_name_of_what_a_call_names() {
     let switch = [
         r#"{ name = "switch_goal", arguments = { goal = "g1" } }"#,
         r#"{ name = "switch_goal", arguments = { goal = "make TEA" } }"#,
-        r#"{ name = "switch_goal", arguments = { goal = "tea" } }"#,
+        r#"{ name = "switch_goal", arguments = { goal = "make" } }"#,
     ];
     let table: [(&str, &[&str]); 10] = [
         ("tool = \"memory_forget\"\narguments = { key = \"diary\" }", &by_number),
