@@ -36,7 +36,7 @@ pub mod view;
 pub mod words;
 
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -133,7 +133,7 @@ impl Tool for Exec {
         let Ok(command) = self.parsed(arguments) else { return Vec::new() };
         let programs = rule.split_once(" to ").map_or(rule, |(programs, _)| programs);
         let named = programs.split(", ").filter(|program| !program.contains('*'));
-        let names = named.flat_map(|program| command.names_as(program, &self.programs.path));
+        let names = named.flat_map(|program| command.names_as(program, self.places_of_programs()));
         names.map(|name| self.leads_to(&command, name)).collect()
     }
 
@@ -183,7 +183,7 @@ impl Tool for Exec {
         let Ok(command) = self.parsed(arguments) else { return Vec::new() };
         // A text for a shell begins with a program that the shell runs.
         let text = arguments.get("command").and_then(Value::as_str).filter(|_| !self.programs.shell);
-        let spelled = command.spelled_as(pattern, text, &self.programs.path);
+        let spelled = command.spelled_as(pattern, text, self.places_of_programs());
         spelled.into_iter().map(|words| self.judged_with(&command, words)).collect()
     }
 
@@ -223,6 +223,11 @@ impl Tool for Exec {
 }
 
 impl Exec {
+    /// Where the words of rules lead: folders of programs, and the workspace.
+    fn places_of_programs(&self) -> (&[PathBuf], &Path) {
+        (&self.programs.path, &self.programs.grants.workspace().folder)
+    }
+
     /// The command that arguments stand for; an error for the model when it could not run.
     fn parsed(&self, arguments: &Value) -> Result<Command, Sentence> {
         let Arguments { command, working_dir } = read_arguments(arguments.clone())?;

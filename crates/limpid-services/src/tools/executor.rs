@@ -261,12 +261,23 @@ impl TurnToolExecutor {
 
     /// The verdict on the call that a call has made later; allowed where it has none made.
     fn verdict_of_planned(&self, tool: &dyn Tool, arguments: &Value, context: &CallContext) -> Verdict {
-        let planned = tool.plans(arguments).and_then(|(name, arguments)| Some((self.tools.tool(name)?, arguments)));
         let verdict = |(tool, arguments): (&Arc<dyn Tool>, Value)| {
             let facts = self.policy.facts(&**tool, &arguments);
             self.policy.verdict(&**tool, &facts, context)
         };
-        planned.map_or(Verdict::Allowed, verdict)
+        self.planned(tool, arguments).map_or(Verdict::Allowed, verdict)
+    }
+
+    /// What whoever is asked has to know of the call that a call has made later.
+    fn warning_of_planned(&self, tool: &dyn Tool, arguments: &Value, trust: Trust) -> Option<String> {
+        let (tool, arguments) = self.planned(tool, arguments)?;
+        tool.warning(trust, &arguments)
+    }
+
+    /// The call that a call has made later.
+    fn planned(&self, tool: &dyn Tool, arguments: &Value) -> Option<(&Arc<dyn Tool>, Value)> {
+        let (name, arguments) = tool.plans(arguments)?;
+        Some((self.tools.tool(name)?, arguments))
     }
 
     /// Holds a yes against everything that it is bound to, as it is now: it holds for what was asked about and nothing else.
@@ -287,7 +298,9 @@ impl TurnToolExecutor {
                 let moved = said.map(|yes| changes(&yes.bound_to, &pins.text)).filter(|moved| !moved.is_empty());
                 let moved = moved.map(|moved| format!("; since you were asked, {moved}")).unwrap_or_default();
                 let open = pins.unbound().map(|open| format!("; {open}")).unwrap_or_default();
-                let warning = tool.warning(trust, &arguments).map(|warning| format!("; {warning}")).unwrap_or_default();
+                let warning =
+                    tool.warning(trust, &arguments).or_else(|| self.warning_of_planned(&*tool, &arguments, trust));
+                let warning = warning.map(|warning| format!("; {warning}")).unwrap_or_default();
                 let reason = format!("{reason}{warning}{moved}{open}");
                 Decision::Ask(Why { reason, about: facts.about, bound_to: pins.text })
             }

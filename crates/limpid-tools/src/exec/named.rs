@@ -116,7 +116,10 @@ impl Programs {
         let mut found = Vec::new();
         for (paths, kind) in self.folders() {
             for name in paths.map(|path| path.display().to_string()) {
-                found.extend(word.match_indices(name.as_str()).map(|(at, _)| (at, name.len(), (paths[1], kind))));
+                let places = word.match_indices(name.as_str()).map(|(at, _)| at);
+                // The path of another folder may begin alike.
+                let ends = |at: &usize| !word[at + name.len()..].starts_with(is_plain);
+                found.extend(places.filter(ends).map(|at| (at, name.len(), (paths[1], kind))));
             }
         }
         // Of a folder within another one only the inner one is named.
@@ -153,10 +156,14 @@ fn pieces(word: &str) -> impl Iterator<Item = &str> {
 /// The first name behind the path of a folder in a word; none where what follows is no plain name.
 fn first_name(rest: &str) -> Option<&str> {
     let rest = rest.strip_prefix('/')?;
-    let is_plain = |letter: char| letter.is_alphanumeric() || "._-+@".contains(letter);
     let (name, behind) = rest.split_at(rest.find(|letter| !is_plain(letter)).unwrap_or(rest.len()));
     let ends = |letter: char| letter.is_whitespace() || "/\"';,:&|<>()".contains(letter);
     Some(name).filter(|name| !matches!(*name, "" | "." | "..") && behind.chars().next().is_none_or(ends))
+}
+
+/// Whether a letter is one of plain names.
+fn is_plain(letter: char) -> bool {
+    letter.is_alphanumeric() || "._-+@".contains(letter)
 }
 
 /// A path as it reads: each `..` takes back the part before it.

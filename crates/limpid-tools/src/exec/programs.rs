@@ -122,7 +122,9 @@ impl Programs {
             false => String::new(),
         };
         match view {
-            View::Reading { network: true } => Some(format!("it can read your folders{variables} and send to {hosts}")),
+            View::Reading { network: true, .. } => {
+                Some(format!("it can read your folders{variables} and send to {hosts}"))
+            }
             View::Apart => {
                 let folders = self.low_folders_named(command);
                 let folders: String = folders.into_iter().map(|folder| format!(", and in `{folder}`")).collect();
@@ -131,10 +133,14 @@ impl Programs {
                      yours may be{folders}"
                 ))
             }
-            View::Low { write: true } | View::Reading { network: false } => {
+            View::Reading { network: false, write: true } => {
                 Some(format!("it can read your folders{variables} and leave in `outside/` what it read there"))
             }
-            View::High { .. } | View::Low { .. } | View::Enclosed { .. } => None,
+            View::Low { write: true } => {
+                Some("it can read your folders, change what lies in `outside/` and leave there what it read".to_owned())
+            }
+            View::Enclosed { write: true } => Some("it can change what lies in `outside/`".to_owned()),
+            View::High { .. } | View::Reading { .. } | View::Low { .. } | View::Enclosed { .. } => None,
         }
     }
 }

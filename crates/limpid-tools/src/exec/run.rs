@@ -56,7 +56,7 @@ pub async fn run(
     confinement.frozen = frozen;
     confinement.without_skills(&unused_skills);
     let stand_in = match view {
-        View::Reading { .. } if !read_only => Some(programs.stand_in(&mut confinement)?),
+        View::Reading { write: true, .. } if !read_only => Some(programs.stand_in(&mut confinement)?),
         _ => None,
     };
     if confinement.spares_disk {
@@ -112,6 +112,10 @@ fn about_view(programs: &Programs, view: View, read_only: bool) -> Vec<String> {
         View::Low { write: false } => sentences.push(
             "It could write nothing: it may be a stranger's and could read the owner's folders, and they were not asked. If it has to \
              write, call it again, and the owner is asked."
+                .to_owned(),
+        ),
+        View::Reading { write: false, .. } => sentences.push(
+            "It could write nothing but its own scratch: a stranger's text led to it, and the owner was not asked about this very call."
                 .to_owned(),
         ),
         View::Enclosed { write: false } => sentences.push(

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// An empty folder that no other program sees, until it is laid into `outside/` or, still empty, taken away.
@@ -17,6 +18,7 @@ impl StandIn {
     pub(super) fn make(hidden: &Path, outside: &Path) -> Result<Self, String> {
         let failed = |error| format!("a folder for what the program writes cannot be made: {error}");
         fs::create_dir_all(hidden).map_err(failed)?;
+        recover(hidden, outside);
         let folder = first_free(hidden, &format!("program-{}-", std::process::id()), |new| fs::create_dir(new));
         Ok(Self { folder: folder.map_err(failed)?, outside: outside.to_owned() })
     }
@@ -41,6 +43,8 @@ impl StandIn {
         if fs::remove_dir(&self.folder).is_ok() {
             return None;
         }
+        // A program may have taken its rights away, without which it cannot be moved.
+        let _ = fs::set_permissions(&self.folder, fs::Permissions::from_mode(0o700));
         // A file or a full folder of that name is nothing to write over.
         let lay = |new: &Path| fs::create_dir(new).and_then(|()| fs::rename(&self.folder, new));
         Some(first_free(&self.outside, "program-", lay))
@@ -53,6 +57,18 @@ impl Drop for StandIn {
         if self.folder.exists() {
             // When that fails, it stays where it is.
             let _ = self.laid();
+        }
+    }
+}
+
+/// Lays down what programs wrote whose process was ended in the midst.
+fn recover(hidden: &Path, outside: &Path) {
+    for entry in fs::read_dir(hidden).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let process = name.to_str().and_then(|name| name.strip_prefix("program-")?.split_once('-'));
+        let process = process.and_then(|(process, _)| process.parse::<u32>().ok());
+        if process.is_some_and(|process| !Path::new(&format!("/proc/{process}")).exists()) {
+            drop(StandIn { folder: entry.path(), outside: outside.to_owned() });
         }
     }
 }
@@ -96,6 +112,12 @@ mod tests {
         fs::write(given_up.folder().join("part"), "te").unwrap();
         drop(given_up);
         assert!(outside.join("program-3/part").exists());
+        // No process has this number.
+        fs::create_dir(hidden.join("program-4194305-1")).unwrap();
+        fs::write(hidden.join("program-4194305-1/part"), "t").unwrap();
+        fs::set_permissions(hidden.join("program-4194305-1"), fs::Permissions::from_mode(0o500)).unwrap();
+        assert_eq!(StandIn::make(&hidden, &outside).unwrap().lay_down(), None);
+        assert!(outside.join("program-4/part").exists());
         assert_eq!(fs::read_dir(hidden).unwrap().count(), 0);
         assert_eq!(fs::read_to_string(outside.join("program-1")).unwrap(), "a file");
     }

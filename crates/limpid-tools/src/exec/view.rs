@@ -30,6 +30,8 @@ pub enum View {
     Reading {
         /// Whether it has the network.
         network: bool,
+        /// Whether it writes that folder, or nothing at all.
+        write: bool,
     },
 }
 
@@ -75,8 +77,8 @@ impl View {
             (true, _) if !starts_high && may_go_out => Self::Apart,
             (true, _) => Self::Enclosed { write: is_approved },
             // The owner's own program. The question that they said yes to told of both.
-            (false, true) => Self::Reading { network: may_go_out },
-            (false, false) if network == Granted::Others => Self::Reading { network: true },
+            (false, true) => Self::Reading { network: may_go_out, write: is_approved },
+            (false, false) if network == Granted::Others => Self::Reading { network: true, write: true },
             (false, false) => Self::High { network: network == Granted::Trusted },
         }
     }
@@ -109,18 +111,18 @@ impl View {
     /// What a program in it gets, if it may be a stranger's: in its own files, or in the words of a call that a stranger's text led to.
     pub fn strangers_program(self) -> Option<StrangersProgram> {
         match self {
-            Self::Low { .. } | Self::Reading { network: false } | Self::Enclosed { write: false } => {
+            Self::Low { .. } | Self::Reading { network: false, .. } | Self::Enclosed { write: false } => {
                 Some(StrangersProgram::Sees)
             }
             Self::Apart => Some(StrangersProgram::Sends),
             Self::Enclosed { write: true } => Some(StrangersProgram::Leaves),
-            Self::High { .. } | Self::Reading { network: true } => None,
+            Self::High { .. } | Self::Reading { network: true, .. } => None,
         }
     }
 
     /// Whether it has the network that is granted.
     pub fn has_network(self) -> bool {
-        matches!(self, Self::High { network: true } | Self::Reading { network: true } | Self::Apart)
+        matches!(self, Self::High { network: true } | Self::Reading { network: true, .. } | Self::Apart)
     }
 }
 
@@ -185,6 +187,8 @@ mod tests {
             let unasked = may_be_strangers && !situation.is_approved;
             assert!(!(unasked && view.reads_high() && leaves), "{situation:?}");
             assert!(!(unasked && view.writes_outside() && !view.has_network()), "{situation:?}");
+            let is_led = situation.is_tainted && !situation.is_approved;
+            assert!(!(is_led && matches!(view, View::Reading { write: true, .. })), "{situation:?}");
             assert!(!(situation.is_listed && view.reads_high()), "{situation:?}");
             // What lies there may be run without being named.
             assert!(!(view.reads_low() && !may_be_strangers), "{situation:?}");

@@ -126,6 +126,17 @@ fn a_rule_that_holds_a_program_back_means_it_under_each_of_its_names() {
     }
     let begins_like = ArgumentPattern::List(vec![text("lin*"), text("**")]);
     assert_eq!(spelled("hard", begins_like), [json!({ "command": ["linked"] })]);
+    let anywhere = ArgumentPattern::List(vec![text("*/linked"), text("**")]);
+    assert_eq!(spelled("hard", anywhere), [json!({ "command": [whole] })]);
+    let from_below = json!({ "command": "../bin/tool", "working_dir": "sub" });
+    fs::create_dir_all(folder.path().join("workspace/sub")).unwrap();
+    fs::create_dir_all(folder.path().join("workspace/bin")).unwrap();
+    fs::hard_link(bin.join("tool"), folder.path().join("workspace/bin/tool")).unwrap();
+    let as_said = exec.spelled_as(
+        &from_below,
+        &ArgumentPattern::Fields(vec![("command".to_owned(), ArgumentPattern::List(vec![text("bin/tool")]))]),
+    );
+    assert_eq!(as_said[0]["command"], json!(["bin/tool"]), "a rule's path begins at the workspace too");
     for other in ["jq", "*", "gone", "j*"] {
         assert!(spelled("tool -r", ArgumentPattern::List(vec![text(other), text("**")])).is_empty(), "{other}");
     }

@@ -26,6 +26,8 @@ async fn planned(owners: impl FnOnce(&str) -> Vec<Planned>, strangers: Vec<Plann
     attack.world.done(&["chat", "--profile", "picoclaw", "tidy up"]).await;
     let drafts: Value = attack.world.json(&["draft", "list", "--json"]).await;
     if !drafts["drafts"].as_array().unwrap().is_empty() {
+        let asked = attack.world.done(&["draft", "show", "1"]).await;
+        assert!(asked.contains("it can read your folders"), "the question says what the command could do: {asked}");
         attack.world.done(&["draft", "approve", "1"]).await;
     }
     Some(attack)

@@ -330,10 +330,14 @@ async fn a_question_says_what_a_program_could_read_and_where_it_could_send() {
     let leaves = "it can read your folders and the variables OWN_TOKEN and leave in `outside/` what it read there";
     assert_eq!(warning(&alone, Trust::Outside, "home/workspace").as_deref(), Some(leaves));
     assert_eq!(warning(&alone, Trust::Owner, "home/workspace"), None);
-    assert_eq!(warning(&alone, Trust::Outside, "theirs"), None, "it sees nothing of the owner's");
+    let changes = Some("it can change what lies in `outside/`".to_owned());
+    assert_eq!(warning(&alone, Trust::Outside, "theirs"), changes, "it sees nothing of the owner's");
     let call = json!({ "command": format!("ls {}", bench.path("theirs").display()) });
     let leaves = Exec::new(Arc::new(alone)).warning(Trust::Outside, &call);
-    assert_eq!(leaves.as_deref(), Some("it can read your folders and leave in `outside/` what it read there"));
+    assert_eq!(
+        leaves.as_deref(),
+        Some("it can read your folders, change what lies in `outside/` and leave there what it read")
+    );
 }
 
 /// A program that says which of these paths it sees.
