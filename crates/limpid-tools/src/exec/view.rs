@@ -191,7 +191,7 @@ mod tests {
             assert!(!(is_led && matches!(view, View::Reading { write: true, .. })), "{situation:?}");
             assert!(!(situation.is_listed && view.reads_high()), "{situation:?}");
             // What lies there may be run without being named.
-            assert!(!(view.reads_low() && !may_be_strangers), "{situation:?}");
+            assert!(!view.reads_low() || may_be_strangers, "{situation:?}");
             // What a stranger's text led to has both only when the owner was told of both.
             assert!(!(both && situation.is_tainted && !situation.is_approved), "{situation:?}");
             // Nothing of a stranger's changes what is the owner's.
