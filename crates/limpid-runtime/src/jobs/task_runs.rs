@@ -135,10 +135,10 @@ impl TaskJob {
             (true, TaskKind::Command) => command::run_command(self, task, &run).await?,
             (true, TaskKind::Agent) => prompt::run_agent(self, task, &run).await?,
         };
-        let did = self.without_private_output(task, did).await?;
         let now = self.host.now();
         let standing = task.standing.after(&task.new.trigger, did.outcome, now);
-        let delivery = match tell(task, &did, standing, slot) {
+        let shown = if self.is_private(task, &did).await? { NOT_SHOWN } else { did.text.as_str() };
+        let delivery = match tell(task, (did.outcome, shown), standing, slot) {
             Some((origin, text)) => Some(NewDelivery {
                 key: format!("task/{}/{}", task.id, run.slot_ms),
                 conversation: self.target(task).await?,
@@ -201,12 +201,10 @@ impl TaskJob {
         }
     }
 
-    /// What a run came to, without what a command printed where others read the reports too.
-    async fn without_private_output(&self, task: &Task, did: TaskResult) -> Result<TaskResult, AgentError> {
-        if task.new.kind == TaskKind::Command && self.is_group(&self.target(task).await?).await? {
-            return Ok(TaskResult { text: NOT_SHOWN.to_owned(), ..did });
-        }
-        Ok(did)
+    /// Whether a run came to what a command printed, and others read the reports too.
+    async fn is_private(&self, task: &Task, did: &TaskResult) -> Result<bool, AgentError> {
+        let printed = matches!(did.outcome, RunOutcome::Done | RunOutcome::Failed) && !did.text.trim().is_empty();
+        Ok(printed && task.new.kind == TaskKind::Command && self.is_group(&self.target(task).await?).await?)
     }
 
     async fn is_group(&self, conversation: &ConversationId) -> Result<bool, AgentError> {
@@ -236,34 +234,39 @@ impl TaskResult {
     }
 }
 
-/// What the person is told of a run, if anything.
-fn tell(task: &Task, did: &TaskResult, standing: Standing, slot: Timestamp) -> Option<(DeliveryOrigin, String)> {
+/// What the person is told of a run that came to this, if anything.
+fn tell(
+    task: &Task,
+    (outcome, text): (RunOutcome, &str),
+    standing: Standing,
+    slot: Timestamp,
+) -> Option<(DeliveryOrigin, String)> {
     let description = task.new.description.trim();
     let titled = |text: &str| format!("**{description}**\n\n{text}");
     let is_over = standing.status == TaskStatus::Failed;
-    match (did.outcome, task.new.kind) {
-        (RunOutcome::Done, _) if did.text.trim().is_empty() => None,
-        (RunOutcome::Done, TaskKind::Reminder) => Some((DeliveryOrigin::Reminder, did.text.clone())),
-        (RunOutcome::Done, _) => Some((DeliveryOrigin::Task, titled(&did.text))),
+    match (outcome, task.new.kind) {
+        (RunOutcome::Done, _) if text.trim().is_empty() => None,
+        (RunOutcome::Done, TaskKind::Reminder) => Some((DeliveryOrigin::Reminder, text.to_owned())),
+        (RunOutcome::Done, _) => Some((DeliveryOrigin::Task, titled(text))),
         (RunOutcome::Missed, _) if is_over => {
             let due = slot.to_zoned(zone_of(&task.new)).strftime("%Y-%m-%d %H:%M").to_string();
             Some((DeliveryOrigin::Notice, titled(&format!("This was due at {due}, when Limpid was not running."))))
         }
         (RunOutcome::Missed, _) => None,
         (RunOutcome::CutOff, _) => {
-            let text = "This was cut off while it ran, and its outcome is unknown. Look before you run it again.";
-            Some((DeliveryOrigin::Notice, titled(text)))
+            let cut_off = "This was cut off while it ran, and its outcome is unknown. Look before you run it again.";
+            Some((DeliveryOrigin::Notice, titled(cut_off)))
         }
         (RunOutcome::Failed, _) if is_over => {
             let tries = standing.failures.max(1);
             let times = if tries == 1 { "once".to_owned() } else { format!("{tries} times") };
-            Some((DeliveryOrigin::Notice, titled(&format!("This failed {times} and is given up: {}", did.text))))
+            Some((DeliveryOrigin::Notice, titled(&format!("This failed {times} and is given up: {text}"))))
         }
         // What repeats tells of the first failure in a row, not of each.
         (RunOutcome::Failed, _) if task.new.trigger.repeats() && task.standing.failures == 0 => {
             let next = standing.next.map(|next| time_words(next, slot, &zone_of(&task.new)));
             let next = next.map(|next| format!(" It is tried again {next}.")).unwrap_or_default();
-            Some((DeliveryOrigin::Notice, titled(&format!("This failed: {}.{next}", did.text.trim_end_matches('.')))))
+            Some((DeliveryOrigin::Notice, titled(&format!("This failed: {}.{next}", text.trim_end_matches('.')))))
         }
         (RunOutcome::Failed, _) => None,
     }
