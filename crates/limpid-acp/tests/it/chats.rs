@@ -184,6 +184,23 @@ async fn a_prompt_to_a_session_that_is_opened_again_can_be_stopped_and_keeps_its
     assert!(places.is_sorted() && !said.contains("Wipe"), "{said}");
 }
 
+// SUR-033 LES-144
+#[tokio::test]
+async fn a_session_that_is_closed_while_it_is_opened_again_answers_nothing_more() {
+    let bench = Bench::new(&text("One.")).await;
+    let mut editor = bench.editor().await;
+    let first = bench.session(&mut editor).await;
+    for _ in 0..16 {
+        bench.session(&mut editor).await;
+    }
+    let asked = editor.say(&first, "Wipe it.").await;
+    editor.ask("session/close", serde_json::json!({ "sessionId": first })).await.unwrap();
+    // It is stopped, or the session is none any more.
+    let ended = editor.end(asked).await;
+    assert!(ended.is_err() || ended.as_ref().is_ok_and(|ended| ended["stopReason"] == "cancelled"), "{ended:?}");
+    assert!(bench.server.calls().is_empty(), "no model was asked");
+}
+
 #[tokio::test]
 async fn a_cancel_while_a_question_is_open_ends_as_cancelled_and_nothing_runs() {
     let bench = Bench::new(&(call("post", &json!({ "to": "ada", "text": "hi" })) + &text("No."))).await;

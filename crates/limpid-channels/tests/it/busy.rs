@@ -78,3 +78,17 @@ async fn a_letter_that_a_server_does_not_give_is_asked_for_again_and_not_passed_
         assert!(why.to_string().contains(wanted), "{why}");
     }
 }
+
+// KAI-090
+#[tokio::test]
+async fn what_is_unread_is_one_number_however_full_the_folder_is() {
+    let answers: Answers = |command| match command {
+        _ if command.starts_with("STATUS") => "* STATUS INBOX (UNSEEN 300000)\r\nTAG OK\r\n",
+        _ if command.starts_with("UID SEARCH UNSEEN") => "TAG NO too many\r\n",
+        _ if command.starts_with("UID SEARCH") => "* SEARCH\r\nTAG OK done\r\n",
+        _ => usual(command),
+    };
+    let mark = Mark { validity: 7, uid: 3, renumbered: None };
+    let polled = MailServers::new(Parser::in_this_process()).poll(&account(answers), Some(mark), 0).await;
+    assert_eq!(polled.unwrap().unread, 300_000);
+}

@@ -2,9 +2,13 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::sync::Arc;
 
 use limpid_core::Trust;
+use limpid_tools::Tool as _;
+use limpid_tools::exec::Exec;
 use limpid_tools::files::Root;
+use serde_json::json;
 
 use super::kit::{Bench, hand_over};
 
@@ -81,6 +85,23 @@ async fn no_program_takes_a_strangers_folder_for_the_owners_that_no_view_can_lea
     hand_over(bench.folder.path());
     let told = bench.run("cat {}/mine/la\"\"te/letter.md").await;
     assert!(!told.contains("Dear all") && told.contains("/mine/late` was made after Limpid was started"), "{told}");
+}
+
+// SEC-058 SEC-075
+#[tokio::test]
+async fn a_folder_whose_path_begins_like_a_strangers_is_none_of_theirs_and_a_yes_is_bound_to_theirs() {
+    let bench = Bench::new();
+    fs::create_dir(bench.path("mine/theirs-no-more")).unwrap();
+    hand_over(bench.folder.path());
+    let told = bench.run("touch {}/mine/theirs-no-more/new && echo made").await;
+    assert_eq!(told, "made\nExit code: 0");
+    let exec = Exec::new(Arc::new(bench.programs.clone()));
+    let folders = |command: &str| {
+        let command = command.replace("{}", &bench.folder.path().display().to_string());
+        exec.starts(&json!({ "command": command })).unwrap().folders
+    };
+    let theirs = bench.path("theirs").canonicalize().unwrap();
+    assert!(folders("cat {}/theirs/letter.md").contains(&theirs) && !folders("cat {}/mine/own.md").contains(&theirs));
 }
 
 // SEC-088
