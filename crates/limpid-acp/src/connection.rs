@@ -1,6 +1,7 @@
 //! Requests of an editor, and who answers them. Handlers only start work: while one runs, no other message is read, a cancel
 //! neither.
 
+use std::io;
 use std::sync::Arc;
 
 use agent_client_protocol::schema::ProtocolVersion;
@@ -17,6 +18,7 @@ use agent_client_protocol::v1::{ConnectionTo, Responder};
 use agent_client_protocol::{
     Agent, Client, Error, JsonRpcResponse, Lines, on_receive_notification, on_receive_request,
 };
+use futures_util::{Sink, Stream};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
@@ -25,7 +27,7 @@ use crate::session::Session;
 use crate::sessions::{Host, Sessions};
 use crate::{known, lines, replay, servers, waiting};
 
-/// Serves an editor until its input ends or `stop` is cancelled. Then every question is answered no and every turn is stopped.
+/// Serves an editor until it goes, which is when its input ends or it reads no more, or `stop` is cancelled. Then every question is answered no and every turn is stopped.
 ///
 /// # Errors
 /// When the streams fail.
@@ -36,8 +38,10 @@ pub async fn serve(
     stop: CancellationToken,
 ) -> Result<(), Error> {
     let sessions = Arc::new(Sessions::new(host));
+    let gone = CancellationToken::new();
     let served = tokio::select! {
-        served = talk(Arc::clone(&sessions), input, output) => served,
+        served = talk(Arc::clone(&sessions), lines::incoming(input), lines::outgoing(output, gone.clone())) => served,
+        () = gone.cancelled() => Ok(()),
         () = sessions.follow() => Ok(()),
         () = stop.cancelled() => Ok(()),
     };
@@ -103,8 +107,8 @@ macro_rules! opened {
 
 async fn talk(
     sessions: Arc<Sessions>,
-    input: impl AsyncRead + Unpin + Send + 'static,
-    output: impl AsyncWrite + Unpin + Send + 'static,
+    input: impl Stream<Item = io::Result<String>> + Send + 'static,
+    output: impl Sink<String, Error = io::Error> + Send + 'static,
 ) -> Result<(), Error> {
     let (greeted, prompted, cancelled) = (Arc::clone(&sessions), Arc::clone(&sessions), Arc::clone(&sessions));
     let builder = Agent
@@ -163,7 +167,7 @@ async fn talk(
             }),
             on_receive_request!(),
         );
-    builder.connect_to(Lines::new(lines::outgoing(output), lines::incoming(input))).await
+    builder.connect_to(Lines::new(output, input)).await
 }
 
 /// A session that was opened, with its modes and settings.

@@ -4,6 +4,7 @@ use std::io;
 
 use futures_util::{Sink, Stream, sink, stream};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
+use tokio_util::sync::CancellationToken;
 
 /// Bytes of the longest line. A prompt with attached files is one.
 const LONGEST: usize = 32 * 1024 * 1024;
@@ -22,15 +23,22 @@ pub(crate) fn incoming(
     })
 }
 
-/// Where lines go out. Each is flushed.
+/// Where lines go out. Each is flushed. An editor that reads no more has gone, which is no failure: it cancels `gone`.
 pub(crate) fn outgoing(
     output: impl AsyncWrite + Unpin + Send + 'static,
+    gone: CancellationToken,
 ) -> impl Sink<String, Error = io::Error> + Send + 'static {
-    sink::unfold(output, |mut output, mut line: String| async move {
+    sink::unfold((output, gone), |(mut output, gone), mut line: String| async move {
         line.push('\n');
-        output.write_all(line.as_bytes()).await?;
-        output.flush().await?;
-        Ok(output)
+        let written = async {
+            output.write_all(line.as_bytes()).await?;
+            output.flush().await
+        };
+        match written.await {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => gone.cancel(),
+            written => written?,
+        }
+        Ok((output, gone))
     })
 }
 
@@ -65,7 +73,21 @@ async fn line(input: &mut (impl AsyncBufRead + Unpin), longest: usize) -> io::Re
 
 #[cfg(test)]
 mod tests {
+    use futures_util::SinkExt as _;
+
     use super::*;
+
+    #[tokio::test]
+    async fn an_editor_that_reads_no_more_has_gone() {
+        let (ours, theirs) = tokio::io::duplex(64);
+        let gone = CancellationToken::new();
+        let mut lines = Box::pin(outgoing(theirs, gone.clone()));
+        lines.send("{}".to_owned()).await.unwrap();
+        assert!(!gone.is_cancelled());
+        drop(ours);
+        lines.send("{}".to_owned()).await.unwrap();
+        assert!(gone.is_cancelled());
+    }
 
     #[tokio::test]
     async fn lines_that_are_too_long_or_no_text_are_skipped_and_said() {

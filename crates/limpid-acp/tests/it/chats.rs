@@ -47,7 +47,7 @@ async fn a_chat_shows_a_tool_a_difference_and_the_whole_question() {
     assert_eq!(editor.said("agent_message_chunk"), "Done.");
     assert_eq!(editor.of("session_info_update")[0]["title"], "Write 2 for two.");
     assert!(editor.of("usage_update")[0]["used"].as_u64().unwrap() > 0);
-    assert!(editor.leave().await.is_ok());
+    editor.leave().await.unwrap();
 }
 
 // SEC-077

@@ -44,7 +44,7 @@ async fn lines_that_are_no_messages_end_nothing() {
     }
     assert_eq!(editor.prompt(&session, "Are you there?").await, "end_turn");
     assert_eq!(editor.said("agent_message_chunk"), "Still here.");
-    assert!(editor.leave().await.is_ok());
+    editor.leave().await.unwrap();
 }
 
 #[tokio::test]
@@ -79,7 +79,7 @@ async fn an_editor_that_goes_away_in_the_middle_of_a_question_has_said_no() {
     let session = bench.session(&mut editor).await;
     editor.say(&session, "Tell Ada.").await;
     editor.until(|editor| editor.questions.len() == 1).await;
-    let _ = editor.leave().await;
+    editor.leave().await.unwrap();
     assert_eq!(count(&bench.post.sent), 0);
     // Nothing is left undone: no turn, no draft, and the next start of the program does not send it either.
     let agent = bench.agent();
@@ -100,7 +100,7 @@ async fn an_editor_that_goes_away_in_the_middle_of_an_answer_stops_it() {
     let session = bench.session(&mut editor).await;
     editor.say(&session, "Wait.").await;
     editor.until(|editor| !editor.of("tool_call").is_empty()).await;
-    let _ = editor.leave().await;
+    editor.leave().await.unwrap();
     asked(&bench, 1).await;
     assert_eq!((count(&bench.slow.begun), count(&bench.slow.ended)), (1, 0));
     assert!(bench.agent().store().unfinished_turns().await.unwrap().rows.is_empty());
