@@ -34,6 +34,11 @@ pub(super) async fn ask_owner(turn: &mut RunningTurn, calls: Vec<HeldCall>) -> R
     let agent = agent_of(turn).await?;
     let calls = calls.into_iter().map(|held| named(agent.as_ref(), held));
     let parts: Vec<QuestionPart> = calls.filter_map(|held| part(turn, held, &context)).collect();
+    let lasting = |part: &QuestionPart| {
+        let pattern = part.pattern.clone()?;
+        Some((part.id.clone(), Grant { tool: part.name.clone(), pattern }))
+    };
+    turn.offered.extend(parts.iter().filter_map(lasting));
     if !parts.is_empty() {
         turn.listeners.send(&TurnEvent::ApprovalRequested { parts, can_clean: context.trust.is_foreign() });
     }
@@ -46,12 +51,13 @@ pub(super) async fn take_answer(
     call: &CallId,
     answer: ApprovalAnswer,
 ) -> Result<(), AgentError> {
-    let Some(held) = turn.held().into_iter().find(|held| held.call.id == *call) else { return Ok(()) };
+    if !turn.held().iter().any(|held| held.call.id == *call) {
+        return Ok(());
+    }
     let context = call_context(turn).await?;
     if answer == ApprovalAnswer::Always
-        && let Some((_, CallDescription { pattern: Some(pattern), .. })) = as_asked(turn, &held.call, &context)
+        && let Some(grant) = turn.offered.remove(call)
     {
-        let grant = Grant { tool: held.call.name, pattern };
         turn.deps.drafts.grant(&turn.writer.lease().conversation, grant).await?;
     }
     let cleans = answer == ApprovalAnswer::CleanFirst && context.trust.is_foreign();

@@ -4,11 +4,12 @@
 //! of a request, the end of the turn. After a crash the journal is replayed, and what has no recorded result is done
 //! again, or reported as of unknown outcome when that could do harm.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use limpid_context::Headroom;
-use limpid_core::{Message, RequestId, Role, Trust, TurnId};
+use limpid_core::policy::Grant;
+use limpid_core::{CallId, Message, RequestId, Role, Trust, TurnId};
 use limpid_services::error::AgentError;
 use limpid_services::tools::window_trust;
 use limpid_store::{Inbound, InboundId, Kept, NewMessage, TurnWrite, Written};
@@ -66,6 +67,8 @@ pub(crate) struct RunningTurn {
     /// The request whose reply is being worked off.
     pub(super) request: Option<RequestId>,
     pub(super) read: Trust,
+    /// What a lasting yes to the calls that the owner was asked about covers, as the question said it.
+    pub(super) offered: HashMap<CallId, Grant>,
     /// The calls after which the turn ends, since the owner had its window cleaned.
     pub(super) clean_end: Option<CleanEnd>,
     /// What is still to be done, in order.
@@ -114,6 +117,7 @@ impl RunningTurn {
             answers,
             request: None,
             read,
+            offered: HashMap::new(),
             clean_end: None,
             todo: effects.into(),
             waits_for: WaitsFor::Nothing,

@@ -179,6 +179,7 @@ mod tests {
             ("北京,上海，好", r"北京\u{2c}上海，好"),
             ("well... now…", r"well... now\u{2026}"),
             ("3 × 4, 3 x 4", r"3 \u{d7} 4, 3 x 4"),
+            ("\u{1f1e9}.\u{1f1fa}\u{1f1f8}\u{1f1fa}", "\\u{1f1e9}.\u{1f1fa}\u{1f1f8}\\u{1f1fa}"),
             ("\u{1f1fa}\u{1f1f8}\u{1f1fa}\u{1f1f2}", "\u{1f1fa}\u{1f1f8}\\u{1f1fa}\\u{1f1f2}"),
             // Blanks, and what nobody sees.
             ("a\u{2800}b a\u{3000}b", r"a\u{2800}b a\u{3000}b"),

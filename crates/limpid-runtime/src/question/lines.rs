@@ -84,10 +84,11 @@ fn rows(text: &str, width: usize) -> Vec<String> {
 }
 
 /// The columns of a letter, the most that a screen gives it: some draw letters of Greek, Russian and others as wide as those of Chinese.
-/// A tab reaches up to the next eighth column.
+/// A tab reaches up to the next eighth column. A letter of a flag that stands alone is as wide as a flag.
 fn columns_of(letter: char) -> usize {
     match letter {
         '\t' => 8,
+        '\u{1f1e6}'..='\u{1f1ff}' => 2,
         letter => letter.width().max(letter.width_cjk()).unwrap_or(0),
     }
 }

@@ -131,15 +131,16 @@ fn mark_apostrophes(letters: &[char], odd: &mut [bool]) {
     }
 }
 
-/// Flags that are drawn as those of another country.
+/// Flags that are drawn as those of another country, and letters of flags that are none.
 fn mark_flags(letters: &[char], odd: &mut [bool]) {
     let mut at = 0;
     while at < letters.len() {
         let run = letters[at..].iter().take_while(|letter| as_ascii(**letter).is_some()).count();
         for first in (at..at + run).step_by(2) {
-            let name: String = letters[first..at + run].iter().take(2).filter_map(|letter| as_ascii(*letter)).collect();
-            if SAME_FLAGS.contains(&name.as_str()) {
-                odd[first..first + 2].fill(true);
+            let flag = first..(first + 2).min(at + run);
+            let name: String = letters[flag.clone()].iter().filter_map(|letter| as_ascii(*letter)).collect();
+            if name.len() < 2 || SAME_FLAGS.contains(&name.as_str()) {
+                odd[flag].fill(true);
             }
         }
         at += run.max(1);

@@ -9,7 +9,6 @@ use limpid_runtime::{Event, EventKind, Outcome, QuestionPart, SlashReply, TurnEv
 use serde_json::{Value, json};
 
 use crate::commands::changes::words;
-use crate::commands::chat::question;
 use crate::environment::Environment;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
@@ -102,11 +101,8 @@ impl Printer {
                 self.beside(&format!("← {}", shortened(result)));
                 Ok(())
             }
-            TurnEvent::ApprovalRequested { parts, .. } => {
-                self.close_line()?;
-                output::tell_as_laid_out(&question::frame(parts, output::width()));
-                Ok(())
-            }
+            // Whoever answers the question shows it.
+            TurnEvent::ApprovalRequested { .. } => self.close_line(),
             TurnEvent::FormAsked(question) => {
                 self.close_line()?;
                 output::tell_as_laid_out(&form_frame(question.form(), output::width()));

@@ -21,40 +21,31 @@ use crate::output;
 /// How long nothing may have been typed before an answer counts: what comes sooner was not typed to the question.
 const QUIET: Duration = Duration::from_millis(700);
 
-/// The question, for a screen of so many columns.
-pub(super) fn frame(parts: &[QuestionPart], width: usize) -> String {
-    match parts {
-        [part] => question::frame(part, width),
-        parts => several::frame(&(1..).zip(parts).collect::<Vec<_>>(), width),
-    }
-}
-
-/// Waits for the answers to a question that was shown, one for each part; none when the person would rather stop the turn.
+/// Shows a question and waits for its answers, one for each part; none when the person would rather stop the turn.
 ///
 /// # Errors
 /// When the terminal cannot be read.
 pub(super) async fn answers(parts: &[QuestionPart], can_clean: bool) -> Result<Option<Vec<ApprovalAnswer>>, Failure> {
     let mut answers: Vec<Option<ApprovalAnswer>> = vec![None; parts.len()];
-    let mut is_shown = true;
     loop {
         let open: Vec<(usize, &QuestionPart)> =
             (1..).zip(parts).filter(|(number, _)| answers[number - 1].is_none()).collect();
         let [(number, part), ..] = open[..] else { return Ok(Some(answers.into_iter().flatten().collect())) };
         if let [_] = open[..] {
-            let Some(answer) = about_one(part, can_clean, is_shown).await? else { return Ok(None) };
+            let Some(answer) = about_one(part, can_clean).await? else { return Ok(None) };
             answers[number - 1] = Some(answer);
             continue;
         }
-        if !std::mem::take(&mut is_shown) {
-            output::tell_as_laid_out(&several::frame(&open, output::width()));
-        }
+        // What is cut is so at the width at which it was drawn, however wide the window is by the time of the answer.
+        let width = output::width();
+        output::tell_as_laid_out(&several::frame(&open, width));
         let numbers: Vec<usize> = open.iter().map(|(number, _)| *number).collect();
         let asked = numbers.clone();
         let meaning = move |line: &str| several::meaning(line, &asked, can_clean);
         match read(several::words(can_clean), Several::Take(Vec::new(), ApprovalAnswer::No), meaning).await? {
             None => return Ok(None),
             Some(Several::Open(number)) => {
-                let Some(answer) = about_one(&parts[number - 1], can_clean, false).await? else { return Ok(None) };
+                let Some(answer) = about_one(&parts[number - 1], can_clean).await? else { return Ok(None) };
                 answers[number - 1] = Some(answer);
             }
             Some(Several::Take(taken, yes)) => {
@@ -62,11 +53,11 @@ pub(super) async fn answers(parts: &[QuestionPart], can_clean: bool) -> Result<O
                     let part = &parts[number - 1];
                     answers[number - 1] = Some(if !taken.contains(&number) {
                         ApprovalAnswer::No
-                    } else if several::is_seen(part, output::width()) {
+                    } else if several::is_seen(part, width) {
                         yes
                     } else {
                         // A yes is to the whole of what it rests on.
-                        let Some(answer) = about_one(part, can_clean, false).await? else { return Ok(None) };
+                        let Some(answer) = about_one(part, can_clean).await? else { return Ok(None) };
                         answer
                     });
                 }
@@ -76,12 +67,10 @@ pub(super) async fn answers(parts: &[QuestionPart], can_clean: bool) -> Result<O
 }
 
 /// Asks about one call by itself. Where the screen has no room for all that a yes rests on, that is shown before there is one.
-async fn about_one(part: &QuestionPart, can_clean: bool, is_shown: bool) -> Result<Option<ApprovalAnswer>, Failure> {
-    if !is_shown {
-        output::tell_as_laid_out(&question::frame(part, output::width()));
-    }
-    let is_seen = question::is_seen(part, output::width());
-    let mut offered = Offered { lasts: part.pattern.is_some(), can_clean, is_seen };
+async fn about_one(part: &QuestionPart, can_clean: bool) -> Result<Option<ApprovalAnswer>, Failure> {
+    let width = output::width();
+    output::tell_as_laid_out(&question::frame(part, width));
+    let mut offered = Offered { lasts: part.pattern.is_some(), can_clean, is_seen: question::is_seen(part, width) };
     loop {
         let meaning = move |line: &str| offered.meaning(line);
         match read(offered.words(), Single::Answer(ApprovalAnswer::No), meaning).await? {
