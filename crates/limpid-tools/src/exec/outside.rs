@@ -11,9 +11,8 @@ use super::places::Kind;
 use super::programs::Programs;
 use super::view::View;
 
-/// Folders in `outside/` that are covered for a program that does not name them. With more of them it sees all, and its yes is bound
-/// to all.
-const MOST_COVERED: usize = 200;
+/// Bytes that the paths of all covered folders have together: they go to the sandbox in one word, of which Linux takes 128 KiB.
+const MOST_COVERED: usize = 96 * 1024;
 
 /// What a call names in `outside/`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,7 +55,7 @@ pub(super) struct InOutside {
 /// What a program may touch in this view, without what it does not see though it lies in a folder of the view.
 ///
 /// # Errors
-/// A sentence, when a granted folder was moved.
+/// A sentence, when a granted folder was moved, or not all that it must not see can be covered.
 pub(super) fn confinement(
     programs: &Programs,
     command: &Command,
@@ -73,6 +72,7 @@ pub(super) fn confinement(
     };
     let mut covered = in_outside(programs, command).map(|outside| outside.covered).unwrap_or_default();
     covered.retain(|folder| is_seen(folder));
+    can_be_covered(&covered)?;
     // A program needs a folder to start in: this one is empty.
     covered.extend((!is_seen(&command.folder)).then(|| command.folder.clone()));
     confinement.covered.extend(covered);
@@ -88,11 +88,28 @@ pub(super) fn in_outside(programs: &Programs, command: &Command) -> Option<InOut
     let NamedOutside { any, whole, folders } = named.outside;
     let is_folder = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
     let entries = outside.read_dir().into_iter().flatten().flatten().filter(is_folder).map(|entry| entry.path());
-    let covered: Vec<PathBuf> = entries.filter(|folder| !folders.contains(folder)).collect();
-    // What cannot be written down for the sandbox cannot be covered.
-    let can_be_covered = covered.len() <= MOST_COVERED && covered.iter().all(|folder| folder.to_str().is_some());
-    Some(match (whole, can_be_covered) {
-        (false, true) => InOutside { folders: folders.into_iter().collect(), files: any.then_some(outside), covered },
-        (true, _) | (_, false) => InOutside { folders: vec![outside], files: None, covered: Vec::new() },
+    Some(if whole {
+        InOutside { folders: vec![outside], files: None, covered: Vec::new() }
+    } else {
+        let covered = entries.filter(|folder| !folders.contains(folder)).collect();
+        InOutside { folders: folders.into_iter().collect(), files: any.then_some(outside), covered }
     })
+}
+
+fn can_be_covered(covered: &[PathBuf]) -> Result<(), String> {
+    if let Some(folder) = covered.iter().find(|folder| folder.to_str().is_none()) {
+        return Err(format!(
+            "{} has a name that is no text, so it cannot be kept from a program that may be a stranger's; the owner has to rename it",
+            folder.display()
+        ));
+    }
+    let length: usize = covered.iter().map(|folder| folder.as_os_str().len()).sum();
+    if length > MOST_COVERED {
+        return Err(format!(
+            "`outside/` has {} folders, too many to be kept from a program that may be a stranger's; the owner has to move some of \
+             them away or remove them",
+            covered.len()
+        ));
+    }
+    Ok(())
 }

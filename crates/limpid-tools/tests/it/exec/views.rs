@@ -392,6 +392,41 @@ async fn of_outside_a_strangers_program_sees_its_own_folder_and_those_that_it_na
 
 // SEC-058 SEC-065
 #[tokio::test]
+async fn of_many_folders_in_outside_none_is_seen_that_is_not_named() {
+    let mut bench = Bench::new();
+    bench.programs.shell = false;
+    let outside = bench.path("home/outside");
+    let fill = |names: &mut dyn Iterator<Item = String>| {
+        names.for_each(|name| {
+            fs::create_dir_all(outside.join(&name)).unwrap();
+            fs::write(outside.join(name).join("a.x"), "1").unwrap();
+        });
+        let looks = "import glob; print(len(glob.glob('../*')), len(glob.glob('../*/a.x')))";
+        fs::create_dir_all(outside.join("own")).unwrap();
+        fs::write(outside.join("own/look.py"), looks).unwrap();
+        hand_over(bench.folder.path());
+    };
+    let exec = Exec::new(Arc::new(bench.programs.clone()));
+    let call = json!({ "command": "python3 look.py", "working_dir": outside.join("own").display().to_string() });
+    let run = async || {
+        let said = exec.run(&judged(&exec, &context(Trust::Owner), &call), call.clone()).await;
+        said.map_or_else(|refused| refused.text().to_owned(), |said| said.into_parts().0)
+    };
+    fill(&mut (0..300).map(|number| number.to_string()));
+    assert_eq!(run().await, "302 0\nExit code: 0");
+    fill(&mut (0..500).map(|number| format!("{number:0200}")));
+    let refused = run().await;
+    assert!(refused.contains("has 800 folders, too many"), "{refused}");
+    fs::remove_dir_all(&outside).unwrap();
+    fill(&mut std::iter::empty());
+    let odd = <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(b"a\xff");
+    fs::create_dir(outside.join(odd)).unwrap();
+    let refused = run().await;
+    assert!(refused.contains("has a name that is no text"), "{refused}");
+}
+
+// SEC-058 SEC-065
+#[tokio::test]
 async fn what_may_be_a_strangers_and_names_nothing_of_the_owners_sees_nothing_of_it() {
     let mut bench = Bench::new();
     bench.programs.shell = false;
