@@ -30,7 +30,7 @@ impl StandIn {
     /// Lays it into `outside/`, and says where it is; nothing when it was empty.
     pub(super) fn lay_down(self) -> Option<String> {
         Some(match self.laid()? {
-            Ok(at) => format!("What it wrote to `outside/` is in `{}` now.", at.display()),
+            Ok(at) => format!("It saw `outside/` empty, and what it wrote there is in `{}` now.", at.display()),
             Err(error) => format!(
                 "What it wrote could not be laid into `outside/` ({error}); it is in `{}`.",
                 self.folder.display()
@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(empty.lay_down(), None);
         fs::write(full.folder().join("page.html"), "tea").unwrap();
         let at = outside.join("program-2");
-        assert_eq!(full.lay_down(), Some(format!("What it wrote to `outside/` is in `{}` now.", at.display())));
+        assert_eq!(full.lay_down(), Some(format!("It saw `outside/` empty, and what it wrote there is in `{}` now.", at.display())));
         assert_eq!(fs::read_to_string(at.join("page.html")).unwrap(), "tea");
         fs::write(given_up.folder().join("part"), "te").unwrap();
         drop(given_up);
