@@ -22,6 +22,7 @@ pub mod command;
 pub mod confinement;
 mod disk;
 mod installed;
+mod kept;
 mod named;
 mod outside;
 pub mod places;

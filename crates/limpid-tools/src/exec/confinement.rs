@@ -40,6 +40,8 @@ pub struct Confinement {
     pub write: Vec<Place>,
     /// Folders that it may read, besides the system's.
     pub read: Vec<Place>,
+    /// Files and folders within those that it may change which stay as they are.
+    pub kept: Vec<Place>,
     /// Folders within those that it must not see, but for places in them that are named here too.
     pub hidden: Vec<PathBuf>,
     /// Folders that are empty for it, where it has a file system of its own. Without one it can read those of strangers.

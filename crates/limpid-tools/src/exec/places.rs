@@ -13,6 +13,7 @@ use rustix::fs::OFlags;
 use super::command::Command;
 use super::confinement::{Confinement, Network, Place};
 use super::installed::{installed, is_in_system, is_put_into_system, package_of, seen_of_named};
+use super::kept::kept;
 use super::programs::Programs;
 use super::stand_in::StandIn;
 use super::toolchains::Parts;
@@ -193,6 +194,7 @@ impl Programs {
             read.extend(Place::of(&command.program));
         }
         Ok(Confinement {
+            kept: kept(&self.home, &write)?,
             hidden,
             covered: installed.covered,
             split: parts.split,
@@ -207,6 +209,12 @@ impl Programs {
             folder: command.folder.clone(),
             spares_disk,
         })
+    }
+
+    /// Folders of strangers within what a program sees that it cannot enter.
+    pub(super) fn closed_folders(&self, confinement: &Confinement) -> Vec<PathBuf> {
+        let folders = self.folders().filter(|(_, kind)| *kind == Kind::Low).map(|([_, real], _)| real.to_owned());
+        folders.filter(|folder| confinement.hidden.contains(folder)).collect()
     }
 
     /// Limpid's home, and the owner's where it lies in a folder of the system, as that of a user who was made for one service may.

@@ -65,6 +65,7 @@ pub async fn run(
         confinement.limits.files = confinement.limits.files.min(room.files);
     }
     let limits = confinement.limits;
+    let closed = programs.closed_folders(&confinement);
     let mut process = Process::new(&programs.helper);
     process
         .args(sandbox::words(&confinement, &command.program, &command.words)?)
@@ -95,7 +96,7 @@ pub async fn run(
         line(&mut text, &laid);
     }
     if ended != "Exit code: 0" {
-        about_view(programs, view, read_only).iter().for_each(|sentence| line(&mut text, sentence));
+        about_view(programs, view, read_only, &closed).iter().for_each(|sentence| line(&mut text, sentence));
     }
     for sentence in programs.left_out() {
         line(&mut text, &sentence);
@@ -104,7 +105,7 @@ pub async fn run(
 }
 
 /// What a program may have failed for, by what it could not see or reach.
-fn about_view(programs: &Programs, view: View, read_only: bool) -> Vec<String> {
+fn about_view(programs: &Programs, view: View, read_only: bool, closed: &[PathBuf]) -> Vec<String> {
     let mut sentences = Vec::new();
     match view {
         View::High { .. } => {}
@@ -149,7 +150,15 @@ fn about_view(programs: &Programs, view: View, read_only: bool) -> Vec<String> {
                 sentences.push("It had no network, since it could read the owner's folders.".to_owned());
             }
         }
-        View::High { .. } => {}
+        View::High { .. } => {
+            if let [first, others @ ..] = closed {
+                let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
+                sentences.push(format!(
+                    "`{}`{more} was closed to it, since it is not the owner's. A program sees such a folder where the command names it.",
+                    first.display()
+                ));
+            }
+        }
     }
     sentences
 }

@@ -107,7 +107,10 @@ mod tests {
         assert_eq!(empty.lay_down(), None);
         fs::write(full.folder().join("page.html"), "tea").unwrap();
         let at = outside.join("program-2");
-        assert_eq!(full.lay_down(), Some(format!("It saw `outside/` empty, and what it wrote there is in `{}` now.", at.display())));
+        assert_eq!(
+            full.lay_down(),
+            Some(format!("It saw `outside/` empty, and what it wrote there is in `{}` now.", at.display()))
+        );
         assert_eq!(fs::read_to_string(at.join("page.html")).unwrap(), "tea");
         fs::write(given_up.folder().join("part"), "te").unwrap();
         drop(given_up);

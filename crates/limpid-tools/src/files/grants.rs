@@ -169,7 +169,7 @@ impl Grants {
 
     /// The place that a path means: an absolute path within a granted folder, or one from where relative paths begin.
     ///
-    /// Only words are looked at; that no link leads out is seen to when the place is opened.
+    /// Only words are looked at, but for folders of strangers; that no link leads out is seen to when the place is opened.
     ///
     /// # Errors
     /// A sentence for the model when it is in no granted folder.
@@ -191,12 +191,25 @@ impl Grants {
             folders.into_iter().flatten().find_map(|folder| whole.strip_prefix(&folder).map(Path::to_path_buf).ok())
         };
         // The shortest way is that of the innermost folder.
-        let found = self.roots().filter_map(|root| Some((within(root)?, root)));
+        let found = self.roots().filter_map(|root| Some((within(root)?, root))).chain(self.strangers_by_number(&whole));
         let Some((way, root)) = found.min_by_key(|(way, _)| way.components().count()) else {
             return Err(self.outside(path));
         };
         let way = if way.as_os_str().is_empty() { PathBuf::from(".") } else { way };
         Ok(Place { root, path: way, asked: path.to_owned() })
+    }
+
+    /// The innermost folder of a stranger's around a path, whatever letters it is called by: some disks know a folder by small letters
+    /// and by capitals, or by letters composed in two ways.
+    fn strangers_by_number(&self, path: &Path) -> Option<(PathBuf, &Root)> {
+        let strangers = self.roots().filter(|root| root.trust.is_foreign());
+        let numbered: Vec<(FileId, &Root)> =
+            strangers.filter_map(|root| Some((id(&root.folder.metadata().ok()?)?, root))).collect();
+        path.ancestors().filter(|_| !numbered.is_empty()).find_map(|folder| {
+            let is = id(&folder.symlink_metadata().ok()?)?;
+            let (_, root) = numbered.iter().find(|(number, _)| *number == is)?;
+            Some((path.strip_prefix(folder).ok()?.to_owned(), *root))
+        })
     }
 
     /// A path as policies judge it. One with `..` is the place that will be opened: what stands before a `..` may be a link, and whoever
@@ -319,6 +332,30 @@ mod tests {
             .with(root("/none/notes", true))
             .with(root("/none/notes/old", false))
             .with(root("/none/home/skills", false))
+    }
+
+    // SEC-053
+    #[test]
+    #[cfg(unix)]
+    fn a_strangers_folder_is_one_by_whatever_name_the_disk_knows_it() {
+        let disk = tempfile::tempdir().unwrap();
+        let folder = disk.path().canonicalize().unwrap();
+        std::fs::create_dir_all(folder.join("app/Vendor/lib/deep")).unwrap();
+        // As a disk does that ignores case.
+        std::os::unix::fs::symlink("Vendor", folder.join("app/vendor")).unwrap();
+        let own = Root { folder: folder.join("app"), write: true, trust: Trust::File };
+        let theirs = Root { folder: folder.join("app/Vendor/lib"), write: false, trust: Trust::Outside };
+        let grants = Grants::new(folder.join("workspace"), folder.join("locks")).with_granted(own).with_granted(theirs);
+        let place = |path: &str| {
+            let place = grants.place(&folder.join(path).display().to_string()).unwrap();
+            (place.root.trust, place.path.display().to_string())
+        };
+        let of = |trust, way: &str| (trust, way.to_owned());
+        for path in ["app/vendor/lib/deep/new.md", "app/Vendor/lib/deep/new.md"] {
+            assert_eq!(place(path), of(Trust::Outside, "deep/new.md"), "{path}");
+        }
+        assert_eq!(place("app/vendor/lib"), of(Trust::Outside, "."));
+        assert_eq!(place("app/vendor/own.md"), of(Trust::File, "vendor/own.md"));
     }
 
     // PICO-081 LES-137

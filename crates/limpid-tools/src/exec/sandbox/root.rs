@@ -33,8 +33,11 @@ const CALL: &str = "/run/call";
 enum Part {
     /// A folder or file of the machine.
     Bound { source: OwnedFd, write: bool },
-    /// An empty folder in place of what is there.
-    Hidden,
+    /// An empty folder in place of what is there, which can be looked into.
+    Empty,
+    /// A folder in place of what is there that cannot be entered. An empty one would be taken for the folder: a program that keeps
+    /// versions or copies would put down that its files were removed.
+    Closed,
     /// A link.
     Link(PathBuf),
 }
@@ -113,20 +116,31 @@ fn parts(confinement: &Confinement) -> io::Result<BTreeMap<PathBuf, Part>> {
         parts.insert(path.clone(), Part::Bound { source: handle(&path)?, write: false });
     }
     for device in DEVICES.map(PathBuf::from) {
-        parts.insert(device.clone(), Part::Bound { source: handle(&device)?, write: true });
+        // It is written to all the same; its times, which a later program could read, are not.
+        parts.insert(device.clone(), Part::Bound { source: handle(&device)?, write: false });
     }
-    for path in confinement.hidden.iter().chain(&confinement.covered) {
-        parts.insert(path.clone(), Part::Hidden);
+    for path in &confinement.hidden {
+        parts.insert(path.clone(), Part::Closed);
+    }
+    for path in &confinement.covered {
+        parts.insert(path.clone(), Part::Empty);
     }
     for (path, target) in &confinement.links {
         parts.insert(path.clone(), Part::Link(target.clone()));
     }
-    for (places, write) in [(&confinement.read, false), (&confinement.write, true)] {
+    for (places, write) in [(&confinement.read, false), (&confinement.write, true), (&confinement.kept, false)] {
         for place in places {
             if let Some(source) = open(place, &place.path)? {
                 parts.insert(place.at.clone(), Part::Bound { source, write });
             }
         }
+    }
+    // What lies in a folder that is closed could not be reached.
+    let around: BTreeSet<PathBuf> =
+        parts.keys().flat_map(|path| path.ancestors().skip(1)).map(Path::to_owned).collect();
+    let is_around = |(path, _): &(&PathBuf, &mut Part)| around.contains(*path);
+    for (_, part) in parts.iter_mut().filter(is_around).filter(|(_, part)| matches!(part, Part::Closed)) {
+        *part = Part::Empty;
     }
     // A folder that holds a mount can be renamed, and what is hidden or read-only in it would be neither at its new name for the next
     // program. One that is a mount itself cannot.
@@ -203,7 +217,7 @@ fn put(path: &Path, part: Part) -> io::Result<()> {
     }
     let is_file = match &part {
         Part::Bound { source, .. } => !File::from(source.try_clone()?).metadata()?.is_dir(),
-        Part::Hidden | Part::Link(_) => false,
+        Part::Empty | Part::Closed | Part::Link(_) => false,
     };
     // Within a folder of the owner's the place is there already.
     if !target.exists() {
@@ -215,8 +229,11 @@ fn put(path: &Path, part: Part) -> io::Result<()> {
     }
     match part {
         // Closed once everything is in place: folders of the view may lie in it.
-        Part::Hidden | Part::Link(_) => {
-            let options = c"mode=755,size=64k,nr_inodes=4k";
+        part @ (Part::Empty | Part::Closed | Part::Link(_)) => {
+            let options = match part {
+                Part::Closed => c"mode=000,size=64k,nr_inodes=4k",
+                _ => c"mode=755,size=64k,nr_inodes=4k",
+            };
             let place = place(&target)?;
             if target.is_file() {
                 return Ok(mount_bind_recursive("/dev/null", through(&place))?);

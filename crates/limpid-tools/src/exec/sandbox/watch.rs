@@ -75,6 +75,7 @@ pub(super) fn try_layers() -> Result<u8, String> {
         folder: "/".into(),
         write: Vec::new(),
         read: Vec::new(),
+        kept: Vec::new(),
         hidden: Vec::new(),
         covered: Vec::new(),
         split: Vec::new(),
@@ -119,6 +120,11 @@ fn start(words: &[OsString], confinement: &Confinement) -> Result<Started, Strin
         reasons.push(format!(
             "without namespaces `{}` cannot be hidden within a folder that programs see",
             hidden.display()
+        ));
+    } else if let Some(kept) = confinement.kept.first() {
+        reasons.push(format!(
+            "without namespaces `{}` cannot be kept as it is in a folder that programs write",
+            kept.path.display()
         ));
     } else {
         let call = call(&confinement.scratch).map_err(|error| format!("no folder for the call: {error}"))?;

@@ -33,7 +33,8 @@ async fn the_high_view_writes_the_owners_places_and_has_no_low_one() {
         let (start, rest) = low.split_at(3);
         let told =
             bench.run(&format!("cd {{}}; cat \"{start}\"\"{rest}\"; ls \"$(dirname \"{start}\"\"{rest}\")\"")).await;
-        assert!(told.contains("No such file") && !told.contains("Dear all") && !told.contains("letter.md\n"), "{told}");
+        let is_closed = told.contains("No such file") || told.contains("Permission denied");
+        assert!(is_closed && !told.contains("Dear all") && !told.contains("letter.md\n"), "{told}");
     }
     let told = bench.run("cat {}/home/soul.md; ls -a {}/home").await;
     assert!(told.contains("soul.md: No such file") && told.contains("\nskills\nworkspace\n"), "{told}");
@@ -166,7 +167,8 @@ async fn the_folder_of_a_language_shows_nothing_that_its_view_does_not_give() {
         .await;
     assert!(told.starts_with("tool\nmy own\n") && told.contains("\nskills\nworkspace\n"), "{told}");
     assert!(!told.contains("Dear all") && !told.contains("the soul"), "{told}");
-    assert_eq!(told.matches("No such file").count(), 3, "{told}");
+    let refused = ["No such file", "Permission denied"].map(|why| told.matches(why).count());
+    assert_eq!(refused.iter().sum::<usize>(), 3, "{told}");
 }
 
 // SEC-058
@@ -479,6 +481,67 @@ fn what_was_put_into_the_system_is_a_strangers() {
     let high = View::High { network: false };
     assert_eq!([of("ls /usr"), of("ls /")], [(high, Trust::Outside); 2]);
     assert_eq!([of("ls /usr/share"), of("ls /usr/local/bin"), of("ls tea.md")], [(high, Trust::File); 3]);
+}
+
+/// An empty folder would be put down as one whose files were removed.
+// SEC-058
+#[tokio::test]
+async fn a_strangers_folder_that_is_not_named_is_closed_and_not_empty() {
+    let bench = Bench::new();
+    let theirs = bench.path("mine/theirs");
+    fs::write(theirs.join("letter.md"), "Dear all\n").unwrap();
+    hand_over(bench.folder.path());
+    let exec = Exec::new(Arc::new(bench.programs.clone()));
+    let run = async |command: &str| {
+        let call = json!({ "command": command, "working_dir": bench.path("mine").display().to_string() });
+        exec.run(&judged(&exec, &context(Trust::Owner), &call), call).await.unwrap().into_parts().0
+    };
+    for command in ["tar cf copy.tar .", "cp -r . /tmp/copy"] {
+        let told = run(command).await;
+        assert!(told.contains("Permission denied") && !told.contains("Exit code: 0"), "{told}");
+        let closed = format!("`{}` was closed to it, since it is not the owner's.", theirs.display());
+        assert!(told.contains(&closed), "{told}");
+    }
+    assert_eq!(run("ls theirs").await, "letter.md\nExit code: 0");
+}
+
+/// Many keep their settings in a folder of their own, with links to it.
+// SEC-061
+#[tokio::test]
+async fn what_the_home_leads_to_by_links_no_program_changes() {
+    let bench = Bench::new();
+    fs::remove_file(bench.path("home/soul.md")).unwrap();
+    fs::create_dir_all(bench.path("mine/dotfiles/profiles/own")).unwrap();
+    fs::create_dir_all(bench.path("home/profiles")).unwrap();
+    for (link, file) in [
+        ("home/soul.md", "mine/dotfiles/soul.md"),
+        ("home/limpid.toml", "mine/dotfiles/limpid.toml"),
+        ("home/profiles/own", "mine/dotfiles/profiles/own"),
+    ] {
+        let _ = fs::write(bench.path(file), "mine\n");
+        symlink(bench.path(file), bench.path(link)).unwrap();
+    }
+    hand_over(bench.folder.path());
+    for change in [
+        "echo x >> mine/dotfiles/soul.md",
+        "rm mine/dotfiles/limpid.toml",
+        "mv mine/dotfiles/soul.md mine/dotfiles/old.md",
+        "echo x > mine/new.toml; mv mine/new.toml mine/dotfiles/limpid.toml",
+        "mv mine/dotfiles mine/old",
+        "echo x > mine/dotfiles/profiles/own/soul.md",
+        "chmod 600 mine/dotfiles/soul.md",
+    ] {
+        let told = bench.run(&format!("cd {{}}; {change}")).await;
+        assert!(!told.contains("Exit code: 0"), "{change}: {told}");
+    }
+    let told = bench
+        .run("cd {}; cat mine/dotfiles/soul.md mine/dotfiles/limpid.toml; echo x > mine/dotfiles/other.toml")
+        .await;
+    assert!(told.ends_with("mine\nExit code: 0"), "the rest of the folder is theirs to change: {told}");
+    fs::rename(bench.path("mine/dotfiles/soul.md"), bench.path("mine/soul.md")).unwrap();
+    symlink("../soul.md", bench.path("mine/dotfiles/soul.md")).unwrap();
+    let told = bench.run("echo x").await;
+    assert!(told.contains("home/soul.md` leads through the link `"), "{told}");
 }
 
 /// At its new place it would be neither hidden nor a stranger's for the next program.
