@@ -15,7 +15,7 @@ pub mod task_runs;
 
 use std::sync::Arc;
 
-use limpid_core::{Labelled, Trust};
+use limpid_services::deliveries::Announcement;
 use limpid_services::error::AgentError;
 use limpid_store::{Pruned, Task, TaskRun};
 
@@ -104,10 +104,8 @@ impl Jobs {
     /// When the store fails.
     pub async fn check_time_zone(&self) -> Result<(), AgentError> {
         if let Some(notice) = self.deps.tasks.check_time_zone().await? {
-            self.deps
-                .deliveries
-                .notice(None, &notice.key, notice.title, Labelled::new(notice.text, Trust::Owner))
-                .await?;
+            let told = Announcement::new(notice.title.into(), notice.text);
+            self.deps.deliveries.notice(None, &notice.key, told).await?;
         }
         Ok(())
     }

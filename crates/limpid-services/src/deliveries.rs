@@ -1,5 +1,6 @@
 //! Messages that nobody waits for: written once a key, put into their conversation by its actor.
 
+mod announcement;
 mod message_tool;
 
 use std::collections::BTreeSet;
@@ -7,10 +8,11 @@ use std::mem;
 use std::sync::{Arc, OnceLock};
 
 use limpid_config::Redactor;
+use limpid_core::ConversationId;
 use limpid_core::quiet::without_quiet;
-use limpid_core::{ConversationId, Labelled};
 use limpid_store::{Delivery, DeliveryId, DeliveryOrigin, Listed, NewDelivery, Store};
 
+pub use announcement::Announcement;
 pub use message_tool::{message_tool, said_in_run};
 
 use crate::directory::Directory;
@@ -60,8 +62,8 @@ impl Deliveries {
         Self { store, directory, host, redactor, signal }
     }
 
-    /// Tells the owner something, once a key, in a conversation or where reports go. The label is that of the title too.
-    /// Says whether the key is new.
+    /// Tells the owner something, once a key, in a conversation or where reports go: what is for them alone is left out where others
+    /// read that conversation. The label is that of the title too. Says whether the key is new.
     ///
     /// # Errors
     /// When the store fails.
@@ -69,22 +71,24 @@ impl Deliveries {
         &self,
         conversation: Option<&ConversationId>,
         key: &str,
-        title: &str,
-        text: Labelled<String>,
+        told: Announcement,
     ) -> Result<bool, AgentError> {
         let conversation = match conversation {
             Some(conversation) => conversation.clone(),
             None => self.directory.reports().await?,
         };
-        let (text, trust) = text.into_parts();
+        // Of the very conversation that is told: whatever the words are about may be read by others than these.
+        let audience = self.store.conversation(&conversation).await?.map(|found| found.audience);
+        let (title, text) = told.words_for(audience);
+        let trust = title.trust().join(text.trust());
         let fresh = self
             .store
             .enqueue(NewDelivery {
                 key: key.to_owned(),
                 conversation,
                 origin: DeliveryOrigin::Notice,
-                title: title.to_owned(),
-                text,
+                title: title.into_text(),
+                text: text.into_text(),
                 trust,
                 now_ms: self.host.now_ms(),
             })

@@ -10,7 +10,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use limpid_config::{Config, Live, Redactor};
-use limpid_core::{ConversationId, DraftState, Labelled, Tier, ToolCall, Trust, TurnId, is_seen_hash};
+use limpid_core::{
+    ConversationId, DraftState, Labelled, Sentence, Tier, ToolCall, Trust, TurnId, is_seen_hash, sentence,
+};
 use limpid_store::{
     ConversationKind, Draft, DraftEdit, DraftEvent, DraftId, DraftRoom, ItemId, Listed, NewDraft, Store, StoreError,
 };
@@ -321,13 +323,18 @@ fn is_chat(kind: ConversationKind) -> bool {
     matches!(kind, ConversationKind::Chat | ConversationKind::Interactive | ConversationKind::Heartbeat)
 }
 
-/// What a draft would do, in a few words that may stand among ours. Of a program only the tool: its path is one that was found on the
-/// disk, and whoever made the link to it has named it.
-pub fn in_short(draft: &NewDraft) -> String {
+/// What a draft would do, in a few words. Of a program only the tool: its path is one that was found on the disk, and whoever made the
+/// link to it has named it.
+fn in_short(draft: &NewDraft) -> Sentence {
     match draft.destination.as_deref().filter(|destination| !Path::new(destination).is_absolute()) {
-        Some(destination) => format!("{} to {destination}", draft.tool),
-        None => draft.tool.clone(),
+        Some(destination) => sentence!("{} to {}", tool_of(draft), Labelled::new(destination, draft.trust)),
+        None => tool_of(draft),
     }
+}
+
+/// The tool that a draft would call: all that others may read of it. What led to the call has a part in its name.
+fn tool_of(draft: &NewDraft) -> Sentence {
+    sentence!("{}", Labelled::new(&draft.tool, draft.trust))
 }
 
 fn missing(id: DraftId) -> AgentError {

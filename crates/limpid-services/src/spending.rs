@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use limpid_config::{Config, Live};
 use limpid_core::spend::{Amount, Limit, LimitState, Scope};
-use limpid_core::{ConversationId, FailureClass, Labelled, Trust, TurnId};
+use limpid_core::{ConversationId, FailureClass, Labelled, Trust, TurnId, sentence};
 use limpid_model::ModelError;
 use limpid_store::{Audience, ConversationKind, SpentRow, Store};
 
 pub use limpid_core::spend::Spender;
 
-use crate::deliveries::Deliveries;
+use crate::deliveries::{Announcement, Deliveries};
 use crate::error::AgentError;
 use crate::host::Host;
 
@@ -70,10 +70,10 @@ impl Spending {
         let Some(reached) = self.limit_reached(spender, path, turn).await? else { return Ok(()) };
         if spender == Spender::Background {
             let today = self.host.now().to_zoned(self.host.zone()).date();
-            let text = format!("Work in the background stops here: {reached}.");
-            self.deliveries
-                .notice(None, &format!("limit:{}:{today}", reached.limit.key), TITLE, Labelled::new(text, Trust::Owner))
-                .await?;
+            // A limit is the owner's own line in limpid.toml.
+            let text = sentence!("Work in the background stops here: {}.", Labelled::new(&reached, Trust::Owner));
+            let key = format!("limit:{}:{today}", reached.limit.key);
+            self.deliveries.notice(None, &key, Announcement::new(TITLE.into(), text)).await?;
         }
         Err(refusal(&reached).into())
     }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use limpid_context::convert;
 use limpid_core::draft::{MOST_AFTER_STRANGERS, MOST_DRAFTS, MOST_OF_BACKGROUND, MOST_OF_BACKGROUND_RUN};
 use limpid_core::policy::Grant;
-use limpid_core::{CallId, Labelled, Message, Role, ToolCall, Trust};
+use limpid_core::{CallId, Message, Role, ToolCall, Trust};
 use limpid_prompt::Inputs;
 use limpid_services::directory::is_run;
-use limpid_services::drafts::{held_words, in_short, kept_words, led_by, new_draft};
+use limpid_services::drafts::{held_words, kept_words, led_by, new_draft};
 use limpid_services::error::AgentError;
 use limpid_services::spending::{Spender, spender_of};
 use limpid_services::tools::{CallContext, CallDescription};
@@ -149,12 +149,10 @@ fn draft_room(turn: &RunningTurn, agent: Option<&SubAgent>, trust: Trust) -> Dra
 /// Whoever listens in a chat is told at once; nobody else is lost sight of.
 async fn tell_of_draft(turn: &mut RunningTurn, draft: &Draft) -> Result<(), AgentError> {
     let deps = &turn.deps;
-    let text = kept_words(draft.id);
     let is_chat = !is_run(&turn.writer.lease().conversation);
     if is_chat && turn.listeners.is_heard() && spender_of(&turn.requests.path) == Spender::Owner {
-        turn.listeners.send(&TurnEvent::Notice(text));
+        turn.listeners.send(&TurnEvent::Notice(kept_words(draft.id).into_text()));
         return Ok(());
     }
-    let text = format!("{text} It would be {}: {}.", in_short(&draft.new), draft.new.why);
-    deps.drafts.tell(draft, draft.state, Labelled::new(text, Trust::Owner)).await
+    deps.drafts.tell_kept(draft, "It would be").await
 }

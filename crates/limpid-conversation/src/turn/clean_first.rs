@@ -8,8 +8,9 @@
 
 use std::collections::BTreeSet;
 
-use limpid_core::{CallId, Labelled};
+use limpid_core::{CallId, Labelled, sentence};
 use limpid_prompt::boundary;
+use limpid_services::deliveries::Announcement;
 use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
 use limpid_turn::ToolOutcome;
@@ -69,10 +70,11 @@ pub(super) async fn settle(turn: &mut RunningTurn, end: CleanEnd) -> Result<(), 
     let conversation = turn.writer.lease().conversation.clone();
     for Outcome { call, said, failed } in outcomes {
         let [title, what, before] = if failed { FAILED } else { DONE };
-        let (text, trust) = said.into_parts();
-        let text = Labelled::new(format!("{what} {ASIDE} {before}\n\n{text}"), trust);
+        let text = sentence!("{} {} {}\n\n{}", what, ASIDE, before, said);
         let key = format!("clean/{}/{call}", turn.id());
-        turn.deps.deliveries.notice(Some(&conversation), &key, title, text).await?;
+        // The owner was asked here, and told who reads along.
+        let told = Announcement::new(title.into(), text);
+        turn.deps.deliveries.notice(Some(&conversation), &key, told).await?;
     }
     let told = "The window is clean: what strangers wrote, and what was said after it, is put aside.";
     turn.listeners.send(&TurnEvent::Notice(told.to_owned()));

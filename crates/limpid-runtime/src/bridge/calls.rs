@@ -4,9 +4,9 @@ use limpid_core::agent::DELEGATION;
 use limpid_core::draft::{MOST_DRAFTS, MOST_OF_BACKGROUND, MOST_OF_BACKGROUND_RUN};
 use limpid_core::policy::Effect;
 use limpid_core::reach::FIND_TOOLS;
-use limpid_core::{CallId, ConversationId, Labelled, Sentence, Tier, ToolCall, Trust, TurnId, sentence};
+use limpid_core::{CallId, ConversationId, Sentence, Tier, ToolCall, TurnId, sentence};
 use limpid_mcp::serving::{LentAnswer, Refusal};
-use limpid_services::drafts::{in_short, kept_words, new_draft};
+use limpid_services::drafts::new_draft;
 use limpid_services::error::AgentError;
 use limpid_services::tools::{CallContext, Decision, Permit, ShownItems, ToolContext, TurnToolExecutor};
 use limpid_store::DraftRoom;
@@ -164,10 +164,7 @@ impl Bridge {
         let kept = tokio::spawn(async move {
             let Some(draft) = agent.drafts().keep(new, room).await? else { return Ok::<_, AgentError>(None) };
             let id = draft.id.0;
-            let text = kept_words(draft.id);
-            let (short, why) = (in_short(&draft.new), &draft.new.why);
-            let text = format!("{text} An MCP client asked for it; it would be {short}: {why}.");
-            agent.drafts().tell(&draft, draft.state, Labelled::new(text, Trust::Owner)).await?;
+            agent.drafts().tell_kept(&draft, "An MCP client asked for it; it would be").await?;
             Ok(Some(id))
         });
         let broke = |_| AgentError::Invalid("the call could not be kept".to_owned());

@@ -13,9 +13,9 @@ use limpid_config::{Config, Live, Redactor};
 use limpid_context::ContextDeps;
 use limpid_conversation::Conversations;
 use limpid_core::task::{Due, RunOutcome, Standing, TaskKind, TaskStatus};
-use limpid_core::{ConversationId, Labelled, TaskId, Trust};
+use limpid_core::{ConversationId, Labelled, Sentence, TaskId, Trust, sentence};
 use limpid_model::chain::Pause;
-use limpid_services::deliveries::Deliveries;
+use limpid_services::deliveries::{Announcement, Deliveries};
 use limpid_services::directory::Directory;
 use limpid_services::error::AgentError;
 use limpid_services::events::{EventBus, EventKind};
@@ -174,8 +174,14 @@ impl TaskJob {
                 let key = format!("undelivered/task/{}/{}", task.id, failed.run.slot_ms);
                 let ended = self.store.end_task_run(failed.clone()).await?;
                 self.announce_run(task, &failed, ended);
-                let text = format!("“{}” could not be delivered: {why}.", task.new.description);
-                self.deliveries.notice(None, &key, "Not delivered", Labelled::new(text, task.new.trust)).await?;
+                let own = |text: String| Labelled::new(text, task.new.trust);
+                let (why, called) = (own(why), own(task.new.description.clone()));
+                // What a task is called may be private where it was made.
+                let for_all = sentence!("Task {} could not be delivered: {}.", task.id.0, why);
+                let for_owner = sentence!("“{}” could not be delivered: {}.", called, why);
+                let title = || Sentence::from("Not delivered");
+                let told = Announcement::new(title(), for_all).for_owner_alone(title(), for_owner);
+                self.deliveries.notice(None, &key, told).await?;
             }
             Err(error) => return Err(error.into()),
         }

@@ -1,11 +1,14 @@
 //! Calls that nobody could be asked about: kept with all that they are, carried out once, and never as anything else.
 
 use crate::kit::effects::PageAndMail;
+use crate::kit::tasks::{reminder, transcript};
 use crate::kit::{Bench, all, last, new_chat};
 use jiff::ToSpan;
+use limpid_core::task::TaskKind;
 use limpid_core::{DraftState, Trust};
-use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, Config, ServeEvent, TurnEvent};
-use limpid_store::DraftId;
+use limpid_runtime::tasks::{TaskRequest, When};
+use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, Config, ConversationChoice, ServeEvent, TurnEvent};
+use limpid_store::{Audience, DraftId};
 
 const SCRIPT: &str = r#"
 [[reply]]
@@ -290,6 +293,42 @@ async fn the_chat_learns_what_the_owner_made_of_a_draft() {
     }
 }
 
+/// The run of a private chat's task tells of its draft where reports go, which others may read: they learn that there is one.
+// SEC-010 SEC-065 PICO-029
+#[tokio::test]
+async fn others_who_read_the_reports_learn_neither_why_a_draft_waits_nor_what_it_came_to() {
+    for audience in [Audience::Owner, Audience::Group] {
+        let bench = Bench::new(&format!("[[reply]]\ntext = \"Hello.\"\n{SCRIPT}")).await;
+        let agent = PageAndMail::new().agent(&bench);
+        all(agent.chat(new_chat("hi")).await.unwrap()).await;
+        let chat = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
+        let reports = agent.directory().reports().await.unwrap();
+        agent.conversations().set_audience(&reports, audience).await.unwrap();
+        let look = reminder("Look at the page", When::In(60));
+        let task = TaskRequest { kind: TaskKind::Agent, conversation: Some(chat), ..look };
+        agent.tasks().add(task).await.unwrap();
+        agent.jobs().run_task("1").await.unwrap();
+        agent.drafts().approve(DraftId(1), None).await.unwrap();
+        agent.conversations().deliver_waiting().await.unwrap();
+        let told = transcript(&agent, reports.as_str()).await;
+        let (waits, sent) = match audience {
+            Audience::Owner => (
+                "It would be send_mail to eve@example.com: text from outside was read",
+                "Draft 1 was sent (send_mail to eve@example.com): send_mail done",
+            ),
+            _ => ("It would be send_mail.", "Draft 1 was sent (send_mail)"),
+        };
+        assert!(told.contains(waits) && told.contains(sent), "{told}");
+        let is_private = audience == Audience::Owner;
+        for private in ["eve@example.com", "send_mail done", "text from outside"] {
+            assert_eq!(told.contains(private), is_private, "{private}: {told}");
+        }
+        let rows = agent.store().deliveries(10).await.unwrap().rows;
+        let mut titles = rows.iter().filter(|row| row.new.conversation == reports).map(|row| row.new.title.as_str());
+        assert!(titles.all(|title| title.contains("eve@example.com") == is_private), "{rows:?}");
+    }
+}
+
 /// What nobody answered in time is told in the chat that it came from.
 // SEC-010
 #[tokio::test]
@@ -384,6 +423,6 @@ async fn a_lasting_yes_holds_for_its_pattern_in_its_conversation_over_a_restart(
     let agent = tools.agent(&bench);
     assert_eq!(asked(&agent, last("and again")).await, 0, "the same person");
     assert_eq!(asked(&agent, last("and Bob")).await, 1, "another one");
-    let new = ChatRequest { conversation: limpid_runtime::ConversationChoice::New, ..last("to Eve") };
+    let new = ChatRequest { conversation: ConversationChoice::New, ..last("to Eve") };
     assert_eq!(asked(&agent, new).await, 1, "sending is asked about in another conversation");
 }

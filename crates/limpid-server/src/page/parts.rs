@@ -254,7 +254,7 @@ mod tests {
     // SUR-024 SEC-010
     #[test]
     fn a_draft_that_was_kept_is_a_link_and_no_command() {
-        let told = note(&limpid_runtime::drafts::kept_words(DraftId(4)));
+        let told = note(limpid_runtime::drafts::kept_words(DraftId(4)).text());
         assert!(told.contains("href=\"/activity#d4\"") && !told.contains("limpid draft"), "{told}");
         assert_eq!(note("a <b>"), "<p class=\"notice\">a &#60;b&#62;</p>");
     }

@@ -1,6 +1,7 @@
 //! What waits for the owner, at the page.
 
-use limpid_core::{Labelled, Trust};
+use limpid_core::sentence;
+use limpid_runtime::deliveries::Announcement;
 use limpid_runtime::drafts::kept_words;
 use limpid_store::DraftId;
 use reqwest::StatusCode;
@@ -81,7 +82,7 @@ async fn a_draft_is_changed_shown_again_and_carried_out_with_the_new_words_only(
 // SUR-024 SEC-010
 #[tokio::test]
 async fn a_draft_of_a_chat_is_a_link_to_its_card_there() {
-    let words = kept_words(DraftId(7));
+    let words = kept_words(DraftId(7)).into_text();
     let script = format!(
         "[[reply]]\ncalls = [{{ name = \"write_file\", arguments = {{ path = \"notes.md\", content = \"Hi\" }} }}]\n\
          [[reply]]\ntext = \"{words}\"\n"
@@ -96,8 +97,9 @@ async fn a_draft_of_a_chat_is_a_link_to_its_card_there() {
     assert!(!shown.contains("/activity#d7"), "what a model says is no link: {shown}");
     assert!(bench.html("/activity").await.contains("id=\"d1\""));
     // What the agent itself tells of one later.
-    let text = Labelled::new(format!("{} It would be a letter.", kept_words(DraftId(2))), Trust::Owner);
-    bench.agent.deliveries().notice(Some(turn.conversation()), "k", "A letter", text).await.unwrap();
+    let text = sentence!("{} It would be a letter.", kept_words(DraftId(2)));
+    let told = Announcement::new("A letter".into(), text);
+    bench.agent.deliveries().notice(Some(turn.conversation()), "k", told).await.unwrap();
     bench.agent.conversations().deliver_waiting().await.unwrap();
     let shown = thread().await;
     assert!(shown.contains("/activity#d2") && shown.contains("It would be a letter."), "{shown}");

@@ -3,11 +3,12 @@
 use limpid_config::process;
 use limpid_core::line::one_line;
 use limpid_core::policy::Effect;
-use limpid_core::{DraftState, Labelled, Sentence, Trust};
-use limpid_store::{Audience, Draft, DraftEdit, DraftId};
+use limpid_core::{DraftState, Labelled, Sentence, Trust, sentence};
+use limpid_store::{Draft, DraftEdit, DraftId};
 use limpid_turn::ToolOutcome;
 
-use crate::drafts::{Drafts, UNDER_WAY, in_short, is_chat, missing};
+use crate::deliveries::Announcement;
+use crate::drafts::{Drafts, UNDER_WAY, in_short, is_chat, kept_words, missing, tool_of};
 use crate::error::AgentError;
 use crate::tools::{OUTCOME_UNKNOWN, changes};
 
@@ -34,8 +35,8 @@ impl Drafts {
             // Somebody else may have been faster, and may have approved it again by now.
             if let Some(moved) = self.0.store.move_draft_as_seen(&draft, next, why, now_ms).await? {
                 self.announce(moved);
-                let text = format!("Draft {} {}: {why} ({}).", draft.id.0, next.in_words(), in_short(&draft.new));
-                self.tell(&draft, next, Labelled::new(text, Trust::Owner)).await?;
+                let told = |of: Sentence| sentence!("Draft {} {}: {} ({}).", draft.id.0, next.in_words(), why, of);
+                self.tell(&draft, next, told(tool_of(&draft.new)), told(in_short(&draft.new))).await?;
             }
         }
         Ok(())
@@ -61,12 +62,27 @@ impl Drafts {
         }
     }
 
-    /// Tells the chat that a draft came from or that its agent works for, or where reports go when it came from a run in the background. What is told
-    /// names the draft, so it has its label besides its own.
+    /// Tells the owner of a draft that was kept, `before` the words for what it would be. Whom it concerns and why it waits may be
+    /// private, so that is told where they alone read it.
     ///
     /// # Errors
     /// When the conversation is gone, or the store fails.
-    pub async fn tell(&self, draft: &Draft, state: DraftState, text: Labelled<String>) -> Result<(), AgentError> {
+    pub async fn tell_kept(&self, draft: &Draft, before: &'static str) -> Result<(), AgentError> {
+        let (kept, why) = (kept_words(draft.id), Labelled::new(&draft.new.why, draft.new.trust));
+        let for_all = sentence!("{} {} {}.", kept, before, tool_of(&draft.new));
+        let for_owner = sentence!("{} {} {}: {}.", kept, before, in_short(&draft.new), why);
+        self.tell(draft, draft.state, for_all, for_owner).await
+    }
+
+    /// Tells the chat that a draft came from or that its agent works for, or where reports go when it came from a run in the
+    /// background: whatever was private where the draft was made may be read by others there, who are told of the tool alone.
+    async fn tell(
+        &self,
+        draft: &Draft,
+        state: DraftState,
+        for_all: Sentence,
+        for_owner: Sentence,
+    ) -> Result<(), AgentError> {
         let agent = self.0.store.agent_in(&draft.new.conversation).await?;
         let of = agent.as_ref().map_or(&draft.new.conversation, |agent| &agent.chat);
         let conversation = self.0.directory.existing(of).await?;
@@ -76,7 +92,8 @@ impl Drafts {
             DraftState::Open => format!("draft:{}:{state}:{}", draft.id.0, draft.changed_ms),
             _ => format!("draft:{}:{state}", draft.id.0),
         };
-        self.0.deliveries.notice(chat, &key, &in_short(&draft.new), text.join(draft.new.trust)).await?;
+        let told = Announcement::new(tool_of(&draft.new), for_all).for_owner_alone(in_short(&draft.new), for_owner);
+        self.0.deliveries.notice(chat, &key, told).await?;
         Ok(())
     }
 
@@ -123,19 +140,14 @@ impl Drafts {
     /// Tells the chat that a draft came from in one line what the owner has made of it, and what it came to. The draft has ended
     /// also where that cannot be written.
     pub(super) async fn tell_outcome(&self, draft: &Draft, said: Labelled<String>) {
-        let (said, trust) = said.into_parts();
+        let ended = |of: Sentence| sentence!("Draft {} {} ({})", draft.id.0, self.in_words(draft), of);
         // What came of it may be the owner's; where others read the chat, `limpid draft show` has it.
-        let chat = self.0.store.conversation(&draft.new.conversation).await;
-        let is_private = chat.is_ok_and(|chat| chat.is_some_and(|chat| chat.audience == Audience::Owner));
-        let line = if is_private { one_line(&said) } else { "".into() };
-        let mut text = format!("Draft {} {} ({})", draft.id.0, self.in_words(draft), in_short(&draft.new));
-        if !line.is_empty() {
-            let more = if line.chars().count() > SAID { "…" } else { "" };
-            text.push_str(": ");
-            text.extend(line.chars().take(SAID));
-            text.push_str(more);
+        let (for_all, mut for_owner) = (ended(tool_of(&draft.new)), ended(in_short(&draft.new)));
+        let said = said.map(|said| in_one_line(&said));
+        if !said.value().is_empty() {
+            for_owner = sentence!("{}: {}", for_owner, said);
         }
-        let _ = self.tell(draft, draft.state, Labelled::new(text, trust)).await;
+        let _ = self.tell(draft, draft.state, for_all, for_owner).await;
     }
 
     /// Binds a draft to what is there now: it waits again, and says what has changed.
@@ -156,4 +168,11 @@ impl Drafts {
         };
         Ok(self.announce(self.0.store.change_draft(draft.id, edit, self.0.host.now_ms()).await?))
     }
+}
+
+/// A result in the one line that a chat is told.
+fn in_one_line(said: &str) -> String {
+    let line = one_line(said);
+    let more = if line.chars().count() > SAID { "…" } else { "" };
+    line.chars().take(SAID).chain(more.chars()).collect()
 }

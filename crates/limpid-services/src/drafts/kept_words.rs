@@ -9,15 +9,15 @@ const MIDDLE: &str = " waits for you: limpid draft show ";
 const END: &str = ", then approve or refuse.";
 
 /// What the owner is told at a terminal.
-pub fn kept_words(id: DraftId) -> String {
-    format!("{BEGIN}{0}{MIDDLE}{0}{END}", id.0)
+pub fn kept_words(id: DraftId) -> Sentence {
+    sentence!("{}{}{}{}{}", BEGIN, id.0, MIDDLE, id.0, END)
 }
 
 /// The draft that a text begins to tell of, and what it says behind that.
 pub fn kept_in(text: &str) -> Option<(DraftId, &str)> {
     let (number, _) = text.strip_prefix(BEGIN)?.split_once(MIDDLE)?;
     let id = DraftId(number.parse().ok()?);
-    Some((id, text.strip_prefix(&kept_words(id))?.trim_start()))
+    Some((id, text.strip_prefix(kept_words(id).text())?.trim_start()))
 }
 
 /// What the model is told in the place of a result.
@@ -41,7 +41,7 @@ mod tests {
     // SEC-010
     #[test]
     fn the_words_of_a_draft_name_it_and_no_others_do() {
-        let words = kept_words(DraftId(12));
+        let words = kept_words(DraftId(12)).into_text();
         assert_eq!(words, "Draft 12 waits for you: limpid draft show 12, then approve or refuse.");
         assert_eq!(kept_in(&words), Some((DraftId(12), "")));
         assert_eq!(kept_in(&format!("{words} It would be a letter.")), Some((DraftId(12), "It would be a letter.")));

@@ -2,8 +2,8 @@
 //! otherwise. They are asked once, shown what would be different, and can take it back.
 
 use jiff::Timestamp;
-use limpid_core::TaskId;
 use limpid_core::task::{TaskStatus, Trigger};
+use limpid_core::{Labelled, Sentence, TaskId, Trust, sentence};
 use limpid_store::{NewSetting, Task};
 use serde::{Deserialize, Serialize};
 
@@ -46,8 +46,8 @@ pub struct ZoneNotice {
     pub key: String,
     /// Its title.
     pub title: &'static str,
-    /// Its text.
-    pub text: String,
+    /// Its text, which names tasks by their numbers: what a task is called may be a stranger's words, or private.
+    pub text: Sentence,
 }
 
 /// What was moved, as it is kept.
@@ -144,14 +144,16 @@ impl Tasks {
         self.write_setting(ZONE, Some(now.to_owned()), "auto").await?;
         let Some(before) = before else { return Ok(None) };
         let moves = self.zone_changes().await?.moves;
-        if moves.is_empty() {
-            return Ok(None);
-        }
-        let names: Vec<String> = moves.iter().map(|one| format!("“{}”", one.task.new.description)).collect();
-        let text = format!(
-            "Your zone is {now}; before, it was {before}. These go on by the clock of their old zone: {}. \
-             `limpid task zone` shows what a move would change, `limpid task zone --move` moves them.",
-            names.join(", ")
+        let numbers = moves.iter().map(|one| sentence!("{}", one.task.id.0));
+        let Some(tasks) = numbers.reduce(|named, next| sentence!("{}, {}", named, next)) else { return Ok(None) };
+        // Zones are the owner's, or those of their machine.
+        let (is, was) = (Labelled::new(now, Trust::Owner), Labelled::new(before, Trust::Owner));
+        let text = sentence!(
+            "Your zone is {}; before, it was {}. These tasks go on by the clock of their old zone: {}. \
+             `limpid task zone` names them and shows what a move would change, `limpid task zone --move` moves them.",
+            is,
+            was,
+            tasks
         );
         let event = self.store.setting_events(None, ZONE, 1).await?.rows.pop().map_or(0, |event| event.id);
         Ok(Some(ZoneNotice { key: format!("zone:{event}"), title: "Another time zone", text }))

@@ -75,6 +75,7 @@ mod steered_terminal;
 #[cfg(target_os = "linux")]
 mod told_by_locks;
 mod told_worker;
+mod travelled_words;
 #[cfg(target_os = "linux")]
 mod two_programs;
 #[cfg(unix)]

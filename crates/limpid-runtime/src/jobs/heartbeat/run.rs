@@ -6,9 +6,10 @@ use std::io::Write as _;
 use limpid_config::process;
 use limpid_conversation::BackgroundRun;
 use limpid_core::heartbeat::{Gate, News, Pause, Why};
-use limpid_core::{Labelled, Trust};
+use limpid_core::{Labelled, Trust, sentence};
 use limpid_prompt::Profile;
 use limpid_prompt::profile::shipped_template;
+use limpid_services::deliveries::Announcement;
 use limpid_services::error::AgentError;
 use limpid_services::events::EventKind;
 use limpid_services::heartbeat::{CUT_OFF_MS, HeartbeatPart, PATH, RETRY_MS, TIMER, default_opening, settings_of};
@@ -97,8 +98,9 @@ impl HeartbeatJob {
                     let since =
                         state.switched_on_ms.unwrap_or_default().max(row.state.succeeded_ms.unwrap_or_default());
                     let key = format!("heartbeat-silence:{}", self.store.owner_acted_ms().await?.unwrap_or(since));
-                    let text = Labelled::new(format!("The heartbeat pauses: {why}."), Trust::Owner);
-                    self.deliveries.notice(None, &key, "The heartbeat pauses", text).await?;
+                    let text = sentence!("The heartbeat pauses: {}.", Labelled::new(why, Trust::Owner));
+                    let told = Announcement::new("The heartbeat pauses".into(), text);
+                    self.deliveries.notice(None, &key, told).await?;
                 }
                 return Ok(Err((why, until)));
             }
