@@ -31,11 +31,15 @@ pub struct Terminal {
 
 /// What a person sees of a text that is printed on a screen of so many rows and columns, without the rows that are blank.
 pub fn on_screen(text: &str, (rows, columns): (u16, u16)) -> String {
-    let size = |cells: u16| NonZero::new(cells).unwrap_or(NonZero::<u16>::MIN);
-    let mut screen = vt100::Parser::new(size(rows), size(columns), 0);
+    let mut screen = vt100::Parser::new(cells(rows), cells(columns), 0);
     // As the terminal does with line breaks.
     screen.process(text.replace('\n', "\r\n").as_bytes());
     screen.screen().contents()
+}
+
+/// Rows or columns, of which a screen has one at least.
+fn cells(number: u16) -> NonZero<u16> {
+    NonZero::new(number).unwrap_or(NonZero::<u16>::MIN)
 }
 
 impl Terminal {
@@ -53,9 +57,18 @@ impl Terminal {
         pty.resize(Size::new(rows, columns)).map_err(io::Error::other)?;
         let command = Command::new(program).args(words).env_clear().envs(environment).kill_on_drop(true);
         let child = command.spawn(pts).map_err(io::Error::other)?;
-        let size = |cells: u16| NonZero::new(cells).unwrap_or(NonZero::<u16>::MIN);
-        let screen = vt100::Parser::new(size(rows), size(columns), SCROLLBACK);
+        let screen = vt100::Parser::new(cells(rows), cells(columns), SCROLLBACK);
         Ok(Self { pty, child, screen, tail: VecDeque::new(), raw: Vec::new() })
+    }
+
+    /// Makes the window so many rows and columns large.
+    ///
+    /// # Errors
+    /// When the program has closed its terminal.
+    pub fn resize(&mut self, (rows, columns): (u16, u16)) -> io::Result<()> {
+        self.pty.resize(Size::new(rows, columns)).map_err(io::Error::other)?;
+        self.screen.screen_mut().set_size(cells(rows), cells(columns));
+        Ok(())
     }
 
     /// Types these bytes.

@@ -68,6 +68,18 @@ async fn one_question_names_each_part_and_only_the_part_that_is_taken_runs() {
     }
 }
 
+// SEC-077
+#[tokio::test(flavor = "multi_thread")]
+async fn a_window_that_is_made_wider_shows_nothing_of_what_was_cut() {
+    let (attack, mut terminal) = asked(40, write).await;
+    terminal.resize((60, 120)).unwrap();
+    terminal.keys("2\r").await.unwrap();
+    prompted(&mut terminal, "y, n or clean").await;
+    terminal.keys("n\r").await.unwrap();
+    terminal.ended().await.unwrap();
+    assert_eq!(files(&attack), ["mine"; 3]);
+}
+
 mod control {
     use super::*;
 
