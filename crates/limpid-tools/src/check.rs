@@ -2,13 +2,16 @@
 
 use serde_json::{Map, Value};
 
+/// Faults that an error names; a call may have a hundred thousand.
+const NAMED: usize = 20;
+
 /// Looks at the arguments of a call with the schema that the model was given.
 ///
 /// It knows what [`schema_of`](crate::schema_of) leaves of a schema: types, fields, required fields, fixed values,
 /// entries of lists and choices. A field without which a call works may also be null, which models like to write.
 ///
 /// # Errors
-/// Everything that is wrong, each with the field's name and what may stand there.
+/// What is wrong, each fault with the field's name and what may stand there; of very many the first ones.
 ///
 /// ```
 /// let schema = serde_json::json!({
@@ -22,7 +25,11 @@ use serde_json::{Map, Value};
 pub fn check_arguments(schema: &Map<String, Value>, arguments: &Value) -> Result<(), String> {
     let mut wrong = Vec::new();
     object(schema, arguments, "", &mut wrong);
-    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
+    match wrong.len() {
+        0 => Ok(()),
+        faults if faults < NAMED => Err(wrong.join("; ")),
+        _ => Err(format!("{}; there may be more", wrong.join("; "))),
+    }
 }
 
 fn value(schema: &Value, value: &Value, at: &str, wrong: &mut Vec<String>) {
@@ -31,11 +38,11 @@ fn value(schema: &Value, value: &Value, at: &str, wrong: &mut Vec<String>) {
         one_of(choices, value, at, wrong);
     } else if let Some(Value::Array(allowed)) = schema.get("enum") {
         if !allowed.contains(value) {
-            wrong.push(format!("`{at}` is {value}, but must be one of {}", listed(allowed)));
+            wrong.push(format!("`{at}` is {}, but must be one of {}", short(value), listed(allowed)));
         }
     } else if let Some(constant) = schema.get("const") {
         if constant != value {
-            wrong.push(format!("`{at}` is {value}, but must be {constant}"));
+            wrong.push(format!("`{at}` is {}, but must be {constant}", short(value)));
         }
     } else if !types(schema).is_empty() && !types(schema).iter().any(|kind| is_of(kind, value)) {
         let kinds: Vec<&str> = types(schema).into_iter().map(spoken).collect();
@@ -72,11 +79,14 @@ fn object(schema: &Map<String, Value>, arguments: &Value, at: &str, wrong: &mut 
     }
     let open = schema.get("additionalProperties").map_or(!schema.contains_key("properties"), is_open);
     for (field, content) in given {
+        if wrong.len() >= NAMED {
+            return;
+        }
         match known.get(field) {
             Some(_) if content.is_null() && !required.contains(&field.as_str()) => {}
             Some(schema) => value(schema, content, &name(field), wrong),
             None if open => {}
-            None => wrong.push(format!("`{}` is no field of it (fields: {})", name(field), fields())),
+            None => wrong.push(format!("`{}` is no field of it (fields: {})", name(&cut(field)), fields())),
         }
     }
 }
@@ -84,6 +94,9 @@ fn object(schema: &Map<String, Value>, arguments: &Value, at: &str, wrong: &mut 
 fn entries(schema: &Map<String, Value>, given: &Value, at: &str, wrong: &mut Vec<String>) {
     if let (Some(schema), Value::Array(entries)) = (schema.get("items"), given) {
         for (n, entry) in entries.iter().enumerate() {
+            if wrong.len() >= NAMED {
+                return;
+            }
             value(schema, entry, &format!("{at}[{n}]"), wrong);
         }
     }
@@ -167,10 +180,13 @@ fn listed(values: &[Value]) -> String {
 
 /// A value as an error shows it: not longer than a line.
 fn short(value: &Value) -> String {
-    let text = value.to_string();
+    cut(&value.to_string())
+}
+
+fn cut(text: &str) -> String {
     match text.char_indices().nth(60) {
         Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
+        None => text.to_owned(),
     }
 }
 
@@ -216,6 +232,19 @@ mod tests {
         ]
         .map(|arguments| format!("{arguments}\n    {:?}", check_arguments(schema, &arguments)));
         insta::assert_snapshot!(told.join("\n"));
+    }
+
+    #[test]
+    fn of_very_many_faults_the_first_are_named() {
+        let schema =
+            json!({ "type": "object", "properties": { "a": { "type": "array", "items": { "type": "string" } } } });
+        let schema = schema.as_object().unwrap();
+        let unknown: Map<String, Value> =
+            (0..100_000).map(|number| (format!("{number}{}", "x".repeat(90)), Value::Null)).collect();
+        for arguments in [json!({ "a": vec![1; 100_000] }), unknown.into()] {
+            let told = check_arguments(schema, &arguments).unwrap_err();
+            assert!(told.len() < 4_000 && told.ends_with("; there may be more"), "{told}");
+        }
     }
 
     #[test]
