@@ -31,8 +31,8 @@ use crate::modes::{is_set, mode_of, with_mode_of_chat};
 use crate::profiles::ProfileRegistry;
 use crate::timers::SchedulerWaker;
 use crate::tools::{
-    CallContext, CallDescription, Decision, PolicyRules, SendState, ShownItems, ToolCatalog, ToolContext, ToolExecutor,
-    is_same_call,
+    CallContext, CallDescription, Decision, PolicyRules, Rewrites, SendState, ShownItems, ToolCatalog, ToolContext,
+    ToolExecutor, is_same_call,
 };
 
 /// Why a draft is not carried out that leads elsewhere by now.
@@ -282,6 +282,7 @@ impl Drafts {
             send_state: None,
             tools_of_agents: None,
             shown: ShownItems::default(),
+            rewrites: Rewrites::default(),
             owner: None,
         })
     }

@@ -16,8 +16,8 @@ pub const OUTCOME_UNKNOWN: &str = "outcome unknown: the program stopped while th
 
 pub use limpid_tools::web::address_of;
 pub use limpid_tools::{
-    Concerned, Named, PathArgument, SendState, ShownItems, Started, Tool, ToolContext, echoed, read_arguments,
-    schema_of,
+    Concerned, Named, PathArgument, Rewrites, SendState, ShownItems, Started, Tool, ToolContext, echoed,
+    read_arguments, schema_of,
 };
 
 pub(crate) use crate::tools::builtin::OUTSIDE;

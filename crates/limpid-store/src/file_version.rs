@@ -136,6 +136,8 @@ pub struct FileChangeEnd {
     pub after: Option<FileContent>,
     /// How the agent came to know what is new in it; none for a file that no prompt quotes.
     pub author: Option<Author>,
+    /// Whether the call itself wrote what it holds, of what it held before and of its own words alone: no program had a part in it.
+    pub exact: bool,
 }
 
 /// A change that was written down.
@@ -153,6 +155,8 @@ pub struct FileVersion {
     pub after: Option<FileContent>,
     /// How the agent came to know what was new in it; none for a file that no prompt quotes.
     pub author: Option<Author>,
+    /// Whether the call itself wrote what it held from then on, of what it held before and of its own words alone.
+    pub exact: bool,
     /// Who wrote the least trusted text that whoever changed it had read.
     pub trust: Trust,
     /// Who changed it: `turn:ID`, or a place of the owner's.

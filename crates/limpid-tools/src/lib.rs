@@ -11,6 +11,7 @@
 //! - [`check`]: the arguments of a call against that schema.
 //! - [`snapshot`]: copies of files that an approval is bound to.
 //! - [`files`]: files of granted folders.
+//! - [`rewrites`]: what a call wrote into files, for whoever keeps their history.
 //! - `exec`: programs in a sandbox (Linux).
 //! - [`get_local_time`]: the owner's clock; [`get_location_from_ip`]: the rough place.
 //! - [`outlet`]: handing something over to a program or an address of the owner's.
@@ -31,6 +32,7 @@ pub mod get_location_from_ip;
 pub mod hardware;
 pub mod open_url;
 pub mod outlet;
+pub mod rewrites;
 pub mod schema;
 pub mod search;
 pub mod snapshot;
@@ -44,6 +46,7 @@ pub use get_local_time::GetLocalTime;
 pub use get_location_from_ip::GetLocationFromIp;
 pub use open_url::{OpenUrl, Screen, SystemScreen};
 pub use outlet::Outlet;
+pub use rewrites::{Rewrite, Rewrites};
 pub use schema::schema_of;
 pub use snapshot::Snapshot;
 pub(crate) use tool::status;

@@ -15,6 +15,7 @@ use limpid_core::{CallId, ConversationId, Labelled, Sentence, Tier, ToolClass, T
 use reqwest::StatusCode;
 use serde_json::{Map, Value};
 
+use crate::rewrites::Rewrites;
 use crate::snapshot::Snapshot;
 use crate::web::plain_address;
 
@@ -419,6 +420,8 @@ pub struct ToolContext {
     pub tools_of_agents: Option<Vec<String>>,
     /// Where it says which items of the inbox its result shows.
     pub shown: ShownItems,
+    /// Where it says what it wrote into files.
+    pub rewrites: Rewrites,
     /// The way to the owner for what a stranger wants to know in the middle of it; absent: nobody is there to be asked.
     pub owner: Option<AskOwner>,
 }

@@ -8,7 +8,7 @@ use limpid_core::agent::tells_of_agents;
 use limpid_core::{CallId, Message, Role};
 use limpid_services::error::AgentError;
 use limpid_services::heartbeat;
-use limpid_services::tools::{CallContext, Decision, ShownItems, ToolContext, ToolFinder, is_of_public};
+use limpid_services::tools::{CallContext, Decision, Rewrites, ShownItems, ToolContext, ToolFinder, is_of_public};
 use limpid_store::{Kept, TurnWrite};
 use limpid_turn::{Effect, Event, HeldCall, PlannedCall, ToolOutcome};
 
@@ -196,6 +196,7 @@ impl RunningTurn {
             send_state: None,
             tools_of_agents: None,
             shown,
+            rewrites: Rewrites::default(),
             owner: self.listeners.can_answer().then(|| ask_owner(self.id().clone(), Arc::clone(&self.listeners))),
         }
     }

@@ -1,5 +1,6 @@
 //! Files that instruct the agent and lie where programs can write: what changed while one ran is used when the owner accepted it.
 
+mod beside;
 mod known;
 
 use std::collections::BTreeMap;

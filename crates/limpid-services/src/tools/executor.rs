@@ -8,7 +8,7 @@ use limpid_config::{Ids, Live, hex};
 use limpid_core::policy::{Effect, FileChange, PathFacts, Verdict};
 use limpid_core::{ConversationId, Labelled, Sentence, ToolCall, Trust, sentence};
 use limpid_store::{Audience, Store, StoreError};
-use limpid_tools::{Concerned, StrangersProgram, Tool, ToolContext, check_arguments, echoed};
+use limpid_tools::{Concerned, Rewrites, StrangersProgram, Tool, ToolContext, check_arguments, echoed};
 use limpid_turn::{PlannedCall, ToolOutcome, Why};
 use serde_json::Value;
 
@@ -428,6 +428,9 @@ impl TurnToolExecutor {
         let unused_skills = unused_skills
             .map_err(|error| sentence!("which skills are used could not be looked up: {}", echoed(error)))?;
         let context = ToolContext { approved, snapshot, bans, own_network, drawn, program, unused_skills, ..context };
+        // What other calls of the turn wrote is none of its own.
+        let rewrites = Rewrites::default();
+        let context = ToolContext { rewrites: rewrites.clone(), ..context };
         if let Some((limit, refusal)) = tool.calls_a_message()
             && self.count(&call.name) > limit
         {
@@ -454,7 +457,7 @@ impl TurnToolExecutor {
             self.files.was_read(&reader, as_read);
         }
         // Also after a failure: it may have written before.
-        let mut kept = self.files.after(before, &by).await;
+        let mut kept = self.files.after(before, &rewrites.take(), &by).await;
         if let Some(program) = program {
             kept = program.end(by.now_ms).await.and(kept);
         }

@@ -29,7 +29,7 @@ use limpid_store::{
     StoreError, WaitingFile,
 };
 use limpid_tools::files::{self, Links};
-use limpid_tools::{StrangersProgram, echoed};
+use limpid_tools::{Rewrite, StrangersProgram, echoed};
 use tokio::sync::Mutex;
 
 pub(crate) use self::alone::{StartedBy, Turn};
@@ -183,9 +183,16 @@ impl FileHistory {
         Ok(Some(Before { tool: tool.to_owned(), files, recorded, all, known, _busy: busy }))
     }
 
-    /// Looks at the files after the call and writes down what became of them.
-    pub(crate) async fn after(&self, before: Option<Before>, by: &WriteSource) -> Result<(), AgentError> {
+    /// Looks at the files after the call and writes down what became of them. `rewrites` are what it says that it wrote itself: nobody
+    /// knows that of what a program did.
+    pub(crate) async fn after(
+        &self,
+        before: Option<Before>,
+        rewrites: &[Rewrite],
+        by: &WriteSource,
+    ) -> Result<(), AgentError> {
         let Some(Before { tool, mut files, recorded: seen, all, known, _busy }) = before else { return Ok(()) };
+        let rewrites: &[Rewrite] = if all { &[] } else { rewrites };
         if all {
             let made =
                 self.journal.names.quoted().into_iter().filter(|name| !files.contains_key(name)).collect::<Vec<_>>();
@@ -208,7 +215,10 @@ impl FileHistory {
                 }
                 None => continue,
             };
-            let end = if changed { self.settled(&name, before, now, by).await? } else { unchanged(before) };
+            let end = match changed {
+                true => self.settled(&name, (before, now), rewrites, by).await?,
+                false => unchanged(before),
+            };
             self.memory.database().end_file_change(begun, end).await?;
             if changed {
                 *recorded.entry(name).or_default() += 1;
@@ -325,7 +335,7 @@ impl FileHistory {
             return Err(AgentError::Invalid(format!("{name} is already as it was before change {}", id.0)));
         }
         let author = is_quoted(name).then_some(if waits { Author::Inferred } else { Author::Said });
-        database.end_file_change(new, FileChangeEnd { before, after: undone.before, author }).await?;
+        database.end_file_change(new, FileChangeEnd { before, after: undone.before, author, exact: false }).await?;
         *recorded.entry(undone.path).or_default() += 1;
         Ok(database.file_version(new).await?)
     }
@@ -402,7 +412,10 @@ impl FileHistory {
                 let bytes = after.as_ref().map(|_| seen.text.as_bytes());
                 let moved = self.write(name, bytes, links);
                 let author = is_quoted(name).then_some(Author::Said);
-                let end = if moved.is_ok() { FileChangeEnd { before, after, author } } else { unchanged(before) };
+                let end = match moved.is_ok() {
+                    true => FileChangeEnd { before, after, author, exact: false },
+                    false => unchanged(before),
+                };
                 if let Some(begun) = begun {
                     self.memory.database().end_file_change(begun, end).await?;
                 }
@@ -430,20 +443,28 @@ impl FileHistory {
         NewRaisedLabel { act, subject, shown, source, now_ms }
     }
 
-    /// What came of a change; a text that prompts quote is looked at as a memory is.
+    /// What came of a change; a text that prompts quote is looked at as a memory is. What is there now may be another one's by now: the
+    /// call's own is what it says that it wrote, of what was known to be there.
     async fn settled(
         &self,
         name: &str,
-        before: Option<FileContent>,
-        now: Option<FileContent>,
+        (before, now): (Option<FileContent>, Option<FileContent>),
+        rewrites: &[Rewrite],
         by: &WriteSource,
     ) -> Result<FileChangeEnd, AgentError> {
+        let was = hash(&before).map(|was| was.0);
+        let is_own = |now: FileHash| rewrites.iter().any(|rewrite| rewrite.made(now.0, was));
+        let mut exact = now.as_ref().is_some_and(|now| is_own(now.hash));
         if !is_quoted(name) {
-            return Ok(FileChangeEnd { before, after: now, author: None });
+            return Ok(FileChangeEnd { before, after: now, author: None, exact });
         }
         let is_text = now.as_ref().is_some_and(|now| now.text.is_some());
         let after = if is_text {
-            let change = |text: &str| self.memory.clean(with_heading(name, before.is_none(), text));
+            let change = |text: &str| {
+                // It is read once more, and what is made of it is what the file holds from then on.
+                exact = is_own(FileHash::of(text.as_bytes()));
+                self.memory.clean(with_heading(name, before.is_none(), text))
+            };
             let revised = files::revise(&self.journal.workspace, name, change);
             Some(FileContent::text(revised.map_err(|why| AgentError::Invalid(why.into_text()))?))
         } else {
@@ -453,7 +474,7 @@ impl FileHistory {
         let said = |content: &Option<FileContent>| content.as_ref().and_then(|content| content.text.clone());
         let news = added(&said(&before).unwrap_or_default(), &said(&after).unwrap_or_default());
         let author = Some(self.memory.author(&news, by).await?);
-        Ok(FileChangeEnd { before, after, author })
+        Ok(FileChangeEnd { before, after, author, exact })
     }
 
     /// Writes a file whole, one that prompts quote for its owner's eyes only; takes it away without bytes.

@@ -28,7 +28,7 @@ async fn change(
     };
     let id = store.begin_file_change(new).await.unwrap();
     let author = Some(Author::Inferred);
-    store.end_file_change(id, FileChangeEnd { before, after, author }).await.unwrap();
+    store.end_file_change(id, FileChangeEnd { before, after, author, exact: false }).await.unwrap();
     id
 }
 
@@ -53,6 +53,7 @@ pub async fn a_change_of_a_file_is_kept_with_both_texts(bench: &Bench) {
         (Some(Author::Inferred), Trust::Outside, "turn:t")
     );
     assert_eq!((version.conversation, version.tool.as_deref()), (Some(ConversationId::new("c")), Some("write_file")));
+    assert!(!version.exact);
     assert_eq!(FileHash::of(ODD.as_bytes()), version.after.unwrap().hash);
     let ids = |rows: Vec<FileVersion>| rows.into_iter().map(|version| version.id).collect::<Vec<_>>();
     assert_eq!(ids(store.file_versions(None).await.unwrap().rows), [made, other]);
@@ -84,13 +85,13 @@ pub async fn a_change_of_a_file_is_there_before_it_is_made(bench: &Bench) {
     };
     let id = store.begin_file_change(new.clone()).await.unwrap();
     let begun = store.file_version(id).await.unwrap();
-    assert_eq!((begun.before, begun.after, begun.ended), (bytes(b"one"), None, false));
+    assert_eq!((begun.before, begun.after, begun.exact, begun.ended), (bytes(b"one"), None, false, false));
     assert_eq!(store.newest_file_version("a.txt").await.unwrap(), None);
-    let end = |after: &[u8]| FileChangeEnd { before: bytes(b"one"), after: bytes(after), author: None };
+    let end = |after: &[u8]| FileChangeEnd { before: bytes(b"one"), after: bytes(after), author: None, exact: true };
     store.end_file_change(id, end(b"two")).await.unwrap();
     store.end_file_change(id, end(b"three")).await.unwrap();
     let ended = store.file_version(id).await.unwrap();
-    assert_eq!((ended.after, ended.ended), (bytes(b"two"), true));
+    assert_eq!((ended.after, ended.exact, ended.ended), (bytes(b"two"), true, true));
 
     let idle = store.begin_file_change(new.clone()).await.unwrap();
     store.end_file_change(idle, end(b"one")).await.unwrap();
@@ -106,7 +107,7 @@ pub async fn a_change_of_a_file_is_there_before_it_is_made(bench: &Bench) {
         let before = bytes(text);
         let new = NewFileVersion { path: path.to_owned(), before: before.clone(), trust, now_ms: 9, ..new.clone() };
         let id = store.begin_file_change(new).await.unwrap();
-        store.end_file_change(id, FileChangeEnd { before, after: None, author: None }).await.unwrap();
+        store.end_file_change(id, FileChangeEnd { before, after: None, author: None, exact: false }).await.unwrap();
     }
     let kept = store.kept_files().await.unwrap();
     let order: Vec<(FileHash, bool)> = kept.iter().map(|kept| (kept.hash, kept.is_foreign)).collect();
@@ -154,7 +155,10 @@ pub async fn a_file_is_known_by_the_conversation_that_made_it(bench: &Bench) {
         now_ms: 6,
     };
     let id = store.begin_file_change(new).await.unwrap();
-    store.end_file_change(id, FileChangeEnd { before: None, after: bytes(b"1"), author: None }).await.unwrap();
+    store
+        .end_file_change(id, FileChangeEnd { before: None, after: bytes(b"1"), author: None, exact: false })
+        .await
+        .unwrap();
     assert_eq!(store.file_made_by("c.md").await.unwrap(), None);
 }
 

@@ -163,11 +163,11 @@ fn finish(tx: &Tx<'_>, id: FileVersionId, end: &FileChangeEnd) -> Outcome<()> {
     let (before, after) = (keep(tx, end.before.as_ref())?, keep(tx, end.after.as_ref())?);
     tx.sql
         .prepare_cached(
-            "UPDATE file_change SET before = :before, after = :after, author = :author, ended = 1
+            "UPDATE file_change SET before = :before, after = :after, author = :author, exact = :exact, ended = 1
              WHERE owner = :owner AND id = :id AND NOT ended",
         )?
         .execute(named_params! {
-            ":before": before, ":after": after, ":author": end.author.map(Author::as_str),
+            ":before": before, ":after": after, ":author": end.author.map(Author::as_str), ":exact": end.exact,
             ":owner": tx.owner, ":id": id.0,
         })?;
     Ok(())
@@ -200,6 +200,7 @@ fn version(row: &Row<'_>) -> Read<FileVersion> {
         before: content("before", "text_before")?,
         after: content("after", "text_after")?,
         author,
+        exact: get(row, "exact")?,
         trust: word(row, "trust")?,
         source: get(row, "source")?,
         conversation: get::<Option<String>>(row, "conversation")?.map(ConversationId::new),

@@ -84,13 +84,15 @@ impl Tool for AppendFile {
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { path, content } = read_arguments(arguments)?;
         let (grants, turn, may_leave) = (Arc::clone(&self.grants), context.trust, MayLeave::of(context));
+        let rewrites = context.rewrites.clone();
         changing(move |until| {
             let place = grants.place_to_write(&path)?;
             let (there, named) = (where_it_is(&place), Labelled::new(grants.called(&place, &path), turn));
             let file = Changing::new(Opened::new(&grants, place)?, true, until)?;
             let before = if file.is_there() { file.text().ok() } else { Some(String::new()) };
             may_leave.check(&file, before.map(|before| before + &content).as_deref())?;
-            let bytes = file.append(&content)?;
+            let (bytes, rewrite) = file.append(&content)?;
+            rewrite.into_iter().for_each(|rewrite| rewrites.note(rewrite));
             Ok(sentence!("added {} bytes to {}, which has {}{}", content.len(), named, bytes, there).into())
         })
         .await

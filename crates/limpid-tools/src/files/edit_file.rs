@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::call::{MayLeave, blocking, changing, may_write, path_argument};
 use super::folder::{Changing, Opened};
 use super::grants::Grants;
-use crate::{Concerned, PathArgument, Tool, ToolContext, echoed, read_arguments, schema_of};
+use crate::{Concerned, PathArgument, Rewrite, Tool, ToolContext, echoed, read_arguments, schema_of};
 
 /// Changes one place of a file of a granted folder.
 #[derive(Clone, Debug)]
@@ -98,14 +98,17 @@ impl Tool for EditFile {
             return Err("`old_text` and `new_text` are equal; nothing would change".into());
         }
         let (grants, turn, may_leave) = (Arc::clone(&self.grants), context.trust, MayLeave::of(context));
+        let rewrites = context.rewrites.clone();
         changing(move |until| {
             let place = grants.place_to_write(&path)?;
             let named = Labelled::new(grants.called(&place, &path), turn);
             let file = Changing::new(Opened::new(&grants, place)?, false, until)?;
-            match edited(&file.text()?, &old_text, &new_text) {
+            let before = file.text()?;
+            match edited(&before, &old_text, &new_text) {
                 Ok(after) => {
                     may_leave.check(&file, Some(&after))?;
                     file.replace(after.as_bytes())?;
+                    rewrites.note(Rewrite::of(Some(before.as_bytes()), after.as_bytes()));
                     Ok(sentence!("changed {}", named).into())
                 }
                 Err(0) => {

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limpid_core::{CallId, ConversationId, Tier, Trust, TurnId};
 use limpid_tools::files::{Grants, Root, tools};
-use limpid_tools::{ShownItems, Tool, ToolContext};
+use limpid_tools::{Rewrite, Rewrites, ShownItems, Tool, ToolContext};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -73,6 +73,7 @@ impl Bench {
             send_state: None,
             tools_of_agents: None,
             shown: ShownItems::default(),
+            rewrites: Rewrites::default(),
             owner: None,
         }
     }
@@ -554,6 +555,36 @@ async fn a_file_that_was_changed_since_a_call_was_judged_fetches_nothing_by_it()
     }
     let link = json!({ "path": "offer.md", "content": "See [The Anchor](http://a.example/)." });
     bench.call_in(foreign(), "write_file", link).await.unwrap();
+}
+
+// SEC-061
+#[tokio::test]
+async fn a_call_says_which_bytes_it_wrote_and_which_it_had_read_for_that() {
+    let bench = Bench::new();
+    let file = bench.path("workspace/a.md");
+    let adds = json!({ "path": "a.md", "content": "hot\n" });
+    let edits = json!({ "path": "a.md", "old_text": "tea", "new_text": "hot" });
+    let calls = [
+        (Some("tea\n"), "append_file", &adds, Rewrite::of(Some(b"tea\n"), b"tea\nhot\n")),
+        (None, "append_file", &adds, Rewrite::of(None, b"hot\n")),
+        (Some("tea\n"), "edit_file", &edits, Rewrite::of(Some(b"tea\n"), b"hot\n")),
+        (Some("tea\n"), "write_file", &adds, Rewrite::of(None, b"hot\n")),
+    ];
+    let rewrites = async |tool: &str, call: &Value| {
+        let context = Bench::context();
+        bench.call_in(context.clone(), tool, call.clone()).await.unwrap();
+        context.rewrites.take()
+    };
+    for (before, tool, call, made) in calls {
+        match before {
+            Some(before) => fs::write(&file, before).unwrap(),
+            None => fs::remove_file(&file).unwrap(),
+        }
+        assert_eq!(rewrites(tool, call).await, [made], "{tool}: {call}");
+    }
+    // One that is too long to be written anew was not read.
+    fs::write(&file, "a".repeat((1 << 20) + 1)).unwrap();
+    assert_eq!(rewrites("append_file", &adds).await, []);
 }
 
 // SEC-077

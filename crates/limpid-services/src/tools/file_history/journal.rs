@@ -158,5 +158,5 @@ impl Journal {
 
 /// The end of a change that changed nothing.
 pub(super) fn unchanged(content: Option<FileContent>) -> FileChangeEnd {
-    FileChangeEnd { before: content.clone(), after: content, author: None }
+    FileChangeEnd { before: content.clone(), after: content, author: None, exact: false }
 }

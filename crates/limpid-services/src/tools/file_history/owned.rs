@@ -64,7 +64,7 @@ impl FileHistory {
         };
         let written = self.write(&name, Some(text.as_bytes()), Links::Followed);
         let end = match &written {
-            Ok(()) => FileChangeEnd { before, after: self.journal.content(&name)?, author: None },
+            Ok(()) => FileChangeEnd { before, after: self.journal.content(&name)?, author: None, exact: false },
             Err(_) => unchanged(before),
         };
         self.memory.database().end_file_change(id, end).await?;
@@ -86,7 +86,7 @@ impl FileHistory {
             return Ok(());
         }
         let id = self.journal.write_down(&name, before.clone(), (None, None), &by).await?;
-        self.memory.database().end_file_change(id, FileChangeEnd { before, after, author: None }).await?;
+        self.memory.database().end_file_change(id, FileChangeEnd { before, after, author: None, exact: false }).await?;
         Ok(())
     }
 

@@ -182,20 +182,19 @@ impl ProgramWatch {
         run.new.files.keys().filter(is_missing).map(now).collect()
     }
 
-    /// Whether tools that say what they write made a file what it is, in clean turns beside the program, or its owner. Either makes
-    /// known only what is made of what was known: a tool may have added a line to what the program had written, and an undo may have
-    /// brought back what waited.
+    /// Whether tools wrote a file as it is, in clean turns beside the program, or its owner. Either makes known only what is made of what
+    /// was known: a tool may have added a line to what the program had written, and an undo may have brought back what waited. Of a
+    /// tool's changes those alone count whose bytes it read and wrote itself. Whatever another program wrote, under any name, and what
+    /// one wrote around a tool's own write, is in none of them.
     async fn is_of_a_tool(&self, path: &str, now: Option<FileHash>, run: &ProgramRun) -> Result<bool, AgentError> {
         let database = self.memory.database();
         let versions = database.file_versions(Some(&self.names.name(Path::new(path)))).await?.rows;
         let hash = |content: &Option<FileContent>| content.as_ref().map(|content| content.hash);
         let mut known = BTreeSet::from([run.new.files.get(path).map(|before| before.hash)]);
-        let beside = versions.iter().filter(|change| {
-            change.at_ms >= run.new.now_ms && change.tool.as_ref() != Some(&run.new.tool) && !change.trust.is_foreign()
-        });
+        let beside = versions.iter().filter(|change| change.at_ms >= run.new.now_ms && !change.trust.is_foreign());
         for change in beside {
             let is_known = match (&change.tool, &change.after) {
-                (Some(_), _) => known.contains(&hash(&change.before)),
+                (Some(_), _) => change.exact && known.contains(&hash(&change.before)),
                 (None, Some(after)) => database.is_known(path, after.hash).await?,
                 (None, None) => true,
             };
@@ -261,7 +260,7 @@ impl ProgramWatch {
                 now_ms,
             };
             let id = database.begin_file_change(new).await?;
-            database.end_file_change(id, FileChangeEnd { before, after, author: None }).await?;
+            database.end_file_change(id, FileChangeEnd { before, after, author: None, exact: false }).await?;
         }
         Ok(())
     }
