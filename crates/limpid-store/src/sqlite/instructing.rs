@@ -192,7 +192,8 @@ fn wait(tx: &Tx<'_>, file: &WaitingFile, places: &Places) -> Outcome<()> {
              ON CONFLICT (owner, path) DO NOTHING",
         )?
         .execute(named_params! {
-            ":owner": tx.owner, ":path": places.kept(&file.path), ":before": before, ":cause": file.cause, ":at": file.at_ms,
+            ":owner": tx.owner, ":path": places.kept(&file.path), ":before": before, ":cause": file.cause,
+            ":at": file.at_ms,
         })?;
     Ok(())
 }
