@@ -56,6 +56,18 @@ impl Home {
         self.0.join("outside")
     }
 
+    /// The folders whose files are known by the folder's name and the way below it, wherever it lies. No name is ever changed.
+    pub fn named_folders(&self) -> Vec<(&'static str, PathBuf)> {
+        vec![
+            ("home", self.0.clone()),
+            ("workspace", self.workspace()),
+            ("outside", self.outside()),
+            ("skills", self.skills()),
+            ("prompts", self.prompts()),
+            ("profiles", self.profiles()),
+        ]
+    }
+
     /// The owner's skills.
     pub fn skills(&self) -> PathBuf {
         self.0.join("skills")

@@ -64,7 +64,9 @@ fn store(options: &AgentOptions) -> Result<Arc<dyn Store>, String> {
     match &options.store {
         Some(store) => Ok(Arc::clone(store)),
         None => {
-            let opened = SqliteStore::open(options.home.database(), SqliteOptions::default());
+            let folders = options.home.named_folders();
+            let opened =
+                SqliteStore::open(options.home.database(), SqliteOptions { folders, ..SqliteOptions::default() });
             Ok(Arc::new(opened.map_err(|error| error.to_string())?))
         }
     }

@@ -32,6 +32,7 @@ mod memory_row;
 mod memory_table;
 mod messages;
 mod open;
+mod places;
 mod promotions;
 mod provenance;
 mod prune;
@@ -55,7 +56,7 @@ mod view;
 mod windows;
 mod writer;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -64,6 +65,7 @@ use rusqlite::Connection;
 use crate::StoreError;
 use failure::Outcome;
 use open::Database;
+use places::{HomeFolders, Places};
 use readers::Readers;
 use writer::Writer;
 
@@ -76,6 +78,7 @@ pub struct SqliteStore {
     writer: Arc<Writer>,
     readers: Arc<Readers>,
     owner: Arc<str>,
+    folders: Arc<HomeFolders>,
 }
 
 /// How a file is opened.
@@ -87,12 +90,15 @@ pub struct SqliteOptions {
     pub readers: usize,
     /// How long to wait for another program that has locked the file.
     pub busy_timeout: Duration,
+    /// Folders whose files are kept by the folder's name and the way below it, wherever the folder lies: those of the home. A name never
+    /// changes and has no `/`.
+    pub folders: Vec<(&'static str, PathBuf)>,
 }
 
 impl Default for SqliteOptions {
-    /// The owner `owner`, three readers, five seconds.
+    /// The owner `owner`, three readers, five seconds, no folders: every file is kept by its whole path.
     fn default() -> Self {
-        Self { owner: "owner".to_owned(), readers: 3, busy_timeout: Duration::from_secs(5) }
+        Self { owner: "owner".to_owned(), readers: 3, busy_timeout: Duration::from_secs(5), folders: Vec::new() }
     }
 }
 
@@ -105,11 +111,14 @@ impl SqliteStore {
     /// When the file is damaged, locked, another program's, of a newer version, or cannot be written.
     pub fn open(path: impl AsRef<Path>, options: SqliteOptions) -> Result<Self, StoreError> {
         let database = Database { path: path.as_ref().into(), busy_timeout: options.busy_timeout };
-        let connection = database.create()?;
+        let folders = HomeFolders(options.folders);
+        let mut connection = database.create()?;
+        places::give_places(&mut connection, &folders.now()).map_err(|failure| failure.into_error(&database.path))?;
         Ok(Self {
             writer: Arc::new(Writer::start(connection, database.clone())?),
             readers: Arc::new(Readers::new(options.readers, &database)),
             owner: options.owner.into(),
+            folders: Arc::new(folders),
         })
     }
 
@@ -117,6 +126,11 @@ impl SqliteStore {
     #[must_use]
     pub fn for_owner(&self, owner: &str) -> Self {
         Self { owner: owner.into(), ..self.clone() }
+    }
+
+    /// Where the folders of the home lie now.
+    fn places(&self) -> Places {
+        self.folders.now()
     }
 
     async fn write<T, F>(&self, work: F) -> Result<T, StoreError>

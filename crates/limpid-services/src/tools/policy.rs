@@ -30,6 +30,7 @@ use limpid_store::Audience;
 use limpid_tools::Tool;
 use serde_json::Value;
 
+use crate::tools::builtin::grants;
 pub(crate) use crate::tools::policy::facts::CallFacts;
 pub(crate) use crate::tools::policy::instructing::{Entries, LOOKED_AT};
 pub use crate::tools::policy::owners_words::owners_words;
@@ -227,8 +228,12 @@ impl PolicyRules {
     }
 
     fn leaves_code(&self) -> bool {
-        let (folders, trusted) = (&self.config.exec.folders, &self.config.files.trusted);
-        folders.iter().any(|one| !one.programs.is_empty() && !trusted.contains(&one.folder))
+        let mut listed = self.config.exec.folders.iter().filter(|one| !one.programs.is_empty()).peekable();
+        if listed.peek().is_none() {
+            return false;
+        }
+        let grants = grants(&self.home, &self.config.files);
+        listed.any(|one| grants.is_strangers(&one.folder))
     }
 
     fn paths(&self, prompt_files: Vec<PathBuf>) -> PathResolver {

@@ -5,6 +5,7 @@ use limpid_core::ConversationId;
 use rusqlite::{Row, named_params};
 
 use super::failure::Outcome;
+use super::places::Places;
 use super::row::{self, Read, get, parsed, word};
 use super::{SqliteStore, Tx};
 use crate::{
@@ -20,7 +21,8 @@ const SELECT: &str = "SELECT change.*, was.text AS text_before, is_now.text AS t
 
 #[async_trait]
 impl FileVersions for SqliteStore {
-    async fn begin_file_change(&self, new: NewFileVersion) -> Result<FileVersionId, StoreError> {
+    async fn begin_file_change(&self, mut new: NewFileVersion) -> Result<FileVersionId, StoreError> {
+        new.path = self.places().kept(&new.path);
         self.write(move |tx| begin(tx, &new)).await
     }
 
@@ -29,40 +31,45 @@ impl FileVersions for SqliteStore {
     }
 
     async fn file_versions(&self, path: Option<&str>) -> Result<Listed<FileVersion>, StoreError> {
-        let path = path.map(str::to_owned);
+        let places = self.places();
+        let path = path.map(|path| places.kept(path));
         self.search(move |tx| {
             let condition = "change.owner = :owner AND (:path IS NULL OR path = :path)";
             let sql = format!("{SELECT} WHERE {condition} ORDER BY change.id");
             let params = named_params! { ":owner": tx.owner, ":path": path };
-            row::list(&mut *tx.sql.prepare_cached(&sql)?, params, "file_change", "id", version)
+            row::list(&mut *tx.sql.prepare_cached(&sql)?, params, "file_change", "id", |row| version(row, &places))
         })
         .await
     }
 
     async fn newest_file_version(&self, path: &str) -> Result<Option<FileVersion>, StoreError> {
-        let path = path.to_owned();
+        let places = self.places();
+        let path = places.kept(path);
         self.read(move |tx| {
             let condition = "change.owner = :owner AND path = :path AND ended";
             let sql = format!("{SELECT} WHERE {condition} ORDER BY change.id DESC LIMIT 1");
             let params = named_params! { ":owner": tx.owner, ":path": path };
-            row::one(&mut *tx.sql.prepare_cached(&sql)?, params, "change of a file", &path, version)
+            row::one(&mut *tx.sql.prepare_cached(&sql)?, params, "change of a file", &path, |row| version(row, &places))
         })
         .await
     }
 
     async fn file_version(&self, id: FileVersionId) -> Result<FileVersion, StoreError> {
+        let places = self.places();
         self.read(move |tx| {
             let sql = format!("{SELECT} WHERE change.owner = :owner AND change.id = :id");
             let name = id.0.to_string();
             let params = named_params! { ":owner": tx.owner, ":id": id.0 };
-            row::one(&mut *tx.sql.prepare_cached(&sql)?, params, "change of a file", &name, version)?
-                .ok_or_else(|| StoreError::NotFound { what: "change of a file", id: name }.into())
+            let found = row::one(&mut *tx.sql.prepare_cached(&sql)?, params, "change of a file", &name, |row| {
+                version(row, &places)
+            })?;
+            found.ok_or_else(|| StoreError::NotFound { what: "change of a file", id: name }.into())
         })
         .await
     }
 
     async fn file_made_by(&self, path: &str) -> Result<Option<(ConversationId, FileHash)>, StoreError> {
-        let path = path.to_owned();
+        let path = self.places().kept(path);
         self.read(move |tx| {
             let mut statement = tx.sql.prepare_cached(
                 "SELECT before, after, CASE WHEN trust IN ('guest', 'outside') THEN conversation END FROM file_change
@@ -88,19 +95,21 @@ impl FileVersions for SqliteStore {
     }
 
     async fn files_changed_in(&self, conversation: &ConversationId, since_ms: i64) -> Result<Vec<String>, StoreError> {
-        let conversation = conversation.clone();
+        let (conversation, places) = (conversation.clone(), self.places());
         self.read(move |tx| {
             let mut statement = tx.sql.prepare_cached(
                 "SELECT DISTINCT path FROM file_change WHERE owner = ? AND conversation = ? AND at_ms >= ? ORDER BY path",
             )?;
-            let paths = statement.query_map((tx.owner, conversation.as_str(), since_ms), |row| row.get(0))?;
+            let paths = statement.query_map((tx.owner, conversation.as_str(), since_ms), |row| {
+                Ok(places.path(&row.get::<_, String>(0)?))
+            })?;
             Ok(paths.collect::<Result<_, _>>()?)
         })
         .await
     }
 
     async fn files_below(&self, folder: &str, most: u32) -> Result<Vec<String>, StoreError> {
-        let folder = folder.to_owned();
+        let (folder, places) = (folder.to_owned(), self.places());
         self.read(move |tx| {
             // Of the changes of a file the newest says whether it is there.
             let mut statement = tx.sql.prepare_cached(
@@ -109,7 +118,7 @@ impl FileVersions for SqliteStore {
                  WHERE after IS NOT NULL ORDER BY newest DESC LIMIT :most",
             )?;
             let params = named_params! { ":owner": tx.owner, ":folder": folder, ":most": most };
-            let paths = statement.query_map(params, |row| row.get(0))?;
+            let paths = statement.query_map(params, |row| Ok(places.path(&row.get::<_, String>(0)?)))?;
             Ok(paths.collect::<Result<_, _>>()?)
         })
         .await
@@ -184,7 +193,7 @@ pub(super) fn keep(tx: &Tx<'_>, content: Option<&FileContent>) -> Outcome<Option
     Ok(Some(hash.0))
 }
 
-fn version(row: &Row<'_>) -> Read<FileVersion> {
+fn version(row: &Row<'_>, places: &Places) -> Read<FileVersion> {
     let content = |hash: &str, text: &str| -> Read<Option<FileContent>> {
         let Some(hash) = get::<Option<[u8; 32]>>(row, hash)? else { return Ok(None) };
         Ok(Some(FileContent { hash: FileHash(hash), text: get(row, text)? }))
@@ -195,7 +204,7 @@ fn version(row: &Row<'_>) -> Read<FileVersion> {
     };
     Ok(FileVersion {
         id: FileVersionId(get(row, "id")?),
-        path: get(row, "path")?,
+        path: places.path(&get::<String>(row, "path")?),
         undoes: get::<Option<i64>>(row, "undoes")?.map(FileVersionId),
         before: content("before", "text_before")?,
         after: content("after", "text_after")?,

@@ -7,6 +7,7 @@ use rusqlite::{Row, named_params};
 
 use super::failure::Outcome;
 use super::file_versions::keep;
+use super::places::Places;
 use super::row::{self, Read, Unreadable, get, parsed};
 use super::{SqliteStore, Tx};
 use crate::{
@@ -16,16 +17,20 @@ use crate::{
 
 #[async_trait]
 impl InstructingFiles for SqliteStore {
-    async fn begin_program(&self, new: NewProgramRun) -> Result<ProgramRunId, StoreError> {
+    async fn begin_program(&self, mut new: NewProgramRun) -> Result<ProgramRunId, StoreError> {
+        let places = self.places();
+        change_paths(&mut new, |path| places.kept(path));
         self.write(move |tx| begin(tx, &new)).await
     }
 
     async fn program_runs(&self) -> Result<Listed<ProgramRun>, StoreError> {
+        let places = self.places();
         self.read(move |tx| {
             let mut statement = tx.sql.prepare_cached("SELECT * FROM program_run WHERE owner = ? ORDER BY id")?;
             let mut runs = row::list(&mut statement, [tx.owner], "program_run", "id", run)?;
             for run in &mut runs.rows {
                 run.new.files = files(tx, run.id)?;
+                change_paths(&mut run.new, |kept| places.path(kept));
             }
             Ok(runs)
         })
@@ -33,21 +38,23 @@ impl InstructingFiles for SqliteStore {
     }
 
     async fn end_program(&self, id: ProgramRunId, changed: Vec<WaitingFile>) -> Result<(), StoreError> {
+        let places = self.places();
         self.write(move |tx| {
             tx.sql.prepare_cached("DELETE FROM program_run WHERE owner = ? AND id = ?")?.execute((tx.owner, id.0))?;
-            changed.iter().try_for_each(|file| wait(tx, file))
+            changed.iter().try_for_each(|file| wait(tx, file, &places))
         })
         .await
     }
 
     async fn waiting_files(&self) -> Result<Listed<WaitingFile>, StoreError> {
+        let places = self.places();
         self.read(move |tx| {
             let mut statement = tx.sql.prepare_cached(
                 "SELECT waiting.*, was.text FROM waiting_file AS waiting
                  LEFT JOIN file_text AS was ON was.owner = waiting.owner AND was.hash = waiting.before
                  WHERE waiting.owner = ? ORDER BY path",
             )?;
-            row::list(&mut statement, [tx.owner], "waiting_file", "path", waiting)
+            row::list(&mut statement, [tx.owner], "waiting_file", "path", |row| waiting(row, &places))
         })
         .await
     }
@@ -73,11 +80,12 @@ impl InstructingFiles for SqliteStore {
     }
 
     async fn wait_for_owner(&self, file: WaitingFile) -> Result<(), StoreError> {
-        self.write(move |tx| wait(tx, &file)).await
+        let places = self.places();
+        self.write(move |tx| wait(tx, &file, &places)).await
     }
 
     async fn note_told(&self, path: &str, hash: FileHash) -> Result<(), StoreError> {
-        let path = path.to_owned();
+        let path = self.places().kept(path);
         self.write(move |tx| {
             tx.sql
                 .prepare_cached("UPDATE waiting_file SET told = ? WHERE owner = ? AND path = ?")?
@@ -87,11 +95,13 @@ impl InstructingFiles for SqliteStore {
         .await
     }
 
-    async fn accept_file(&self, new: NewRaisedLabel, content: FileHash) -> Result<(), StoreError> {
+    async fn accept_file(&self, mut new: NewRaisedLabel, content: FileHash) -> Result<(), StoreError> {
+        let places = self.places();
+        new.subject = places.kept(&new.subject);
         self.write(move |tx| {
             raise(tx, &new, Some(content))?;
             let (path, source, now_ms) = (new.subject.clone(), new.source.clone(), new.now_ms);
-            know(tx, &KnownContent { path, hash: content, source, now_ms })?;
+            know(tx, &KnownContent { path, hash: content, source, now_ms }, &places)?;
             tx.sql.prepare_cached("UPDATE waiting_file SET accepted = ? WHERE owner = ? AND path = ?")?.execute((
                 content.0,
                 tx.owner,
@@ -109,11 +119,12 @@ impl InstructingFiles for SqliteStore {
         if contents.is_empty() {
             return Ok(());
         }
-        self.write(move |tx| contents.iter().try_for_each(|content| know(tx, content))).await
+        let places = self.places();
+        self.write(move |tx| contents.iter().try_for_each(|content| know(tx, content, &places))).await
     }
 
     async fn is_known(&self, path: &str, hash: FileHash) -> Result<bool, StoreError> {
-        let path = path.to_owned();
+        let path = self.places().kept(path);
         self.read(move |tx| {
             let mut statement =
                 tx.sql.prepare_cached("SELECT 1 FROM known_content WHERE owner = ? AND path = ? AND hash = ?")?;
@@ -122,17 +133,28 @@ impl InstructingFiles for SqliteStore {
         .await
     }
 
-    async fn raise_label(&self, new: NewRaisedLabel) -> Result<(), StoreError> {
+    async fn raise_label(&self, mut new: NewRaisedLabel) -> Result<(), StoreError> {
+        if new.act == RaisingAct::File {
+            new.subject = self.places().kept(&new.subject);
+        }
         self.write(move |tx| raise(tx, &new, None)).await
     }
 
     async fn raised_labels(&self) -> Result<Listed<RaisedLabel>, StoreError> {
+        let places = self.places();
         self.read(move |tx| {
             let mut statement = tx.sql.prepare_cached("SELECT * FROM raised_label WHERE owner = ? ORDER BY id")?;
-            row::list(&mut statement, [tx.owner], "raised_label", "id", raised)
+            row::list(&mut statement, [tx.owner], "raised_label", "id", |row| raised(row, &places))
         })
         .await
     }
+}
+
+/// Changes every path that was written down before a program.
+fn change_paths(new: &mut NewProgramRun, change: impl Fn(&str) -> String) {
+    new.folders.iter_mut().for_each(|folder| *folder = change(folder));
+    let files = std::mem::take(&mut new.files);
+    new.files = files.into_iter().map(|(path, content)| (change(&path), content)).collect();
 }
 
 fn begin(tx: &Tx<'_>, new: &NewProgramRun) -> Outcome<ProgramRunId> {
@@ -161,7 +183,7 @@ fn files(tx: &Tx<'_>, id: ProgramRunId) -> Outcome<BTreeMap<String, FileContent>
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn wait(tx: &Tx<'_>, file: &WaitingFile) -> Outcome<()> {
+fn wait(tx: &Tx<'_>, file: &WaitingFile, places: &Places) -> Outcome<()> {
     let before = keep(tx, file.before.as_ref())?;
     tx.sql
         .prepare_cached(
@@ -170,17 +192,19 @@ fn wait(tx: &Tx<'_>, file: &WaitingFile) -> Outcome<()> {
              ON CONFLICT (owner, path) DO NOTHING",
         )?
         .execute(named_params! {
-            ":owner": tx.owner, ":path": file.path, ":before": before, ":cause": file.cause, ":at": file.at_ms,
+            ":owner": tx.owner, ":path": places.kept(&file.path), ":before": before, ":cause": file.cause,
+            ":at": file.at_ms,
         })?;
     Ok(())
 }
 
-fn know(tx: &Tx<'_>, KnownContent { path, hash, source, now_ms }: &KnownContent) -> Outcome<()> {
+fn know(tx: &Tx<'_>, content: &KnownContent, places: &Places) -> Outcome<()> {
+    let KnownContent { path, hash, source, now_ms } = content;
     tx.sql
         .prepare_cached(
             "INSERT OR IGNORE INTO known_content (owner, path, hash, source, at_ms) VALUES (?, ?, ?, ?, ?)",
         )?
-        .execute((tx.owner, path, hash.0, source, now_ms))?;
+        .execute((tx.owner, places.kept(path), hash.0, source, now_ms))?;
     Ok(())
 }
 
@@ -213,11 +237,11 @@ fn run(row: &Row<'_>) -> Read<ProgramRun> {
     Ok(ProgramRun { id: ProgramRunId(get(row, "id")?), new })
 }
 
-fn waiting(row: &Row<'_>) -> Read<WaitingFile> {
+fn waiting(row: &Row<'_>, places: &Places) -> Read<WaitingFile> {
     let hash: Option<[u8; 32]> = get(row, "before")?;
     let text = get(row, "text")?;
     Ok(WaitingFile {
-        path: get(row, "path")?,
+        path: places.path(&get::<String>(row, "path")?),
         before: hash.map(|hash| FileContent { hash: FileHash(hash), text }),
         cause: get(row, "cause")?,
         at_ms: get(row, "at_ms")?,
@@ -225,10 +249,11 @@ fn waiting(row: &Row<'_>) -> Read<WaitingFile> {
     })
 }
 
-fn raised(row: &Row<'_>) -> Read<RaisedLabel> {
+fn raised(row: &Row<'_>, places: &Places) -> Read<RaisedLabel> {
+    let (act, subject) = (parsed(row, "act", RaisingAct::parse)?, get::<String>(row, "subject")?);
     let new = NewRaisedLabel {
-        act: parsed(row, "act", RaisingAct::parse)?,
-        subject: get(row, "subject")?,
+        act,
+        subject: if act == RaisingAct::File { places.path(&subject) } else { subject },
         shown: get(row, "shown")?,
         source: get(row, "source")?,
         now_ms: get(row, "at_ms")?,

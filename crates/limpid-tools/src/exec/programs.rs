@@ -79,7 +79,8 @@ impl Programs {
     pub(super) fn runs_unasked(&self, command: &Command) -> bool {
         let Some((real, rules)) = self.rules(&command.folder) else { return false };
         let name = command.judged_words(&self.path).into_iter().next();
-        self.is_low_place(&real)
+        self.grants.is_strangers(&real)
+            && self.is_low_place(&real)
             && self.is_low_place(&command.folder)
             && name.is_some_and(|name| rules.programs.contains(&name))
     }

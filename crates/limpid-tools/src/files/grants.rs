@@ -274,6 +274,18 @@ impl Grants {
         self.others.iter().any(|other| other.root == *root && other.is.is_some())
     }
 
+    /// Whether a folder lies in one that isn't the owner's: the innermost granted folder around it. One that is not there does not.
+    pub fn is_strangers(&self, folder: &Path) -> bool {
+        let Ok(real) = folder.canonicalize() else { return false };
+        let around = self.roots().filter_map(|root| {
+            let folder = root.folder.canonicalize().ok().filter(|folder| real.starts_with(folder))?;
+            Some((folder.components().count(), root.trust))
+        });
+        // One that is granted under two names, once as the owner's, is theirs.
+        let innermost = around.max_by_key(|(depth, trust)| (*depth, !trust.is_foreign()));
+        innermost.is_some_and(|(_, trust)| trust.is_foreign())
+    }
+
     /// What a folder is called in what tools say.
     pub(crate) fn name_of(&self, root: &Root) -> String {
         let named = self.named.iter().find(|(_, folder)| *folder == root.folder);
@@ -356,6 +368,25 @@ mod tests {
         }
         assert_eq!(place("app/vendor/lib"), of(Trust::Outside, "."));
         assert_eq!(place("app/vendor/own.md"), of(Trust::File, "vendor/own.md"));
+    }
+
+    // SEC-059 SEC-065
+    #[test]
+    fn a_folder_is_a_strangers_by_the_innermost_granted_folder_around_it() {
+        let disk = tempfile::tempdir().unwrap();
+        let at = |name: &str| disk.path().join(name);
+        for folder in ["home/workspace", "theirs/sub/mine/sub", "theirs-not"] {
+            std::fs::create_dir_all(at(folder)).unwrap();
+        }
+        let root = |name: &str, trust| Root { folder: at(name), write: true, trust };
+        let grants = Grants::new(at("home/workspace"), at("home/data/locks"))
+            .with(root("theirs", Trust::Outside))
+            .with(root("theirs/sub/mine", Trust::File));
+        let found = |name: &str| grants.is_strangers(&at(name));
+        assert!(found("theirs") && found("theirs/sub"));
+        for own in ["theirs/sub/mine", "theirs/sub/mine/sub", "theirs-not", "theirs/gone", "home/workspace"] {
+            assert!(!found(own), "{own}");
+        }
     }
 
     // PICO-081 LES-137

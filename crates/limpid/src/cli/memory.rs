@@ -118,6 +118,9 @@ pub enum MemoryCommand {
         key: String,
         /// What the soul gains
         addition: String,
+        /// Whose the words are.
+        #[command(flatten)]
+        mine: MineArgs,
     },
     /// Approve a promotion that the agent proposes
     Approve {

@@ -142,7 +142,8 @@ async fn undo(agent: &Agent, number: &str) -> Result<(), Failure> {
 
 async fn promote(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> {
     let (promotion, done) = match command {
-        MemoryCommand::Promote { key, addition } => {
+        MemoryCommand::Promote { key, addition, mine } => {
+            own(std::slice::from_ref(addition), mine.mine)?;
             let which = MemoryRef::named(key);
             (agent.memory().promote(&which, addition, SOURCE).await?, "is part of the soul; the memory is gone")
         }

@@ -81,6 +81,7 @@ async fn a_command_that_makes_words_the_owners_takes_no_letter() {
     for words in [
         &["task", "add", "--after", "2h", letter][..],
         &["memory", "add", "hotel", letter],
+        &["memory", "promote", "hotel", letter],
         &["goal", "create", letter],
         &["goal", "complete", "--summary", letter],
         &["heartbeat", "set", "--prompt", letter],
@@ -89,6 +90,8 @@ async fn a_command_that_makes_words_the_owners_takes_no_letter() {
         assert!(run.code == 2 && run.err.contains("--mine"), "{}", run.err);
     }
     world.done(&["memory", "add", "hotel", letter, "--mine"]).await;
+    let promoted = world.run(&["memory", "promote", "hotel", letter, "--mine"]).await;
+    assert!(promoted.err.contains("hits that a promotion takes"), "{}", promoted.err);
 }
 
 // SUR-012

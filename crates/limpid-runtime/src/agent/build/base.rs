@@ -51,7 +51,10 @@ impl Base {
         let (home, environment) = (options.home.clone(), options.environment.clone());
         let store = match &options.store {
             Some(store) => Arc::clone(store),
-            None => Arc::new(SqliteStore::open(home.database(), SqliteOptions::default())?),
+            None => {
+                let options = SqliteOptions { folders: home.named_folders(), ..SqliteOptions::default() };
+                Arc::new(SqliteStore::open(home.database(), options)?)
+            }
         };
         let config = Live::new(options.config.clone());
         // Copies that nobody edited follow a newer program. What cannot be read here is told when a prompt needs it.

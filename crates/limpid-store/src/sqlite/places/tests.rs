@@ -1,0 +1,179 @@
+//! Homes that are moved, copied, or laid out anew: what is known of their files goes with them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use super::{HomeFolders, give_places};
+use crate::{
+    FileChangeEnd, FileContent, FileHash, FileVersions, InstructingFiles, KnownContent, NewFileVersion, NewProgramRun,
+    NewRaisedLabel, RaisingAct, SqliteOptions, SqliteStore, WaitingFile,
+};
+
+fn folders(home: &Path) -> Vec<(&'static str, PathBuf)> {
+    vec![("home", home.to_owned()), ("workspace", home.join("workspace")), ("outside", home.join("outside"))]
+}
+
+fn open(home: &Path) -> SqliteStore {
+    let options = SqliteOptions { folders: folders(home), ..SqliteOptions::default() };
+    SqliteStore::open(home.join("limpid.db"), options).unwrap()
+}
+
+/// A folder with a home in it.
+fn disk() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let disk = folder.path().canonicalize().unwrap();
+    fs::create_dir_all(disk.join("home/workspace")).unwrap();
+    (folder, disk)
+}
+
+fn at(home: &Path, name: &str) -> String {
+    home.join(name).display().to_string()
+}
+
+/// Fills a store with something of each kind that knows a file of the workspace, one of the home, and one beside it.
+async fn fill(store: &SqliteStore, home: &Path, beside: &str) {
+    let (agents, soul) = (at(home, "workspace/AGENTS.md"), at(home, "soul.md"));
+    store.note_known([&agents, &soul].map(|path| known(path)).to_vec()).await.unwrap();
+    store.wait_for_owner(waiting(&agents)).await.unwrap();
+    store.wait_for_owner(waiting(beside)).await.unwrap();
+    store.begin_program(run(home, &agents)).await.unwrap();
+    let new = NewFileVersion {
+        path: soul,
+        undoes: None,
+        before: None,
+        trust: limpid_core::Trust::Owner,
+        source: "command line".to_owned(),
+        conversation: None,
+        tool: None,
+        now_ms: 1,
+    };
+    let id = store.begin_file_change(new).await.unwrap();
+    let end = FileChangeEnd { before: None, after: Some(FileContent::text("Be kind.\n")), author: None };
+    store.end_file_change(id, end).await.unwrap();
+}
+
+fn known(path: &str) -> KnownContent {
+    KnownContent { path: path.to_owned(), hash: FileHash::of(b"tea"), source: "x".to_owned(), now_ms: 1 }
+}
+
+fn waiting(path: &str) -> WaitingFile {
+    WaitingFile { path: path.to_owned(), before: None, cause: "exec".to_owned(), at_ms: 1, told: None }
+}
+
+fn run(home: &Path, file: &str) -> NewProgramRun {
+    NewProgramRun {
+        holder: "me".to_owned(),
+        tool: "exec".to_owned(),
+        folders: vec![at(home, "workspace"), "/elsewhere".to_owned()],
+        files: [(file.to_owned(), FileContent::text("Be kind.\n"))].into(),
+        now_ms: 1,
+    }
+}
+
+/// That a store knows of a home what [`fill`] wrote, and of no other one.
+async fn knows(store: &SqliteStore, home: &Path, beside: &str) {
+    let (agents, soul) = (at(home, "workspace/AGENTS.md"), at(home, "soul.md"));
+    let mut waits: Vec<String> = store.waiting_files().await.unwrap().rows.into_iter().map(|file| file.path).collect();
+    waits.sort();
+    let mut expected = vec![agents.clone(), beside.to_owned()];
+    expected.sort();
+    assert_eq!(waits, expected);
+    for path in [&agents, &soul] {
+        assert!(store.is_known(path, FileHash::of(b"tea")).await.unwrap(), "{path}");
+    }
+    let runs: Vec<_> = store.program_runs().await.unwrap().rows.into_iter().map(|one| one.new).collect();
+    assert_eq!(runs, [run(home, &agents)]);
+    let changes = store.file_versions(Some(&soul)).await.unwrap().rows;
+    assert_eq!(changes.iter().map(|change| change.path.as_str()).collect::<Vec<_>>(), [soul.as_str()]);
+}
+
+// SEC-061
+#[tokio::test]
+async fn what_waits_goes_with_a_home_that_is_moved_and_with_one_that_is_copied() {
+    let (_folder, disk) = disk();
+    let (old, new) = (disk.join("home"), disk.join("elsewhere/ada"));
+    // A folder whose name begins like the home's is another one.
+    let beside = at(&disk, "home-of-eve/AGENTS.md");
+    let store = open(&old);
+    fill(&store, &old, &beside).await;
+    knows(&store, &old, &beside).await;
+    drop(store);
+
+    fs::create_dir_all(disk.join("copy/workspace")).unwrap();
+    fs::create_dir_all(disk.join("elsewhere")).unwrap();
+    for file in fs::read_dir(&old).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file()) {
+        fs::copy(&file, disk.join("copy").join(file.file_name().unwrap())).unwrap();
+    }
+    fs::rename(&old, &new).unwrap();
+    for home in [new, disk.join("copy")] {
+        let store = open(&home);
+        knows(&store, &home, &beside).await;
+        // And it goes by the same act as ever.
+        let subject = at(&home, "workspace/AGENTS.md");
+        let accept = NewRaisedLabel {
+            act: RaisingAct::File,
+            subject: subject.clone(),
+            shown: "+tea\n".to_owned(),
+            source: "command line".to_owned(),
+            now_ms: 2,
+        };
+        store.accept_file(accept, FileHash::of(b"tea\n")).await.unwrap();
+        let left = store.waiting_files().await.unwrap().rows;
+        assert_eq!(left.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(), [beside.as_str()]);
+        assert_eq!(store.raised_labels().await.unwrap().rows[0].new.subject, subject);
+    }
+}
+
+// SEC-061
+#[cfg(unix)]
+#[tokio::test]
+async fn a_workspace_that_is_moved_with_a_link_left_keeps_what_waits_in_it_for_every_process() {
+    let (_folder, disk) = disk();
+    let home = disk.join("home");
+    let agents = |store: &SqliteStore| {
+        let store = store.clone();
+        async move { store.waiting_files().await.unwrap().rows.into_iter().map(|file| file.path).collect::<Vec<_>>() }
+    };
+    let running = open(&home);
+    running.wait_for_owner(waiting(&at(&home, "workspace/AGENTS.md"))).await.unwrap();
+    fs::rename(home.join("workspace"), disk.join("ws")).unwrap();
+    std::os::unix::fs::symlink(disk.join("ws"), home.join("workspace")).unwrap();
+    for store in [running, open(&home)] {
+        assert_eq!(agents(&store).await, [at(&disk, "ws/AGENTS.md")]);
+        store.wait_for_owner(waiting(&at(&disk, "ws/AGENTS.md"))).await.unwrap();
+        assert_eq!(agents(&store).await.len(), 1, "it is the same file");
+    }
+}
+
+// SEC-061
+#[tokio::test]
+async fn whole_paths_of_an_older_version_become_places_when_the_store_is_opened() {
+    let (_folder, disk) = disk();
+    let (old, new) = (disk.join("home"), disk.join("moved"));
+    let beside = at(&disk, "home-of-eve/AGENTS.md");
+    let older = SqliteStore::open(old.join("limpid.db"), SqliteOptions::default()).unwrap();
+    fill(&older, &old, &beside).await;
+    drop(older);
+    drop(open(&old));
+    fs::rename(&old, &new).unwrap();
+    knows(&open(&new), &new, &beside).await;
+}
+
+// SEC-061 SEC-063
+#[tokio::test]
+async fn a_change_that_ended_gets_a_place_and_never_another_path() {
+    let (_folder, disk) = disk();
+    let home = disk.join("home");
+    let store = open(&home);
+    fill(&store, &home, "/elsewhere/AGENTS.md").await;
+    let mut sql = Connection::open(home.join("limpid.db")).unwrap();
+    for change in ["path = '/home/eve/soul.md'", "path = 'AGENTS.md'", "tool = 'exec'", "before = x'00'"] {
+        assert!(sql.execute(&format!("UPDATE file_change SET {change}"), []).is_err(), "{change}");
+    }
+    give_places(&mut sql, &HomeFolders(folders(&home)).now()).unwrap();
+    let path: String = sql.query_row("SELECT path FROM file_change", [], |row| row.get(0)).unwrap();
+    assert_eq!(path, "//home/soul.md");
+}
