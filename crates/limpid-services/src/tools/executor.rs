@@ -227,7 +227,7 @@ impl TurnToolExecutor {
             ));
         }
         if matches!(concerned, Concerned::SentTo(_)) {
-            facts.effect = Effect::Send;
+            facts.effect = Effect::TellOthers;
         }
         let behind_links = self.policy.behind_links(&facts);
         facts.tell(behind_links, concerned.into_words());
