@@ -62,6 +62,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0047_letters_have_numbers_of_their_account.sql"),
     include_str!("../../migrations/0048_what_is_handed_in_goes_with_its_message.sql"),
     include_str!("../../migrations/0049_errors_of_mail_servers_are_short.sql"),
+    include_str!("../../migrations/0050_edited_drafts_say_why_they_wait.sql"),
 ];
 
 /// A file and how long to wait for it.
