@@ -39,4 +39,4 @@ pub use owners_words::OwnersWords;
 pub use rules::{Bans, Grant, OwnerRules, Rule};
 pub use typed::names_whole;
 pub use typed_addresses::TypedAddresses;
-pub use verdict::{Call, Followed, PathFacts, Setting, Verdict, judge, lasting_yes};
+pub use verdict::{Call, Followed, PathFacts, Setting, Verdict, judge, lasting_yes, question_of};

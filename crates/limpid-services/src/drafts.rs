@@ -16,7 +16,7 @@ use limpid_core::{
 use limpid_store::{
     ConversationKind, Draft, DraftEdit, DraftEvent, DraftId, DraftRoom, ItemId, Listed, NewDraft, Store, StoreError,
 };
-use limpid_turn::{Approval, HeldCall, PlannedCall};
+use limpid_turn::{Approval, HeldCall, PlannedCall, Why};
 
 pub use crate::drafts::kept_words::{held_as, held_words, kept_in, kept_words};
 pub use crate::drafts::led_by::led_by;
@@ -128,15 +128,14 @@ impl Drafts {
             approved: None,
         };
         let call_context = call_context(&draft);
-        let (hash, about) = match tools.decide(&planned, &call_context, parts.host.now_ms()).await {
-            Decision::Ask(why) => (why.bound_to, why.about),
-            Decision::Run(permit) => (permit.bound_to().await, permit.about()),
+        let why = match tools.decide(&planned, &call_context, parts.host.now_ms()).await {
+            Decision::Ask(why) => why,
+            Decision::Run(permit) => tools.question(*permit, &call_context).await,
             Decision::Refused(why) => return Err(AgentError::Invalid(why.into_text())),
         };
         let gone = || AgentError::Invalid(format!("there is no tool `{}` any more", call.name));
-        let CallDescription { destination, folder, .. } = tools.describe(&call, &call_context).ok_or_else(gone)?;
-        let detail = "edited".to_owned();
-        let edit = DraftEdit { arguments: call.arguments, about, hash, folder, destination, detail };
+        let described = tools.describe(&call, &call_context).ok_or_else(gone)?;
+        let edit = edit_of(call, why, described, "edited".to_owned());
         Ok(self.announce(parts.store.change_draft(id, edit, parts.host.now_ms()).await?))
     }
 
@@ -171,8 +170,8 @@ impl Drafts {
         let call_context = call_context(&draft);
         let (permit, now) = match tools.decide(&planned, &call_context, now_ms).await {
             Decision::Run(permit) if permit.is_approved() => (Ok(permit), None),
-            Decision::Run(permit) => (Err(NOT_THE_SAME.into()), Some((permit.bound_to().await, permit.about()))),
-            Decision::Ask(why) => (Err(NOT_THE_SAME.into()), Some((why.bound_to, why.about))),
+            Decision::Run(permit) => (Err(NOT_THE_SAME.into()), Some(tools.question(*permit, &call_context).await)),
+            Decision::Ask(why) => (Err(NOT_THE_SAME.into()), Some(why)),
             // Nothing was begun, so nothing is used up.
             Decision::Refused(why) => {
                 let why = why.into_text();
@@ -182,8 +181,10 @@ impl Drafts {
                 )));
             }
         };
-        if let Some((bound_to, about)) = now.filter(|(bound_to, _)| is_same_call(&draft.new.hash, bound_to)) {
-            return self.put_again(&draft, bound_to, about).await;
+        if let Some(why) = now.filter(|why| is_same_call(&draft.new.hash, &why.bound_to))
+            && let Some(described) = tools.describe(&planned.call, &call_context)
+        {
+            return self.put_again(&draft, planned.call, why, described).await;
         }
         self.announce(parts.store.keep_approval(id, &draft.new.hash, parts.host.holder(), now_ms).await?);
         let permit = match permit {
@@ -317,6 +318,13 @@ pub fn new_draft(
         now_ms,
         expires_ms: now_ms.saturating_add(limpid_core::draft::DRAFT_LIFE_MS),
     }
+}
+
+/// A draft as its call is now: all that a question of it shows is made anew.
+fn edit_of(call: ToolCall, why: Why, described: CallDescription, detail: String) -> DraftEdit {
+    let CallDescription { destination, folder, .. } = described;
+    let Why { reason, about, bound_to } = why;
+    DraftEdit { arguments: call.arguments, about, hash: bound_to, folder, destination, why: reason, detail }
 }
 
 /// Whether people read a conversation of this kind by themselves.

@@ -3,7 +3,7 @@
 //!
 //! # Layout
 //! - `service`: the skills; `listed`: one of them, as lists show it.
-//! - `folder`: the files of one skill, and their hash.
+//! - `folder`: the files of one skill, and their hash; `data_files`: which of them hold data only.
 //! - `discovery`: the folders and files where skills are looked for.
 //! - `change`: writing, installing, allowing and taking out, each an event that can be undone.
 //! - `known`: what the owner knows of skills where programs write.
@@ -11,6 +11,7 @@
 //! - `owner`: what people and programs do with skills.
 
 mod change;
+mod data_files;
 mod discovery;
 mod folder;
 mod known;

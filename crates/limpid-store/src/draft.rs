@@ -120,7 +120,7 @@ pub struct DraftRoom {
     pub of_background: (u32, u32),
 }
 
-/// What a person makes of a draft.
+/// What a person makes of a draft, or what it is by now. All that a question of it shows is of the call as it is then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DraftEdit {
     /// The arguments, as JSON.
@@ -133,6 +133,8 @@ pub struct DraftEdit {
     pub folder: String,
     /// Where it would send or fetch something.
     pub destination: Option<String>,
+    /// Why it waits.
+    pub why: String,
     /// What is written down of the change.
     pub detail: String,
 }

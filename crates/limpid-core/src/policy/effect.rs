@@ -34,6 +34,8 @@ pub enum Effect {
     Plan,
     /// Something leaves for other people or machines: a message, an invitation.
     Send,
+    /// It writes into a chat that others read too.
+    TellOthers,
     /// It pays or orders something.
     Pay,
     /// It writes to a device that is wired to the machine.
@@ -47,7 +49,7 @@ impl Effect {
     pub const fn class(&self) -> ToolClass {
         match self {
             Self::Look | Self::Search | Self::Fetch(_) | Self::Research | Self::Delegate => ToolClass::Read,
-            Self::Show(_) | Self::Send | Self::Pay => ToolClass::Send,
+            Self::Show(_) | Self::Send | Self::TellOthers | Self::Pay => ToolClass::Send,
             Self::Files | Self::Mailbox => ToolClass::Write,
             Self::Remember | Self::Tell | Self::ChangeOwned => ToolClass::Remember,
             Self::Run | Self::Device => ToolClass::Execute,
@@ -220,7 +222,7 @@ impl Row {
     pub fn of(effect: &Effect, address: AddressOrigin, files: &[FileChange]) -> Self {
         let changes = |change: FileChange| files.contains(&change);
         if changes(FileChange::Instructing)
-            && !matches!(effect, Effect::Run | Effect::Send | Effect::Pay | Effect::Device)
+            && !matches!(effect, Effect::Run | Effect::Send | Effect::TellOthers | Effect::Pay | Effect::Device)
         {
             return Self::ChangeSelf;
         }
@@ -251,7 +253,7 @@ impl Row {
             Effect::Run => Self::Run,
             Effect::Mailbox => Self::Mailbox,
             Effect::Plan => Self::Plan,
-            Effect::Send | Effect::Pay | Effect::Device => Self::Send,
+            Effect::Send | Effect::TellOthers | Effect::Pay | Effect::Device => Self::Send,
             Effect::ChangeSelf => Self::ChangeSelf,
         }
     }

@@ -349,6 +349,11 @@ fn wrong_write(mode: &ModeRules, call: &Call<'_>) -> Option<String> {
     }
 }
 
+/// What a question about a call says, also where nothing would ask about it: a draft waits for its yes anyway.
+pub fn question_of(setting: &Setting<'_>, call: &Call<'_>) -> String {
+    why_ask(setting, call, false).unwrap_or_else(|| consequence(row_by_rules(setting, call), call))
+}
+
 /// Why the owner is asked about a call, if they are.
 fn why_ask(setting: &Setting<'_>, call: &Call<'_>, asked_always: bool) -> Option<String> {
     let row = row_by_rules(setting, call);
@@ -365,7 +370,7 @@ fn why_ask(setting: &Setting<'_>, call: &Call<'_>, asked_always: bool) -> Option
         return Some(format!("text from {who} was read, and {consequence}"));
     }
     if asked_always {
-        return Some("your rules ask for it".to_owned());
+        return Some(format!("your rules ask for it, and {}", consequence(row, call)));
     }
     let mode_asks = setting.mode.is_some_and(|mode| mode.ask.contains(&call.class()));
     (waits || mode_asks).then(|| consequence(row, call))
@@ -404,7 +409,9 @@ fn consequence(row: Row, call: &Call<'_>) -> String {
         (Row::Look | Row::FetchNamed | Row::Search | Row::FetchLink | Row::FetchComposed, _) => "read something",
         (Row::LookForOthers, _) => return "others read what it shows, since they read this conversation".to_owned(),
         (Row::ResearchTelling, _) => return telling(&call.told()),
-        (Row::Research, _) => "send a research worker to the web with this task",
+        (Row::Research, _) => {
+            "send a research worker to the web with this task, which any page that it reads may learn"
+        }
         (Row::Delegate, _) => "hand work to an agent",
         (Row::Remember | Row::Tell, _) => "keep something",
         (Row::ChangeOwned, _) => "change or remove something that you have",
@@ -421,7 +428,9 @@ fn consequence(row: Row, call: &Call<'_>) -> String {
         (Row::Show, _) => "open a page on your screen",
         (Row::Send, Some(device)) if *call.effect == Effect::Device => return format!("this would write to {device}"),
         (Row::Send, _) if *call.effect == Effect::Pay => "pay or order something",
-        (Row::Send, _) => "send something",
+        (Row::Send, _) if *call.effect == Effect::TellOthers => "write into a chat that others read too",
+        (Row::Send, None) => "send something to others",
+        (Row::Send, Some(_)) => "send something",
         (Row::Run, _) => "run a program",
         (Row::RunSending, _) => "run a program that may be a stranger's, with the network",
         (Row::Plan, _) => "schedule a task",

@@ -155,6 +155,45 @@ async fn a_draft_whose_files_have_changed_waits_again_and_says_which() {
     assert_eq!((sent.state, tools.mail.runs()), (DraftState::Sent, 1), "{}", sent.detail);
 }
 
+/// A yes is one to the words that stood there: what a call could do besides is asked about in new ones.
+// SEC-011 SEC-077
+#[tokio::test]
+async fn a_draft_says_what_its_call_can_do_by_now_and_a_yes_is_one_to_that() {
+    let (_bench, tools, agent) = drafted().await;
+    let can = |words: &str| *tools.mail.warning.lock().unwrap() = Some(words.to_owned());
+    can("it can read your folders");
+    let again = agent.drafts().approve(DraftId(1), None).await.unwrap();
+    assert_eq!((again.state, tools.mail.runs()), (DraftState::Open, 0));
+    assert!(again.new.why.contains("; it can read your folders"), "{}", again.new.why);
+    assert!(again.detail.contains("what it can see, change and reach is new"), "{}", again.detail);
+    let seen = again.new.bound_hash().to_owned();
+    can("it can read your folders and the variables MY_TOKEN");
+    let edited = agent.drafts().edit(DraftId(1), r#"{"to":"ada@example.com","text":"hello"}"#).await.unwrap();
+    let why = "text from outside was read, and this would send something; \
+               it can read your folders and the variables MY_TOKEN";
+    assert_eq!(edited.new.why, why);
+    assert!(agent.drafts().approve(DraftId(1), Some(&seen)).await.is_err(), "it is not what was looked at then");
+    let sent = agent.drafts().approve(DraftId(1), Some(edited.new.bound_hash())).await.unwrap();
+    assert_eq!((sent.state, tools.mail.runs()), (DraftState::Sent, 1), "{}", sent.detail);
+}
+
+/// A draft waits for its yes also where its call would run unasked by now.
+// SEC-011
+#[tokio::test]
+async fn an_edit_that_a_rule_lets_pass_says_what_it_would_do_all_the_same() {
+    let mut bench = Bench::new(SCRIPT).await;
+    let rule = "[policy]\nallow = [{ tool = \"send_mail\", destination = \"ada@example.com\" }]\n";
+    bench.config = Config::parse(&format!("model = \"openai/scripted\"\n{rule}"), "limpid.toml").unwrap();
+    let tools = PageAndMail::new();
+    let agent = tools.agent(&bench);
+    all(agent.chat(last("read the page")).await.unwrap()).await;
+    let edited = agent.drafts().edit(DraftId(1), r#"{"to":"ada@example.com","text":"hello"}"#).await.unwrap();
+    assert_eq!((edited.state, tools.mail.runs()), (DraftState::Open, 0));
+    assert_eq!(edited.new.why, "text from outside was read, and this would send something");
+    let sent = agent.drafts().approve(DraftId(1), Some(edited.new.bound_hash())).await.unwrap();
+    assert_eq!((sent.state, tools.mail.runs()), (DraftState::Sent, 1), "{}", sent.detail);
+}
+
 /// A rule that came later lets other calls go, and not this one as something else than was looked at.
 // SEC-011
 #[tokio::test]

@@ -175,7 +175,8 @@ async fn a_message_reaches_no_strangers_and_is_asked_about_where_others_read_it(
             break;
         }
     }
-    let said = ("this would send something", "to the chat family, which others read too: Of family");
+    let said =
+        ("this would write into a chat that others read too", "to the chat family, which others read too: Of family");
     assert_eq!(asked.len(), 1, "{asked:?}");
     assert!(asked[0].0.contains(said.0) && asked[0].1 == said.1, "{asked:?}");
     agent.conversations().deliver_waiting().await.unwrap();

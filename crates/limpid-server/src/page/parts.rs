@@ -269,13 +269,16 @@ mod tests {
             "{card}"
         );
         assert!(
-            own.contains("<dt>Sent to</dt><dd><code>eve@example.com</code></dd>") && !own.contains("ada@"),
+            own.contains("<dt>Goes to</dt><dd><code>eve@example.com</code></dd>") && !own.contains("ada@"),
             "{card}"
         );
         let buttons = own.split_once("<button").unwrap().1;
         assert!(!buttons.contains("send_email") && buttons.contains(">Always allow in this conversation<"), "{card}");
         let about = QuestionPart { about: Some("memory 1: <b>tea".to_owned()), ..part("{}") };
         assert!(ask(&about, 9, false).contains("<p>That is:</p>") && !card.contains("That is:"), "{card}");
+        // Who is told something is not always a destination, so nothing says that nobody is.
+        let told = ask(&QuestionPart { destination: None, ..part("{}") }, 9, false);
+        assert!(!told.contains("Goes to") && !told.contains("no one") && told.contains("<dt>Folder</dt>"), "{told}");
         // What cannot be taken apart is open as it is.
         assert!(ask(&part("[1, 2]"), 8, false).contains("<details open>"));
     }

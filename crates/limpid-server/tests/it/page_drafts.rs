@@ -20,6 +20,7 @@ async fn a_draft_is_carried_out_as_it_was_seen_and_only_then() {
     while turn.next().await.is_some() {}
     let screen = bench.html("/activity").await;
     assert!(screen.contains("<code>write_file</code>") && screen.contains("&#60;b&#62;Hi&#60;/b&#62;"), "{screen}");
+    assert!(!screen.contains("Goes to") && !screen.contains("no one"), "it leads nowhere in particular: {screen}");
     let hash = screen.split("name=\"hash\" value=\"").nth(1).unwrap().split('"').next().unwrap();
     assert_eq!(approve(&bench, &format!("{hash}0")).await, (StatusCode::UNPROCESSABLE_ENTITY, false));
     assert_eq!(approve(&bench, "").await, (StatusCode::UNPROCESSABLE_ENTITY, false));

@@ -3,14 +3,14 @@
 use limpid_config::process;
 use limpid_core::line::one_line;
 use limpid_core::policy::Effect;
-use limpid_core::{DraftState, Labelled, Sentence, Trust, sentence};
-use limpid_store::{Draft, DraftEdit, DraftId};
-use limpid_turn::ToolOutcome;
+use limpid_core::{DraftState, Labelled, Sentence, ToolCall, Trust, sentence};
+use limpid_store::{Draft, DraftId};
+use limpid_turn::{ToolOutcome, Why};
 
 use crate::deliveries::Announcement;
-use crate::drafts::{Drafts, UNDER_WAY, in_short, is_chat, kept_words, missing, tool_of};
+use crate::drafts::{Drafts, UNDER_WAY, edit_of, in_short, is_chat, kept_words, missing, tool_of};
 use crate::error::AgentError;
-use crate::tools::{OUTCOME_UNKNOWN, changes};
+use crate::tools::{CallDescription, OUTCOME_UNKNOWN, changes};
 
 /// Characters of a result that the chat is told; the draft holds it whole.
 const SAID: usize = 300;
@@ -154,18 +154,13 @@ impl Drafts {
     pub(super) async fn put_again(
         &self,
         draft: &Draft,
-        bound_to: String,
-        about: Option<String>,
+        call: ToolCall,
+        why: Why,
+        described: CallDescription,
     ) -> Result<Draft, AgentError> {
-        let moved = changes(&draft.new.hash, &bound_to);
-        let edit = DraftEdit {
-            arguments: draft.new.arguments.clone(),
-            about,
-            hash: bound_to,
-            folder: draft.new.folder.clone(),
-            destination: draft.new.destination.clone(),
-            detail: format!("not run: since it was kept, {moved}; look again, and approve it as it is now"),
-        };
+        let moved = changes(&draft.new.hash, &why.bound_to);
+        let detail = format!("not run: since it was kept, {moved}; look again, and approve it as it is now");
+        let edit = edit_of(call, why, described, detail);
         Ok(self.announce(self.0.store.change_draft(draft.id, edit, self.0.host.now_ms()).await?))
     }
 }

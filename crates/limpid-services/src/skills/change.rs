@@ -90,7 +90,7 @@ impl Skills {
     /// Takes a skill from a folder, or a SKILL.md; nothing of it runs, and it is used only when it was allowed.
     pub(super) async fn install_from(&self, from: &Path, by: SkillWriter<'_>) -> Result<String, AgentError> {
         let _changing = self.changing.lock().await;
-        let folder = Folder::read(from)?;
+        let folder = Folder::read_from_elsewhere(from)?;
         let missing = || AgentError::Invalid(format!("{}: there is no file {SKILL_FILE} in it", from.display()));
         let text = folder.text().ok_or_else(missing)?;
         let own_name = from.canonicalize().ok().and_then(|real| Some(real.file_name()?.to_string_lossy().into_owned()));
@@ -122,6 +122,12 @@ impl Skills {
         let known = self.known(name, by.now_ms).await?;
         let folder = self.folder_of(&known)?;
         let before = self.version(&known, &folder, by).await?;
+        if let Some(file) = folder.unseen().filter(|_| on && before.installed) {
+            return Err(AgentError::Invalid(format!(
+                "the skill `{name}` has a file that nobody can read and a program may load: {file}; take the skill out with \
+                 `limpid skill remove {name}`, and install it again without that file"
+            )));
+        }
         let now = folder.hash();
         let pinned = self.pinned(&known).await?;
         let shown = hash.or(pinned.as_deref()).unwrap_or(&now);

@@ -10,6 +10,7 @@ use limpid_store::{FileContent, FileHash};
 use sha2::{Digest, Sha256};
 
 use crate::error::AgentError;
+use crate::skills::data_files::{endings, is_data};
 
 /// Files, bytes and levels that a skill may have at most.
 const MAX_FILES: usize = 500;
@@ -18,6 +19,9 @@ const MAX_DEPTH: usize = 8;
 
 /// The file that makes a folder a skill.
 pub(crate) const SKILL_FILE: &str = "SKILL.md";
+
+/// Where Python keeps what it has compiled, and looks before it reads a source.
+const COMPILED: &str = "__pycache__";
 
 /// The files of a skill by their paths inside its folder. Hidden files are no part of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,14 +63,12 @@ impl ReviewFile {
 
     fn of(path: &str, File { bytes, runs }: &File) -> Self {
         let text = std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
-        // A script is read whole, whatever hides in it; a shell runs one without its first line and its mode too.
-        let is_read = bytes.starts_with(b"#!") || is_mostly_letters(bytes);
         Self {
             path: path.to_owned(),
             bytes: bytes.len(),
             runs: *runs,
             hash: hex(&Sha256::digest(bytes)),
-            text: text.map(str::to_owned).or_else(|| is_read.then(|| written_out(bytes))),
+            text: text.map(str::to_owned).or_else(|| is_read(bytes).then(|| written_out(bytes))),
             is_text: text.is_some(),
         }
     }
@@ -99,6 +101,28 @@ impl Folder {
             folder.files.insert(inside, File { bytes, runs });
         }
         Ok(folder)
+    }
+
+    /// Reads the files of a skill from elsewhere. What Python has compiled is no part of it: it would run in the place of the
+    /// source that is shown. Any other file that nobody can read is refused where a language may load it.
+    pub(crate) fn read_from_elsewhere(path: &Path) -> Result<Self, AgentError> {
+        let mut folder = Self::read(path)?;
+        folder.files.retain(|file, _| !file.split('/').any(|part| part == COMPILED));
+        let Some(file) = folder.unseen().map(|file| path.join(file)) else { return Ok(folder) };
+        let why = format!(
+            "nobody could read it before a program loads it: a skill from elsewhere holds texts, and files of these kinds: {}; \
+             take it out of the folder, then install the skill again",
+            endings()
+        );
+        Err(refused(&file, &why))
+    }
+
+    /// The first file that nobody can read and a language may load; none where everything is shown or holds data only.
+    pub(crate) fn unseen(&self) -> Option<&str> {
+        // What is compiled has such bytes, and what people write has none.
+        let is_seen = |bytes: &[u8]| !bytes.contains(&0) && (std::str::from_utf8(bytes).is_ok() || is_read(bytes));
+        let mut files = self.files.iter().map(|(path, file)| (path.as_str(), file.bytes.as_slice()));
+        files.find(|(path, bytes)| !is_seen(bytes) && !is_data(path, bytes)).map(|(path, _)| path)
     }
 
     /// The hash of every path and every byte, and of what may be run, in hexadecimal digits.
@@ -197,6 +221,12 @@ fn written_out(bytes: &[u8]) -> String {
         other => format!("\\x{other:02x}"),
     };
     bytes.iter().map(one).collect()
+}
+
+/// Whether a reviewer reads what is no text: a script is read whole, whatever hides in it; a shell runs one without its first line and
+/// its mode too.
+fn is_read(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"#!") || is_mostly_letters(bytes)
 }
 
 /// Whether at least three bytes of four are plain letters, as in a text with some odd bytes put into it.

@@ -202,6 +202,10 @@ fn trust(found: Found, states: &SkillStates) -> Trust {
 /// A skill that a program changed is not used as it is.
 const UNACCEPTED: &str = "a file of it waits for you: `limpid file list --waiting` lists it";
 
+/// A skill that an earlier version installed, or to which somebody added something.
+const UNSEEN: &str = "it has a file that nobody can read and a program may load: `limpid skill enable NAME` says which one, and \
+                      what to do";
+
 const DISABLED: &str = "it is disabled; `limpid skill enable NAME` allows it";
 
 /// What becomes of a skill that was found, before it is known whether another one has its name.
@@ -227,6 +231,7 @@ fn judge(found: Found, states: &SkillStates) -> Result<RegisteredPrompt, Box<Lis
     }
     match folder.as_deref().filter(|_| state.installed).map(Folder::read) {
         None => Ok(prompt),
+        Some(Ok(folder)) if folder.unseen().is_some() => unused(prompt, SkillStatus::Changed, UNSEEN),
         // The text that prompts get is one of the bytes that were allowed, and not only a file that stood there before.
         Some(Ok(folder)) if folder.hash() == state.hash && folder.text_sha256() == Some(sha256) => Ok(prompt),
         Some(_) => unused(

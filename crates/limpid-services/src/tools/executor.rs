@@ -227,7 +227,7 @@ impl TurnToolExecutor {
             ));
         }
         if matches!(concerned, Concerned::SentTo(_)) {
-            facts.effect = Effect::Send;
+            facts.effect = Effect::TellOthers;
         }
         let behind_links = self.policy.behind_links(&facts);
         facts.tell(behind_links, concerned.into_words());
@@ -268,10 +268,13 @@ impl TurnToolExecutor {
         self.planned(tool, arguments).map_or(Verdict::Allowed, verdict)
     }
 
-    /// What whoever is asked has to know of the call that a call has made later.
-    fn warning_of_planned(&self, tool: &dyn Tool, arguments: &Value, trust: Trust) -> Option<String> {
-        let (tool, arguments) = self.planned(tool, arguments)?;
-        tool.warning(trust, &arguments)
+    /// What whoever is asked has to know of a call, or of the one that it has made later.
+    fn warning(&self, tool: &dyn Tool, arguments: &Value, trust: Trust) -> Option<String> {
+        let of_planned = || {
+            let (tool, arguments) = self.planned(tool, arguments)?;
+            tool.warning(trust, &arguments)
+        };
+        tool.warning(trust, arguments).or_else(of_planned)
     }
 
     /// The call that a call has made later.
@@ -285,9 +288,10 @@ impl TurnToolExecutor {
         &self,
         planned: &PlannedCall,
         verdict: Verdict,
-        (call, tool, arguments, facts): (&ToolCall, Arc<dyn Tool>, Value, CallFacts),
+        (call, tool, arguments, mut facts): (&ToolCall, Arc<dyn Tool>, Value, CallFacts),
         (trust, now_ms): (Trust, i64),
     ) -> Decision {
+        facts.warning = self.warning(&*tool, &arguments, trust);
         // What runs is what was looked at, so a copy of it is kept when it may run.
         let copies = planned.approved.is_some().then(|| self.policy.copies(&self.new_tag()));
         let pins = Pins::look(&tool, &arguments, &facts, copies).await;
@@ -296,19 +300,26 @@ impl TurnToolExecutor {
         match verdict {
             Verdict::NeedsApproval { reason } if !approved => {
                 let moved = said.map(|yes| changes(&yes.bound_to, &pins.text)).filter(|moved| !moved.is_empty());
-                let moved = moved.map(|moved| format!("; since you were asked, {moved}")).unwrap_or_default();
-                let open = pins.unbound().map(|open| format!("; {open}")).unwrap_or_default();
-                let warning =
-                    tool.warning(trust, &arguments).or_else(|| self.warning_of_planned(&*tool, &arguments, trust));
-                let warning = warning.map(|warning| format!("; {warning}")).unwrap_or_default();
-                let reason = format!("{reason}{warning}{moved}{open}");
-                Decision::Ask(Why { reason, about: facts.about, bound_to: pins.text })
+                let moved = moved.map(|moved| format!("since you were asked, {moved}"));
+                Decision::Ask(why_asked(reason, facts, moved, pins))
             }
             _ => {
                 let (call, pins) = (call.clone(), Some(pins));
                 Decision::Run(Box::new(Permit { tool, call, arguments, facts, pins, approved }))
             }
         }
+    }
+
+    /// What whoever is asked about a call is told that may run unasked by now: a draft of it waits for its yes anyway.
+    pub async fn question(&self, permit: Permit, context: &CallContext) -> Why {
+        let Permit { tool, arguments, mut facts, pins, .. } = permit;
+        facts.warning = self.warning(&*tool, &arguments, context.trust);
+        let reason = self.policy.question(&*tool, &facts, context);
+        let pins = match pins {
+            Some(pins) => pins,
+            None => Pins::look(&tool, &arguments, &facts, None).await,
+        };
+        why_asked(reason, facts, None, pins)
     }
 
     /// Marks files for strangers' text that this conversation made itself: these it may change.
@@ -510,6 +521,13 @@ impl TurnToolExecutor {
     }
 }
 
+/// What whoever is asked is told, and what their yes is bound to.
+fn why_asked(reason: String, facts: CallFacts, moved: Option<String>, pins: Pins) -> Why {
+    let open = pins.unbound().map(str::to_owned);
+    let said: Vec<String> = [reason].into_iter().chain(facts.warning).chain(moved).chain(open).collect();
+    Why { reason: said.join("; "), about: facts.about, bound_to: pins.text }
+}
+
 /// What becomes of a call.
 pub enum Decision {
     /// It may run, now.
@@ -549,19 +567,6 @@ impl Permit {
     /// The same call without what a yes to this very call would give, such as the network after a stranger's text.
     pub fn unapproved(self) -> Self {
         Self { approved: false, ..self }
-    }
-
-    /// What a number or a key in its arguments stands for.
-    pub fn about(&self) -> Option<String> {
-        self.facts.about.clone()
-    }
-
-    /// What an approval of this call is bound to.
-    pub async fn bound_to(&self) -> String {
-        match &self.pins {
-            Some(pins) => pins.text.clone(),
-            None => Pins::look(&self.tool, &self.arguments, &self.facts, None).await.text,
-        }
     }
 
     /// Whether the owner has said yes to this very call.

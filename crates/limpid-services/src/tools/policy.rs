@@ -20,7 +20,7 @@ use std::sync::Arc;
 use limpid_config::{Config, FilesConfig, Home, Live};
 use limpid_core::policy::{
     AddressOrigin, Bans, Call, Effect, FileChange, Grant, ModeRules, OwnerRules, OwnersWords, PathFacts, Setting,
-    ToolFacts, TypedAddresses, Verdict, Writes, allowed, judge, lasting_yes,
+    ToolFacts, TypedAddresses, Verdict, Writes, allowed, judge, lasting_yes, question_of,
 };
 use limpid_core::{ConversationId, Labelled, Trust};
 use limpid_prompt::Profile;
@@ -344,15 +344,24 @@ impl ToolPolicy {
                 reason: format!("`{}` is not there for whoever asks from outside", tool.name()),
             };
         }
-        let setting = self.setting(context);
-        let setting = Setting { group: setting.group || facts.others_read, ..setting };
-        match judge(&setting, &facts.call(facts_of(tool), context)) {
+        match judge(&self.setting_of(facts, context), &facts.call(facts_of(tool), context)) {
             // The owner would say yes to a call whose result goes to somebody whom they don't see.
             Verdict::NeedsApproval { .. } if self.for_strangers => {
                 Verdict::Refused { reason: format!("`{}` would need a yes, and nobody can be asked here", tool.name()) }
             }
             verdict => verdict,
         }
+    }
+
+    /// What a question about a call says, also where it may run unasked.
+    pub(crate) fn question(&self, tool: &dyn Tool, facts: &CallFacts, context: &CallContext) -> String {
+        question_of(&self.setting_of(facts, context), &facts.call(facts_of(tool), context))
+    }
+
+    /// What holds for a call of which it is known whether others read its conversation.
+    fn setting_of<'a>(&'a self, facts: &CallFacts, context: &'a CallContext) -> Setting<'a> {
+        let setting = self.setting(context);
+        Setting { group: setting.group || facts.others_read, ..setting }
     }
 
     fn setting<'a>(&'a self, context: &'a CallContext) -> Setting<'a> {

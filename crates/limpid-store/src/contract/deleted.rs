@@ -116,6 +116,7 @@ async fn beside(store: &dyn Store, held: &Lease, id: &str, word: &str) {
         hash: "ff".to_owned(),
         folder: text(),
         destination: None,
+        why: text(),
         detail: text(),
     };
     store.change_draft(draft.id, edit, 6).await.unwrap();

@@ -99,6 +99,7 @@ pub async fn an_edit_voids_approval(bench: &Bench) {
         hash: "11ee".to_owned(),
         folder: "/v".to_owned(),
         destination: None,
+        why: "this would send something".to_owned(),
         detail: "edited".to_owned(),
     };
     let edited = store.change_draft(id, edit, 7).await.unwrap();
@@ -106,6 +107,7 @@ pub async fn an_edit_voids_approval(bench: &Bench) {
     let held = (edited.new.arguments.as_str(), edited.new.hash.as_str(), edited.new.folder.as_str());
     assert_eq!((held, &edited.new.destination), (("{}", "11ee", "/v"), &None));
     assert_eq!(edited.new.about.as_deref(), Some("memory 4, tea: black"));
+    assert_eq!(edited.new.why, "this would send something", "the reason is that of the call as it is now");
     let sending = store.move_draft(id, DraftState::Sending, "one", 8).await;
     assert!(matches!(sending, Err(StoreError::Invalid(_))), "{sending:?}");
     let stale = store.keep_approval(id, "00ff", "two", 8).await;
@@ -131,8 +133,8 @@ async fn keep_more(store: &dyn Store, call: &str) -> Draft {
 }
 
 fn of(draft: &Draft) -> DraftEdit {
-    let NewDraft { arguments, about, hash, folder, destination, .. } = draft.new.clone();
-    DraftEdit { arguments, about, hash, folder, destination, detail: "edited".to_owned() }
+    let NewDraft { arguments, about, hash, folder, destination, why, .. } = draft.new.clone();
+    DraftEdit { arguments, about, hash, folder, destination, why, detail: "edited".to_owned() }
 }
 
 fn new(call: &str) -> NewDraft {

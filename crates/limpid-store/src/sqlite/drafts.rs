@@ -12,7 +12,7 @@ use crate::{Draft, DraftEdit, DraftEvent, DraftId, DraftRoom, Drafts, Listed, Ne
 /// A draft beside its newest step and its newest edit.
 const DRAFTS: &str = "SELECT draft.*, step.state, step.detail, step.at_ms, edit.hash AS edited,
         edit.arguments AS edited_arguments, edit.folder AS edited_folder, edit.destination AS edited_destination,
-        edit.about AS edited_about
+        edit.about AS edited_about, edit.why AS edited_why
     FROM draft
     JOIN draft_event AS step ON step.id = (SELECT max(id) FROM draft_event WHERE draft = draft.id)
     LEFT JOIN draft_edit AS edit ON edit.id = (SELECT max(id) FROM draft_edit WHERE draft = draft.id)";
@@ -186,12 +186,12 @@ fn change(tx: &Tx<'_>, id: DraftId, edit: &DraftEdit, now_ms: i64) -> Outcome<Dr
     }
     tx.sql
         .prepare_cached(
-            "INSERT INTO draft_edit (owner, draft, arguments, about, hash, folder, destination, at_ms)
-             VALUES (:owner, :draft, :arguments, :about, :hash, :folder, :destination, :at)",
+            "INSERT INTO draft_edit (owner, draft, arguments, about, hash, folder, destination, why, at_ms)
+             VALUES (:owner, :draft, :arguments, :about, :hash, :folder, :destination, :why, :at)",
         )?
         .execute(named_params! {
             ":owner": tx.owner, ":draft": id.0, ":arguments": edit.arguments, ":about": edit.about, ":hash": edit.hash,
-            ":folder": edit.folder, ":destination": edit.destination, ":at": now_ms,
+            ":folder": edit.folder, ":destination": edit.destination, ":why": edit.why, ":at": now_ms,
         })?;
     step(tx, id, DraftState::Open, &edit.detail, now_ms)?;
     found(tx, id)
@@ -252,7 +252,7 @@ fn draft(row: &Row<'_>) -> Read<Draft> {
             hash: get(row, column("hash", "edited"))?,
             folder: get(row, column("folder", "edited_folder"))?,
             destination: get(row, column("destination", "edited_destination"))?,
-            why: get(row, "why")?,
+            why: get::<Option<String>>(row, "edited_why")?.map_or_else(|| get(row, "why"), Ok)?,
             led_by: get(row, "led_by")?,
             trust: word(row, "trust")?,
             now_ms: get(row, "made_ms")?,

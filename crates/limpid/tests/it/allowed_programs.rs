@@ -31,7 +31,9 @@ async fn a_script_of_an_allowed_skill_runs_and_a_font_is_not_printed() {
     world.write("workspace/own.sh", "echo the model wrote this\n");
     let from = world.home.path().join("elsewhere/tea");
     fs::set_permissions(from.join("scripts/boil.sh"), fs::Permissions::from_mode(0o755)).unwrap();
-    fs::write(from.join("tea.otf"), [0xff; 1_000_000]).unwrap();
+    let mut font = b"OTTO".to_vec();
+    font.resize(1_000_000, 0xff);
+    fs::write(from.join("tea.otf"), font).unwrap();
     let shown = world.run(&["skill", "install", from.to_str().unwrap()]).await;
     assert!(shown.out.contains("=== scripts/boil.sh (") && shown.out.contains(" bytes, executable)"), "{}", shown.out);
     assert!(shown.out.contains("=== tea.otf (1000000 bytes, binary, sha256 "), "{}", shown.out);

@@ -368,6 +368,31 @@ fn a_worker_is_told_words_of_the_owners_by_a_yes_alone() {
     assert_eq!(verdict(Trust::Outside, &telling), Verdict::NeedsApproval { reason });
 }
 
+// SEC-077 SEC-101
+#[test]
+fn a_question_says_who_is_told() {
+    let arguments = text("");
+    for (effect, told) in [
+        (Effect::Research, "any page that it reads may learn"),
+        (Effect::TellOthers, "a chat that others read too"),
+        (Effect::Send, "to others"),
+    ] {
+        for trust in [Trust::Owner, Trust::Outside] {
+            let said = question_of(&setting(&NONE, trust), &call("t", &effect, &arguments));
+            assert!(said.contains(told), "{effect:?}: {said}");
+        }
+    }
+    let own = OwnersWords::of(["diabetes"], |_| false);
+    let task = text("a clinic for diabetes");
+    let rule =
+        Rule { tool: ToolPattern::parse("research").unwrap(), arguments: None, destination: None, max_bytes: None };
+    let asks = OwnerRules { ask: vec![rule], ..OwnerRules::default() };
+    let research = Call { owners_words: &own, ..call("research", &Effect::Research, &task) };
+    let asked = judge(&setting(&asks, Trust::Owner), &research);
+    let is_said = |reason: &String| reason.starts_with("your rules ask for it, and") && reason.contains("“diabetes”");
+    assert!(matches!(&asked, Verdict::NeedsApproval { reason } if is_said(reason)), "{asked:?}");
+}
+
 // SEC-058 SEC-071
 #[test]
 fn a_program_of_strangers_that_can_send_runs_by_a_yes_or_by_a_rule_that_names_it_whole() {

@@ -22,6 +22,8 @@ pub struct EffectTool {
     pub program: Mutex<String>,
     /// The program that it would start.
     pub started: Mutex<Option<Started>>,
+    /// What whoever is asked has to know besides.
+    pub warning: Mutex<Option<String>>,
 }
 
 impl EffectTool {
@@ -43,6 +45,7 @@ impl EffectTool {
             runs: Mutex::default(),
             program: Mutex::new("/bin/true".into()),
             started: Mutex::default(),
+            warning: Mutex::default(),
         })
     }
 
@@ -104,6 +107,10 @@ impl Tool for EffectTool {
 
     fn starts(&self, _: &Value) -> Option<Started> {
         self.started.lock().unwrap().clone()
+    }
+
+    fn warning(&self, _: Trust, _: &Value) -> Option<String> {
+        self.warning.lock().unwrap().clone()
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

@@ -73,6 +73,33 @@ fn a_reviewer_reads_every_text_and_script_and_knows_the_rest_by_its_hash() {
 
 // SEC-024
 #[test]
+fn a_skill_from_elsewhere_has_no_file_that_a_language_loads_and_nobody_can_read() {
+    let home = tempfile::tempdir().unwrap();
+    let from = home.path().join("from");
+    let put = |name: &str, bytes: &[u8]| {
+        std::fs::create_dir_all(from.join(name).parent().unwrap()).unwrap();
+        std::fs::write(from.join(name), bytes).unwrap();
+    };
+    put("SKILL.md", b"# Tea\n");
+    put("scripts/words.py", b"words = []\n");
+    put("scripts/__pycache__/words.cpython-311.pyc", b"\xa7\r\r\n\0");
+    put("logo.png", b"\x89PNG\r\n\x1a\n\0");
+    put("latin1.txt", b"caf\xe9 and tea\n");
+    let folder = Folder::read_from_elsewhere(&from).unwrap();
+    assert_eq!(folder.others(), ["latin1.txt", "logo.png", "scripts/words.py"]);
+    assert_eq!(folder.unseen(), None);
+    // What stands there is read whole, so that nothing beside a source goes unseen.
+    assert_eq!(Folder::read(&from).unwrap().unseen(), Some("scripts/__pycache__/words.cpython-311.pyc"));
+    for name in ["scripts/words.pyc", "scripts/words.so", "tools.zip", "run.sh"] {
+        put(name, b"#!/bin/sh\n\0\xff");
+        let error = Folder::read_from_elsewhere(&from).unwrap_err().to_string();
+        assert!(error.contains(name) && error.contains("take it out") && error.contains("png, jpg"), "{error}");
+        std::fs::remove_file(from.join(name)).unwrap();
+    }
+}
+
+// SEC-024
+#[test]
 fn what_is_written_is_what_was_read_and_links_are_refused() {
     let home = tempfile::tempdir().unwrap();
     let (from, to) = (home.path().join("from"), home.path().join("to"));

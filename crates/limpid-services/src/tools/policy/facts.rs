@@ -42,6 +42,8 @@ pub(crate) struct CallFacts {
     pub(crate) others_read: bool,
     /// What a number or a key in its arguments stands for.
     pub(crate) about: Option<String>,
+    /// What whoever is asked has to know of it besides: what it can see, change and reach. Looked for only where somebody is asked.
+    pub(crate) warning: Option<String>,
     /// The hash of its words: tool, arguments, where paths lead, the workspace, the program's place. An approval is bound to it,
     /// and to the bytes of files besides.
     pub(crate) hash: String,
@@ -96,6 +98,7 @@ impl CallFacts {
             sends: tool.strangers_program(Trust::Owner, false, arguments) == Some(StrangersProgram::Sends),
             folder: resolver.folder().display().to_string(),
             about: None,
+            warning: None,
             others_read: false,
             hash: hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect(),
             arguments: plain(&judged),

@@ -1,5 +1,6 @@
 //! What an approval of a call is bound to besides its words: the bytes of the files that it names, of the program that it starts,
-//! of the folders that the program starts in or that its words name, with what their links lead to, and of what it sees around them.
+//! of the folders that the program starts in or that its words name, with what their links lead to, and of what it sees around them;
+//! and what the question says of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -37,6 +38,9 @@ const OWN_NETWORK: &str = "that it leads to your own network";
 
 /// The part that is what a number or a key in its arguments stands for.
 const ABOUT: &str = "what it is about";
+
+/// The part that is what a question says that it can do.
+const WARNING: &str = "what it can see, change and reach";
 
 /// Parts that are named when they have changed.
 const NAMED: usize = 5;
@@ -142,6 +146,10 @@ fn look(tool: &dyn Tool, arguments: &Value, facts: &CallFacts, copies: Option<Pa
     }
     if let Some(about) = &facts.about {
         parts.bind(ABOUT, about.as_bytes());
+    }
+    // A yes is one to what was said: whatever is granted later and comes to a program too is asked about anew.
+    if let Some(warning) = &facts.warning {
+        parts.bind(WARNING, warning.as_bytes());
     }
     let mut left = NAMED_BYTES;
     let started = tool.starts(arguments);
