@@ -51,7 +51,7 @@ async fn fill(store: &SqliteStore, home: &Path, beside: &str) {
         now_ms: 1,
     };
     let id = store.begin_file_change(new).await.unwrap();
-    let end = FileChangeEnd { before: None, after: Some(FileContent::text("Be kind.\n")), author: None };
+    let end = FileChangeEnd { before: None, after: Some(FileContent::text("Be kind.\n")), author: None, exact: false };
     store.end_file_change(id, end).await.unwrap();
 }
 
