@@ -181,12 +181,11 @@ async fn a_draft_says_what_its_call_can_do_by_now_and_a_yes_is_one_to_that() {
 // SEC-011
 #[tokio::test]
 async fn an_edit_that_a_rule_lets_pass_says_what_it_would_do_all_the_same() {
-    let mut bench = Bench::new(SCRIPT).await;
+    let (mut bench, tools, agent) = drafted().await;
+    drop(agent);
     let rule = "[policy]\nallow = [{ tool = \"send_mail\", destination = \"ada@example.com\" }]\n";
     bench.config = Config::parse(&format!("model = \"openai/scripted\"\n{rule}"), "limpid.toml").unwrap();
-    let tools = PageAndMail::new();
     let agent = tools.agent(&bench);
-    all(agent.chat(last("read the page")).await.unwrap()).await;
     let edited = agent.drafts().edit(DraftId(1), r#"{"to":"ada@example.com","text":"hello"}"#).await.unwrap();
     assert_eq!((edited.state, tools.mail.runs()), (DraftState::Open, 0));
     assert_eq!(edited.new.why, "text from outside was read, and this would send something");
