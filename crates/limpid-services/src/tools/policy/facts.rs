@@ -26,8 +26,6 @@ pub(crate) struct CallFacts {
     pub(crate) destination: Option<Destination>,
     /// The same as the owner's rules name it that hold calls back.
     pub(crate) other_destinations: Vec<Destination>,
-    /// The folder that relative paths begin at.
-    pub(crate) folder: String,
     /// Whether it would only add to the files that it names.
     pub(crate) adds: bool,
     /// Whether the owner wrote down that it runs unasked after a stranger's text.
@@ -96,7 +94,6 @@ impl CallFacts {
             own_network: tool.names_own_network(arguments),
             public: tool.is_public(),
             sends: tool.strangers_program(Trust::Owner, false, arguments) == Some(StrangersProgram::Sends),
-            folder: resolver.folder().display().to_string(),
             about: None,
             warning: None,
             others_read: false,
