@@ -428,6 +428,7 @@ impl CallFacts {
             // After a stranger's text it has the network by a yes alone, and waits for that anyway.
             sends: self.sends && !context.trust.is_foreign(),
             public: self.public,
+            adopts: self.adopts,
             owners_words: &context.owners_words,
         }
     }

@@ -30,6 +30,8 @@ pub(crate) struct CallFacts {
     pub(crate) adds: bool,
     /// Whether the owner wrote down that it runs unasked after a stranger's text.
     pub(crate) unasked: bool,
+    /// Whether a yes to it makes the words that it keeps the owner's own.
+    pub(crate) adopts: bool,
     /// Whether anybody could read what it returns.
     pub(crate) public: bool,
     /// Whether it leads to the owner's own network.
@@ -92,6 +94,7 @@ impl CallFacts {
             adds,
             unasked: tool.runs_unasked(arguments),
             own_network: tool.names_own_network(arguments),
+            adopts: tool.adopts(),
             public: tool.is_public(),
             sends: tool.strangers_program(Trust::Owner, false, arguments) == Some(StrangersProgram::Sends),
             about: None,
