@@ -1,7 +1,7 @@
 //! Tasks that are planned before agents do them.
 
 use async_trait::async_trait;
-use limpid_core::{AgentId, AgentState, CallId, ConversationId, PlannedId, Trust, TurnId};
+use limpid_core::{AgentId, AgentState, CallId, ConversationId, Labelled, PlannedId, Trust, TurnId};
 
 use crate::{Listed, StoreError};
 
@@ -32,11 +32,11 @@ pub trait AgentPlans: Send + Sync {
         led_by: Trust,
     ) -> Result<(), StoreError>;
 
-    /// The newest try of a task gets no agent.
+    /// The newest try of a task gets no agent. Whoever wrote why has a part in the task from then on: lists of tasks show it.
     ///
     /// # Errors
     /// When the store cannot be written.
-    async fn refuse_planned(&self, id: PlannedId, why: &str) -> Result<(), StoreError>;
+    async fn refuse_planned(&self, id: PlannedId, why: &Labelled<String>) -> Result<(), StoreError>;
 }
 
 /// Tasks to be kept.
@@ -86,7 +86,7 @@ pub struct PlannedTask {
     pub skill: Option<String>,
     /// What its agent needs to know besides.
     pub context: Option<String>,
-    /// Who wrote it, and who had a part in it that it was to be started.
+    /// Who wrote it, and who had a part in it that it was to be started, or in why it was not.
     pub trust: Trust,
     /// Those that it needs.
     pub needs: Vec<PlannedId>,

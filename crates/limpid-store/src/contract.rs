@@ -58,6 +58,7 @@ macro_rules! contract_suite {
                 an_agent_is_kept_as_it_was_given
                 an_agent_ends_once_and_is_told_once
                 the_newest_plans_are_kept_and_those_that_were_started
+                a_task_has_the_label_of_why_it_got_no_agent
                 a_message_to_an_agent_comes_before_its_end_or_finds_it_ended
                 an_agent_that_is_waited_for_sends_no_message
                 a_turn_gives_a_task_once_and_few_agents_work_at_a_time

@@ -58,6 +58,11 @@ pub trait Tool: Send + Sync {
     /// after a crash.
     fn is_repeatable(&self) -> bool;
 
+    /// Whether the owner's yes to a call makes the words that it keeps their own, whoever wrote what stood there before.
+    fn adopts(&self) -> bool {
+        false
+    }
+
     /// The argument that names a file or a folder, by which rules know it.
     fn path_field(&self) -> &'static str {
         "path"

@@ -77,6 +77,8 @@ pub struct Call<'a> {
     pub sends: bool,
     /// Whether anybody could read what it returns.
     pub public: bool,
+    /// Whether a yes to it makes the words that it keeps the owner's own, whoever wrote what stood there.
+    pub adopts: bool,
     /// What the window shows of the owner's that they did not type in this conversation.
     pub owners_words: &'a OwnersWords,
 }
@@ -118,6 +120,8 @@ pub struct PathFacts {
     pub in_workspace: bool,
     /// Whether that is in the folder for what strangers wrote.
     pub is_low: bool,
+    /// Whether that is in any folder in which what stands in files counts as a stranger's.
+    pub of_strangers: bool,
     /// Whether the call would change it.
     pub write: bool,
     /// What such a change would be.
@@ -351,7 +355,7 @@ fn wrong_write(mode: &ModeRules, call: &Call<'_>) -> Option<String> {
 
 /// What a question about a call says, also where nothing would ask about it: a draft waits for its yes anyway.
 pub fn question_of(setting: &Setting<'_>, call: &Call<'_>) -> String {
-    why_ask(setting, call, false).unwrap_or_else(|| consequence(row_by_rules(setting, call), call))
+    why_ask(setting, call, false).unwrap_or_else(|| comes_to(setting, row_by_rules(setting, call), call))
 }
 
 /// Why the owner is asked about a call, if they are.
@@ -366,14 +370,13 @@ fn why_ask(setting: &Setting<'_>, call: &Call<'_>, asked_always: bool) -> Option
     let waits = cell(row, window) == Cell::Waits;
     if waits && setting.trust.is_foreign() {
         let who = if setting.trust == Trust::Guest { "a guest" } else { "outside" };
-        let consequence = consequence(row, call);
-        return Some(format!("text from {who} was read, and {consequence}"));
+        return Some(format!("text from {who} was read, and {}", comes_to(setting, row, call)));
     }
     if asked_always {
-        return Some(format!("your rules ask for it, and {}", consequence(row, call)));
+        return Some(format!("your rules ask for it, and {}", comes_to(setting, row, call)));
     }
     let mode_asks = setting.mode.is_some_and(|mode| mode.ask.contains(&call.class()));
-    (waits || mode_asks).then(|| consequence(row, call))
+    (waits || mode_asks).then(|| comes_to(setting, row, call))
 }
 
 /// The row of a call, with the hosts that the owner wrote down, a fetch from one of which is as good as named; and with who reads what it
@@ -393,7 +396,22 @@ fn widest(call: &Call<'_>) -> Option<FileChange> {
     [FileChange::Drawn, FileChange::FarReaching].into_iter().find(|change| changes().any(|one| one == *change))
 }
 
-/// What an effect comes to, for the person who is asked.
+/// What a call comes to, for the person who is asked, and whether their yes makes its words their own: nobody sees that by the words.
+fn comes_to(setting: &Setting<'_>, row: Row, call: &Call<'_>) -> String {
+    let what = consequence(row, call);
+    match makes_own(setting, call) {
+        true => format!("{what}; what it writes counts as yours from then on"),
+        false => what,
+    }
+}
+
+/// Whether a yes to a call makes words the owner's own that are not. Where it changes what the agent is told, the question says as much.
+fn makes_own(setting: &Setting<'_>, call: &Call<'_>) -> bool {
+    let writes_own = || call.row().writes_files() && call.paths.iter().any(|path| path.write && !path.of_strangers);
+    call.adopts || setting.trust.is_foreign() && writes_own()
+}
+
+/// What an effect comes to.
 fn consequence(row: Row, call: &Call<'_>) -> String {
     let what = match (row, call.destination) {
         (Row::FetchLink, _) if call.address == AddressOrigin::TypedElsewhere => {

@@ -3,6 +3,7 @@
 //! alike one: the letter of the script of its word, the spelling of Unicode's form C, the sign that the text has most often.
 
 mod kana;
+mod numbers;
 mod scripts;
 mod signs;
 mod spelling;
@@ -14,16 +15,28 @@ use std::borrow::Cow;
 use super::shown;
 
 /// The text with everything written out that [`shown`] writes out, and what looks like something else: letters of another script or in
-/// another spelling, blanks, signs that are drawn as others.
+/// another spelling, blanks, signs that are drawn as others, numbers that words from right to left turn around.
 pub fn exact(text: &str) -> Cow<'_, str> {
     let letters: Vec<char> = text.chars().collect();
+    let mut odd = odd(&letters);
+    numbers::mark(&letters, &mut odd);
+    with_odd_written_out(text, letters, &odd)
+}
+
+/// The same for what shows words from right to left [`isolated`](super::isolated): these turn no number around, so it stays.
+pub fn exact_to_isolate(text: &str) -> Cow<'_, str> {
+    let letters: Vec<char> = text.chars().collect();
     let odd = odd(&letters);
+    with_odd_written_out(text, letters, &odd)
+}
+
+fn with_odd_written_out<'t>(text: &'t str, letters: Vec<char>, odd: &[bool]) -> Cow<'t, str> {
     if !odd.contains(&true) {
         return shown(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
     for (letter, is_odd) in letters.into_iter().zip(odd) {
-        match is_odd {
+        match *is_odd {
             true => out.extend(letter.escape_unicode()),
             false => out.push(letter),
         }
@@ -34,7 +47,8 @@ pub fn exact(text: &str) -> Cow<'_, str> {
 /// JSON with the same letters written as it writes letters, so that it stays the same value.
 pub fn exact_json(json: &str) -> String {
     let letters: Vec<char> = json.chars().collect();
-    let odd = odd(&letters);
+    let mut odd = odd(&letters);
+    numbers::mark(&letters, &mut odd);
     let (mut out, mut is_in_text, mut at) = (String::with_capacity(json.len() + 16), false, 0);
     while at < letters.len() {
         // What is written so already stays as it is.
@@ -60,7 +74,7 @@ pub fn exact_json(json: &str) -> String {
     super::shown_json(&out).into_owned()
 }
 
-/// Which letters are to be written out.
+/// Which letters are to be written out by what they look like.
 fn odd(letters: &[char]) -> Vec<bool> {
     let mut odd = vec![false; letters.len()];
     signs::mark(letters, &mut odd);
@@ -115,7 +129,7 @@ mod tests {
             "마음 조금 쓰다, 뉘우치다. ㅡㅡ ㅋㅋ 大韓民國",
             r#"{"to":"+49301111","text":"Привет\nЯ дома\nтам \"да\" и всё"}"#,
         ] {
-            assert_eq!(exact(text), text);
+            assert_eq!(exact_to_isolate(text), text);
         }
     }
 

@@ -155,6 +155,30 @@ async fn a_draft_whose_files_have_changed_waits_again_and_says_which() {
     assert_eq!((sent.state, tools.mail.runs()), (DraftState::Sent, 1), "{}", sent.detail);
 }
 
+// SEC-077
+#[tokio::test]
+async fn a_question_names_the_folder_that_a_program_starts_in() {
+    for starts_something in [true, false] {
+        let bench = Bench::new(SCRIPT).await;
+        let tools = PageAndMail::new();
+        bench.write("workspace/project/build.sh", "make");
+        bench.write("bin/make", "the program");
+        let path = |name: &str| bench.home.path().canonicalize().unwrap().join(name);
+        *tools.mail.started.lock().unwrap() = starts_something.then(|| limpid_runtime::Started {
+            program: path("bin/make"),
+            files: Vec::new(),
+            folder: path("workspace/project"),
+            folders: Vec::new(),
+            files_in: None,
+        });
+        let agent = tools.agent(&bench);
+        all(agent.chat(last("read the page")).await.unwrap()).await;
+        let expected = path(if starts_something { "workspace/project" } else { "workspace" });
+        let shown = agent.drafts().get(DraftId(1)).await.unwrap().0.new.folder;
+        assert_eq!(shown, expected.display().to_string());
+    }
+}
+
 /// A yes is one to the words that stood there: what a call could do besides is asked about in new ones.
 // SEC-011 SEC-077
 #[tokio::test]

@@ -222,6 +222,8 @@ text = "Done."
     let agent = Agent::open(options).unwrap();
     all(agent.chat(last("keep what the page says")).await.unwrap()).await;
     assert!(!folder.path().join("notes.txt").exists(), "before");
+    let why = agent.drafts().get(DraftId(1)).await.unwrap().0.new.why;
+    assert!(why.ends_with("; what it writes counts as yours from then on"), "{why}");
     agent.drafts().approve(DraftId(1), None).await.unwrap();
     all(agent.chat(new_chat("what do my notes say?")).await.unwrap()).await;
     assert_eq!(results(&bench)[0], "my notes", "after");

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use limpid_prompt::shown::{exact, exact_line, isolated};
+use limpid_prompt::shown::{exact_to_isolate, isolated, shown_line};
 
 /// A text of a question, as markup.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -12,14 +12,14 @@ pub(super) struct Exact(String);
 impl Exact {
     /// A text with its line breaks, which are seen.
     pub(super) fn text(text: &str) -> Self {
-        let text = exact(text);
+        let text = exact_to_isolate(text);
         let lines: Vec<String> = text.split('\n').map(line).collect();
         Self(lines.join("<i class=\"eol\"></i>\n"))
     }
 
     /// A text on one line.
     pub(super) fn line(text: &str) -> Self {
-        Self(line(&exact_line(text)))
+        Self(line(&shown_line(&exact_to_isolate(text))))
     }
 }
 

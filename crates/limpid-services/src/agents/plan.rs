@@ -192,7 +192,7 @@ impl Agents {
                 },
                 Err(why) => why,
             };
-            self.store().refuse_planned(next.task.id, &why.into_text()).await?;
+            self.store().refuse_planned(next.task.id, &why.into()).await?;
         }
     }
 

@@ -167,7 +167,7 @@ impl CallContext {
 pub struct CallDescription {
     /// Where it would send or fetch something.
     pub destination: Option<String>,
-    /// The folder that relative paths begin at.
+    /// The folder that the program starts in, where the call starts one; else the one that relative paths begin at.
     pub folder: String,
     /// What a lasting yes would cover; none where there is none.
     pub pattern: Option<String>,
@@ -386,7 +386,10 @@ impl ToolPolicy {
         let setting = self.setting(context);
         let pattern = lasting_yes(&setting, &call);
         let destination = facts.destination.map(|to| to.to_string());
-        CallDescription { destination, folder: facts.folder, pattern, whole: context.trust.is_foreign() }
+        // The same that a yes is bound to.
+        let starts_in = tool.starts(arguments).map(|started| started.folder);
+        let folder = starts_in.as_deref().unwrap_or_else(|| self.paths.folder()).display().to_string();
+        CallDescription { destination, folder, pattern, whole: context.trust.is_foreign() }
     }
 
     /// Whether the turn is a research worker's, whose window shows nothing of the owner's.
@@ -425,6 +428,7 @@ impl CallFacts {
             // After a stranger's text it has the network by a yes alone, and waits for that anyway.
             sends: self.sends && !context.trust.is_foreign(),
             public: self.public,
+            adopts: self.adopts,
             owners_words: &context.owners_words,
         }
     }

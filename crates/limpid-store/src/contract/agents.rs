@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use limpid_core::{AgentId, AgentLimits, AgentRefusal, AgentState, CallId, ConversationId, Trust, TurnId};
+use limpid_core::{AgentId, AgentLimits, AgentRefusal, AgentState, CallId, ConversationId, Labelled, Trust, TurnId};
 
 use super::Bench;
 use super::sample::{ODD, begin, begun, conversation, inbound, lease, request};
@@ -344,6 +344,34 @@ pub async fn the_newest_plans_are_kept_and_those_that_were_started(bench: &Bench
     let all = store.planned_tasks(None).await.unwrap().rows;
     assert_eq!(all.iter().filter(|task| task.name.starts_with("0-")).count(), 16, "it was started");
     assert!(all.len() <= 16 + 176 && all.iter().all(|task| !task.name.starts_with("1-")), "{}", all.len());
+}
+
+/// Lists of tasks show why one got no agent, and a server may have a part in these words.
+// SEC-051 SEC-055
+pub async fn a_task_has_the_label_of_why_it_got_no_agent(bench: &Bench) {
+    let store = bench.store.as_ref();
+    begun(store, "a", "t").await;
+    let task =
+        NewPlannedTask { name: "tea".to_owned(), task: ODD.to_owned(), skill: None, context: None, needs: Vec::new() };
+    let plan = NewPlan {
+        chat: ConversationId::new("a"),
+        turn: TurnId::new("t"),
+        call: CallId::new("1"),
+        tasks: vec![task],
+        trust: Trust::Owner,
+        now_ms: 1,
+    };
+    let id = store.keep_plan(plan).await.unwrap()[0].id;
+    for (label, of_task) in [
+        (Trust::Owner, Trust::Owner),
+        (Trust::File, Trust::Owner),
+        (Trust::Outside, Trust::Outside),
+        (Trust::Owner, Trust::Outside),
+    ] {
+        store.refuse_planned(id, &Labelled::new(ODD.to_owned(), label)).await.unwrap();
+        let read = store.planned_tasks(None).await.unwrap().rows;
+        assert_eq!((read[0].refusal.as_deref(), read[0].trust), (Some(ODD), of_task), "{label}");
+    }
 }
 
 pub(super) fn new(conversation: &str, turn: &str, call: &str) -> NewSubAgent {

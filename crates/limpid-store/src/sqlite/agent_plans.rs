@@ -1,7 +1,7 @@
 //! Tasks that are planned before agents do them.
 
 use async_trait::async_trait;
-use limpid_core::{AgentId, AgentState, ConversationId, PlannedId, Trust, TurnId};
+use limpid_core::{AgentId, AgentState, ConversationId, Labelled, PlannedId, Trust, TurnId};
 use rusqlite::{Row, named_params};
 
 use super::failure::{Outcome, is_orphan};
@@ -76,12 +76,19 @@ impl AgentPlans for SqliteStore {
         .await
     }
 
-    async fn refuse_planned(&self, id: PlannedId, why: &str) -> Result<(), StoreError> {
-        let why = why.to_owned();
+    async fn refuse_planned(&self, id: PlannedId, why: &Labelled<String>) -> Result<(), StoreError> {
+        let (why, trust) = why.clone().into_parts();
         self.write(move |tx| {
             tx.sql
-                .prepare_cached("UPDATE planned_task SET refusal = :why WHERE owner = :owner AND id = :id")?
-                .execute(named_params! { ":owner": tx.owner, ":id": id.0, ":why": why })?;
+                .prepare_cached(
+                    "UPDATE planned_task SET refusal = :why,
+                            trust = iif(instr(:labels, :of_why) > instr(:labels, trust), :of_why, trust)
+                     WHERE owner = :owner AND id = :id",
+                )?
+                .execute(named_params! {
+                    ":owner": tx.owner, ":id": id.0, ":why": why, ":labels": LABELS,
+                    ":of_why": trust.of_strangers().as_str(),
+                })?;
             Ok(())
         })
         .await

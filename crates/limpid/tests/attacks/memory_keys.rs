@@ -48,7 +48,9 @@ async fn a_yes_to_the_content_adopts_no_key() {
     assert!(draft.contains("likes kiwi"), "{draft}");
     // Both calls came in one reply, so it was asked before there was such a memory.
     attack.world.done(&["draft", "approve", "1"]).await;
-    assert!(attack.world.done(&["draft", "show", "1"]).await.contains("what it is about"));
+    let again = attack.world.done(&["draft", "show", "1"]).await;
+    assert!(again.contains("what it is about") && again.contains("memory 1, which a stranger wrote, "), "{again}");
+    assert!(again.contains("what it writes counts as yours from then on"), "{again}");
     attack.world.done(&["draft", "approve", "1"]).await;
     attack.then(vec![("memory_query", json!({ "query": "kiwi" }))]);
     attack.world.done(&["chat", "what do I like?"]).await;

@@ -49,6 +49,7 @@ fn call<'a>(name: &'a str, effect: &'a Effect, arguments: &'a Argument) -> Call<
         unasked: false,
         sends: false,
         public: false,
+        adopts: false,
         owners_words: &NO_WORDS,
     }
 }
@@ -67,6 +68,7 @@ fn path(written: &str, real: &str) -> PathFacts {
         over_strangers_link: false,
         in_workspace,
         is_low: false,
+        of_strangers: false,
         write: true,
         change,
     }
@@ -391,6 +393,37 @@ fn a_question_says_who_is_told() {
     let asked = judge(&setting(&asks, Trust::Owner), &research);
     let is_said = |reason: &String| reason.starts_with("your rules ask for it, and") && reason.contains("“diabetes”");
     assert!(matches!(&asked, Verdict::NeedsApproval { reason } if is_said(reason)), "{asked:?}");
+}
+
+// SEC-056 SEC-077
+#[test]
+fn a_question_says_where_a_yes_makes_words_the_owners() {
+    let (arguments, own) = (text(""), [path("a.md", "/w/a.md")]);
+    let (low, read) =
+        ([PathFacts { of_strangers: true, ..own[0].clone() }], [PathFacts { write: false, ..own[0].clone() }]);
+    let instructing = [path("AGENTS.md", "/w/AGENTS.md")];
+    let corrects = Call { adopts: true, ..call("memory_update", &Effect::ChangeOwned, &arguments) };
+    let files = |paths| Call { paths, ..call("write_file", &Effect::Files, &arguments) };
+    for (made, clean, tainted) in [
+        (corrects, true, true),
+        (call("memory_forget", &Effect::ChangeOwned, &arguments), false, false),
+        (files(&own), false, true),
+        (files(&low), false, false),
+        (files(&read), false, false),
+        // That its text is what the agent is told is what the question says already.
+        (files(&instructing), false, false),
+        (Call { paths: &own, ..call("exec", &Effect::Run, &arguments) }, false, false),
+    ] {
+        for (trust, says) in [(Trust::Owner, clean), (Trust::Guest, tainted), (Trust::Outside, tainted)] {
+            let said = question_of(&setting(&NONE, trust), &made);
+            let is_said = said.ends_with("; what it writes counts as yours from then on");
+            assert_eq!(is_said, says, "{} {trust}: {said}", made.tool.name);
+        }
+    }
+    let Verdict::NeedsApproval { reason } = judge(&setting(&NONE, Trust::Outside), &corrects) else { panic!("it ran") };
+    let expected = "text from outside was read, and this would change or remove something that you have; \
+                    what it writes counts as yours from then on";
+    assert_eq!(reason, expected);
 }
 
 // SEC-058 SEC-071

@@ -50,6 +50,10 @@ impl Tool for MemoryUpdate {
         Effect::ChangeOwned
     }
 
+    fn adopts(&self) -> bool {
+        true
+    }
+
     fn schema(&self) -> Map<String, Value> {
         schema_of::<Arguments>()
     }

@@ -68,7 +68,8 @@ pub(super) async fn written_over(store: &dyn Store, key: &Value) -> Concerned {
 }
 
 fn in_words(memory: &Memory) -> String {
-    format!("memory {}, {}: {}", memory.id, memory.key, memory.content)
+    let by = if memory.trust.is_foreign() { ", which a stranger wrote" } else { "" };
+    format!("memory {}{by}, {}: {}", memory.id, memory.key, memory.content)
 }
 
 impl JsonSchema for Which {

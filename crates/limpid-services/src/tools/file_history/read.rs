@@ -138,6 +138,7 @@ mod tests {
             over_strangers_link: false,
             in_workspace: true,
             is_low: false,
+            of_strangers: false,
             write: true,
             change: FileChange::Other,
         };

@@ -26,12 +26,12 @@ pub(crate) struct CallFacts {
     pub(crate) destination: Option<Destination>,
     /// The same as the owner's rules name it that hold calls back.
     pub(crate) other_destinations: Vec<Destination>,
-    /// The folder that relative paths begin at.
-    pub(crate) folder: String,
     /// Whether it would only add to the files that it names.
     pub(crate) adds: bool,
     /// Whether the owner wrote down that it runs unasked after a stranger's text.
     pub(crate) unasked: bool,
+    /// Whether a yes to it makes the words that it keeps the owner's own.
+    pub(crate) adopts: bool,
     /// Whether anybody could read what it returns.
     pub(crate) public: bool,
     /// Whether it leads to the owner's own network.
@@ -94,9 +94,9 @@ impl CallFacts {
             adds,
             unasked: tool.runs_unasked(arguments),
             own_network: tool.names_own_network(arguments),
+            adopts: tool.adopts(),
             public: tool.is_public(),
             sends: tool.strangers_program(Trust::Owner, false, arguments) == Some(StrangersProgram::Sends),
-            folder: resolver.folder().display().to_string(),
             about: None,
             warning: None,
             others_read: false,

@@ -34,6 +34,8 @@ pub(crate) struct PathResolver {
     outside: PathBuf,
     /// Every folder that anybody may have written in.
     strangers: Vec<PathBuf>,
+    /// The folders whose files the owner wrote or looked through.
+    own: Vec<PathBuf>,
     instructing: Instructing,
     /// The folders that programs may write, the workspace first.
     writable: Vec<PathBuf>,
@@ -52,10 +54,22 @@ impl PathResolver {
         let writable: Vec<PathBuf> =
             std::iter::once(workspace.clone()).chain(files.grants.iter().map(|folder| real(folder))).collect();
         let strangers = std::iter::once(outside.clone()).chain(files.named().map(|(_, folder)| real(folder))).collect();
+        let own = std::iter::once(workspace.clone()).chain(files.trusted.iter().map(|folder| real(folder))).collect();
         let instructing = Instructing::new([home, workspace.clone(), outside.clone()], prompt_files, writable.clone());
         let named = files.named().map(|(name, folder)| (name, folder.clone())).collect();
         let base = workspace.clone();
-        Self { base, workspace, outside, strangers, instructing, writable, named, ruled: Vec::new(), rules: Vec::new() }
+        Self {
+            base,
+            workspace,
+            outside,
+            strangers,
+            own,
+            instructing,
+            writable,
+            named,
+            ruled: Vec::new(),
+            rules: Vec::new(),
+        }
     }
 
     /// Has relative paths begin at a folder, if one is named.
@@ -114,11 +128,17 @@ impl PathResolver {
         let whole = self.base.join(&argument.path);
         let real = real(&whole);
         let change = self.change(&real, argument.adds);
+        // Of folders in each other the innermost says whose a file is.
+        let within = |folders: &[PathBuf]| {
+            let around = folders.iter().filter(|folder| real.starts_with(folder));
+            around.map(|folder| folder.components().count()).max()
+        };
         let is_strangers = |link: &PathBuf| self.strangers.iter().any(|folder| link.starts_with(folder));
         PathFacts {
             over_strangers_link: links_on(&whole).iter().any(is_strangers),
             in_workspace: real.starts_with(&self.workspace),
             is_low: real.starts_with(&self.outside),
+            of_strangers: within(&self.strangers) > within(&self.own),
             real: Followed::new(&real),
             change,
             written: argument.path,
@@ -394,6 +414,26 @@ mod tests {
         assert!(!resolver.takes_notes(look(&resolver, "../outside/notes/a.md").real.as_path()));
         std::fs::remove_file(home.path().join("outside/notes")).unwrap();
         assert!(resolver.takes_notes(look(&resolver, "../outside/notes/a.md").real.as_path()));
+    }
+
+    // SEC-055
+    #[test]
+    fn a_file_is_whose_the_innermost_folder_is() {
+        let home = tempfile::tempdir().unwrap();
+        let at = |name: &str| home.path().join(name);
+        let (grants, trusted) = (vec![at("theirs"), at("mine")], vec![at("mine"), at("theirs/mine")]);
+        let files = FilesConfig { grants, trusted, ..FilesConfig::default() };
+        let resolver = PathResolver::new(&Home::new(home.path()), Vec::new(), &files);
+        for (place, expected) in [
+            ("workspace/a.md", false),
+            ("mine/a.md", false),
+            ("theirs/mine/a.md", false),
+            ("theirs/a.md", true),
+            ("theirs/mine/../a.md", true),
+            ("outside/a.md", true),
+        ] {
+            assert_eq!(look(&resolver, &at(place).display().to_string()).of_strangers, expected, "{place}");
+        }
     }
 
     // OLLM-037
