@@ -179,7 +179,7 @@ pub fn check_skill(path: &Path) -> Result<CheckedSkill, AgentError> {
         None => Err("there is no file SKILL.md in it".to_owned()),
         Some(text) => parse(&text, &own_name.unwrap_or_default()).map_err(|error| error.to_string()),
     };
-    let refused = |file| format!("{file}: an install refuses it: {}", no_file_of_it());
+    let refused = |file: &str| format!("{file}: an install refuses it: {}", no_file_of_it());
     let skill = skill.and_then(|skill| folder.unseen().map_or(Ok(skill), |file| Err(refused(file))));
     let files = folder.others();
     Ok(match skill {
