@@ -105,7 +105,7 @@ impl Skills {
         self.review(&name).await
     }
 
-    /// Allows a skill, or puts it aside. What was installed is allowed with the bytes of `hash` (its first 8 digits or
+    /// Allows a skill, or puts it aside. What was installed is allowed with the bytes of `hash` (its first 32 digits or
     /// more), without one with those that it was installed with.
     ///
     /// # Errors
