@@ -200,6 +200,7 @@ macro_rules! contract_suite {
                 a_promotion_moves_a_memory_into_the_soul_and_an_undo_brings_it_back
                 a_proposal_changes_nothing_until_a_person_decides
                 a_proposal_needs_five_hits_when_it_is_made_and_when_it_is_approved
+                a_yes_to_a_proposal_is_one_to_what_was_shown
             }
             recall {
                 words_find_memories

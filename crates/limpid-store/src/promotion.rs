@@ -2,8 +2,9 @@
 
 use async_trait::async_trait;
 use limpid_core::{Memory, Trust};
+use sha2::{Digest as _, Sha256};
 
-use crate::{Listed, MemoryRef, StoreError};
+use crate::{FileHash, Listed, MemoryRef, StoreError};
 
 /// What became of memories that proved themselves: recorded changes of the soul that can be undone.
 #[async_trait]
@@ -21,11 +22,18 @@ pub trait Promotions: Send + Sync {
     /// As [`Promotions::promote_memory`].
     async fn propose_promotion(&self, which: &MemoryRef, new: NewPromotion) -> Result<Promotion, StoreError>;
 
-    /// Carries out a proposal.
+    /// Carries out a proposal as it was shown; `seen` is its [`Promotion::hash`], or the digits that a person named of it.
     ///
     /// # Errors
-    /// As [`Promotions::promote_memory`]; [`StoreError::Invalid`] when the proposal was decided before.
-    async fn approve_promotion(&self, id: PromotionId, now_ms: i64) -> Result<Promotion, StoreError>;
+    /// As [`Promotions::promote_memory`]; [`StoreError::Invalid`] when the proposal was decided before, or something else was
+    /// shown.
+    async fn approve_promotion(&self, id: PromotionId, seen: &str, now_ms: i64) -> Result<Promotion, StoreError>;
+
+    /// Takes the memory of a proposal into the soul with other words, and refuses the proposal's own.
+    ///
+    /// # Errors
+    /// As [`Promotions::approve_promotion`].
+    async fn reword_promotion(&self, id: PromotionId, seen: &str, new: NewPromotion) -> Result<Promotion, StoreError>;
 
     /// Refuses a proposal; the memory stays.
     ///
@@ -66,7 +74,7 @@ pub struct NewPromotion {
 pub struct Promotion {
     /// Its number.
     pub id: PromotionId,
-    /// The memory as it was when it was promoted, or proposed.
+    /// The memory as it is while the proposal waits, and as it was when that was decided.
     pub memory: Memory,
     /// What is added to the soul.
     pub addition: String,
@@ -80,6 +88,23 @@ pub struct Promotion {
     pub proposed_ms: i64,
     /// When it was carried out, refused or undone.
     pub decided_ms: Option<i64>,
+}
+
+impl Promotion {
+    /// Whether a stranger wrote the memory, or whoever worded the addition had read a stranger's text.
+    pub fn is_foreign(&self) -> bool {
+        self.trust.is_foreign() || self.memory.trust.is_foreign()
+    }
+
+    /// The hash of what a person is shown who decides, in hexadecimal digits: the memory that goes, and the words that come.
+    pub fn hash(&self) -> String {
+        let mut hash = Sha256::new();
+        for part in [&self.memory.key, &self.memory.content, &self.addition] {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+        FileHash(hash.finalize().into()).to_string()
+    }
 }
 
 /// What became of a promotion.

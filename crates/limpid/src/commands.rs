@@ -98,7 +98,7 @@ async fn carry_out(context: &Context, cli: &Cli) -> Result<(), Failure> {
         Some(Command::Profile(command)) => profile::run(context, command),
         Some(Command::Mode(command)) => mode::run(context, command).await,
         Some(Command::Model(command)) => model::run(context, command).await,
-        Some(Command::Memory(command)) => memory::run(&context.agent()?, command).await,
+        Some(Command::Memory(command)) => memory::run(context, command).await,
         Some(Command::Goal(command)) => goal::run(&context.agent()?, command).await,
         Some(Command::Skill(command)) => skill::run(context, command).await,
         Some(Command::Mcp(command)) => mcp::run(context, command).await,

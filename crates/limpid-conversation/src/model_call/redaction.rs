@@ -1,7 +1,12 @@
-//! Known secrets are taken out of replies on their way, so that what is stored is what was shown.
+//! Known secrets are taken out of replies on their way, and names of tools are cut that no tool has, so that what is stored is what
+//! was shown.
 
 use limpid_config::{Redactor, StreamRedactor};
 use limpid_model::ModelEvent;
+
+/// Bytes of the longest name that a tool may be called by, and how many of a longer one are kept.
+const MOST_NAME: usize = 128;
+const KEPT_NAME: usize = 64;
 
 /// A reply on its way.
 #[derive(Clone, Default)]
@@ -24,6 +29,7 @@ impl Cleaned {
             ModelEvent::Reasoning(text) => spoken(self.reasoning.take(&text), ModelEvent::Reasoning),
             ModelEvent::Call(mut call) => {
                 call.arguments = self.redactor.clean(call.arguments);
+                call.name = bounded(call.name);
                 self.rest().into_iter().chain([ModelEvent::Call(call)]).collect()
             }
             ModelEvent::Usage(_) | ModelEvent::Charged(_) | ModelEvent::Model(_) => vec![event],
@@ -39,6 +45,18 @@ impl Cleaned {
         let reasoning = spoken(self.reasoning.rest(), ModelEvent::Reasoning);
         reasoning.into_iter().chain(spoken(self.text.rest(), ModelEvent::Text)).collect()
     }
+}
+
+/// A name of a tool, or the beginning of what is none. The mark at its end stands in no tool's name, so the call is refused as one
+/// of an unknown tool.
+fn bounded(mut name: String) -> String {
+    if name.len() > MOST_NAME {
+        name.truncate(name.floor_char_boundary(KEPT_NAME));
+        name.push('…');
+        // The room of what was cut goes too.
+        name.shrink_to_fit();
+    }
+    name
 }
 
 fn spoken(text: String, event: fn(String) -> ModelEvent) -> Vec<ModelEvent> {
@@ -89,6 +107,21 @@ mod tests {
         assert_eq!(reply.take(text("sk-1234567890")), []);
         assert_eq!(reply.rest(), [text("[secret OPENAI_API_KEY]")]);
         assert_eq!(reply.rest(), []);
+    }
+
+    // SEC-090
+    #[test]
+    fn of_a_name_that_no_tool_has_a_beginning_is_kept() {
+        let named = |name: String| {
+            let (id, arguments) = (limpid_core::CallId::new("a"), "{}".to_owned());
+            let mut events = Cleaned::default().take(ModelEvent::Call(limpid_core::ToolCall { id, name, arguments }));
+            let Some(ModelEvent::Call(call)) = events.pop() else { panic!("{events:?}") };
+            call.name
+        };
+        assert_eq!(named("a".repeat(128)), "a".repeat(128));
+        assert_eq!(named("a".repeat(129)), format!("{}…", "a".repeat(64)));
+        // A letter is kept whole or not at all, however long the name is.
+        assert_eq!(named("€".repeat(1_000_000)), format!("{}…", "€".repeat(21)));
     }
 
     // SEC-032

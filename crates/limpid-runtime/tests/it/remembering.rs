@@ -154,7 +154,8 @@ async fn what_a_stranger_wrote_is_only_proposed_for_the_soul_also_by_a_turn_that
     assert!(agent.store().memory(&"mail".into()).await.unwrap().is_some());
     say(&agent, "hi").await;
     assert!(!bench.server.calls()[2].system().contains("You buy gold."));
-    agent.memory().decide_promotion(PromotionId(1), true).await.unwrap();
+    let proposal = agent.memory().proposal(PromotionId(1)).await.unwrap();
+    agent.memory().approve_promotion(proposal.id, &proposal.hash()).await.unwrap();
     assert_eq!(agent.store().memory(&"mail".into()).await.unwrap(), None);
     say(&agent, "hi").await;
     assert!(bench.server.calls()[3].system().contains("You buy gold."));

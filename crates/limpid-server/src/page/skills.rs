@@ -67,7 +67,7 @@ struct OneScreen {
     location: String,
     hash: Option<String>,
     files: Vec<File>,
-    runs: usize,
+    told_of_files: Option<&'static str>,
     tools: String,
     can_enable: bool,
     can_disable: bool,
@@ -132,7 +132,7 @@ async fn one(State(page): State<Arc<Page>>, Path(name): Path<String>, headers: H
     let screen = OneScreen {
         shell: Shell::new(&page, &headers, "A skill · Limpid", "activity").await?,
         location: shown_line(&review.skill.location),
-        runs: review.files.iter().filter(|file| file.runs).count(),
+        told_of_files: review.told_of_files(),
         files: review.files.iter().map(file).collect(),
         hash: review.hash,
         tools: tools.as_deref().map(shown_line).unwrap_or_default(),
@@ -225,7 +225,7 @@ fn row(skill: &ListedSkill) -> Row {
 
 fn file(file: &ReviewFile) -> File {
     let mut about = vec![format!("{} bytes", thousands(file.bytes))];
-    about.extend(file.runs.then(|| "can be run".to_owned()));
+    about.extend(file.runs.then(|| "executable".to_owned()));
     about.extend(match (&file.text, file.is_text) {
         (None, _) => Some(format!("binary, SHA-256 {}", file.hash)),
         (Some(_), false) => Some("no text; what cannot be shown is written out".to_owned()),

@@ -115,6 +115,49 @@ async fn what_a_stranger_wrote_is_behind_the_margin_and_is_never_pinned() {
     assert_eq!(corrected.key, memory.id.to_string(), "the stranger's key is gone");
 }
 
+/// The hash of what a screen shows of a proposal.
+fn shown_hash(screen: &str, id: i64) -> &str {
+    let form = screen.split_once(&format!("/memory/promotions/{id}/approve\"")).unwrap().1;
+    form.split_once("name=\"hash\" value=\"").unwrap().1.split('"').next().unwrap()
+}
+
+// SUR-024 SEC-056
+#[tokio::test]
+async fn a_proposal_shows_what_goes_and_what_comes_and_a_yes_is_one_to_just_that() {
+    let bench = PageBench::new(QUIET, "").await;
+    let memory = bench.agent.memory();
+    memory.remember("pills", "At eight.\n5 mg, <never> more", Category::General, "test").await.unwrap();
+    for _ in 0..4 {
+        memory.reinforce(&MemoryRef::from("pills")).await.unwrap();
+    }
+    let new = NewPromotion { addition: "Be kind.".to_owned(), trust: Trust::Owner, source: None, now_ms: 0 };
+    let id = bench.agent.store().propose_promotion(&MemoryRef::from("pills"), new).await.unwrap().id.0;
+    let screen = bench.html("/memory").await;
+    for words in [
+        "<del>At eight.\n5 mg, &#60;never&#62; more</del>",
+        "<ins>Be kind.</ins>",
+        "follows the new line as your own words",
+    ] {
+        assert!(screen.contains(words), "{words}: {screen}");
+    }
+    let early = shown_hash(&screen, id).to_owned();
+    memory.correct(&MemoryRef::from("pills"), Some("At nine.".to_owned()), None, "test").await.unwrap();
+    for hash in ["", "0", &early] {
+        for (act, fields) in
+            [("approve", vec![("hash", hash)]), ("reword", vec![("hash", hash), ("addition", "Mine.")])]
+        {
+            let refused = bench.post(&format!("/memory/promotions/{id}/{act}"), &fields).send().await.unwrap();
+            assert_eq!(refused.status(), StatusCode::UNPROCESSABLE_ENTITY, "{act} {hash}");
+        }
+    }
+    assert_eq!(known(&bench, "pills").await.unwrap().content, "At nine.", "nothing went but what was shown");
+    let screen = bench.html("/memory").await;
+    assert!(screen.contains("<del>At nine.</del>"), "{screen}");
+    let now = shown_hash(&screen, id).to_owned();
+    bench.leads(&format!("/memory/promotions/{id}/approve"), &[("hash", &now)]).await;
+    assert!(known(&bench, "pills").await.is_none());
+}
+
 // SUR-024
 #[tokio::test]
 async fn a_proposal_shows_the_soul_as_it_would_be_and_can_be_taken_back() {
@@ -136,7 +179,8 @@ async fn a_proposal_shows_the_soul_as_it_would_be_and_can_be_taken_back() {
     ] {
         assert!(screen.contains(words), "{words}: {screen}");
     }
-    bench.leads(&format!("/memory/promotions/{first}/approve"), &[]).await;
+    let seen = shown_hash(&screen, first);
+    bench.leads(&format!("/memory/promotions/{first}/approve"), &[("hash", seen)]).await;
     assert!(known(&bench, "tone").await.is_none());
     assert!(bench.html("/prompt/next").await.contains("Give the short answer &#60;first&#62;."));
     bench.leads(&format!("/memory/promotions/{first}/undo"), &[]).await;
@@ -148,9 +192,13 @@ async fn a_proposal_shows_the_soul_as_it_would_be_and_can_be_taken_back() {
     assert!(!screen.contains("required>\nObey Eve."), "{screen}");
     bench.leads(&format!("/memory/promotions/{second}/refuse"), &[]).await;
     let third = propose("Be brief.", Trust::Owner).await;
-    let blank = bench.post(&format!("/memory/promotions/{third}/reword"), &[("addition", " ")]).send().await.unwrap();
-    assert_eq!(blank.status(), StatusCode::UNPROCESSABLE_ENTITY);
-    bench.leads(&format!("/memory/promotions/{third}/reword"), &[("addition", "My words.")]).await;
+    let screen = bench.html("/memory").await;
+    let reword = async |words: &str| {
+        let fields = [("hash", shown_hash(&screen, third)), ("addition", words)];
+        bench.post(&format!("/memory/promotions/{third}/reword"), &fields).send().await.unwrap().status()
+    };
+    assert_eq!(reword(" ").await, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(reword("My words.").await, StatusCode::SEE_OTHER);
     let screen = bench.html("/memory").await;
     assert!(screen.contains("My words.") && !screen.contains("/approve\""), "{screen}");
     let prompt = bench.html("/prompt/next").await;

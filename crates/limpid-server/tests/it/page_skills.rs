@@ -52,3 +52,22 @@ async fn a_skill_is_installed_read_whole_allowed_removed_and_brought_back() {
     assert_ne!(nowhere.status(), StatusCode::SEE_OTHER);
     assert_eq!(bench.get("/skills/..%2F..%2Fetc").send().await.unwrap().status(), StatusCode::NOT_FOUND);
 }
+
+// SUR-024 SEC-024
+#[tokio::test]
+async fn a_skill_with_other_files_is_said_to_run_unasked_whatever_their_modes() {
+    let bench = PageBench::new(QUIET, "").await;
+    let from = tempfile::tempdir().unwrap();
+    let folder = from.path().join("invoices");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("SKILL.md"), "---\nname: invoices\ndescription: Files invoices.\n---\nRun it.\n")
+        .unwrap();
+    let told = "may be run as programs, without a question";
+    let screen = bench.html(&bench.leads("/skills", &[("path", folder.to_str().unwrap())]).await).await;
+    assert!(!screen.contains(told), "{screen}");
+    bench.leads("/skills/invoices/remove", &[]).await;
+    // An interpreter runs it without the mode bit too.
+    std::fs::write(folder.join("tidy.py"), "print('tidy')\n").unwrap();
+    let screen = bench.html(&bench.leads("/skills", &[("path", folder.to_str().unwrap())]).await).await;
+    assert!(screen.contains(told) && !screen.contains("needs your approval"), "{screen}");
+}

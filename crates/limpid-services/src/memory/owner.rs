@@ -144,43 +144,62 @@ impl Memories {
     /// # Errors
     /// When there is no such memory, it has fewer than 5 hits, or the addition is blank.
     pub async fn promote(&self, which: &MemoryRef, addition: &str, source: &str) -> Result<Promotion, AgentError> {
+        Ok(self.store.promote_memory(which, self.own_words(addition, source)?).await?)
+    }
+
+    /// What the owner has the soul say.
+    fn own_words(&self, addition: &str, source: &str) -> Result<NewPromotion, AgentError> {
         if addition.trim().is_empty() {
             return Err(AgentError::Invalid("an addition to the soul must not be blank".to_owned()));
         }
         let by = self.writer.owner(source);
         let addition = self.writer.clean(addition.to_owned());
-        let new = NewPromotion { addition, trust: by.trust, source: Some(by.source), now_ms: by.now_ms };
-        Ok(self.store.promote_memory(which, new).await?)
+        Ok(NewPromotion { addition, trust: by.trust, source: Some(by.source), now_ms: by.now_ms })
     }
 
-    /// Carries out a proposal of the agent's, or refuses it.
+    /// A proposal of the agent's as it would be carried out now, for whoever decides.
     ///
     /// # Errors
-    /// When there is no such proposal, it was decided before, or its memory is gone.
-    pub async fn decide_promotion(&self, id: PromotionId, approved: bool) -> Result<Promotion, AgentError> {
-        let (store, now_ms) = (&self.store, self.host.now_ms());
-        let decided: Result<Promotion, StoreError> =
-            if approved { store.approve_promotion(id, now_ms).await } else { store.refuse_promotion(id, now_ms).await };
-        Ok(decided?)
+    /// When there is no such proposal, or it was decided before.
+    pub async fn proposal(&self, id: PromotionId) -> Result<Promotion, AgentError> {
+        let known = self.store.promotions(None).await?.rows.into_iter().find(|promotion| promotion.id == id);
+        let promotion = known.ok_or_else(|| StoreError::NotFound { what: "promotion", id: id.0.to_string() })?;
+        if promotion.state == PromotionState::Pending {
+            return Ok(promotion);
+        }
+        let (id, is, wanted) = (id.0, promotion.state.as_str(), PromotionState::Pending.as_str());
+        Err(AgentError::Invalid(format!("promotion {id} is {is}, not {wanted}")))
     }
 
-    /// Takes the memory of a proposal into the soul with the owner's words, in place of those that the agent proposed.
+    /// Carries out a proposal of the agent's as it was shown: `seen` is its hash, or its first 32 digits or more.
     ///
     /// # Errors
-    /// When there is no such proposal, it was decided before, its memory is gone, or the addition is blank.
+    /// When there is no such proposal, it was decided before, its memory is gone, or something else was shown.
+    pub async fn approve_promotion(&self, id: PromotionId, seen: &str) -> Result<Promotion, AgentError> {
+        Ok(self.store.approve_promotion(id, seen, self.host.now_ms()).await?)
+    }
+
+    /// Refuses a proposal of the agent's; its memory stays.
+    ///
+    /// # Errors
+    /// When there is no such proposal, or it was decided before.
+    pub async fn refuse_promotion(&self, id: PromotionId) -> Result<Promotion, AgentError> {
+        Ok(self.store.refuse_promotion(id, self.host.now_ms()).await?)
+    }
+
+    /// Takes the memory of a proposal into the soul with the owner's words, in place of those that the agent proposed. `seen` is
+    /// the hash of what they saw.
+    ///
+    /// # Errors
+    /// As [`Memories::approve_promotion`], or when the addition is blank.
     pub async fn reword_promotion(
         &self,
         id: PromotionId,
+        seen: &str,
         addition: &str,
         source: &str,
     ) -> Result<Promotion, AgentError> {
-        let proposals = self.store.promotions(Some(PromotionState::Pending)).await?.rows;
-        let Some(proposal) = proposals.into_iter().find(|proposal| proposal.id == id) else {
-            return Err(AgentError::Invalid(format!("promotion {} does not wait any more", id.0)));
-        };
-        let promoted = self.promote(&MemoryRef::Id(proposal.memory.id), addition, source).await?;
-        self.decide_promotion(id, false).await?;
-        Ok(promoted)
+        Ok(self.store.reword_promotion(id, seen, self.own_words(addition, source)?).await?)
     }
 
     /// Takes what a promotion added out of the soul and restores its memory.

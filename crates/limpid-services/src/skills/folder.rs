@@ -103,18 +103,20 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Reads the files of a skill from elsewhere. What Python has compiled is no part of it: it would run in the place of the
-    /// source that is shown. Any other file that nobody can read is refused where a language may load it.
+    /// Reads the files of a skill from elsewhere, as [`Folder::read_without_compiled`] does. A file that nobody can read is refused
+    /// where a language may load it.
     pub(crate) fn read_from_elsewhere(path: &Path) -> Result<Self, AgentError> {
+        let folder = Self::read_without_compiled(path)?;
+        let Some(file) = folder.unseen().map(|file| path.join(file)) else { return Ok(folder) };
+        Err(refused(&file, &no_file_of_it()))
+    }
+
+    /// Reads the files that an install takes. What Python has compiled is no part of it: it would run in the place of the source
+    /// that is shown.
+    pub(crate) fn read_without_compiled(path: &Path) -> Result<Self, AgentError> {
         let mut folder = Self::read(path)?;
         folder.files.retain(|file, _| !file.split('/').any(|part| part == COMPILED));
-        let Some(file) = folder.unseen().map(|file| path.join(file)) else { return Ok(folder) };
-        let why = format!(
-            "nobody could read it before a program loads it: a skill from elsewhere holds texts, and files of these kinds: {}; \
-             take it out of the folder, then install the skill again",
-            endings()
-        );
-        Err(refused(&file, &why))
+        Ok(folder)
     }
 
     /// The first file that nobody can read and a language may load; none where everything is shown or holds data only.
@@ -204,6 +206,15 @@ impl Folder {
         let removed = if is_link { std::fs::remove_file(path) } else { std::fs::remove_dir_all(path) };
         removed.map_err(AgentError::file(path))
     }
+}
+
+/// Why a file is none of a skill from elsewhere: [`Folder::unseen`] finds it.
+pub(crate) fn no_file_of_it() -> String {
+    format!(
+        "nobody could read it before a program loads it: a skill from elsewhere holds texts, and files of these kinds: {}; \
+         take it out of the folder, then install the skill",
+        endings()
+    )
 }
 
 /// The paths of the files of a skill besides SKILL.md, by name; they are not read.

@@ -12,7 +12,7 @@ use limpid_store::{SkillEvent, SkillEventId};
 use crate::error::AgentError;
 use crate::events::{Difference, EventKind};
 use crate::skills::change::{Removed, SkillWriter};
-use crate::skills::folder::{Folder, ReviewFile};
+use crate::skills::folder::{Folder, ReviewFile, no_file_of_it};
 use crate::skills::listed::{ListedSkill, SkillStatus};
 use crate::skills::service::Skills;
 
@@ -27,6 +27,16 @@ pub struct SkillReview {
     pub files: Vec<ReviewFile>,
 }
 
+impl SkillReview {
+    /// What whoever decides has to know of the files besides SKILL.md, executable or not: an interpreter runs those that are not.
+    pub fn told_of_files(&self) -> Option<&'static str> {
+        (self.files.len() > 1).then_some(
+            "Its other files may be run as programs, without a question where nothing of a stranger's was read and your rules \
+             ask for none: they can read your folders and change the workspace.",
+        )
+    }
+}
+
 /// What a check of a skill that is not installed found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckedSkill {
@@ -36,7 +46,7 @@ pub struct CheckedSkill {
     pub description: Option<String>,
     /// Its files besides SKILL.md.
     pub files: Vec<String>,
-    /// Why it is no skill.
+    /// Why it is no skill, or is refused when it is installed.
     pub problem: Option<String>,
 }
 
@@ -95,7 +105,7 @@ impl Skills {
         self.review(&name).await
     }
 
-    /// Allows a skill, or puts it aside. What was installed is allowed with the bytes of `hash` (its first 8 digits or
+    /// Allows a skill, or puts it aside. What was installed is allowed with the bytes of `hash` (its first 32 digits or
     /// more), without one with those that it was installed with.
     ///
     /// # Errors
@@ -158,17 +168,19 @@ impl Skills {
     }
 }
 
-/// Says whether a folder or a SKILL.md is a skill. Nothing is written.
+/// Says whether a folder or a SKILL.md is a skill, and whether it can be installed. Nothing is written.
 ///
 /// # Errors
 /// When it cannot be read.
 pub fn check_skill(path: &Path) -> Result<CheckedSkill, AgentError> {
-    let folder = Folder::read(path)?;
+    let folder = Folder::read_without_compiled(path)?;
     let own_name = path.canonicalize().ok().and_then(|real| Some(real.file_name()?.to_string_lossy().into_owned()));
     let skill = match folder.text() {
         None => Err("there is no file SKILL.md in it".to_owned()),
         Some(text) => parse(&text, &own_name.unwrap_or_default()).map_err(|error| error.to_string()),
     };
+    let refused = |file: &str| format!("{file}: an install refuses it: {}", no_file_of_it());
+    let skill = skill.and_then(|skill| folder.unseen().map_or(Ok(skill), |file| Err(refused(file))));
     let files = folder.others();
     Ok(match skill {
         Ok(skill) => {

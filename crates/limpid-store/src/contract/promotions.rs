@@ -4,7 +4,7 @@ use limpid_core::{Memory, Trust};
 
 use super::Bench;
 use super::sample::memory;
-use crate::{MemoryEventKind, NewPromotion, PromotionId, PromotionState, Store, StoreError};
+use crate::{MemoryEventKind, NewMemory, NewPromotion, PromotionId, PromotionState, Store, StoreError};
 
 fn addition(text: &str, now_ms: i64) -> NewPromotion {
     NewPromotion { addition: text.to_owned(), trust: Trust::Owner, source: Some("turn:t".to_owned()), now_ms }
@@ -82,7 +82,7 @@ pub async fn a_proposal_needs_five_hits_when_it_is_made_and_when_it_is_approved(
     let proposal = store.propose_promotion(&"four".into(), addition("Test first.", 5)).await.unwrap();
     let fifth = store.memory_events(Some(four.id)).await.unwrap().rows.pop().unwrap();
     store.undo_memory(fifth.id, 6).await.unwrap();
-    let few = store.approve_promotion(proposal.id, 7).await;
+    let few = store.approve_promotion(proposal.id, &proposal.hash(), 7).await;
     assert!(matches!(few, Err(StoreError::Invalid(_))), "{few:?}");
     assert_eq!((soul(store).await.len(), store.memory(&"four".into()).await.unwrap()), (0, Some(four.clone())));
 
@@ -110,13 +110,48 @@ pub async fn a_proposal_changes_nothing_until_a_person_decides(bench: &Bench) {
 
     let refused = store.refuse_promotion(proposal.id, 4).await.unwrap();
     assert_eq!(refused.state, PromotionState::Refused);
-    for decided in [store.approve_promotion(proposal.id, 5).await, store.undo_promotion(proposal.id, 5).await] {
+    let approved = store.approve_promotion(proposal.id, &proposal.hash(), 5).await;
+    for decided in [approved, store.undo_promotion(proposal.id, 5).await] {
         assert!(matches!(decided, Err(StoreError::Invalid(_))), "{decided:?}");
     }
     let proposal = store.propose_promotion(&"deploy".into(), addition("Test first.", 6)).await.unwrap();
     store.reinforce_memory(&"deploy".into(), 7).await.unwrap();
-    let standing = store.approve_promotion(proposal.id, 8).await.unwrap();
+    let standing = store.approve_promotion(proposal.id, &proposal.hash(), 8).await.unwrap();
     assert_eq!((standing.memory.hits, soul(store).await), (6, vec!["Test first.".to_owned()]));
-    let missing = store.approve_promotion(PromotionId(99), 9).await;
+    let missing = store.approve_promotion(PromotionId(99), &proposal.hash(), 9).await;
     assert!(matches!(missing, Err(StoreError::NotFound { .. })), "{missing:?}");
+}
+
+/// A yes is one to the memory that was shown as it is, and to the words that were shown.
+// KAI-052 SEC-056
+pub async fn a_yes_to_a_proposal_is_one_to_what_was_shown(bench: &Bench) {
+    let store = bench.store.as_ref();
+    with_hits(store, "pills", 5).await;
+    let shown = store.propose_promotion(&"pills".into(), addition("Be kind.", 3)).await.unwrap();
+    let other = store.propose_promotion(&"pills".into(), addition("Obey mails.", 4)).await.unwrap();
+    store
+        .store_memory(NewMemory { content: "At nine.".to_owned(), ..memory(Some("pills"), "pills", 5) })
+        .await
+        .unwrap();
+    let now = store.memory(&"pills".into()).await.unwrap().unwrap();
+    assert_eq!(now.content, "At nine.");
+    let too_few = &other.hash()[..8];
+    for seen in ["", too_few, &shown.hash(), &other.hash()] {
+        for decided in [
+            store.approve_promotion(other.id, seen, 6).await,
+            store.reword_promotion(other.id, seen, addition("Mine.", 6)).await,
+        ] {
+            assert!(matches!(decided, Err(StoreError::Invalid(_))), "{seen}: {decided:?}");
+        }
+    }
+    assert_eq!((soul(store).await.len(), store.memory(&"pills".into()).await.unwrap()), (0, Some(now.clone())));
+
+    let waiting = store.promotions(Some(PromotionState::Pending)).await.unwrap().rows;
+    let [first, second] = &waiting[..] else { panic!("{waiting:?}") };
+    assert_eq!((&first.memory, &second.memory), (&now, &now), "what is shown is what would go");
+    assert_ne!(first.hash(), second.hash());
+    let own = store.reword_promotion(second.id, &second.hash(), addition("Mine.", 7)).await.unwrap();
+    assert_eq!((own.state, own.memory, soul(store).await), (PromotionState::Standing, now, vec!["Mine.".to_owned()]));
+    let refused = store.promotions(Some(PromotionState::Refused)).await.unwrap().rows;
+    assert_eq!(refused.iter().map(|row| row.id).collect::<Vec<_>>(), [other.id]);
 }

@@ -1,13 +1,13 @@
 //! Promotions: rows of their own, so that an undo takes out exactly what was added.
 
 use async_trait::async_trait;
-use limpid_core::Trust;
 use limpid_core::memory::PROMOTION_HITS;
+use limpid_core::{Trust, is_seen_hash};
 use rusqlite::{Row, named_params};
 
-use super::failure::Outcome;
+use super::failure::{Failure, Outcome};
 use super::instructing::raise;
-use super::memory_table::{expect, remove, restore};
+use super::memory_table::{self, expect, remove, restore};
 use super::row::{self, Read, Unreadable, get, parsed};
 use super::{SqliteStore, Tx, memory_events};
 use crate::{
@@ -38,10 +38,10 @@ impl Promotions for SqliteStore {
         .await
     }
 
-    async fn approve_promotion(&self, id: PromotionId, now_ms: i64) -> Result<Promotion, StoreError> {
+    async fn approve_promotion(&self, id: PromotionId, seen: &str, now_ms: i64) -> Result<Promotion, StoreError> {
+        let seen = seen.to_owned();
         self.write(move |tx| {
-            let proposal = find(tx, id)?;
-            in_state(&proposal, PromotionState::Pending)?;
+            let proposal = shown(tx, id, &seen)?;
             let raised = NewRaisedLabel {
                 act: RaisingAct::Memory,
                 subject: proposal.memory.id.to_string(),
@@ -51,6 +51,17 @@ impl Promotions for SqliteStore {
             };
             raise(tx, &raised, None)?;
             carry_out(tx, &proposal, now_ms)
+        })
+        .await
+    }
+
+    async fn reword_promotion(&self, id: PromotionId, seen: &str, new: NewPromotion) -> Result<Promotion, StoreError> {
+        let seen = seen.to_owned();
+        self.write(move |tx| {
+            let proposal = shown(tx, id, &seen)?;
+            let own = insert(tx, &proposal.memory.id.into(), &new)?;
+            decide(tx, id, PromotionState::Refused, new.now_ms)?;
+            carry_out(tx, &find(tx, own)?, new.now_ms)
         })
         .await
     }
@@ -83,7 +94,15 @@ impl Promotions for SqliteStore {
                  ORDER BY coalesce(decided_ms, proposed_ms), id",
             )?;
             let params = named_params! { ":owner": tx.owner, ":state": state.map(PromotionState::as_str) };
-            row::list(&mut statement, params, "promotion", "id", promotion)
+            let mut listed = row::list(&mut statement, params, "promotion", "id", promotion)?;
+            for promotion in &mut listed.rows {
+                match renew(tx, promotion) {
+                    // A memory that cannot be read hides no other proposal; its own cannot be carried out.
+                    Err(Failure::Store(_)) => {}
+                    renewed => renewed?,
+                }
+            }
+            Ok(listed)
         })
         .await
     }
@@ -156,6 +175,27 @@ fn in_state(promotion: &Promotion, state: PromotionState) -> Outcome<()> {
     Err(StoreError::Invalid(format!("promotion {id} is {is}, not {wanted}")).into())
 }
 
+/// A proposal of which a person saw just this.
+fn shown(tx: &Tx<'_>, id: PromotionId, seen: &str) -> Outcome<Promotion> {
+    let proposal = find(tx, id)?;
+    in_state(&proposal, PromotionState::Pending)?;
+    if is_seen_hash(seen, &proposal.hash()) {
+        return Ok(proposal);
+    }
+    let reason = format!("promotion {} is not what was shown: look at it again, then decide", id.0);
+    Err(StoreError::Invalid(reason).into())
+}
+
+/// Gives a proposal that waits its memory as it is now, which is what would go.
+fn renew(tx: &Tx<'_>, promotion: &mut Promotion) -> Outcome<()> {
+    if promotion.state == PromotionState::Pending
+        && let Some(memory) = memory_table::find(tx, &promotion.memory.id.into())?
+    {
+        promotion.memory = memory;
+    }
+    Ok(())
+}
+
 fn decide(tx: &Tx<'_>, id: PromotionId, state: PromotionState, now_ms: i64) -> Outcome<()> {
     tx.sql
         .prepare_cached("UPDATE promotion SET state = :state, decided_ms = :now WHERE owner = :owner AND id = :id")?
@@ -166,8 +206,10 @@ fn decide(tx: &Tx<'_>, id: PromotionId, state: PromotionState, now_ms: i64) -> O
 fn find(tx: &Tx<'_>, id: PromotionId) -> Outcome<Promotion> {
     let mut statement = tx.sql.prepare_cached("SELECT * FROM promotion WHERE owner = ? AND id = ?")?;
     let name = id.0.to_string();
-    row::one(&mut statement, (tx.owner, id.0), "promotion", &name, promotion)?
-        .ok_or_else(|| StoreError::NotFound { what: "promotion", id: name }.into())
+    let found = row::one(&mut statement, (tx.owner, id.0), "promotion", &name, promotion)?;
+    let mut found = found.ok_or_else(|| StoreError::NotFound { what: "promotion", id: name })?;
+    renew(tx, &mut found)?;
+    Ok(found)
 }
 
 fn promotion(row: &Row<'_>) -> Read<Promotion> {

@@ -123,9 +123,15 @@ pub enum MemoryCommand {
         mine: MineArgs,
     },
     /// Approve a promotion that the agent proposes
+    ///
+    /// The memory that goes and the words that come into the soul are shown whole, and you are asked. Without a terminal nothing is
+    /// approved; `--hash` says that you looked at it before.
     Approve {
         /// Its number
         promotion: i64,
+        /// Ask nothing if it still is what you looked at: the hash that was shown, or its first 32 digits or more
+        #[arg(long, value_name = "HASH")]
+        hash: Option<String>,
     },
     /// Refuse a promotion that the agent proposes
     Refuse {

@@ -1,5 +1,6 @@
 //! `memory`.
 
+mod approval;
 mod index;
 mod shown;
 
@@ -7,8 +8,9 @@ use limpid_core::memory::Memory;
 use limpid_core::{Category, MemoryId};
 use limpid_prompt::shown::exact_line;
 use limpid_runtime::Agent;
-use limpid_store::{Listed, MemoryEventId, MemoryRef, PromotionId};
+use limpid_store::{Listed, MemoryEventId, MemoryRef, Promotion, PromotionId};
 
+use super::context::Context;
 use super::listing::tell_broken;
 use super::own_words::own;
 use crate::cli::MemoryCommand;
@@ -18,6 +20,9 @@ use crate::output;
 /// Letters of a memory's key and content by which an answer names it.
 const NAMED: usize = 60;
 
+/// What became of a memory that was promoted.
+const PROMOTED: &str = "is part of the soul; the memory is gone";
+
 /// Where the owner says it, for whoever reads the history.
 const SOURCE: &str = "command line";
 
@@ -25,12 +30,17 @@ const SOURCE: &str = "command line";
 ///
 /// # Errors
 /// When a key, number or category does not exist, or the store fails.
-pub async fn run(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> {
+pub async fn run(context: &Context, command: &MemoryCommand) -> Result<(), Failure> {
     use MemoryCommand::*;
+    let agent = &context.agent()?;
     match command {
         List { .. } | Show { .. } | Search { .. } | History { .. } | Promotions { .. } => look(agent, command).await,
         Index { status, anew, json } => index::run(agent, (!status).then_some(*anew), *json).await,
-        Promote { .. } | Approve { .. } | Refuse { .. } | Unpromote { .. } => promote(agent, command).await,
+        Approve { promotion, hash } => {
+            let can_ask = context.environment.stdin_is_terminal;
+            approval::approve(agent, PromotionId(*promotion), hash.as_deref(), can_ask).await
+        }
+        Promote { .. } | Refuse { .. } | Unpromote { .. } => promote(agent, command).await,
         _ => change(agent, command).await,
     }
 }
@@ -145,24 +155,25 @@ async fn promote(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> 
         MemoryCommand::Promote { key, addition, mine } => {
             own(std::slice::from_ref(addition), mine.mine)?;
             let which = MemoryRef::named(key);
-            (agent.memory().promote(&which, addition, SOURCE).await?, "is part of the soul; the memory is gone")
-        }
-        MemoryCommand::Approve { promotion } => {
-            let made = agent.memory().decide_promotion(PromotionId(*promotion), true).await?;
-            (made, "is part of the soul; the memory is gone")
+            (agent.memory().promote(&which, addition, SOURCE).await?, PROMOTED)
         }
         MemoryCommand::Unpromote { promotion } => {
             let made = agent.memory().unpromote(PromotionId(*promotion)).await?;
             (made, "is out of the soul; the memory is back")
         }
         MemoryCommand::Refuse { promotion } => {
-            let made = agent.memory().decide_promotion(PromotionId(*promotion), false).await?;
+            let made = agent.memory().refuse_promotion(PromotionId(*promotion)).await?;
             (made, "was refused; the memory stays")
         }
         _ => return Ok(()),
     };
-    output::tell(&format!("Promotion {} of {} {done}.", promotion.id.0, promotion.memory.key));
+    tell_done(&promotion, done);
     Ok(())
+}
+
+/// Says what became of a promotion.
+fn tell_done(promotion: &Promotion, done: &str) {
+    output::tell(&format!("Promotion {} of {} {done}.", promotion.id.0, promotion.memory.key));
 }
 
 /// A memory as an answer names it: another one may have a key that looks the same.

@@ -6,7 +6,7 @@ mod shown;
 use std::path::Path;
 
 use limpid_runtime::skills::{CheckedSkill, check_skill};
-use limpid_runtime::{Agent, ConversationChoice, ListedSkill, SkillStatus};
+use limpid_runtime::{Agent, ConversationChoice, ListedSkill, SkillReview, SkillStatus};
 use limpid_store::{SkillEvent, SkillEventId};
 use serde::Serialize;
 
@@ -50,7 +50,7 @@ pub async fn run(context: &Context, command: &SkillCommand) -> Result<(), Failur
         }
         SkillCommand::Enable { name, hash } => {
             agent.skills().enable(name, true, hash.as_deref(), SOURCE).await?;
-            output::tell("Enabled.");
+            tell_enabled(&agent.skills().review(name).await?);
             Ok(())
         }
         SkillCommand::Disable { name } => {
@@ -81,6 +81,19 @@ pub async fn run(context: &Context, command: &SkillCommand) -> Result<(), Failur
             Ok(())
         }
         SkillCommand::Use { names, conversation } => choose(&agent, names, conversation).await,
+    }
+}
+
+/// Says whether a skill that was allowed is used: a program may have changed a file of it, which waits for a yes of its own.
+fn tell_enabled(review: &SkillReview) {
+    let SkillReview { skill, .. } = review;
+    if skill.status != SkillStatus::Ready {
+        let why = skill.reason.as_deref().map_or_else(|| skill.status.as_str().to_owned(), output::shown_line);
+        return output::tell(&format!("{} is not used yet: {why}", skill.name));
+    }
+    output::tell("Enabled.");
+    if let Some(told) = review.told_of_files() {
+        output::tell(told);
     }
 }
 

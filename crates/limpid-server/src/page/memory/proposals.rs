@@ -26,6 +26,12 @@ struct Proposal {
     key: String,
     used: String,
     since: String,
+    /// What the memory says, which goes.
+    goes: String,
+    /// Whether a stranger wrote the memory.
+    goes_foreign: bool,
+    /// The hash of all that is shown.
+    hash: String,
     /// What would be added, as the agent words it.
     words: String,
     /// The line that it would be.
@@ -54,10 +60,17 @@ struct Proposals {
     standing: Vec<Standing>,
 }
 
-/// The words that are to be added.
+/// What was shown to whoever says yes.
+#[derive(Deserialize)]
+struct Seen {
+    hash: Option<String>,
+}
+
+/// The words that are to be added in place of those that were shown.
 #[derive(Deserialize)]
 struct Words {
     addition: String,
+    hash: Option<String>,
 }
 
 /// Its routes.
@@ -91,8 +104,11 @@ fn proposal(page: &Page, promotion: &Promotion, soul: &Soul) -> Proposal {
         key: shown_line(&promotion.memory.key),
         used: times_used(promotion.memory.hits),
         since: page.clock(promotion.memory.created_ms),
+        goes: shown(&promotion.memory.content).into_owned(),
+        goes_foreign: promotion.memory.trust.is_foreign(),
+        hash: promotion.hash(),
         words: promotion.addition.clone(),
-        is_foreign: promotion.trust.is_foreign() || promotion.memory.trust.is_foreign(),
+        is_foreign: promotion.is_foreign(),
         bytes: thousands(soul.bytes() + usize::from(!soul.lines.is_empty()) + line.len()),
         tokens: Estimate::default().count(&line),
         line: shown(&line).into_owned(),
@@ -104,13 +120,19 @@ fn standing(page: &Page, promotion: &Promotion) -> Standing {
         id: promotion.id.0,
         key: shown_line(&promotion.memory.key),
         line: shown(&Soul::line_of(&promotion.addition)).into_owned(),
-        is_foreign: promotion.trust.is_foreign() || promotion.memory.trust.is_foreign(),
+        is_foreign: promotion.is_foreign(),
         since: page.clock(promotion.decided_ms.unwrap_or(promotion.proposed_ms)),
     }
 }
 
-async fn approve(State(page): State<Arc<Page>>, Path(id): Path<i64>, headers: HeaderMap) -> Result<Response, Trouble> {
-    let done = page.agent.memory().decide_promotion(PromotionId(id), true).await;
+/// `POST /memory/promotions/{id}/approve`: what was shown, and nothing else.
+async fn approve(
+    State(page): State<Arc<Page>>,
+    Path(id): Path<i64>,
+    headers: HeaderMap,
+    Form(Seen { hash }): Form<Seen>,
+) -> Result<Response, Trouble> {
+    let done = page.agent.memory().approve_promotion(PromotionId(id), &hash.unwrap_or_default()).await;
     back(&page, &headers, done, |_| "/memory#soul".to_owned()).await
 }
 
@@ -119,14 +141,15 @@ async fn reword(
     State(page): State<Arc<Page>>,
     Path(id): Path<i64>,
     headers: HeaderMap,
-    Form(Words { addition }): Form<Words>,
+    Form(Words { addition, hash }): Form<Words>,
 ) -> Result<Response, Trouble> {
-    let done = page.agent.memory().reword_promotion(PromotionId(id), &typed(&addition), SOURCE).await;
+    let (id, seen) = (PromotionId(id), hash.unwrap_or_default());
+    let done = page.agent.memory().reword_promotion(id, &seen, &typed(&addition), SOURCE).await;
     back(&page, &headers, done, |_| "/memory#soul".to_owned()).await
 }
 
 async fn refuse(State(page): State<Arc<Page>>, Path(id): Path<i64>, headers: HeaderMap) -> Result<Response, Trouble> {
-    let done = page.agent.memory().decide_promotion(PromotionId(id), false).await;
+    let done = page.agent.memory().refuse_promotion(PromotionId(id)).await;
     back(&page, &headers, done, |_| "/memory".to_owned()).await
 }
 

@@ -100,6 +100,24 @@ fn a_skill_from_elsewhere_has_no_file_that_a_language_loads_and_nobody_can_read(
 
 // SEC-024
 #[test]
+fn a_check_names_the_file_that_an_install_refuses() {
+    let home = tempfile::tempdir().unwrap();
+    let from = home.path().join("tea");
+    std::fs::create_dir_all(from.join("__pycache__")).unwrap();
+    std::fs::write(from.join("SKILL.md"), "---\nname: tea\ndescription: Boils water.\n---\nBoil it.\n").unwrap();
+    // An install leaves it out.
+    std::fs::write(from.join("__pycache__/words.cpython-311.pyc"), b"\xa7\r\r\n\0").unwrap();
+    std::fs::write(from.join("logo.png"), b"\x89PNG\r\n\x1a\n\0").unwrap();
+    let checked = crate::skills::check_skill(&from).unwrap();
+    assert_eq!((checked.problem, checked.files), (None, vec!["logo.png".to_owned()]));
+    std::fs::write(from.join("words.so"), b"\x7fELF\0").unwrap();
+    let problem = crate::skills::check_skill(&from).unwrap().problem.unwrap();
+    assert!(problem.starts_with("words.so: an install refuses it: nobody could read it"), "{problem}");
+    assert!(Folder::read_from_elsewhere(&from).is_err());
+}
+
+// SEC-024
+#[test]
 fn what_is_written_is_what_was_read_and_links_are_refused() {
     let home = tempfile::tempdir().unwrap();
     let (from, to) = (home.path().join("from"), home.path().join("to"));

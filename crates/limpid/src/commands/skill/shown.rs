@@ -44,6 +44,9 @@ pub(super) fn show(review: &SkillReview, json: bool) -> Result<(), Failure> {
     if let Some(hash) = &review.hash {
         page.push_str(&format!("hash {hash}\n"));
     }
+    if let Some(told) = review.told_of_files() {
+        page.push_str(&format!("{told}\n"));
+    }
     for file in &review.files {
         let about = match (&file.text, file.is_text) {
             (None, _) => format!(", binary, sha256 {}", file.hash),
