@@ -148,7 +148,10 @@ impl Tool for Exec {
         let low = self.programs.low_folders_named(&command);
         let Command { program, folder, script, .. } = command;
         let paths = [&program, &folder].into_iter().chain(&script).map(|path| path.display().to_string());
-        paths.chain([place(&folder)]).chain(self.programs.network.names.iter().cloned()).chain(low).collect()
+        // "Your folders" in a question are those that there were when it was asked.
+        let granted = self.programs.grants.roots().map(|root| format!("{} {}", root.trust, root.folder.display()));
+        let hosts = self.programs.network.names.iter().cloned();
+        paths.chain([place(&folder)]).chain(hosts).chain(low).chain(granted).collect()
     }
 
     fn starts(&self, arguments: &Value) -> Option<Started> {

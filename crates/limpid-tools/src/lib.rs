@@ -30,6 +30,7 @@ pub mod files;
 pub mod get_local_time;
 pub mod get_location_from_ip;
 pub mod hardware;
+mod home_links;
 pub mod open_url;
 pub mod outlet;
 pub mod rewrites;

@@ -11,7 +11,7 @@ use super::places::Kind;
 use super::programs::Programs;
 use super::view::View;
 
-/// Bytes that the paths of all covered folders have together: they go to the sandbox in one word, of which Linux takes 128 KiB.
+/// Bytes that all covered folders take, written down for the sandbox: they go there in one word, of which Linux takes 128 KiB.
 const MOST_COVERED: usize = 96 * 1024;
 
 /// What a call names in `outside/`.
@@ -103,7 +103,7 @@ fn can_be_covered(covered: &[PathBuf]) -> Result<(), String> {
             folder.display()
         ));
     }
-    let length: usize = covered.iter().map(|folder| folder.as_os_str().len()).sum();
+    let length = serde_json::to_string(covered).map_or(usize::MAX, |text| text.len());
     if length > MOST_COVERED {
         return Err(format!(
             "`outside/` has {} folders, too many to be kept from a program that may be a stranger's; the owner has to move some of \

@@ -193,8 +193,10 @@ impl Programs {
         if own && !view.reads_high() {
             read.extend(Place::of(&command.program));
         }
+        let kept = kept(&self.home, &write, &read)?;
+        hidden.extend(kept.hidden);
         Ok(Confinement {
-            kept: kept(&self.home, &write)?,
+            kept: kept.as_it_is,
             hidden,
             covered: installed.covered,
             split: parts.split,

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use limpid_core::{Sentence, Trust, sentence};
 use serde_json::Value;
 
+use crate::home_links::home_links;
 use crate::tool::echoed;
 
 /// The folders that tools may touch; the first one is the workspace. Relative paths begin there, or at a folder that was named.
@@ -163,7 +164,7 @@ impl Grants {
         let own = || self.others.iter().filter(|other| other.is.is_none()).map(|other| &other.root);
         let own = || own().chain([&self.workspace]);
         let holds = |folder: &Path| real.starts_with(folder.canonicalize().as_deref().unwrap_or(folder));
-        let is_in_home = self.apart.as_deref().is_some_and(holds);
+        let is_in_home = self.apart.as_deref().is_some_and(|home| holds(home) || is_linked(home, real));
         is_in_home && !own().any(|own| own == root || holds(&own.folder))
     }
 
@@ -308,6 +309,11 @@ impl Grants {
     }
 }
 
+/// Whether a link of the home leads there, or to a folder around it. Where there is too much to look at, each place may be one.
+fn is_linked(home: &Path, real: &Path) -> bool {
+    home_links(home).is_none_or(|links| links.iter().any(|link| real.starts_with(&link.end)))
+}
+
 #[cfg(unix)]
 fn id(about: &std::fs::Metadata) -> Option<FileId> {
     use std::os::unix::fs::MetadataExt as _;
@@ -368,6 +374,26 @@ mod tests {
         }
         assert_eq!(place("app/vendor/lib"), of(Trust::Outside, "."));
         assert_eq!(place("app/vendor/own.md"), of(Trust::File, "vendor/own.md"));
+    }
+
+    // SEC-061
+    #[test]
+    #[cfg(unix)]
+    fn what_a_link_of_the_home_leads_to_is_in_no_grant() {
+        let disk = tempfile::tempdir().unwrap();
+        let folder = disk.path().canonicalize().unwrap();
+        for name in ["home/workspace", "dotfiles/mail"] {
+            std::fs::create_dir_all(folder.join(name)).unwrap();
+        }
+        std::os::unix::fs::symlink(folder.join("dotfiles/limpid.toml"), folder.join("home/limpid.toml")).unwrap();
+        std::os::unix::fs::symlink("../dotfiles/mail", folder.join("home/mail")).unwrap();
+        let dotfiles = Root { folder: folder.join("dotfiles"), write: true, trust: Trust::File };
+        let grants = Grants::new(folder.join("home/workspace"), folder.join("home/data/locks"))
+            .apart_from(folder.join("home"))
+            .with_granted(dotfiles.clone());
+        let is_apart = |name: &str| grants.keeps_apart(&dotfiles, &folder.join("dotfiles").join(name));
+        assert!(is_apart("limpid.toml") && is_apart("mail/ada.toml"));
+        assert!(!is_apart("other.toml") && !is_apart("limpid.toml.old"));
     }
 
     // SEC-059 SEC-065

@@ -154,7 +154,7 @@ async fn where_a_strangers_programs_run_unasked_data_that_names_a_schema_waits_s
     let listed = format!("[files]\nread = [{at:?}]\n[[exec.folders]]\nfolder = {at:?}\nprograms = [\"python3\"]\n");
     let attack = made_with(&listed, [vec![diary()], calls].concat(), later).await;
     assert_eq!(attack.written("offer.json"), None);
-    assert_eq!(attack.written("rooms.json").as_deref(), Some("{\"rooms\": 7}"));
+    assert_eq!(attack.written("rooms.json").as_deref(), Some("{\"rooms\": 7}"), "{}", attack.newest());
     assert!(attack.written("rooms.rs").is_some(), "{}", attack.newest());
 }
 

@@ -48,7 +48,6 @@ mod tests {
     use std::collections::HashMap;
 
     use self::Direction::{Arabic, ArabicDigit, Digit, Left, Neutral, Point, Right};
-    use super::*;
     use crate::shown::{exact, exact_json};
 
     // SEC-077

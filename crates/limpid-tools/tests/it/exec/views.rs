@@ -538,7 +538,17 @@ async fn what_the_home_leads_to_by_links_no_program_changes() {
         .run("cd {}; cat mine/dotfiles/soul.md mine/dotfiles/limpid.toml; echo x > mine/dotfiles/other.toml")
         .await;
     assert!(told.ends_with("mine\nExit code: 0"), "the rest of the folder is theirs to change: {told}");
+    // Passwords are not read either.
+    fs::create_dir_all(bench.path("home/mail")).unwrap();
+    fs::write(bench.path("mine/dotfiles/ada.toml"), "secret\n").unwrap();
+    symlink("../../mine/dotfiles/ada.toml", bench.path("home/mail/ada.toml")).unwrap();
+    hand_over(bench.folder.path());
+    let told = bench.run("cd {}; cat mine/dotfiles/ada.toml; echo x > mine/dotfiles/ada.toml").await;
+    assert!(!told.contains("secret") && !told.contains("Exit code: 0"), "{told}");
+    // What is not there, or in whose place another may be put, nobody can keep.
     fs::rename(bench.path("mine/dotfiles/soul.md"), bench.path("mine/soul.md")).unwrap();
+    let told = bench.run("echo x").await;
+    assert!(told.contains("home/soul.md` leads to `") && told.contains("which is not there"), "{told}");
     symlink("../soul.md", bench.path("mine/dotfiles/soul.md")).unwrap();
     let told = bench.run("echo x").await;
     assert!(told.contains("home/soul.md` leads through the link `"), "{told}");
