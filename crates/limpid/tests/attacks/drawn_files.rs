@@ -27,10 +27,11 @@ async fn made(together: Vec<Planned>, later: Vec<Planned>) -> Attack {
     made_with("", together, later).await
 }
 
-/// The same with settings of the owner's.
+/// The same with settings of the owner's, in which `HOME` is their home.
 async fn made_with(settings: &str, together: Vec<Planned>, later: Vec<Planned>) -> Attack {
     let reads = |web: &str| [vec![("web_fetch", json!({ "url": format!("{web}/") }))], later].concat();
     let attack = Attack::new(reads, |_| together, |_| page(MARK)).await;
+    let settings = settings.replace("HOME", &attack.world.home.path().display().to_string());
     attack.world.write("limpid.toml", &format!("[web]\nmirrors = [\"127.0.0.1\"]\n{settings}"));
     attack.world.write("workspace/diary.md", "The PIN is 4711.\n");
     attack.world.write("outside/plan.html", "<p>My plan.</p>");
@@ -149,10 +150,8 @@ async fn where_a_strangers_programs_run_unasked_data_that_names_a_schema_waits_s
     let calls =
         vec![write("offer.json", SCHEMA), write("rooms.json", "{\"rooms\": 7}"), write("rooms.rs", "fn rooms() {}\n")];
     let later = vec![edit("outside/rooms.json", "{\"rooms\": 7}", SCHEMA)];
-    let theirs = tempfile::tempdir().unwrap();
-    let at = theirs.path().display().to_string();
-    let listed = format!("[files]\nread = [{at:?}]\n[[exec.folders]]\nfolder = {at:?}\nprograms = [\"python3\"]\n");
-    let attack = made_with(&listed, [vec![diary()], calls].concat(), later).await;
+    let listed = "[[exec.folders]]\nfolder = \"HOME/outside\"\nprograms = [\"python3\"]\n";
+    let attack = made_with(listed, [vec![diary()], calls].concat(), later).await;
     assert_eq!(attack.written("offer.json"), None);
     assert_eq!(attack.written("rooms.json").as_deref(), Some("{\"rooms\": 7}"), "{}", attack.newest());
     assert!(attack.written("rooms.rs").is_some(), "{}", attack.newest());
@@ -161,13 +160,8 @@ async fn where_a_strangers_programs_run_unasked_data_that_names_a_schema_waits_s
 // SEC-005 SEC-059 SEC-065
 #[tokio::test]
 async fn code_waits_where_no_strangers_program_runs_unasked_whatever_folder_of_the_owners_is_listed() {
-    let own = tempfile::tempdir().unwrap();
-    std::fs::create_dir(own.path().join("sub")).unwrap();
-    let at = own.path().display().to_string();
-    for folder in ["", "/sub", "/gone"] {
-        let listed = format!(
-            "[files]\ngrants = [{at:?}]\ntrusted = [{at:?}]\n[[exec.folders]]\nfolder = \"{at}{folder}\"\nprograms = [\"make\"]\n"
-        );
+    for folder in ["workspace", "skills", "gone"] {
+        let listed = format!("[[exec.folders]]\nfolder = \"HOME/{folder}\"\nprograms = [\"make\"]\n");
         let attack = made_with(&listed, vec![diary()], vec![write("rooms.rs", "fn rooms() {}\n")]).await;
         assert_eq!(attack.written("rooms.rs"), None, "{folder}");
         assert!(attack.question().await.contains(QUESTION), "{folder}");
