@@ -224,6 +224,7 @@ impl TurnEvent {
             | ModelEvent::Usage(_)
             | ModelEvent::Charged(_)
             | ModelEvent::Model(_)
+            | ModelEvent::Searched
             | ModelEvent::End(_) => None,
         }
     }

@@ -15,7 +15,7 @@ use limpid_config::Redactor;
 use limpid_context::TokenCalibration;
 use limpid_core::{FailureClass, RequestId, RetryPlan, Trust};
 use limpid_model::chain::{Chain, ChainEvent, MakeAsk, Pause};
-use limpid_model::{BackOffs, ModelCard, ModelError, ModelEvent, Prepared};
+use limpid_model::{BackOffs, ModelCard, ModelError, ModelEvent, Prepared, may_search};
 use limpid_prompt::Prompt;
 use limpid_prompt::count::Tally;
 use limpid_services::host::Host;
@@ -255,6 +255,8 @@ impl ModelCall {
         let possible = most_possible(&card, (self.tokens)(&card, &prompt));
         self.response = ResponseBuffer::by(&self.deps.redactor, Maker::of(&card, &prompt));
         let row = new_request(&self.deps.host, &id, &card, prepared, self.round);
+        // What it says is a stranger's from its first word.
+        let trust = if may_search(&card.id, &row.body) { trust.join(Trust::Outside) } else { trust };
         self.sent = Some(Sent { id, card, trust, tally: prompt.tally(), limit, possible });
         self.steps.push_back(ModelStep::Request(Box::new(OutgoingRequest { row, service, trust })));
     }

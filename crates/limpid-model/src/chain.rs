@@ -209,8 +209,10 @@ impl Run {
                 Phase::Listen(mut reply) => match reply.next().await? {
                     Err(error) => return Some(self.failed(error)),
                     Ok(event) => {
-                        self.given_out |=
-                            !matches!(event, ModelEvent::Usage(_) | ModelEvent::Charged(_) | ModelEvent::Model(_));
+                        self.given_out |= !matches!(
+                            event,
+                            ModelEvent::Usage(_) | ModelEvent::Charged(_) | ModelEvent::Model(_) | ModelEvent::Searched
+                        );
                         if !matches!(event, ModelEvent::End(_)) {
                             self.phase = Phase::Listen(reply);
                         }

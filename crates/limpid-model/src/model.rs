@@ -219,6 +219,8 @@ pub enum ModelEvent {
     Charged(Money),
     /// The model that answers by its provider's name, where that is another than was asked for.
     Model(String),
+    /// The provider has read pages for this answer, so what it says may be a stranger's word. May come more than once.
+    Searched,
     /// The answer is over.
     End(FinishReason),
 }

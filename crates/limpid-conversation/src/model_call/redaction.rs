@@ -32,7 +32,7 @@ impl Cleaned {
                 call.name = bounded(call.name);
                 self.rest().into_iter().chain([ModelEvent::Call(call)]).collect()
             }
-            ModelEvent::Usage(_) | ModelEvent::Charged(_) | ModelEvent::Model(_) => vec![event],
+            ModelEvent::Usage(_) | ModelEvent::Charged(_) | ModelEvent::Model(_) | ModelEvent::Searched => vec![event],
             // State is sent back unchanged or not at all, so nothing is taken out of it.
             ModelEvent::Stretch | ModelEvent::State(_) | ModelEvent::End(_) => {
                 self.rest().into_iter().chain([event]).collect()

@@ -27,6 +27,8 @@ pub(crate) struct ResponseBuffer {
     charged: Option<Money>,
     /// The model that answers, by its provider's name, when it is another than was asked.
     model: Option<String>,
+    /// Whether its provider has read pages for it.
+    searched: bool,
     finish: Option<String>,
     first_ms: Option<i64>,
     maker: Option<Maker>,
@@ -90,6 +92,7 @@ impl ResponseBuffer {
             ModelEvent::Usage(usage) => self.usage = Some(usage),
             ModelEvent::Charged(cost) => self.charged = Some(cost),
             ModelEvent::Model(name) => self.model = Some(name),
+            ModelEvent::Searched => self.searched = true,
             ModelEvent::End(reason) => self.end(reason),
         }
     }
@@ -150,7 +153,7 @@ impl ResponseBuffer {
             text: self.reply.text,
             reasoning: self.reasoning,
             calls: self.reply.calls,
-            trust,
+            trust: if self.searched { trust.join(Trust::Outside) } else { trust },
             finish: self.finish,
             model: self.model,
             usage: self.usage,

@@ -172,5 +172,7 @@ fn end_of_request(turn: &mut RunningTurn, request: Option<EndedRequest>) -> Vec<
     let Some((id, end)) = request else { return Vec::new() };
     turn.request = Some(id.clone());
     turn.trace.answered(&end);
+    // Its provider may have read pages for it.
+    turn.read = turn.read.join(end.trust);
     vec![TurnWrite::RequestEnd(id, end)]
 }

@@ -13,6 +13,7 @@ use crate::errors::{Service, wait};
 use crate::json_tools::JsonReply;
 use crate::model::{ModelError, ModelEvent, StateRule};
 use crate::protocol::{Adapter as _, Decoder, Frames, MAX_FRAME, Protocol};
+use crate::searches::tells_of_pages;
 use crate::wire::Originals;
 
 /// Bytes that one reply may have.
@@ -172,6 +173,9 @@ impl Reply {
 
     fn decode(&mut self, payload: &str) -> Result<(), ModelError> {
         let mut events = Vec::new();
+        if tells_of_pages(payload) {
+            events.push(ModelEvent::Searched);
+        }
         let result = self.decoder.feed(payload, &mut events);
         self.push(events);
         result.map_err(|fault| self.service.fault(fault, self.seen))

@@ -55,7 +55,7 @@ fn messages(model: &RemoteModel, events: &[ModelEvent]) -> Vec<HistoryMessage> {
                 });
             }
             ModelEvent::Reasoning(_) | ModelEvent::Usage(_) | ModelEvent::Charged(_) => {}
-            ModelEvent::Model(_) | ModelEvent::End(_) => {}
+            ModelEvent::Model(_) | ModelEvent::Searched | ModelEvent::End(_) => {}
         }
     }
     let result = |call: &CallInput| HistoryMessage {

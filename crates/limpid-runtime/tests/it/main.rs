@@ -71,6 +71,7 @@ mod research;
 mod reservations;
 mod resume;
 mod screens;
+mod searched;
 mod semantic;
 mod sizing;
 mod skill_versions;
