@@ -246,6 +246,23 @@ fn a_shell_runs_a_script_of_a_skill_as_that_script() {
     );
 }
 
+/// A question says "your folders", and those are the ones that there were.
+// SEC-011 SEC-077
+#[test]
+fn a_yes_to_a_program_is_one_to_the_folders_that_there_are() {
+    let (folder, programs) = bench();
+    let bound =
+        |programs: &Programs| Exec::new(programs.clone().into()).bound_to(&serde_json::json!({ "command": "tool -x" }));
+    let taxes = folder.path().join("taxes");
+    fs::create_dir(&taxes).unwrap();
+    let granted = |trust| {
+        let root = Root { folder: taxes.clone(), write: false, trust };
+        bound(&Programs { grants: programs.grants.clone().with(root), ..programs.clone() })
+    };
+    assert_ne!(granted(Trust::File), bound(&programs));
+    assert_ne!(granted(Trust::File), granted(Trust::Outside), "whose it is counts too");
+}
+
 // SEC-011 LES-136
 #[test]
 fn an_approval_is_bound_to_the_program_and_the_folder_that_the_words_lead_to() {
