@@ -28,8 +28,8 @@ pub(crate) use limit::most_possible;
 pub use limit::reply_limit;
 pub(crate) use recipe::Rendered;
 pub use recipe::{Recipe, sampling};
-use response::{Maker, ResponseBuffer, new_request};
-pub(crate) use response::{as_sent, trust_of};
+pub(crate) use response::as_sent;
+use response::{Maker, ResponseBuffer, new_request, trust_of};
 
 use crate::deps::ConversationDeps;
 use crate::event::TurnEvent;

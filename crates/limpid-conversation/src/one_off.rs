@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use limpid_context::tokens;
-use limpid_core::{ConversationId, RetryPlan};
+use limpid_core::{ConversationId, Labelled, RetryPlan, Trust};
 use limpid_model::chain::{Ask, MakeAsk};
 use limpid_model::{ModelCall as Call, ModelCard, ModelError};
 use limpid_prompt::Prompt;
@@ -42,7 +42,8 @@ pub type MakeCall = dyn Fn(&ModelCard) -> Result<Call, ModelError> + Send + Sync
 
 impl OneOffRequest {
     /// Asks the models in their order until one answers, and streams what is said. A reply that ends at its limit without
-    /// a word is asked for once more, as long as the window allows.
+    /// a word is asked for once more, as long as the window allows. What is said has the label of all that its model has read,
+    /// what the provider found by itself among it.
     ///
     /// # Errors
     /// When the request cannot be written down.
@@ -50,13 +51,13 @@ impl OneOffRequest {
         &self,
         deps: &ConversationDeps,
         events: &UnboundedSender<TurnEvent>,
-    ) -> Result<TurnEvent, AgentError> {
-        let mut end = self.ask(deps, false, events).await?;
+    ) -> Result<Labelled<TurnEvent>, AgentError> {
+        let (mut end, mut trust) = self.ask(deps, false, events).await?;
         if let Some(CallFailure::NothingSaid { error, service, can_be_longer: true }) = end.failure {
             let _ = events.send(TurnEvent::Retrying { reason: error.message, model: service });
-            end = self.ask(deps, true, events).await?;
+            (end, trust) = self.ask(deps, true, events).await?;
         }
-        Ok(done(end))
+        Ok(Labelled::new(done(end), trust))
     }
 
     async fn ask(
@@ -64,7 +65,7 @@ impl OneOffRequest {
         deps: &ConversationDeps,
         raised: bool,
         events: &UnboundedSender<TurnEvent>,
-    ) -> Result<CallEnd, AgentError> {
+    ) -> Result<(CallEnd, Trust), AgentError> {
         let path = self.prompt.path();
         let spender = deps.spending.spender_in(self.conversation.as_ref(), path).await?;
         deps.spending.check(spender, Some(path), None).await?;
@@ -103,11 +104,14 @@ impl OneOffRequest {
                 }
                 ModelStep::Seen(event) => drop(events.send(event)),
                 ModelStep::Over(mut end) => {
+                    // Without a request nothing was said.
+                    let mut trust = Trust::Owner;
                     if let Some(ended) = end.request.take() {
+                        trust = ended.1.trust;
                         asked.trace(&ended);
                         end_request(deps, ended).await?;
                     }
-                    return Ok(*end);
+                    return Ok((*end, trust));
                 }
             }
         }

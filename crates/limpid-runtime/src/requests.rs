@@ -119,7 +119,7 @@ impl Requests {
             let call = Arc::new(move |_: &ModelCard| Ok(call.clone()));
             let request = OneOffRequest { models: vec![model], prompt, call, conversation: None, cancel };
             let last = match request.answer(deps, &sender).await {
-                Ok(last) => last,
+                Ok(last) => last.into_parts().0,
                 Err(error) => TurnEvent::Interrupted(error.to_string()),
             };
             let _ = sender.send(last);

@@ -24,7 +24,7 @@ use crate::compaction::scene::was_tried;
 use crate::compaction::work::{Compaction, CompactionDone};
 use crate::deps::ConversationDeps;
 use crate::event::TurnEvent;
-use crate::model_call::{most_possible, trust_of};
+use crate::model_call::most_possible;
 use crate::one_off::OneOffRequest;
 
 /// What is said of a summary that was stopped.
@@ -138,13 +138,12 @@ impl Summarizer {
         Some(Labelled::new(checked, trust))
     }
 
-    /// Asks for one summary. It has the label of everything that the request for it shows a model.
+    /// Asks for one summary. It has the label of everything that the model has read for it.
     async fn summary(&self, ask: &Ask) -> Result<Labelled<String>, String> {
         if self.cancel.is_cancelled() {
             return Err(STOPPED.to_owned());
         }
         let request = self.request(ask).await?;
-        let trust = trust_of(&request.prompt).of_strangers();
         let (sender, _events) = unbounded_channel();
         let done = tokio::select! {
             done = request.answer(&self.deps, &sender) => done.map_err(|error| error.to_string())?,
@@ -153,8 +152,11 @@ impl Summarizer {
             }
             () = self.cancel.cancelled() => return Err(STOPPED.to_owned()),
         };
+        let (done, trust) = done.into_parts();
         match done {
-            TurnEvent::Done { outcome: Outcome::Answered { .. }, answer: Some(text) } => Ok(Labelled::new(text, trust)),
+            TurnEvent::Done { outcome: Outcome::Answered { .. }, answer: Some(text) } => {
+                Ok(Labelled::new(text, trust.of_strangers()))
+            }
             TurnEvent::Done { outcome: Outcome::Failed { class, message }, .. } => Err(format!("{class}: {message}")),
             _ => Err("the model gave no summary".to_owned()),
         }

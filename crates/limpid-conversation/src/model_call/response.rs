@@ -4,7 +4,9 @@ use limpid_config::Redactor;
 use limpid_context::{by_kind, convert, tokens};
 use limpid_core::state::Span;
 use limpid_core::{FailureClass, Message, Money, ProviderState, RequestId, Trust, Usage};
-use limpid_model::{FinishReason, ModelCall, ModelCard, ModelError, ModelEvent, On, Prepared, ReplyState, ToolUse};
+use limpid_model::{
+    FinishReason, ModelCall, ModelCard, ModelError, ModelEvent, On, Prepared, ReplyState, ToolUse, may_search,
+};
 use limpid_prompt::count::Estimate;
 use limpid_prompt::render::prefix;
 use limpid_prompt::{Part, Prompt, PromptMessage};
@@ -91,7 +93,10 @@ impl ResponseBuffer {
             ModelEvent::State(state) => self.take_state(state),
             ModelEvent::Usage(usage) => self.usage = Some(usage),
             ModelEvent::Charged(cost) => self.charged = Some(cost),
-            ModelEvent::Model(name) => self.model = Some(name),
+            ModelEvent::Model(name) => {
+                self.searched |= may_search(&name, "");
+                self.model = Some(name);
+            }
             ModelEvent::Searched => self.searched = true,
             ModelEvent::End(reason) => self.end(reason),
         }

@@ -1,11 +1,15 @@
 //! What a person does with a window: compact, undo, keep, restore, and switch it off.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
+use limpid_core::Trust;
+use limpid_model::ModelCard;
 use limpid_runtime::earlier::{earlier, say_instead, sayable};
 use limpid_runtime::{ChatRequest, ConversationChoice, Outcome};
+use limpid_testkit::{Said, Talker};
 
-use super::{BARE, agent, bench, events_of, outcome, question, talker, text_of};
+use super::{BARE, agent, bench, card, events_of, outcome, question, talker, text_of};
 use crate::kit::say;
 
 // LES-080 LES-013
@@ -61,6 +65,29 @@ async fn a_compaction_by_hand_is_undone_and_the_next_request_is_as_before() {
     agent.conversations().undo_compaction(&last()).await.unwrap();
     let undone = agent.conversations().context(&last()).await.unwrap();
     assert_eq!((undone.size, undone.view.digests.len()), (before.size, 0));
+}
+
+// SEC-001 SEC-055
+#[tokio::test]
+async fn a_summary_by_a_model_that_searches_is_outside_text() {
+    for (summarizer, expected) in [("talker", Trust::Owner), ("talker:online", Trust::Outside)] {
+        let bench = bench().await;
+        let model = talker(16_384, "They talk; the port is 8080.");
+        let agent_before = agent(&bench, &model, BARE);
+        for n in 1..=14 {
+            say(&agent_before, &question(n)).await;
+        }
+        drop(agent_before);
+        // The owner changes the model and has the window made smaller before anything else is said.
+        let card = ModelCard { id: summarizer.to_owned(), ..card(16_384) };
+        let model = Arc::new(Talker::new(card, |_| Said::Text("They talk; the port is 8080.".to_owned())));
+        let agent = agent(&bench, &model, BARE);
+        let last = || ConversationChoice::Last;
+        let report = agent.conversations().compact(&last()).await.unwrap();
+        assert!(report.failure.is_none() && report.after < report.before, "{report:?}");
+        let digests = agent.conversations().context(&last()).await.unwrap().view.digests;
+        assert_eq!(digests.iter().map(|digest| digest.trust).collect::<Vec<_>>(), [expected], "{summarizer}");
+    }
 }
 
 // SUR-020
