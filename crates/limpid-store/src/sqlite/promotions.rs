@@ -207,7 +207,7 @@ fn find(tx: &Tx<'_>, id: PromotionId) -> Outcome<Promotion> {
     let mut statement = tx.sql.prepare_cached("SELECT * FROM promotion WHERE owner = ? AND id = ?")?;
     let name = id.0.to_string();
     let found = row::one(&mut statement, (tx.owner, id.0), "promotion", &name, promotion)?;
-    let mut found = found.ok_or_else(|| StoreError::NotFound { what: "promotion", id: name })?;
+    let mut found = found.ok_or(StoreError::NotFound { what: "promotion", id: name })?;
     renew(tx, &mut found)?;
     Ok(found)
 }
