@@ -60,6 +60,8 @@ async fn the_window_is_cleaned_then_the_call_runs_and_only_its_outcome_comes_int
         let (page, run) =
             (EffectTool::outside("read_page"), EffectTool::with_trust("send_mail", ToolClass::Execute, outcome));
         let agent = agent(&bench, &[&page, &run]);
+        // What the call came to may be delivered as soon as the turn has ended.
+        let mut changes = agent.subscribe();
         assert_eq!(answering(&agent, "read the page", ApprovalAnswer::CleanFirst).await.len(), 1);
         assert_eq!(
             run.runs.lock().unwrap().clone(),
@@ -67,7 +69,6 @@ async fn the_window_is_cleaned_then_the_call_runs_and_only_its_outcome_comes_int
             "what was shown is what ran"
         );
         assert_eq!(bench.server.calls().len(), 2, "the model is not asked again with the page before it");
-        let mut changes = agent.subscribe();
         agent.conversations().deliver_waiting().await.unwrap();
         let told = delivered(&mut changes);
         let result = if outcome.is_foreign() { "> send_mail done" } else { "send_mail done" };
