@@ -77,19 +77,25 @@ function take(piece) {
   if (follow) toEnd();
 }
 
-/** Draws the thread anew; what somebody has unfolded to read stays unfolded. */
+/** Draws the thread anew; what somebody has unfolded to read stays unfolded, also where its words have changed since, as a count does. */
 function redraw(whole) {
   const folds = () => {
     const times = new Map();
+    const counted = (name) => {
+      times.set(name, (times.get(name) ?? 0) + 1);
+      return `${name} ${times.get(name)}`;
+    };
     return [...thread.querySelectorAll("details")].map((fold) => {
       const words = fold.querySelector("summary")?.textContent;
-      times.set(words, (times.get(words) ?? 0) + 1);
-      return [`${words} ${times.get(words)}`, fold];
+      return { fold, words: counted(`words ${words}`), place: counted(`place ${fold.className}`) };
     });
   };
-  const open = new Map(folds().map(([key, fold]) => [key, fold.open]));
+  const before = folds().map(({ fold, ...names }) => ({ open: fold.open, ...names }));
   thread.replaceChildren(html(whole));
-  for (const [key, fold] of folds()) fold.open = open.get(key) ?? fold.open;
+  for (const { fold, words, place } of folds()) {
+    const same = before.find((other) => other.words === words) ?? before.find((other) => other.place === place);
+    fold.open = same?.open ?? fold.open;
+  }
 }
 
 let loading = null;
