@@ -43,13 +43,13 @@ async fn a_page_that_breaks_its_parser_is_a_call_that_failed_and_the_next_page_i
     let asked = format!("read {web}/large {web}/endless {web}/plain");
     assert_eq!(attack.world.done(&["chat", &asked]).await.trim(), "Done.");
     let sent = attack.sent();
-    for words in [
+    let times = |words: &str| sent.matches(words).count();
+    let broke_off = times(
         "the page cannot be read: what parses it broke off; it may need more than 256 MiB of memory; look for another",
-        "the page cannot be read: it takes too long to be parsed; look for another",
-        "the plain page",
-    ] {
-        assert!(sent.contains(words), "{words}");
-    }
+    );
+    let took_too_long = times("the page cannot be read: it takes too long to be parsed; look for another");
+    // On a machine with much other work the large one may meet the limit of time before that of memory.
+    assert!(took_too_long >= 1 && broke_off + took_too_long >= 2 && sent.contains("the plain page"), "{sent}");
 }
 
 async fn ended(mut handle: TurnHandle) {
