@@ -9,3 +9,5 @@ BEGIN SELECT RAISE(ABORT, 'changes of files are append-only'); END;
 CREATE TRIGGER file_change_that_ended_stays_where_it_is BEFORE UPDATE OF path ON file_change
 WHEN OLD.ended AND substr(NEW.path, 1, 2) <> '//'
 BEGIN SELECT RAISE(ABORT, 'changes of files are append-only'); END;
+-- A process of an older version that still runs would hold nothing back by a place that it does not know. It fails instead.
+ALTER TABLE waiting_file RENAME COLUMN path TO place;

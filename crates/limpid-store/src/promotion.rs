@@ -96,10 +96,11 @@ impl Promotion {
         self.trust.is_foreign() || self.memory.trust.is_foreign()
     }
 
-    /// The hash of what a person is shown who decides, in hexadecimal digits: the memory that goes, and the words that come.
+    /// The hash of what a person is shown who decides, in hexadecimal digits: the memory that goes, the words that come, and whose these are.
     pub fn hash(&self) -> String {
         let mut hash = Sha256::new();
-        for part in [&self.memory.key, &self.memory.content, &self.addition] {
+        let shown = [self.memory.id.to_string(), self.memory.trust.to_string(), self.trust.to_string()];
+        for part in shown.iter().chain([&self.memory.key, &self.memory.content, &self.addition]) {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);
         }

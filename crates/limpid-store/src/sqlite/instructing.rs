@@ -52,9 +52,9 @@ impl InstructingFiles for SqliteStore {
             let mut statement = tx.sql.prepare_cached(
                 "SELECT waiting.*, was.text FROM waiting_file AS waiting
                  LEFT JOIN file_text AS was ON was.owner = waiting.owner AND was.hash = waiting.before
-                 WHERE waiting.owner = ? ORDER BY path",
+                 WHERE waiting.owner = ? ORDER BY place",
             )?;
-            row::list(&mut statement, [tx.owner], "waiting_file", "path", |row| waiting(row, &places))
+            row::list(&mut statement, [tx.owner], "waiting_file", "place", |row| waiting(row, &places))
         })
         .await
     }
@@ -88,7 +88,7 @@ impl InstructingFiles for SqliteStore {
         let path = self.places().kept(path);
         self.write(move |tx| {
             tx.sql
-                .prepare_cached("UPDATE waiting_file SET told = ? WHERE owner = ? AND path = ?")?
+                .prepare_cached("UPDATE waiting_file SET told = ? WHERE owner = ? AND place = ?")?
                 .execute((hash.0, tx.owner, path))?;
             Ok(())
         })
@@ -102,13 +102,13 @@ impl InstructingFiles for SqliteStore {
             raise(tx, &new, Some(content))?;
             let (path, source, now_ms) = (new.subject.clone(), new.source.clone(), new.now_ms);
             know(tx, &KnownContent { path, hash: content, source, now_ms }, &places)?;
-            tx.sql.prepare_cached("UPDATE waiting_file SET accepted = ? WHERE owner = ? AND path = ?")?.execute((
+            tx.sql.prepare_cached("UPDATE waiting_file SET accepted = ? WHERE owner = ? AND place = ?")?.execute((
                 content.0,
                 tx.owner,
                 &new.subject,
             ))?;
             tx.sql
-                .prepare_cached("DELETE FROM waiting_file WHERE owner = ? AND path = ?")?
+                .prepare_cached("DELETE FROM waiting_file WHERE owner = ? AND place = ?")?
                 .execute((tx.owner, &new.subject))?;
             Ok(())
         })
@@ -187,12 +187,12 @@ fn wait(tx: &Tx<'_>, file: &WaitingFile, places: &Places) -> Outcome<()> {
     let before = keep(tx, file.before.as_ref())?;
     tx.sql
         .prepare_cached(
-            "INSERT INTO waiting_file (owner, path, before, cause, at_ms, since)
-             VALUES (:owner, :path, :before, :cause, :at, (SELECT coalesce(max(id), 0) FROM raised_label))
-             ON CONFLICT (owner, path) DO NOTHING",
+            "INSERT INTO waiting_file (owner, place, before, cause, at_ms, since)
+             VALUES (:owner, :place, :before, :cause, :at, (SELECT coalesce(max(id), 0) FROM raised_label))
+             ON CONFLICT (owner, place) DO NOTHING",
         )?
         .execute(named_params! {
-            ":owner": tx.owner, ":path": places.kept(&file.path), ":before": before, ":cause": file.cause,
+            ":owner": tx.owner, ":place": places.kept(&file.path), ":before": before, ":cause": file.cause,
             ":at": file.at_ms,
         })?;
     Ok(())
@@ -241,7 +241,7 @@ fn waiting(row: &Row<'_>, places: &Places) -> Read<WaitingFile> {
     let hash: Option<[u8; 32]> = get(row, "before")?;
     let text = get(row, "text")?;
     Ok(WaitingFile {
-        path: places.path(&get::<String>(row, "path")?),
+        path: places.path(&get::<String>(row, "place")?),
         before: hash.map(|hash| FileContent { hash: FileHash(hash), text }),
         cause: get(row, "cause")?,
         at_ms: get(row, "at_ms")?,

@@ -11,8 +11,9 @@ use super::failure::Outcome;
 /// What the place of such a file begins with. No path of a file does: with every link followed it has one `/` there.
 const NAMED: &str = "//";
 
-/// The tables whose `path` is a file's place.
-const TABLES: [&str; 4] = ["waiting_file", "known_content", "program_run_file", "file_change"];
+/// The tables of files, each with the column that holds a file's place.
+const TABLES: [(&str, &str); 4] =
+    [("waiting_file", "place"), ("known_content", "path"), ("program_run_file", "path"), ("file_change", "path")];
 
 /// The folders of a home by names that never change, as they are reached.
 #[derive(Clone, Debug, Default)]
@@ -67,14 +68,14 @@ fn real(folder: &Path) -> PathBuf {
 /// process that does the same finds nothing left to do.
 pub(super) fn give_places(connection: &mut Connection, places: &Places) -> Outcome<()> {
     let mut moved = Vec::new();
-    for table in TABLES {
-        let mut paths = connection.prepare(&format!("SELECT DISTINCT path FROM {table}"))?;
+    for (table, column) in TABLES {
+        let mut paths = connection.prepare(&format!("SELECT DISTINCT {column} FROM {table}"))?;
         for path in paths.query_map([], |row| row.get::<_, String>(0))? {
             // What cannot be read is told of where it is asked for.
             let Ok(path) = path else { continue };
             let kept = places.kept(&places.path(&path));
             if kept != path {
-                moved.push((table, path, kept));
+                moved.push(((table, column), path, kept));
             }
         }
     }
@@ -94,9 +95,9 @@ pub(super) fn give_places(connection: &mut Connection, places: &Places) -> Outco
         return Ok(());
     }
     let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    for (table, path, kept) in moved {
+    for ((table, column), path, kept) in moved {
         // Where both are there, both are asked.
-        tx.execute(&format!("UPDATE OR IGNORE {table} SET path = ? WHERE path = ?"), (kept, path))?;
+        tx.execute(&format!("UPDATE OR IGNORE {table} SET {column} = ? WHERE {column} = ?"), (kept, path))?;
     }
     for (id, folders) in runs {
         tx.execute("UPDATE program_run SET folders = ? WHERE id = ?", (folders, id))?;

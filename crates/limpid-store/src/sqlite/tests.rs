@@ -228,7 +228,7 @@ async fn no_label_is_raised_where_it_stands() {
         }
     }
     // A waiting file, a promotion of a stranger's words, a skill of others, a memory: each needs its own act, with what was shown.
-    sql.execute("INSERT INTO waiting_file (owner, path, cause, at_ms) VALUES ('owner', '/w/a.md', 'exec', 1)", [])
+    sql.execute("INSERT INTO waiting_file (owner, place, cause, at_ms) VALUES ('owner', '/w/a.md', 'exec', 1)", [])
         .unwrap();
     sql.execute("UPDATE memory SET content = 'tea'", []).unwrap();
     let skill = "INSERT INTO skill_event (owner, skill, kind, after, source, at_ms)

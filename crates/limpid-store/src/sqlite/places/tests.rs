@@ -162,6 +162,22 @@ async fn whole_paths_of_an_older_version_become_places_when_the_store_is_opened(
     knows(&open(&new), &new, &beside).await;
 }
 
+/// It looked at the version when it opened the database, and would find what waits under no path that it knows.
+// SEC-061
+#[tokio::test]
+async fn a_process_of_an_older_version_that_still_runs_reads_nothing_of_what_waits() {
+    let (_folder, disk) = disk();
+    let home = disk.join("home");
+    let store = open(&home);
+    fill(&store, &home, "/elsewhere/AGENTS.md").await;
+    let sql = Connection::open(home.join("limpid.db")).unwrap();
+    let of_before = "SELECT waiting.*, was.text FROM waiting_file AS waiting
+                     LEFT JOIN file_text AS was ON was.owner = waiting.owner AND was.hash = waiting.before
+                     WHERE waiting.owner = ? ORDER BY path";
+    let refused = sql.prepare(of_before).map(|_| ()).unwrap_err().to_string();
+    assert!(refused.contains("no such column: path"), "{refused}");
+}
+
 // SEC-061 SEC-063
 #[tokio::test]
 async fn a_change_that_ended_gets_a_place_and_never_another_path() {
@@ -170,8 +186,13 @@ async fn a_change_that_ended_gets_a_place_and_never_another_path() {
     let store = open(&home);
     fill(&store, &home, "/elsewhere/AGENTS.md").await;
     let mut sql = Connection::open(home.join("limpid.db")).unwrap();
-    for change in ["path = '/home/eve/soul.md'", "path = 'AGENTS.md'", "tool = 'exec'", "before = x'00'"] {
-        assert!(sql.execute(&format!("UPDATE file_change SET {change}"), []).is_err(), "{change}");
+    for path in ["/home/eve/soul.md", "AGENTS.md"] {
+        assert!(sql.execute("UPDATE file_change SET path = ?", [path]).is_err(), "{path}");
+    }
+    let columns = sql.prepare("SELECT name FROM pragma_table_info('file_change') WHERE name <> 'path'").unwrap();
+    let columns = { columns }.query_map([], |row| row.get(0)).unwrap().collect::<Result<Vec<String>, _>>().unwrap();
+    for column in columns {
+        assert!(sql.execute(&format!("UPDATE file_change SET {column} = {column}"), []).is_err(), "{column}");
     }
     give_places(&mut sql, &HomeFolders(folders(&home)).now()).unwrap();
     let path: String = sql.query_row("SELECT path FROM file_change", [], |row| row.get(0)).unwrap();
