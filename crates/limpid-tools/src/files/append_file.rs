@@ -92,7 +92,9 @@ impl Tool for AppendFile {
             let before = if file.is_there() { file.text().ok() } else { Some(String::new()) };
             may_leave.check(&file, before.map(|before| before + &content).as_deref())?;
             let (bytes, rewrite) = file.append(&content)?;
-            rewrite.into_iter().for_each(|rewrite| rewrites.note(rewrite));
+            if let Some(rewrite) = rewrite {
+                rewrites.note(rewrite);
+            }
             Ok(sentence!("added {} bytes to {}, which has {}{}", content.len(), named, bytes, there).into())
         })
         .await

@@ -164,8 +164,20 @@ impl Grants {
         let own = || self.others.iter().filter(|other| other.is.is_none()).map(|other| &other.root);
         let own = || own().chain([&self.workspace]);
         let holds = |folder: &Path| real.starts_with(folder.canonicalize().as_deref().unwrap_or(folder));
-        let is_in_home = self.apart.as_deref().is_some_and(|home| holds(home) || is_linked(home, real));
-        is_in_home && !own().any(|own| own == root || holds(&own.folder))
+        let Some(home) = self.apart.as_deref() else { return false };
+        let is_ours = || own().any(|own| own == root || holds(&own.folder));
+        (holds(home) && !is_ours()) || self.is_linked(home, real)
+    }
+
+    /// Whether a link of the home leads there, or to a folder around it in which no folder of ours holds it. Where there is too much
+    /// to look at, each place may be one.
+    fn is_linked(&self, home: &Path, real: &Path) -> bool {
+        let Some(links) = home_links(home) else { return true };
+        let own =
+            self.others.iter().filter(|other| other.is.is_none()).map(|other| &other.root).chain([&self.workspace]);
+        let own: Vec<PathBuf> = own.filter_map(|own| own.folder.canonicalize().ok()).collect();
+        let is_ours_in = |end: &Path| own.iter().any(|own| own.starts_with(end) && real.starts_with(own));
+        links.iter().any(|link| real.starts_with(&link.end) && !is_ours_in(&link.end))
     }
 
     /// The place that a path means: an absolute path within a granted folder, or one from where relative paths begin.
@@ -206,7 +218,10 @@ impl Grants {
         let strangers = self.roots().filter(|root| root.trust.is_foreign());
         let numbered: Vec<(FileId, &Root)> =
             strangers.filter_map(|root| Some((id(&root.folder.metadata().ok()?)?, root))).collect();
-        path.ancestors().filter(|_| !numbered.is_empty()).find_map(|folder| {
+        if numbered.is_empty() {
+            return None;
+        }
+        path.ancestors().find_map(|folder| {
             let is = id(&folder.symlink_metadata().ok()?)?;
             let (_, root) = numbered.iter().find(|(number, _)| *number == is)?;
             Some((path.strip_prefix(folder).ok()?.to_owned(), *root))
@@ -309,11 +324,6 @@ impl Grants {
     }
 }
 
-/// Whether a link of the home leads there, or to a folder around it. Where there is too much to look at, each place may be one.
-fn is_linked(home: &Path, real: &Path) -> bool {
-    home_links(home).is_none_or(|links| links.iter().any(|link| real.starts_with(&link.end)))
-}
-
 #[cfg(unix)]
 fn id(about: &std::fs::Metadata) -> Option<FileId> {
     use std::os::unix::fs::MetadataExt as _;
@@ -394,6 +404,11 @@ mod tests {
         let is_apart = |name: &str| grants.keeps_apart(&dotfiles, &folder.join("dotfiles").join(name));
         assert!(is_apart("limpid.toml") && is_apart("mail/ada.toml"));
         assert!(!is_apart("other.toml") && !is_apart("limpid.toml.old"));
+        // Nor in the workspace.
+        std::os::unix::fs::symlink("workspace/soul.md", folder.join("home/soul.md")).unwrap();
+        let workspace = grants.workspace();
+        let is_apart = |name: &str| grants.keeps_apart(workspace, &workspace.folder.join(name));
+        assert!(is_apart("soul.md") && !is_apart("tea.md"));
     }
 
     // SEC-059 SEC-065
