@@ -27,7 +27,8 @@ use crate::session::Session;
 use crate::sessions::{Host, Sessions};
 use crate::{known, lines, replay, servers, waiting};
 
-/// Serves an editor until it goes, which is when its input ends or it reads no more, or `stop` is cancelled. Then every question is answered no and every turn is stopped.
+/// Serves an editor until it goes, which is when its input ends or it reads no more, or `stop` is cancelled. Then every question is
+/// answered no and every turn is stopped.
 ///
 /// # Errors
 /// When the streams fail.

@@ -9,6 +9,14 @@ use tokio_util::sync::CancellationToken;
 /// Bytes of the longest line. A prompt with attached files is one.
 const LONGEST: usize = 32 * 1024 * 1024;
 
+/// How a stream fails that nobody reads any more.
+const GONE: [io::ErrorKind; 4] = [
+    io::ErrorKind::BrokenPipe,
+    io::ErrorKind::ConnectionReset,
+    io::ErrorKind::ConnectionAborted,
+    io::ErrorKind::NotConnected,
+];
+
 /// The lines that come in. One that is too long or no text is skipped; a line in its place says so, which is no message either and
 /// is answered as such.
 pub(crate) fn incoming(
@@ -35,7 +43,7 @@ pub(crate) fn outgoing(
             output.flush().await
         };
         match written.await {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => gone.cancel(),
+            Err(error) if GONE.contains(&error.kind()) => gone.cancel(),
             written => written?,
         }
         Ok((output, gone))
