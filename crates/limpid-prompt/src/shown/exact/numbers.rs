@@ -1,4 +1,5 @@
-//! Numbers beside words that are written from right to left: many a screen draws one before such a word and one behind it as the same picture.
+//! Numbers beside words that are written from right to left: many a screen draws one before such a word and one behind it as the same
+//! picture.
 
 use unicode_normalization::char::is_combining_mark;
 

@@ -42,7 +42,7 @@ pub(crate) struct CallFacts {
     pub(crate) others_read: bool,
     /// What a number or a key in its arguments stands for.
     pub(crate) about: Option<String>,
-    /// What whoever is asked has to know of it besides: what it can see, change and reach. Looked for only where somebody is asked.
+    /// What whoever is asked has to know of it besides: what it can see, change and reach. A yes is bound to it, so it is looked for again when one is held against the call.
     pub(crate) warning: Option<String>,
     /// The hash of its words: tool, arguments, where paths lead, the workspace, the program's place. An approval is bound to it,
     /// and to the bytes of files besides.
