@@ -44,6 +44,8 @@ pub struct Confinement {
     pub kept: Vec<Place>,
     /// Folders within those that it must not see, but for places in them that are named here too.
     pub hidden: Vec<PathBuf>,
+    /// Those of them that are not the owner's: not even what can be reached in one is listed.
+    pub closed: Vec<PathBuf>,
     /// Folders that are empty for it, where it has a file system of its own. Without one it can read those of strangers.
     pub covered: Vec<PathBuf>,
     /// Folders of which it gets only entries that are named here. Without namespaces it sees the names of the others.

@@ -170,7 +170,10 @@ impl Programs {
             let path = &folder.place.path;
             inside(path) || folder.kind != Kind::Programs && (is_put_into_system(path) || in_toolchain(path))
         };
-        let unseen = unseen.filter(shown).map(|folder| folder.place.path.clone());
+        let unseen: Vec<&Folder> = unseen.filter(shown).collect();
+        let closed =
+            unseen.iter().filter(|folder| folder.kind == Kind::Low).map(|folder| folder.place.path.clone()).collect();
+        let unseen = unseen.into_iter().map(|folder| folder.place.path.clone());
         // A grant of a folder above Limpid's own gives away no settings, keys or conversations; nor does the system or a language, in whose
         // folder a home may lie.
         let shows_home = |home: &PathBuf| {
@@ -198,6 +201,7 @@ impl Programs {
         Ok(Confinement {
             kept: kept.as_it_is,
             hidden,
+            closed,
             covered: installed.covered,
             split: parts.split,
             links: parts.links,
@@ -211,12 +215,6 @@ impl Programs {
             folder: command.folder.clone(),
             spares_disk,
         })
-    }
-
-    /// Folders of strangers within what a program sees that it cannot enter.
-    pub(super) fn closed_folders(&self, confinement: &Confinement) -> Vec<PathBuf> {
-        let folders = self.folders().filter(|(_, kind)| *kind == Kind::Low).map(|([_, real], _)| real.to_owned());
-        folders.filter(|folder| confinement.hidden.contains(folder)).collect()
     }
 
     /// Limpid's home, and the owner's where it lies in a folder of the system, as that of a user who was made for one service may.

@@ -65,7 +65,7 @@ pub async fn run(
         confinement.limits.files = confinement.limits.files.min(room.files);
     }
     let limits = confinement.limits;
-    let closed = programs.closed_folders(&confinement);
+    let closed = confinement.closed.clone();
     let mut process = Process::new(&programs.helper);
     process
         .args(sandbox::words(&confinement, &command.program, &command.words)?)

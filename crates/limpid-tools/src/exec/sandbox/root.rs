@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, symlink};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use limpid_config::{MAX_FILE, regular_file};
@@ -35,9 +35,9 @@ enum Part {
     Bound { source: OwnedFd, write: bool },
     /// An empty folder in place of what is there, which can be looked into.
     Empty,
-    /// A folder in place of what is there that cannot be entered. An empty one would be taken for the folder: a program that keeps
-    /// versions or copies would put down that its files were removed.
-    Closed,
+    /// A folder in place of what is there that cannot be listed, nor entered but on the way to what lies in it. An empty one would be
+    /// taken for the folder: a program that keeps versions or copies would put down that its files were removed.
+    Closed { passed: bool },
     /// A link.
     Link(PathBuf),
 }
@@ -85,6 +85,9 @@ pub(super) fn change(confinement: &Confinement) -> Result<(), String> {
     mount("tmpfs", NEW, "tmpfs", tmpfs, Some(c"mode=755,size=4m,nr_inodes=16k"))
         .map_err(|error| failed(&format!("no empty file system: {error}")))?;
     own_parts(confinement, &links).map_err(|error| failed(&error.to_string()))?;
+    let is_passed =
+        |(path, part): (&PathBuf, &Part)| matches!(part, Part::Closed { passed: true }).then(|| path.clone());
+    let passed: BTreeSet<PathBuf> = parts.iter().filter_map(is_passed).collect();
     for (path, part) in parts {
         put(&path, part).map_err(|error| failed(&format!("{}: {error}", path.display())))?;
     }
@@ -93,6 +96,9 @@ pub(super) fn change(confinement: &Confinement) -> Result<(), String> {
     let is_covered = |hidden: &&PathBuf| confinement.write.iter().any(|place| place.at == **hidden);
     let hidden = || confinement.hidden.iter().chain(&confinement.covered);
     for hidden in hidden().filter(|hidden| !is_covered(hidden)) {
+        if passed.contains(hidden) {
+            close(&new(hidden)).map_err(|error| failed(&format!("{}: {error}", hidden.display())))?;
+        }
         seal(&new(hidden), false, false).map_err(|error| failed(&format!("{}: {error}", hidden.display())))?;
     }
     enter().map_err(|error| failed(&format!("it cannot be entered: {error}")))?;
@@ -120,7 +126,7 @@ fn parts(confinement: &Confinement) -> io::Result<BTreeMap<PathBuf, Part>> {
         parts.insert(device.clone(), Part::Bound { source: handle(&device)?, write: false });
     }
     for path in &confinement.hidden {
-        parts.insert(path.clone(), Part::Closed);
+        parts.insert(path.clone(), Part::Closed { passed: false });
     }
     for path in &confinement.covered {
         parts.insert(path.clone(), Part::Empty);
@@ -138,9 +144,10 @@ fn parts(confinement: &Confinement) -> io::Result<BTreeMap<PathBuf, Part>> {
     // What lies in a folder that is closed could not be reached.
     let around: BTreeSet<PathBuf> =
         parts.keys().flat_map(|path| path.ancestors().skip(1)).map(Path::to_owned).collect();
-    let is_around = |(path, _): &(&PathBuf, &mut Part)| around.contains(*path);
-    for (_, part) in parts.iter_mut().filter(is_around).filter(|(_, part)| matches!(part, Part::Closed)) {
-        *part = Part::Empty;
+    for (path, part) in
+        parts.iter_mut().filter(|(path, part)| around.contains(*path) && matches!(part, Part::Closed { .. }))
+    {
+        *part = if confinement.closed.contains(path) { Part::Closed { passed: true } } else { Part::Empty };
     }
     // A folder that holds a mount can be renamed, and what is hidden or read-only in it would be neither at its new name for the next
     // program. One that is a mount itself cannot.
@@ -217,7 +224,7 @@ fn put(path: &Path, part: Part) -> io::Result<()> {
     }
     let is_file = match &part {
         Part::Bound { source, .. } => !File::from(source.try_clone()?).metadata()?.is_dir(),
-        Part::Empty | Part::Closed | Part::Link(_) => false,
+        Part::Empty | Part::Closed { .. } | Part::Link(_) => false,
     };
     // Within a folder of the owner's the place is there already.
     if !target.exists() {
@@ -229,9 +236,9 @@ fn put(path: &Path, part: Part) -> io::Result<()> {
     }
     match part {
         // Closed once everything is in place: folders of the view may lie in it.
-        part @ (Part::Empty | Part::Closed | Part::Link(_)) => {
+        part @ (Part::Empty | Part::Closed { .. } | Part::Link(_)) => {
             let options = match part {
-                Part::Closed => c"mode=000,size=64k,nr_inodes=4k",
+                Part::Closed { passed: false } => c"mode=000,size=64k,nr_inodes=4k",
                 _ => c"mode=755,size=64k,nr_inodes=4k",
             };
             let place = place(&target)?;
@@ -301,6 +308,11 @@ pub(super) fn seal(target: &Path, write: bool, device: bool) -> io::Result<()> {
         flags |= MountFlags::RDONLY;
     }
     Ok(mount_remount(through(&place), flags, "")?)
+}
+
+/// Lets nobody list a folder, now that what lies in it is in place.
+fn close(target: &Path) -> io::Result<()> {
+    fs::set_permissions(through(&place(target)?), fs::Permissions::from_mode(0o111))
 }
 
 /// Where the owner named a folder by a path with links in it, that path leads to the folder here too.

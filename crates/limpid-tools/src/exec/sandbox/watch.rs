@@ -77,6 +77,7 @@ pub(super) fn try_layers() -> Result<u8, String> {
         read: Vec::new(),
         kept: Vec::new(),
         hidden: Vec::new(),
+        closed: Vec::new(),
         covered: Vec::new(),
         split: Vec::new(),
         links: Vec::new(),

@@ -506,6 +506,22 @@ async fn a_strangers_folder_that_is_not_named_is_closed_and_not_empty() {
     assert_eq!(run("ls theirs").await, "letter.md\nExit code: 0");
 }
 
+// SEC-058
+#[tokio::test]
+async fn what_lies_in_a_closed_folder_and_is_the_owners_is_reached_and_the_rest_is_not_taken_for_removed() {
+    let mut bench = Bench::new();
+    let own = bench.path("mine/theirs/vendored/own");
+    fs::create_dir_all(&own).unwrap();
+    fs::write(own.join("own.md"), "my own\n").unwrap();
+    bench.programs.grants =
+        bench.programs.grants.clone().with(Root { folder: own.clone(), write: true, trust: Trust::File });
+    hand_over(bench.folder.path());
+    let told = bench.run("cat {}/mine/theirs/vendored/own/own.md; touch {}/mine/theirs/vendored/own/new.md").await;
+    assert_eq!(told, "my own\nExit code: 0");
+    let told = bench.run("cd {}/mine; tar cf copy.tar .").await;
+    assert!(told.contains("Permission denied") && !told.contains("Exit code: 0"), "{told}");
+}
+
 /// Many keep their settings in a folder of their own, with links to it.
 // SEC-061
 #[tokio::test]
