@@ -2,9 +2,10 @@
 //! it waits for its owner, goes with a home or a folder of it that is moved, copied or seen under another path.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::failure::Outcome;
 
@@ -55,6 +56,26 @@ impl Places {
             None => kept.to_owned(),
         }
     }
+
+    /// The same as the files have been kept that are there, with the one folder where it was that its owner left for another one and that
+    /// is there still. Where a home was moved or copied, more than one is elsewhere.
+    fn with_left(&self, were: &BTreeMap<String, PathBuf>) -> Self {
+        let was = |(name, folder): &(&'static str, PathBuf)| {
+            let was = were.get(*name).filter(|was| *was != folder)?;
+            Some((*name, was.clone()))
+        };
+        let mut elsewhere = self.0.iter().filter_map(was);
+        let (Some((left, was)), None) = (elsewhere.next(), elsewhere.next()) else { return self.clone() };
+        let then = |(name, folder): &(&'static str, PathBuf)| {
+            (*name, if *name == left && is_still_there(&was) { was.clone() } else { folder.clone() })
+        };
+        Self(self.0.iter().map(then).collect())
+    }
+}
+
+/// Whether there is a folder at a path without links.
+fn is_still_there(folder: &Path) -> bool {
+    folder.canonicalize().is_ok_and(|real| real == *folder && real.is_dir())
 }
 
 /// Where a folder lies, or would. What is not UTF-8 in its path is replaced, as in every path that is kept.
@@ -64,45 +85,75 @@ fn real(folder: &Path) -> PathBuf {
     real.display().to_string().into()
 }
 
-/// Gives every file its place whose whole path an older version kept, or whose folder is a link into another of them by now. A second
-/// process that does the same finds nothing left to do.
+/// Gives every file its place, where a folder lies elsewhere than when the store was opened last: one whose whole path an older version
+/// kept, and one whose folder is a link into another of them by now. Those of a folder that its owner left for another one stay where
+/// they are, so they go back to their whole paths. A second process that does the same finds nothing left to do.
 pub(super) fn give_places(connection: &mut Connection, places: &Places) -> Outcome<()> {
-    let mut moved = Vec::new();
-    for (table, column) in TABLES {
-        let mut paths = connection.prepare(&format!("SELECT DISTINCT {column} FROM {table}"))?;
-        for path in paths.query_map([], |row| row.get::<_, String>(0))? {
-            // What cannot be read is told of where it is asked for.
-            let Ok(path) = path else { continue };
-            let kept = places.kept(&places.path(&path));
-            if kept != path {
-                moved.push(((table, column), path, kept));
-            }
-        }
-    }
-    let mut runs = Vec::new();
-    {
-        let mut folders = connection.prepare("SELECT id, folders FROM program_run")?;
-        for run in folders.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))? {
-            let Ok((id, json)) = run else { continue };
-            let Ok(folders) = serde_json::from_str::<Vec<String>>(&json) else { continue };
-            let kept: Vec<String> = folders.iter().map(|folder| places.kept(&places.path(folder))).collect();
-            if kept != folders {
-                runs.push((id, serde_json::Value::from(kept).to_string()));
-            }
-        }
-    }
-    if moved.is_empty() && runs.is_empty() {
+    let were = where_they_were(connection)?;
+    let is_where_it_was = |(name, folder): &(&str, PathBuf)| were.get(*name) == Some(folder);
+    if were.len() == places.0.len() && places.0.iter().all(is_where_it_was) {
         return Ok(());
     }
+    let then = places.with_left(&were);
+    let moves = Moves::find(connection, |kept| places.kept(&then.path(kept)))?;
     let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    for ((table, column), path, kept) in moved {
-        // Where both are there, both are asked.
-        tx.execute(&format!("UPDATE OR IGNORE {table} SET {column} = ? WHERE {column} = ?"), (kept, path))?;
-    }
-    for (id, folders) in runs {
-        tx.execute("UPDATE program_run SET folders = ? WHERE id = ?", (folders, id))?;
+    moves.carry_out(&tx)?;
+    tx.execute("DELETE FROM home_folder", ())?;
+    for (name, folder) in &places.0 {
+        tx.execute("INSERT INTO home_folder (name, folder) VALUES (?, ?)", (name, folder.display().to_string()))?;
     }
     Ok(tx.commit()?)
+}
+
+/// Where the folders lay when the store was opened last; nothing is known of one that was not opened by this version.
+fn where_they_were(connection: &Connection) -> Outcome<BTreeMap<String, PathBuf>> {
+    let mut folders = connection.prepare("SELECT name, folder FROM home_folder")?;
+    let folders = folders.query_map([], |row| Ok((row.get(0)?, row.get::<_, String>(1)?.into())))?;
+    Ok(folders.collect::<Result<_, _>>()?)
+}
+
+/// What is kept under another name than its place, found in full before anything is changed.
+struct Moves {
+    /// Table and column, what stands there, and the place.
+    files: Vec<((&'static str, &'static str), String, String)>,
+    /// Runs of programs by their number, and the places of their folders as JSON.
+    runs: Vec<(i64, String)>,
+}
+
+impl Moves {
+    fn find(connection: &Connection, place: impl Fn(&str) -> String) -> Outcome<Self> {
+        let mut moves = Self { files: Vec::new(), runs: Vec::new() };
+        for (table, column) in TABLES {
+            let mut paths = connection.prepare(&format!("SELECT DISTINCT {column} FROM {table}"))?;
+            // What cannot be read is told of where it is asked for.
+            for path in paths.query_map([], |row| row.get::<_, String>(0))?.flatten() {
+                let kept = place(&path);
+                if kept != path {
+                    moves.files.push(((table, column), path, kept));
+                }
+            }
+        }
+        let mut folders = connection.prepare("SELECT id, folders FROM program_run")?;
+        for (id, json) in folders.query_map([], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)))?.flatten() {
+            let Ok(folders) = serde_json::from_str::<Vec<String>>(&json) else { continue };
+            let kept: Vec<String> = folders.iter().map(|folder| place(folder)).collect();
+            if kept != folders {
+                moves.runs.push((id, serde_json::Value::from(kept).to_string()));
+            }
+        }
+        Ok(moves)
+    }
+
+    fn carry_out(self, tx: &Transaction<'_>) -> Outcome<()> {
+        for ((table, column), path, kept) in self.files {
+            // Where both are there, both are asked.
+            tx.execute(&format!("UPDATE OR IGNORE {table} SET {column} = ? WHERE {column} = ?"), (kept, path))?;
+        }
+        for (id, folders) in self.runs {
+            tx.execute("UPDATE program_run SET folders = ? WHERE id = ?", (folders, id))?;
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]

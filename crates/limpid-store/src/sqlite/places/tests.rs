@@ -148,6 +148,50 @@ async fn a_workspace_that_is_moved_with_a_link_left_keeps_what_waits_in_it_for_e
     }
 }
 
+// SEC-061 SEC-063
+#[cfg(unix)]
+#[tokio::test]
+async fn what_waits_in_a_workspace_that_was_left_for_another_one_waits_where_it_is() {
+    use std::os::unix::fs::symlink;
+    let (_folder, disk) = disk();
+    let home = disk.join("home");
+    fs::remove_dir(home.join("workspace")).unwrap();
+    ["first", "second"].iter().for_each(|project| fs::create_dir(disk.join(project)).unwrap());
+    let use_project = |name: &str| {
+        let _ = fs::remove_file(home.join("workspace"));
+        symlink(disk.join(name), home.join("workspace")).unwrap();
+        open(&home)
+    };
+    let agents = at(&disk, "first/AGENTS.md");
+    let store = use_project("first");
+    store.note_known(vec![known(&agents)]).await.unwrap();
+    store.wait_for_owner(waiting(&agents)).await.unwrap();
+    let new = NewFileVersion {
+        path: agents.clone(),
+        undoes: None,
+        before: None,
+        trust: limpid_core::Trust::Owner,
+        source: "command line".to_owned(),
+        conversation: None,
+        tool: None,
+        now_ms: 1,
+    };
+    let id = store.begin_file_change(new).await.unwrap();
+    let end = FileChangeEnd { before: None, after: Some(FileContent::text("Be kind.\n")), author: None, exact: false };
+    store.end_file_change(id, end).await.unwrap();
+    for project in ["first", "second", "second", "first"] {
+        let store = use_project(project);
+        let waits = store.waiting_files().await.unwrap().rows;
+        assert_eq!(waits.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(), [agents.as_str()], "{project}");
+        assert!(store.is_known(&agents, FileHash::of(b"tea")).await.unwrap(), "{project}");
+        let changes = |path: &str| {
+            let (store, path) = (store.clone(), path.to_owned());
+            async move { store.file_versions(Some(&path)).await.unwrap().rows.len() }
+        };
+        assert_eq!((changes(&agents).await, changes(&at(&disk, "second/AGENTS.md")).await), (1, 0), "{project}");
+    }
+}
+
 // SEC-061
 #[tokio::test]
 async fn whole_paths_of_an_older_version_become_places_when_the_store_is_opened() {
@@ -194,6 +238,8 @@ async fn a_change_that_ended_gets_a_place_and_never_another_path() {
     for column in columns {
         assert!(sql.execute(&format!("UPDATE file_change SET {column} = {column}"), []).is_err(), "{column}");
     }
+    // Even where everything is placed anew.
+    sql.execute("DELETE FROM home_folder", ()).unwrap();
     give_places(&mut sql, &HomeFolders(folders(&home)).now()).unwrap();
     let path: String = sql.query_row("SELECT path FROM file_change", [], |row| row.get(0)).unwrap();
     assert_eq!(path, "//home/soul.md");
