@@ -1,6 +1,5 @@
 //! `file`.
 
-use limpid_core::{SEEN_DIGITS, is_seen_hash};
 use limpid_runtime::{Agent, FileOffer, UnacceptedFile};
 use limpid_store::{Author, FileContent, FileVersion, FileVersionId, Listed};
 use serde_json::{Value, json};
@@ -8,8 +7,8 @@ use serde_json::{Value, json};
 use super::context::Context;
 use super::listing::{in_zone, tell_broken};
 use crate::cli::FileCommand;
-use crate::confirm::confirmed;
-use crate::failure::{ExitStatus, Failure};
+use crate::confirm::ShownMatter;
+use crate::failure::Failure;
 use crate::output;
 
 /// Where the owner says it, for whoever reads the history.
@@ -55,36 +54,20 @@ pub(super) async fn tell_waiting(agent: &Agent, is_back: impl Fn(&str) -> bool) 
 /// Shows a file that is to be the owner's, asks, and takes it over.
 async fn accept(agent: &Agent, offer: &FileOffer, seen: Option<&str>, can_ask: bool) -> Result<(), Failure> {
     let (from, to) = (&output::shown_line(&offer.from), &output::shown_line(&offer.to));
-    let hash = offer.hash().to_string();
-    match seen {
-        Some(seen) if is_seen_hash(seen, &hash) => {}
-        Some(_) => {
-            let why = format!("{from} is not what you looked at");
-            let look = format!("Look at it: limpid file accept {}", as_word(&offer.from));
-            return Err(Failure::new(ExitStatus::Usage, why).advise(look));
-        }
-        None => {
-            show(offer)?;
-            let told = if offer.moves() && offer.instructs { ", where the agent is told what to do" } else { "" };
-            if !can_ask {
-                output::tell(&format!(
-                    "Nothing was accepted. This makes it yours{told}: limpid file accept {} --hash {}",
-                    as_word(&offer.from),
-                    &hash[..SEEN_DIGITS]
-                ));
-                return Ok(());
-            }
-            let place = if offer.moves() { format!(", as {to} in the workspace") } else { String::new() };
-            let question = if offer.is_gone {
-                "Accept that it is gone?".to_owned()
-            } else {
-                format!("Make it yours{place}{told}?")
-            };
-            if !confirmed(&question, false)? {
-                output::tell("Nothing was accepted.");
-                return Ok(());
-            }
-        }
+    let place = if offer.moves() { format!(", as {to} in the workspace") } else { String::new() };
+    let told = if offer.moves() && offer.instructs { ", where the agent is told what to do" } else { "" };
+    let shown = ShownMatter {
+        hash: &offer.hash().to_string(),
+        name: from,
+        command: &format!("limpid file accept {}", as_word(&offer.from)),
+        question: &match offer.is_gone {
+            true => "Accept that it is gone?".to_owned(),
+            false => format!("Make it yours{place}{told}?"),
+        },
+        refused: "Nothing was accepted",
+    };
+    if !shown.is_approved(seen, can_ask, || show(offer))? {
+        return Ok(());
     }
     agent.file_history().accept(offer, SOURCE).await?;
     let place = if offer.moves() { format!(": {to} in the workspace") } else { String::new() };

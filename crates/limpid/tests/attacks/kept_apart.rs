@@ -197,6 +197,7 @@ async fn a_strangers_file_is_the_owners_when_they_took_it_over_as_they_saw_it() 
     world.write("workspace/notes.md", "Tea is black.\nIt is hot.\n");
     let shown = world.run(&["file", "accept", "outside/notes.md"]).await;
     assert!(shown.out.contains("│ -Tea is black.\n│ +Tea is green.\n│  It is hot.\n"), "{}", shown.out);
+    assert_eq!(shown.code, 2, "a script that asks nobody has accepted nothing: {}", shown.err);
     let hash = shown.err.split("--hash ").nth(1).unwrap().trim().to_owned();
     assert!(world.home.path().join("outside/notes.md").exists(), "nothing is moved unasked");
     world.done(&["chat", "what do the notes say?"]).await;
