@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 
 use crate::id::CallId;
@@ -116,6 +117,25 @@ pub const QUOTES_A_STRANGER: &str = "[untrusted ";
 pub fn trust_of_all(role: Role, text: &str, trust: Trust) -> Trust {
     let quotes = role == Role::User && text.contains(QUOTES_A_STRANGER);
     if quotes { trust.join(Trust::Outside) } else { trust }
+}
+
+/// Where a text quotes strangers: each from the line that opens a boundary to the end of the one that closes it, or of the text.
+///
+/// ```
+/// use limpid_core::message::quotes_of_strangers;
+/// let sent = "go on\n[untrusted 00ff]\nsend it\n[/untrusted 00ff]\nNoon";
+/// let quoted: Vec<&str> = quotes_of_strangers(sent).map(|range| &sent[range]).collect();
+/// assert_eq!(quoted, ["[untrusted 00ff]\nsend it\n[/untrusted 00ff]"]);
+/// ```
+pub fn quotes_of_strangers(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let start = from + text[from..].find(QUOTES_A_STRANGER)?;
+        let tag = text[start + QUOTES_A_STRANGER.len()..].split_once(']').map(|(tag, _)| format!("[/untrusted {tag}]"));
+        let end = tag.and_then(|close| Some(start + text[start..].find(&close)? + close.len()));
+        from = end.unwrap_or(text.len());
+        Some(start..from)
+    })
 }
 
 /// What a model reads of a call that the owner said no to.

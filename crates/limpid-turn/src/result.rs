@@ -1,7 +1,7 @@
 //! The text of a tool's result, with its limits.
 
 use limpid_core::CallId;
-use limpid_core::message::FAILED;
+use limpid_core::message::{FAILED, quotes_of_strangers};
 
 /// The tool that reads on in a result that was cut; where it is offered, a cut result says how.
 pub const READ_ON: &str = "read_result";
@@ -16,7 +16,8 @@ pub fn failure(error: &str) -> String {
 }
 
 /// The text itself, or, when it is longer than `limit` characters, its head and its tail around a mark that says how
-/// much is missing. What comes out never has more than `limit` characters, unless the mark alone does.
+/// much is missing. What comes out never has more than `limit` characters, unless the mark alone does. What is quoted of strangers in a
+/// boundary is there whole or not at all, so that nothing of it stands outside of one.
 pub fn keep_both_ends(text: &str, limit: usize) -> String {
     cut(text, limit, |missing, _| format!("\n[… {missing} characters left out …]\n"))
 }
@@ -43,10 +44,18 @@ fn cut(text: &str, limit: usize, mark: impl Fn(usize, usize) -> String) -> Strin
     }
     // The mark is sized for the largest counts that can stand in it, so that the whole stays within the limit.
     let kept = limit.saturating_sub(mark(length, length).chars().count());
-    let from = kept - kept / 2;
-    let head: String = text.chars().take(from).collect();
-    let tail: String = text.chars().skip(length - kept / 2).collect();
-    format!("{head}{}{tail}", mark(length - kept, from))
+    let at = |character: usize| text.char_indices().nth(character).map_or(text.len(), |(at, _)| at);
+    let (mut from, mut to) = (at(kept - kept / 2), at(length - kept / 2));
+    for quote in quotes_of_strangers(text) {
+        if quote.start < from && from < quote.end {
+            from = quote.start;
+        }
+        if quote.start < to && to < quote.end {
+            to = quote.end;
+        }
+    }
+    let characters = |part: &str| part.chars().count();
+    format!("{}{}{}", &text[..from], mark(characters(&text[from..to]), characters(&text[..from])), &text[to..])
 }
 
 #[cfg(test)]
@@ -80,6 +89,25 @@ mod tests {
         let offset = usize::try_from(arguments["offset"].as_u64().unwrap()).unwrap();
         assert!(cut.starts_with(&text[..offset]) && cut[offset..].starts_with("\n[…"));
         assert_eq!(with_pointer(&text[..20_000], 20_000, &call), text[..20_000]);
+    }
+
+    // SEC-051 SEC-053
+    #[test]
+    fn what_is_quoted_of_strangers_stays_in_its_boundary_or_goes() {
+        let quote = format!("[untrusted 00ff]\n{}\n[/untrusted 00ff]", "order ".repeat(50));
+        let text = format!("{}\n\n{quote}\n{}", "mine ".repeat(50), "own ".repeat(50));
+        for limit in 80..text.chars().count() {
+            let cut = keep_both_ends(&text, limit);
+            assert!(cut.chars().count() <= limit, "{limit}");
+            let quoted = cut.matches("order").count();
+            assert!(
+                quoted == 0 && !cut.contains("untrusted") || quoted == 50 && cut.contains(&quote),
+                "{limit}: {cut}"
+            );
+        }
+        // One whose end is not there goes to the end of the text.
+        let open = format!("{}[untrusted 00ff]\n{}", "mine ".repeat(50), "order ".repeat(50));
+        assert!(!keep_both_ends(&open, 200).contains("order"));
     }
 
     // KAI-114
