@@ -1,5 +1,7 @@
 //! The body of a notification: a reply without its markup, short enough for the screen of a phone.
 
+use std::collections::HashMap;
+
 use crate::Labelled;
 
 /// Characters of a body, with the sign that something follows.
@@ -7,6 +9,9 @@ pub const BODY_CHARS: usize = 240;
 
 /// The sign that something follows.
 const MORE: char = '…';
+
+/// Bytes of a line, of a word, and of all lines together, that are looked at: far more than a body holds.
+const LOOKED_AT: usize = 4096;
 
 /// Blocks of code under this name are the screen's, not the reader's.
 const SCREEN: &str = "kai-ui";
@@ -46,7 +51,7 @@ fn told(plain: &str) -> Option<String> {
 /// assert_eq!(limpid_core::notice::without_addresses("evil.example/p/4711"), "evil.example (link)");
 /// ```
 pub fn without_addresses(line: &str) -> String {
-    let words = line.split(' ').map(|word| linked(word).unwrap_or_else(|| word.to_owned()));
+    let words = line.split(' ').map(start).map(|word| linked(word).unwrap_or_else(|| word.to_owned()));
     words.collect::<Vec<_>>().join(" ")
 }
 
@@ -139,7 +144,7 @@ fn as_typed(letter: char) -> Option<char> {
 fn plain(text: &str) -> String {
     let mut words = String::new();
     let mut fence: Option<(String, bool)> = None;
-    for line in text.lines() {
+    for line in text.lines().map(start) {
         let marks = fence_of(line);
         match (&fence, marks) {
             (Some((open, _)), Some((marks, ""))) if marks.starts_with(open.as_str()) => fence = None,
@@ -147,8 +152,16 @@ fn plain(text: &str) -> String {
             (Some((_, screen)), _) => add(&mut words, if *screen { "" } else { line }),
             (None, None) => add(&mut words, &inline(unprefixed(line))),
         }
+        if words.len() > LOOKED_AT {
+            break;
+        }
     }
     words
+}
+
+/// As much of a text as is looked at.
+fn start(text: &str) -> &str {
+    &text[..text.floor_char_boundary(LOOKED_AT)]
 }
 
 /// The marks that open or close a block of code, and the name behind them.
@@ -196,38 +209,44 @@ fn unprefixed(line: &str) -> &str {
 
 /// A line without marks of emphasis and code; of a link or picture its text stays.
 fn inline(line: &str) -> String {
+    let brackets = Brackets::of(line);
     let mut out = String::with_capacity(line.len());
-    let mut rest = line;
-    while let Some(c) = rest.chars().next() {
+    // The links around this place: a stranger may nest any number of them.
+    let mut around: Vec<Link> = Vec::new();
+    let mut at = 0;
+    loop {
+        let (limit, begun) = around.last().map_or((line.len(), 0), |link| (link.end, link.begun));
+        let rest = &line[at..limit];
+        let Some(c) = rest.chars().next() else {
+            let Some(link) = around.pop() else { return out };
+            at = link.behind;
+            continue;
+        };
         let after = &rest[c.len_utf8()..];
+        at += c.len_utf8();
         match c {
             '\\' if after.starts_with(|next: char| next.is_ascii_punctuation()) => {
-                let escaped = &after[..1];
-                out.push_str(escaped);
-                rest = &after[1..];
+                out.push_str(&after[..1]);
+                at += 1;
             }
-            '!' if after.starts_with('[') && link(after).is_some() => rest = after,
-            '[' => match link(rest) {
-                Some((text, behind)) => {
-                    out.push_str(&inline(text));
-                    rest = behind;
-                }
-                None => (rest, _) = (after, out.push(c)),
+            '!' if brackets.link(at, limit, 0).is_some() => {}
+            '[' => match brackets.link(at - 1, limit, out.len()) {
+                Some(link) => around.push(link),
+                None => out.push(c),
             },
-            '`' => rest = after.trim_start_matches('`'),
-            '|' => (rest, _) = (after, out.push(' ')),
+            '`' => {}
+            '|' => out.push(' '),
             '*' | '_' | '~' => {
                 let behind = rest.trim_start_matches(c);
                 let marks = &rest[..rest.len() - behind.len()];
-                if !is_mark(c, marks.len(), out.chars().next_back(), behind.chars().next()) {
+                if !is_mark(c, marks.len(), out[begun..].chars().next_back(), behind.chars().next()) {
                     out.push_str(marks);
                 }
-                rest = behind;
+                at += marks.len() - 1;
             }
-            _ => (rest, _) = (after, out.push(c)),
+            _ => out.push(c),
         }
     }
-    out
 }
 
 /// Whether a run of `*`, `_` or `~` marks emphasis: it touches a word, and `_` stands at its edge.
@@ -242,29 +261,46 @@ fn is_mark(mark: char, length: usize, before: Option<char>, behind: Option<char>
     }
 }
 
-/// The text of a link that begins here, and what follows it.
-fn link(rest: &str) -> Option<(&str, &str)> {
-    let inside = rest.strip_prefix('[')?;
-    let end = closing(inside, '[', ']')?;
-    let target = inside[end + 1..].strip_prefix('(')?;
-    let close = closing(target, '(', ')')?;
-    Some((&inside[..end], &target[close + 1..]))
+/// A link whose text is gone through.
+struct Link {
+    /// Where its text ends in the line.
+    end: usize,
+    /// Where what follows the link begins.
+    behind: usize,
+    /// How much was written before its text.
+    begun: usize,
 }
 
-/// Where what was opened before this text is closed.
-fn closing(text: &str, open: char, close: char) -> Option<usize> {
-    let mut depth = 0_usize;
-    for (at, c) in text.char_indices() {
-        if c == close {
-            if depth == 0 {
-                return Some(at);
+/// Where each bracket of a line is closed, for square and for round ones.
+struct Brackets {
+    square: HashMap<usize, usize>,
+    round: HashMap<usize, usize>,
+}
+
+impl Brackets {
+    fn of(line: &str) -> Self {
+        let pairs = |open: char, close: char| {
+            let (mut opened, mut pairs) = (Vec::new(), HashMap::new());
+            for (at, c) in line.char_indices() {
+                if c == open {
+                    opened.push(at);
+                } else if c == close
+                    && let Some(open) = opened.pop()
+                {
+                    pairs.insert(open, at);
+                }
             }
-            depth -= 1;
-        } else if c == open {
-            depth += 1;
-        }
+            pairs
+        };
+        Self { square: pairs('[', ']'), round: pairs('(', ')') }
     }
-    None
+
+    /// The link that begins with the bracket at this place and ends before `limit`.
+    fn link(&self, at: usize, limit: usize, begun: usize) -> Option<Link> {
+        let end = *self.square.get(&at)?;
+        let close = *self.round.get(&(end + 1)).filter(|close| **close < limit)?;
+        Some(Link { end, behind: close + 1, begun })
+    }
 }
 
 /// At most [`BODY_CHARS`] characters, cut between words; a first word that is longer is cut hard.
@@ -304,6 +340,16 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(body(text).as_deref(), Some(expected), "{text}");
         }
+    }
+
+    // SEC-042
+    #[test]
+    fn links_in_links_without_end_are_one_line() {
+        let nested = |levels: usize| format!("{}word{}", "[".repeat(levels), "](x)".repeat(levels));
+        assert_eq!(body(&nested(500)).as_deref(), Some("word"));
+        // Where a line is too long for that, what is left of it is a body like any other.
+        assert_eq!(body(&nested(100_000)).map(|body| body.chars().count()), Some(BODY_CHARS));
+        assert_eq!(body("a[_b_](x) [c\\](y) ![d [e](f)](g) [h](i").as_deref(), Some("ab c\\ d e [h](i"));
     }
 
     // KAI-069
