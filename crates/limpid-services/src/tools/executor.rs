@@ -36,6 +36,9 @@ pub trait ToolFinder: Tool {
 /// Chats above a conversation that are asked: agents of agents, of a run of a task.
 const CHATS: usize = 8;
 
+/// In the place of why a call cannot run, where a stranger's text led to it and others read what comes of it.
+const NOT_FOR_OTHERS: &str = "it cannot run as it is; why is not said here, since others read this conversation";
+
 /// Whether others read a conversation, or the chat that an agent or a task's run works for in it.
 async fn is_read_by_others(store: &dyn Store, id: &ConversationId) -> Result<bool, StoreError> {
     let mut id = id.clone();
@@ -209,13 +212,19 @@ impl TurnToolExecutor {
         if tool.paths(&arguments).iter().any(|path| path.path.len() > LONGEST_PATH) {
             return Decision::Refused(sentence!("a path has at most {} bytes; nothing was touched", LONGEST_PATH));
         }
+        let others_read = self.others_read(context.conversation.as_ref()).await;
         // The owner is not asked about what cannot run.
-        let fits = check_arguments(&tool.schema(), &arguments).map_err(|why| Sentence::from(echoed(why)));
-        if let Err(why) = fits.and_then(|()| tool.check(&arguments)) {
+        if let Err(why) = check_arguments(&tool.schema(), &arguments) {
+            return Decision::Refused(Sentence::from(echoed(why)).join(context.trust));
+        }
+        if let Err(why) = tool.check(&arguments) {
+            // It may hold what only a call that is asked about would show.
+            let is_kept_back = others_read && context.trust.is_foreign();
+            let why = if is_kept_back { Sentence::from(NOT_FOR_OTHERS) } else { why };
             return Decision::Refused(why.join(context.trust));
         }
         let mut facts = self.policy.facts(&*tool, &arguments);
-        facts.others_read = self.others_read(context.conversation.as_ref()).await;
+        facts.others_read = others_read;
         facts.bind(&tool.looked_up(&arguments).await);
         self.policy.know_names(&mut facts, &*tool, &arguments, context.conversation.as_ref()).await;
         let concerned = tool.concerns(&arguments, context.conversation.as_ref()).await;

@@ -57,8 +57,38 @@ async fn a_run_shows_nothing_of_the_owners_to_whoever_reads_its_chat_since() {
     assert!(drafts.contains("read_file"), "{drafts}");
 }
 
+/// A call that cannot run, made where a page was read; what its model was sent last.
+async fn refused(is_group: bool) -> Attack {
+    let write = json!({ "path": "/nowhere/x.md", "content": "x" });
+    let attack = Attack::new(|_| Vec::new(), |_| vec![("write_file", write)], |_| page("")).await;
+    let world = &attack.world;
+    world.write("outside/notes/page.md", MARK);
+    world.done(&["chat", "hello"]).await;
+    if is_group {
+        world.done(&["chat", "--conversation", "last", "/group on"]).await;
+    }
+    attack.then(vec![("read_file", json!({ "path": "outside/notes/page.md" }))]);
+    world.done(&["chat", "--conversation", "last", "look at the page"]).await;
+    attack
+}
+
+// SEC-065 PICO-029
+#[tokio::test]
+async fn why_a_call_cannot_run_tells_others_nothing_of_the_owners() {
+    let attack = refused(true).await;
+    let newest = attack.newest();
+    assert!(newest.contains("why is not said here") && !newest.contains("/workspace"), "{newest}");
+}
+
 mod control {
     use super::*;
+
+    // SEC-098
+    #[tokio::test]
+    async fn the_owner_is_told_why_a_call_cannot_run() {
+        let attack = refused(false).await;
+        assert!(attack.newest().contains("/workspace"), "{}", attack.newest());
+    }
 
     // SEC-098
     #[tokio::test]
