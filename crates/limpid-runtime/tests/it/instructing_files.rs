@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use limpid_core::{Category, Sentence, Trust};
-use limpid_runtime::{Agent, ChatRequest, TurnEvent};
+use limpid_runtime::{Agent, ChatRequest, Clock as _, TurnEvent};
 use limpid_store::{Author, NewMemory, NewProgramRun, RaisingAct};
 
 use crate::kit::program::program;
@@ -68,7 +68,7 @@ fn run_of(bench: &Bench, holder: String) -> NewProgramRun {
         tool: "exec".to_owned(),
         folders: vec![workspace.display().to_string()],
         files: BTreeMap::from([(file, limpid_store::FileContent::text("Be kind.\n"))]),
-        now_ms: 1,
+        now_ms: bench.clock.now().as_millisecond(),
     }
 }
 
@@ -184,6 +184,25 @@ async fn a_program_whose_end_nobody_saw_is_looked_at_before_the_next_prompt() {
     let told = notices(&agent, "hi").await;
     assert!(told.len() == 1 && told[0].starts_with("AGENTS.md was changed by exec"), "{told:?}");
     assert!(!bench.server.calls().last().unwrap().text().contains("Be mean."));
+}
+
+// SEC-061
+#[tokio::test]
+async fn a_program_that_ran_before_the_machine_was_started_anew_is_over_one_day() {
+    let mut bench = Bench::new(&"[[reply]]\ntext = \"ok\"\n".repeat(3)).await;
+    bench.config.agent.profile = "picoclaw".into();
+    bench.write("workspace/AGENTS.md", "Be kind.\n");
+    let agent = agent(&bench, Vec::new());
+    agent.store().begin_program(run_of(&bench, "another machine".to_owned())).await.unwrap();
+    bench.write("workspace/AGENTS.md", "Be mean.\n");
+    assert_eq!(notices(&agent, "hi").await, Vec::<String>::new());
+    bench.clock.forward(jiff::Span::new().hours(2));
+    let told = notices(&agent, "hi").await;
+    assert!(told.len() == 1 && told[0].starts_with("AGENTS.md was changed by exec"), "{told:?}");
+    let files = agent.file_history();
+    files.accept(&files.offer("AGENTS.md").await.unwrap(), "test").await.unwrap();
+    notices(&agent, "hi").await;
+    assert!(bench.server.calls().last().unwrap().text().contains("Be mean."));
 }
 
 // SEC-064
@@ -397,7 +416,7 @@ async fn what_a_tool_adds_to_what_a_program_wrote_waits_with_it() {
                 workspace.join("AGENTS.md").display().to_string(),
                 limpid_store::FileContent::text("Be kind.\n"),
             )]),
-            now_ms: 1,
+            now_ms: bench.clock.now().as_millisecond(),
         };
         let id = agent.store().begin_program(run("another machine".to_owned())).await.unwrap();
         bench.write("workspace/AGENTS.md", of_program);

@@ -32,6 +32,9 @@ const MOST_BYTES_WRITTEN: u64 = 16 * 1024 * 1024;
 /// How long a program whose call was given up may still write, at most, in milliseconds.
 const DYING_MS: i64 = 5000;
 
+/// How long a program of another process may run at least before it is taken for over, in milliseconds.
+const LEAST_LONGEST_MS: i64 = 60 * 60 * 1000;
+
 /// Where a change comes from that a program made.
 const PROGRAM: &str = "program";
 
@@ -114,6 +117,15 @@ impl ProgramWatch {
         Ok(known)
     }
 
+    /// Milliseconds after which no program runs any more.
+    fn longest_ms(&self) -> i64 {
+        let exec = &self.config.exec;
+        let seconds =
+            exec.folders.iter().filter_map(|folder| folder.seconds).chain([exec.seconds]).max().unwrap_or_default();
+        LEAST_LONGEST_MS
+            .max(i64::try_from(seconds).unwrap_or(i64::MAX / 1000).saturating_mul(1000).saturating_add(DYING_MS))
+    }
+
     fn is_outside(&self, path: &str) -> bool {
         let outside = [self.home.outside(), real(&self.home.outside())];
         outside.iter().any(|outside| Path::new(path).starts_with(outside))
@@ -132,7 +144,10 @@ impl ProgramWatch {
                     Some(Some(given_up)) => now_ms.saturating_sub(*given_up) > DYING_MS,
                 }
             } else {
-                process::is_dead(&run.new.holder)
+                let holder = &run.new.holder;
+                // Of one that ran before the machine was started anew, or in another container, nobody can say whether it is over yet.
+                let is_elsewhere = process::number(holder).is_none();
+                process::is_dead(holder) || is_elsewhere && now_ms.saturating_sub(run.new.now_ms) > self.longest_ms()
             };
             if is_over {
                 self.end(&run, now_ms).await?;
