@@ -11,7 +11,7 @@ use limpid_services::directory::is_run;
 use limpid_services::drafts::{held_words, kept_words, led_by, new_draft};
 use limpid_services::error::AgentError;
 use limpid_services::spending::{Spender, spender_of};
-use limpid_services::tools::{CallContext, CallDescription};
+use limpid_services::tools::{CallContext, CallDescription, TurnToolExecutor};
 use limpid_store::{Draft, DraftRoom, RequestFilter, SubAgent};
 use limpid_turn::{Event, HeldCall, ToolOutcome, Why};
 
@@ -32,8 +32,11 @@ pub(super) async fn ask_owner(turn: &mut RunningTurn, calls: Vec<HeldCall>) -> R
     }
     let context = call_context(turn).await?;
     let agent = agent_of(turn).await?;
-    let calls = calls.into_iter().map(|held| named(agent.as_ref(), held));
-    let parts: Vec<QuestionPart> = calls.filter_map(|held| part(turn, held, &context)).collect();
+    let tools = Arc::clone(&turn.calls.tools);
+    let mut parts = Vec::new();
+    for held in calls {
+        parts.extend(part(&tools, named(agent.as_ref(), held), &context).await);
+    }
     let lasting = |part: &QuestionPart| {
         let pattern = part.pattern.clone()?;
         Some((part.id.clone(), Grant { tool: part.name.clone(), pattern }))
@@ -82,24 +85,29 @@ pub(super) async fn ask_nobody(turn: &mut RunningTurn) -> Result<(), AgentError>
     Ok(())
 }
 
-fn part(turn: &RunningTurn, held: HeldCall, context: &CallContext) -> Option<QuestionPart> {
-    let (call, described) = as_asked(turn, &held.call, context)?;
+async fn part(tools: &TurnToolExecutor, held: HeldCall, context: &CallContext) -> Option<QuestionPart> {
+    let (call, described) = as_asked(tools, &held.call, context).await?;
     let (ToolCall { id, name, arguments }, Why { reason, about, .. }) = (call, held.why);
     let CallDescription { destination, folder, pattern, whole } = described;
     Some(QuestionPart { id, name, arguments, about, destination, folder, reason, pattern, whole })
 }
 
 /// A call that waits as it would run, and what the owner is told of it; nothing of one that can be none.
-fn as_asked(turn: &RunningTurn, call: &ToolCall, context: &CallContext) -> Option<(ToolCall, CallDescription)> {
-    let call = turn.calls.tools.as_run(call, context.trust);
-    let described = turn.calls.tools.describe(&call, context)?;
+async fn as_asked(
+    tools: &TurnToolExecutor,
+    call: &ToolCall,
+    context: &CallContext,
+) -> Option<(ToolCall, CallDescription)> {
+    let call = tools.as_run(call, context.trust);
+    let described = tools.describe(&call, context).await?;
     Some((call, described))
 }
 
 /// Nobody can be asked: the call is kept as a draft, and the model is told so.
 async fn keep_as_draft(turn: &mut RunningTurn, held: HeldCall) -> Result<(), AgentError> {
     let context = call_context(turn).await?;
-    let Some((call, described)) = as_asked(turn, &held.call, &context) else { return Ok(()) };
+    let tools = Arc::clone(&turn.calls.tools);
+    let Some((call, described)) = as_asked(&tools, &held.call, &context).await else { return Ok(()) };
     let agent = agent_of(turn).await?;
     let held = named(agent.as_ref(), HeldCall { call, ..held });
     let deps = Arc::clone(&turn.deps);
