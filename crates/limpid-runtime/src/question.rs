@@ -87,11 +87,12 @@ mod tests {
     use limpid_core::CallId;
 
     use super::*;
+    use crate::QuestionId;
 
     fn part(text: &str) -> QuestionPart {
         let text = text.to_owned();
         QuestionPart {
-            id: CallId::new("a"),
+            id: QuestionId::new(CallId::new("a")),
             name: "exec".to_owned(),
             arguments: text.clone(),
             about: Some(text.clone()),

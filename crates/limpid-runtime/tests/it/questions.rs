@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use limpid_core::{ToolClass, Trust};
-use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, ConversationChoice, EventKind, Tool, TurnEvent};
+use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, ConversationChoice, EventKind, QuestionId, Tool, TurnEvent};
 use limpid_store::{Audience, DraftId};
 
 use crate::kit::effects::{EffectTool, OBEDIENT, PageAndMail, agent, answering, results};
@@ -26,7 +26,7 @@ async fn five_calls_that_wait_in_a_turn_are_one_question_and_each_part_has_its_o
     let mut questions = Vec::new();
     while let Some(event) = handle.next().await {
         if let TurnEvent::ApprovalRequested { parts, .. } = &event {
-            questions.push(parts.iter().map(|part| part.id.to_string()).collect::<Vec<_>>());
+            questions.push(parts.iter().map(|part| part.id.call().to_string()).collect::<Vec<_>>());
             let answers: Vec<ApprovalAnswer> =
                 (0..5).map(|at| if at % 2 == 0 { ApprovalAnswer::Once } else { ApprovalAnswer::No }).collect();
             handle.answer_all(parts, &answers);
@@ -178,6 +178,42 @@ async fn what_changed_between_the_question_and_the_yes_is_asked_about_anew() {
         let name = changed.rsplit('/').next().unwrap();
         assert!(!reasons[0].contains(name) && reasons[1].contains(&format!("{name}` ")), "{reasons:?}");
     }
+}
+
+/// Two clients that show one question may answer it at the same time, and the first answer may find that the call has changed.
+// SEC-011 SEC-075
+#[tokio::test]
+async fn an_answer_to_the_question_before_changes_nothing_at_the_one_that_is_open_now() {
+    let mut bench = Bench::new(OBEDIENT).await;
+    bench.config.agent.mode = "developer".into();
+    let (page, run) = (EffectTool::outside("read_page"), starting(&bench));
+    let agent = agent(&bench, &[&page, &run]);
+    let mut handle = agent.chat(ChatRequest { can_answer: true, ..last("read the page") }).await.unwrap();
+    let mut asked: Vec<QuestionId> = Vec::new();
+    while let Some(event) = handle.next().await {
+        if let TurnEvent::ApprovalRequested { parts, .. } = &event {
+            let now = parts[0].id.clone();
+            match asked.last() {
+                None => {
+                    bench.write("bin/make", "something else");
+                    handle.answer(&now, ApprovalAnswer::Once);
+                }
+                Some(before) => {
+                    assert!(now != *before && now.call() == before.call());
+                    for answer in [ApprovalAnswer::Once, ApprovalAnswer::Always, ApprovalAnswer::CleanFirst] {
+                        handle.answer(before, answer);
+                    }
+                    handle.answer(&now, ApprovalAnswer::No);
+                }
+            }
+            asked.push(now);
+        }
+        if event.is_last() {
+            break;
+        }
+    }
+    assert_eq!((asked.len(), run.runs()), (2, 0), "nobody has said yes to the second question");
+    assert!(results(&bench)[1].contains("the owner said no"), "{:?}", results(&bench));
 }
 
 // SEC-002
