@@ -50,7 +50,11 @@ impl<'a> Calls<'a> {
 
     /// A call waits for the owner.
     pub(crate) fn waits(&mut self, part: &QuestionPart) {
-        self.begin(&part.id, CallView::new(self.session, &part.name, &part.arguments, true), ToolCallStatus::Pending);
+        self.begin(
+            part.id.call(),
+            CallView::new(self.session, &part.name, &part.arguments, true),
+            ToolCallStatus::Pending,
+        );
     }
 
     /// A call runs.
@@ -74,14 +78,14 @@ impl<'a> Calls<'a> {
 
     /// Questions were answered. How a call of an agent ends is told to the agent alone, so here it ends with its answer.
     pub(crate) fn answered(&mut self, parts: &[QuestionPart], answers: &[ApprovalAnswer]) {
-        for (part, answer) in parts.iter().zip(answers).filter(|(part, _)| part.id.as_str().contains(' ')) {
-            let mut shown = self.open.remove(&part.id).unwrap_or_default();
+        for (part, answer) in parts.iter().zip(answers).filter(|(part, _)| part.id.call().as_str().contains(' ')) {
+            let mut shown = self.open.remove(part.id.call()).unwrap_or_default();
             let (status, word) = match answer {
                 ApprovalAnswer::No => (ToolCallStatus::Failed, "refused"),
                 _ => (ToolCallStatus::Completed, "approved"),
             };
             shown.push(content(Drawn::new(word)));
-            self.update(&part.id, ToolCallUpdateFields::new().status(status).content(shown));
+            self.update(part.id.call(), ToolCallUpdateFields::new().status(status).content(shown));
         }
     }
 

@@ -90,10 +90,10 @@ fn request(session: &Session, calls: &Calls<'_>, part: &QuestionPart, can_clean:
     // There is no screen from which a part could run out, and no other place that shows the rest.
     let frame = question::whole_frame(part, WIDTH);
     let mut shown = vec![content(Drawn::fenced(&frame))];
-    shown.extend(calls.changes(&part.id));
+    shown.extend(calls.changes(part.id.call()));
     let title = Drawn::exact_line(&format!("{}: {}", part.name, part.reason));
     let fields = titled(title).status(ToolCallStatus::Pending).content(shown);
-    let call = ToolCallUpdate::new(part.id.as_str().to_owned(), fields);
+    let call = ToolCallUpdate::new(part.id.call().as_str().to_owned(), fields);
     RequestPermissionRequest::new(session.session_id(), call, options(part, can_clean))
 }
 
@@ -132,6 +132,7 @@ fn meaning(response: Option<&RequestPermissionResponse>, part: &QuestionPart, ca
 mod tests {
     use agent_client_protocol::v1::schema::SelectedPermissionOutcome;
     use limpid_core::CallId;
+    use limpid_runtime::QuestionId;
 
     use super::*;
 
@@ -139,7 +140,7 @@ mod tests {
     #[test]
     fn only_an_answer_that_was_offered_is_a_yes() {
         let part = |pattern: Option<&str>| QuestionPart {
-            id: CallId::new("a"),
+            id: QuestionId::new(CallId::new("a")),
             name: "exec".to_owned(),
             arguments: "{}".to_owned(),
             about: None,

@@ -219,8 +219,8 @@ impl Actor {
                 }
                 Ok(())
             }
-            (Command::Answer { call, answer }, Phase::Turn(turn)) => {
-                turn.answered_by_owner(&call, answer).await?;
+            (Command::Answer { question, answer }, Phase::Turn(turn)) => {
+                turn.answered_by_owner(&question, answer).await?;
                 self.after_step().await
             }
             (Command::Answer { .. } | Command::Wake, _) => Ok(()),

@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use limpid_core::{CallId, ConversationId};
+use limpid_core::ConversationId;
 use limpid_store::{Inbound, InboundId};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::{Notify, RwLock};
 
 use crate::event::ApprovalAnswer;
 use crate::listeners::{Listener, Listeners};
+use crate::question_id::QuestionId;
 use crate::settings::ChangeRequest;
 
 /// What an actor is told.
@@ -20,8 +21,8 @@ pub(crate) enum Command {
     Change(ChangeRequest),
     /// The running turn is to stop. A message that no turn has taken is taken back.
     Cancel(Option<InboundId>),
-    /// The owner answered the question about a call.
-    Answer { call: CallId, answer: ApprovalAnswer },
+    /// The owner answered a question about a call.
+    Answer { question: QuestionId, answer: ApprovalAnswer },
     /// There may be something to do.
     Wake,
 }

@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use limpid_core::form::{Form, FormAnswer};
 use limpid_core::{CallId, ConversationId, Money, TurnId, Usage};
 use limpid_model::ModelEvent;
-use limpid_services::directory::is_run;
 use limpid_turn::Outcome;
 use tokio::sync::oneshot;
 use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::question_id::QuestionId;
 
 /// Something that happened in a turn, in the order in which it happened.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,8 +97,8 @@ pub enum TurnEvent {
 /// A call that waits for the owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuestionPart {
-    /// The call.
-    pub id: CallId,
+    /// Which question it is, with the call: an answer hands it back.
+    pub id: QuestionId,
     /// The tool.
     pub name: String,
     /// The arguments in their canonical form, which is what would run.
@@ -180,22 +181,6 @@ impl PartialEq for FormQuestion {
 impl fmt::Debug for FormQuestion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("FormQuestion").field(&self.form).finish()
-    }
-}
-
-/// What stands between the conversation of an agent and the name of its call where the chat is asked: names of calls have none.
-const OF: char = ' ';
-
-/// A part of a question of an agent's, as the chat is asked that it works for.
-pub(crate) fn asked_by(own: &ConversationId, part: &QuestionPart) -> QuestionPart {
-    QuestionPart { id: CallId::new(format!("{own}{OF}{}", part.id)), ..part.clone() }
-}
-
-/// The conversation whose call an answer is about, and the call there.
-pub(crate) fn answered_in(chat: &ConversationId, call: &CallId) -> (ConversationId, CallId) {
-    match call.as_str().split_once(OF).map(|(own, call)| (ConversationId::new(own), CallId::new(call))) {
-        Some((own, call)) if is_run(&own) => (own, call),
-        _ => (chat.clone(), call.clone()),
     }
 }
 

@@ -20,6 +20,7 @@ mod listeners;
 mod model_call;
 mod one_off;
 mod outcome;
+mod question_id;
 mod sent;
 mod settings;
 #[cfg(test)]
@@ -36,6 +37,7 @@ pub use crate::event::{ApprovalAnswer, FormQuestion, QuestionPart, TurnEvent};
 pub use crate::housekeeping::Housekeeping;
 pub use crate::model_call::{Recipe, reply_limit, sampling};
 pub use crate::one_off::{MakeCall, OneOffRequest};
+pub use crate::question_id::QuestionId;
 pub use crate::settings::skills::Chosen;
 pub use crate::settings::{ChangeOutcome, Tiers};
 pub use crate::turn::journal::journal_row_again;

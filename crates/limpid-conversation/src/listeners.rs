@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::actors::ActorHandle;
-use crate::event::{FormQuestion, TurnEvent, asked_by};
+use crate::event::{FormQuestion, QuestionPart, TurnEvent};
 
 /// Who can answer questions of the turn that answers a message.
 #[derive(Clone)]
@@ -45,7 +45,8 @@ impl Listener {
     /// Whoever does not listen any more misses nothing that is not kept.
     pub(crate) fn send(&self, event: TurnEvent) {
         if let (TurnEvent::ApprovalRequested { parts, .. }, Answerer::Chat(chat, own)) = (&event, &self.answerer) {
-            let parts = parts.iter().map(|part| asked_by(own, part)).collect();
+            let asked = |part: &QuestionPart| QuestionPart { id: part.id.asked_by(own), ..part.clone() };
+            let parts = parts.iter().map(asked).collect();
             chat.listeners.send(&TurnEvent::ApprovalRequested { parts, can_clean: false });
         }
         let _ = self.events.send(event);

@@ -19,6 +19,7 @@
 
 pub mod addresses;
 pub mod argument;
+mod beside;
 pub mod destination;
 pub mod effect;
 pub mod hosts;

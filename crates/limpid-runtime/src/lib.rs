@@ -49,7 +49,7 @@ pub use crate::requests::{Answering, Requests};
 pub use limpid_config::{Clock, Config, ConfigError, Environment, Home, Ids, LogForm, RandomIds, SystemClock};
 pub use limpid_conversation::{
     ApprovalAnswer, ChangeOutcome, ChatRequest, Chosen, CompactionReport, ContextReport, Conversations, FormQuestion,
-    QuestionPart, Tiers, TurnEvent, TurnHandle,
+    QuestionId, QuestionPart, Tiers, TurnEvent, TurnHandle,
 };
 pub use limpid_core::form;
 pub use limpid_core::memory::MemoryPolicy;

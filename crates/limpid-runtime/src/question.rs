@@ -87,11 +87,12 @@ mod tests {
     use limpid_core::CallId;
 
     use super::*;
+    use crate::QuestionId;
 
     fn part(text: &str) -> QuestionPart {
         let text = text.to_owned();
         QuestionPart {
-            id: CallId::new("a"),
+            id: QuestionId::new(CallId::new("a")),
             name: "exec".to_owned(),
             arguments: text.clone(),
             about: Some(text.clone()),
@@ -169,8 +170,8 @@ mod tests {
     // SEC-077 SEC-078
     #[test]
     fn what_a_lasting_yes_would_cover_is_said_to_its_end_on_every_screen() {
-        let pattern = "fetch an address, also where strangers' text led to it, with what is private here: to \
-                       a-rather-long-name-that-a-stranger-has-chosen.example.com";
+        let pattern = "fetch an address, also where strangers' text led to it, where others read too, with what is \
+                       private here: to a-rather-long-name-that-a-stranger-has-chosen.example.com";
         for width in 40..=200 {
             let part = QuestionPart { pattern: Some(pattern.to_owned()), ..part("{}") };
             let shown = frame(&part, width);

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use limpid_core::{CallId, ConversationId};
 use limpid_runtime::form::FormAnswer;
-use limpid_runtime::{ApprovalAnswer, FormQuestion, QuestionPart};
+use limpid_runtime::{ApprovalAnswer, FormQuestion, QuestionId, QuestionPart};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch;
 
@@ -95,7 +95,7 @@ pub(crate) enum FormEnd {
 pub(crate) struct Question {
     pub(crate) part: QuestionPart,
     pub(crate) can_clean: bool,
-    pub(crate) told: UnboundedSender<(CallId, ApprovalAnswer)>,
+    pub(crate) told: UnboundedSender<(QuestionId, ApprovalAnswer)>,
 }
 
 impl Questions {
@@ -106,7 +106,7 @@ impl Questions {
 
     /// A call waits; the number by which it is answered. What was asked about the same call before is no question any more.
     pub(crate) fn ask(&mut self, question: Question) -> u64 {
-        let same = self.waiting.iter().filter(|(_, other)| other.part.id == question.part.id);
+        let same = self.waiting.iter().filter(|(_, other)| other.part.id.call() == question.part.id.call());
         self.forget(&same.map(|(number, _)| *number).collect::<Vec<_>>());
         let number = self.wait(Asks::Call(question.part.name.clone()));
         self.waiting.insert(number, question);
@@ -127,6 +127,11 @@ impl Questions {
         let told = question.told.send((question.part.id.clone(), answer)).is_ok();
         self.forget(&[number]);
         told
+    }
+
+    /// Whether a question about this call waits.
+    pub(crate) fn is_asked(&self, call: &CallId) -> bool {
+        self.waiting.values().any(|question| question.part.id.call() == call)
     }
 
     /// A form waits; the number by which it is answered.
@@ -198,7 +203,7 @@ mod tests {
     fn an_answer_is_to_the_question_that_was_seen_and_to_no_later_one_about_the_same_call() {
         let (told, mut heard) = unbounded_channel();
         let part = |arguments: &str| QuestionPart {
-            id: CallId::new("c"),
+            id: QuestionId::new(CallId::new("c")),
             name: "write_file".to_owned(),
             arguments: arguments.to_owned(),
             about: None,
@@ -213,15 +218,19 @@ mod tests {
         let chat = ConversationId::new("chat");
         let mut questions = Questions::new(&chat, numbers.clone());
         let seen = questions.ask(question("one"));
-        let changed = questions.ask(question("two"));
+        let two = question("two");
+        let asked = two.part.id.clone();
+        let changed = questions.ask(two);
         assert!(!questions.answer(seen, ApprovalAnswer::Once), "the call has changed");
         assert!(!questions.answer(changed, ApprovalAnswer::Always), "it was not offered");
         let waits = Waits { conversation: chat.clone(), what: Asks::Call("write_file".to_owned()) };
         assert_eq!(numbers.waiting(), [waits], "it is one question, and waits");
+        assert!(questions.is_asked(&CallId::new("c")));
         assert!(questions.answer(changed, ApprovalAnswer::Once));
         assert!(!questions.answer(changed, ApprovalAnswer::Once), "it is answered once");
         assert_eq!(numbers.waiting(), []);
-        assert_eq!(heard.try_recv().unwrap(), (CallId::new("c"), ApprovalAnswer::Once));
+        assert_eq!(heard.try_recv().unwrap(), (asked, ApprovalAnswer::Once), "the answer names the question");
+        assert!(!questions.is_asked(&CallId::new("c")));
         assert!(heard.try_recv().is_err());
         // Neither one that is made anew nor another process has a number of those.
         let mut forgotten = Questions::new(&chat, numbers.clone());

@@ -134,7 +134,7 @@ impl Drafts {
             Decision::Refused(why) => return Err(AgentError::Invalid(why.into_text())),
         };
         let gone = || AgentError::Invalid(format!("there is no tool `{}` any more", call.name));
-        let described = tools.describe(&call, &call_context).ok_or_else(gone)?;
+        let described = tools.describe(&call, &call_context).await.ok_or_else(gone)?;
         let edit = edit_of(call, why, described, "edited".to_owned());
         Ok(self.announce(parts.store.change_draft(id, edit, parts.host.now_ms()).await?))
     }
@@ -182,7 +182,7 @@ impl Drafts {
             }
         };
         if let Some(why) = now.filter(|why| is_same_call(&draft.new.hash, &why.bound_to))
-            && let Some(described) = tools.describe(&planned.call, &call_context)
+            && let Some(described) = tools.describe(&planned.call, &call_context).await
         {
             return self.put_again(&draft, planned.call, why, described).await;
         }

@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use futures_util::Stream;
-use limpid_core::{CallId, ConversationId};
+use limpid_core::ConversationId;
 use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
 use limpid_store::InboundId;
@@ -12,7 +12,8 @@ use limpid_store::InboundId;
 use crate::actors::Command;
 use crate::conversations::Conversations;
 use crate::conversations::request::ChatRequest;
-use crate::event::{ApprovalAnswer, QuestionPart, TurnEvent, answered_in};
+use crate::event::{ApprovalAnswer, QuestionPart, TurnEvent};
+use crate::question_id::QuestionId;
 use crate::visible_events::VisibleEvents;
 
 /// A message that was accepted: its events, and a hold on the turn that answers it.
@@ -41,10 +42,10 @@ impl TurnHandle {
         self.conversations.actors.tell(&self.conversation, Command::Cancel(Some(self.message)));
     }
 
-    /// Answers the part of a question that is about a call; an answer to no open question changes nothing.
-    pub fn answer(&self, call: &CallId, answer: ApprovalAnswer) {
-        let (conversation, call) = answered_in(&self.conversation, call);
-        self.conversations.actors.tell(&conversation, Command::Answer { call, answer });
+    /// Answers the part of a question that is about a call; an answer to a question that is not open any more changes nothing.
+    pub fn answer(&self, question: &QuestionId, answer: ApprovalAnswer) {
+        let (conversation, question) = question.answered_in(&self.conversation);
+        self.conversations.actors.tell(&conversation, Command::Answer { question, answer });
     }
 
     /// Answers the parts of a question, each with the answer at its place.

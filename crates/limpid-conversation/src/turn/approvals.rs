@@ -11,16 +11,31 @@ use limpid_services::directory::is_run;
 use limpid_services::drafts::{held_words, kept_words, led_by, new_draft};
 use limpid_services::error::AgentError;
 use limpid_services::spending::{Spender, spender_of};
-use limpid_services::tools::{CallContext, CallDescription};
+use limpid_services::tools::{CallContext, CallDescription, TurnToolExecutor};
 use limpid_store::{Draft, DraftRoom, RequestFilter, SubAgent};
 use limpid_turn::{Event, HeldCall, ToolOutcome, Why};
 
 use crate::event::{ApprovalAnswer, QuestionPart, TurnEvent};
+use crate::question_id::QuestionId;
 use crate::turn::agents::{agent_of, named};
 use crate::turn::clean_first;
 use crate::turn::running::RunningTurn;
 use crate::turn::tool_tasks::FinishedCall;
 use crate::turn::window_facts::call_context;
+
+/// A question that the owner was asked.
+pub(super) struct OpenQuestion {
+    id: QuestionId,
+    /// What a lasting yes to it covers, as it said; none where it offered none.
+    lasting: Option<Grant>,
+}
+
+impl OpenQuestion {
+    fn of(part: &QuestionPart) -> Self {
+        let lasting = part.pattern.clone().map(|pattern| Grant { tool: part.name.clone(), pattern });
+        Self { id: part.id.clone(), lasting }
+    }
+}
 
 /// Asks the owner about calls in one question, when somebody is there to answer.
 pub(super) async fn ask_owner(turn: &mut RunningTurn, calls: Vec<HeldCall>) -> Result<(), AgentError> {
@@ -32,31 +47,36 @@ pub(super) async fn ask_owner(turn: &mut RunningTurn, calls: Vec<HeldCall>) -> R
     }
     let context = call_context(turn).await?;
     let agent = agent_of(turn).await?;
-    let calls = calls.into_iter().map(|held| named(agent.as_ref(), held));
-    let parts: Vec<QuestionPart> = calls.filter_map(|held| part(turn, held, &context)).collect();
-    let lasting = |part: &QuestionPart| {
-        let pattern = part.pattern.clone()?;
-        Some((part.id.clone(), Grant { tool: part.name.clone(), pattern }))
-    };
-    turn.offered.extend(parts.iter().filter_map(lasting));
+    let tools = Arc::clone(&turn.calls.tools);
+    let asked_about: Vec<CallId> = calls.iter().map(|held| held.call.id.clone()).collect();
+    let mut parts = Vec::new();
+    for held in calls {
+        parts.extend(part(&tools, named(agent.as_ref(), held), &context).await);
+    }
+    // Whatever was asked about these calls before is no question any more.
+    turn.asked.retain(|open| !asked_about.contains(open.id.call()));
+    turn.asked.extend(parts.iter().map(OpenQuestion::of));
     if !parts.is_empty() {
         turn.listeners.send(&TurnEvent::ApprovalRequested { parts, can_clean: context.trust.is_foreign() });
     }
     Ok(())
 }
 
-/// Takes the owner's answer; one to no open question changes nothing.
+/// Takes the owner's answer; one to a question that is not open, such as one about the call as it was before, changes nothing.
 pub(super) async fn take_answer(
     turn: &mut RunningTurn,
-    call: &CallId,
+    question: &QuestionId,
     answer: ApprovalAnswer,
 ) -> Result<(), AgentError> {
+    let call = question.call();
+    let Some(at) = turn.asked.iter().position(|open| open.id == *question) else { return Ok(()) };
+    let OpenQuestion { lasting, .. } = turn.asked.swap_remove(at);
     if !turn.held().iter().any(|held| held.call.id == *call) {
         return Ok(());
     }
     let context = call_context(turn).await?;
     if answer == ApprovalAnswer::Always
-        && let Some(grant) = turn.offered.remove(call)
+        && let Some(grant) = lasting
     {
         turn.deps.drafts.grant(&turn.writer.lease().conversation, grant).await?;
     }
@@ -82,24 +102,30 @@ pub(super) async fn ask_nobody(turn: &mut RunningTurn) -> Result<(), AgentError>
     Ok(())
 }
 
-fn part(turn: &RunningTurn, held: HeldCall, context: &CallContext) -> Option<QuestionPart> {
-    let (call, described) = as_asked(turn, &held.call, context)?;
+async fn part(tools: &TurnToolExecutor, held: HeldCall, context: &CallContext) -> Option<QuestionPart> {
+    let (call, described) = as_asked(tools, &held.call, context).await?;
     let (ToolCall { id, name, arguments }, Why { reason, about, .. }) = (call, held.why);
     let CallDescription { destination, folder, pattern, whole } = described;
+    let id = QuestionId::new(id);
     Some(QuestionPart { id, name, arguments, about, destination, folder, reason, pattern, whole })
 }
 
 /// A call that waits as it would run, and what the owner is told of it; nothing of one that can be none.
-fn as_asked(turn: &RunningTurn, call: &ToolCall, context: &CallContext) -> Option<(ToolCall, CallDescription)> {
-    let call = turn.calls.tools.as_run(call, context.trust);
-    let described = turn.calls.tools.describe(&call, context)?;
+async fn as_asked(
+    tools: &TurnToolExecutor,
+    call: &ToolCall,
+    context: &CallContext,
+) -> Option<(ToolCall, CallDescription)> {
+    let call = tools.as_run(call, context.trust);
+    let described = tools.describe(&call, context).await?;
     Some((call, described))
 }
 
 /// Nobody can be asked: the call is kept as a draft, and the model is told so.
 async fn keep_as_draft(turn: &mut RunningTurn, held: HeldCall) -> Result<(), AgentError> {
     let context = call_context(turn).await?;
-    let Some((call, described)) = as_asked(turn, &held.call, &context) else { return Ok(()) };
+    let tools = Arc::clone(&turn.calls.tools);
+    let Some((call, described)) = as_asked(&tools, &held.call, &context).await else { return Ok(()) };
     let agent = agent_of(turn).await?;
     let held = named(agent.as_ref(), HeldCall { call, ..held });
     let deps = Arc::clone(&turn.deps);

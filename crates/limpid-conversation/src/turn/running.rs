@@ -4,12 +4,11 @@
 //! of a request, the end of the turn. After a crash the journal is replayed, and what has no recorded result is done
 //! again, or reported as of unknown outcome when that could do harm.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use limpid_context::Headroom;
-use limpid_core::policy::Grant;
-use limpid_core::{CallId, Message, RequestId, Role, Trust, TurnId};
+use limpid_core::{Message, RequestId, Role, Trust, TurnId};
 use limpid_services::error::AgentError;
 use limpid_services::tools::window_trust;
 use limpid_store::{Inbound, InboundId, Kept, NewMessage, TurnWrite, Written};
@@ -23,6 +22,7 @@ use crate::listeners::Listeners;
 use crate::model_call::ModelCall;
 use crate::outcome::end_of;
 use crate::turn::agents;
+use crate::turn::approvals::OpenQuestion;
 use crate::turn::asked::message_of;
 use crate::turn::clean_first::CleanEnd;
 use crate::turn::goal_markers::{GoalMarkers, final_text};
@@ -67,8 +67,8 @@ pub(crate) struct RunningTurn {
     /// The request whose reply is being worked off.
     pub(super) request: Option<RequestId>,
     pub(super) read: Trust,
-    /// What a lasting yes to the calls that the owner was asked about covers, as the question said it.
-    pub(super) offered: HashMap<CallId, Grant>,
+    /// The questions that the owner was asked last, one for each call.
+    pub(super) asked: Vec<OpenQuestion>,
     /// The calls after which the turn ends, since the owner had its window cleaned.
     pub(super) clean_end: Option<CleanEnd>,
     /// What is still to be done, in order.
@@ -117,7 +117,7 @@ impl RunningTurn {
             answers,
             request: None,
             read,
-            offered: HashMap::new(),
+            asked: Vec::new(),
             clean_end: None,
             todo: effects.into(),
             waits_for: WaitsFor::Nothing,

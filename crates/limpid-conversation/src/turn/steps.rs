@@ -2,13 +2,14 @@
 
 use std::mem;
 
-use limpid_core::{CallId, Labelled};
+use limpid_core::Labelled;
 use limpid_services::error::AgentError;
 use limpid_turn::{Effect, Event, screen};
 
 use crate::compaction::CompactionDone;
 use crate::event::{ApprovalAnswer, TurnEvent};
 use crate::model_call::ModelStep;
+use crate::question_id::QuestionId;
 use crate::turn::requests::ReplyKind;
 use crate::turn::running::{RunningTurn, WaitsFor};
 use crate::turn::tool_tasks::FinishedCall;
@@ -101,8 +102,12 @@ impl RunningTurn {
     }
 
     /// Takes the owner's answer; one to no open question changes nothing.
-    pub(crate) async fn answered_by_owner(&mut self, call: &CallId, answer: ApprovalAnswer) -> Result<(), AgentError> {
-        approvals::take_answer(self, call, answer).await
+    pub(crate) async fn answered_by_owner(
+        &mut self,
+        question: &QuestionId,
+        answer: ApprovalAnswer,
+    ) -> Result<(), AgentError> {
+        approvals::take_answer(self, question, answer).await
     }
 
     /// Stops the turn: the text that came is kept, calls of the model are not.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::argument::Argument;
+use super::beside::Beside;
 use super::destination::{Destination, folded};
 use super::effect::{AddressOrigin, Cell, Effect, FileChange, Row, Window, cell};
 use super::mode::{ModeRules, ToolFacts, Writes, allowed};
@@ -181,13 +182,12 @@ impl Call<'_> {
         any || *self.effect != Effect::Run && (written.any(|path| !path.is_low) || widest(self).is_some())
     }
 
-    /// What a lasting yes to this call would cover: calls of the tool in the same row of the table, to the same destination or
+    /// What a lasting yes to this call would cover: calls of the tool in this row of the table, to the same destination or
     /// to the same files; of a program of a stranger's that can send, this program with these arguments and hosts. None where there
     /// is no lasting yes: for other programs, for payments, for changes of the agent itself,
     /// for what the owner's own network is asked, and for calls that lead nowhere in particular. What it may stand beside comes before
     /// the place, whose name may be a stranger's and long.
-    fn pattern(&self, beside: Beside) -> Option<String> {
-        let row = self.row();
+    fn pattern(&self, row: Row, beside: Beside) -> Option<String> {
         let covers = |place: String| format!("{}{}: {place}", row.as_str(), beside.words());
         if row == Row::RunSending {
             return Some(covers(format!("{} with {:?}", self.destination?, self.arguments)));
@@ -212,39 +212,8 @@ pub fn lasting_yes(setting: &Setting<'_>, call: &Call<'_>) -> Option<String> {
     if writes && setting.trust.is_foreign() {
         return None;
     }
-    call.pattern(Beside::of(setting, call.row()))
-}
-
-/// What stands beside a call: strangers' text that may have led to it, and for one that tells others something what is private. A
-/// lasting yes that was given while there was less says nothing of later.
-#[derive(Clone, Copy)]
-struct Beside {
-    strangers: bool,
-    private: bool,
-}
-
-impl Beside {
-    fn of(setting: &Setting<'_>, row: Row) -> Self {
-        let (strangers, private) = (setting.trust.is_foreign(), setting.private);
-        Self { strangers, private: private && row.tells() }
-    }
-
-    const fn words(self) -> &'static str {
-        match (self.strangers, self.private) {
-            (false, false) => "",
-            (false, true) => ", with what is private here",
-            (true, false) => ", also where strangers' text led to it",
-            (true, true) => ", also where strangers' text led to it, with what is private here",
-        }
-    }
-
-    /// All that a yes may have been given beside to cover this: the same, and more.
-    fn covered_by(self) -> impl Iterator<Item = Self> {
-        let more = |is: bool| if is { 1..2 } else { 0..2 };
-        more(self.strangers).flat_map(move |strangers| {
-            more(self.private).map(move |private| Self { strangers: strangers == 1, private: private == 1 })
-        })
-    }
+    let row = row_by_rules(setting, call);
+    call.pattern(row, Beside::of(setting, row))
 }
 
 /// Whether a lasting yes was given to calls like this one.
@@ -252,7 +221,8 @@ fn is_granted(setting: &Setting<'_>, call: &Call<'_>) -> bool {
     if lasting_yes(setting, call).is_none() {
         return false;
     }
-    let mut covering = Beside::of(setting, call.row()).covered_by().filter_map(|beside| call.pattern(beside));
+    let row = row_by_rules(setting, call);
+    let mut covering = Beside::of(setting, row).covered_by().filter_map(|beside| call.pattern(row, beside));
     covering.any(|pattern| setting.grants.iter().any(|grant| grant.tool == call.tool.name && grant.pattern == pattern))
 }
 

@@ -147,7 +147,7 @@ impl Bridge {
     /// Keeps a call for the owner, and says so. One program must not use up the room that all drafts have.
     async fn keep(&self, made: Made, why: Why) -> Result<LentAnswer, AgentError> {
         let Made { conversation, turn, planned, tools, context } = made;
-        let Some(described) = tools.describe(&planned.call, &context) else {
+        let Some(described) = tools.describe(&planned.call, &context).await else {
             return Ok(self.failed("it cannot be described to the owner, so it was not kept".into()));
         };
         let held = HeldCall { call: planned.call, why };

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use limpid_core::{CallId, Role, ToolProtocol, UsableWindow, WindowSize};
 use limpid_model::{Model, ModelCard};
 use limpid_runtime::{
-    Agent, AgentOptions, ApprovalAnswer, ChatRequest, Config, ConversationChoice, Tool, TurnEvent, TurnHandle,
+    Agent, AgentOptions, ApprovalAnswer, ChatRequest, Config, ConversationChoice, QuestionId, Tool, TurnEvent,
+    TurnHandle,
 };
 use limpid_store::RequestFilter;
 use limpid_testkit::{Said, Talker};
@@ -41,7 +42,7 @@ struct Stage {
     go_on: Arc<Notify>,
     handle: Option<TurnHandle>,
     /// The call that waits for the person.
-    asked: Option<CallId>,
+    asked: Option<QuestionId>,
     compaction: Option<tokio::task::JoinHandle<String>>,
 }
 
@@ -161,9 +162,9 @@ impl Stage {
                 String::new()
             }
             Command::Answer => {
-                let call = self.asked.take().unwrap_or_else(|| CallId::new("call-1"));
+                let asked = self.asked.take().unwrap_or_else(|| QuestionId::new(CallId::new("call-1")));
                 if let Some(handle) = &self.handle {
-                    handle.answer(&call, ApprovalAnswer::No);
+                    handle.answer(&asked, ApprovalAnswer::No);
                 }
                 String::new()
             }
@@ -177,8 +178,8 @@ impl Stage {
             self.once.go_on.add_permits(1);
             self.go_on.notify_one();
         }
-        if let (Some(handle), Some(call)) = (&self.handle, &self.asked) {
-            handle.answer(call, ApprovalAnswer::Once);
+        if let (Some(handle), Some(asked)) = (&self.handle, &self.asked) {
+            handle.answer(asked, ApprovalAnswer::Once);
         }
         let mut told = String::new();
         if let Some(compaction) = self.compaction.take() {

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use limpid_core::{ToolClass, Trust};
-use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, EventKind, Tool, TurnEvent};
-use limpid_store::DraftId;
+use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, ConversationChoice, EventKind, QuestionId, Tool, TurnEvent};
+use limpid_store::{Audience, DraftId};
 
-use crate::kit::effects::{EffectTool, OBEDIENT, agent, answering, results};
+use crate::kit::effects::{EffectTool, OBEDIENT, PageAndMail, agent, answering, results};
 use crate::kit::{Bench, all, last, new_chat};
 
 // SEC-072
@@ -26,7 +26,7 @@ async fn five_calls_that_wait_in_a_turn_are_one_question_and_each_part_has_its_o
     let mut questions = Vec::new();
     while let Some(event) = handle.next().await {
         if let TurnEvent::ApprovalRequested { parts, .. } = &event {
-            questions.push(parts.iter().map(|part| part.id.to_string()).collect::<Vec<_>>());
+            questions.push(parts.iter().map(|part| part.id.call().to_string()).collect::<Vec<_>>());
             let answers: Vec<ApprovalAnswer> =
                 (0..5).map(|at| if at % 2 == 0 { ApprovalAnswer::Once } else { ApprovalAnswer::No }).collect();
             handle.answer_all(parts, &answers);
@@ -180,6 +180,42 @@ async fn what_changed_between_the_question_and_the_yes_is_asked_about_anew() {
     }
 }
 
+/// Two clients that show one question may answer it at the same time, and the first answer may find that the call has changed.
+// SEC-011 SEC-075
+#[tokio::test]
+async fn an_answer_to_the_question_before_changes_nothing_at_the_one_that_is_open_now() {
+    let mut bench = Bench::new(OBEDIENT).await;
+    bench.config.agent.mode = "developer".into();
+    let (page, run) = (EffectTool::outside("read_page"), starting(&bench));
+    let agent = agent(&bench, &[&page, &run]);
+    let mut handle = agent.chat(ChatRequest { can_answer: true, ..last("read the page") }).await.unwrap();
+    let mut asked: Vec<QuestionId> = Vec::new();
+    while let Some(event) = handle.next().await {
+        if let TurnEvent::ApprovalRequested { parts, .. } = &event {
+            let now = parts[0].id.clone();
+            match asked.last() {
+                None => {
+                    bench.write("bin/make", "something else");
+                    handle.answer(&now, ApprovalAnswer::Once);
+                }
+                Some(before) => {
+                    assert!(now != *before && now.call() == before.call());
+                    for answer in [ApprovalAnswer::Once, ApprovalAnswer::Always, ApprovalAnswer::CleanFirst] {
+                        handle.answer(before, answer);
+                    }
+                    handle.answer(&now, ApprovalAnswer::No);
+                }
+            }
+            asked.push(now);
+        }
+        if event.is_last() {
+            break;
+        }
+    }
+    assert_eq!((asked.len(), run.runs()), (2, 0), "nobody has said yes to the second question");
+    assert!(results(&bench)[1].contains("the owner said no"), "{:?}", results(&bench));
+}
+
 // SEC-002
 #[tokio::test]
 async fn a_yes_runs_the_call_and_the_turn_goes_on() {
@@ -190,6 +226,37 @@ async fn a_yes_runs_the_call_and_the_turn_goes_on() {
     assert_eq!(answering(&agent, "read the page", ApprovalAnswer::Once).await.len(), 1);
     assert_eq!(mail.runs(), 1);
     assert_eq!(results(&bench)[1], "send_mail done");
+}
+
+// SEC-078 SEC-065
+#[tokio::test]
+async fn a_lasting_yes_of_a_chat_is_asked_for_anew_once_others_read_it() {
+    let again = "[[reply]]\ncalls = [{ name = \"send_mail\", arguments = { to = \"eve@example.com\" } }]\n\
+                 [[reply]]\ntext = \"ok\"\n";
+    let bench = Bench::new(&format!("{OBEDIENT}{}", again.repeat(3))).await;
+    let agent = PageAndMail::new().agent(&bench);
+    let covered = async |text: &str| {
+        let mut handle = agent.chat(ChatRequest { can_answer: true, ..last(text) }).await.unwrap();
+        let mut covered = Vec::new();
+        while let Some(event) = handle.next().await {
+            if let TurnEvent::ApprovalRequested { parts, .. } = &event {
+                covered.extend(parts.iter().filter_map(|part| part.pattern.clone()));
+                parts.iter().for_each(|part| handle.answer(&part.id, ApprovalAnswer::Always));
+            }
+            if event.is_last() {
+                break;
+            }
+        }
+        covered
+    };
+    let alone = covered("read the page").await;
+    assert!(matches!(&alone[..], [one] if !one.contains("others")), "{alone:?}");
+    assert_eq!(covered("and again").await, [""; 0], "it lasts");
+    let conversation = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
+    agent.conversations().set_audience(&conversation, Audience::Group).await.unwrap();
+    let with_others = covered("and now?").await;
+    assert!(matches!(&with_others[..], [one] if one.contains(", where others read too")), "{with_others:?}");
+    assert_eq!(covered("once more").await, [""; 0], "it lasts there too");
 }
 
 // SEC-056 SEC-060

@@ -29,7 +29,7 @@ async fn asked(agent: &Agent, text: &str) -> Vec<String> {
     while let Some(event) = handle.next().await {
         if let TurnEvent::ApprovalRequested { parts, .. } = &event {
             for part in parts {
-                asked.push(part.id.to_string());
+                asked.push(part.id.call().to_string());
                 handle.answer(&part.id, ApprovalAnswer::No);
             }
         }

@@ -5,8 +5,8 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use limpid_core::{CallId, ConversationId, TurnId};
-use limpid_runtime::{ApprovalAnswer, QuestionPart, TurnEvent, TurnHandle};
+use limpid_core::{ConversationId, TurnId};
+use limpid_runtime::{ApprovalAnswer, QuestionId, QuestionPart, TurnEvent, TurnHandle};
 use tokio::sync::{mpsc, watch};
 
 use super::live_event::{AnswerWord, LiveEvent, QuestionView, Streams};
@@ -146,7 +146,7 @@ pub(super) fn follow(page: &Arc<Page>, live: Arc<Live>, mut handle: TurnHandle) 
     live.lock().followed += 1;
     let page = Arc::clone(page);
     tokio::spawn(async move {
-        let (sender, mut answers) = mpsc::unbounded_channel::<(CallId, ApprovalAnswer)>();
+        let (sender, mut answers) = mpsc::unbounded_channel::<(QuestionId, ApprovalAnswer)>();
         let mut own: Option<TurnId> = None;
         let mut is_elsewhere = false;
         let mut streams = Streams::default();
@@ -154,9 +154,14 @@ pub(super) fn follow(page: &Arc<Page>, live: Arc<Live>, mut handle: TurnHandle) 
         loop {
             let event = tokio::select! {
                 event = handle.next() => event,
-                Some((call, answer)) = answers.recv() => {
-                    handle.answer(&call, answer);
-                    live.tell(&LiveEvent::Answered { call: call.to_string(), answer: AnswerWord::of(answer) });
+                Some((question, answer)) = answers.recv() => {
+                    handle.answer(&question, answer);
+                    // A question that was asked anew meanwhile has not been answered.
+                    let is_asked = live.lock().questions.is_asked(question.call());
+                    if !is_asked {
+                        let call = question.call().to_string();
+                        live.tell(&LiveEvent::Answered { call, answer: AnswerWord::of(answer) });
+                    }
                     continue;
                 }
             };

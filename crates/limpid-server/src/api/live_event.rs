@@ -184,7 +184,7 @@ impl QuestionView {
     pub(super) fn new(question: u64, part: &QuestionPart) -> Self {
         Self {
             question,
-            call: part.id.to_string(),
+            call: part.id.call().to_string(),
             name: Drawn::exact_line(&part.name),
             arguments: Drawn::exact_json(&part.arguments),
             about: part.about.as_deref().map(Drawn::exact_line),

@@ -7,9 +7,11 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use limpid_core::goal::WithoutMarkers;
-use limpid_core::{CallId, ConversationId, TurnId};
+use limpid_core::{ConversationId, TurnId};
 use limpid_runtime::ui::are_drawn;
-use limpid_runtime::{AgentError, ApprovalAnswer, ConversationChoice, FormQuestion, Outcome, TurnEvent, TurnHandle};
+use limpid_runtime::{
+    AgentError, ApprovalAnswer, ConversationChoice, FormQuestion, Outcome, QuestionId, TurnEvent, TurnHandle,
+};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::attached::Words;
@@ -40,7 +42,7 @@ struct Follower {
     markers: Option<WithoutMarkers>,
     thought: String,
     notes: usize,
-    told: UnboundedSender<(CallId, ApprovalAnswer)>,
+    told: UnboundedSender<(QuestionId, ApprovalAnswer)>,
     /// Numbers of what was asked.
     asked: Vec<u64>,
     /// Forms that wait: each says its number and the server when it does not any more.
@@ -87,7 +89,7 @@ pub(super) async fn watch(page: &Arc<Page>, id: &ConversationId) -> Result<(), A
 }
 
 async fn show(page: Arc<Page>, talk: Arc<Talk>, mut handle: TurnHandle, name: &str, (said, draws): (&Words, bool)) {
-    let (told, mut answers): (_, UnboundedReceiver<(CallId, ApprovalAnswer)>) = unbounded_channel();
+    let (told, mut answers): (_, UnboundedReceiver<(QuestionId, ApprovalAnswer)>) = unbounded_channel();
     let markers = page.agent.config().chat.hide_markers.then(WithoutMarkers::default);
     talk.show(Of::Thread, name, format!("mine-{name}"), parts::mine(said, page.clock(page.agent.now_ms())));
     let mut follower = Follower {
@@ -126,9 +128,12 @@ async fn show(page: Arc<Page>, talk: Arc<Talk>, mut handle: TurnHandle, name: &s
                 Some(event) => follower.event(event),
                 None => break,
             },
-            Some((call, answer)) = answers.recv() => {
-                handle.answer(&call, answer);
-                follower.show(&format!("ask-{call}"), parts::answered(answer));
+            Some((question, answer)) = answers.recv() => {
+                handle.answer(&question, answer);
+                // A question that was asked anew meanwhile has not been answered, so it goes on to be shown.
+                if !follower.talk.is_asked(question.call()) {
+                    follower.show(&format!("ask-{}", question.call()), parts::answered(answer));
+                }
             }
             Some((number, from)) = follower.forms.next() => follower.form_ends(number, &from),
             () = gathered => follower.flush(),
@@ -178,7 +183,7 @@ impl Follower {
                 for part in parts {
                     let asked = self.talk.ask(Question { part: part.clone(), can_clean, told: self.told.clone() });
                     self.asked.push(asked);
-                    self.show(&format!("ask-{}", part.id), parts::ask(&part, asked, can_clean));
+                    self.show(&format!("ask-{}", part.id.call()), parts::ask(&part, asked, can_clean));
                 }
                 self.status("Waiting for you");
             }

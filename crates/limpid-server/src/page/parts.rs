@@ -234,12 +234,13 @@ fn cut(text: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use limpid_core::CallId;
+    use limpid_runtime::QuestionId;
 
     use super::*;
 
     fn part(arguments: &str) -> QuestionPart {
         QuestionPart {
-            id: CallId::new("a"),
+            id: QuestionId::new(CallId::new("a")),
             name: "send_email".to_owned(),
             arguments: arguments.to_owned(),
             about: None,

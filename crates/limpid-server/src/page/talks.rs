@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use limpid_core::{ConversationId, TurnId};
+use limpid_core::{CallId, ConversationId, TurnId};
 use limpid_prompt::shown::shown;
 use limpid_runtime::form::FormAnswer;
 use limpid_runtime::{ApprovalAnswer, FormQuestion};
@@ -160,6 +160,11 @@ impl Talk {
     /// Answers a call that waits. Says whether it waited and the answer was one that was offered.
     pub(crate) fn answer(&self, asked: u64, answer: ApprovalAnswer) -> bool {
         self.lock().questions.answer(asked, answer)
+    }
+
+    /// Whether a question about this call waits.
+    pub(super) fn is_asked(&self, call: &CallId) -> bool {
+        self.lock().questions.is_asked(call)
     }
 
     /// Shows a piece.

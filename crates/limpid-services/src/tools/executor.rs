@@ -356,9 +356,11 @@ impl TurnToolExecutor {
     }
 
     /// What the owner is told of a call that waits for them; nothing of one that can be none.
-    pub fn describe(&self, call: &ToolCall, context: &CallContext) -> Option<CallDescription> {
-        let arguments = serde_json::from_str(&call.arguments).ok()?;
-        Some(self.policy.describe(&*self.tool(&call.name)?, &arguments, context))
+    pub async fn describe(&self, call: &ToolCall, context: &CallContext) -> Option<CallDescription> {
+        let arguments: Value = serde_json::from_str(&call.arguments).ok()?;
+        let tool = self.tool(&call.name)?;
+        let others_read = self.others_read(context.conversation.as_ref()).await;
+        Some(self.policy.describe(&*tool, &arguments, context, others_read))
     }
 
     /// Says what keeps a call from being reserved. `typed` are the messages that the owner typed in the conversation.

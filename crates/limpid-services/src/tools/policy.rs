@@ -380,11 +380,16 @@ impl ToolPolicy {
     }
 
     /// What the owner is told of a call that waits for them.
-    pub(crate) fn describe(&self, tool: &dyn Tool, arguments: &Value, context: &CallContext) -> CallDescription {
-        let facts = self.facts(tool, arguments);
+    pub(crate) fn describe(
+        &self,
+        tool: &dyn Tool,
+        arguments: &Value,
+        context: &CallContext,
+        others_read: bool,
+    ) -> CallDescription {
+        let facts = CallFacts { others_read, ..self.facts(tool, arguments) };
         let call = facts.call(facts_of(tool), context);
-        let setting = self.setting(context);
-        let pattern = lasting_yes(&setting, &call);
+        let pattern = lasting_yes(&self.setting_of(&facts, context), &call);
         let destination = facts.destination.map(|to| to.to_string());
         // The same that a yes is bound to.
         let starts_in = tool.starts(arguments).map(|started| started.folder);

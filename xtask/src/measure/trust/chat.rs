@@ -7,7 +7,8 @@ use std::sync::Arc;
 use limpid_core::{CallId, UsableWindow, WindowSize};
 use limpid_model::{Model, ModelCall, ModelCard};
 use limpid_runtime::{
-    Agent, AgentOptions, ApprovalAnswer, ChatRequest, Config, ConversationChoice, Home, Outcome, Tool, TurnEvent,
+    Agent, AgentOptions, ApprovalAnswer, ChatRequest, Config, ConversationChoice, Home, Outcome, QuestionId, Tool,
+    TurnEvent,
 };
 use limpid_testkit::{Said, Talker};
 use serde_json::json;
@@ -92,7 +93,7 @@ impl Chat {
         };
         let mut turn = self.agent.chat(request).await.map_err(|error| error.to_string())?;
         let (mut own_waits, mut injected_waits, mut questions) = (0, 0, 0);
-        let (mut waiting, mut running): (VecDeque<CallId>, Option<CallId>) = (VecDeque::new(), None);
+        let (mut waiting, mut running): (VecDeque<QuestionId>, Option<CallId>) = (VecDeque::new(), None);
         let outcome = loop {
             match turn.next().await {
                 Some(TurnEvent::ApprovalRequested { parts, .. }) => match self.player.now() {
@@ -118,7 +119,7 @@ impl Chat {
             {
                 let answer = if owner == Owner::Agrees { ApprovalAnswer::Once } else { ApprovalAnswer::No };
                 turn.answer(&id, answer);
-                running = (owner == Owner::Agrees).then_some(id);
+                running = (owner == Owner::Agrees).then(|| id.call().clone());
             }
         };
         let played = self.player.played();

@@ -248,21 +248,47 @@ fn a_lasting_yes_covers_one_tool_one_destination_and_one_row() {
 #[test]
 fn a_lasting_yes_to_tell_somebody_something_covers_nothing_that_more_stands_beside() {
     let (arguments, address) = (text(""), || Some("https://a.example/x".to_owned()));
-    let besides = [(Trust::Owner, false), (Trust::Owner, true), (Trust::Outside, false), (Trust::Outside, true)];
-    let beside = |(trust, private): (Trust, bool)| Setting { private, ..setting(&NONE, trust) };
+    let is = [false, true];
+    let trusts = [Trust::Owner, Trust::Outside].into_iter();
+    let besides: Vec<(Trust, bool, bool)> = trusts
+        .flat_map(|trust| is.into_iter().flat_map(move |private| is.map(|group| (trust, private, group))))
+        .collect();
+    let beside = |(trust, private, group): (Trust, bool, bool)| Setting { private, group, ..setting(&NONE, trust) };
     for effect in [Effect::Fetch(address()), Effect::Show(address()), Effect::Send, Effect::Mailbox] {
         let tells = Call { destination: Some(at("a.example")), ..call("tell", &effect, &arguments) };
-        for given in besides {
+        for &given in &besides {
             let Some(pattern) = lasting_yes(&beside(given), &tells) else { continue };
             let grants = [Grant { tool: "tell".into(), pattern }];
-            for then in besides {
+            for &then in &besides {
                 let setting = beside(then);
                 let asks = is_asked(&judge(&setting, &tells));
                 let still_asks = is_asked(&judge(&Setting { grants: &grants, ..setting }, &tells));
-                let is_more = (then.0.is_foreign() && !given.0.is_foreign()) || (then.1 && !given.1);
+                let is_more =
+                    (then.0.is_foreign() && !given.0.is_foreign()) || (then.1 && !given.1) || (then.2 && !given.2);
                 assert_eq!(still_asks, asks && is_more, "{effect:?} {grants:?}: then {then:?}");
             }
         }
+    }
+}
+
+/// Who said yes in a chat that they alone read did not say that others may read what comes of it.
+// SEC-078 SEC-065
+#[test]
+fn a_lasting_yes_of_a_chat_that_the_owner_alone_reads_does_not_hold_where_others_read() {
+    let (arguments, tainted) = (text(""), setting(&NONE, Trust::Outside));
+    let group = Setting { group: true, ..tainted };
+    for (effect, covers) in [
+        (Effect::Send, "send, also where strangers' text led to it, where others read too, with what is private here"),
+        (Effect::Look, "look where others read, also where strangers' text led to it"),
+    ] {
+        let asked = Call { destination: Some(at("mcp desk")), ..call("desk__read_note", &effect, &arguments) };
+        let granted = |pattern: Option<String>| [Grant { tool: "desk__read_note".into(), pattern: pattern.unwrap() }];
+        let alone = granted(lasting_yes(&tainted, &asked));
+        assert_eq!(judge(&Setting { grants: &alone, ..tainted }, &asked), Verdict::Allowed, "{effect:?}");
+        assert!(is_asked(&judge(&Setting { grants: &alone, ..group }, &asked)), "{effect:?}");
+        let with_others = granted(lasting_yes(&group, &asked));
+        assert_eq!(with_others[0].pattern, format!("{covers}: to mcp desk"));
+        assert_eq!(judge(&Setting { grants: &with_others, ..group }, &asked), Verdict::Allowed, "{effect:?}");
     }
 }
 

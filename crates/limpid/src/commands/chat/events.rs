@@ -328,7 +328,7 @@ fn to_json(event: &TurnEvent) -> Value {
         TurnEvent::ApprovalRequested { parts, can_clean } => {
             let part = |part: &QuestionPart| {
                 let QuestionPart { id, name, arguments, about, destination, folder, reason, pattern, whole } = part;
-                json!({"id": id.as_str(), "name": name, "arguments": arguments, "about": about,
+                json!({"id": id.call().as_str(), "name": name, "arguments": arguments, "about": about,
                     "destination": destination, "folder": folder, "reason": reason, "pattern": pattern, "whole": whole})
             };
             json!({"type": "question", "parts": parts.iter().map(part).collect::<Vec<_>>(), "can_clean": can_clean})

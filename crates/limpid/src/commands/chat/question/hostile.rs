@@ -1,7 +1,7 @@
 //! Fifty texts that try to draw over a question, on an emulated screen.
 
 use limpid_core::CallId;
-use limpid_runtime::{QuestionPart, question};
+use limpid_runtime::{QuestionId, QuestionPart, question};
 use limpid_testkit::on_screen;
 
 use super::several;
@@ -57,7 +57,7 @@ fn hostile() -> Vec<String> {
 
 fn part(text: &str) -> QuestionPart {
     QuestionPart {
-        id: CallId::new("a"),
+        id: QuestionId::new(CallId::new("a")),
         name: "exec".to_owned(),
         arguments: text.to_owned(),
         about: Some(text.to_owned()),

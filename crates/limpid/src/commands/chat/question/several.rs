@@ -93,13 +93,14 @@ pub(super) fn meaning(line: &str, open: &[usize], can_clean: bool) -> Option<Sev
 #[cfg(test)]
 mod tests {
     use limpid_core::CallId;
+    use limpid_runtime::QuestionId;
     use unicode_width::UnicodeWidthChar as _;
 
     use super::*;
 
     fn part(name: &str, text: &str) -> QuestionPart {
         QuestionPart {
-            id: CallId::new(name),
+            id: QuestionId::new(CallId::new(name)),
             name: name.to_owned(),
             arguments: text.to_owned(),
             about: Some(text.to_owned()),

@@ -51,8 +51,8 @@ impl Offered {
 #[cfg(test)]
 mod tests {
     use limpid_core::CallId;
-    use limpid_runtime::QuestionPart;
     use limpid_runtime::question::frame;
+    use limpid_runtime::{QuestionId, QuestionPart};
 
     use super::*;
 
@@ -89,7 +89,7 @@ mod tests {
         let once = Offered { lasts: false, ..ALL };
         assert_eq!(["always", "a", "y"].map(|line| answer(once, line)), [None, None, Some(ApprovalAnswer::Once)]);
         let part = QuestionPart {
-            id: CallId::new("a"),
+            id: QuestionId::new(CallId::new("a")),
             name: "exec".to_owned(),
             arguments: "{}".to_owned(),
             about: None,
