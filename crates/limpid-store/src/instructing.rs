@@ -16,6 +16,9 @@ pub trait InstructingFiles: Send + Sync {
     /// The programs that were started and were not seen to end, oldest first.
     async fn program_runs(&self) -> Result<Listed<ProgramRun>, StoreError>;
 
+    /// Writes down that the process that started a program was found dead. The first time counts.
+    async fn note_gone(&self, id: ProgramRunId, now_ms: i64) -> Result<(), StoreError>;
+
     /// Writes down that a program is over. What it may have changed waits for the owner from here on; what waited already
     /// goes on waiting with what it held first.
     async fn end_program(&self, id: ProgramRunId, changed: Vec<WaitingFile>) -> Result<(), StoreError>;
@@ -77,6 +80,8 @@ pub struct ProgramRun {
     pub id: ProgramRunId,
     /// What was written down before it.
     pub new: NewProgramRun,
+    /// When the process that started it was first found dead, in milliseconds since 1970.
+    pub gone_ms: Option<i64>,
 }
 
 /// A file that waits for the owner: no prompt is made from it unless it is what it was before.

@@ -59,16 +59,17 @@ fn agent(bench: &Bench, writes: Vec<(&'static str, &'static str)>) -> Agent {
     Agent::open(options).unwrap()
 }
 
-/// A run of a program that began when AGENTS.md said "Be kind.".
+/// A run of a program that began when AGENTS.md said "Be kind."; one of a dead process began long ago, so it is over.
 fn run_of(bench: &Bench, holder: String) -> NewProgramRun {
     let workspace = bench.home.path().join("workspace").canonicalize().unwrap();
     let file = workspace.join("AGENTS.md").display().to_string();
+    let now_ms = if holder == dead_holder() { 1 } else { bench.clock.now().as_millisecond() };
     NewProgramRun {
         holder,
         tool: "exec".to_owned(),
         folders: vec![workspace.display().to_string()],
         files: BTreeMap::from([(file, limpid_store::FileContent::text("Be kind.\n"))]),
-        now_ms: bench.clock.now().as_millisecond(),
+        now_ms,
     }
 }
 
@@ -184,6 +185,27 @@ async fn a_program_whose_end_nobody_saw_is_looked_at_before_the_next_prompt() {
     let told = notices(&agent, "hi").await;
     assert!(told.len() == 1 && told[0].starts_with("AGENTS.md was changed by exec"), "{told:?}");
     assert!(!bench.server.calls().last().unwrap().text().contains("Be mean."));
+}
+
+/// What watches over it sees that a moment later, and a hostile one can make it wait.
+// SEC-061
+#[tokio::test]
+async fn a_program_whose_process_was_killed_may_write_a_moment_longer() {
+    let mut bench = Bench::new(&"[[reply]]\ntext = \"ok\"\n".repeat(3)).await;
+    bench.config.agent.profile = "picoclaw".into();
+    bench.write("workspace/AGENTS.md", "Be kind.\n");
+    let agent = agent(&bench, Vec::new());
+    let now_ms = bench.clock.now().as_millisecond();
+    agent.store().begin_program(NewProgramRun { now_ms, ..run_of(&bench, dead_holder()) }).await.unwrap();
+    // Another process begins a turn first.
+    assert_eq!(notices(&agent, "hi").await, Vec::<String>::new());
+    bench.write("workspace/AGENTS.md", "Be mean.\n");
+    bench.clock.forward(jiff::Span::new().seconds(2));
+    assert_eq!(notices(&agent, "hi").await, Vec::<String>::new());
+    bench.clock.forward(jiff::Span::new().seconds(4));
+    let told = notices(&agent, "hi").await;
+    assert!(told.len() == 1 && told[0].starts_with("AGENTS.md was changed by exec"), "{told:?}");
+    assert!(bench.server.calls().iter().all(|call| !call.text().contains("Be mean.")));
 }
 
 // SEC-061
@@ -407,17 +429,8 @@ async fn what_a_tool_adds_to_what_a_program_wrote_waits_with_it() {
         let bench = developers(&format!("{add}{}", "[[reply]]\ntext = \"ok\"\n".repeat(2))).await;
         bench.write("workspace/AGENTS.md", "Be kind.\n");
         let agent = agent(&bench, Vec::new());
-        let workspace = bench.home.path().join("workspace").canonicalize().unwrap();
-        let run = |holder: String| NewProgramRun {
-            holder,
-            tool: "exec".to_owned(),
-            folders: vec![workspace.display().to_string()],
-            files: BTreeMap::from([(
-                workspace.join("AGENTS.md").display().to_string(),
-                limpid_store::FileContent::text("Be kind.\n"),
-            )]),
-            now_ms: bench.clock.now().as_millisecond(),
-        };
+        let workspace = bench.home.path().join("workspace");
+        let run = |holder: String| run_of(&bench, holder);
         let id = agent.store().begin_program(run("another machine".to_owned())).await.unwrap();
         bench.write("workspace/AGENTS.md", of_program);
         notices(&agent, "be brief from now on").await;

@@ -24,6 +24,10 @@ pub async fn what_a_program_changed_waits_with_what_it_held_first(bench: &Bench)
     let [run] = <[_; 1]>::try_from(store.program_runs().await.unwrap().rows).unwrap();
     assert_eq!((run.id, &run.new), (id, &new));
     assert_eq!(bench.other.program_runs().await.unwrap().rows, []);
+    for (other, now_ms, gone_ms) in [(true, 1, None), (false, 2, Some(2)), (false, 3, Some(2))] {
+        if other { &bench.other } else { &bench.store }.note_gone(id, now_ms).await.unwrap();
+        assert_eq!(store.program_runs().await.unwrap().rows[0].gone_ms, gone_ms);
+    }
 
     bench.other.end_program(id, Vec::new()).await.unwrap();
     assert_eq!(store.program_runs().await.unwrap().rows.len(), 1, "it is another owner's");

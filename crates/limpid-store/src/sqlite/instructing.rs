@@ -37,6 +37,16 @@ impl InstructingFiles for SqliteStore {
         .await
     }
 
+    async fn note_gone(&self, id: ProgramRunId, now_ms: i64) -> Result<(), StoreError> {
+        self.write(move |tx| {
+            tx.sql
+                .prepare_cached("UPDATE program_run SET gone_ms = ? WHERE owner = ? AND id = ? AND gone_ms IS NULL")?
+                .execute((now_ms, tx.owner, id.0))?;
+            Ok(())
+        })
+        .await
+    }
+
     async fn end_program(&self, id: ProgramRunId, changed: Vec<WaitingFile>) -> Result<(), StoreError> {
         let places = self.places();
         self.write(move |tx| {
@@ -234,7 +244,7 @@ fn run(row: &Row<'_>) -> Read<ProgramRun> {
         files: BTreeMap::new(),
         now_ms: get(row, "at_ms")?,
     };
-    Ok(ProgramRun { id: ProgramRunId(get(row, "id")?), new })
+    Ok(ProgramRun { id: ProgramRunId(get(row, "id")?), new, gone_ms: get(row, "gone_ms")? })
 }
 
 fn waiting(row: &Row<'_>, places: &Places) -> Read<WaitingFile> {

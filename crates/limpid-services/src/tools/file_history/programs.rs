@@ -29,7 +29,7 @@ const KEPT: u64 = 256 * 1024;
 const MOST_WRITTEN: u32 = 2000;
 const MOST_BYTES_WRITTEN: u64 = 16 * 1024 * 1024;
 
-/// How long a program whose call was given up may still write, at most, in milliseconds.
+/// How long a program whose call was given up, or whose process is dead, may still write, at most, in milliseconds.
 const DYING_MS: i64 = 5000;
 
 /// How long a program of another process may run at least before it is taken for over, in milliseconds.
@@ -84,7 +84,7 @@ impl ProgramWatch {
             return Err(error);
         }
         self.live().insert(id, None);
-        Ok(RunningProgram { run: Some(ProgramRun { id, new }), watch: Arc::clone(self) })
+        Ok(RunningProgram { run: Some(ProgramRun { id, new, gone_ms: None }), watch: Arc::clone(self) })
     }
 
     /// What the owner knew last of each file that instructs the agent: what it holds, unless something waits there for them or a program
@@ -117,6 +117,25 @@ impl ProgramWatch {
         Ok(known)
     }
 
+    /// Whether a program of another process is over. Its process was perhaps killed, and what watches over the program needs a moment to
+    /// see that.
+    async fn is_over_elsewhere(&self, run: &ProgramRun, now_ms: i64) -> Result<bool, AgentError> {
+        let holder = &run.new.holder;
+        let is_dead = process::is_dead(holder);
+        if now_ms.saturating_sub(run.new.now_ms) > self.longest_ms() {
+            // Of a process before the machine was started anew, or in another container, nobody can say whether it lives.
+            return Ok(is_dead || process::number(holder).is_none());
+        }
+        match run.gone_ms {
+            Some(gone) => Ok(now_ms.saturating_sub(gone) > DYING_MS),
+            None if is_dead => {
+                self.memory.database().note_gone(run.id, now_ms).await?;
+                Ok(false)
+            }
+            None => Ok(false),
+        }
+    }
+
     /// Milliseconds after which no program runs any more.
     fn longest_ms(&self) -> i64 {
         let exec = &self.config.exec;
@@ -144,10 +163,7 @@ impl ProgramWatch {
                     Some(Some(given_up)) => now_ms.saturating_sub(*given_up) > DYING_MS,
                 }
             } else {
-                let holder = &run.new.holder;
-                // Of one that ran before the machine was started anew, or in another container, nobody can say whether it is over yet.
-                let is_elsewhere = process::number(holder).is_none();
-                process::is_dead(holder) || is_elsewhere && now_ms.saturating_sub(run.new.now_ms) > self.longest_ms()
+                self.is_over_elsewhere(&run, now_ms).await?
             };
             if is_over {
                 self.end(&run, now_ms).await?;
