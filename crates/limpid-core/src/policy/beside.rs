@@ -1,7 +1,7 @@
 //! What a lasting yes is given beside.
 
 use super::effect::Row;
-use super::verdict::Setting;
+use super::verdict::{Call, Setting};
 
 /// What stands beside a call: strangers' text that may have led to it, others who read what comes of it, and for one that tells others
 /// something what is private. A lasting yes that was given while there was less says nothing of later.
@@ -14,10 +14,12 @@ pub(super) struct Beside {
 
 impl Beside {
     /// What stands beside a call of this row.
-    pub(super) fn of(setting: &Setting<'_>, row: Row) -> Self {
+    pub(super) fn of(setting: &Setting<'_>, row: Row, call: &Call<'_>) -> Self {
         // A look's own row says it.
         let others = setting.group && !matches!(row, Row::Look | Row::LookForOthers);
-        Self { strangers: setting.trust.is_foreign(), others, private: setting.private && row.tells() }
+        // Whatever a call does where it leads, its arguments get there. A yes to a program that sends names all of them.
+        let tells = row.tells() || row != Row::RunSending && call.destination.is_some();
+        Self { strangers: setting.trust.is_foreign(), others, private: setting.private && tells }
     }
 
     /// The words for it, as the owner reads them behind the name of the row.

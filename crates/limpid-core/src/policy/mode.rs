@@ -61,6 +61,11 @@ impl ToolPattern {
         }
     }
 
+    /// Whether it names a tool, a server or a group, and no kind of tools wherever they lead.
+    pub const fn is_named(&self) -> bool {
+        !matches!(self, Self::All | Self::Class(_))
+    }
+
     /// Whether a rule that lets calls pass means this tool. The beginning of a name means tools of a server only where it names that
     /// server whole: `memory_*` is none of the server `memory`.
     pub fn permits(&self, tool: &ToolFacts<'_>) -> bool {

@@ -213,7 +213,7 @@ pub fn lasting_yes(setting: &Setting<'_>, call: &Call<'_>) -> Option<String> {
         return None;
     }
     let row = row_by_rules(setting, call);
-    call.pattern(row, Beside::of(setting, row))
+    call.pattern(row, Beside::of(setting, row, call))
 }
 
 /// Whether a lasting yes was given to calls like this one.
@@ -222,7 +222,7 @@ fn is_granted(setting: &Setting<'_>, call: &Call<'_>) -> bool {
         return false;
     }
     let row = row_by_rules(setting, call);
-    let mut covering = Beside::of(setting, row).covered_by().filter_map(|beside| call.pattern(row, beside));
+    let mut covering = Beside::of(setting, row, call).covered_by().filter_map(|beside| call.pattern(row, beside));
     covering.any(|pattern| setting.grants.iter().any(|grant| grant.tool == call.tool.name && grant.pattern == pattern))
 }
 
@@ -279,7 +279,8 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
     let names_it = |rule: &super::Rule| match call.row() {
         Row::Send => rule.destination.is_some(),
         Row::RunSending => rule.destination.is_some() && rule.arguments.is_some(),
-        _ => true,
+        // A server hears the arguments of whatever it is called for.
+        _ => call.destination.is_none() || rule.destination.is_some() || rule.tool.is_named(),
     };
     let fits = |rule: &super::Rule| rule.permits(&call.tool, call.arguments, call.destination);
     // What a stranger's text led to gets into the owner's files by a yes to this very call alone, since it has to be seen.
@@ -356,6 +357,8 @@ fn row_by_rules(setting: &Setting<'_>, call: &Call<'_>) -> Row {
     match call.row() {
         Row::FetchLink | Row::FetchComposed if call.destination.is_some_and(known) => Row::FetchNamed,
         Row::Look if setting.group && call.shows_owners() => Row::LookForOthers,
+        // What stands in their own network is private, whoever typed the address before others read along.
+        Row::FetchNamed if setting.group && call.address.is_own_network() => Row::LookForOthers,
         row => row,
     }
 }

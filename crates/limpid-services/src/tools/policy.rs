@@ -387,7 +387,8 @@ impl ToolPolicy {
         context: &CallContext,
         others_read: bool,
     ) -> CallDescription {
-        let facts = CallFacts { others_read, ..self.facts(tool, arguments) };
+        let mut facts = self.facts(tool, arguments);
+        facts.others_read = others_read;
         let call = facts.call(facts_of(tool), context);
         let pattern = lasting_yes(&self.setting_of(&facts, context), &call);
         let destination = facts.destination.map(|to| to.to_string());

@@ -254,7 +254,9 @@ fn a_lasting_yes_to_tell_somebody_something_covers_nothing_that_more_stands_besi
         .flat_map(|trust| is.into_iter().flat_map(move |private| is.map(|group| (trust, private, group))))
         .collect();
     let beside = |(trust, private, group): (Trust, bool, bool)| Setting { private, group, ..setting(&NONE, trust) };
-    for effect in [Effect::Fetch(address()), Effect::Show(address()), Effect::Send, Effect::Mailbox] {
+    let effects =
+        [Effect::Fetch(address()), Effect::Show(address()), Effect::Send, Effect::Mailbox, Effect::ChangeOwned];
+    for effect in effects {
         let tells = Call { destination: Some(at("a.example")), ..call("tell", &effect, &arguments) };
         for &given in &besides {
             let Some(pattern) = lasting_yes(&beside(given), &tells) else { continue };
@@ -279,7 +281,7 @@ fn a_lasting_yes_of_a_chat_that_the_owner_alone_reads_does_not_hold_where_others
     let group = Setting { group: true, ..tainted };
     for (effect, covers) in [
         (Effect::Send, "send, also where strangers' text led to it, where others read too, with what is private here"),
-        (Effect::Look, "look where others read, also where strangers' text led to it"),
+        (Effect::Look, "look where others read, also where strangers' text led to it, with what is private here"),
     ] {
         let asked = Call { destination: Some(at("mcp desk")), ..call("desk__read_note", &effect, &arguments) };
         let granted = |pattern: Option<String>| [Grant { tool: "desk__read_note".into(), pattern: pattern.unwrap() }];
@@ -290,6 +292,37 @@ fn a_lasting_yes_of_a_chat_that_the_owner_alone_reads_does_not_hold_where_others
         assert_eq!(with_others[0].pattern, format!("{covers}: to mcp desk"));
         assert_eq!(judge(&Setting { grants: &with_others, ..group }, &asked), Verdict::Allowed, "{effect:?}");
     }
+}
+
+// SEC-065
+#[test]
+fn what_stands_in_the_owners_network_waits_where_others_read_whoever_typed_its_address() {
+    let (arguments, effect) = (text(""), Effect::Fetch(Some("http://nas.example/diary".to_owned())));
+    let typed = Call { address: AddressOrigin::TypedOwn, ..call("web_fetch", &effect, &arguments) };
+    let alone = setting(&NONE, Trust::Outside);
+    assert_eq!(judge(&alone, &typed), Verdict::Allowed);
+    assert!(is_asked(&judge(&Setting { group: true, ..alone }, &typed)));
+    let clean = Setting { group: true, ..setting(&NONE, Trust::Owner) };
+    assert_eq!(judge(&clean, &typed), Verdict::Allowed);
+}
+
+// SEC-070
+#[test]
+fn a_rule_that_names_no_tool_and_no_destination_lets_nothing_pass_that_a_server_hears() {
+    let (arguments, effect) = (text("dear diary"), Effect::ChangeOwned);
+    let told = Call { destination: Some(at("mcp wiki")), ..call("wiki__add", &effect, &arguments) };
+    let passes = |tool: &str, destination: Option<&str>| {
+        let rule = Rule {
+            tool: ToolPattern::parse(tool).unwrap(),
+            arguments: None,
+            destination: destination.map(str::to_owned),
+            max_bytes: None,
+        };
+        let rules = OwnerRules { allow: vec![rule], ..OwnerRules::default() };
+        judge(&setting(&rules, Trust::Outside), &told) == Verdict::Allowed
+    };
+    assert!(!passes("*", None) && !passes("class:write", None));
+    assert!(passes("*", Some("mcp wiki")) && passes("wiki__add", None) && passes("wiki__*", None));
 }
 
 // SEC-078
