@@ -109,7 +109,7 @@ pub(crate) async fn make(deps: &Arc<ConversationDeps>, lease: &Lease, request: C
             mode::switch_mode(deps, id, &to, trigger, confidence).await.map(Changed::Outcome)
         }
         Change::Window(size) => window::resize(deps, id, size).await.map(Changed::Outcome),
-        Change::Audience(audience) => audience::set_audience(deps, id, audience).await.map(Changed::Outcome),
+        Change::Audience(audience) => audience::set_audience(deps, lease, audience).await.map(Changed::Outcome),
         Change::UndoTurn => undo::undo_turn(deps, id).await.map(Changed::Outcome),
         Change::TakeOut(from, newest) => undo::take_out(deps, id, from, newest).await.map(Changed::Outcome),
         Change::RedoTurn => undo::redo_turn(deps, id).await.map(Changed::Outcome),

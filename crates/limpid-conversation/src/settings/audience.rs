@@ -6,20 +6,23 @@ use limpid_core::ConversationId;
 use limpid_services::directory::conversation_of_run;
 use limpid_services::error::AgentError;
 use limpid_services::modes::manual;
-use limpid_store::{AgentFilter, Audience, ConversationChange, SubAgent};
+use limpid_store::{AgentFilter, Audience, ConversationChange, Lease, SubAgent};
 
+use crate::delivery::deliver_waiting;
 use crate::deps::ConversationDeps;
 use crate::settings::outcome::ChangeOutcome;
 
-/// Says who reads a conversation.
+/// Says who reads a conversation. What is on its way to it is told first: its words were chosen for whoever reads it until then.
 pub(super) async fn set_audience(
     deps: &ConversationDeps,
-    id: &ConversationId,
+    lease: &Lease,
     audience: Audience,
 ) -> Result<ChangeOutcome, AgentError> {
+    let id = &lease.conversation;
     if deps.directory.existing(id).await?.audience == audience {
         return Ok(ChangeOutcome::Unchanged);
     }
+    while deliver_waiting(deps, lease).await? {}
     let on = if audience == Audience::Group { "on" } else { "off" };
     let event = manual("group", Some(on.to_owned()));
     let change = vec![ConversationChange::Audience(audience)];

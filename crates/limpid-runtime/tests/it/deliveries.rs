@@ -109,6 +109,19 @@ async fn a_report_made_from_foreign_text_keeps_its_label() {
     assert_eq!(rows.last().unwrap().message.trust, Trust::Outside);
 }
 
+/// Its words were chosen for whoever read the chat when it was sent on its way.
+// SEC-065
+#[tokio::test]
+async fn what_is_on_its_way_is_told_before_others_read_the_chat() {
+    let (_bench, agent, chat) = chatting(HELLO).await;
+    for number in 0..20 {
+        agent.store().enqueue(report(&format!("k{number}"), &chat, "Ada is ill.")).await.unwrap();
+    }
+    agent.conversations().set_audience(&chat, Audience::Group).await.unwrap();
+    assert_eq!(texts(&agent, &chat).await.len(), 2 + 2 * 20);
+    assert_eq!(agent.store().conversation(&chat).await.unwrap().unwrap().audience, Audience::Group);
+}
+
 /// A turn that runs is not disturbed: the message comes after its answer.
 // KAI-073 ARC-011
 #[tokio::test]

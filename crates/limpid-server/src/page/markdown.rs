@@ -93,15 +93,17 @@ fn parser(text: &str) -> Parser<'_> {
 /// Events of Markdown without what could be anything but text.
 struct Safe<'a, I> {
     events: I,
-    /// For each link that is open, its address and its words so far, if it is one.
-    links: Vec<Option<(Address, String)>>,
+    /// For each link that is open its address, if it is one, and where its words begin in what was said.
+    links: Vec<Option<(Address, usize)>>,
+    /// The words since the outermost link was opened. Pictures may lie within each other, so none has its own copy.
+    said: String,
     table: Columns,
     waiting: Option<Event<'a>>,
 }
 
 impl<'a, I: Iterator<Item = Event<'a>>> Safe<'a, I> {
     fn new(events: I) -> Self {
-        Self { events, links: Vec::new(), table: Columns::default(), waiting: None }
+        Self { events, links: Vec::new(), said: String::new(), table: Columns::default(), waiting: None }
     }
 
     /// A link names its address, whatever its writer has it named.
@@ -119,24 +121,30 @@ impl<'a, I: Iterator<Item = Event<'a>>> Safe<'a, I> {
             }
             None => Event::Text("".into()),
         };
-        self.links.push(address.map(|address| (address, String::new())));
+        self.links.push(address.map(|address| (address, self.said.len())));
         event
     }
 
     /// Behind a link stands where it leads and all that is sent there, unless its words are that.
     fn close(&mut self) -> Event<'a> {
-        match self.links.pop() {
-            Some(Some((address, said))) => {
-                self.waiting =
-                    (!address.is_said_by(&said)).then(|| Event::Text(format!(" ({})", address.short()).into()));
+        let event = match self.links.pop() {
+            Some(Some((address, begin))) => {
+                self.waiting = (!address.is_said_by(&self.said[begin..]))
+                    .then(|| Event::Text(format!(" ({})", address.short()).into()));
                 Event::End(TagEnd::Link)
             }
             _ => Event::Text("".into()),
+        };
+        if self.links.is_empty() {
+            self.said.clear();
         }
+        event
     }
 
     fn note(&mut self, words: &str) {
-        self.links.iter_mut().flatten().for_each(|(_, said)| said.push_str(words));
+        if !self.links.is_empty() {
+            self.said.push_str(words);
+        }
     }
 }
 
@@ -298,6 +306,24 @@ mod tests {
         );
         assert!(code[1].starts_with("<span></span><button") && !page.contains("<script>"), "{page}");
         assert!(code[2].contains("<pre><code>indented\n</code></pre>\n</figure>"), "{page}");
+    }
+
+    // SEC-093 SEC-089
+    #[test]
+    fn pictures_within_pictures_are_gone_through_once() {
+        let nested = |levels: usize, letters: usize| {
+            to_html(&format!(
+                "[a]: mailto:a\n\n{}{}{}",
+                "![".repeat(levels),
+                "x".repeat(letters),
+                "][a]".repeat(levels)
+            ))
+        };
+        assert!(nested(2, 1).contains(">x</a> (a)</a> (a)"), "{}", nested(2, 1));
+        // A copy for each of them would be ten gigabytes.
+        assert_eq!(nested(20_000, 500_000).matches("picture: ").count(), 20_000);
+        let both = to_html("![![https://a.example](https://b.example)](https://a.example)");
+        assert!(both.contains("https://a.example</a> (b.example)</a></p>"), "{both}");
     }
 
     /// What a model calls a link, or what stands over it, says nothing of where it leads.

@@ -11,9 +11,6 @@ use super::places::Kind;
 use super::programs::Programs;
 use super::view::View;
 
-/// Bytes that all covered folders take, written down for the sandbox: they go there in one word, of which Linux takes 128 KiB.
-const MOST_COVERED: usize = 96 * 1024;
-
 /// What a call names in `outside/`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct NamedOutside {
@@ -72,7 +69,7 @@ pub(super) fn confinement(
     };
     let mut covered = in_outside(programs, command).map(|outside| outside.covered).unwrap_or_default();
     covered.retain(|folder| is_seen(folder));
-    can_be_covered(&covered)?;
+    are_text(&covered)?;
     // A program needs a folder to start in: this one is empty.
     covered.extend((!is_seen(&command.folder)).then(|| command.folder.clone()));
     confinement.covered.extend(covered);
@@ -96,20 +93,12 @@ pub(super) fn in_outside(programs: &Programs, command: &Command) -> Option<InOut
     })
 }
 
-fn can_be_covered(covered: &[PathBuf]) -> Result<(), String> {
-    if let Some(folder) = covered.iter().find(|folder| folder.to_str().is_none()) {
-        return Err(format!(
+/// A place is handed to the sandbox as text.
+fn are_text(covered: &[PathBuf]) -> Result<(), String> {
+    covered.iter().find(|folder| folder.to_str().is_none()).map_or(Ok(()), |folder| {
+        Err(format!(
             "{} has a name that is no text, so it cannot be kept from a program that may be a stranger's; the owner has to rename it",
             folder.display()
-        ));
-    }
-    let length = serde_json::to_string(covered).map_or(usize::MAX, |text| text.len());
-    if length > MOST_COVERED {
-        return Err(format!(
-            "`outside/` has {} folders, too many to be kept from a program that may be a stranger's; the owner has to move some of \
-             them away or remove them",
-            covered.len()
-        ));
-    }
-    Ok(())
+        ))
+    })
 }

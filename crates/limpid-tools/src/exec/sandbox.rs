@@ -54,6 +54,9 @@ const BECOME: &str = "__sandbox-become";
 /// The sub-command that is the first process of its namespaces.
 const INIT: &str = "__sandbox-init";
 
+/// Bytes of one word of a command line, with its end, of which Linux takes so many.
+const LONGEST_WORD: usize = 128 * 1024;
+
 /// The exit code when the program could not be started.
 const NOT_STARTED: u8 = 126;
 
@@ -123,6 +126,11 @@ fn own_program() -> Command {
 /// The words of a sub-command: what a program may touch, the program, the name it is called by, its arguments.
 pub(super) fn words(confinement: &Confinement, program: &Path, words: &[String]) -> Result<Vec<OsString>, String> {
     let confinement = serde_json::to_string(confinement).map_err(|error| error.to_string())?;
+    if confinement.len() >= LONGEST_WORD {
+        return Err("the folders that a program sees and those that are kept from it are too many to be named to the sandbox; the owner \
+                    has to move some of `outside/` away, or to grant fewer in limpid.toml"
+            .to_owned());
+    }
     let first = [OsString::from(WATCH), confinement.into(), program.into()];
     Ok(first.into_iter().chain(words.iter().map(OsString::from)).collect())
 }
