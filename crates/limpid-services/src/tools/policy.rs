@@ -2,6 +2,7 @@
 //!
 //! What a model is offered and what the executor runs are both decided here, by [`limpid_core::policy`].
 
+mod context;
 mod drawn;
 mod facts;
 mod instructing;
@@ -9,6 +10,7 @@ mod notes;
 mod owners_words;
 mod paths;
 mod pins;
+mod rules;
 mod scope;
 mod secrecy;
 mod taint;
@@ -17,40 +19,27 @@ mod usual_rules;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use limpid_config::{Config, FilesConfig, Home, Live};
+use limpid_config::FilesConfig;
 use limpid_core::policy::{
-    AddressOrigin, Bans, Call, Effect, FileChange, Grant, ModeRules, OwnerRules, OwnersWords, PathFacts, Setting,
-    ToolFacts, TypedAddresses, Verdict, Writes, allowed, judge, lasting_yes, question_of,
+    Bans, Call, Effect, FileChange, ModeRules, OwnerRules, PathFacts, Setting, ToolFacts, Verdict, Writes, allowed,
+    judge, lasting_yes, question_of,
 };
 use limpid_core::{ConversationId, Labelled, Trust};
-use limpid_prompt::Profile;
-use limpid_prompt::profile::ModeRulesApply;
-
 use limpid_store::Audience;
 use limpid_tools::Tool;
 use serde_json::Value;
 
-use crate::tools::builtin::grants;
+pub use crate::tools::policy::context::{CallContext, WindowFacts};
 pub(crate) use crate::tools::policy::facts::CallFacts;
 pub(crate) use crate::tools::policy::instructing::{Entries, LOOKED_AT};
 pub use crate::tools::policy::owners_words::owners_words;
 pub(crate) use crate::tools::policy::paths::{LONGEST_PATH, PathResolver, free_way, links_on, real};
 pub(crate) use crate::tools::policy::pins::{Pins, changes, is_same_call};
+pub use crate::tools::policy::rules::PolicyRules;
+pub(crate) use crate::tools::policy::rules::QUOTED;
 pub use crate::tools::policy::scope::AgentScope;
 pub use crate::tools::policy::secrecy::{holds_private, is_of_public, shows_owners};
 pub use crate::tools::policy::taint::{trust_read_in, window_trust};
-use crate::tools::policy::usual_rules::with_usual_forms;
-
-/// Files of a workspace that prompts of shipped profiles quote.
-pub(crate) const QUOTED: [&str; 6] = ["AGENT.md", "AGENTS.md", "SOUL.md", "USER.md", "IDENTITY.md", "HEARTBEAT.md"];
-
-/// What the policies of turns are made from: the owner's rules, and the folders that calls may touch.
-#[derive(Clone)]
-pub struct PolicyRules {
-    home: Home,
-    config: Live<Config>,
-    rules: Live<Arc<OwnerRules>>,
-}
 
 /// Decides which calls of one turn may run.
 #[derive(Clone, Debug)]
@@ -75,93 +64,6 @@ pub struct ToolPolicy {
     copies: PathBuf,
 }
 
-/// What changes from call to call.
-#[derive(Clone, Debug)]
-pub struct CallContext {
-    /// The conversation that it is made in, if in one.
-    pub conversation: Option<ConversationId>,
-    /// Who wrote the least trusted text in the model's window.
-    pub trust: Trust,
-    /// What the owner allowed for the rest of the conversation.
-    pub grants: Vec<Grant>,
-    /// What is known of the model's window besides.
-    pub window: WindowFacts,
-    /// Whether the turn holds a reserved right to exactly this call.
-    pub reserved: bool,
-    /// The addresses that the turn has asked for, in their normal form, as often as it did.
-    pub fetched: Vec<String>,
-    /// What the window shows of the owner's that they did not type in the conversation; looked for only where a worker can be told.
-    pub owners_words: Arc<OwnersWords>,
-}
-
-/// What a tainted turn is judged by besides its label. In a clean one nothing of it counts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WindowFacts {
-    /// Whether something is in the window that is private to the owner.
-    pub is_private: bool,
-    /// The addresses that the owner typed, in their normal form.
-    pub named: TypedAddresses,
-    /// A link that a right names which the owner reserved, in its normal form.
-    pub link: Option<String>,
-    /// The addresses that stand in what was read in this turn, in their normal form; looked for only where nothing private is.
-    pub read: Vec<String>,
-}
-
-impl WindowFacts {
-    /// A window of which nothing is known: it is private, and no right names an address.
-    pub fn unknown() -> Self {
-        Self { is_private: true, named: TypedAddresses::default(), link: None, read: Vec::new() }
-    }
-}
-
-impl CallContext {
-    /// A call of somebody who wrote down what to do, with nothing allowed beforehand.
-    pub fn of(trust: Trust) -> Self {
-        Self {
-            conversation: None,
-            trust,
-            grants: Vec::new(),
-            window: WindowFacts::unknown(),
-            reserved: false,
-            fetched: Vec::new(),
-            owners_words: Arc::default(),
-        }
-    }
-
-    /// Says that an address was asked for, or is being asked for.
-    pub fn note_fetch(&mut self, address: &str) {
-        self.window.named.fetched(address);
-        self.fetched.push(address.to_owned());
-    }
-
-    /// How often the address of a fetch was asked for before.
-    fn times_fetched(&self, effect: &Effect) -> usize {
-        let Effect::Fetch(Some(address)) = effect else { return 0 };
-        self.fetched.iter().filter(|fetched| *fetched == address).count()
-    }
-
-    /// How the address of a fetch came about.
-    fn address_origin(&self, effect: &Effect) -> AddressOrigin {
-        let Effect::Fetch(Some(address)) = effect else { return AddressOrigin::Composed };
-        if self.window.link.as_ref() == Some(address) {
-            AddressOrigin::Reserved
-        } else if self.window.named.is_next(address) {
-            AddressOrigin::Typed
-        } else if self.window.named.contains(address) {
-            AddressOrigin::TypedElsewhere
-        } else if self.window.read.contains(address) {
-            AddressOrigin::Read
-        } else {
-            AddressOrigin::Composed
-        }
-    }
-
-    /// Words of the call: they have the label of what the model had read.
-    pub(crate) fn words<T>(&self, words: T) -> Labelled<T> {
-        Labelled::new(words, self.trust)
-    }
-}
-
 /// What the owner is told of a call that waits for them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallDescription {
@@ -173,74 +75,6 @@ pub struct CallDescription {
     pub pattern: Option<String>,
     /// Whether a stranger's text led to it, so that all of it has to be seen.
     pub whole: bool,
-}
-
-impl PolicyRules {
-    /// What the owner wrote down about calls, for policies over this home.
-    pub fn new(home: Home, config: Live<Config>, rules: Live<Arc<OwnerRules>>) -> Self {
-        Self { home, config, rules }
-    }
-
-    /// The policy of a turn; `mode` is the mode that is on, `set` whether the person set it, `scope` what an agent is limited
-    /// to.
-    pub fn for_turn(
-        &self,
-        profile: &Profile,
-        path: &str,
-        (mode, set): (&str, bool),
-        scope: Option<AgentScope>,
-    ) -> ToolPolicy {
-        let behaviour = profile.behaviour();
-        let rules = (set || behaviour.mode_rules == ModeRulesApply::Always)
-            .then(|| profile.mode_rules(mode).cloned().unwrap_or_else(|| ModeRules::of(mode)));
-        ToolPolicy {
-            mode: rules,
-            local_only: behaviour.small_model_tools.iter().any(|few| few == path),
-            rules: with_usual_forms(&self.rules),
-            paths: self.paths(prompt_files(profile)),
-            folders: self.config.files.clone(),
-            leaves_code: self.leaves_code(),
-            is_research: profile.path(path).is_ok_and(|path| path.public),
-            for_strangers: false,
-            for_group: false,
-            scope,
-            copies: self.home.approved_copies(),
-        }
-    }
-
-    /// The policy of calls outside of any turn: the owner's rules alone.
-    pub fn without_mode(&self) -> ToolPolicy {
-        let paths = self.paths(QUOTED.map(PathBuf::from).into());
-        let copies = self.home.approved_copies();
-        ToolPolicy {
-            mode: None,
-            local_only: false,
-            rules: with_usual_forms(&self.rules),
-            paths,
-            folders: self.config.files.clone(),
-            leaves_code: self.leaves_code(),
-            is_research: false,
-            for_strangers: false,
-            for_group: false,
-            scope: None,
-            copies,
-        }
-    }
-
-    fn leaves_code(&self) -> bool {
-        let mut listed = self.config.exec.folders.iter().filter(|one| !one.programs.is_empty()).peekable();
-        if listed.peek().is_none() {
-            return false;
-        }
-        let grants = grants(&self.home, &self.config.files);
-        listed.any(|one| grants.is_strangers(&one.folder))
-    }
-
-    fn paths(&self, prompt_files: Vec<PathBuf>) -> PathResolver {
-        let files = &self.config.files;
-        let resolver = PathResolver::new(&self.home, prompt_files, files).with_base(files.base.as_deref());
-        resolver.with_rules(&self.rules)
-    }
 }
 
 impl ToolPolicy {
@@ -443,10 +277,4 @@ impl CallFacts {
 /// A tool as the policy knows it.
 pub(crate) fn facts_of(tool: &dyn Tool) -> ToolFacts<'_> {
     ToolFacts { name: tool.name(), other_names: tool.other_names(), group: tool.group(), class: tool.class() }
-}
-
-/// Files of the workspace that prompts quote: those of the profile, and those of profiles that may come after it.
-fn prompt_files(profile: &Profile) -> Vec<PathBuf> {
-    let own = profile.file_order().iter().map(String::as_str);
-    own.chain(QUOTED).map(PathBuf::from).collect()
 }

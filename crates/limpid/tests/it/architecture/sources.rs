@@ -55,10 +55,10 @@ pub(super) fn files(krate: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Files that only tests are built from: `tests.rs`, `identity_tests.rs`, `test_kit.rs`.
+/// Files that only tests are built from: `tests.rs` and what lies in its folder, `identity_tests.rs`, `test_kit.rs`.
 fn is_test(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    name.ends_with("tests.rs") || name == "test_kit.rs"
+    name.ends_with("tests.rs") || name == "test_kit.rs" || path.components().any(|part| part.as_os_str() == "tests")
 }
 
 pub(super) fn places_of(krates: &[&str], wanted: impl Fn(&str) -> bool) -> Vec<(String, String)> {

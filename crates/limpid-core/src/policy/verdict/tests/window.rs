@@ -1,0 +1,169 @@
+//! What stands in the window, and what that lets run.
+
+use super::{NONE, at_host, call, is_asked, path, setting, text};
+use crate::Trust;
+use crate::policy::{
+    AddressOrigin, Argument, Call, Effect, OwnerRules, PathFacts, Rule, Setting, ToolPattern, Verdict, judge,
+    lasting_yes,
+};
+
+// SEC-002 SEC-065 LES-134
+#[test]
+fn foreign_text_in_the_window_holds_back_what_has_consequences() {
+    let arguments = text("");
+    for trust in Trust::ALL {
+        for effect in
+            [Effect::Look, Effect::Remember, Effect::Tell, Effect::ChangeOwned, Effect::Run, Effect::ChangeSelf]
+        {
+            let verdict = judge(&setting(&NONE, trust), &call("t", &effect, &arguments));
+            let held = matches!(effect, Effect::ChangeOwned | Effect::Run | Effect::ChangeSelf);
+            assert_eq!(is_asked(&verdict), held && trust.is_foreign(), "{trust} {effect:?}: {verdict:?}");
+        }
+        assert!(is_asked(&judge(&setting(&NONE, trust), &call("t", &Effect::Send, &arguments))), "{trust}");
+    }
+}
+
+// SEC-002
+#[test]
+fn writing_what_prompts_are_made_from_counts_as_changing_the_agent() {
+    let arguments = text("");
+    let paths = [path("AGENTS.md", "/w/AGENTS.md")];
+    let write = Call { paths: &paths, ..call("write_file", &Effect::Files, &arguments) };
+    assert!(is_asked(&judge(&setting(&NONE, Trust::Guest), &write)));
+    assert_eq!(judge(&setting(&NONE, Trust::Owner), &write), Verdict::Allowed);
+    let reads = [PathFacts { write: false, ..paths[0].clone() }];
+    let read = Call { paths: &reads, ..call("read_file", &Effect::Look, &arguments) };
+    assert_eq!(judge(&setting(&NONE, Trust::Outside), &read), Verdict::Allowed);
+}
+
+// SEC-065 PICO-029
+#[test]
+fn where_others_read_a_strangers_text_shows_them_nothing_of_the_owners() {
+    let (arguments, low) =
+        (Argument::Fields(Vec::new()), PathFacts { is_low: true, write: false, ..path("o", "/w/o") });
+    for (group, trust, waits) in [
+        (true, Trust::Outside, true),
+        (true, Trust::Guest, true),
+        (true, Trust::Owner, false),
+        (false, Trust::Outside, false),
+    ] {
+        let setting = Setting { group, private: false, ..setting(&NONE, trust) };
+        let look = call("list_tasks", &Effect::Look, &arguments);
+        assert_eq!(is_asked(&judge(&setting, &look)), waits, "{group} {trust}");
+        assert_eq!(judge(&setting, &Call { public: true, ..look }), Verdict::Allowed);
+        assert_eq!(judge(&setting, &Call { paths: std::slice::from_ref(&low), ..look }), Verdict::Allowed);
+    }
+}
+
+// SEC-065
+#[test]
+fn what_stands_in_the_owners_network_waits_where_others_read_whoever_typed_its_address() {
+    let (arguments, effect) = (text(""), Effect::Fetch(Some("http://nas.example/diary".to_owned())));
+    let typed = Call { address: AddressOrigin::TypedOwn, ..call("web_fetch", &effect, &arguments) };
+    let alone = setting(&NONE, Trust::Outside);
+    assert_eq!(judge(&alone, &typed), Verdict::Allowed);
+    assert!(is_asked(&judge(&Setting { group: true, ..alone }, &typed)));
+    let clean = Setting { group: true, ..setting(&NONE, Trust::Owner) };
+    assert_eq!(judge(&clean, &typed), Verdict::Allowed);
+}
+
+// SEC-070
+#[test]
+fn a_reserved_right_lets_a_send_pass_in_a_tainted_window_and_nothing_else() {
+    let arguments = text("");
+    let judged = |rules: &OwnerRules, trust: Trust, effect: &Effect| {
+        judge(&setting(rules, trust), &Call { reserved: true, ..call("t", effect, &arguments) })
+    };
+    for trust in [Trust::Guest, Trust::Outside] {
+        for effect in [Effect::Send, Effect::Pay] {
+            assert_eq!(judged(&NONE, trust, &effect), Verdict::Allowed);
+        }
+        for effect in [Effect::Run, Effect::ChangeOwned, Effect::Mailbox, Effect::Plan, Effect::ChangeSelf] {
+            assert!(is_asked(&judged(&NONE, trust, &effect)), "{effect:?}");
+        }
+    }
+    assert!(is_asked(&judged(&NONE, Trust::Owner, &Effect::Send)), "in a clean window the person is asked as ever");
+    let rule =
+        || vec![Rule { tool: ToolPattern::parse("t").unwrap(), arguments: None, destination: None, max_bytes: None }];
+    let asks = OwnerRules { ask: rule(), ..OwnerRules::default() };
+    assert!(is_asked(&judged(&asks, Trust::Outside, &Effect::Send)), "a rule of the owner's asks");
+    let denies = OwnerRules { deny: rule(), ..OwnerRules::default() };
+    assert!(matches!(judged(&denies, Trust::Outside, &Effect::Send), Verdict::Refused { .. }));
+}
+
+// SEC-065 SEC-071
+#[test]
+fn programs_of_a_strangers_folder_that_the_owner_named_run_in_a_tainted_window_and_nothing_else_does() {
+    let arguments = text("");
+    let judged = |rules: &OwnerRules, trust: Trust, effect: &Effect| {
+        judge(&setting(rules, trust), &Call { unasked: true, ..call("t", effect, &arguments) })
+    };
+    for trust in [Trust::Guest, Trust::Outside] {
+        assert_eq!(judged(&NONE, trust, &Effect::Run), Verdict::Allowed);
+        for effect in
+            [Effect::Send, Effect::Pay, Effect::Device, Effect::ChangeOwned, Effect::Files, Effect::ChangeSelf]
+        {
+            assert!(is_asked(&judged(&NONE, trust, &effect)), "{effect:?}");
+        }
+    }
+    let rule =
+        || vec![Rule { tool: ToolPattern::parse("t").unwrap(), arguments: None, destination: None, max_bytes: None }];
+    let asks = OwnerRules { ask: rule(), ..OwnerRules::default() };
+    assert!(is_asked(&judged(&asks, Trust::Outside, &Effect::Run)), "a rule of the owner's asks");
+    let denies = OwnerRules { deny: rule(), ..OwnerRules::default() };
+    assert!(matches!(judged(&denies, Trust::Outside, &Effect::Run), Verdict::Refused { .. }));
+}
+
+// SEC-005 SEC-067 SEC-100
+#[test]
+fn in_a_tainted_turn_an_address_needs_a_right_or_an_empty_window() {
+    let arguments = text("");
+    let rules = OwnerRules { hosts: vec!["*.docs.rs".into()], ..OwnerRules::default() };
+    let effect = Effect::Fetch(Some("https://example.com/a".to_owned()));
+    let judged = |trust: Trust, private: bool, address: AddressOrigin, host: &str| {
+        let fetch = Call { destination: Some(at_host(host)), address, ..call("web_fetch", &effect, &arguments) };
+        is_asked(&judge(&Setting { private, ..setting(&rules, trust) }, &fetch))
+    };
+    assert!(!judged(Trust::Owner, true, AddressOrigin::Composed, "evil.test"));
+    assert!(judged(Trust::Outside, true, AddressOrigin::Composed, "evil.test"));
+    assert!(judged(Trust::Outside, false, AddressOrigin::Composed, "evil.test"), "nothing private, but made up");
+    assert!(judged(Trust::Outside, true, AddressOrigin::Read, "evil.test"), "which of the links says something");
+    assert!(!judged(Trust::Outside, false, AddressOrigin::Read, "evil.test"));
+    assert!(!judged(Trust::Outside, true, AddressOrigin::Typed, "evil.test"));
+    assert!(!judged(Trust::Outside, true, AddressOrigin::Composed, "a.docs.rs"), "a written rule");
+}
+
+// SEC-100 SEC-101
+#[test]
+fn of_the_owners_own_network_only_what_they_typed_is_fetched_unasked_beside_a_strangers_text() {
+    let arguments = text("");
+    let rules = OwnerRules { hosts: vec!["router.home".into()], ..OwnerRules::default() };
+    let effect = Effect::Fetch(Some("http://router.home/open".to_owned()));
+    let fetch =
+        |address| Call { destination: Some(at_host("router.home")), address, ..call("web_fetch", &effect, &arguments) };
+    for private in [false, true] {
+        let tainted = Setting { private, ..setting(&rules, Trust::Outside) };
+        assert_eq!(judge(&tainted, &fetch(AddressOrigin::TypedOwn)), Verdict::Allowed);
+        let Verdict::NeedsApproval { reason } = judge(&tainted, &fetch(AddressOrigin::Own)) else { panic!("it ran") };
+        assert!(reason.ends_with("router.home is an address of your own network, which you did not type"), "{reason}");
+        assert_eq!(lasting_yes(&tainted, &fetch(AddressOrigin::Own)), None);
+        for for_others in [Setting { research: true, ..tainted }, Setting { strangers: true, ..tainted }] {
+            for address in [AddressOrigin::TypedOwn, AddressOrigin::Own] {
+                assert!(matches!(judge(&for_others, &fetch(address)), Verdict::Refused { .. }));
+            }
+        }
+    }
+    assert_eq!(judge(&setting(&rules, Trust::Owner), &fetch(AddressOrigin::Own)), Verdict::Allowed);
+}
+
+// SEC-101
+#[test]
+fn a_research_worker_fetches_what_it_likes_while_nothing_private_is_in_its_window() {
+    let arguments = text("");
+    let effect = Effect::Fetch(Some("https://example.com/a".to_owned()));
+    let fetch = Call { destination: Some(at_host("example.com")), ..call("web_fetch", &effect, &arguments) };
+    let worker = Setting { research: true, private: false, ..setting(&NONE, Trust::Outside) };
+    assert_eq!(judge(&worker, &fetch), Verdict::Allowed);
+    assert!(is_asked(&judge(&Setting { private: true, ..worker }, &fetch)));
+    assert!(is_asked(&judge(&worker, &call("research", &Effect::Research, &arguments))), "it sends out no other");
+}

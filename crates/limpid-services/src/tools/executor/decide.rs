@@ -1,0 +1,226 @@
+//! Decides whether a call may run: it is looked at, judged, and held against a yes.
+
+use std::sync::Arc;
+
+use limpid_core::policy::{Effect, FileChange, PathFacts, Verdict};
+use limpid_core::{ConversationId, Sentence, ToolCall, Trust, sentence};
+use limpid_store::{Audience, Store, StoreError};
+use limpid_tools::{Concerned, Tool, check_arguments, echoed};
+use limpid_turn::{PlannedCall, Why};
+use serde_json::Value;
+
+use crate::directory::task_of_run;
+use crate::tools::executor::{Decision, Permit, TurnToolExecutor};
+use crate::tools::policy::{CallContext, CallDescription, CallFacts, LONGEST_PATH, Pins, changes};
+
+/// Chats above a conversation that are asked: agents of agents, of a run of a task.
+const CHATS: usize = 8;
+
+/// In the place of why a call cannot run, where a stranger's text led to it and others read what comes of it.
+const NOT_FOR_OTHERS: &str = "it cannot run as it is; why is not said here, since others read this conversation";
+
+/// Whether others read a conversation, or the chat that an agent or a task's run works for in it.
+async fn is_read_by_others(store: &dyn Store, id: &ConversationId) -> Result<bool, StoreError> {
+    let mut id = id.clone();
+    for _ in 0..CHATS {
+        if store.conversation(&id).await?.is_some_and(|found| found.audience == Audience::Group) {
+            return Ok(true);
+        }
+        let above = match (store.agent_in(&id).await?, task_of_run(&id)) {
+            (Some(agent), _) => Some(agent.chat),
+            (None, Some(task)) => store.task(task).await?.and_then(|task| task.new.conversation),
+            (None, None) => None,
+        };
+        match above {
+            Some(above) if above != id => id = above,
+            _ => break,
+        }
+    }
+    Ok(false)
+}
+
+impl TurnToolExecutor {
+    /// Says whether a call may run now. A right to run comes from here alone, so nothing runs that the policy did not see.
+    pub async fn decide(&self, planned: &PlannedCall, context: &CallContext, now_ms: i64) -> Decision {
+        match self.judge(planned, context, now_ms).await {
+            Decision::Refused(why) => Decision::Refused(self.in_own_words(why)),
+            decision => decision,
+        }
+    }
+
+    /// Whether others read the conversation now, whoever did when its turn began.
+    async fn others_read(&self, conversation: Option<&ConversationId>) -> bool {
+        // Where nobody can say, nothing is shown to others.
+        match conversation {
+            Some(id) => is_read_by_others(&*self.store, id).await.unwrap_or(true),
+            None => false,
+        }
+    }
+
+    async fn judge(&self, planned: &PlannedCall, context: &CallContext, now_ms: i64) -> Decision {
+        let call = &self.as_run(&planned.call, context.trust);
+        let Some(tool) = self.tool(&call.name) else {
+            return Decision::Refused(sentence!("there is no tool `{}`", context.words(&call.name)));
+        };
+        if let Some(finder) = &self.finder
+            && finder.is_not_loaded(&call.name)
+        {
+            let name = context.words(&call.name);
+            return Decision::Refused(sentence!(
+                "`{}` is not here yet; get it with {} first",
+                name,
+                echoed(finder.name().to_owned())
+            ));
+        }
+        let arguments: Value = match serde_json::from_str(&call.arguments) {
+            Ok(arguments) => arguments,
+            Err(error) => return Decision::Refused(context.words(error.to_string()).into()),
+        };
+        if tool.paths(&arguments).iter().any(|path| path.path.len() > LONGEST_PATH) {
+            return Decision::Refused(sentence!("a path has at most {} bytes; nothing was touched", LONGEST_PATH));
+        }
+        let others_read = self.others_read(context.conversation.as_ref()).await;
+        // The owner is not asked about what cannot run.
+        if let Err(why) = check_arguments(&tool.schema(), &arguments) {
+            return Decision::Refused(Sentence::from(echoed(why)).join(context.trust));
+        }
+        if let Err(why) = tool.check(&arguments) {
+            // It may hold what only a call that is asked about would show.
+            let is_kept_back = others_read && context.trust.is_foreign();
+            let why = if is_kept_back { Sentence::from(NOT_FOR_OTHERS) } else { why };
+            return Decision::Refused(why.join(context.trust));
+        }
+        let mut facts = self.policy.facts(&*tool, &arguments);
+        facts.others_read = others_read;
+        facts.bind(&tool.looked_up(&arguments).await);
+        self.policy.know_names(&mut facts, &*tool, &arguments, context.conversation.as_ref()).await;
+        let concerned = tool.concerns(&arguments, context.conversation.as_ref()).await;
+        if concerned == Concerned::NotSaid && facts.changes_what_is_there() {
+            let name = context.words(&call.name);
+            return Decision::Refused(sentence!(
+                "`{}` does not say what it would change, so it does not run; this is a defect of it, please report it",
+                name
+            ));
+        }
+        if matches!(concerned, Concerned::SentTo(_)) {
+            facts.effect = Effect::TellOthers;
+        }
+        let behind_links = self.policy.behind_links(&facts);
+        facts.tell(behind_links, concerned.into_words());
+        self.know_own_files(&mut facts, context).await;
+        facts.know_drawn_files(&*tool, &arguments, context, &self.policy);
+        let mut verdict = self.policy.verdict(&*tool, &facts, context);
+        // A name is looked up only where the call may run: the question itself leaves.
+        let may_look_up = !facts.own_network && (planned.approved.is_some() || verdict == Verdict::Allowed);
+        if may_look_up && tool.leads_to_own_network(&arguments).await {
+            facts.own_network = true;
+            verdict = self.policy.verdict(&*tool, &facts, context);
+        }
+        if verdict == Verdict::Allowed {
+            verdict = self.verdict_of_planned(&*tool, &arguments, context);
+        }
+        match verdict {
+            Verdict::Refused { reason } => Decision::Refused(context.words(reason).into()),
+            Verdict::Allowed if planned.approved.is_none() => Decision::Run(Box::new(Permit {
+                tool,
+                call: call.clone(),
+                arguments,
+                facts,
+                pins: None,
+                approved: false,
+            })),
+            verdict => {
+                self.hold_against(planned, verdict, (call, tool, arguments, facts), (context.trust, now_ms)).await
+            }
+        }
+    }
+
+    /// The verdict on the call that a call has made later; allowed where it has none made.
+    fn verdict_of_planned(&self, tool: &dyn Tool, arguments: &Value, context: &CallContext) -> Verdict {
+        let verdict = |(tool, arguments): (&Arc<dyn Tool>, Value)| {
+            let facts = self.policy.facts(&**tool, &arguments);
+            self.policy.verdict(&**tool, &facts, context)
+        };
+        self.planned(tool, arguments).map_or(Verdict::Allowed, verdict)
+    }
+
+    /// What whoever is asked has to know of a call, or of the one that it has made later.
+    fn warning(&self, tool: &dyn Tool, arguments: &Value, trust: Trust) -> Option<String> {
+        let of_planned = || {
+            let (tool, arguments) = self.planned(tool, arguments)?;
+            tool.warning(trust, &arguments)
+        };
+        tool.warning(trust, arguments).or_else(of_planned)
+    }
+
+    /// The call that a call has made later.
+    fn planned(&self, tool: &dyn Tool, arguments: &Value) -> Option<(&Arc<dyn Tool>, Value)> {
+        let (name, arguments) = tool.plans(arguments)?;
+        Some((self.tools.tool(name)?, arguments))
+    }
+
+    /// Holds a yes against everything that it is bound to, as it is now: it holds for what was asked about and nothing else.
+    async fn hold_against(
+        &self,
+        planned: &PlannedCall,
+        verdict: Verdict,
+        (call, tool, arguments, mut facts): (&ToolCall, Arc<dyn Tool>, Value, CallFacts),
+        (trust, now_ms): (Trust, i64),
+    ) -> Decision {
+        facts.warning = self.warning(&*tool, &arguments, trust);
+        // What runs is what was looked at, so a copy of it is kept when it may run.
+        let copies = planned.approved.is_some().then(|| self.policy.copies(&self.new_tag()));
+        let pins = Pins::look(&tool, &arguments, &facts, copies).await;
+        let said = planned.approved.as_ref();
+        let approved = said.is_some_and(|yes| pins.is_approved(yes, now_ms));
+        match verdict {
+            Verdict::NeedsApproval { reason } if !approved => {
+                let moved = said.map(|yes| changes(&yes.bound_to, &pins.text)).filter(|moved| !moved.is_empty());
+                let moved = moved.map(|moved| format!("since you were asked, {moved}"));
+                Decision::Ask(why_asked(reason, facts, moved, pins))
+            }
+            _ => {
+                let (call, pins) = (call.clone(), Some(pins));
+                Decision::Run(Box::new(Permit { tool, call, arguments, facts, pins, approved }))
+            }
+        }
+    }
+
+    /// What whoever is asked about a call is told that may run unasked by now: a draft of it waits for its yes anyway.
+    pub async fn question(&self, permit: Permit, context: &CallContext) -> Why {
+        let Permit { tool, arguments, mut facts, pins, .. } = permit;
+        facts.warning = self.warning(&*tool, &arguments, context.trust);
+        let reason = self.policy.question(&*tool, &facts, context);
+        let pins = match pins {
+            Some(pins) => pins,
+            None => Pins::look(&tool, &arguments, &facts, None).await,
+        };
+        why_asked(reason, facts, None, pins)
+    }
+
+    /// Marks files for strangers' text that this conversation made itself: these it may change.
+    async fn know_own_files(&self, facts: &mut CallFacts, context: &CallContext) {
+        let Some(conversation) = &context.conversation else { return };
+        let others = |path: &&mut PathFacts| path.write && path.is_low && path.change == FileChange::Other;
+        for path in facts.paths.iter_mut().filter(others) {
+            if self.files.is_made_by(path.real.as_path(), conversation).await {
+                path.change = FileChange::OwnLow;
+            }
+        }
+    }
+
+    /// What the owner is told of a call that waits for them; nothing of one that can be none.
+    pub async fn describe(&self, call: &ToolCall, context: &CallContext) -> Option<CallDescription> {
+        let arguments: Value = serde_json::from_str(&call.arguments).ok()?;
+        let tool = self.tool(&call.name)?;
+        let others_read = self.others_read(context.conversation.as_ref()).await;
+        Some(self.policy.describe(&*tool, &arguments, context, others_read))
+    }
+}
+
+/// What whoever is asked is told, and what their yes is bound to.
+fn why_asked(reason: String, facts: CallFacts, moved: Option<String>, pins: Pins) -> Why {
+    let open = pins.unbound().map(str::to_owned);
+    let said: Vec<String> = [reason].into_iter().chain(facts.warning).chain(moved).chain(open).collect();
+    Why { reason: said.join("; "), about: facts.about, bound_to: pins.text }
+}

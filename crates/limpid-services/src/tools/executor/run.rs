@@ -1,0 +1,148 @@
+//! Runs a call that may run.
+
+use std::sync::{Arc, PoisonError};
+
+use limpid_core::policy::Effect;
+use limpid_core::{Labelled, Sentence, ToolCall, Trust, sentence};
+use limpid_tools::{Rewrites, StrangersProgram, ToolContext, echoed};
+use limpid_turn::ToolOutcome;
+
+use crate::memory::WriteSource;
+use crate::tools::executor::{Permit, TurnToolExecutor};
+use crate::tools::file_history::{StartedBy, Turn};
+use crate::tools::policy::{CallFacts, Pins, changes};
+
+impl TurnToolExecutor {
+    /// Runs one call. This is the only place where a tool runs; a tool that panics has failed, no more.
+    pub async fn run(&self, context: ToolContext, permit: Permit) -> ToolOutcome {
+        // An error may repeat arguments, and these have the label of what the model had read.
+        let written_by = context.trust;
+        match self.try_run(context, permit).await {
+            // The text of a file is given as it is.
+            Ok(said) if said.trust() == Trust::Owner => {
+                ToolOutcome::done(self.policy.in_own_words(said), || self.new_tag())
+            }
+            Ok(said) => ToolOutcome::done(said, || self.new_tag()),
+            Err(why) => ToolOutcome::failed(self.in_own_words(why).join(written_by), || self.new_tag()),
+        }
+    }
+
+    async fn try_run(&self, context: ToolContext, permit: Permit) -> Result<Labelled<String>, Sentence> {
+        let Permit { tool, call, arguments, facts, pins, approved } = permit;
+        let pins = pins.filter(|_| approved);
+        let strangers = tool.strangers_program(context.trust, approved, &arguments);
+        if strangers == Some(StrangersProgram::Sends) && !approved && !facts.sends {
+            return Err("what it names is not what it was when it was judged; call it again".into());
+        }
+        let turn = match facts.effect {
+            Effect::Run => {
+                let by = StartedBy::of(context.trust, pins.is_some());
+                Some(self.files.program_turn(by, strangers).await?)
+            }
+            _ => None,
+        };
+        // From here on nothing of it changes, so a second look at what was approved holds until the program has ended.
+        if let Some(pins) = pins.as_ref().filter(|_| facts.effect == Effect::Run) {
+            let now = Pins::look(&tool, &arguments, &facts, None).await;
+            if now.text != pins.text {
+                let moved = context.words(changes(&pins.text, &now.text));
+                return Err(sentence!("what was approved is not what is there now ({}); call it again", moved));
+            }
+        }
+        let snapshot = pins.and_then(|pins| pins.snapshot).map(Arc::new);
+        let bans = self.policy.bans(&*tool, &facts);
+        let (own_network, drawn, program) = (facts.own_network, facts.may_be_drawn(), strangers);
+        let unused_skills = if facts.effect == Effect::Run { self.files.unused_skills().await } else { Ok(Vec::new()) };
+        let unused_skills = unused_skills
+            .map_err(|error| sentence!("which skills are used could not be looked up: {}", echoed(error)))?;
+        let context = ToolContext { approved, snapshot, bans, own_network, drawn, program, unused_skills, ..context };
+        // What other calls of the turn wrote is none of its own.
+        let rewrites = Rewrites::default();
+        let context = ToolContext { rewrites: rewrites.clone(), ..context };
+        if let Some((limit, refusal)) = tool.calls_a_message()
+            && self.count(&call.name) > limit
+        {
+            return Err(refusal.into());
+        }
+        let by = WriteSource::turn(&context);
+        let before = self.files.before(&call.name, &facts, &by).await?;
+        let program = match facts.effect {
+            Effect::Run => Some(self.files.program_starts(&call.name, by.now_ms).await?),
+            _ => None,
+        };
+        let read = self.trust_of_read(&facts).await;
+        let (reader, as_read) = (context.conversation.clone(), self.files.about_to_read(&facts));
+        // A task of its own keeps a panic from reaching the turn.
+        let task = match turn.as_ref().map(Turn::is_wanted) {
+            Some(wanted) => tokio::spawn(async move { tool.run_until(&context, arguments, wanted).await }),
+            None => tokio::spawn(async move { tool.run(&context, arguments).await }),
+        };
+        let _stop = StopWithUs(task.abort_handle());
+        let done = task
+            .await
+            .unwrap_or_else(|_| Err(sentence!("`{}` broke off; its outcome is unknown", echoed(call.name.clone()))));
+        if done.is_ok() {
+            self.files.was_read(&reader, as_read);
+        }
+        // Also after a failure: it may have written before.
+        let mut kept = self.files.after(before, &rewrites.take(), &by).await;
+        if let Some(program) = program {
+            kept = program.end(by.now_ms).await.and(kept);
+        }
+        let done = done.map(|said| said.join(read)).map_err(|why| why.join(read))?;
+        self.take_over(&facts, &call, &by, approved).await?;
+        match kept {
+            Ok(()) => Ok(done),
+            Err(error) => {
+                let why = echoed(error);
+                Err(sentence!("{}\nIt is done, but what the file said before was not kept: {}", done, why))
+            }
+        }
+    }
+
+    /// The label of the places that a call reads.
+    async fn trust_of_read(&self, facts: &CallFacts) -> Trust {
+        let mut trust = Trust::Owner;
+        for path in facts.paths.iter().filter(|path| !path.write) {
+            trust = trust.join(self.files.trust_of(path).await);
+        }
+        trust
+    }
+
+    /// Writes down that the owner's yes makes their own what a stranger's text led to, with what they were shown.
+    async fn take_over(
+        &self,
+        facts: &CallFacts,
+        call: &ToolCall,
+        by: &WriteSource,
+        approved: bool,
+    ) -> Result<(), Sentence> {
+        if !approved || !by.trust.is_foreign() || facts.effect == Effect::Run {
+            return Ok(());
+        }
+        for path in facts.paths.iter().filter(|path| path.write && !path.is_low) {
+            let shown = format!("{} {}", call.name, call.arguments);
+            let raised = self.files.raise(path.real.as_path(), shown, &by.source).await;
+            raised.map_err(|error| {
+                sentence!("that it is the owner's now could not be written down: {}", echoed(error))
+            })?;
+        }
+        Ok(())
+    }
+
+    fn count(&self, name: &str) -> u32 {
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = calls.entry(name.to_owned()).or_default();
+        *count += 1;
+        *count
+    }
+}
+
+/// Ends a task when whoever waits for it stops waiting: at a time-out or a cancel.
+struct StopWithUs(tokio::task::AbortHandle);
+
+impl Drop for StopWithUs {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

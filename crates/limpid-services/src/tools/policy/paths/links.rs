@@ -1,0 +1,64 @@
+//! Where a path leads when every link and `..` in it is followed.
+
+use std::path::{Component, MAIN_SEPARATOR_STR, Path, PathBuf};
+
+/// Links that are followed for one path; more than that leads nowhere.
+pub(super) const LINKS: usize = 40;
+
+/// Bytes of the longest path that a call may name. To follow its parts one by one takes time.
+pub(crate) const LONGEST_PATH: usize = 4096;
+
+/// A path with every `..` and every link in it followed; what does not exist is where it would be made. One that no call may name,
+/// or that has more links than are followed, stands for the root, where nothing is low and nothing is written.
+pub(crate) fn real(path: &Path) -> PathBuf {
+    let root = PathBuf::from(MAIN_SEPARATOR_STR);
+    if path.as_os_str().len() > 2 * LONGEST_PATH {
+        return root;
+    }
+    follow(root.clone(), path, &mut Vec::new()).unwrap_or(root)
+}
+
+/// The links that a path leads over, each at its own place with every other link followed, in the order in which they are followed.
+pub(crate) fn links_on(path: &Path) -> Vec<PathBuf> {
+    let mut links = Vec::new();
+    // What is not followed to its end is nothing, but the links up to there are.
+    let _ = follow(PathBuf::from(MAIN_SEPARATOR_STR), path, &mut links);
+    links
+}
+
+/// Where a path leads; `links` are those that were followed. None when there are more than may be.
+fn follow(mut at: PathBuf, path: &Path, links: &mut Vec<PathBuf>) -> Option<PathBuf> {
+    for part in path.components() {
+        match part {
+            Component::Prefix(prefix) => at = PathBuf::from(prefix.as_os_str()),
+            Component::RootDir => at.push(MAIN_SEPARATOR_STR),
+            Component::CurDir => {}
+            Component::ParentDir => drop(at.pop()),
+            Component::Normal(name) => {
+                let next = at.join(name);
+                at = match std::fs::read_link(&next) {
+                    Ok(_) if links.len() == LINKS => return None,
+                    Ok(target) => {
+                        links.push(next);
+                        follow(at, &target, links)?
+                    }
+                    Err(_) => next,
+                };
+            }
+        }
+    }
+    Some(at)
+}
+
+/// A path as it reads: each `..` takes back the part before it.
+pub(super) fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(plain.pop()),
+            other => plain.push(other),
+        }
+    }
+    plain
+}

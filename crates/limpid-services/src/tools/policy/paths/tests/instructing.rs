@@ -1,0 +1,146 @@
+//! What instructs the agent, under all of its names.
+
+#[cfg(unix)]
+use std::path::{Path, PathBuf};
+
+use limpid_core::policy::FileChange;
+
+use super::{bench, look};
+#[cfg(unix)]
+use crate::tools::PathArgument;
+
+// SEC-002
+#[test]
+fn what_prompts_are_made_from_is_known_by_its_place() {
+    let (_home, resolver) = bench();
+    let within = ["AGENTS.md", "agents.MD", "memory/MEMORY.md", "memory/202603/20260328.md", "skills/x/SKILL.md"];
+    let lent = ["prompts/x.md", "Prompts/x.md", "profiles/limpid/sections/soul.md"];
+    let home = ["../limpid.toml", "../soul.md", "../prompts/x.md", "../profiles/x", "../skills/x/SKILL.md"];
+    for path in within.into_iter().chain(lent).chain(home) {
+        assert_eq!(look(&resolver, path).change, FileChange::Instructing, "{path}");
+    }
+    for path in ["docs/AGENTS.md", "notes.md", "src/memory.rs", "/tmp/skills/x"] {
+        assert_ne!(look(&resolver, path).change, FileChange::Instructing, "{path}");
+    }
+}
+
+/// Each thing that instructs, and what would be another name of it.
+#[cfg(unix)]
+const INSTRUCTING: [&str; 9] = [
+    "workspace/AGENTS.md",
+    "workspace/memory/MEMORY.md",
+    "workspace/memory/202603/20260328.md",
+    "workspace/skills/tea/SKILL.md",
+    "workspace/prompts/x.md",
+    "limpid.toml",
+    "soul.md",
+    "skills/tea/scripts/brew.sh",
+    "profiles/limpid/sections/soul.md",
+];
+
+#[cfg(unix)]
+fn put(home: &Path, name: &str) -> PathBuf {
+    let file = home.join(name);
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, name).unwrap();
+    file
+}
+
+// SEC-062
+#[cfg(unix)]
+#[test]
+fn another_name_of_what_instructs_instructs() {
+    use std::os::unix::fs::symlink;
+    for (file, adds) in INSTRUCTING.iter().flat_map(|file| [(file, false), (file, true)]) {
+        let (home, resolver) = bench();
+        let own = put(home.path(), file);
+        let folder = own.parent().unwrap();
+        let at = |name: &str| home.path().join(name);
+        std::fs::create_dir_all(at("outside")).unwrap();
+        symlink(&own, at("workspace/docs/soft.txt")).unwrap();
+        symlink("soft.txt", at("workspace/docs/twice.txt")).unwrap();
+        symlink(folder, at("workspace/docs/folder")).unwrap();
+        std::fs::hard_link(&own, at("workspace/docs/hard.txt")).unwrap();
+        std::fs::hard_link(&own, at("outside/hard.txt")).unwrap();
+        symlink("../workspace/docs/hard.txt", at("outside/soft.txt")).unwrap();
+        let name = own.file_name().unwrap().to_str().unwrap();
+        let way = format!("../{file}");
+        let shouted = own.display().to_string().replace("workspace", "Workspace").replace("skills", "SKILLS");
+        let names = [
+            way.clone(),
+            format!("docs/../{way}"),
+            format!("./docs/.././{way}"),
+            own.display().to_string(),
+            way.to_uppercase().replace("../WORKSPACE", "../workspace").replace(".MD", ".md"),
+            shouted,
+            "docs/soft.txt".to_owned(),
+            "docs/twice.txt".to_owned(),
+            "docs/hard.txt".to_owned(),
+            format!("docs/folder/{name}"),
+            "../outside/hard.txt".to_owned(),
+            "../outside/soft.txt".to_owned(),
+        ];
+        for path in names {
+            let argument = PathArgument { path: path.clone(), write: true, adds };
+            assert_eq!(resolver.resolve(argument).change, FileChange::Instructing, "{file} as {path}");
+        }
+    }
+}
+
+// SEC-062
+#[cfg(unix)]
+#[test]
+fn what_a_name_that_instructs_leads_to_instructs() {
+    use std::os::unix::fs::symlink;
+    for file in INSTRUCTING {
+        for link in ["soft", "hard", "folder"] {
+            let (home, resolver) = bench();
+            let place = home.path().join(file);
+            let target = put(home.path(), "workspace/docs/real/text.txt");
+            std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+            let written = match link {
+                "soft" => symlink(&target, &place).map(|()| "docs/real/text.txt"),
+                "hard" => std::fs::hard_link(&target, &place).map(|()| "docs/real/text.txt"),
+                _ if file.split('/').count() < 3 => continue,
+                _ => {
+                    std::fs::remove_dir(place.parent().unwrap()).unwrap();
+                    symlink(target.parent().unwrap(), place.parent().unwrap()).map(|()| "docs/real/new.txt")
+                }
+            };
+            assert_eq!(look(&resolver, written.unwrap()).change, FileChange::Instructing, "{file} by {link}");
+        }
+    }
+}
+
+// SEC-062 SEC-077
+#[cfg(unix)]
+#[test]
+fn what_is_behind_a_link_is_named_first_and_however_the_path_is_padded() {
+    let (home, resolver) = bench();
+    put(home.path(), "workspace/taxes.md");
+    std::os::unix::fs::symlink("taxes.md", home.path().join("workspace/today.md")).unwrap();
+    for pad in [String::new(), "./".repeat(300), "docs/../".repeat(300), ".//".repeat(300)] {
+        let told = resolver.behind_link(&look(&resolver, &format!("{pad}today.md")));
+        assert_eq!(told.as_deref(), Some("taxes.md would be changed: the link today.md leads there"));
+    }
+    assert_eq!(resolver.behind_link(&look(&resolver, "taxes.md")), None);
+}
+
+// SEC-062
+#[cfg(unix)]
+#[test]
+fn other_links_of_the_owners_make_nothing_instruct() {
+    use std::os::unix::fs::symlink;
+    let (home, resolver) = bench();
+    let own = put(home.path(), "workspace/docs/own.txt");
+    put(home.path(), "workspace/memory/MEMORY.md");
+    std::fs::create_dir_all(home.path().join("outside")).unwrap();
+    symlink(home.path(), home.path().join("workspace/memory/all")).unwrap();
+    symlink("own.txt", home.path().join("workspace/docs/soft.txt")).unwrap();
+    assert_eq!(look(&resolver, "docs/soft.txt").change, FileChange::Other);
+    assert_eq!(look(&resolver, "docs/new.txt").change, FileChange::New);
+    assert_eq!(look(&resolver, "../outside/new.txt").change, FileChange::OwnLow);
+    std::fs::hard_link(own, home.path().join("outside/own.txt")).unwrap();
+    let adds = PathArgument { path: "../outside/own.txt".into(), write: true, adds: true };
+    assert_eq!(resolver.resolve(adds).change, FileChange::FarReaching, "it is the owner's file as well");
+}
