@@ -6,6 +6,7 @@
 mod accept;
 mod alone;
 mod calls;
+mod entries;
 mod former;
 mod journal;
 mod kept;

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use limpid_store::{Author, FileChangeEnd, FileContent, FileHash, NewRaisedLabel, RaisingAct, WaitingFile};
 use limpid_tools::files::{self, Links};
 
+use super::entries::entry;
 use super::journal::{Watched, unchanged};
 use super::names::is_quoted;
 use super::offer::{FileOffer, taken_over};
-use super::programs::entry;
 use super::unaccepted::gone;
 use super::{FileHistory, hash};
 use crate::error::AgentError;
