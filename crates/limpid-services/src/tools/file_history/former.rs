@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use limpid_config::Home;
 use limpid_store::{FileChangeEnd, StoreError, WaitingFile};
 
+use super::entries::content;
 use super::journal::{Journal, Watched, unchanged};
-use super::programs::content;
 use crate::error::AgentError;
 use crate::memory::MemoryWriter;
 use crate::tools::builtin::OUTSIDE;

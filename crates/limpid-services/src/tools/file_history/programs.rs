@@ -3,40 +3,28 @@
 //! undone. Neither size nor time of a file is looked at. What was written down before one program is never what another one had made of
 //! a file meanwhile, but what the owner knew of it last.
 
+mod written_over;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use limpid_config::{Config, Home, Live, process, regular_file};
-use limpid_core::Trust;
-use limpid_store::{
-    FileChangeEnd, FileContent, FileHash, NewFileVersion, NewProgramRun, ProgramRun, ProgramRunId, WaitingFile,
-};
+use limpid_config::{Config, Home, Live, process};
+use limpid_store::{FileContent, FileHash, NewProgramRun, ProgramRun, ProgramRunId, WaitingFile};
 
-use super::kept::{KeptFiles, hash_of};
+use super::entries::entry;
+use super::kept::KeptFiles;
 use super::names::FileNames;
 use super::unaccepted::{UnacceptedFiles, Unknown};
 use crate::error::AgentError;
 use crate::memory::MemoryWriter;
-use crate::tools::builtin::OUTSIDE;
 use crate::tools::policy::{Entries, LOOKED_AT, PathResolver, QUOTED, real};
-
-/// Bytes of a file up to which its text is kept, so that the owner can be shown what changed.
-const KEPT: u64 = 256 * 1024;
-
-/// Files that tools wrote where strangers' text is kept, and bytes of all of them, up to which programs cannot write over them
-/// for good: the newest.
-const MOST_WRITTEN: u32 = 2000;
-const MOST_BYTES_WRITTEN: u64 = 16 * 1024 * 1024;
 
 /// How long a program whose call was given up, or whose process is dead, may still write, at most, in milliseconds.
 const DYING_MS: i64 = 5000;
 
 /// How long a program of another process may run at least before it is taken for over, in milliseconds.
 const LEAST_LONGEST_MS: i64 = 60 * 60 * 1000;
-
-/// Where a change comes from that a program made.
-const PROGRAM: &str = "program";
 
 /// Watches what programs change.
 pub(super) struct ProgramWatch {
@@ -236,66 +224,6 @@ impl ProgramWatch {
         Ok(known.contains(&now))
     }
 
-    /// What the files hold that tools wrote where strangers' text is kept: whatever may run there can write over them.
-    async fn written(&self) -> Result<BTreeMap<String, FileContent>, AgentError> {
-        let names = self.memory.database().files_below(&format!("{OUTSIDE}/"), MOST_WRITTEN).await?;
-        let (mut files, mut left) = (BTreeMap::new(), MOST_BYTES_WRITTEN);
-        for path in names.iter().map(|name| self.names.path(name)) {
-            let Ok(about) = path.symlink_metadata() else { continue };
-            if let Some(rest) = left.checked_sub(about.len()).filter(|_| about.is_file())
-                && let Ok(Some(hash)) = hash_of(&path)
-            {
-                left = rest;
-                files.insert(path.display().to_string(), FileContent::bytes(hash));
-            }
-        }
-        Ok(files)
-    }
-
-    fn keep(&self, files: &BTreeMap<String, FileContent>) -> Result<(), AgentError> {
-        for (path, content) in files {
-            let path = Path::new(path);
-            if let Err(error) = self.kept.keep(path, content.hash)
-                // Whoever has changed it since keeps what it held.
-                && hash_of(path).is_ok_and(|now| now == Some(content.hash))
-            {
-                return Err(AgentError::file(path)(error));
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes down what a program wrote over that a tool had written, so that it can be undone.
-    async fn note_written_over(&self, run: &ProgramRun, now_ms: i64) -> Result<(), AgentError> {
-        let database = self.memory.database();
-        for (path, before) in &run.new.files {
-            let Ok(way) = Path::new(path).strip_prefix(self.home.outside()) else { continue };
-            // What cannot be read is another content, as what is gone.
-            let now = hash_of(Path::new(path)).ok().flatten();
-            let name = Path::new(OUTSIDE).join(way).display().to_string();
-            let newest = database.newest_file_version(&name).await?.filter(|change| change.at_ms >= run.new.now_ms);
-            // A tool that wrote it meanwhile has said so itself.
-            let before = newest.map_or_else(|| Some(before.clone()), |change| change.after);
-            let after = now.map(FileContent::bytes);
-            if before.as_ref().map(|content| content.hash) == now {
-                continue;
-            }
-            let new = NewFileVersion {
-                path: name,
-                undoes: None,
-                before: before.clone(),
-                trust: Trust::Outside,
-                source: PROGRAM.to_owned(),
-                conversation: None,
-                tool: Some(run.new.tool.clone()),
-                now_ms,
-            };
-            let id = database.begin_file_change(new).await?;
-            database.end_file_change(id, FileChangeEnd { before, after, author: None, exact: false }).await?;
-        }
-        Ok(())
-    }
-
     /// What the files hold that instruct the agent and that programs can write, and where links on the way to such files lead; no
     /// content for what cannot be read. None when there are too many.
     fn entries(&self) -> Option<BTreeMap<String, Option<FileContent>>> {
@@ -344,27 +272,4 @@ fn too_many() -> AgentError {
         "there are more than {LOOKED_AT} files in the workspace's `memory`, `skills`, `prompts` and `profiles`, too many to be \
          looked at; move what instructs nobody elsewhere"
     ))
-}
-
-/// How the text begins that stands for a link.
-const LINK: &str = "a link to ";
-
-/// Whether a content stands for a link, or may: a file that says the same is not told apart.
-pub(super) fn is_link(content: &FileContent) -> bool {
-    content.text.as_ref().is_some_and(|text| text.starts_with(LINK))
-}
-
-/// What a file holds, or where a link leads that stands at a place itself.
-pub(super) fn entry(place: &Path) -> std::io::Result<Option<FileContent>> {
-    match std::fs::read_link(place) {
-        Ok(target) => Ok(Some(FileContent::text(format!("{LINK}{}\n", target.display())))),
-        Err(_) => content(place),
-    }
-}
-
-/// What a file holds; its text too unless it is large. None when there is no file.
-pub(super) fn content(path: &Path) -> std::io::Result<Option<FileContent>> {
-    let Some(hash) = hash_of(path)? else { return Ok(None) };
-    let text = regular_file::read_text(path, KEPT).ok().filter(|text| FileHash::of(text.as_bytes()) == hash);
-    Ok(Some(FileContent { hash, text }))
 }

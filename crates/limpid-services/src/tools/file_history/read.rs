@@ -11,7 +11,7 @@ use limpid_core::{ConversationId, Labelled, Sentence, Trust, sentence};
 use limpid_store::FileContent;
 use limpid_tools::echoed;
 
-use super::programs::content;
+use super::entries::content;
 
 /// Files that are remembered, over all conversations; the one that was looked at longest ago goes first.
 const MOST: usize = 512;

@@ -6,8 +6,8 @@ use limpid_config::Home;
 use limpid_core::policy::Followed;
 use limpid_store::{FileContent, FileHash, ProgramRun, Store, StoreError, WaitingFile};
 
+use super::entries::{content, entry, is_link};
 use super::names::{FileNames, added};
-use super::programs::{content, entry, is_link};
 use crate::tools::policy::{links_on, real};
 
 /// Lines of a difference that a notice shows.

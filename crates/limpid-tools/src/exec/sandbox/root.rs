@@ -1,22 +1,26 @@
 //! The file system that a program sees: the system read-only, its own `/proc` and `/tmp`, the folders of its view, and
 //! nothing else.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod mounts;
+mod parts;
+
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::{AsRawFd as _, OwnedFd};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, symlink};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use limpid_config::{MAX_FILE, regular_file};
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, StatVfsMountFlags, openat2, statvfs};
+use rustix::fs::OFlags;
 use rustix::mount::{
     MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_bind_recursive, mount_change, mount_remount, unmount,
 };
 use rustix::process::{chdir, pivot_root};
 
+use self::mounts::close;
+pub(super) use self::mounts::seal;
+use self::parts::{Part, parts, put};
 use super::frozen::Frozen;
-use super::restrict::DEVICES;
 use crate::exec::confinement::{Confinement, Place};
 
 /// Where the new root is put together; what lies there is not seen meanwhile.
@@ -28,19 +32,6 @@ pub(in crate::exec) const SYSTEM: [&str; 9] =
 
 /// The one file system that a program may fill, of a limited size.
 const CALL: &str = "/run/call";
-
-/// What is put somewhere in the new root.
-enum Part {
-    /// A folder or file of the machine.
-    Bound { source: OwnedFd, write: bool },
-    /// An empty folder in place of what is there, which can be looked into.
-    Empty,
-    /// A folder in place of what is there that cannot be listed, nor entered but on the way to what lies in it. An empty one would be
-    /// taken for the folder: a program that keeps versions or copies would put down that its files were removed.
-    Closed { passed: bool },
-    /// A link.
-    Link(PathBuf),
-}
 
 /// The home folder and the folder for temporary files of a program with a file system of its own.
 pub(super) fn home() -> PathBuf {
@@ -105,79 +96,9 @@ pub(super) fn change(confinement: &Confinement) -> Result<(), String> {
     frozen.check().map_err(|error| failed(&error.to_string()))
 }
 
+/// Where a path of the program is while the new root is put together.
 fn new(path: &Path) -> PathBuf {
     Path::new(NEW).join(path.strip_prefix("/").unwrap_or(path))
-}
-
-/// Every part from the machine, the outer folders first.
-fn parts(confinement: &Confinement) -> io::Result<BTreeMap<PathBuf, Part>> {
-    let mut parts = BTreeMap::new();
-    #[expect(clippy::disallowed_methods, reason = "a handle to a place; what it holds is not read")]
-    let handle = |path: &Path| {
-        File::options().read(true).custom_flags(OFlags::PATH.bits().cast_signed()).open(path).map(OwnedFd::from)
-    };
-    let system = SYSTEM.map(PathBuf::from).into_iter();
-    let system = system.filter(|path| path.symlink_metadata().is_ok_and(|about| about.is_dir()));
-    for path in system {
-        parts.insert(path.clone(), Part::Bound { source: handle(&path)?, write: false });
-    }
-    for device in DEVICES.map(PathBuf::from) {
-        // It is written to all the same; its times, which a later program could read, are not.
-        parts.insert(device.clone(), Part::Bound { source: handle(&device)?, write: false });
-    }
-    for path in &confinement.hidden {
-        parts.insert(path.clone(), Part::Closed { passed: false });
-    }
-    for path in &confinement.covered {
-        parts.insert(path.clone(), Part::Empty);
-    }
-    for (path, target) in &confinement.links {
-        parts.insert(path.clone(), Part::Link(target.clone()));
-    }
-    for (places, write) in [(&confinement.read, false), (&confinement.write, true), (&confinement.kept, false)] {
-        for place in places {
-            if let Some(source) = open(place, &place.path)? {
-                parts.insert(place.at.clone(), Part::Bound { source, write });
-            }
-        }
-    }
-    // What lies in a folder that is closed could not be reached.
-    let around: BTreeSet<PathBuf> =
-        parts.keys().flat_map(|path| path.ancestors().skip(1)).map(Path::to_owned).collect();
-    for (path, part) in
-        parts.iter_mut().filter(|(path, part)| around.contains(*path) && matches!(part, Part::Closed { .. }))
-    {
-        *part = if confinement.closed.contains(path) { Part::Closed { passed: true } } else { Part::Empty };
-    }
-    // A folder that holds a mount can be renamed, and what is hidden or read-only in it would be neither at its new name for the next
-    // program. One that is a mount itself cannot.
-    for folder in around_kept(confinement, &parts.keys().cloned().collect()) {
-        // The places are without links, so one in the way was laid since.
-        let source = openat2(CWD, &folder, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
-        parts.insert(folder, Part::Bound { source, write: true });
-    }
-    Ok(parts)
-}
-
-/// The folders that lie between one that the program writes and a part of the new root within it.
-fn around_kept(confinement: &Confinement, parts: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
-    let hidden = || confinement.hidden.iter().chain(&confinement.covered);
-    let writes = || confinement.write.iter().filter(|place| place.at == place.path);
-    let mut folders = BTreeSet::new();
-    for part in parts {
-        let around = writes().filter(|place| part.starts_with(&place.at)).map(|place| place.at.components().count());
-        let outermost = around.min().unwrap_or(usize::MAX);
-        let between = part.ancestors().skip(1).take_while(|folder| folder.components().count() > outermost);
-        // In a hidden folder only what lies in a place within it is there.
-        let is_there = |folder: &Path| {
-            let depth = |around: &Path| folder.starts_with(around).then(|| around.components().count());
-            let hidden = hidden().filter_map(|hidden| depth(hidden)).max();
-            writes().filter_map(|place| depth(&place.at)).max() >= hidden
-        };
-        let is_free = |folder: &&Path| is_there(folder) && !parts.contains(*folder);
-        folders.extend(between.filter(is_free).map(Path::to_owned));
-    }
-    folders
 }
 
 /// What the program has for itself: `/proc`, a limited file system for `/tmp` and its home, links of the system.
@@ -213,106 +134,6 @@ pub(super) fn skills(home: &Path, confinement: &Confinement) -> io::Result<()> {
     let folder = home.join("skills");
     fs::create_dir_all(&folder)?;
     confinement.skills.iter().try_for_each(|(name, target)| symlink(target, folder.join(name)))
-}
-
-fn put(path: &Path, part: Part) -> io::Result<()> {
-    let target = new(path);
-    let parent = target.parent().unwrap_or(&target);
-    if let Part::Link(to) = &part {
-        fs::create_dir_all(parent)?;
-        return symlink(to, &target);
-    }
-    let is_file = match &part {
-        Part::Bound { source, .. } => !File::from(source.try_clone()?).metadata()?.is_dir(),
-        Part::Empty | Part::Closed { .. } | Part::Link(_) => false,
-    };
-    // Within a folder of the owner's the place is there already.
-    if !target.exists() {
-        let folder = if is_file { parent } else { &target };
-        fs::create_dir_all(folder)?;
-        if is_file {
-            File::create(&target)?;
-        }
-    }
-    match part {
-        // Closed once everything is in place: folders of the view may lie in it.
-        part @ (Part::Empty | Part::Closed { .. } | Part::Link(_)) => {
-            let options = match part {
-                Part::Closed { passed: false } => c"mode=000,size=64k,nr_inodes=4k",
-                _ => c"mode=755,size=64k,nr_inodes=4k",
-            };
-            let place = place(&target)?;
-            if target.is_file() {
-                return Ok(mount_bind_recursive("/dev/null", through(&place))?);
-            }
-            Ok(mount("tmpfs", through(&place), "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, Some(options))?)
-        }
-        Part::Bound { source, write } => {
-            mount_bind_recursive(through(&source), through(&place(&target)?))?;
-            let device = path.starts_with("/dev");
-            below(&target)?.iter().try_for_each(|mounted| seal(mounted, write, device))
-        }
-    }
-}
-
-/// The very file or folder at a path of the new root: no link that is put in the way meanwhile leads elsewhere.
-fn place(target: &Path) -> io::Result<OwnedFd> {
-    let root = rustix::fs::open(NEW, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
-    let below = target.strip_prefix(NEW).map_err(io::Error::other)?;
-    Ok(openat2(root, below, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::NO_SYMLINKS)?)
-}
-
-fn through(handle: &OwnedFd) -> PathBuf {
-    format!("/proc/self/fd/{}", handle.as_raw_fd()).into()
-}
-
-/// The mounts at a path and below it.
-fn below(target: &Path) -> io::Result<Vec<PathBuf>> {
-    let listed = regular_file::read_text(Path::new("/proc/self/mountinfo"), MAX_FILE)?;
-    let paths = listed.lines().filter_map(|line| line.split(' ').nth(4)).map(unescaped);
-    Ok(paths.filter(|path| path.starts_with(target)).collect())
-}
-
-/// A path as `mountinfo` writes it: blanks and the like are three octal digits.
-fn unescaped(text: &str) -> PathBuf {
-    use std::os::unix::ffi::OsStringExt as _;
-    let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
-    while let Some((first, more)) = rest.split_first() {
-        let digits = more.get(..3).and_then(|digits| std::str::from_utf8(digits).ok());
-        let letter = digits.and_then(|digits| u8::from_str_radix(digits, 8).ok()).filter(|_| *first == b'\\');
-        bytes.push(letter.unwrap_or(*first));
-        rest = if letter.is_some() { &more[3..] } else { more };
-    }
-    std::ffi::OsString::from_vec(bytes).into()
-}
-
-/// Makes one mount read-only, or writable without devices and set-user-ID files. Flags that it came with stay: the
-/// kernel lets nobody take them away here.
-pub(super) fn seal(target: &Path, write: bool, device: bool) -> io::Result<()> {
-    let place = place(target)?;
-    let before = statvfs(through(&place))?.f_flag;
-    let kept = [
-        (StatVfsMountFlags::RDONLY, MountFlags::RDONLY),
-        (StatVfsMountFlags::NOEXEC, MountFlags::NOEXEC),
-        (StatVfsMountFlags::NOATIME, MountFlags::NOATIME),
-        (StatVfsMountFlags::NODIRATIME, MountFlags::NODIRATIME),
-        (StatVfsMountFlags::RELATIME, MountFlags::RELATIME),
-        (StatVfsMountFlags::NODEV, MountFlags::NODEV),
-    ];
-    let mut flags = MountFlags::BIND | MountFlags::NOSUID;
-    flags |= kept.into_iter().filter(|(flag, _)| before.contains(*flag)).map(|(_, flag)| flag).collect();
-    if !device {
-        flags |= MountFlags::NODEV;
-    }
-    if !write {
-        flags |= MountFlags::RDONLY;
-    }
-    Ok(mount_remount(through(&place), flags, "")?)
-}
-
-/// Lets nobody list a folder, now that what lies in it is in place.
-fn close(target: &Path) -> io::Result<()> {
-    fs::set_permissions(through(&place(target)?), fs::Permissions::from_mode(0o111))
 }
 
 /// Where the owner named a folder by a path with links in it, that path leads to the folder here too.

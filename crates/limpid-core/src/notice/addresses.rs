@@ -1,0 +1,166 @@
+//! A line without addresses: the host alone in the place of each.
+
+use super::start;
+
+/// A line with the host alone in the place of each address: `evil.example (link)`. A messenger that is told of something may ask for the
+/// address at once, to show what stands there, and with it goes what the address says. An address is a word with `://` or `www.` in it,
+/// or with `http:` or `https:`, and a word with a host's name before a path, a query or a port: messengers make links of these without a
+/// scheme. Signs of full width count as what they stand for. The name of a host by itself stays, though some messengers make a link of
+/// that as well.
+///
+/// ```
+/// let line = limpid_core::notice::without_addresses("It waits (https://ada@evil.example:8080/p?x=4711).");
+/// assert_eq!(line, "It waits (evil.example (link)).");
+/// assert_eq!(limpid_core::notice::without_addresses("evil.example/p/4711"), "evil.example (link)");
+/// ```
+pub fn without_addresses(line: &str) -> String {
+    let words = line.split(' ').map(start).map(|word| linked(word).unwrap_or_else(|| word.to_owned()));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// What begins an address; the host stands behind it.
+const BEGINNINGS: [&str; 4] = ["://", "http:", "https:", "www."];
+
+/// Signs that end a host's name in an address.
+const ENDS: [char; 5] = ['/', '\\', '?', '#', ':'];
+
+/// A word that has an address in it, with its host alone and the signs around it.
+fn linked(word: &str) -> Option<String> {
+    let small: String = word.to_lowercase().chars().filter_map(as_typed).collect();
+    let ends = BEGINNINGS.iter().filter_map(|beginning| Some(small.find(beginning)? + beginning.len()));
+    let host = match ends.min() {
+        Some(end) => host_behind(&small[end..]),
+        None => bare_host(&small)?,
+    };
+    let before: String = word.chars().take_while(|sign| "([{<\"'".contains(*sign)).collect();
+    let behind: String = word.chars().rev().take_while(|sign| ")]}>\"'.,;:!?".contains(*sign)).collect();
+    let behind: String = behind.chars().rev().collect();
+    let host = host.trim_matches('.');
+    Some(format!("{before}{host}{}(link){behind}", if host.is_empty() { "" } else { " " }))
+}
+
+/// The host of an address from which its scheme is taken.
+fn host_behind(rest: &str) -> String {
+    let rest = rest.trim_start_matches(['/', '\\', ':']);
+    let authority = rest.split(['/', '\\', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default().split(':').next().unwrap_or_default();
+    let mut host: String = host.chars().take_while(|letter| is_of_name(*letter)).collect();
+    while host.contains("www.") {
+        host = host.replace("www.", "");
+    }
+    host
+}
+
+/// The host in a word without a scheme; none where nothing more is said behind a name with a dot.
+fn bare_host(word: &str) -> Option<String> {
+    let mut rest = word;
+    loop {
+        rest = rest.trim_start_matches(|letter| !is_of_name(letter));
+        let end = rest.find(|letter| !is_of_name(letter))?;
+        let (name, behind) = rest.split_at(end);
+        let more = behind
+            .find(ENDS)
+            .is_some_and(|at| behind[at..].contains(|letter| !ENDS.contains(&letter) && is_of_name(letter)));
+        if is_host(name) && more && !behind.starts_with('@') {
+            return Some(name.to_owned());
+        }
+        rest = behind;
+    }
+}
+
+/// Whether a name has a dot with something on both sides, and is no number or date.
+fn is_host(name: &str) -> bool {
+    let labels: Vec<&str> = name.split('.').filter(|label| !label.is_empty()).collect();
+    let is_number = labels.iter().all(|label| label.bytes().all(|byte| byte.is_ascii_digit()));
+    labels.len() > 1 && (!is_number || labels.len() == 4)
+}
+
+/// Whether a host's name may have a letter. Signs that are no letters are names of hosts in some places; punctuation is not.
+fn is_of_name(letter: char) -> bool {
+    let is_foreign =
+        !letter.is_ascii() && !matches!(letter, '\u{2000}'..='\u{206F}' | '\u{3000}'..='\u{3004}' | '«' | '»');
+    letter.is_alphanumeric() || matches!(letter, '-' | '.' | '_') || is_foreign
+}
+
+/// A letter as an address has it, for one of full width or one that looks like a sign of an address. None for what is not seen.
+fn as_typed(letter: char) -> Option<char> {
+    match letter {
+        '\u{FF01}'..='\u{FF5E}' => char::from_u32(u32::from(letter) - 0xFEE0),
+        '\u{3002}' | '\u{FF61}' | '\u{2024}' | '\u{FE52}' => Some('.'),
+        '\u{2044}' | '\u{2215}' | '\u{29F8}' => Some('/'),
+        '\u{2236}' | '\u{A789}' | '\u{FE55}' | '\u{FE13}' => Some(':'),
+        '\u{FE56}' => Some('?'),
+        '\u{FE5F}' => Some('#'),
+        '\u{FE68}' | '\u{2216}' | '\u{29F5}' => Some('\\'),
+        '\u{FE6B}' => Some('@'),
+        '\u{AD}'
+        | '\u{200B}'..='\u{200F}'
+        | '\u{202A}'..='\u{202E}'
+        | '\u{2060}'..='\u{206F}'
+        | '\u{FE00}'..='\u{FE0F}'
+        | '\u{FEFF}' => None,
+        _ => Some(letter),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::notice::of;
+    use crate::{Labelled, Trust};
+
+    // SEC-005
+    #[test]
+    fn an_address_of_a_strangers_is_its_host_alone() {
+        let cases = [
+            ("Your parcel waits: http://evil.example/p/4711", "Your parcel waits: evil.example (link)"),
+            ("HTTPS://4711@Evil.example:81?x=4711#4711, now", "evil.example (link), now"),
+            ("\"www.evil.example/4711\"!", "\"evil.example (link)\"!"),
+            ("http:evil.example/4711 http:\\\\evil.example\\4711", "evil.example (link) evil.example (link)"),
+            ("ftp://evil.example/4711 tg://x?4711", "evil.example (link) x (link)"),
+            ("a=http://a.example/?u=http://b.example/4711", "a.example (link)"),
+            ("http:// http://[::1]/4711 wwww.", "(link) (link) (link)."),
+            ("evil.example/p/4711 evil.example/?x=4711,", "evil.example (link) evil.example (link),"),
+            (
+                "(evil.example:81) Evil.example#4711. 4711:evil.example?4711",
+                "(evil.example (link)) evil.example (link). evil.example (link)",
+            ),
+            ("a.b@evil.example/4711 evil。example／4711", "evil.example (link) evil.example (link)"),
+            ("HTTP：//evil.example/4711 evil.\u{200b}example/4711", "evil.example (link) evil.example (link)"),
+            ("💩.example/4711 1.2.3.4/4711 x,y.example,z/4711", "💩.example (link) 1.2.3.4 (link) y.example (link)"),
+            ("At 10:30, a/b, ada@example.com: 1:2", "At 10:30, a/b, ada@example.com: 1:2"),
+            (
+                "3.5/10 on 28.11.2026/10:30, notes/plan.md: evil.example. (a.b)?",
+                "3.5/10 on 28.11.2026/10:30, notes/plan.md: evil.example. (a.b)?",
+            ),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(without_addresses(line), expected);
+        }
+        let said = |trust| {
+            of(
+                Labelled::new("http://t.example/1".to_owned(), trust),
+                &Labelled::new("**See** http\\://a.example/1".to_owned(), trust),
+            )
+        };
+        assert_eq!(said(Trust::Outside), Some(("t.example (link)".to_owned(), "See a.example (link)".to_owned())));
+        assert_eq!(said(Trust::Owner), Some(("http://t.example/1".to_owned(), "See http://a.example/1".to_owned())));
+    }
+
+    proptest! {
+        // SEC-005
+        #[test]
+        fn no_line_of_a_strangers_keeps_an_address(
+            parts in prop::collection::vec(prop::sample::select(
+                &["http", "s", ":", "/", "//", "www", ".", "a", "4711", "@", " ", "(", "?", "\\", "W", "é", "w", "：", "／", "。", "#"][..]), 0..24),
+        ) {
+            let line = without_addresses(&parts.concat()).to_lowercase();
+            for beginning in BEGINNINGS {
+                prop_assert!(!line.contains(beginning), "{line}");
+            }
+            prop_assert_eq!(without_addresses(&line), line);
+        }
+    }
+}

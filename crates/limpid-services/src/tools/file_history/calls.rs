@@ -1,0 +1,197 @@
+//! What is kept and written down around a call that may change files, and what its conversation knows of them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use limpid_config::FileError;
+use limpid_core::policy::{Effect, Followed, PathFacts};
+use limpid_core::{ConversationId, Sentence, Trust, io_cause, sentence};
+use limpid_store::{FileChangeEnd, FileContent, FileHash};
+use limpid_tools::{Rewrite, echoed, files};
+
+use super::journal::{Busy, Watched, unchanged};
+use super::names::{added, is_quoted, with_heading};
+use super::read::look;
+use super::{FileHistory, hash};
+use crate::error::AgentError;
+use crate::memory::WriteSource;
+use crate::tools::policy::CallFacts;
+
+/// The files before a call.
+pub(crate) struct Before {
+    tool: String,
+    files: BTreeMap<String, Watched>,
+    recorded: HashMap<String, u64>,
+    /// Whether the call may have changed files that it does not name.
+    all: bool,
+    /// The files that the conversation knows after it.
+    known: Vec<Followed>,
+    _busy: Option<Busy>,
+}
+
+impl FileHistory {
+    /// Keeps what the files hold that a call may change, and writes down that it is about to; nothing when it can change none.
+    ///
+    /// # Errors
+    /// When that cannot be kept: then the call must not run.
+    pub(crate) async fn before(
+        &self,
+        tool: &str,
+        facts: &CallFacts,
+        by: &WriteSource,
+    ) -> Result<Option<Before>, Sentence> {
+        let all = facts.effect == Effect::Run;
+        let written: Vec<&PathFacts> = facts.paths.iter().filter(|path| path.write).collect();
+        if !all && written.is_empty() {
+            return Ok(None);
+        }
+        let quoted = self.journal.names.quoted();
+        let (mut files, mut busy, mut known) = (BTreeMap::new(), None, Vec::new());
+        if all {
+            for name in quoted {
+                // What cannot be read is in no prompt either.
+                let content = self.journal.content(&name).unwrap_or(None);
+                files.insert(name, Watched { content, begun: None });
+            }
+        } else {
+            // By the names of the files, how the call has named each.
+            let mut names = BTreeMap::new();
+            for path in written {
+                let of = self.journal.names.of_written(path.real.as_path(), &quoted);
+                names.extend(of.into_iter().map(|name| (name, path.written.clone())));
+            }
+            let waited = self.journal.wait_for(&names.keys().cloned().collect()).await;
+            busy = Some(waited.map_err(|error| sentence!("files cannot be changed now: {}", echoed(error)))?);
+            // Nobody else changes them from here on.
+            known = self.check_known(facts, by).await?;
+            for (name, written) in names {
+                let begun = self.begin(&name, (Some(tool), None), by).await;
+                files.insert(name, begun.map_err(|error| not_kept(written, &error))?);
+            }
+        }
+        let recorded = self.recorded.lock().await.clone();
+        Ok(Some(Before { tool: tool.to_owned(), files, recorded, all, known, _busy: busy }))
+    }
+
+    /// Looks at the files after the call and writes down what became of them. `rewrites` are what it says that it wrote itself: nobody
+    /// knows that of what a program did.
+    pub(crate) async fn after(
+        &self,
+        before: Option<Before>,
+        rewrites: &[Rewrite],
+        by: &WriteSource,
+    ) -> Result<(), AgentError> {
+        let Some(Before { tool, mut files, recorded: seen, all, known, _busy }) = before else { return Ok(()) };
+        let rewrites: &[Rewrite] = if all { &[] } else { rewrites };
+        if all {
+            let made =
+                self.journal.names.quoted().into_iter().filter(|name| !files.contains_key(name)).collect::<Vec<_>>();
+            files.extend(made.into_iter().map(|name| (name, Watched { content: None, begun: None })));
+        }
+        let mut recorded = self.recorded.lock().await;
+        for (name, Watched { content, begun }) in files {
+            let now = if all { self.journal.content(&name).unwrap_or(None) } else { self.journal.content(&name)? };
+            let before = if recorded.get(&name) == seen.get(&name) {
+                content
+            } else {
+                self.memory.database().newest_file_version(&name).await?.and_then(|newest| newest.after)
+            };
+            let changed = hash(&now) != hash(&before);
+            let begun = match begun {
+                Some(begun) => begun,
+                None if changed => {
+                    self.note_known(&name, before.as_ref(), by).await?;
+                    self.journal.write_down(&name, before.clone(), (Some(&tool), None), by).await?
+                }
+                None => continue,
+            };
+            let end = match changed {
+                true => self.settled(&name, (before, now), rewrites, by).await?,
+                false => unchanged(before),
+            };
+            self.memory.database().end_file_change(begun, end).await?;
+            if changed {
+                *recorded.entry(name).or_default() += 1;
+            }
+        }
+        if let Some(conversation) = by.conversation() {
+            self.was_read(
+                conversation,
+                known.into_iter().filter_map(|real| look(real.as_path()).map(|now| (real, now))).collect(),
+            );
+        }
+        Ok(())
+    }
+
+    /// What the files hold that a call reads, before it reads them: what changes meanwhile is not known to whoever called.
+    pub(crate) fn about_to_read(&self, facts: &CallFacts) -> Vec<(Followed, FileContent)> {
+        let read = facts.paths.iter().filter(|path| facts.effect == Effect::Look && !path.write);
+        read.filter_map(|path| Some((path.real.clone(), look(path.real.as_path())?))).collect()
+    }
+
+    /// A conversation has read files as they were.
+    pub(crate) fn was_read(&self, conversation: &ConversationId, files: Vec<(Followed, FileContent)>) {
+        files.into_iter().for_each(|(real, content)| self.read.note(conversation, &real, content));
+    }
+
+    /// Refuses a call that would write over what its conversation does not know. What only adds takes nothing away. Says which
+    /// files the conversation knows after the call.
+    async fn check_known(&self, facts: &CallFacts, by: &WriteSource) -> Result<Vec<Followed>, Sentence> {
+        let Some(conversation) = by.conversation().filter(|_| facts.effect == Effect::Files) else {
+            return Ok(Vec::new());
+        };
+        let mut known = Vec::new();
+        for path in facts.paths.iter().filter(|path| path.write) {
+            if !facts.adds {
+                let trust = self.trust_of(path).await.join(Trust::File);
+                self.read.check(conversation, path, trust)?;
+            }
+            if !facts.adds || self.read.is_known(conversation, &path.real) {
+                known.push(path.real.clone());
+            }
+        }
+        Ok(known)
+    }
+
+    /// What came of a change; a text that prompts quote is looked at as a memory is. What is there now may be another one's by now: the
+    /// call's own is what it says that it wrote, of what was known to be there.
+    async fn settled(
+        &self,
+        name: &str,
+        (before, now): (Option<FileContent>, Option<FileContent>),
+        rewrites: &[Rewrite],
+        by: &WriteSource,
+    ) -> Result<FileChangeEnd, AgentError> {
+        let was = hash(&before).map(|was| was.0);
+        let is_own = |now: FileHash| rewrites.iter().any(|rewrite| rewrite.made(now.0, was));
+        let mut exact = now.as_ref().is_some_and(|now| is_own(now.hash));
+        if !is_quoted(name) {
+            return Ok(FileChangeEnd { before, after: now, author: None, exact });
+        }
+        let is_text = now.as_ref().is_some_and(|now| now.text.is_some());
+        let after = if is_text {
+            let change = |text: &str| {
+                // It is read once more, and what is made of it is what the file holds from then on.
+                exact = is_own(FileHash::of(text.as_bytes()));
+                self.memory.clean(with_heading(name, before.is_none(), text))
+            };
+            let revised = files::revise(&self.journal.workspace, name, change);
+            Some(FileContent::text(revised.map_err(|why| AgentError::Invalid(why.into_text()))?))
+        } else {
+            // What cannot be read as text is left as it is.
+            now
+        };
+        let said = |content: &Option<FileContent>| content.as_ref().and_then(|content| content.text.clone());
+        let news = added(&said(&before).unwrap_or_default(), &said(&after).unwrap_or_default());
+        let author = Some(self.memory.author(&news, by).await?);
+        Ok(FileChangeEnd { before, after, author, exact })
+    }
+}
+
+/// An error names the file as links lead to it, which whoever made them has named; the model is told its own name of it.
+fn not_kept(written: String, error: &AgentError) -> Sentence {
+    let why = match error {
+        AgentError::File(FileError::Io { source, .. }) => io_cause(source),
+        _ => "the history of files cannot be written".to_owned(),
+    };
+    sentence!("what `{}` holds could not be kept, so nothing was changed: {}", echoed(written), echoed(why))
+}

@@ -1,0 +1,83 @@
+//! What programs write over that tools wrote where strangers' text is kept.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use limpid_core::Trust;
+use limpid_store::{FileChangeEnd, FileContent, NewFileVersion, ProgramRun};
+
+use super::ProgramWatch;
+use crate::error::AgentError;
+use crate::tools::builtin::OUTSIDE;
+use crate::tools::file_history::kept::hash_of;
+
+/// Files that tools wrote where strangers' text is kept, and bytes of all of them, up to which programs cannot write over them
+/// for good: the newest.
+const MOST_WRITTEN: u32 = 2000;
+const MOST_BYTES_WRITTEN: u64 = 16 * 1024 * 1024;
+
+/// Where a change comes from that a program made.
+const PROGRAM: &str = "program";
+
+impl ProgramWatch {
+    /// What the files hold that tools wrote where strangers' text is kept: whatever may run there can write over them.
+    pub(super) async fn written(&self) -> Result<BTreeMap<String, FileContent>, AgentError> {
+        let names = self.memory.database().files_below(&format!("{OUTSIDE}/"), MOST_WRITTEN).await?;
+        let (mut files, mut left) = (BTreeMap::new(), MOST_BYTES_WRITTEN);
+        for path in names.iter().map(|name| self.names.path(name)) {
+            let Ok(about) = path.symlink_metadata() else { continue };
+            if let Some(rest) = left.checked_sub(about.len()).filter(|_| about.is_file())
+                && let Ok(Some(hash)) = hash_of(&path)
+            {
+                left = rest;
+                files.insert(path.display().to_string(), FileContent::bytes(hash));
+            }
+        }
+        Ok(files)
+    }
+
+    /// Keeps what such files hold, so that it can be had back.
+    pub(super) fn keep(&self, files: &BTreeMap<String, FileContent>) -> Result<(), AgentError> {
+        for (path, content) in files {
+            let path = Path::new(path);
+            if let Err(error) = self.kept.keep(path, content.hash)
+                // Whoever has changed it since keeps what it held.
+                && hash_of(path).is_ok_and(|now| now == Some(content.hash))
+            {
+                return Err(AgentError::file(path)(error));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes down what a program wrote over that a tool had written, so that it can be undone.
+    pub(super) async fn note_written_over(&self, run: &ProgramRun, now_ms: i64) -> Result<(), AgentError> {
+        let database = self.memory.database();
+        for (path, before) in &run.new.files {
+            let Ok(way) = Path::new(path).strip_prefix(self.home.outside()) else { continue };
+            // What cannot be read is another content, as what is gone.
+            let now = hash_of(Path::new(path)).ok().flatten();
+            let name = Path::new(OUTSIDE).join(way).display().to_string();
+            let newest = database.newest_file_version(&name).await?.filter(|change| change.at_ms >= run.new.now_ms);
+            // A tool that wrote it meanwhile has said so itself.
+            let before = newest.map_or_else(|| Some(before.clone()), |change| change.after);
+            let after = now.map(FileContent::bytes);
+            if before.as_ref().map(|content| content.hash) == now {
+                continue;
+            }
+            let new = NewFileVersion {
+                path: name,
+                undoes: None,
+                before: before.clone(),
+                trust: Trust::Outside,
+                source: PROGRAM.to_owned(),
+                conversation: None,
+                tool: Some(run.new.tool.clone()),
+                now_ms,
+            };
+            let id = database.begin_file_change(new).await?;
+            database.end_file_change(id, FileChangeEnd { before, after, author: None, exact: false }).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,141 @@
+//! What of the machine is put where in the new root.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{OpenOptionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+use rustix::mount::{MountFlags, mount, mount_bind_recursive};
+
+use super::mounts::{below, place, seal, through};
+use super::{SYSTEM, new, open};
+use crate::exec::confinement::Confinement;
+use crate::exec::sandbox::restrict::DEVICES;
+
+/// What is put somewhere in the new root.
+pub(super) enum Part {
+    /// A folder or file of the machine.
+    Bound { source: OwnedFd, write: bool },
+    /// An empty folder in place of what is there, which can be looked into.
+    Empty,
+    /// A folder in place of what is there that cannot be listed, nor entered but on the way to what lies in it. An empty one would be
+    /// taken for the folder: a program that keeps versions or copies would put down that its files were removed.
+    Closed { passed: bool },
+    /// A link.
+    Link(PathBuf),
+}
+
+/// Every part from the machine, the outer folders first.
+pub(super) fn parts(confinement: &Confinement) -> io::Result<BTreeMap<PathBuf, Part>> {
+    let mut parts = BTreeMap::new();
+    #[expect(clippy::disallowed_methods, reason = "a handle to a place; what it holds is not read")]
+    let handle = |path: &Path| {
+        File::options().read(true).custom_flags(OFlags::PATH.bits().cast_signed()).open(path).map(OwnedFd::from)
+    };
+    let system = SYSTEM.map(PathBuf::from).into_iter();
+    let system = system.filter(|path| path.symlink_metadata().is_ok_and(|about| about.is_dir()));
+    for path in system {
+        parts.insert(path.clone(), Part::Bound { source: handle(&path)?, write: false });
+    }
+    for device in DEVICES.map(PathBuf::from) {
+        // It is written to all the same; its times, which a later program could read, are not.
+        parts.insert(device.clone(), Part::Bound { source: handle(&device)?, write: false });
+    }
+    for path in &confinement.hidden {
+        parts.insert(path.clone(), Part::Closed { passed: false });
+    }
+    for path in &confinement.covered {
+        parts.insert(path.clone(), Part::Empty);
+    }
+    for (path, target) in &confinement.links {
+        parts.insert(path.clone(), Part::Link(target.clone()));
+    }
+    for (places, write) in [(&confinement.read, false), (&confinement.write, true), (&confinement.kept, false)] {
+        for place in places {
+            if let Some(source) = open(place, &place.path)? {
+                parts.insert(place.at.clone(), Part::Bound { source, write });
+            }
+        }
+    }
+    // What lies in a folder that is closed could not be reached.
+    let around: BTreeSet<PathBuf> =
+        parts.keys().flat_map(|path| path.ancestors().skip(1)).map(Path::to_owned).collect();
+    for (path, part) in
+        parts.iter_mut().filter(|(path, part)| around.contains(*path) && matches!(part, Part::Closed { .. }))
+    {
+        *part = if confinement.closed.contains(path) { Part::Closed { passed: true } } else { Part::Empty };
+    }
+    // A folder that holds a mount can be renamed, and what is hidden or read-only in it would be neither at its new name for the next
+    // program. One that is a mount itself cannot.
+    for folder in around_kept(confinement, &parts.keys().cloned().collect()) {
+        // The places are without links, so one in the way was laid since.
+        let source = openat2(CWD, &folder, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
+        parts.insert(folder, Part::Bound { source, write: true });
+    }
+    Ok(parts)
+}
+
+/// The folders that lie between one that the program writes and a part of the new root within it.
+fn around_kept(confinement: &Confinement, parts: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
+    let hidden = || confinement.hidden.iter().chain(&confinement.covered);
+    let writes = || confinement.write.iter().filter(|place| place.at == place.path);
+    let mut folders = BTreeSet::new();
+    for part in parts {
+        let around = writes().filter(|place| part.starts_with(&place.at)).map(|place| place.at.components().count());
+        let outermost = around.min().unwrap_or(usize::MAX);
+        let between = part.ancestors().skip(1).take_while(|folder| folder.components().count() > outermost);
+        // In a hidden folder only what lies in a place within it is there.
+        let is_there = |folder: &Path| {
+            let depth = |around: &Path| folder.starts_with(around).then(|| around.components().count());
+            let hidden = hidden().filter_map(|hidden| depth(hidden)).max();
+            writes().filter_map(|place| depth(&place.at)).max() >= hidden
+        };
+        let is_free = |folder: &&Path| is_there(folder) && !parts.contains(*folder);
+        folders.extend(between.filter(is_free).map(Path::to_owned));
+    }
+    folders
+}
+
+/// Puts a part in its place.
+pub(super) fn put(path: &Path, part: Part) -> io::Result<()> {
+    let target = new(path);
+    let parent = target.parent().unwrap_or(&target);
+    if let Part::Link(to) = &part {
+        fs::create_dir_all(parent)?;
+        return symlink(to, &target);
+    }
+    let is_file = match &part {
+        Part::Bound { source, .. } => !File::from(source.try_clone()?).metadata()?.is_dir(),
+        Part::Empty | Part::Closed { .. } | Part::Link(_) => false,
+    };
+    // Within a folder of the owner's the place is there already.
+    if !target.exists() {
+        let folder = if is_file { parent } else { &target };
+        fs::create_dir_all(folder)?;
+        if is_file {
+            File::create(&target)?;
+        }
+    }
+    match part {
+        // Closed once everything is in place: folders of the view may lie in it.
+        part @ (Part::Empty | Part::Closed { .. } | Part::Link(_)) => {
+            let options = match part {
+                Part::Closed { passed: false } => c"mode=000,size=64k,nr_inodes=4k",
+                _ => c"mode=755,size=64k,nr_inodes=4k",
+            };
+            let place = place(&target)?;
+            if target.is_file() {
+                return Ok(mount_bind_recursive("/dev/null", through(&place))?);
+            }
+            Ok(mount("tmpfs", through(&place), "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, Some(options))?)
+        }
+        Part::Bound { source, write } => {
+            mount_bind_recursive(through(&source), through(&place(&target)?))?;
+            let device = path.starts_with("/dev");
+            below(&target)?.iter().try_for_each(|mounted| seal(mounted, write, device))
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The place that a path means, by its words.
+
+use std::path::{Component, Path, PathBuf};
+
+use limpid_core::{Sentence, sentence};
+
+use super::{FileId, Grants, Place, Root, id};
+use crate::tool::echoed;
+
+impl Grants {
+    /// The place that a path means: an absolute path within a granted folder, or one from where relative paths begin.
+    ///
+    /// Only words are looked at, but for folders of strangers; that no link leads out is seen to when the place is opened.
+    ///
+    /// # Errors
+    /// A sentence for the model when it is in no granted folder.
+    pub fn place(&self, path: &str) -> Result<Place<'_>, Sentence> {
+        if path.trim().is_empty() {
+            return Err("`path` must not be blank".into());
+        }
+        if let Some(long) = self.written_out(path) {
+            return self.place(&long);
+        }
+        // A shell would read it as the home folder, and that is what whoever writes it means.
+        if path.starts_with('~') {
+            return Err(self.outside(path));
+        }
+        let whole = plain(&self.workspace.folder.join(path));
+        let within = |root: &Root| {
+            let real = root.folder.canonicalize().ok();
+            let folders = [Some(plain(&root.folder)), real];
+            folders.into_iter().flatten().find_map(|folder| whole.strip_prefix(&folder).map(Path::to_path_buf).ok())
+        };
+        // The shortest way is that of the innermost folder.
+        let found = self.roots().filter_map(|root| Some((within(root)?, root))).chain(self.strangers_by_number(&whole));
+        let Some((way, root)) = found.min_by_key(|(way, _)| way.components().count()) else {
+            return Err(self.outside(path));
+        };
+        let way = if way.as_os_str().is_empty() { PathBuf::from(".") } else { way };
+        Ok(Place { root, path: way, asked: path.to_owned() })
+    }
+
+    /// The place of something that is to be changed.
+    ///
+    /// # Errors
+    /// As [`Grants::place`], and when the folder may only be read.
+    pub fn place_to_write(&self, path: &str) -> Result<Place<'_>, Sentence> {
+        let place = self.place(path)?;
+        if !place.root.write {
+            return Err(sentence!("`{}` may be read but not changed; nothing was touched", echoed(path)));
+        }
+        Ok(place)
+    }
+
+    /// The innermost folder of a stranger's around a path, whatever letters it is called by: some disks know a folder by small letters
+    /// and by capitals, or by letters composed in two ways.
+    fn strangers_by_number(&self, path: &Path) -> Option<(PathBuf, &Root)> {
+        let strangers = self.roots().filter(|root| root.trust.is_foreign());
+        let numbered: Vec<(FileId, &Root)> =
+            strangers.filter_map(|root| Some((id(&root.folder.metadata().ok()?)?, root))).collect();
+        if numbered.is_empty() {
+            return None;
+        }
+        path.ancestors().find_map(|folder| {
+            let is = id(&folder.symlink_metadata().ok()?)?;
+            let (_, root) = numbered.iter().find(|(number, _)| *number == is)?;
+            Some((path.strip_prefix(folder).ok()?.to_owned(), *root))
+        })
+    }
+}
+
+/// A path without `.` and `..`, by its words alone.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    #[cfg(unix)]
+    use limpid_core::Trust;
+
+    use super::*;
+    use crate::files::grants::tests::grants;
+
+    // SEC-053
+    #[test]
+    #[cfg(unix)]
+    fn a_strangers_folder_is_one_by_whatever_name_the_disk_knows_it() {
+        let disk = tempfile::tempdir().unwrap();
+        let folder = disk.path().canonicalize().unwrap();
+        std::fs::create_dir_all(folder.join("app/Vendor/lib/deep")).unwrap();
+        // As a disk does that ignores case.
+        std::os::unix::fs::symlink("Vendor", folder.join("app/vendor")).unwrap();
+        let own = Root { folder: folder.join("app"), write: true, trust: Trust::File };
+        let theirs = Root { folder: folder.join("app/Vendor/lib"), write: false, trust: Trust::Outside };
+        let grants = Grants::new(folder.join("workspace"), folder.join("locks")).with_granted(own).with_granted(theirs);
+        let place = |path: &str| {
+            let place = grants.place(&folder.join(path).display().to_string()).unwrap();
+            (place.root.trust, place.path.display().to_string())
+        };
+        let of = |trust, way: &str| (trust, way.to_owned());
+        for path in ["app/vendor/lib/deep/new.md", "app/Vendor/lib/deep/new.md"] {
+            assert_eq!(place(path), of(Trust::Outside, "deep/new.md"), "{path}");
+        }
+        assert_eq!(place("app/vendor/lib"), of(Trust::Outside, "."));
+        assert_eq!(place("app/vendor/own.md"), of(Trust::File, "vendor/own.md"));
+    }
+
+    // PICO-081 LES-137
+    #[test]
+    fn a_path_means_a_place_in_a_granted_folder_or_nothing() {
+        let grants = grants();
+        let told = [
+            "a.md",
+            "./b/../a.md",
+            ".",
+            "/none/home/workspace/a.md",
+            "/none/notes/a.md",
+            "/none/notes/old/a.md",
+            "../skills/write/SKILL.md",
+            "..",
+            "../../secret",
+            "/none/home/workspace-2/a.md",
+            "/etc/passwd",
+            "~/.ssh/id_rsa",
+            " ",
+        ]
+        .map(|path| match grants.place(path) {
+            Ok(place) => format!("{path}: {} of {}", place.path.display(), place.root.folder.display()),
+            Err(error) => format!("{path}: {}", error.text()),
+        });
+        insta::assert_snapshot!(told.join("\n"));
+    }
+
+    // PICO-031
+    #[test]
+    fn what_may_only_be_read_is_not_changed() {
+        let grants = grants();
+        assert!(grants.place_to_write("/none/notes/a.md").is_ok());
+        let refused = grants.place_to_write("/none/home/skills/write/SKILL.md").unwrap_err();
+        assert!(refused.text().contains("may be read but not changed"), "{refused:?}");
+        assert!(grants.read_only().place_to_write("a.md").is_err());
+    }
+}
