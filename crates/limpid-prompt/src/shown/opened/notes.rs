@@ -1,6 +1,7 @@
 //! Notes, which may be drawn as Markdown by a program with extensions of its own.
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 
 use super::super::shown;
 use super::super::unloaded::Unloaded;
@@ -98,11 +99,13 @@ fn begins_program(text: &str) -> bool {
 pub fn sets_editor(text: &str) -> bool {
     let sets = |line: &str| {
         let line = margin_off(line).to_lowercase();
+        // Once a line, however many words of it may be an order.
+        let has_set = LazyCell::new(|| has_set(&line));
         let words = line.split_whitespace().enumerate();
         let is_mode = |(at, word): (usize, &str)| {
             let Some((name, rest)) = word.split_once(':') else { return false };
             let name = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || "<>=".contains(letter));
-            let mode = ["vi", "vim", "ex"].contains(&name) && (rest.contains(['=', '\\']) || has_set(&line));
+            let mode = ["vi", "vim", "ex"].contains(&name) && (rest.contains(['=', '\\']) || *has_set);
             mode || name == "kate" && at == 0
         };
         words.into_iter().any(is_mode)
