@@ -94,7 +94,7 @@ impl History {
     }
 
     /// Puts what the view shows into the inputs of a prompt.
-    pub(crate) fn show(&self, inputs: &mut Inputs) {
+    pub fn show(&self, inputs: &mut Inputs) {
         show(&self.view, &self.entries, inputs);
         inputs.history.extend(self.unanswered.iter().map(|entry| message(&shown::show(&self.view, entry))));
     }

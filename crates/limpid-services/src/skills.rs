@@ -29,3 +29,4 @@ pub use owner::{CheckedSkill, SkillReview, check_skill};
 pub use service::Skills;
 pub(crate) use service::{trust_in_skill, unused_skills};
 pub use tools::tools;
+pub(crate) use tools::{GROUP, LOAD_SKILL};

@@ -76,7 +76,10 @@ pub(crate) async fn resume(
     let tools = deps.executor.for_turn(policy, finder, made);
     let unknown = unknown_outcomes(&machine, &entries, &tools);
     let models = (profile, started.path.clone(), models);
-    let said = (started.inputs.clone(), past);
+    let mut inputs = started.inputs.clone();
+    // Calls of its newest reply are judged before the next request, by what that reply was made from.
+    past.show(&mut inputs);
+    let said = (inputs, past);
     let mut requests = TurnRequests::new(models, said, (started.effort, started.cache));
     requests.in_flight = own.iter().skip(asked).map(|row| row.id).collect();
     let seed = TurnSeed {

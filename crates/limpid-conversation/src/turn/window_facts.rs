@@ -29,12 +29,16 @@ pub(super) async fn call_context(turn: &mut RunningTurn) -> Result<CallContext, 
     Ok(CallContext { conversation: Some(conversation), trust, grants, window, reserved: false, fetched, owners_words })
 }
 
-/// What calls could tell a research worker of the owner's; nothing where they send none.
+/// What calls could tell a research worker of the owner's or, once a stranger's text was read, a search service; nothing where there is
+/// no such call.
 pub(super) async fn owners_words_for(
     turn: &mut RunningTurn,
     calls: &[PlannedCall],
 ) -> Result<Arc<OwnersWords>, AgentError> {
-    if !calls.iter().any(|planned| planned.call.name == RESEARCH) {
+    let tools = &turn.calls.tools;
+    let may_search = turn.trust().is_foreign() && !tools.is_research();
+    let tells = |planned: &PlannedCall| planned.call.name == RESEARCH || (may_search && tools.searches(&planned.call));
+    if !calls.iter().any(tells) {
         return Ok(Arc::default());
     }
     // In the conversation of an agent nobody types.

@@ -100,6 +100,8 @@ pub enum Row {
     FetchNamed,
     /// Search by the service that the owner set.
     Search,
+    /// Search there with words of the owner's that they did not type in the conversation.
+    SearchTelling,
     /// Fetch an address that stands word for word in what was read.
     FetchLink,
     /// Fetch an address that the model composed.
@@ -143,11 +145,12 @@ pub enum Row {
 
 impl Row {
     /// Every row, in the order of the table.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::Look,
         Self::LookForOthers,
         Self::FetchNamed,
         Self::Search,
+        Self::SearchTelling,
         Self::FetchLink,
         Self::FetchComposed,
         Self::FetchOwn,
@@ -176,6 +179,7 @@ impl Row {
             Self::LookForOthers => "look where others read",
             Self::FetchNamed => "fetch a known address",
             Self::Search => "search",
+            Self::SearchTelling => "search with words of yours",
             Self::FetchLink => "fetch a link",
             Self::FetchComposed => "fetch an address",
             Self::FetchOwn => "fetch from your own network",
@@ -203,6 +207,7 @@ impl Row {
         matches!(
             self,
             Self::Search
+                | Self::SearchTelling
                 | Self::FetchNamed
                 | Self::FetchLink
                 | Self::FetchComposed
@@ -334,9 +339,10 @@ pub const fn cell(row: Row, window: Window) -> Cell {
             _,
         ) => Cell::Runs,
         (Row::FetchLink, Window::TaintedPublic | Window::Research) => Cell::Runs,
-        (Row::FetchComposed, Window::Research) => Cell::Runs,
+        (Row::FetchComposed | Row::SearchTelling, Window::Research) => Cell::Runs,
         (
             Row::LookForOthers
+            | Row::SearchTelling
             | Row::FetchLink
             | Row::FetchComposed
             | Row::FetchOwn

@@ -91,6 +91,16 @@ mod tests {
         assert_eq!(repeated("\u{664}\u{667}\u{661}\u{661}", "PIN 4711"), ["4711"]);
     }
 
+    // SEC-093
+    #[test]
+    fn a_run_of_marks_of_blanks_or_of_digits_is_gone_through_once() {
+        for run in ["*", " ", "7", "a-\n", "a* ", "가"] {
+            let text = run.repeat(400_000);
+            assert!(words(&text).len() <= 2 * text.len(), "{run}");
+            assert!(!words(&format!("Köln {text}")).is_empty(), "{run}");
+        }
+    }
+
     // SEC-101
     #[test]
     fn korean_words_have_two_syllables_and_particles_stand_on_them() {

@@ -1,6 +1,7 @@
 //! Messages of the conversation, as they were sent.
 
 use limpid_core::Trust;
+use limpid_core::message::trust_of_all;
 
 use super::tag;
 use crate::boundary;
@@ -41,7 +42,7 @@ fn as_sent(message: &HistoryMessage, inputs: &Inputs, place: Place, n: usize) ->
         bytes,
         tokens: None,
         stability,
-        trust: message.trust,
+        trust: trust_of_all(message.role.into(), &message.content, message.trust.into()).into(),
         subject: Subject::default(),
     };
     PromptMessage {

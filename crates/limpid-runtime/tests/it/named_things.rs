@@ -44,7 +44,12 @@ async fn a_rule_holds_by_every_name_of_what_a_call_names() {
         r#"{ name = "switch_goal", arguments = { goal = "make TEA" } }"#,
         r#"{ name = "switch_goal", arguments = { goal = "make" } }"#,
     ];
-    let table: [(&str, &[&str]); 10] = [
+    let follow = [
+        r#"{ name = "spawn_agent", arguments = { task = "do it", skill = "code-review" } }"#,
+        r#"{ name = "spawn_agent", arguments = { task = "do it", skill = " /Code-Review " } }"#,
+    ];
+    let table: [(&str, &[&str]); 11] = [
+        ("tool = \"load_skill\"\narguments = { name = \"code-review\" }", &follow),
         ("tool = \"memory_forget\"\narguments = { key = \"diary\" }", &by_number),
         ("tool = \"memory_forget\"\narguments = { key = \"1\" }", &by_number),
         ("tool = \"memory_forget\"\narguments = { key = \"id:1\" }", &by_number),
@@ -77,6 +82,10 @@ async fn a_rule_about_one_thing_holds_no_other() {
         (
             "tool = \"cron\"\narguments = { action = \"add\" }",
             r#"{ name = "cancel_task", arguments = { task_id = "1" } }"#,
+        ),
+        (
+            "tool = \"load_skill\"\narguments = { name = \"code-review\" }",
+            r#"{ name = "spawn_agent", arguments = { task = "do it", skill = "deploy" } }"#,
         ),
     ] {
         let told = told(rule, &[call]).await;

@@ -355,3 +355,41 @@ async fn a_crash_makes_no_tainted_run_clean() {
     assert!(!mail.sent.load(Ordering::SeqCst));
     assert_eq!(drafts(&second).await, [("send_mail".to_owned(), Trust::Outside)]);
 }
+
+/// Calls of its newest reply are judged before the next request shows the past again.
+// SEC-002 SEC-041 SEC-055
+#[tokio::test]
+async fn a_crash_makes_no_chat_clean_whose_past_quotes_a_stranger() {
+    let calls = calling(&[r#"{ id = "m", name = "send_mail" }"#, RUN]);
+    let bench = bench(&[saying("ok"), calls, saying("done")].concat()).await;
+    let mail = Arc::new(Fatal { survives: AtomicBool::new(true), sent: AtomicBool::new(false) });
+    let program = EffectTool::new("run_program", ToolClass::Execute);
+    let agent = || {
+        let mut options = bench.options();
+        options.tools = vec![Arc::clone(&mail) as Arc<dyn Tool>, Arc::clone(&program) as Arc<dyn Tool>];
+        Agent::open(options).unwrap()
+    };
+    let first = agent();
+    crate::kit::say(&first, "hello").await;
+    // As where a prompt of a server, mail or a goal stood behind the words.
+    let sql = rusqlite::Connection::open(bench.home.path().join("data/limpid.db")).unwrap();
+    sql.execute_batch(
+        "DROP TRIGGER message_is_never_changed;
+         UPDATE message SET text = text || char(10) || '[untrusted 00ff]' || char(10) || 'obey' || char(10) || '[/untrusted 00ff]'
+         WHERE role = 'user';",
+    )
+    .unwrap();
+    mail.survives.store(false, Ordering::SeqCst);
+    let mut handle = first.chat(crate::kit::last("go on")).await.unwrap();
+    let conversation = handle.conversation().clone();
+    while handle.next().await.is_some_and(|event| !event.is_last()) {}
+    drop((handle, first));
+    bench.clock.forward(16.minutes());
+    let second = agent();
+    second.conversations().resume().await.unwrap();
+    second.conversations().wait_idle(&conversation).await;
+    assert_eq!(bench.server.calls().len(), 3, "it was carried on");
+    assert!(program.runs() == 0 && !mail.sent.load(Ordering::SeqCst));
+    let of_program = ("run_program".to_owned(), Trust::Outside);
+    assert!(drafts(&second).await.contains(&of_program), "{:?}", drafts(&second).await);
+}

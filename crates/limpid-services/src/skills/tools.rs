@@ -10,6 +10,8 @@ use std::sync::Arc;
 use limpid_tools::Tool;
 
 use crate::skills::service::Skills;
+pub(crate) use group::GROUP;
+pub(crate) use load::LOAD_SKILL;
 
 /// Every tool about skills.
 pub fn tools(skills: &Arc<Skills>) -> Vec<Arc<dyn Tool>> {

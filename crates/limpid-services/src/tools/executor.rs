@@ -135,6 +135,14 @@ impl TurnToolExecutor {
         }
     }
 
+    /// Whether a call would search by a service.
+    pub fn searches(&self, call: &ToolCall) -> bool {
+        let arguments = serde_json::from_str(&call.arguments).ok();
+        arguments.is_some_and(|arguments| {
+            self.tool(&call.name).is_some_and(|tool| tool.effect(&arguments) == Effect::Search)
+        })
+    }
+
     /// Whether a call would run a program that may be a stranger's, with the network, unless somebody was asked about it.
     pub fn sends_strangers(&self, call: &ToolCall) -> bool {
         let arguments = serde_json::from_str(&call.arguments).ok();

@@ -7,6 +7,7 @@ Look           runs  runs  runs  runs
 LookForOthers  runs  waits waits waits
 FetchNamed     runs  runs  runs  runs
 Search         runs  runs  runs  runs
+SearchTelling  runs  waits runs  waits
 FetchLink      runs  runs  runs  waits
 FetchComposed  runs  waits runs  waits
 FetchOwn       runs  waits waits waits

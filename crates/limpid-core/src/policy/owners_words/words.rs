@@ -83,22 +83,18 @@ fn joined(letters: &[char]) -> Option<Vec<char>> {
     let mut rest = letters;
     while let Some((letter, after)) = rest.split_first() {
         rest = after;
-        let follows = |at: &[char]| {
-            joined.last().copied().is_some_and(char::is_alphanumeric)
-                && at.first().copied().is_some_and(char::is_alphanumeric)
+        let run = |is_of_run: fn(char) -> bool| &after[..after.iter().take_while(|next| is_of_run(**next)).count()];
+        // Only behind a letter is looked at what follows, so a run of marks or blanks is gone through once.
+        let left_out = match *letter {
+            _ if !joined.last().copied().is_some_and(char::is_alphanumeric) => None,
+            '-' | '\u{2010}' | '\u{2011}' => Some(run(char::is_whitespace)).filter(|blank| blank.contains(&'\n')),
+            mark if MARKS.contains(&mark) => Some(run(|next| MARKS.contains(&next))),
+            _ => None,
         };
-        let blank = after.iter().take_while(|next| next.is_whitespace()).count();
-        let parts = matches!(letter, '-' | '\u{2010}' | '\u{2011}')
-            && after[..blank].contains(&'\n')
-            && follows(&after[blank..]);
-        let marks = after.iter().take_while(|next| MARKS.contains(next)).count();
-        let is_marked = MARKS.contains(letter) && follows(&after[marks..]);
-        if parts {
-            rest = &after[blank..];
-        } else if is_marked {
-            rest = &after[marks..];
-        } else {
-            joined.push(*letter);
+        let follows = |left_out: &&[char]| after.get(left_out.len()).copied().is_some_and(char::is_alphanumeric);
+        match left_out.filter(follows) {
+            Some(left_out) => rest = &after[left_out.len()..],
+            None => joined.push(*letter),
         }
     }
     (joined.len() < letters.len()).then_some(joined)
@@ -180,7 +176,8 @@ fn number(letters: &[char], groups: &[(usize, usize)], found: &mut Vec<Word>) {
     let whole = &letters[*start..*end];
     let digits: Vec<char> = whole.iter().copied().filter(char::is_ascii_digit).collect();
     let parts = digits.windows(digits.len().min(LONG_NUMBER)).filter(|part| part.len() >= SHORTEST_GROUPED);
-    found.extend(parts.map(|part| Word { key: part.iter().collect(), ..Word::of(whole) }));
+    let written = Word::of(whole).written;
+    found.extend(parts.map(|part| Word { key: part.iter().collect(), written: written.clone() }));
 }
 
 impl Word {

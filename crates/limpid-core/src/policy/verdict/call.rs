@@ -130,6 +130,7 @@ impl Call<'_> {
         match Row::of(self.effect, self.address, &files) {
             Row::Run if self.sends => Row::RunSending,
             Row::Research if !self.told().is_empty() => Row::ResearchTelling,
+            Row::Search if !self.told().is_empty() => Row::SearchTelling,
             row => row,
         }
     }
@@ -142,12 +143,6 @@ impl Call<'_> {
     /// Its class, with what it would write: a text that prompts are made from changes the agent itself.
     pub(super) fn class(&self) -> ToolClass {
         if self.row() == Row::ChangeSelf { ToolClass::ChangeSelf } else { self.effect.class() }
-    }
-
-    /// Whether what it looks at is the owner's, and no file in the folder for what strangers wrote.
-    pub(super) fn shows_owners(&self) -> bool {
-        let is_low = !self.paths.is_empty() && self.paths.iter().all(|path| path.is_low);
-        !self.public && !is_low
     }
 
     /// Whether it writes files of the owner's, or may, or such in low places that act when somebody looks there. A program does not by
@@ -166,9 +161,13 @@ pub(super) fn row_by_rules(setting: &Setting<'_>, call: &Call<'_>) -> Row {
     let known = |to: &Destination| setting.rules.hosts.iter().any(|known| to.is_all_of(known));
     match call.row() {
         Row::FetchLink | Row::FetchComposed if call.destination.is_some_and(known) => Row::FetchNamed,
-        Row::Look if setting.group && call.shows_owners() => Row::LookForOthers,
-        // What stands in their own network is private, whoever typed the address before others read along.
+        // What stands in their own network is private, whoever typed the address before others read along. An agent is given what the
+        // call names: skills, results of others.
+        Row::Look if setting.group && !call.public => Row::LookForOthers,
         Row::FetchNamed if setting.group && call.address.is_own_network() => Row::LookForOthers,
+        Row::Delegate if setting.group => Row::LookForOthers,
+        // What a server remembers it was told.
+        Row::Remember if call.destination.is_some() => Row::ChangeOwned,
         row => row,
     }
 }

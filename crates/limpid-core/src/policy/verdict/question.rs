@@ -63,7 +63,12 @@ pub(super) fn consequence(row: Row, call: &Call<'_>) -> String {
         (Row::FetchOwn, None) => "ask something of your own network",
         (Row::Look | Row::FetchNamed | Row::Search | Row::FetchLink | Row::FetchComposed, _) => "read something",
         (Row::LookForOthers, _) => return "others read what it shows, since they read this conversation".to_owned(),
-        (Row::ResearchTelling, _) => return telling(&call.told()),
+        (Row::ResearchTelling, _) => {
+            return format!("its task says {}, and any page that the worker reads may learn it", untyped(&call.told()));
+        }
+        (Row::SearchTelling, _) => {
+            return format!("its words are {}, and the search service learns them", untyped(&call.told()));
+        }
         (Row::Research, _) => {
             "send a research worker to the web with this task, which any page that it reads may learn"
         }
@@ -94,9 +99,9 @@ pub(super) fn consequence(row: Row, call: &Call<'_>) -> String {
     format!("this would {what}")
 }
 
-/// What a worker's task would tell.
-fn telling(words: &[String]) -> String {
+/// Words that a call would tell.
+fn untyped(words: &[String]) -> String {
     let some = words.iter().take(MOST_WORDS).map(|word| format!("“{word}”")).collect::<Vec<_>>().join(", ");
     let more = if words.len() > MOST_WORDS { format!(" and {} more", words.len() - MOST_WORDS) } else { String::new() };
-    format!("its task says {some}{more}, which you did not type here, and any page that the worker reads may learn it")
+    format!("{some}{more}, which you did not type here")
 }

@@ -1,4 +1,4 @@
 //! What all tools about skills say alike.
 
 /// The group that texts list these tools under.
-pub(super) const GROUP: &str = "skills";
+pub(crate) const GROUP: &str = "skills";

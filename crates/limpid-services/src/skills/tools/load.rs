@@ -16,6 +16,9 @@ use crate::skills::service::Skills;
 use crate::skills::tools::group::GROUP;
 use crate::tools::trouble;
 
+/// The tool's name.
+pub(crate) const LOAD_SKILL: &str = "load_skill";
+
 /// Gives the text of a skill. What nobody has allowed yet is a stranger's text.
 pub(crate) struct LoadSkill {
     skills: Arc<Skills>,
@@ -36,7 +39,7 @@ struct Arguments {
 #[async_trait]
 impl Tool for LoadSkill {
     fn name(&self) -> &'static str {
-        "load_skill"
+        LOAD_SKILL
     }
 
     fn group(&self) -> &'static str {

@@ -1,10 +1,10 @@
 //! What stands in the window, and what that lets run.
 
-use super::{NONE, at_host, call, is_asked, path, setting, text};
+use super::{NONE, at, at_host, call, is_asked, path, setting, text};
 use crate::Trust;
 use crate::policy::{
-    AddressOrigin, Argument, Call, Effect, OwnerRules, PathFacts, Rule, Setting, ToolPattern, Verdict, judge,
-    lasting_yes,
+    AddressOrigin, Argument, Call, Effect, OwnerRules, OwnersWords, PathFacts, Rule, Setting, ToolPattern, Verdict,
+    judge, lasting_yes,
 };
 
 // SEC-002 SEC-065 LES-134
@@ -51,8 +51,43 @@ fn where_others_read_a_strangers_text_shows_them_nothing_of_the_owners() {
         let look = call("list_tasks", &Effect::Look, &arguments);
         assert_eq!(is_asked(&judge(&setting, &look)), waits, "{group} {trust}");
         assert_eq!(judge(&setting, &Call { public: true, ..look }), Verdict::Allowed);
-        assert_eq!(judge(&setting, &Call { paths: std::slice::from_ref(&low), ..look }), Verdict::Allowed);
+        // A copy of what is the owner's may lie there, and an agent is given what the call names.
+        assert_eq!(is_asked(&judge(&setting, &Call { paths: std::slice::from_ref(&low), ..look })), waits);
+        let work = call("spawn_agent", &Effect::Delegate, &arguments);
+        assert_eq!(is_asked(&judge(&setting, &work)), waits, "{group} {trust}");
     }
+}
+
+/// Words that the owner typed in the conversation were given to its work.
+// SEC-100
+#[test]
+fn a_search_after_a_strangers_text_tells_no_words_of_the_owners_unasked() {
+    let own = OwnersWords::of(["My doctor is Adams."], |_| false);
+    let judged = |trust, research, query: &str| {
+        let query = text(query);
+        let search = Call { owners_words: &own, ..call("web_search", &Effect::Search, &query) };
+        judge(&Setting { research, private: !research, ..setting(&NONE, trust) }, &search)
+    };
+    assert_eq!(judged(Trust::Outside, false, "opening hours"), Verdict::Allowed);
+    assert_eq!(judged(Trust::Owner, false, "Adams opening hours"), Verdict::Allowed);
+    assert_eq!(judged(Trust::Outside, true, "Adams opening hours"), Verdict::Allowed);
+    let Verdict::NeedsApproval { reason } = judged(Trust::Outside, false, "clinic adams") else { panic!("it runs") };
+    assert_eq!(
+        reason,
+        "text from outside was read, and its words are “adams”, which you did not type here, and the search service learns them"
+    );
+}
+
+/// A server on the web hears what it is to remember.
+// SEC-065
+#[test]
+fn what_a_server_remembers_waits_after_a_strangers_text() {
+    let (arguments, effect) = (text("dear diary"), Effect::Remember);
+    let own = call("memory_store", &effect, &arguments);
+    let told = Call { destination: Some(at("mcp notes")), ..call("notes__add", &effect, &arguments) };
+    assert_eq!(judge(&setting(&NONE, Trust::Outside), &own), Verdict::Allowed);
+    assert!(is_asked(&judge(&setting(&NONE, Trust::Outside), &told)));
+    assert_eq!(judge(&setting(&NONE, Trust::Owner), &told), Verdict::Allowed);
 }
 
 // SEC-065
