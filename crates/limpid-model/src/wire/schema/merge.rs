@@ -118,9 +118,8 @@ fn required(fields: &Map<String, Value>) -> impl Iterator<Item = &Value> {
 }
 
 fn require<'n>(fields: &mut Map<String, Value>, names: impl Iterator<Item = &'n str>) {
-    let known: HashSet<&str> = required(fields).filter_map(Value::as_str).collect();
-    let mut seen = HashSet::new();
-    let new: Vec<Value> = names.filter(|name| !known.contains(name) && seen.insert(*name)).map(Value::from).collect();
+    let mut known: HashSet<&str> = required(fields).filter_map(Value::as_str).collect();
+    let new: Vec<Value> = names.filter(|name| known.insert(*name)).map(Value::from).collect();
     if new.is_empty() {
         return;
     }
