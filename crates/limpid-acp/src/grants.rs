@@ -14,7 +14,8 @@ use crate::starts::{Places, may_last};
 /// Letters of the editor's own name for a server that its name here has.
 const NAME: usize = 12;
 
-/// Digits of the hash of what starts a server.
+/// Digits of the hash of what starts a server that its name here has. They only tell servers apart: what the owner said yes to is
+/// kept under the whole hash, for a stranger finds two commands of so few digits in a minute.
 const DIGITS: usize = 12;
 
 /// What an editor names for a session.
@@ -81,9 +82,15 @@ pub(crate) fn grant(owner: &Config, home: &Home, environment: &Environment, name
     let mut servers = Vec::new();
     for (at, server) in named.servers.iter().enumerate() {
         let (called, server) = settings(server)?;
-        let name = name(&called, &server);
+        let (name, kept_as) = names(&called, &server);
+        let server = McpServerConfig { kept_as: Some(kept_as), ..server };
         let lasts = may_last(&server, &places);
         servers.push(EditorServer::new((name.clone(), lasts), (at, &called), &server));
+        if config.mcp.servers.get(&name).is_some_and(|other| *other != server) {
+            return Err(format!(
+                "two MCP servers would be called `{name}` here; have the editor give one another name"
+            ));
+        }
         config.mcp.servers.insert(name, server);
     }
     Ok(Granted { config, folders, servers })
@@ -189,10 +196,10 @@ fn settings(server: &McpServer) -> Result<(String, McpServerConfig), String> {
     }
 }
 
-/// The name of an editor's server, which none of the owner's has by chance. What was looked at of one is kept under it, so another
-/// program of the same name has another, and so has the same program with other variables, which can make it run anything.
-fn name(called: &str, server: &McpServerConfig) -> String {
-    let plain = called.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' });
+/// The name of an editor's server, which none of the owner's has by chance, and what the owner's yes to it is kept under. Another
+/// program of the same name has others, and so has the same program with other variables, which can make it run anything.
+fn names(called: &str, server: &McpServerConfig) -> (String, String) {
+    let plain = called.chars().take(NAME).map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' });
     let mut hash = Sha256::new();
     let words = server.command.iter().chain(&server.args).chain(&server.url);
     let counts = [server.args.len(), server.env.len(), server.headers.len()].map(|count| count.to_string());
@@ -208,5 +215,46 @@ fn name(called: &str, server: &McpServerConfig) -> String {
         let _ = write!(digits, "{byte:02x}");
         digits
     });
-    format!("{PREFIX}{}-{}", plain.take(NAME).collect::<String>(), &digits[..DIGITS])
+    let front = format!("{PREFIX}{}-", plain.collect::<String>());
+    (format!("{front}{}", &digits[..DIGITS]), format!("{front}{digits}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use agent_client_protocol::v1::schema::McpServerStdio;
+
+    use super::*;
+
+    /// What a session has of servers that are all called `memory` and started by these packages.
+    fn granted(packages: &[[&str; 2]]) -> Result<Granted, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let (cwd, home) = (folder.path().join("project"), Home::new(folder.path().join("home")));
+        std::fs::create_dir_all(&cwd).unwrap();
+        let server = |words: &[&str; 2]| {
+            let args = ["-y"].iter().chain(words).map(|word| (*word).to_owned()).collect();
+            McpServer::Stdio(McpServerStdio::new("memory", "npx").args(args))
+        };
+        let named = Named { cwd, folders: Vec::new(), servers: packages.iter().map(server).collect() };
+        grant(&Config::default(), &home, &Environment::default(), &named)
+    }
+
+    // SEC-023
+    #[test]
+    fn a_yes_to_a_server_is_none_to_another_one_whose_hash_begins_alike() {
+        let known = ["@modelcontextprotocol/server-memory", "--label=0148566e"];
+        let other = ["other-mcp-server", "--label=01999e3b"];
+        let one = |package| {
+            let granted = granted(&[package]).unwrap();
+            let name = granted.servers[0].name.clone();
+            let kept_as = granted.config.mcp.servers[&name].kept_as.clone().unwrap();
+            (name, kept_as)
+        };
+        let ((name, kept_as), (same_name, other_kept_as)) = (one(known), one(other));
+        assert_eq!([&*name, &*same_name], ["editor-memory-d7c9d8571ec5"; 2], "or this tests nothing");
+        assert!(kept_as.starts_with(&name) && kept_as.len() > 64, "{kept_as}");
+        assert_ne!(kept_as, other_kept_as);
+        let error = granted(&[known, other]).unwrap_err();
+        assert!(error.contains("another name"), "no yes to the first starts the second: {error}");
+        assert!(granted(&[known, known]).is_ok());
+    }
 }

@@ -49,6 +49,9 @@ pub struct McpServerConfig {
     pub resources: Option<McpEffect>,
     /// What is set for single tools, by the server's own names for them.
     pub tools: BTreeMap<String, McpToolConfig>,
+    /// What the owner looked at of it is kept under this, where that is not its name; no file can set it.
+    #[serde(skip)]
+    pub kept_as: Option<String>,
 }
 
 impl Default for McpServerConfig {
@@ -65,6 +68,7 @@ impl Default for McpServerConfig {
             seconds: 60,
             resources: None,
             tools: BTreeMap::new(),
+            kept_as: None,
         }
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::error::AgentError;
 use crate::mcp::names::{offered_name, other_names};
 use crate::mcp::prompts;
-use crate::mcp::record::{ServerRecord, ToolRecord, ToolText, tell_others};
+use crate::mcp::record::{RecordName, ServerRecord, ToolRecord, ToolText, tell_others};
 use crate::mcp::servers::McpServers;
 use crate::mcp::settings;
 
@@ -117,7 +117,7 @@ impl McpServers {
     }
 
     fn row(&self, name: &str, config: &McpServerConfig) -> ServerRow {
-        let (record, problem) = match ServerRecord::read(&self.options().home, name) {
+        let (record, problem) = match ServerRecord::read(&self.options().home, &RecordName::of(name, Some(config))) {
             Ok(record) => (record, None),
             Err(error) => (ServerRecord::default(), Some(error.to_string())),
         };
@@ -187,7 +187,7 @@ impl McpServers {
     pub async fn add(&self, new: &NewServer) -> Result<Probed, AgentError> {
         self.can_add(new)?;
         let NewServer { name, config } = new;
-        ServerRecord::forget(&self.options().home, name)?;
+        ServerRecord::forget(&self.options().home, &RecordName::of(name, Some(config)))?;
         let probed = self.probe_by(name, config).await.map_err(told)?;
         settings::put(&self.options().config_file, name, config)?;
         Ok(probed)
@@ -223,7 +223,7 @@ impl McpServers {
     /// # Errors
     /// When there is no such tool, or what is known of the server cannot be read.
     pub fn waiting(&self, server: &str, tool: Option<&str>) -> Result<Vec<ToolReview>, AgentError> {
-        let record = ServerRecord::read(&self.options().home, server)?;
+        let record = ServerRecord::read(&self.options().home, &self.record_name(server))?;
         if let Some(tool) = tool.filter(|tool| !record.tools.iter().any(|known| known.name == *tool)) {
             let advice = format!("`limpid mcp list` lists those of `{server}`");
             return Err(AgentError::NotFound { what: "MCP tool", name: tool.to_owned(), advice });
@@ -247,7 +247,7 @@ impl McpServers {
     /// When that cannot be written down.
     pub fn enable(&self, server: &str, looked: &[ToolReview]) -> Result<(), AgentError> {
         let (home, now_ms) = (&self.options().home, self.options().host.now_ms());
-        ServerRecord::change(home, server, |record| {
+        ServerRecord::change(home, &self.record_name(server), |record| {
             for tool in &mut record.tools {
                 let says = tool.now.as_ref().map(|now| now.sha256(&tool.name));
                 if looked.iter().any(|looked| looked.name == tool.name && Some(&looked.sha256) == says.as_ref()) {
@@ -277,7 +277,7 @@ impl McpServers {
         self.known(server)?;
         // The setting goes last: while it is there, what failed can be tried again, and no later server inherits a yes or a login.
         self.forget_login(server)?;
-        ServerRecord::forget(&self.options().home, server)?;
+        ServerRecord::forget(&self.options().home, &self.record_name(server))?;
         settings::remove(&self.options().config_file, server)
     }
 

@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use limpid_config::{Home, private_file};
+use limpid_config::{Home, McpServerConfig, private_file};
 use limpid_mcp::{Listed, OfferedTool};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -117,16 +117,27 @@ impl ServerRecord {
     }
 }
 
+/// What the record of a server is called: as the server, unless its settings say otherwise. A name alone may be that of another one.
+#[derive(Clone, Debug)]
+pub(crate) struct RecordName(String);
+
+impl RecordName {
+    /// The one of a server by its name and its settings, where it has some.
+    pub(crate) fn of(server: &str, config: Option<&McpServerConfig>) -> Self {
+        Self(config.and_then(|config| config.kept_as.clone()).unwrap_or_else(|| server.to_owned()))
+    }
+}
+
 impl ServerRecord {
     /// Reads what is kept of a server. Of one that nobody knows it is nothing.
     ///
     /// # Errors
     /// When it cannot be read, or others may read it.
-    pub(crate) fn read(home: &Home, server: &str) -> Result<Self, AgentError> {
+    pub(crate) fn read(home: &Home, server: &RecordName) -> Result<Self, AgentError> {
         let path = file(home, server);
         let Some(text) = private_file::read(&path)? else { return Ok(Self::default()) };
         serde_json::from_str(&text).map_err(|error| {
-            let advice = format!("remove the file, then look again: limpid mcp enable {server}");
+            let advice = format!("remove the file, then look again: limpid mcp enable {}", server.0);
             AgentError::Invalid(format!("{} cannot be read ({error}); {advice}", path.display()))
         })
     }
@@ -135,7 +146,11 @@ impl ServerRecord {
     ///
     /// # Errors
     /// When it cannot be read or written.
-    pub(crate) fn change<T>(home: &Home, server: &str, change: impl FnOnce(&mut Self) -> T) -> Result<T, AgentError> {
+    pub(crate) fn change<T>(
+        home: &Home,
+        server: &RecordName,
+        change: impl FnOnce(&mut Self) -> T,
+    ) -> Result<T, AgentError> {
         let path = home.mcp().join("lock");
         let _held = lock(&path).map_err(AgentError::file(&path))?;
         let before = Self::read(home, server)?;
@@ -152,7 +167,7 @@ impl ServerRecord {
     ///
     /// # Errors
     /// When its file cannot be removed.
-    pub(crate) fn forget(home: &Home, server: &str) -> Result<(), AgentError> {
+    pub(crate) fn forget(home: &Home, server: &RecordName) -> Result<(), AgentError> {
         let path = file(home, server);
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(AgentError::file(path)(error)),
@@ -169,8 +184,8 @@ pub(crate) fn tell_others(home: &Home, now_ms: i64) -> Result<(), AgentError> {
     Ok(private_file::write(&home.mcp_looked(), &format!("{now_ms}\n"))?)
 }
 
-fn file(home: &Home, server: &str) -> PathBuf {
-    home.mcp().join(format!("{server}.json"))
+fn file(home: &Home, server: &RecordName) -> PathBuf {
+    home.mcp().join(format!("{}.json", server.0))
 }
 
 #[expect(clippy::disallowed_methods, reason = "a handle to lock; what it holds is not read")]
@@ -181,4 +196,28 @@ fn lock(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
     file.lock()?;
     Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SEC-023
+    #[test]
+    fn what_was_looked_at_of_a_server_is_not_that_of_another_one_of_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::new(folder.path());
+        let [one, other, own] = [Some("one"), Some("other"), None].map(|kept_as| {
+            let config = McpServerConfig { kept_as: kept_as.map(str::to_owned), ..McpServerConfig::default() };
+            RecordName::of("desk", Some(&config))
+        });
+        let look = |record: &mut ServerRecord| record.tools.push(ToolRecord::default());
+        ServerRecord::change(&home, &one, look).unwrap();
+        let tools = |name: &RecordName| ServerRecord::read(&home, name).unwrap().tools.len();
+        assert_eq!([tools(&one), tools(&other), tools(&own)], [1, 0, 0]);
+        ServerRecord::forget(&home, &other).unwrap();
+        assert_eq!(tools(&one), 1);
+        ServerRecord::forget(&home, &one).unwrap();
+        assert_eq!(tools(&one), 0);
+    }
 }

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use crate::host::Host;
 use crate::mcp::link::{Connected, Link};
 use crate::mcp::prompts;
-use crate::mcp::record::ServerRecord;
+use crate::mcp::record::{RecordName, ServerRecord};
 use crate::mcp::resource_tool::ReadResource;
 use crate::mcp::tool::McpTool;
 use crate::skills::Skills;
@@ -78,7 +78,10 @@ impl McpServers {
         let servers: Vec<(&String, &McpServerConfig, ServerRecord)> = self
             .enabled()
             // What cannot be read is told by `limpid mcp list` and `limpid doctor`.
-            .filter_map(|(name, config)| Some((name, config, ServerRecord::read(&self.options().home, name).ok()?)))
+            .filter_map(|(name, config)| {
+                let record = ServerRecord::read(&self.options().home, &RecordName::of(name, Some(config)));
+                Some((name, config, record.ok()?))
+            })
             .collect();
         self.withdrawn().clear();
         let mut known: Vec<McpTool> = Vec::new();
@@ -193,7 +196,7 @@ impl McpServers {
     pub(super) fn saw(&self, link: &Link, connection: &Connection, tools: &Listed<OfferedTool>) {
         let Inner { options: McpOptions { home, host, .. }, .. } = &*self.0;
         let revision = connection.revision().as_str();
-        let changed = ServerRecord::change(home, &link.name, |record| {
+        let changed = ServerRecord::change(home, &RecordName::of(&link.name, Some(&link.config)), |record| {
             record.see(tools, revision, host.now_ms());
             let is_other = |tool: &&crate::mcp::record::ToolRecord| tool.looked.is_some() && tool.usable().is_none();
             record.tools.iter().filter(is_other).map(|tool| tool.name.clone()).collect::<Vec<_>>()
@@ -206,8 +209,13 @@ impl McpServers {
 
     /// How the last connection to a server began.
     fn revision(&self, server: &str) -> Option<Revision> {
-        let record = ServerRecord::read(&self.options().home, server).ok()?;
+        let record = ServerRecord::read(&self.options().home, &self.record_name(server)).ok()?;
         Revision::parse(record.revision.as_deref()?)
+    }
+
+    /// What the record of a server is called, by its settings as they are now.
+    pub(super) fn record_name(&self, server: &str) -> RecordName {
+        RecordName::of(server, self.options().config.mcp.servers.get(server))
     }
 
     /// The servers that are used.
