@@ -5,6 +5,7 @@
 //! that are refused are left out, and variants of the whole become one object.
 
 mod merge;
+mod room;
 mod strict;
 
 use std::borrow::Cow;
@@ -17,11 +18,8 @@ use crate::json::to_raw;
 use crate::wire::names::{is_plain_start, with_hash};
 
 pub(crate) use merge::NotAnObject;
+use room::Room;
 pub(crate) use strict::{strict, without_nulls};
-
-/// Schemas inside one schema, copies of references included; what is beyond is left open. Without a limit a few lines of
-/// references to references would become gigabytes.
-const MAX_SCHEMAS: usize = 4096;
 
 /// Schemas inside each other.
 const MAX_DEPTH: usize = 48;
@@ -110,8 +108,8 @@ impl SchemaRules {
         else {
             return Err(NotAnObject);
         };
-        let mut fitter =
-            Fitter { rules: self, root: &root, open: vec![&root], left: MAX_SCHEMAS, renamed: BTreeMap::new() };
+        let room = Room::of(text);
+        let mut fitter = Fitter { rules: self, root: &root, open: vec![&root], room, renamed: BTreeMap::new() };
         if !root.is_object() {
             return Err(NotAnObject);
         }
@@ -127,8 +125,8 @@ struct Fitter<'r> {
     root: &'r Value,
     /// The schemas that stand around the one which is written now, as targets of references.
     open: Vec<&'r Value>,
-    /// How many more schemas may be written.
-    left: usize,
+    /// What more may be written.
+    room: Room,
     renamed: BTreeMap<String, String>,
 }
 
@@ -136,10 +134,9 @@ impl<'r> Fitter<'r> {
     fn schema(&mut self, value: &'r Value, depth: usize) -> Value {
         // `true` allows everything; so does what is no schema.
         let Value::Object(fields) = value else { return json!({}) };
-        if self.left == 0 || depth == MAX_DEPTH {
+        if depth == MAX_DEPTH || !self.room.takes_schema(fields) {
             return json!({});
         }
-        self.left -= 1;
         let mut fitted = match fields.get("$ref").and_then(Value::as_str) {
             Some(reference) => self.target(reference, depth),
             None => Map::new(),
@@ -167,7 +164,8 @@ impl<'r> Fitter<'r> {
             let kind = found.get("type").and_then(types).map(|types| ("type", types));
             let about =
                 found.get("description").filter(|about| about.is_string()).map(|about| ("description", about.clone()));
-            return [kind, about].into_iter().flatten().map(|(name, value)| (name.to_owned(), value)).collect();
+            let said = [kind, about].into_iter().flatten().filter(|(_, value)| self.room.takes(value));
+            return said.map(|(name, value)| (name.to_owned(), value)).collect();
         }
         self.open.push(found);
         let fitted = self.schema(found, depth + 1);

@@ -1,6 +1,11 @@
 //! Several schemas as one object.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value, json};
+
+/// Schemas that one argument may have to choose from; where variants say more of it, it takes anything.
+const MOST_CHOICES: usize = 256;
 
 /// A schema that describes no object, which is what the arguments of a call are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,14 +80,17 @@ fn take_in(top: &mut Map<String, Value>, variants: Vec<Value>, every: bool) -> R
     if variants.is_empty() && !is_own {
         return Err(NotAnObject);
     }
-    let in_all = |name: &Value| variants.iter().all(|variant| required(variant).contains(name));
-    let common: Vec<Value> = variants.first().map(required).unwrap_or_default();
-    let common: Vec<Value> = common.into_iter().filter(in_all).collect();
+    let names = |variant| required(variant).filter_map(Value::as_str);
+    let mut common: Vec<&str> = variants.first().into_iter().flat_map(names).collect();
+    for variant in &variants {
+        let theirs: HashSet<&str> = names(variant).collect();
+        common.retain(|name| theirs.contains(name));
+    }
     for variant in &variants {
         add(top, variant, every);
     }
     if !every {
-        require(top, common);
+        require(top, common.into_iter());
     }
     Ok(())
 }
@@ -101,23 +109,23 @@ fn add(fields: &mut Map<String, Value>, other: &Map<String, Value>, every: bool)
         }
     }
     if every {
-        require(fields, required(other));
+        require(fields, required(other).filter_map(Value::as_str));
     }
 }
 
-fn required(fields: &Map<String, Value>) -> Vec<Value> {
-    fields.get("required").and_then(Value::as_array).cloned().unwrap_or_default()
+fn required(fields: &Map<String, Value>) -> impl Iterator<Item = &Value> {
+    fields.get("required").and_then(Value::as_array).into_iter().flatten()
 }
 
-fn require(fields: &mut Map<String, Value>, names: Vec<Value>) {
-    let mut all = required(fields);
-    for name in names {
-        if !all.contains(&name) {
-            all.push(name);
-        }
+fn require<'n>(fields: &mut Map<String, Value>, names: impl Iterator<Item = &'n str>) {
+    let mut known: HashSet<&str> = required(fields).filter_map(Value::as_str).collect();
+    let new: Vec<Value> = names.filter(|name| known.insert(*name)).map(Value::from).collect();
+    if new.is_empty() {
+        return;
     }
-    if !all.is_empty() {
-        fields.insert("required".to_owned(), all.into());
+    match fields.entry("required").or_insert_with(|| json!([])) {
+        Value::Array(all) => all.extend(new),
+        other => *other = new.into(),
     }
 }
 
@@ -125,6 +133,7 @@ fn require(fields: &mut Map<String, Value>, names: Vec<Value>) {
 fn either(schema: &mut Value, other: &Value) {
     let own = schema.as_object_mut().filter(|fields| fields.len() == 1).and_then(|fields| fields.get_mut("anyOf"));
     match own.and_then(Value::as_array_mut) {
+        Some(choices) if choices.len() == MOST_CHOICES => *schema = json!({}),
         Some(choices) if choices.contains(other) => {}
         Some(choices) => choices.push(other.clone()),
         None => *schema = json!({ "anyOf": [schema.take(), other] }),

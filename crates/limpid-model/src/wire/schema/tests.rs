@@ -44,6 +44,56 @@ fn references_of_references_do_not_grow_without_limit() {
 
 // MOD-080
 #[test]
+fn a_long_text_that_many_references_lead_to_is_not_written_for_each() {
+    let fields = |reference: &str| {
+        let field = |at| (format!("f{at}"), json!({ "$ref": reference }));
+        json!({"type": "object", "properties": (0..62).map(field).collect::<Map<_, _>>()})
+    };
+    let long = "x".repeat(40_000);
+    let many: Vec<String> = (0..5000).map(|at| format!("value {at}")).collect();
+    let bombs = [
+        json!({"type": "string", "description": long}),
+        json!({"type": "string", "enum": many}),
+        json!({"type": "string", "default": {"a": [long]}}),
+        json!({"type": "object", "description": long, "properties": {"own": {"$ref": "#/$defs/text"}}}),
+    ];
+    for text in bombs {
+        let mut bomb = fields("#/$defs/row");
+        bomb["$defs"] = json!({"row": fields("#/$defs/text"), "text": text});
+        for rules in ALL {
+            let fitted = fit(rules, &bomb).unwrap();
+            assert_eq!(fitted["properties"].as_object().unwrap().len(), 62, "its own fields are all there");
+            assert!(fitted.to_string().len() < 400_000, "{rules:?}");
+        }
+    }
+}
+
+// MOD-080
+#[test]
+fn fields_that_lead_back_to_a_long_schema_do_not_repeat_what_it_says() {
+    let field = |at| (format!("f{at}"), json!({"$ref": "#"}));
+    let schema = json!({
+        "type": "object", "description": "x".repeat(20_000), "properties": (0..1500).map(field).collect::<Map<_, _>>()
+    });
+    for rules in ALL {
+        let fitted = fit(rules, &schema).unwrap();
+        assert!(fitted.to_string().len() < 400_000, "{rules:?}");
+    }
+}
+
+// MOD-080
+#[test]
+fn of_many_variants_with_one_field_few_are_told_apart() {
+    let variant = |at| json!({"type": "object", "properties": {"kind": {"const": at}}, "required": ["kind"]});
+    let schema = json!({"type": "object", "anyOf": (0..20_000).map(variant).collect::<Vec<_>>()});
+    let fitted = fit(ALL[0], &schema).unwrap();
+    let choices = fitted["properties"]["kind"]["anyOf"].as_array().map_or(0, Vec::len);
+    assert!(choices <= 256, "{choices}");
+    assert_eq!(fitted["required"], json!(["kind"]));
+}
+
+// MOD-080
+#[test]
 fn a_schema_inside_itself_is_cut_where_it_begins_again() {
     let tree = json!({
         "type": "object",
