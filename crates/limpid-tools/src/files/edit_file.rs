@@ -72,7 +72,7 @@ impl Tool for EditFile {
     fn leaves(&self, arguments: &Value, before: Option<&str>) -> Option<String> {
         let text = |name: &str| arguments.get(name)?.as_str();
         let (old, new, before) = (text("old_text")?, text("new_text")?, before.unwrap_or_default());
-        let edited = if old.is_empty() { Err(0) } else { edited(before, old, new) };
+        let edited = if old.is_empty() { Err(Stands::Nowhere) } else { edited(before, old, new) };
         Some(edited.unwrap_or_else(|_| before.to_owned()))
     }
 
@@ -111,13 +111,12 @@ impl Tool for EditFile {
                     rewrites.note(Rewrite::of(Some(before.as_bytes()), after.as_bytes()));
                     Ok(sentence!("changed {}", named).into())
                 }
-                Err(0) => {
+                Err(Stands::Nowhere) => {
                     Err(sentence!("`old_text` does not stand in {}; read the file and copy it exactly", echoed(path)))
                 }
-                Err(several) => Err(sentence!(
-                    "`old_text` stands in {} {} times; take more of the text around it",
-                    echoed(path),
-                    several
+                Err(_) => Err(sentence!(
+                    "`old_text` stands in {} more than once; take more of the text around it",
+                    echoed(path)
                 )),
             }
         })
@@ -131,34 +130,64 @@ fn where_it_stands(text: &str, old: &str) -> String {
     if old.is_empty() {
         return "`old_text` is empty, so that nothing would change".to_owned();
     }
-    match places(text, old)[..] {
-        [at] => {
+    match stands(text, old) {
+        Stands::Once(at) => {
             let line = text.get(..at).unwrap_or_default().matches('\n').count() + 1;
             format!("`old_text` stands at line {line} of {lines}")
         }
-        [] => "`old_text` does not stand in the file, so that nothing would change".to_owned(),
-        ref several => format!("`old_text` stands in the file {} times, so that nothing would change", several.len()),
+        Stands::Nowhere => "`old_text` does not stand in the file, so that nothing would change".to_owned(),
+        Stands::Often => "`old_text` stands in the file more than once, so that nothing would change".to_owned(),
     }
 }
 
 /// A text with another one in the place of its only `old`.
 ///
 /// # Errors
-/// How often it has `old`, where that is not once.
-fn edited(text: &str, old: &str, new: &str) -> Result<String, usize> {
-    let [at] = places(text, old)[..] else { return Err(places(text, old).len()) };
+/// Where `old` stands, if that is not at one place.
+fn edited(text: &str, old: &str, new: &str) -> Result<String, Stands> {
+    let at = match stands(text, old) {
+        Stands::Once(at) => at,
+        elsewhere => return Err(elsewhere),
+    };
     let (before, rest) = text.split_at(at);
     let after = rest.get(old.len()..).unwrap_or_default();
     Ok(format!("{before}{new}{after}"))
 }
 
-/// Every place where a text begins, those that overlap included.
-fn places(text: &str, part: &str) -> Vec<usize> {
-    let mut places = Vec::new();
-    let mut from = 0;
-    while let Some(at) = text.get(from..).and_then(|rest| rest.find(part)) {
-        places.push(from + at);
-        from += at + part.chars().next().map_or(1, char::len_utf8);
+/// Where a text stands in another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stands {
+    Nowhere,
+    /// At this byte alone.
+    Once(usize),
+    /// At two places or more, which may overlap.
+    Often,
+}
+
+/// Where a part stands. Nobody looks behind the second place: a long part of one letter stands at millions.
+fn stands(text: &str, part: &str) -> Stands {
+    let Some(at) = text.find(part) else { return Stands::Nowhere };
+    let behind = at + part.chars().next().map_or(1, char::len_utf8);
+    match text.get(behind..).is_some_and(|rest| rest.contains(part)) {
+        true => Stands::Often,
+        false => Stands::Once(at),
     }
-    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SEC-077
+    #[test]
+    fn a_part_that_stands_everywhere_is_looked_for_twice() {
+        let (text, part) = ("a".repeat(4 << 20), "a".repeat(1 << 20));
+        assert_eq!(edited(&text, &part, "b"), Err(Stands::Often));
+        assert!(where_it_stands(&text, &part).contains("more than once"));
+        assert_eq!(edited(&part, &part, "b"), Ok("b".to_owned()));
+        let overlaps = [("äa äa", "ä", Stands::Often), ("ababa", "aba", Stands::Often), ("xä", "ä", Stands::Once(1))];
+        for (text, part, place) in overlaps {
+            assert_eq!(stands(text, part), place, "{text}");
+        }
+    }
 }
