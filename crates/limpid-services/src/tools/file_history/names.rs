@@ -1,5 +1,6 @@
 //! What files are called in the history, and which of them prompts quote.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use limpid_config::Home;
@@ -96,7 +97,7 @@ pub(super) fn with_heading(name: &str, is_new: bool, text: &str) -> String {
 
 /// The lines of a text that another does not have.
 pub(super) fn added(before: &str, after: &str) -> String {
-    let known: Vec<&str> = before.lines().collect();
+    let known: HashSet<&str> = before.lines().collect();
     after.lines().filter(|line| !known.contains(line)).collect::<Vec<_>>().join("\n")
 }
 
@@ -133,6 +134,14 @@ mod tests {
         for name in ["notes.txt", ".hidden.md", "docs/AGENTS.md", "memory/a/b/c.md", "memory/.x/a.md", "/b.md"] {
             assert!(!is_quoted(name), "{name}");
         }
+    }
+
+    // SEC-063
+    #[test]
+    fn what_a_text_of_many_lines_adds_is_found_in_one_pass() {
+        let many = |word: &str| (0..200_000).map(|at| format!("{word}{at}\n")).collect::<String>();
+        assert_eq!(added(&many("a"), &(many("b") + "a7\n")), many("b").trim_end());
+        assert_eq!(added("tea\n", "tea\nmilk\ntea\nmilk\n"), "milk\nmilk");
     }
 
     // PICO-023

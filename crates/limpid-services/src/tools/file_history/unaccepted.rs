@@ -67,20 +67,21 @@ pub struct UnacceptedFile {
     pub cause: String,
     /// When, in milliseconds since 1970.
     pub at_ms: i64,
-    /// The first lines that went and came.
-    pub difference: Vec<String>,
     /// Whether the owner was told of what it holds.
     pub is_told: bool,
     /// Whether it was removed.
     pub is_gone: bool,
     /// Its path with every link followed, and what it holds.
     pub(super) now: (String, FileHash),
+    /// What it said and what it says, where both are known. They are compared where somebody is shown it, not whenever it is looked up.
+    texts: Option<(String, String)>,
 }
 
 impl UnacceptedFile {
     /// What the owner is told of it.
     pub fn notice(&self) -> String {
-        let Self { name, cause, difference, .. } = self;
+        let Self { name, cause, .. } = self;
+        let difference = self.texts.as_ref().map(|(was, is_now)| difference(was, is_now)).unwrap_or_default();
         let lines: String = difference.iter().map(|line| format!("\n  {line}")).collect();
         if self.is_gone {
             return format!(
@@ -220,16 +221,13 @@ impl UnacceptedFiles {
                 Some(content) => content.text.clone(),
                 None => Some(String::new()),
             };
-            let difference = match (text(before), text(&now)) {
-                (Some(was), Some(is_now)) => difference(&was, &is_now),
-                _ => Vec::new(),
-            };
+            let texts = text(before).zip(text(&now));
             let (is_gone, now) = (now.is_none(), now.map_or_else(gone, |now| now.hash));
             Some(UnacceptedFile {
                 name: self.names.name(path),
                 cause: cause.clone(),
                 at_ms: *at_ms,
-                difference,
+                texts,
                 is_told: *told == Some(now),
                 is_gone,
                 now: (real.clone(), now),
