@@ -93,6 +93,16 @@ mod tests {
 
     // SEC-101
     #[test]
+    fn long_runs_of_one_letter_are_gone_through_once() {
+        for one in ["*", " ", "`~", "\n", "1", "1 ", "-\n", "a", "我"] {
+            let long = format!("Pankow{}Elm", one.repeat(100_000));
+            assert!(words(&long).iter().any(|word| word.key.contains("elm")), "{one:?}");
+        }
+        assert_eq!(repeated("a *** b, **bold** and ``xan``dry", "bold xandry"), ["bold", "xandry"]);
+    }
+
+    // SEC-101
+    #[test]
     fn korean_words_have_two_syllables_and_particles_stand_on_them() {
         assert_eq!(repeated("저는 서울에 살고 당뇨병이 있어요.", "서울 당뇨 병원"), ["서울", "당뇨"]);
     }

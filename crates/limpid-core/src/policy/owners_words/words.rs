@@ -82,23 +82,26 @@ fn joined(letters: &[char]) -> Option<Vec<char>> {
     let mut joined = Vec::with_capacity(letters.len());
     let mut rest = letters;
     while let Some((letter, after)) = rest.split_first() {
+        let from = rest;
         rest = after;
         let follows = |at: &[char]| {
             joined.last().copied().is_some_and(char::is_alphanumeric)
                 && at.first().copied().is_some_and(char::is_alphanumeric)
         };
-        let blank = after.iter().take_while(|next| next.is_whitespace()).count();
-        let parts = matches!(letter, '-' | '\u{2010}' | '\u{2011}')
-            && after[..blank].contains(&'\n')
-            && follows(&after[blank..]);
-        let marks = after.iter().take_while(|next| MARKS.contains(next)).count();
-        let is_marked = MARKS.contains(letter) && follows(&after[marks..]);
-        if parts {
-            rest = &after[blank..];
-        } else if is_marked {
+        // What is counted here is not counted again from its next letter.
+        let mut is_kept = true;
+        if matches!(letter, '-' | '\u{2010}' | '\u{2011}') {
+            let blank = after.iter().take_while(|next| next.is_whitespace()).count();
+            if after[..blank].contains(&'\n') && follows(&after[blank..]) {
+                (rest, is_kept) = (&after[blank..], false);
+            }
+        } else if MARKS.contains(letter) {
+            let marks = after.iter().take_while(|next| MARKS.contains(next)).count();
+            is_kept = !follows(&after[marks..]);
             rest = &after[marks..];
-        } else {
-            joined.push(*letter);
+        }
+        if is_kept {
+            joined.extend_from_slice(&from[..from.len() - rest.len()]);
         }
     }
     (joined.len() < letters.len()).then_some(joined)
@@ -180,15 +183,20 @@ fn number(letters: &[char], groups: &[(usize, usize)], found: &mut Vec<Word>) {
     let whole = &letters[*start..*end];
     let digits: Vec<char> = whole.iter().copied().filter(char::is_ascii_digit).collect();
     let parts = digits.windows(digits.len().min(LONG_NUMBER)).filter(|part| part.len() >= SHORTEST_GROUPED);
-    found.extend(parts.map(|part| Word { key: part.iter().collect(), ..Word::of(whole) }));
+    let written = written(whole);
+    found.extend(parts.map(|part| Word { key: part.iter().collect(), written: written.clone() }));
 }
 
 impl Word {
     fn of(letters: &[char]) -> Self {
-        let more = if letters.len() > SHOWN { "…" } else { "" };
-        let written = letters.iter().take(SHOWN).collect::<String>() + more;
-        Self { key: folded(letters), written }
+        Self { key: folded(letters), written: written(letters) }
     }
+}
+
+/// Letters as they stand there, as far as they are shown.
+fn written(letters: &[char]) -> String {
+    let more = if letters.len() > SHOWN { "…" } else { "" };
+    letters.iter().take(SHOWN).collect::<String>() + more
 }
 
 /// Letters without marks, small; `ß` is `ss`, since the large ones have no other.
