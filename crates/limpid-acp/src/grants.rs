@@ -18,6 +18,9 @@ const NAME: usize = 12;
 /// kept under the whole hash, for a stranger finds two commands of so few digits in a minute.
 const DIGITS: usize = 12;
 
+/// The end of the name of a record whose yes holds for one session.
+const ONE_SESSION: &str = "session";
+
 /// What an editor names for a session.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Named {
@@ -74,22 +77,26 @@ pub(crate) fn grant(owner: &Config, home: &Home, environment: &Environment, name
         }
         folders.push(real);
     }
-    let is_mine = |folder: &Path| config.files.trusted.iter().any(|own| folder.starts_with(real_or_same(own.clone())));
+    let is_mine = |folder: &Path| nearest(owner, folder).is_trusted();
     let workspace = real_or_same(home.workspace());
-    let foreign =
-        folders.iter().filter(|folder| !folder.starts_with(&workspace) && !is_mine(folder)).cloned().collect();
-    let places = Places { foreign, ..places(&config, home, environment) };
+    let places = places(&config, home, environment);
+    // A word may lead from a folder of the owner's into one within it that is not theirs.
+    let within = |root: &&PathBuf| places.is_strangers(root) && folders.iter().any(|folder| root.starts_with(folder));
+    let within = places.granted.iter().filter(within);
+    let theirs = folders.iter().filter(|folder| !folder.starts_with(&workspace) && !is_mine(folder));
+    let foreign = theirs.chain(within).cloned().collect();
+    let places = Places { foreign, ..places };
     let mut servers = Vec::new();
     for (at, server) in named.servers.iter().enumerate() {
         let (called, server) = settings(server)?;
         let (name, kept_as) = names(&called, &server);
-        let server = McpServerConfig { kept_as: Some(kept_as), ..server };
         let lasts = may_last(&server, &places);
+        // A yes for one session is none in another one, where the same words would have one that lasts.
+        let kept_as = if lasts { kept_as } else { format!("{kept_as}-{ONE_SESSION}") };
+        let server = McpServerConfig { kept_as: Some(kept_as), ..server };
         servers.push(EditorServer::new((name.clone(), lasts), (at, &called), &server));
         if config.mcp.servers.get(&name).is_some_and(|other| *other != server) {
-            return Err(format!(
-                "two MCP servers would be called `{name}` here; have the editor give one another name"
-            ));
+            return Err(format!("two MCP servers would be called `{name}` here; rename one of them in the editor"));
         }
         config.mcp.servers.insert(name, server);
     }
@@ -107,6 +114,7 @@ fn places(config: &Config, home: &Home, environment: &Environment) -> Places {
         foreign: Vec::new(),
         limpids: vec![limpids],
         trusted: config.files.trusted.iter().cloned().map(real_or_same).collect(),
+        granted: config.files.grants.iter().chain(&config.files.read).cloned().map(real_or_same).collect(),
         user,
         path: environment.get("PATH").unwrap_or_default().to_owned(),
     }
@@ -146,19 +154,37 @@ fn keep_apart(home: &Home, folder: &Path) -> Result<(), String> {
 /// Grants a folder. What the owner has written down about the nearest folder that holds it stays: whether it may be changed, and
 /// whose its files are. Of others nobody knows who wrote what is in there.
 fn add(config: &mut Config, owner: &Config, folder: &Path) {
-    let holds = |listed: &&PathBuf| folder.starts_with(listed.canonicalize().as_ref().unwrap_or(listed));
-    let depth = |listed: &PathBuf| listed.canonicalize().as_ref().unwrap_or(listed).components().count();
-    let nearest = |list: &[PathBuf]| list.iter().filter(holds).map(depth).max();
-    let files = &owner.files;
-    let (grants, read, trusted) = (nearest(&files.grants), nearest(&files.read), nearest(&files.trusted));
-    if read > grants {
+    let nearest = nearest(owner, folder);
+    if nearest.read > nearest.grants {
         config.files.read.push(folder.to_owned());
     } else {
         config.files.grants.push(folder.to_owned());
     }
-    if trusted.is_some() && trusted >= grants.max(read) {
+    if nearest.is_trusted() {
         config.files.trusted.push(folder.to_owned());
     }
+}
+
+/// How deep the innermost folder around a place lies that each list of `[files]` has.
+struct Nearest {
+    grants: Option<usize>,
+    read: Option<usize>,
+    trusted: Option<usize>,
+}
+
+impl Nearest {
+    /// Whether the place is the owner's: of the folders around it the innermost one is trusted.
+    fn is_trusted(&self) -> bool {
+        self.trusted.is_some() && self.trusted >= self.grants.max(self.read)
+    }
+}
+
+fn nearest(owner: &Config, folder: &Path) -> Nearest {
+    let holds = |listed: &&PathBuf| folder.starts_with(listed.canonicalize().as_ref().unwrap_or(listed));
+    let depth = |listed: &PathBuf| listed.canonicalize().as_ref().unwrap_or(listed).components().count();
+    let nearest = |list: &[PathBuf]| list.iter().filter(holds).map(depth).max();
+    let files = &owner.files;
+    Nearest { grants: nearest(&files.grants), read: nearest(&files.read), trusted: nearest(&files.trusted) }
 }
 
 /// A server as settings have it, and what the editor calls it.
@@ -252,9 +278,11 @@ mod tests {
         let ((name, kept_as), (same_name, other_kept_as)) = (one(known), one(other));
         assert_eq!([&*name, &*same_name], ["editor-memory-d7c9d8571ec5"; 2], "or this tests nothing");
         assert!(kept_as.starts_with(&name) && kept_as.len() > 64, "{kept_as}");
+        // No program is found here, so a yes to none of them lasts.
+        assert!(kept_as.ends_with("-session"), "{kept_as}");
         assert_ne!(kept_as, other_kept_as);
         let error = granted(&[known, other]).unwrap_err();
-        assert!(error.contains("another name"), "no yes to the first starts the second: {error}");
+        assert!(error.contains("rename one of them"), "no yes to the first starts the second: {error}");
         assert!(granted(&[known, known]).is_ok());
     }
 }

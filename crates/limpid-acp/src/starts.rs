@@ -27,5 +27,5 @@ pub(crate) fn may_last(server: &McpServerConfig, places: &Places) -> bool {
             && server.env.iter().all(|(name, value)| is_safe_variable(name, value, places))
     };
     let mut words = std::iter::once(command).chain(&server.args).chain(server.env.values());
-    places.foreign.is_empty() && !words.any(|word| places.names_limpids(word)) || is_shaped()
+    places.foreign.is_empty() && !words.any(|word| places.names_strangers(word)) || is_shaped()
 }

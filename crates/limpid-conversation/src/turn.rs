@@ -7,6 +7,7 @@ mod clean_first;
 mod first_request;
 mod goal_markers;
 pub(crate) mod journal;
+mod open_question;
 mod opened_links;
 pub(crate) mod read_result_tool;
 mod replies;

@@ -19,7 +19,6 @@
 
 pub mod addresses;
 pub mod argument;
-mod beside;
 pub mod destination;
 pub mod effect;
 pub mod hosts;

@@ -16,10 +16,19 @@ pub fn failure(error: &str) -> String {
 }
 
 /// The text itself, or, when it is longer than `limit` characters, its head and its tail around a mark that says how
-/// much is missing. What comes out never has more than `limit` characters, unless the mark alone does. What is quoted of strangers in a
-/// boundary is there whole or not at all, so that nothing of it stands outside of one.
+/// much is missing. What comes out never has more than `limit` characters, unless the mark alone does.
 pub fn keep_both_ends(text: &str, limit: usize) -> String {
-    cut(text, limit, |missing, _| format!("\n[… {missing} characters left out …]\n"))
+    cut(text, (limit, false), left_out)
+}
+
+/// As [`keep_both_ends`], of what was sent of a person's message. What it quotes of strangers in a boundary is there whole or not at all,
+/// so that nothing of it stands outside of one.
+pub fn keep_quotes_whole(text: &str, limit: usize) -> String {
+    cut(text, (limit, true), left_out)
+}
+
+fn left_out(missing: usize, _: usize) -> String {
+    format!("\n[… {missing} characters left out …]\n")
 }
 
 /// As [`keep_both_ends`]; the mark says how to read on in the whole result of a call, which is kept.
@@ -30,14 +39,14 @@ pub fn keep_both_ends(text: &str, limit: usize) -> String {
 /// assert!(cut.contains(r#"read_result {"id":"c1","offset":"#));
 /// ```
 pub fn with_pointer(text: &str, limit: usize, call: &CallId) -> String {
-    cut(text, limit, |missing, from| {
+    cut(text, (limit, false), |missing, from| {
         let next = serde_json::json!({ "id": call.as_str(), "offset": from });
         format!("\n[… {missing} characters left out; {READ_ON} {next} reads on …]\n")
     })
 }
 
 /// Head and tail around a mark, which is told how many characters are missing, and from which on.
-fn cut(text: &str, limit: usize, mark: impl Fn(usize, usize) -> String) -> String {
+fn cut(text: &str, (limit, quotes_whole): (usize, bool), mark: impl Fn(usize, usize) -> String) -> String {
     let length = text.chars().count();
     if length <= limit {
         return text.to_owned();
@@ -46,7 +55,7 @@ fn cut(text: &str, limit: usize, mark: impl Fn(usize, usize) -> String) -> Strin
     let kept = limit.saturating_sub(mark(length, length).chars().count());
     let at = |character: usize| text.char_indices().nth(character).map_or(text.len(), |(at, _)| at);
     let (mut from, mut to) = (at(kept - kept / 2), at(length - kept / 2));
-    for quote in quotes_of_strangers(text) {
+    for quote in quotes_whole.then(|| quotes_of_strangers(text)).into_iter().flatten() {
         if quote.start < from && from < quote.end {
             from = quote.start;
         }
@@ -97,7 +106,7 @@ mod tests {
         let quote = format!("[untrusted 00ff]\n{}\n[/untrusted 00ff]", "order ".repeat(50));
         let text = format!("{}\n\n{quote}\n{}", "mine ".repeat(50), "own ".repeat(50));
         for limit in 80..text.chars().count() {
-            let cut = keep_both_ends(&text, limit);
+            let cut = keep_quotes_whole(&text, limit);
             assert!(cut.chars().count() <= limit, "{limit}");
             let quoted = cut.matches("order").count();
             assert!(
@@ -107,7 +116,10 @@ mod tests {
         }
         // One whose end is not there goes to the end of the text.
         let open = format!("{}[untrusted 00ff]\n{}", "mine ".repeat(50), "order ".repeat(50));
-        assert!(!keep_both_ends(&open, 200).contains("order"));
+        assert!(!keep_quotes_whole(&open, 200).contains("order"));
+        // In a result these letters are a stranger's, who would hide with them what others wrote.
+        let listing = format!("[untrusted x]\n{}\nEve: urgent", "mail ".repeat(50));
+        assert!(keep_both_ends(&listing, 100).ends_with("Eve: urgent"));
     }
 
     // KAI-114

@@ -42,6 +42,8 @@ pub(crate) struct Places {
     pub(crate) limpids: Vec<PathBuf>,
     /// The folders that the owner says are theirs, without links.
     pub(crate) trusted: Vec<PathBuf>,
+    /// The folders that settings or the session name, without links. The nearest one says whose a place is.
+    pub(crate) granted: Vec<PathBuf>,
     /// The owner's own folder, in whose hidden folders programs of theirs are installed.
     pub(crate) user: Option<PathBuf>,
     /// The folders that programs are looked up in, as a server gets them.
@@ -149,6 +151,9 @@ impl Places {
         if self.foreign.iter().chain(&self.limpids).any(meets) {
             return false;
         }
+        if self.is_strangers(real) {
+            return false;
+        }
         if self.trusted.iter().any(|own| real.starts_with(own)) {
             return true;
         }
@@ -176,13 +181,22 @@ impl Places {
         self.user.as_ref().and_then(|user| user.canonicalize().ok())
     }
 
-    /// Whether a word names one of Limpid's own folders, which texts of strangers change without a question.
-    pub(super) fn names_limpids(&self, word: &str) -> bool {
+    /// Whether the nearest folder around a place that settings or the session name is somebody else's.
+    pub(crate) fn is_strangers(&self, real: &Path) -> bool {
+        let holds = |folder: &&PathBuf| real.starts_with(folder);
+        let nearest = |list: &[PathBuf]| list.iter().filter(holds).map(|folder| folder.components().count()).max();
+        nearest(&self.granted) > nearest(&self.trusted)
+    }
+
+    /// Whether a word names one of Limpid's own folders, which texts of strangers change without a question, or a folder of somebody
+    /// else's.
+    pub(super) fn names_strangers(&self, word: &str) -> bool {
         let leads = |path: &str| Path::new(path).canonicalize().ok();
         let ways = word.split(['=', ':', ',', ' ']).chain([word]).filter_map(leads).collect::<Vec<_>>();
         self.limpids
             .iter()
             .any(|own| word.contains(own.to_string_lossy().as_ref()) || ways.iter().any(|path| path.starts_with(own)))
+            || ways.iter().any(|path| self.is_strangers(path))
     }
 }
 

@@ -24,7 +24,7 @@ fn desk() -> Desk {
         "project/.git",
         "project/frontend",
         "project/.venv/bin",
-        "own",
+        "own/vendor",
         "other",
         ".local/bin",
         ".nvm/.git",
@@ -34,7 +34,7 @@ fn desk() -> Desk {
     for folder in folders {
         std::fs::create_dir_all(real.join(folder)).unwrap();
     }
-    let scripts = ["project/tools", "project/frontend", "own", "other", ".nvm", ".limpid/outside/tool"];
+    let scripts = ["project/tools", "project/frontend", "own", "own/vendor", "other", ".nvm", ".limpid/outside/tool"];
     for folder in scripts {
         std::fs::write(real.join(folder).join("serve.py"), "").unwrap();
     }
@@ -52,6 +52,7 @@ fn desk() -> Desk {
         foreign: vec![real.join("project/frontend")],
         limpids: vec![real.join(".limpid")],
         trusted: vec![real.join("own")],
+        granted: vec![real.join("own/vendor")],
         user: Some(real.clone()),
         path: format!("{}/.local/bin:/usr/bin:/bin", real.display()),
     };
@@ -139,6 +140,7 @@ fn what_a_trusted_folder_has_started_lasts_but_for_what_strangers_write() {
     desk.places.foreign.clear();
     assert!(desk.lasts("sh|-c|cd tools"));
     assert!(!desk.lasts("python3|HOME/.limpid/outside/tool/serve.py"));
+    assert!(desk.lasts("python3|HOME/own/serve.py") && !desk.lasts("python3|HOME/own/vendor/serve.py"));
     assert!(!desk.lasts("sh|-c|python3 HOME/.limpid/outside/tool/serve.py"));
 }
 

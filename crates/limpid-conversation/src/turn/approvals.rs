@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use limpid_context::convert;
 use limpid_core::draft::{MOST_AFTER_STRANGERS, MOST_DRAFTS, MOST_OF_BACKGROUND, MOST_OF_BACKGROUND_RUN};
-use limpid_core::policy::Grant;
 use limpid_core::{CallId, Message, Role, ToolCall, Trust};
 use limpid_prompt::Inputs;
 use limpid_services::directory::is_run;
@@ -19,23 +18,10 @@ use crate::event::{ApprovalAnswer, QuestionPart, TurnEvent};
 use crate::question_id::QuestionId;
 use crate::turn::agents::{agent_of, named};
 use crate::turn::clean_first;
+use crate::turn::open_question::OpenQuestion;
 use crate::turn::running::RunningTurn;
 use crate::turn::tool_tasks::FinishedCall;
-use crate::turn::window_facts::call_context;
-
-/// A question that the owner was asked.
-pub(super) struct OpenQuestion {
-    id: QuestionId,
-    /// What a lasting yes to it covers, as it said; none where it offered none.
-    lasting: Option<Grant>,
-}
-
-impl OpenQuestion {
-    fn of(part: &QuestionPart) -> Self {
-        let lasting = part.pattern.clone().map(|pattern| Grant { tool: part.name.clone(), pattern });
-        Self { id: part.id.clone(), lasting }
-    }
-}
+use crate::turn::window_facts::{call_context, owners_words_for};
 
 /// Asks the owner about calls in one question, when somebody is there to answer.
 pub(super) async fn ask_owner(turn: &mut RunningTurn, calls: Vec<HeldCall>) -> Result<(), AgentError> {
@@ -45,7 +31,8 @@ pub(super) async fn ask_owner(turn: &mut RunningTurn, calls: Vec<HeldCall>) -> R
         }
         return Ok(());
     }
-    let context = call_context(turn).await?;
+    let mut context = call_context(turn).await?;
+    context.owners_words = owners_words_for(turn, calls.iter().map(|held| &held.call)).await?;
     let agent = agent_of(turn).await?;
     let tools = Arc::clone(&turn.calls.tools);
     let asked_about: Vec<CallId> = calls.iter().map(|held| held.call.id.clone()).collect();
@@ -123,7 +110,8 @@ async fn as_asked(
 
 /// Nobody can be asked: the call is kept as a draft, and the model is told so.
 async fn keep_as_draft(turn: &mut RunningTurn, held: HeldCall) -> Result<(), AgentError> {
-    let context = call_context(turn).await?;
+    let mut context = call_context(turn).await?;
+    context.owners_words = owners_words_for(turn, std::iter::once(&held.call)).await?;
     let tools = Arc::clone(&turn.calls.tools);
     let Some((call, described)) = as_asked(&tools, &held.call, &context).await else { return Ok(()) };
     let agent = agent_of(turn).await?;

@@ -29,7 +29,7 @@ impl RunningTurn {
     /// Starts the calls that may run; the others are refused or wait for the owner.
     pub(super) async fn start_tools(&mut self, calls: Vec<PlannedCall>) -> Result<(), AgentError> {
         let mut context = call_context(self).await?;
-        context.owners_words = owners_words_for(self, &calls).await?;
+        context.owners_words = owners_words_for(self, calls.iter().map(|planned| &planned.call)).await?;
         let (mut permitted, mut spent) = (Vec::new(), Vec::new());
         let now_ms = self.deps.host().now_ms();
         for planned in calls {

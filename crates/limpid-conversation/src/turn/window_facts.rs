@@ -6,12 +6,11 @@ use std::sync::Arc;
 use limpid_core::agent::RESEARCH;
 use limpid_core::message::FAILED;
 use limpid_core::policy::{OwnersWords, TypedAddresses, written_addresses};
-use limpid_core::{CallId, ConversationId, Message, Role};
+use limpid_core::{CallId, ConversationId, Message, Role, ToolCall};
 use limpid_prompt::Inputs;
 use limpid_services::error::AgentError;
 use limpid_services::tools::{CallContext, TurnToolExecutor, WindowFacts, address_of, holds_private, owners_words};
 use limpid_store::{Store, TypedOrCalled};
-use limpid_turn::PlannedCall;
 
 use crate::turn::agents;
 use crate::turn::running::RunningTurn;
@@ -33,12 +32,11 @@ pub(super) async fn call_context(turn: &mut RunningTurn) -> Result<CallContext, 
 /// no such call.
 pub(super) async fn owners_words_for(
     turn: &mut RunningTurn,
-    calls: &[PlannedCall],
+    mut calls: impl Iterator<Item = &ToolCall>,
 ) -> Result<Arc<OwnersWords>, AgentError> {
     let tools = &turn.calls.tools;
     let may_search = turn.trust().is_foreign() && !tools.is_research();
-    let tells = |planned: &PlannedCall| planned.call.name == RESEARCH || (may_search && tools.searches(&planned.call));
-    if !calls.iter().any(tells) {
+    if !calls.any(|call| call.name == RESEARCH || (may_search && tools.searches(call))) {
         return Ok(Arc::default());
     }
     // In the conversation of an agent nobody types.

@@ -1,5 +1,6 @@
 //! The judgement of one call.
 
+mod beside;
 mod call;
 mod question;
 
@@ -7,11 +8,11 @@ pub use call::{Call, Followed, PathFacts, Setting};
 pub use question::question_of;
 
 use super::argument::Argument;
-use super::beside::Beside;
 use super::destination::folded;
 use super::effect::{Effect, Row};
 use super::mode::{ModeRules, ToolFacts, Writes, allowed};
 use crate::tool::LOCAL_TOOL_ALLOWLIST;
+use beside::Beside;
 use call::row_by_rules;
 use question::{consequence, why_ask};
 
@@ -41,15 +42,18 @@ pub enum Verdict {
 impl Call<'_> {
     /// What a lasting yes to this call would cover: calls of the tool in this row of the table, to the same destination or
     /// to the same files; of a program of a stranger's that can send, this program with these arguments and hosts. None where there
-    /// is no lasting yes: for other programs, for payments, for changes of the agent itself,
-    /// for what the owner's own network is asked, and for calls that lead nowhere in particular. What it may stand beside comes before
-    /// the place, whose name may be a stranger's and long.
+    /// is no lasting yes: for other programs, for payments, for changes of the agent itself, for what the owner's own network is asked,
+    /// for words of theirs that a search would tell, and for calls that lead nowhere in particular. What it may stand beside comes
+    /// before the place, whose name may be a stranger's and long.
     fn pattern(&self, row: Row, beside: Beside) -> Option<String> {
         let covers = |place: String| format!("{}{}: {place}", row.as_str(), beside.words());
         if row == Row::RunSending {
             return Some(covers(format!("{} with {:?}", self.destination?, self.arguments)));
         }
-        if matches!(self.effect, Effect::Run | Effect::Pay) || matches!(row, Row::ChangeSelf | Row::FetchOwn) {
+        if matches!(self.effect, Effect::Run | Effect::Pay)
+            || matches!(row, Row::ChangeSelf | Row::FetchOwn | Row::SearchTelling)
+            || self.address.is_own_network()
+        {
             return None;
         }
         let written: Vec<&str> = self.paths.iter().filter(|path| path.write).map(|path| path.real.as_str()).collect();
@@ -136,6 +140,7 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
     let names_it = |rule: &super::Rule| match call.row() {
         Row::Send => rule.destination.is_some(),
         Row::RunSending => rule.destination.is_some() && rule.arguments.is_some(),
+        row if row.tells() => true,
         // A server hears the arguments of whatever it is called for.
         _ => call.destination.is_none() || rule.destination.is_some() || rule.tool.is_named(),
     };
@@ -149,7 +154,8 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
     // In a clean window a send waits however it was planned.
     let reserved = call.reserved && setting.trust.is_foreign() && call.row() == Row::Send;
     // A program in a stranger's folder runs unasked since the kernel keeps it from everything of the owner's.
-    let unasked = call.unasked && call.row() == Row::Run;
+    // What it prints shows what lies there.
+    let unasked = call.unasked && call.row() == Row::Run && !setting.group;
     // Nothing else but their own yes gets around what the owner's rules ask about.
     let passes = granted || ruled || !asked_always && (reserved || unasked);
     if passes { Verdict::Allowed } else { Verdict::NeedsApproval { reason } }

@@ -210,7 +210,7 @@ async fn a_program_whose_process_was_killed_may_write_a_moment_longer() {
 
 // SEC-061
 #[tokio::test]
-async fn a_program_that_ran_before_the_machine_was_started_anew_is_over_one_day() {
+async fn a_program_from_before_a_restart_of_the_machine_is_over_after_the_longest_time() {
     let mut bench = Bench::new(&"[[reply]]\ntext = \"ok\"\n".repeat(3)).await;
     bench.config.agent.profile = "picoclaw".into();
     bench.write("workspace/AGENTS.md", "Be kind.\n");

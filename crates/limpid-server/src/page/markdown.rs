@@ -311,17 +311,15 @@ mod tests {
     // SEC-093 SEC-089
     #[test]
     fn pictures_within_pictures_are_gone_through_once() {
-        let nested = |levels: usize, letters: usize| {
-            to_html(&format!(
-                "[a]: mailto:a\n\n{}{}{}",
-                "![".repeat(levels),
-                "x".repeat(letters),
-                "][a]".repeat(levels)
-            ))
+        let with = |levels: usize, words: &str| {
+            to_html(&format!("[a]: mailto:a\n\n{}{words}{}", "![".repeat(levels), "][a]".repeat(levels)))
         };
-        assert!(nested(2, 1).contains(">x</a> (a)</a> (a)"), "{}", nested(2, 1));
+        let nested = |levels: usize, letters: usize| with(levels, &"x".repeat(letters));
+        assert!(nested(2, 1).contains("picture: x</a> (a)</a> (a)"), "{}", nested(2, 1));
         // A copy for each of them would be ten gigabytes.
         assert_eq!(nested(20_000, 500_000).matches("picture: ").count(), 20_000);
+        let blanks = with(20_000, &format!("{}x", "\u{a0}".repeat(250_000)));
+        assert_eq!(blanks.matches("picture: ").count(), 20_000);
         let both = to_html("![![https://a.example](https://b.example)](https://a.example)");
         assert!(both.contains("https://a.example</a> (b.example)</a></p>"), "{both}");
     }

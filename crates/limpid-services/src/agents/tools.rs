@@ -2,6 +2,7 @@
 //! [`Agents`](crate::agents::Agents).
 
 mod list;
+mod named_skills;
 mod plan_tasks;
 mod read;
 mod research;

@@ -57,8 +57,13 @@ impl Places {
         }
     }
 
-    /// The same as the files have been kept that are there, with the one folder where it was that its owner left for another one and that
-    /// is there still. Where a home was moved or copied, more than one is elsewhere.
+    /// Whether every folder is where it was.
+    fn are_as(&self, were: &BTreeMap<String, PathBuf>) -> bool {
+        were.len() == self.0.len() && self.0.iter().all(|(name, folder)| were.get(*name) == Some(folder))
+    }
+
+    /// The folders as of the last start, if exactly one of them was replaced by another one and is still there. Where a home was moved or
+    /// copied, more than one is elsewhere.
     fn with_left(&self, were: &BTreeMap<String, PathBuf>) -> Self {
         let was = |(name, folder): &(&'static str, PathBuf)| {
             let was = were.get(*name).filter(|was| *was != folder)?;
@@ -89,14 +94,17 @@ fn real(folder: &Path) -> PathBuf {
 /// kept, and one whose folder is a link into another of them by now. Those of a folder that its owner left for another one stay where
 /// they are, so they go back to their whole paths. A second process that does the same finds nothing left to do.
 pub(super) fn give_places(connection: &mut Connection, places: &Places) -> Outcome<()> {
-    let were = where_they_were(connection)?;
-    let is_where_it_was = |(name, folder): &(&str, PathBuf)| were.get(*name) == Some(folder);
-    if were.len() == places.0.len() && places.0.iter().all(is_where_it_was) {
+    if places.are_as(&where_they_were(connection)?) {
+        return Ok(());
+    }
+    let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // Another process may have done it meanwhile.
+    let were = where_they_were(&tx)?;
+    if places.are_as(&were) {
         return Ok(());
     }
     let then = places.with_left(&were);
-    let moves = Moves::find(connection, |kept| places.kept(&then.path(kept)))?;
-    let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let moves = Moves::find(&tx, |kept| places.kept(&then.path(kept)))?;
     moves.carry_out(&tx)?;
     tx.execute("DELETE FROM home_folder", ())?;
     for (name, folder) in &places.0 {

@@ -1,20 +1,27 @@
 //! The folders of a program's view, each resolved once to a handle that stays open.
 
-mod confined;
-mod resolved;
-
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use limpid_core::Trust;
+use rustix::fs::OFlags;
 
 use super::command::Command;
-use super::confinement::Place;
+use super::confinement::{Confinement, Network, Place};
+use super::installed::{installed, is_in_system, is_put_into_system, package_of, seen_of_named};
+use super::kept::kept;
 use super::programs::Programs;
+use super::stand_in::StandIn;
 use super::toolchains::Parts;
 use super::view::View;
+use crate::files::Root;
+
+/// The usual name of Limpid's home, in the owner's.
+const USUAL: &str = ".limpid";
 
 /// The folders of programs, resolved when the first program runs and the same from then on.
 #[derive(Clone, Debug, Default)]
@@ -125,6 +132,130 @@ impl Programs {
         }
     }
 
+    /// What a program may touch in this view.
+    ///
+    /// # Errors
+    /// A sentence, when a granted folder was moved: its place and what is at the old one are not what was granted.
+    pub(super) fn confinement(
+        &self,
+        command: &Command,
+        view: View,
+        (read_only, spares_disk): (bool, bool),
+    ) -> Result<Confinement, String> {
+        let folders = &self.resolved().folders;
+        if let Some(why) = folders.iter().find_map(Folder::moved).or_else(|| self.taken_for_the_owners()) {
+            return Err(why);
+        }
+        // What could be run, sent, or left where it is sent later, is what the call names, and no other stranger's folder.
+        let named = self.named(command);
+        let is_named = |folder: &Folder| folder.kind != Kind::Low || named.low_folders.contains(&folder.place.path);
+        let seen = |folder: &Folder| folder.kind.is_seen(view) && is_named(folder);
+        let of = |write: bool| {
+            let chosen = folders.iter().filter(|folder| seen(folder) && folder.kind != Kind::Toolchain);
+            let chosen = chosen.filter(|folder| (folder.kind.is_written(view) && !read_only) == write);
+            chosen.map(|folder| folder.place.clone()).collect::<Vec<_>>()
+        };
+        let (write, mut read) = (of(true), of(false));
+        let inside = |path: &Path| {
+            let mut around = write.iter().chain(&read);
+            around.any(|place| path.starts_with(&place.path) && path != place.path)
+        };
+        let unseen = folders.iter().filter(|folder| !seen(folder));
+        let unseen = unseen.filter(|folder| folder.place.path.symlink_metadata().is_ok());
+        let toolchains =
+            || folders.iter().filter(|folder| folder.kind == Kind::Toolchain).map(|folder| &folder.place.path);
+        let in_toolchain = |path: &Path| toolchains().any(|folder| path.starts_with(folder) && path != folder);
+        // Programs among those of the system, or of a language, are everybody's.
+        let shown = |folder: &&Folder| {
+            let path = &folder.place.path;
+            inside(path) || folder.kind != Kind::Programs && (is_put_into_system(path) || in_toolchain(path))
+        };
+        let unseen: Vec<&Folder> = unseen.filter(shown).collect();
+        let closed =
+            unseen.iter().filter(|folder| folder.kind == Kind::Low).map(|folder| folder.place.path.clone()).collect();
+        let unseen = unseen.into_iter().map(|folder| folder.place.path.clone());
+        // A grant of a folder above Limpid's own gives away no settings, keys or conversations; nor does the system or a language, in whose
+        // folder a home may lie.
+        let shows_home = |home: &PathBuf| {
+            let is_granted = || write.iter().chain(&read).any(|place| place.path == *home);
+            inside(home) || is_in_system(home) || in_toolchain(home) || is_granted()
+        };
+        let home_itself = self.homes().filter(shows_home);
+        let installed = installed(&self.used(command, &named.installed), view.reads_high());
+        let mut hidden: Vec<PathBuf> = home_itself.chain(unseen).chain(installed.hidden).collect();
+        // Of the folder of a language only what is given here is there, also where it lies in a granted one.
+        let mut parts = self.toolchain_parts();
+        let kept_out: Vec<&PathBuf> = hidden.iter().filter(|path| in_toolchain(path)).collect();
+        parts.places.retain(|place| !kept_out.iter().any(|folder| place.path.starts_with(folder)));
+        hidden.extend(toolchains().filter(|path| inside(path)).cloned());
+        read.extend(parts.places);
+        read.extend(installed.read);
+        let own = folders
+            .iter()
+            .any(|folder| folder.kind == Kind::Programs && command.program.starts_with(&folder.place.path));
+        if own && !view.reads_high() {
+            read.extend(Place::of(&command.program));
+        }
+        let kept = kept(&self.home, &write, &read)?;
+        hidden.extend(kept.hidden);
+        Ok(Confinement {
+            kept: kept.as_it_is,
+            hidden,
+            closed,
+            covered: installed.covered,
+            split: parts.split,
+            links: parts.links,
+            frozen: Vec::new(),
+            skills: if view.reads_high() { self.skills() } else { Vec::new() },
+            scratch: self.home.join("data").join("scratch"),
+            write,
+            read,
+            network: if view.has_network() { self.network.clone() } else { Network::default() },
+            limits: self.limits_in(&command.folder),
+            folder: command.folder.clone(),
+            spares_disk,
+        })
+    }
+
+    /// Limpid's home, and the owner's where it lies in a folder of the system, as that of a user who was made for one service may.
+    fn homes(&self) -> impl Iterator<Item = PathBuf> {
+        let home = self.home.canonicalize().ok();
+        let around = home.as_ref().filter(|home| home.file_name().is_some_and(|name| name == USUAL));
+        let around = around.and_then(|home| home.parent()).filter(|around| is_put_into_system(around));
+        around.map(Path::to_owned).into_iter().chain(home)
+    }
+
+    /// The folders, or single files, that a call uses of what people put into folders of the system.
+    fn used(&self, command: &Command, named: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
+        let known = self.folders().filter_map(|([_, real], kind)| match kind {
+            Kind::Toolchain => Some(real.to_owned()),
+            Kind::Programs => Some(package_of(real)),
+            Kind::High { .. } | Kind::Low | Kind::Outside => None,
+        });
+        let program = command.program.parent().map(package_of);
+        seen_of_named(named).into_iter().chain(known).chain(program).collect()
+    }
+
+    /// Gives a program an empty folder where `outside/` is.
+    pub(super) fn stand_in(&self, confinement: &mut Confinement) -> Result<StandIn, String> {
+        let made = StandIn::make(&confinement.scratch, &self.outside)?;
+        let outside = self.resolved().folders.iter().find(|folder| folder.kind == Kind::Outside);
+        let at = outside.map_or_else(|| self.outside.clone(), |folder| folder.place.path.clone());
+        let failed = |error| format!("the folder for what the program writes cannot be used: {error}");
+        let path = made.folder().canonicalize().map_err(failed)?;
+        let about = path.symlink_metadata().map_err(failed)?;
+        let named = self.outside.clone();
+        confinement.write.push(Place { named, path, at, device: about.dev(), inode: about.ino() });
+        Ok(made)
+    }
+
+    /// What a granted folder is called in what tools say: strangers may have chosen its name on the disk.
+    pub(super) fn called(&self, real: &Path) -> String {
+        let mut roots = self.grants.roots();
+        let root = roots.find(|root| root.folder.canonicalize().is_ok_and(|folder| folder == *real));
+        root.map_or_else(|| real.display().to_string(), |root| self.grants.name_of(root))
+    }
+
     /// Whether a path without links lies where strangers' text may be.
     pub(super) fn is_low_place(&self, path: &Path) -> bool {
         self.kind_of(path).is_some_and(Kind::is_low)
@@ -152,6 +283,138 @@ impl Programs {
                 let own = self.grants.roots().map(|root| root.trust).filter(|trust| !trust.is_foreign());
                 own.fold(Trust::Owner, Trust::join)
             }
+        }
+    }
+
+    fn resolved(&self) -> &Resolved {
+        self.places.0.get_or_init(|| {
+            let mut resolved = Resolved { folders: Vec::new(), left_out: Vec::new() };
+            let workspace = self.grants.workspace();
+            for own in [&workspace.folder, &self.outside] {
+                // What cannot be made is left out below, with the reason.
+                let _ = std::fs::create_dir_all(own);
+            }
+            let own = |folder: &Path| folder.starts_with(&self.home);
+            for root in self.grants.roots().filter(|root| root.folder != self.outside) {
+                let high = Kind::High { write: root.write };
+                let kind = if root.trust.is_foreign() { Kind::Low } else { high };
+                if kind == Kind::Low && !root.folder.exists() && self.is_in_own(root) {
+                    resolved.left_out.push(format!(
+                        "`{}` is not there. If it was moved, what it holds counts as yours where it is now, until [files] in limpid.toml \
+                         names that folder",
+                        self.grants.name_of(root)
+                    ));
+                }
+                let link = if own(&root.folder) { None } else { self.link_to(&root.folder) };
+                match link {
+                    Some(link) => resolved.leave_out(&self.grants.name_of(root), root, &link),
+                    None => resolved.add_called(&self.grants.name_of(root), &root.folder, kind),
+                }
+            }
+            resolved.add(&self.outside, Kind::Outside);
+            for (folders, kind) in [(&self.path, Kind::Programs), (&self.toolchains, Kind::Toolchain)] {
+                folders.iter().for_each(|folder| resolved.add(folder, kind));
+            }
+            resolved
+        })
+    }
+
+    /// Why no program runs, where one would take for the owner's what `[files]` says is a stranger's: that lies in a folder of the
+    /// owner's, and no view can leave it out, since it was none that lasts when the folders were resolved.
+    fn taken_for_the_owners(&self) -> Option<String> {
+        let folders = &self.resolved().folders;
+        let is_known = |root: &Root| folders.iter().any(|folder| folder.place.named == root.folder);
+        let mut roots = self.grants.roots().filter(|root| root.trust.is_foreign() && !is_known(root));
+        roots.find_map(|root| {
+            let real = root.folder.canonicalize().ok()?;
+            self.kind_of(&real).filter(|kind| !kind.is_low())?;
+            let called = self.grants.name_of(root);
+            let (why, remedy) = if self.link_to(&root.folder).is_some() {
+                let why = format!("leads through a link to `{}`", real.display());
+                (why, "Name that folder itself in [files] in limpid.toml")
+            } else if real.is_dir() {
+                ("was made after Limpid was started".to_owned(), "Start Limpid again")
+            } else {
+                ("is a single file".to_owned(), "Name a folder in [files] in limpid.toml, or move the file out of yours")
+            };
+            Some(format!(
+                "`{called}` {why}. It lies in a folder of yours, and a program would take what somebody else wrote there for yours. \
+                 Nothing was run. {remedy}"
+            ))
+        })
+    }
+
+    /// Whether a folder lies in one of the owner's.
+    fn is_in_own(&self, root: &Root) -> bool {
+        let mut own = self.grants.roots().filter(|own| !own.trust.is_foreign());
+        own.any(|own| root.folder.starts_with(&own.folder))
+    }
+
+    /// The link by which a path leads to a granted folder: itself, or one within another granted folder, where programs
+    /// may change it. Links above are the system's.
+    fn link_to(&self, named: &Path) -> Option<PathBuf> {
+        let roots = self.grants.roots().filter_map(|root| root.folder.canonicalize().ok()).collect::<Vec<_>>();
+        let is_granted = |link: &Path| {
+            let around = link.parent().and_then(|parent| parent.canonicalize().ok());
+            around.is_some_and(|around| roots.iter().any(|root| around.starts_with(root)))
+        };
+        let mut links = named.ancestors().filter(|part| part.is_symlink());
+        links.find(|link| *link == named || is_granted(link)).map(Path::to_owned)
+    }
+
+    /// The skills by their names; of two with one name the first folder's.
+    fn skills(&self) -> Vec<(String, PathBuf)> {
+        let mut skills: Vec<(String, PathBuf)> = Vec::new();
+        for folder in &self.scripts {
+            let Ok(entries) = folder.read_dir() else { continue };
+            for entry in entries.flatten() {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                if !skills.iter().any(|(known, _)| *known == name) {
+                    skills.push((name, entry.path()));
+                }
+            }
+        }
+        skills.sort();
+        skills
+    }
+}
+
+impl Resolved {
+    /// Says that a folder is not used, because a path with a link in it may lead elsewhere at any time.
+    fn leave_out(&mut self, called: &str, root: &Root, link: &Path) {
+        let why = match (root.folder.is_symlink(), root.trust.is_foreign()) {
+            (true, _) => "is a link".to_owned(),
+            (false, true) => "leads through a link".to_owned(),
+            (false, false) => format!("leads through the link `{}`", link.display()),
+        };
+        self.left_out.push(format!("`{called}` {why}; programs do not get it. Grant the folder that it leads to."));
+    }
+
+    /// Adds a folder of ours.
+    fn add(&mut self, named: &Path, kind: Kind) {
+        self.add_called(&named.display().to_string(), named, kind);
+    }
+
+    /// Adds a folder by the name that is told of it.
+    fn add_called(&mut self, called: &str, named: &Path, kind: Kind) {
+        // A folder that does not exist is nothing to tell of.
+        let Ok(path) = named.canonicalize() else { return };
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        #[expect(clippy::disallowed_methods, reason = "a handle to a place; what it holds is not read")]
+        let opened = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(&path);
+        match opened.and_then(|handle| Ok((handle.metadata()?, handle))) {
+            Ok((about, handle)) => self.folders.push(Folder {
+                place: Place {
+                    named: named.to_owned(),
+                    at: path.clone(),
+                    path,
+                    device: about.dev(),
+                    inode: about.ino(),
+                },
+                kind,
+                handle,
+            }),
+            Err(error) => self.left_out.push(format!("`{called}` cannot be opened ({error}); programs do not get it.")),
         }
     }
 }

@@ -65,7 +65,7 @@ pub async fn run(
         confinement.limits.files = confinement.limits.files.min(room.files);
     }
     let limits = confinement.limits;
-    let closed = confinement.closed.clone();
+    let closed: Vec<String> = confinement.closed.iter().map(|folder| programs.called(folder)).collect();
     let mut process = Process::new(&programs.helper);
     process
         .args(sandbox::words(&confinement, &command.program, &command.words)?)
@@ -105,7 +105,7 @@ pub async fn run(
 }
 
 /// What a program may have failed for, by what it could not see or reach.
-fn about_view(programs: &Programs, view: View, read_only: bool, closed: &[PathBuf]) -> Vec<String> {
+fn about_view(programs: &Programs, view: View, read_only: bool, closed: &[String]) -> Vec<String> {
     let mut sentences = Vec::new();
     match view {
         View::High { .. } => {}
@@ -154,8 +154,7 @@ fn about_view(programs: &Programs, view: View, read_only: bool, closed: &[PathBu
             if let [first, others @ ..] = closed {
                 let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
                 sentences.push(format!(
-                    "`{}`{more} was closed to it, since it is not the owner's. A program sees such a folder where the command names it.",
-                    first.display()
+                    "`{first}`{more} was closed to it, since it is not the owner's. A program sees such a folder where the command names it."
                 ));
             }
         }

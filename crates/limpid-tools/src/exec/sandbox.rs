@@ -13,7 +13,7 @@
 //! - [`watch`]: the limits and the end of everything.
 //! - [`enter`]: namespaces, rights, and the first process.
 //! - [`frozen`]: files that the program gets as they were approved.
-//! - [`root`]: the file system that a program sees.
+//! - [`root`]: the file system that a program sees; [`mounts`]: its places and what may be done there.
 //! - [`restrict`]: limits of a process, Landlock, seccomp.
 //! - [`loopback`] and [`proxy`]: the network of a program, and what serves it.
 
@@ -22,6 +22,7 @@ mod cgroup;
 mod enter;
 mod frozen;
 mod loopback;
+mod mounts;
 mod proxy;
 mod restrict;
 mod root;
@@ -60,7 +61,7 @@ const LONGEST_WORD: usize = 128 * 1024;
 /// The exit code when the program could not be started.
 const NOT_STARTED: u8 = 126;
 
-pub(super) use root::SYSTEM;
+pub(super) use mounts::SYSTEM;
 
 /// What the process that starts the program says when all restrictions hold.
 const READY: u8 = b'+';
@@ -127,8 +128,8 @@ fn own_program() -> Command {
 pub(super) fn words(confinement: &Confinement, program: &Path, words: &[String]) -> Result<Vec<OsString>, String> {
     let confinement = serde_json::to_string(confinement).map_err(|error| error.to_string())?;
     if confinement.len() >= LONGEST_WORD {
-        return Err("the folders that a program sees and those that are kept from it are too many to be named to the sandbox; the owner \
-                    has to move some of `outside/` away, or to grant fewer in limpid.toml"
+        return Err("there are too many folders to pass to the sandbox; the owner has to move some out of `outside/`, or to grant \
+                    fewer in limpid.toml"
             .to_owned());
     }
     let first = [OsString::from(WATCH), confinement.into(), program.into()];

@@ -115,7 +115,7 @@ impl Tool for EditFile {
                     Err(sentence!("`old_text` does not stand in {}; read the file and copy it exactly", echoed(path)))
                 }
                 Err(_) => Err(sentence!(
-                    "`old_text` stands in {} more than once; take more of the text around it",
+                    "`old_text` occurs more than once in {}; include more of the text around it",
                     echoed(path)
                 )),
             }
@@ -136,7 +136,7 @@ fn where_it_stands(text: &str, old: &str) -> String {
             format!("`old_text` stands at line {line} of {lines}")
         }
         Stands::Nowhere => "`old_text` does not stand in the file, so that nothing would change".to_owned(),
-        Stands::Often => "`old_text` stands in the file more than once, so that nothing would change".to_owned(),
+        Stands::Often => "`old_text` occurs more than once in the file, so that nothing would change".to_owned(),
     }
 }
 

@@ -6,7 +6,6 @@
 //! - `names`: names that stand for folders, and what places are called.
 //! - `apart`: what of the home is in no grant.
 
-mod apart;
 mod names;
 mod place;
 

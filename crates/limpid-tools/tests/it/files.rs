@@ -617,7 +617,7 @@ async fn a_question_about_a_change_of_a_file_says_at_which_line_it_is() {
     assert_eq!(said("a.md", "- sow").await.unwrap(), format!("`old_text` does not stand in the file, {nothing}"));
     assert_eq!(
         said("a.md", "- water").await.unwrap(),
-        format!("`old_text` stands in the file more than once, {nothing}")
+        format!("`old_text` occurs more than once in the file, {nothing}")
     );
     assert_eq!(said("a.md", "").await.unwrap(), format!("`old_text` is empty, {nothing}"));
     for path in ["new.md", ".", "../secret", ""] {

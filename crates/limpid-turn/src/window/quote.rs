@@ -6,7 +6,7 @@ use limpid_core::{Entry, Message, MessageId, Role, ToolCall};
 use serde_json::Value;
 
 use super::Count;
-use super::shown::shorten;
+use super::shown::shorten_message;
 
 /// Characters of a call's input.
 const INPUT: usize = 120;
@@ -36,7 +36,7 @@ pub fn messages(entries: &[Entry], room: usize, limit: usize, count: Count<'_>) 
     loop {
         let quoted: Vec<Message> = whole
             .iter()
-            .map(|message| Message { text: shorten(&message.text, each, count), ..message.clone() })
+            .map(|message| Message { text: shorten_message(message, each, count), ..message.clone() })
             .collect();
         if each <= LEAST || quoted.iter().map(|message| count(&message.text) + 3).sum::<usize>() <= room {
             return quoted;

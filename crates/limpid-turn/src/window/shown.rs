@@ -3,7 +3,7 @@
 use limpid_core::{Entry, Message, Role, WindowView};
 
 use super::Count;
-use crate::result::{keep_both_ends, with_pointer};
+use crate::result::{keep_both_ends, keep_quotes_whole, with_pointer};
 
 /// Characters that stay of a text however little room there is.
 pub(super) const LEAST: usize = 80;
@@ -14,6 +14,11 @@ const POINTED: usize = 400;
 /// A text within so many tokens, as head and tail around a mark; about [`LEAST`] characters stay in any case.
 pub fn shorten(text: &str, tokens: usize, count: Count<'_>) -> String {
     keep_both_ends(text, characters_within(text, tokens, count))
+}
+
+/// The same of a message: what a person's quotes of strangers is there whole or not at all.
+pub fn shorten_message(message: &Message, tokens: usize, count: Count<'_>) -> String {
+    cut_text(message, characters_within(&message.text, tokens, count), false)
 }
 
 /// The characters that a text may have to be within so many tokens as head and tail; all of it when it is so already.
@@ -59,6 +64,7 @@ fn cut_text(message: &Message, characters: usize, reads_on: bool) -> String {
     let characters = characters.max(LEAST);
     match message.call_id.as_ref().filter(|_| reads_on && message.text.chars().nth(POINTED).is_some()) {
         Some(call) => with_pointer(&message.text, characters, call),
+        None if message.role == Role::User => keep_quotes_whole(&message.text, characters),
         None => keep_both_ends(&message.text, characters),
     }
 }

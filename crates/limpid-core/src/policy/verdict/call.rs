@@ -166,8 +166,6 @@ pub(super) fn row_by_rules(setting: &Setting<'_>, call: &Call<'_>) -> Row {
         Row::Look if setting.group && !call.public => Row::LookForOthers,
         Row::FetchNamed if setting.group && call.address.is_own_network() => Row::LookForOthers,
         Row::Delegate if setting.group => Row::LookForOthers,
-        // What a server remembers it was told.
-        Row::Remember if call.destination.is_some() => Row::ChangeOwned,
         row => row,
     }
 }

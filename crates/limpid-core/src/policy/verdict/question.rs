@@ -62,6 +62,9 @@ pub(super) fn consequence(row: Row, call: &Call<'_>) -> String {
         }
         (Row::FetchOwn, None) => "ask something of your own network",
         (Row::Look | Row::FetchNamed | Row::Search | Row::FetchLink | Row::FetchComposed, _) => "read something",
+        (Row::LookForOthers, _) if *call.effect == Effect::Delegate => {
+            "hand work to an agent, and others read what it finds"
+        }
         (Row::LookForOthers, _) => return "others read what it shows, since they read this conversation".to_owned(),
         (Row::ResearchTelling, _) => {
             return format!("its task says {}, and any page that the worker reads may learn it", untyped(&call.told()));

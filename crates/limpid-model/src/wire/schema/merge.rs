@@ -131,10 +131,14 @@ fn require<'n>(fields: &mut Map<String, Value>, names: impl Iterator<Item = &'n 
 
 /// Makes a schema take what another one takes too.
 fn either(schema: &mut Value, other: &Value) {
+    if schema.as_object().is_some_and(Map::is_empty) {
+        return;
+    }
     let own = schema.as_object_mut().filter(|fields| fields.len() == 1).and_then(|fields| fields.get_mut("anyOf"));
     match own.and_then(Value::as_array_mut) {
-        Some(choices) if choices.len() == MOST_CHOICES => *schema = json!({}),
+        Some(choices) if choices.len() > MOST_CHOICES => *schema = json!({}),
         Some(choices) if choices.contains(other) => {}
+        Some(choices) if choices.len() == MOST_CHOICES => *schema = json!({}),
         Some(choices) => choices.push(other.clone()),
         None => *schema = json!({ "anyOf": [schema.take(), other] }),
     }

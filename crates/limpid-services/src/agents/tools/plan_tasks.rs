@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::named_skills::{as_load_skill, in_load_skill, skill_of};
 use crate::agents::plan::PlanRequest;
 use crate::agents::service::Agents;
 
@@ -57,6 +58,15 @@ impl Tool for PlanTasks {
         true
     }
 
+    /// The skills that it names are read by the agents that carry the tasks out.
+    fn counts_as(&self, arguments: &Value) -> Option<(Vec<String>, String)> {
+        as_load_skill(skills_of(arguments).next())
+    }
+
+    fn written_out(&self, arguments: &Value) -> Vec<Value> {
+        skills_of(arguments).flat_map(in_load_skill).collect()
+    }
+
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { tasks } = read_arguments(arguments)?;
         let request = |task: TaskArguments| {
@@ -71,4 +81,9 @@ impl Tool for PlanTasks {
         let rows: Vec<Value> = planned.iter().map(row).collect();
         Ok(context.words(json!({ "planned": rows }).to_string()))
     }
+}
+
+/// The skills that the tasks of a call name.
+fn skills_of(arguments: &Value) -> impl Iterator<Item = &str> {
+    arguments["tasks"].as_array().into_iter().flatten().filter_map(|task| skill_of(task))
 }

@@ -8,13 +8,13 @@ use limpid_core::{Labelled, PlannedId, Sentence};
 use limpid_tools::{Tool, ToolContext, read_arguments};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use super::named_skills::{as_load_skill, in_load_skill, skill_of};
 use super::start::{AT_ONCE, start, starts_agents, with_agent};
 use crate::agents::plan::listed;
 use crate::agents::request::AgentRequest;
 use crate::agents::service::Agents;
-use crate::skills::{GROUP, LOAD_SKILL};
 
 /// Hands a task to a worker.
 pub(super) struct SpawnAgent(pub(super) Agents);
@@ -39,12 +39,11 @@ impl Tool for SpawnAgent {
 
     /// A skill that it names is read by the agent, whatever it is read with.
     fn counts_as(&self, arguments: &Value) -> Option<(Vec<String>, String)> {
-        skill_of(arguments).map(|_| (vec![LOAD_SKILL.to_owned()], GROUP.to_owned()))
+        as_load_skill(skill_of(arguments))
     }
 
     fn written_out(&self, arguments: &Value) -> Vec<Value> {
-        let names = |skill: &str| [skill.to_owned(), skill.trim_start_matches('/').to_lowercase()];
-        skill_of(arguments).into_iter().flat_map(names).map(|name| json!({ "name": name })).collect()
+        skill_of(arguments).into_iter().flat_map(in_load_skill).collect()
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
@@ -67,9 +66,4 @@ impl Tool for SpawnAgent {
         };
         start(&self.0, context, request).await
     }
-}
-
-/// The skill that a call names.
-fn skill_of(arguments: &Value) -> Option<&str> {
-    arguments["skill"].as_str().map(str::trim).filter(|skill| !skill.is_empty())
 }

@@ -17,7 +17,7 @@ use crate::tools::policy::{CallContext, CallDescription, CallFacts, LONGEST_PATH
 const CHATS: usize = 8;
 
 /// In the place of why a call cannot run, where a stranger's text led to it and others read what comes of it.
-const NOT_FOR_OTHERS: &str = "it cannot run as it is; why is not said here, since others read this conversation";
+const NOT_FOR_OTHERS: &str = "this call cannot run; the reason is withheld, because others read this conversation";
 
 /// Whether others read a conversation, or the chat that an agent or a task's run works for in it.
 async fn is_read_by_others(store: &dyn Store, id: &ConversationId) -> Result<bool, StoreError> {

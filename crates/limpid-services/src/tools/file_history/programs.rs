@@ -23,8 +23,8 @@ use crate::tools::policy::{Entries, LOOKED_AT, PathResolver, QUOTED, real};
 /// How long a program whose call was given up, or whose process is dead, may still write, at most, in milliseconds.
 const DYING_MS: i64 = 5000;
 
-/// How long a program of another process may run at least before it is taken for over, in milliseconds.
-const LEAST_LONGEST_MS: i64 = 60 * 60 * 1000;
+/// A program whose process cannot be looked at counts as over after this time, in milliseconds, or after the longest one of the settings.
+const MIN_ORPHAN_MS: i64 = 60 * 60 * 1000;
 
 /// Watches what programs change.
 pub(super) struct ProgramWatch {
@@ -105,8 +105,7 @@ impl ProgramWatch {
         Ok(known)
     }
 
-    /// Whether a program of another process is over. Its process was perhaps killed, and what watches over the program needs a moment to
-    /// see that.
+    /// Whether a program of another process is over. Where that process was killed, the program's watcher takes a moment to notice.
     async fn is_over_elsewhere(&self, run: &ProgramRun, now_ms: i64) -> Result<bool, AgentError> {
         let holder = &run.new.holder;
         let is_dead = process::is_dead(holder);
@@ -129,7 +128,7 @@ impl ProgramWatch {
         let exec = &self.config.exec;
         let seconds =
             exec.folders.iter().filter_map(|folder| folder.seconds).chain([exec.seconds]).max().unwrap_or_default();
-        LEAST_LONGEST_MS
+        MIN_ORPHAN_MS
             .max(i64::try_from(seconds).unwrap_or(i64::MAX / 1000).saturating_mul(1000).saturating_add(DYING_MS))
     }
 

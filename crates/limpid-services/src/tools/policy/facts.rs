@@ -123,7 +123,7 @@ impl CallFacts {
     /// have written, so that these push nothing out.
     pub(crate) fn tell(&mut self, behind_links: Option<String>, stands_for: Option<String>) {
         // A look's own sentence says it.
-        let is_read = self.others_read && self.effect != Effect::Look;
+        let is_read = self.others_read && !matches!(self.effect, Effect::Look | Effect::Delegate);
         let readers = is_read.then(|| "others read this conversation, and what comes of the call with it".to_owned());
         let about: Vec<String> = readers.into_iter().chain(behind_links).chain(stands_for).collect();
         self.about = (!about.is_empty()).then(|| about.join("; "));

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use limpid_config::regular_file;
 use rustix::mount::mount_bind_recursive;
 
-use super::root::{SYSTEM, seal};
+use super::mounts::{SYSTEM, seal};
 use crate::exec::confinement::Confinement;
 
 /// Where the copies of programs are. Nobody outside of the namespaces can change what lies where in it.

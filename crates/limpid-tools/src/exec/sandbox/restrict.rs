@@ -152,7 +152,7 @@ fn hold(confinement: &Confinement, around: Around, scratch: &[PathBuf]) -> Resul
         for place in places {
             // The handle of the very folder or file, even if another one has been put in its place.
             let path = if around == Around::Namespaces { &place.at } else { &place.path };
-            if let Ok(Some(handle)) = super::root::open(place, path) {
+            if let Ok(Some(handle)) = super::mounts::open(place, path) {
                 held = held.add_rule(PathBeneath::new(handle, rights))?;
             }
         }

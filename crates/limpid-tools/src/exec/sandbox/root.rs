@@ -1,34 +1,23 @@
 //! The file system that a program sees: the system read-only, its own `/proc` and `/tmp`, the folders of its view, and
 //! nothing else.
 
-mod mounts;
 mod parts;
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
-use std::os::fd::OwnedFd;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
 use rustix::mount::{
     MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_bind_recursive, mount_change, mount_remount, unmount,
 };
 use rustix::process::{chdir, pivot_root};
 
-use self::mounts::close;
-pub(super) use self::mounts::seal;
 use self::parts::{Part, parts, put};
 use super::frozen::Frozen;
-use crate::exec::confinement::{Confinement, Place};
-
-/// Where the new root is put together; what lies there is not seen meanwhile.
-const NEW: &str = "/tmp";
-
-/// Folders of the system. Where one is a link, it is one in the new root too.
-pub(in crate::exec) const SYSTEM: [&str; 9] =
-    ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix/store", "/etc"];
+use super::mounts::{NEW, SYSTEM, close, new, seal};
+use crate::exec::confinement::Confinement;
 
 /// The one file system that a program may fill, of a limited size.
 const CALL: &str = "/run/call";
@@ -41,25 +30,6 @@ pub(super) fn home() -> PathBuf {
 /// What a program may write besides its view.
 pub(super) fn scratch() -> Vec<PathBuf> {
     vec![CALL.into(), "/tmp".into()]
-}
-
-/// Opens the folder or file that was resolved before, by its path or by where the program finds it; none when it is gone.
-///
-/// # Errors
-/// When another one is in its place.
-pub(super) fn open(place: &Place, path: &Path) -> io::Result<Option<OwnedFd>> {
-    let flags = OFlags::PATH | OFlags::NOFOLLOW;
-    #[expect(clippy::disallowed_methods, reason = "a handle to a place; what it holds is not read")]
-    let opened = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path);
-    let handle = match opened {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        other => other?,
-    };
-    let about = handle.metadata()?;
-    if (about.dev(), about.ino()) == (place.device, place.inode) {
-        return Ok(Some(handle.into()));
-    }
-    Err(io::Error::other(format!("{} is not the one any more that was granted", place.path.display())))
 }
 
 /// Makes the new root and changes to it. This process must be the first one of its namespaces.
@@ -94,11 +64,6 @@ pub(super) fn change(confinement: &Confinement) -> Result<(), String> {
     }
     enter().map_err(|error| failed(&format!("it cannot be entered: {error}")))?;
     frozen.check().map_err(|error| failed(&error.to_string()))
-}
-
-/// Where a path of the program is while the new root is put together.
-fn new(path: &Path) -> PathBuf {
-    Path::new(NEW).join(path.strip_prefix("/").unwrap_or(path))
 }
 
 /// What the program has for itself: `/proc`, a limited file system for `/tmp` and its home, links of the system.

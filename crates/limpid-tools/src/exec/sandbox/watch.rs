@@ -118,10 +118,12 @@ fn start(words: &[OsString], confinement: &Confinement) -> Result<Started, Strin
     } else if !layers.signals {
         reasons.push("Landlock is older than version 6".to_owned());
     } else if let Some(hidden) = confinement.hidden.iter().find(|hidden| !is_left_out(confinement, hidden)) {
-        reasons.push(format!(
-            "without namespaces `{}` cannot be hidden within a folder that programs see",
-            hidden.display()
-        ));
+        // Strangers may have chosen its name.
+        let called = match confinement.closed.contains(hidden) {
+            true => "a folder of somebody else's".to_owned(),
+            false => format!("`{}`", hidden.display()),
+        };
+        reasons.push(format!("without namespaces {called} cannot be hidden within a folder that programs see"));
     } else if let Some(kept) = confinement.kept.first() {
         reasons.push(format!(
             "without namespaces `{}` cannot be kept as it is in a folder that programs write",

@@ -1,6 +1,6 @@
 //! What stands in the window, and what that lets run.
 
-use super::{NONE, at, at_host, call, is_asked, path, setting, text};
+use super::{NONE, at_host, call, is_asked, path, setting, text};
 use crate::Trust;
 use crate::policy::{
     AddressOrigin, Argument, Call, Effect, OwnerRules, OwnersWords, PathFacts, Rule, Setting, ToolPattern, Verdict,
@@ -76,18 +76,6 @@ fn a_search_after_a_strangers_text_tells_no_words_of_the_owners_unasked() {
         reason,
         "text from outside was read, and its words are “adams”, which you did not type here, and the search service learns them"
     );
-}
-
-/// A server on the web hears what it is to remember.
-// SEC-065
-#[test]
-fn what_a_server_remembers_waits_after_a_strangers_text() {
-    let (arguments, effect) = (text("dear diary"), Effect::Remember);
-    let own = call("memory_store", &effect, &arguments);
-    let told = Call { destination: Some(at("mcp notes")), ..call("notes__add", &effect, &arguments) };
-    assert_eq!(judge(&setting(&NONE, Trust::Outside), &own), Verdict::Allowed);
-    assert!(is_asked(&judge(&setting(&NONE, Trust::Outside), &told)));
-    assert_eq!(judge(&setting(&NONE, Trust::Owner), &told), Verdict::Allowed);
 }
 
 // SEC-065

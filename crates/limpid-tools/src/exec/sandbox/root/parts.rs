@@ -10,9 +10,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 use rustix::mount::{MountFlags, mount, mount_bind_recursive};
 
-use super::mounts::{below, place, seal, through};
-use super::{SYSTEM, new, open};
 use crate::exec::confinement::Confinement;
+use crate::exec::sandbox::mounts::{SYSTEM, below, new, open, place, seal, through};
 use crate::exec::sandbox::restrict::DEVICES;
 
 /// What is put somewhere in the new root.

@@ -1,7 +1,7 @@
 //! What a lasting yes is given beside.
 
-use super::effect::Row;
-use super::verdict::{Call, Setting};
+use super::call::{Call, Setting};
+use crate::policy::effect::Row;
 
 /// What stands beside a call: strangers' text that may have led to it, others who read what comes of it, and for one that tells others
 /// something what is private. A lasting yes that was given while there was less says nothing of later.

@@ -1,15 +1,23 @@
-//! The mounts of the new root: finding the very place of one, and what may be done there.
+//! The places of the new root: opening the very one that is meant, and what may be done at a mount there.
 
+use std::fs::{self, File};
+use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use limpid_config::{MAX_FILE, regular_file};
 use rustix::fs::{Mode, OFlags, ResolveFlags, StatVfsMountFlags, openat2, statvfs};
 use rustix::mount::{MountFlags, mount_remount};
 
-use super::NEW;
+use crate::exec::confinement::Place;
+
+/// Where the new root is put together; what lies there is not seen meanwhile.
+pub(super) const NEW: &str = "/tmp";
+
+/// Folders of the system. Where one is a link, it is one in the new root too.
+pub(in crate::exec) const SYSTEM: [&str; 9] =
+    ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix/store", "/etc"];
 
 /// The very file or folder at a path of the new root: no link that is put in the way meanwhile leads elsewhere.
 pub(super) fn place(target: &Path) -> io::Result<OwnedFd> {
@@ -45,7 +53,7 @@ fn unescaped(text: &str) -> PathBuf {
 
 /// Makes one mount read-only, or writable without devices and set-user-ID files. Flags that it came with stay: the
 /// kernel lets nobody take them away here.
-pub(in crate::exec::sandbox) fn seal(target: &Path, write: bool, device: bool) -> io::Result<()> {
+pub(super) fn seal(target: &Path, write: bool, device: bool) -> io::Result<()> {
     let place = place(target)?;
     let before = statvfs(through(&place))?.f_flag;
     let kept = [
@@ -70,4 +78,28 @@ pub(in crate::exec::sandbox) fn seal(target: &Path, write: bool, device: bool) -
 /// Lets nobody list a folder, now that what lies in it is in place.
 pub(super) fn close(target: &Path) -> io::Result<()> {
     fs::set_permissions(through(&place(target)?), fs::Permissions::from_mode(0o111))
+}
+
+/// Where a path of the program is while the new root is put together.
+pub(super) fn new(path: &Path) -> PathBuf {
+    Path::new(NEW).join(path.strip_prefix("/").unwrap_or(path))
+}
+
+/// Opens the folder or file that was resolved before, by its path or by where the program finds it; none when it is gone.
+///
+/// # Errors
+/// When another one is in its place.
+pub(super) fn open(place: &Place, path: &Path) -> io::Result<Option<OwnedFd>> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW;
+    #[expect(clippy::disallowed_methods, reason = "a handle to a place; what it holds is not read")]
+    let opened = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path);
+    let handle = match opened {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        other => other?,
+    };
+    let about = handle.metadata()?;
+    if (about.dev(), about.ino()) == (place.device, place.inode) {
+        return Ok(Some(handle.into()));
+    }
+    Err(io::Error::other(format!("{} is not the one any more that was granted", place.path.display())))
 }
