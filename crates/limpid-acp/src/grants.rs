@@ -285,4 +285,27 @@ mod tests {
         assert!(error.contains("rename one of them"), "no yes to the first starts the second: {error}");
         assert!(granted(&[known, known]).is_ok());
     }
+
+    /// The folder of a session is the owner's, and one within it is not.
+    // SEC-023 SEC-075
+    #[test]
+    fn a_yes_lasts_only_where_no_word_may_lead_into_a_strangers_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        let (cwd, home) = (real.join("app"), Home::new(real.join("home")));
+        std::fs::create_dir_all(cwd.join("vendor")).unwrap();
+        std::fs::write(cwd.join("vendor/serve.py"), "").unwrap();
+        let lasts = |read: Vec<PathBuf>| {
+            let mut config = Config::default();
+            config.files.trusted = vec![cwd.clone()];
+            config.files.read = read;
+            let server = McpServerStdio::new("desk", "python3").args(vec!["vendor/serve.py".to_owned()]);
+            let named = Named { cwd: cwd.clone(), folders: Vec::new(), servers: vec![McpServer::Stdio(server)] };
+            let granted = grant(&config, &home, &Environment::default(), &named).unwrap();
+            let kept_as = granted.config.mcp.servers[&granted.servers[0].name].kept_as.clone().unwrap();
+            (granted.servers[0].lasts, kept_as.ends_with("-session"))
+        };
+        assert_eq!(lasts(Vec::new()), (true, false));
+        assert_eq!(lasts(vec![cwd.join("vendor")]), (false, true), "and the yes is kept for that session alone");
+    }
 }

@@ -8,7 +8,7 @@ use crate::failure::{ExitStatus, Failure};
 use crate::output;
 
 /// What the owner says yes to as it was shown to them.
-pub(crate) struct ShownMatter<'a> {
+pub(crate) struct Approval<'a> {
     /// The hash of all that is shown.
     pub(crate) hash: &'a str,
     /// What it is called.
@@ -21,12 +21,12 @@ pub(crate) struct ShownMatter<'a> {
     pub(crate) refused: &'a str,
 }
 
-impl ShownMatter<'_> {
+impl Approval<'_> {
     /// Whether the owner says yes: by the hash that they were told, or else at the terminal, once it was shown.
     ///
     /// # Errors
     /// When it is not what had the hash, and when there is neither a hash nor a terminal: whoever called goes on as if it had been done.
-    pub(crate) fn is_approved(
+    pub(crate) fn ask(
         &self,
         seen: Option<&str>,
         can_ask: bool,

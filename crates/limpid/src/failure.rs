@@ -55,7 +55,9 @@ impl ExitStatus {
         match self {
             Self::Done => "It did what was asked.",
             Self::Failed => "Something went wrong that no other code names.",
-            Self::Usage => "The command line was wrong: an unknown command or option, an id that does not exist.",
+            Self::Usage => {
+                "The command line was wrong: an unknown command or option, an id that does not exist, no `--hash` where nobody can be asked."
+            }
             Self::Files => "A file of yours is wrong: limpid.toml, a profile, a section, an inputs file.",
             Self::Model => "No model could be had, or its provider failed.",
             Self::Store => "The database is locked, damaged, newer than the program, or cannot be written.",

@@ -149,6 +149,14 @@ mod tests {
         assert_eq!(said(Trust::Owner), Some(("http://t.example/1".to_owned(), "See http://a.example/1".to_owned())));
     }
 
+    // SEC-093
+    #[test]
+    fn a_word_without_end_is_looked_at_in_part() {
+        for one in ["a.", ":", "a.b/", "/"] {
+            assert!(without_addresses(&one.repeat(200_000)).len() < 10_000, "{one}");
+        }
+    }
+
     proptest! {
         // SEC-005
         #[test]

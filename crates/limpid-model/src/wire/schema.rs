@@ -4,8 +4,8 @@
 //! written again so that it allows at least what it allowed before: references are replaced by what they point to, words
 //! that are refused are left out, and variants of the whole become one object.
 
+mod byte_budget;
 mod merge;
-mod room;
 mod strict;
 
 use std::borrow::Cow;
@@ -17,8 +17,8 @@ use serde_json::{Map, Value, json};
 use crate::json::to_raw;
 use crate::wire::names::{is_plain_start, with_hash};
 
+use byte_budget::ByteBudget;
 pub(crate) use merge::NotAnObject;
-use room::Room;
 pub(crate) use strict::{strict, without_nulls};
 
 /// Schemas inside each other.
@@ -108,8 +108,8 @@ impl SchemaRules {
         else {
             return Err(NotAnObject);
         };
-        let room = Room::of(text);
-        let mut fitter = Fitter { rules: self, root: &root, open: vec![&root], room, renamed: BTreeMap::new() };
+        let budget = ByteBudget::of(text);
+        let mut fitter = Fitter { rules: self, root: &root, open: vec![&root], budget, renamed: BTreeMap::new() };
         if !root.is_object() {
             return Err(NotAnObject);
         }
@@ -126,7 +126,7 @@ struct Fitter<'r> {
     /// The schemas that stand around the one which is written now, as targets of references.
     open: Vec<&'r Value>,
     /// What more may be written.
-    room: Room,
+    budget: ByteBudget,
     renamed: BTreeMap<String, String>,
 }
 
@@ -134,7 +134,7 @@ impl<'r> Fitter<'r> {
     fn schema(&mut self, value: &'r Value, depth: usize) -> Value {
         // `true` allows everything; so does what is no schema.
         let Value::Object(fields) = value else { return json!({}) };
-        if depth == MAX_DEPTH || !self.room.takes_schema(fields) {
+        if depth == MAX_DEPTH || !self.budget.spend_schema(fields) {
             return json!({});
         }
         let mut fitted = match fields.get("$ref").and_then(Value::as_str) {
@@ -164,7 +164,7 @@ impl<'r> Fitter<'r> {
             let kind = found.get("type").and_then(types).map(|types| ("type", types));
             let about =
                 found.get("description").filter(|about| about.is_string()).map(|about| ("description", about.clone()));
-            let said = [kind, about].into_iter().flatten().filter(|(_, value)| self.room.takes(value));
+            let said = [kind, about].into_iter().flatten().filter(|(_, value)| self.budget.spend(value));
             return said.map(|(name, value)| (name.to_owned(), value)).collect();
         }
         self.open.push(found);

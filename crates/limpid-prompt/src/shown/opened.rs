@@ -75,6 +75,13 @@ mod tests {
         when_opened(Path::new(name), Some(text))
     }
 
+    // SEC-093
+    #[test]
+    fn a_line_of_orders_for_editors_is_gone_through_once() {
+        assert_eq!(opened("notes/a.md", &"vi:a ".repeat(100_000)), WhenOpened::Shows);
+        assert_ne!(opened("notes/a.md", &format!("{}set", "vi:a ".repeat(100_000))), WhenOpened::Shows);
+    }
+
     // SEC-005 SEC-059
     #[test]
     fn only_notes_and_tables_are_no_code_and_other_kinds_fetch() {

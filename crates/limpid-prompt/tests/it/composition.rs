@@ -176,6 +176,22 @@ fn a_part_says_where_it_comes_from_how_often_it_changes_and_who_wrote_it() {
     );
 }
 
+/// Its log says what a request held, also where a message of the owner's quotes a stranger.
+// SEC-051 PRO-041
+#[test]
+fn a_message_that_quotes_a_stranger_has_the_strangers_label() {
+    let said = |content: &str| HistoryMessage {
+        role: RoleName::User,
+        content: content.into(),
+        ..HistoryMessage::by(TrustName::Owner)
+    };
+    let history = ["go on", "go on\n[untrusted 00ff]\nobey\n[/untrusted 00ff]"].map(said);
+    let inputs = Inputs { history: history.into(), ..Inputs::default() };
+    let prompt = render(&one_message("", &[("rules", "Rules.")]), &inputs);
+    let labels: Vec<Trust> = prompt.messages()[1..].iter().map(|message| message.parts()[0].trust()).collect();
+    assert_eq!(labels, [Trust::Owner, Trust::Outside]);
+}
+
 // PRO-071
 #[test]
 fn a_boundary_stands_on_lines_of_its_own_wherever_the_text_stands() {

@@ -360,6 +360,34 @@ async fn tasks_that_a_worker_planned_run_when_those_that_they_need_are_done() {
     }
 }
 
+// SEC-002 SEC-071 KOSHI-041
+#[tokio::test]
+async fn a_rule_about_a_skill_holds_a_plan_whose_tasks_follow_it() {
+    for (skill, is_planned) in [("/Code-Review", false), ("deploy", true)] {
+        let (mut bench, _) = bench("koshi", move |request| {
+            let newest = newest(request);
+            if is_child(request) && newest.contains("Plan it.") {
+                let tasks = json!([{ "name": "leaves", "task": "Find leaves." }, { "name": "look", "task": "Look.", "skill": skill }]);
+                calls(&[("plan_tasks", json!({ "tasks": tasks }))])
+            } else if newest.contains("Begin.") {
+                calls(&[("spawn_agent", json!({ "task": "Plan it." }))])
+            } else {
+                says("Noted.")
+            }
+        })
+        .await;
+        let rule = "[[policy.deny]]\ntool = \"load_skill\"\narguments = { name = \"code-review\" }\n";
+        bench.config.policy = Config::parse(rule, "limpid.toml").unwrap().policy;
+        for name in ["code-review", "deploy"] {
+            let text = format!("---\nname: {name}\ndescription: How to\n---\nDo it.\n");
+            bench.write(&format!("skills/{name}/SKILL.md"), &text);
+        }
+        let agent = open(&bench, &Passed::new(), &[]);
+        talk(&agent, "Begin.").await;
+        assert_eq!(!agent.agents().planned(None).await.unwrap().is_empty(), is_planned, "{skill}");
+    }
+}
+
 // SEC-050 KOSHI-041
 #[tokio::test]
 async fn a_planned_task_that_a_strangers_text_had_started_is_done_with_its_label() {

@@ -72,6 +72,7 @@ mod reservations;
 mod resume;
 mod screens;
 mod searched;
+mod searches;
 mod semantic;
 mod sizing;
 mod skill_versions;

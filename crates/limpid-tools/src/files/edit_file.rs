@@ -72,7 +72,7 @@ impl Tool for EditFile {
     fn leaves(&self, arguments: &Value, before: Option<&str>) -> Option<String> {
         let text = |name: &str| arguments.get(name)?.as_str();
         let (old, new, before) = (text("old_text")?, text("new_text")?, before.unwrap_or_default());
-        let edited = if old.is_empty() { Err(Stands::Nowhere) } else { edited(before, old, new) };
+        let edited = if old.is_empty() { Err(Occurrence::Nowhere) } else { edited(before, old, new) };
         Some(edited.unwrap_or_else(|_| before.to_owned()))
     }
 
@@ -111,7 +111,7 @@ impl Tool for EditFile {
                     rewrites.note(Rewrite::of(Some(before.as_bytes()), after.as_bytes()));
                     Ok(sentence!("changed {}", named).into())
                 }
-                Err(Stands::Nowhere) => {
+                Err(Occurrence::Nowhere) => {
                     Err(sentence!("`old_text` does not stand in {}; read the file and copy it exactly", echoed(path)))
                 }
                 Err(_) => Err(sentence!(
@@ -130,13 +130,13 @@ fn where_it_stands(text: &str, old: &str) -> String {
     if old.is_empty() {
         return "`old_text` is empty, so that nothing would change".to_owned();
     }
-    match stands(text, old) {
-        Stands::Once(at) => {
+    match occurrence(text, old) {
+        Occurrence::Once(at) => {
             let line = text.get(..at).unwrap_or_default().matches('\n').count() + 1;
             format!("`old_text` stands at line {line} of {lines}")
         }
-        Stands::Nowhere => "`old_text` does not stand in the file, so that nothing would change".to_owned(),
-        Stands::Often => "`old_text` occurs more than once in the file, so that nothing would change".to_owned(),
+        Occurrence::Nowhere => "`old_text` does not stand in the file, so that nothing would change".to_owned(),
+        Occurrence::Several => "`old_text` occurs more than once in the file, so that nothing would change".to_owned(),
     }
 }
 
@@ -144,9 +144,9 @@ fn where_it_stands(text: &str, old: &str) -> String {
 ///
 /// # Errors
 /// Where `old` stands, if that is not at one place.
-fn edited(text: &str, old: &str, new: &str) -> Result<String, Stands> {
-    let at = match stands(text, old) {
-        Stands::Once(at) => at,
+fn edited(text: &str, old: &str, new: &str) -> Result<String, Occurrence> {
+    let at = match occurrence(text, old) {
+        Occurrence::Once(at) => at,
         elsewhere => return Err(elsewhere),
     };
     let (before, rest) = text.split_at(at);
@@ -156,21 +156,21 @@ fn edited(text: &str, old: &str, new: &str) -> Result<String, Stands> {
 
 /// Where a text stands in another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stands {
+enum Occurrence {
     Nowhere,
     /// At this byte alone.
     Once(usize),
     /// At two places or more, which may overlap.
-    Often,
+    Several,
 }
 
 /// Where a part stands. Nobody looks behind the second place: a long part of one letter stands at millions.
-fn stands(text: &str, part: &str) -> Stands {
-    let Some(at) = text.find(part) else { return Stands::Nowhere };
+fn occurrence(text: &str, part: &str) -> Occurrence {
+    let Some(at) = text.find(part) else { return Occurrence::Nowhere };
     let behind = at + part.chars().next().map_or(1, char::len_utf8);
     match text.get(behind..).is_some_and(|rest| rest.contains(part)) {
-        true => Stands::Often,
-        false => Stands::Once(at),
+        true => Occurrence::Several,
+        false => Occurrence::Once(at),
     }
 }
 
@@ -182,12 +182,16 @@ mod tests {
     #[test]
     fn a_part_that_stands_everywhere_is_looked_for_twice() {
         let (text, part) = ("a".repeat(4 << 20), "a".repeat(1 << 20));
-        assert_eq!(edited(&text, &part, "b"), Err(Stands::Often));
+        assert_eq!(edited(&text, &part, "b"), Err(Occurrence::Several));
         assert!(where_it_stands(&text, &part).contains("more than once"));
         assert_eq!(edited(&part, &part, "b"), Ok("b".to_owned()));
-        let overlaps = [("äa äa", "ä", Stands::Often), ("ababa", "aba", Stands::Often), ("xä", "ä", Stands::Once(1))];
+        let overlaps = [
+            ("äa äa", "ä", Occurrence::Several),
+            ("ababa", "aba", Occurrence::Several),
+            ("xä", "ä", Occurrence::Once(1)),
+        ];
         for (text, part, place) in overlaps {
-            assert_eq!(stands(text, part), place, "{text}");
+            assert_eq!(occurrence(text, part), place, "{text}");
         }
     }
 }

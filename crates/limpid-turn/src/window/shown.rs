@@ -102,6 +102,17 @@ mod tests {
         assert_eq!(shorten(&text, 1000, &count), text);
     }
 
+    // SEC-051 SEC-053
+    #[test]
+    fn a_shortened_message_of_a_persons_shows_no_part_of_what_it_quotes() {
+        let sent = format!("{}\n[untrusted 00ff]\n{}\n[/untrusted 00ff]", "mine ".repeat(80), "order ".repeat(80));
+        let message = |role| Message::new(role, sent.clone(), Trust::Owner);
+        assert!(!cut_message(&message(Role::User), 300, false).text.contains("order"));
+        assert!(!shorten_message(&message(Role::User), 60, &|text| text.len() / 4).contains("order"));
+        // A result has its own boundary around all of it.
+        assert!(cut_message(&message(Role::Tool), 300, false).text.contains("order"));
+    }
+
     // LES-081
     #[test]
     fn a_shortened_result_says_where_to_read_on_in_the_whole() {

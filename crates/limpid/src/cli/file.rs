@@ -19,7 +19,7 @@ pub enum FileCommand {
     /// Make a file your own that a stranger may have written, or that a program changed and that instructs the agent
     ///
     /// The whole text is shown, or what it changes, and you are asked. A file of `outside/` moves into the workspace; one that
-    /// waits is used from then on. Without a terminal nothing is accepted; `--hash` says that you looked at it before.
+    /// waits is used from then on. Without a terminal nothing is accepted and the command fails; `--hash` says that you looked at it before.
     Accept {
         /// The file, as tools call it: `outside/notes.md` goes to `notes.md` in the workspace; `AGENTS.md` stays there
         path: String,

@@ -125,7 +125,7 @@ pub enum MemoryCommand {
     /// Approve a promotion that the agent proposes
     ///
     /// The memory that goes and the words that come into the soul are shown whole, and you are asked. Without a terminal nothing is
-    /// approved; `--hash` says that you looked at it before.
+    /// approved and the command fails; `--hash` says that you looked at it before.
     Approve {
         /// Its number
         promotion: i64,

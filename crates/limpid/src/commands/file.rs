@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::context::Context;
 use super::listing::{in_zone, tell_broken};
 use crate::cli::FileCommand;
-use crate::confirm::ShownMatter;
+use crate::confirm::Approval;
 use crate::failure::Failure;
 use crate::output;
 
@@ -56,7 +56,7 @@ async fn accept(agent: &Agent, offer: &FileOffer, seen: Option<&str>, can_ask: b
     let (from, to) = (&output::shown_line(&offer.from), &output::shown_line(&offer.to));
     let place = if offer.moves() { format!(", as {to} in the workspace") } else { String::new() };
     let told = if offer.moves() && offer.instructs { ", where the agent is told what to do" } else { "" };
-    let shown = ShownMatter {
+    let shown = Approval {
         hash: &offer.hash().to_string(),
         name: from,
         command: &format!("limpid file accept {}", as_word(&offer.from)),
@@ -66,7 +66,7 @@ async fn accept(agent: &Agent, offer: &FileOffer, seen: Option<&str>, can_ask: b
         },
         refused: "Nothing was accepted",
     };
-    if !shown.is_approved(seen, can_ask, || show(offer))? {
+    if !shown.ask(seen, can_ask, || show(offer))? {
         return Ok(());
     }
     agent.file_history().accept(offer, SOURCE).await?;

@@ -145,6 +145,30 @@ impl Call<'_> {
         if self.row() == Row::ChangeSelf { ToolClass::ChangeSelf } else { self.effect.class() }
     }
 
+    /// Whether what comes back may hold something that not everybody could have. Each row is named, so that a new one is not forgotten.
+    fn shows_private(&self, row: Row) -> bool {
+        match row {
+            Row::Look | Row::LookForOthers => !self.public,
+            // What stands in their own network is private, whoever typed the address before others read along.
+            Row::FetchNamed | Row::FetchLink | Row::FetchComposed | Row::FetchOwn => self.address.is_own_network(),
+            // An agent is given what the call names: skills, results of others.
+            Row::Delegate => true,
+            Row::Search | Row::SearchTelling | Row::Research | Row::ResearchTelling => false,
+            // Nothing that was there before comes back.
+            Row::NewFile | Row::ChangeOwnLow | Row::Remember | Row::Tell => false,
+            // They wait for the owner by themselves.
+            Row::Show
+            | Row::ChangeFile
+            | Row::ChangeOwned
+            | Row::Run
+            | Row::RunSending
+            | Row::Mailbox
+            | Row::Plan
+            | Row::Send
+            | Row::ChangeSelf => false,
+        }
+    }
+
     /// Whether it writes files of the owner's, or may, or such in low places that act when somebody looks there. A program does not by
     /// itself: in such a turn it can write low places only.
     pub(super) fn writes_owners_files(&self) -> bool {
@@ -161,11 +185,7 @@ pub(super) fn row_by_rules(setting: &Setting<'_>, call: &Call<'_>) -> Row {
     let known = |to: &Destination| setting.rules.hosts.iter().any(|known| to.is_all_of(known));
     match call.row() {
         Row::FetchLink | Row::FetchComposed if call.destination.is_some_and(known) => Row::FetchNamed,
-        // What stands in their own network is private, whoever typed the address before others read along. An agent is given what the
-        // call names: skills, results of others.
-        Row::Look if setting.group && !call.public => Row::LookForOthers,
-        Row::FetchNamed if setting.group && call.address.is_own_network() => Row::LookForOthers,
-        Row::Delegate if setting.group => Row::LookForOthers,
+        row if setting.group && call.shows_private(row) => Row::LookForOthers,
         row => row,
     }
 }

@@ -94,6 +94,21 @@ fn of_many_variants_with_one_field_few_are_told_apart() {
 
 // MOD-080
 #[test]
+fn an_argument_with_too_many_choices_takes_anything() {
+    let variant =
+        |number: usize| json!({"type": "object", "properties": {"kind": {"const": number}}, "required": ["kind"]});
+    let variants: Vec<Value> = (0..2000).map(variant).collect();
+    let own: Vec<Value> = (0..300).map(|number| json!({"const": number})).collect();
+    let more = json!({"type": "object", "properties": {"kind": {"anyOf": own}}});
+    for schema in [json!({"anyOf": variants}), json!({"anyOf": [more, variant(1), variant(2)]})] {
+        for rules in ALL {
+            assert_eq!(fit(rules, &schema).unwrap()["properties"]["kind"], json!({}), "{rules:?}");
+        }
+    }
+}
+
+// MOD-080
+#[test]
 fn a_schema_inside_itself_is_cut_where_it_begins_again() {
     let tree = json!({
         "type": "object",

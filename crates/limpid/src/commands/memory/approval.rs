@@ -5,21 +5,21 @@ use limpid_runtime::Agent;
 use limpid_store::{Promotion, PromotionId};
 
 use super::{NAMED, PROMOTED, tell_done};
-use crate::confirm::ShownMatter;
+use crate::confirm::Approval;
 use crate::failure::Failure;
 use crate::output;
 
 /// Shows a proposal of the agent's, asks, and carries it out as it was shown.
 pub(super) async fn approve(agent: &Agent, id: PromotionId, seen: Option<&str>, can_ask: bool) -> Result<(), Failure> {
     let proposal = agent.memory().proposal(id).await?;
-    let shown = ShownMatter {
+    let shown = Approval {
         hash: &proposal.hash(),
         name: &format!("promotion {}", id.0),
         command: &format!("limpid memory approve {}", id.0),
         question: "Make it part of the soul?",
         refused: "Nothing was approved",
     };
-    if shown.is_approved(seen, can_ask, || show(&proposal))? {
+    if shown.ask(seen, can_ask, || show(&proposal))? {
         tell_done(&agent.memory().approve_promotion(id, shown.hash).await?, PROMOTED);
     }
     Ok(())

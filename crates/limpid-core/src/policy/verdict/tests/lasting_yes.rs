@@ -3,8 +3,8 @@
 use super::{NONE, at, call, is_asked, path, setting, text};
 use crate::Trust;
 use crate::policy::{
-    Argument, ArgumentPattern, Call, Destination, Effect, Grant, OwnerRules, PathFacts, Rule, Setting, ToolFacts,
-    ToolPattern, Verdict, judge, lasting_yes,
+    AddressOrigin, Argument, ArgumentPattern, Call, Destination, Effect, Grant, OwnerRules, OwnersWords, PathFacts,
+    Rule, Setting, ToolFacts, ToolPattern, Verdict, judge, lasting_yes,
 };
 
 // SEC-002 SEC-078 LES-136
@@ -75,6 +75,23 @@ fn a_lasting_yes_of_a_chat_that_the_owner_alone_reads_does_not_hold_where_others
         assert_eq!(with_others[0].pattern, format!("{covers}: to mcp desk"));
         assert_eq!(judge(&Setting { grants: &with_others, ..group }, &asked), Verdict::Allowed, "{effect:?}");
     }
+}
+
+// SEC-078 SEC-100
+#[test]
+fn there_is_no_lasting_yes_to_what_is_private_at_a_search_or_in_the_owners_network() {
+    let (query, own) = (text("clinic adams"), OwnersWords::of(["My doctor is Adams."], |_| false));
+    let tainted = setting(&NONE, Trust::Outside);
+    let search = Call { destination: Some(at("search.example")), ..call("web_search", &Effect::Search, &query) };
+    assert!(lasting_yes(&tainted, &search).is_some());
+    assert_eq!(lasting_yes(&tainted, &Call { owners_words: &own, ..search }), None);
+    let effect = Effect::Fetch(Some("http://nas.example/diary".to_owned()));
+    let typed = Call {
+        destination: Some(at("nas.example")),
+        address: AddressOrigin::TypedOwn,
+        ..call("web_fetch", &effect, &query)
+    };
+    assert_eq!(lasting_yes(&Setting { group: true, ..tainted }, &typed), None);
 }
 
 // SEC-078

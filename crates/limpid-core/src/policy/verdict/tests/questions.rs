@@ -3,7 +3,7 @@
 use super::{NONE, call, path, setting, text};
 use crate::Trust;
 use crate::policy::{
-    Argument, Call, Effect, OwnerRules, OwnersWords, PathFacts, Rule, ToolPattern, Verdict, judge, question_of,
+    Argument, Call, Effect, OwnerRules, OwnersWords, PathFacts, Rule, Setting, ToolPattern, Verdict, judge, question_of,
 };
 
 // SEC-101
@@ -37,6 +37,11 @@ fn a_question_says_who_is_told() {
             assert!(said.contains(told), "{effect:?}: {said}");
         }
     }
+    let work = call("spawn_agent", &Effect::Delegate, &arguments);
+    let others_read = Setting { group: true, ..setting(&NONE, Trust::Outside) };
+    assert!(
+        question_of(&others_read, &work).ends_with("this would hand work to an agent, and others read what it finds")
+    );
     let own = OwnersWords::of(["diabetes"], |_| false);
     let task = text("a clinic for diabetes");
     let rule =

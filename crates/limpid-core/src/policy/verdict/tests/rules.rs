@@ -118,6 +118,12 @@ fn a_rule_that_names_no_tool_and_no_destination_lets_nothing_pass_that_a_server_
     };
     assert!(!passes("*", None) && !passes("class:write", None));
     assert!(passes("*", Some("mcp wiki")) && passes("wiki__add", None) && passes("wiki__*", None));
+    // An address says where it leads by itself.
+    let effect = Effect::Fetch(Some("https://a.example/x".to_owned()));
+    let fetch = Call { destination: Some(at("a.example")), ..call("web_fetch", &effect, &arguments) };
+    let rule = Rule { tool: ToolPattern::All, arguments: None, destination: None, max_bytes: None };
+    let rules = OwnerRules { allow: vec![rule], ..OwnerRules::default() };
+    assert_eq!(judge(&setting(&rules, Trust::Outside), &fetch), Verdict::Allowed);
 }
 
 // KAI-096

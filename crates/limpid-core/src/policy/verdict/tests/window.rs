@@ -129,6 +129,9 @@ fn programs_of_a_strangers_folder_that_the_owner_named_run_in_a_tainted_window_a
             assert!(is_asked(&judged(&NONE, trust, &effect)), "{effect:?}");
         }
     }
+    let program = Call { unasked: true, ..call("t", &Effect::Run, &arguments) };
+    let others_read = Setting { group: true, ..setting(&NONE, Trust::Outside) };
+    assert!(is_asked(&judge(&others_read, &program)), "what it prints shows others what lies there");
     let rule =
         || vec![Rule { tool: ToolPattern::parse("t").unwrap(), arguments: None, destination: None, max_bytes: None }];
     let asks = OwnerRules { ask: rule(), ..OwnerRules::default() };

@@ -20,26 +20,26 @@ const EMPTY: usize = 2;
 const HOLDERS: [&str; 7] = ["properties", "items", "additionalProperties", "anyOf", "oneOf", "allOf", "prefixItems"];
 
 /// The bytes that may still be written of a schema. What does not fit is left out whole, and nothing comes after it.
-pub(super) struct Room(usize);
+pub(super) struct ByteBudget(usize);
 
-impl Room {
-    /// The room for a schema that came as this text.
+impl ByteBudget {
+    /// The budget for a schema that came as this text.
     pub(super) fn of(text: &str) -> Self {
         Self(text.len().saturating_mul(GROWTH).max(LEAST))
     }
 
-    /// Takes the room of everything in a schema that is no schema itself.
-    pub(super) fn takes_schema(&mut self, fields: &Map<String, Value>) -> bool {
+    /// Spends the bytes of everything in a schema that is no schema itself; false where they are not left.
+    pub(super) fn spend_schema(&mut self, fields: &Map<String, Value>) -> bool {
         let words = fields.iter().map(|(name, value)| name.len() + SIGNS + own_bytes(name, value));
-        self.takes_bytes(EMPTY + words.sum::<usize>())
+        self.spend_bytes(EMPTY + words.sum::<usize>())
     }
 
-    /// Takes the room of a value.
-    pub(super) fn takes(&mut self, value: &Value) -> bool {
-        self.takes_bytes(value.to_string().len())
+    /// Spends the bytes of a value; false where they are not left.
+    pub(super) fn spend(&mut self, value: &Value) -> bool {
+        self.spend_bytes(value.to_string().len())
     }
 
-    fn takes_bytes(&mut self, bytes: usize) -> bool {
+    fn spend_bytes(&mut self, bytes: usize) -> bool {
         let left = self.0.checked_sub(bytes);
         self.0 = left.unwrap_or_default();
         left.is_some()
