@@ -8,6 +8,7 @@
 //! - [`mode`]: what a mode lets the agent do, and how a rule names tools.
 //! - [`addresses`]: whole addresses in texts.
 //! - [`argument`]: arguments of a call and patterns of them.
+//! - [`capability_url`]: addresses that are keys.
 //! - [`destination`]: where a call leads, and which rules are about that.
 //! - [`effect`]: what a call would change, and the table of what runs and what waits.
 //! - [`hosts`]: hosts, and whether one is meant.
@@ -19,6 +20,7 @@
 
 pub mod addresses;
 pub mod argument;
+pub mod capability_url;
 pub mod destination;
 pub mod effect;
 pub mod hosts;
@@ -31,8 +33,9 @@ pub mod verdict;
 
 pub use addresses::{links_in, written_addresses};
 pub use argument::{Argument, ArgumentPattern};
+pub use capability_url::is_capability_url;
 pub use destination::Destination;
-pub use effect::{AddressOrigin, Effect, FileChange, Row, Window};
+pub use effect::{AddressOrigin, Effect, FileChange, PrivatePlace, Row, Window};
 pub use hosts::host_matches;
 pub use mode::{AFTER_SERVER, BadPattern, ModeRules, ToolFacts, ToolPattern, Writes, allowed};
 pub use owners_words::OwnersWords;

@@ -277,7 +277,7 @@ impl Drafts {
             snapshot: None,
             bans: limpid_core::policy::Bans::default(),
             unused_skills: Vec::new(),
-            own_network: false,
+            private_place: None,
             drawn: false,
             program: None,
             send_state: None,

@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use limpid_core::message::FROM_OWN_NETWORK;
-use limpid_core::policy::{Destination, Effect};
+use limpid_core::message::{FROM_CAPABILITY_URL, FROM_OWN_NETWORK};
+use limpid_core::policy::{Destination, Effect, PrivatePlace, is_capability_url};
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use limpid_formats::Parser;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::web::{Ask, TIME, Web, address_of, host_of, with_address};
+use crate::web::{Ask, Page, TIME, Web, address_of, host_of, with_address};
 use crate::{Tool, ToolContext, read_arguments, schema_of, status};
 
 /// Characters that are returned at the least, usually and at most.
@@ -103,36 +103,52 @@ impl Tool for WebFetch {
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
-        let read = self.read(context, arguments).await;
-        if !context.own_network {
-            return read;
-        }
-        // Whether the server answered, and how, is as private as what it said.
-        match read {
-            Ok(page) => Ok(sentence!("{}\n{}", Sentence::from(FROM_OWN_NETWORK), page).into()),
-            Err(why) => Err(sentence!("{} {}", Sentence::from(FROM_OWN_NETWORK), why)),
-        }
-    }
-}
-
-impl WebFetch {
-    async fn read(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { url, max_chars } = read_arguments(arguments)?;
         let most = max_chars.unwrap_or(CHARS.1);
         if !(CHARS.0..=CHARS.2).contains(&most) {
             return Err(sentence!("`maxChars` is {} to {}", CHARS.0, CHARS.2));
         }
-        // Which hosts a turn may reach is decided before it is made; after a stranger's text, nobody leads on from there.
-        let (other_hosts, own_network) = (!context.trust.is_foreign(), context.own_network);
-        let ask = Ask { other_hosts, own_network, bans: context.bans.clone(), ..Ask::default() };
-        let page = self.web.get(&url, &ask).await?;
-        if !page.is_ok() {
-            return Err(sentence!(
-                "{} answered {}",
-                Labelled::outside(page.url.host_str().unwrap_or_default()),
-                status(page.status)
-            ));
+        let page = self.get(context, &url).await;
+        let place = context.private_place.or_else(|| led_to(context, page.as_ref().ok()?));
+        let read = match page {
+            Ok(page) => self.text(context, page, most).await,
+            Err(why) => Err(why),
+        };
+        let from = match place {
+            Some(PrivatePlace::OwnNetwork) => FROM_OWN_NETWORK,
+            Some(PrivatePlace::CapabilityUrl) => FROM_CAPABILITY_URL,
+            None => return read,
+        };
+        // Whether the server answered, and how, is as private as what it said.
+        match read {
+            Ok(page) => Ok(sentence!("{}\n{}", Sentence::from(from), page).into()),
+            Err(why) => Err(sentence!("{} {}", Sentence::from(from), why)),
         }
+    }
+}
+
+/// The private place that a short address led to. After a stranger's text it may be one that everybody can read of, and leads to no other
+/// host.
+fn led_to(context: &ToolContext, page: &Page) -> Option<PrivatePlace> {
+    let is_key = !context.trust.is_foreign() && is_capability_url(page.url.as_str());
+    is_key.then_some(PrivatePlace::CapabilityUrl)
+}
+
+impl WebFetch {
+    async fn get(&self, context: &ToolContext, url: &str) -> Result<Page, Sentence> {
+        // Which hosts a turn may reach is decided before it is made; after a stranger's text, nobody leads on from there.
+        let other_hosts = !context.trust.is_foreign();
+        let own_network = context.private_place == Some(PrivatePlace::OwnNetwork);
+        let ask = Ask { other_hosts, own_network, bans: context.bans.clone(), ..Ask::default() };
+        let page = self.web.get(url, &ask).await?;
+        if page.is_ok() {
+            return Ok(page);
+        }
+        let host = Labelled::outside(page.url.host_str().unwrap_or_default());
+        Err(sentence!("{} answered {}", host, status(page.status)))
+    }
+
+    async fn text(&self, context: &ToolContext, page: Page, most: usize) -> Result<Labelled<String>, Sentence> {
         let cut = page.cut;
         let read = page.text(&self.parser.for_reader(&context.turn.to_string()), most).await;
         let (mut shown, all) = read.map_err(|broken| {

@@ -106,8 +106,8 @@ pub enum Row {
     FetchLink,
     /// Fetch an address that the model composed.
     FetchComposed,
-    /// Fetch an address of the owner's own network that they did not type.
-    FetchOwn,
+    /// Fetch an address of a private place that the owner did not type.
+    FetchPrivate,
     /// Have a research worker look something up.
     Research,
     /// Have one look something up with words of the owner's in its task: what it reads may carry them away.
@@ -153,7 +153,7 @@ impl Row {
         Self::SearchTelling,
         Self::FetchLink,
         Self::FetchComposed,
-        Self::FetchOwn,
+        Self::FetchPrivate,
         Self::Research,
         Self::ResearchTelling,
         Self::Delegate,
@@ -182,7 +182,7 @@ impl Row {
             Self::SearchTelling => "search with words of yours",
             Self::FetchLink => "fetch a link",
             Self::FetchComposed => "fetch an address",
-            Self::FetchOwn => "fetch from your own network",
+            Self::FetchPrivate => "fetch something private",
             Self::Research => "research",
             Self::ResearchTelling => "research with words of yours",
             Self::Delegate => "delegate",
@@ -211,7 +211,7 @@ impl Row {
                 | Self::FetchNamed
                 | Self::FetchLink
                 | Self::FetchComposed
-                | Self::FetchOwn
+                | Self::FetchPrivate
                 | Self::Show
                 | Self::Mailbox
                 | Self::Send
@@ -235,8 +235,8 @@ impl Row {
             Effect::Look => Self::Look,
             Effect::Search => Self::Search,
             Effect::Fetch(_) => match address {
-                AddressOrigin::Typed | AddressOrigin::TypedOwn | AddressOrigin::Reserved => Self::FetchNamed,
-                AddressOrigin::Own => Self::FetchOwn,
+                AddressOrigin::Typed | AddressOrigin::TypedPrivate(_) | AddressOrigin::Reserved => Self::FetchNamed,
+                AddressOrigin::Private(_) => Self::FetchPrivate,
                 AddressOrigin::Read | AddressOrigin::TypedElsewhere => Self::FetchLink,
                 AddressOrigin::Composed => Self::FetchComposed,
             },
@@ -277,25 +277,39 @@ pub enum AddressOrigin {
     Reserved,
     /// The model made it.
     Composed,
-    /// It leads to the owner's own network, and they typed it, as above.
-    TypedOwn,
-    /// It leads there, and came about in any other way.
-    Own,
+    /// What stands there is the owner's, and they typed it, as above.
+    TypedPrivate(PrivatePlace),
+    /// What stands there is the owner's, and it came about in any other way.
+    Private(PrivatePlace),
+}
+
+/// Where something stands that is the owner's and not everybody's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PrivatePlace {
+    /// Their own network.
+    OwnNetwork,
+    /// An address that is a key, and stands in nothing that everybody could read.
+    CapabilityUrl,
 }
 
 impl AddressOrigin {
-    /// The same of an address that leads to the owner's own network: there it counts only what they typed.
+    /// The same of an address of a private place: there it counts only what the owner typed.
     #[must_use]
-    pub const fn of_own_network(self) -> Self {
+    pub const fn at(self, place: PrivatePlace) -> Self {
         match self {
-            Self::Typed | Self::TypedOwn => Self::TypedOwn,
-            Self::TypedElsewhere | Self::Read | Self::Reserved | Self::Composed | Self::Own => Self::Own,
+            Self::Typed | Self::TypedPrivate(_) => Self::TypedPrivate(place),
+            Self::TypedElsewhere | Self::Read | Self::Reserved | Self::Composed | Self::Private(_) => {
+                Self::Private(place)
+            }
         }
     }
 
-    /// Whether it leads to the owner's own network.
-    pub const fn is_own_network(self) -> bool {
-        matches!(self, Self::TypedOwn | Self::Own)
+    /// Whether what stands there is the owner's, and why.
+    pub const fn private_place(self) -> Option<PrivatePlace> {
+        match self {
+            Self::TypedPrivate(place) | Self::Private(place) => Some(place),
+            Self::Typed | Self::TypedElsewhere | Self::Read | Self::Reserved | Self::Composed => None,
+        }
     }
 }
 
@@ -345,7 +359,7 @@ pub const fn cell(row: Row, window: Window) -> Cell {
             | Row::SearchTelling
             | Row::FetchLink
             | Row::FetchComposed
-            | Row::FetchOwn
+            | Row::FetchPrivate
             | Row::Research
             | Row::Show
             | Row::NewFile

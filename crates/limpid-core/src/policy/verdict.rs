@@ -9,7 +9,7 @@ pub use question::question_of;
 
 use super::argument::Argument;
 use super::destination::folded;
-use super::effect::{Effect, Row};
+use super::effect::{Effect, PrivatePlace, Row};
 use super::mode::{ModeRules, ToolFacts, Writes, allowed};
 use crate::tool::LOCAL_TOOL_ALLOWLIST;
 use beside::Beside;
@@ -42,7 +42,7 @@ pub enum Verdict {
 impl Call<'_> {
     /// What a lasting yes to this call would cover: calls of the tool in this row of the table, to the same destination or
     /// to the same files; of a program of a stranger's that can send, this program with these arguments and hosts. None where there
-    /// is no lasting yes: for other programs, for payments, for changes of the agent itself, for what the owner's own network is asked,
+    /// is no lasting yes: for other programs, for payments, for changes of the agent itself, for what private places are asked,
     /// for words of theirs that a search would tell, and for calls that lead nowhere in particular. What it may stand beside comes
     /// before the place, whose name may be a stranger's and long.
     fn pattern(&self, row: Row, beside: Beside) -> Option<String> {
@@ -51,8 +51,8 @@ impl Call<'_> {
             return Some(covers(format!("{} with {:?}", self.destination?, self.arguments)));
         }
         if matches!(self.effect, Effect::Run | Effect::Pay)
-            || matches!(row, Row::ChangeSelf | Row::FetchOwn | Row::SearchTelling)
-            || self.address.is_own_network()
+            || matches!(row, Row::ChangeSelf | Row::FetchPrivate | Row::SearchTelling)
+            || self.address.private_place().is_some()
         {
             return None;
         }
@@ -126,8 +126,18 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
     if let Some(reason) = setting.mode.and_then(|mode| wrong_write(mode, call)) {
         return refused(reason);
     }
-    if call.address.is_own_network() && (setting.research || setting.strangers) {
-        return refused("the owner's own network is not for this; look for it on the public web".to_owned());
+    match call.address.private_place() {
+        Some(PrivatePlace::OwnNetwork) if setting.research || setting.strangers => {
+            return refused("the owner's own network is not for this; look for it on the public web".to_owned());
+        }
+        // Whoever writes there would have the worker carry it away.
+        Some(PrivatePlace::CapabilityUrl) if setting.research => {
+            return refused(
+                "what stands there may be the owner's alone, since the address is a key; say in your result that it was left out"
+                    .to_owned(),
+            );
+        }
+        _ => {}
     }
     if matches!(call.effect, Effect::Fetch(_)) && call.fetched >= MOST_FETCHES {
         return refused(format!("this turn has asked for that address {MOST_FETCHES} times, which is the most"));

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use limpid_config::{Ids, Live, hex};
-use limpid_core::policy::Effect;
+use limpid_core::policy::{Effect, PrivatePlace};
 use limpid_core::{Sentence, ToolCall, Trust};
 use limpid_store::Store;
 use limpid_tools::{StrangersProgram, Tool};
@@ -228,6 +228,8 @@ pub struct Permit {
     call: ToolCall,
     arguments: Value,
     facts: CallFacts,
+    /// Where it leads, if that is private to the owner.
+    private_place: Option<PrivatePlace>,
     /// What an approval of it is bound to, when that was looked at.
     pins: Option<Pins>,
     /// Whether the owner has said yes to this very call.

@@ -21,8 +21,8 @@ use std::sync::Arc;
 
 use limpid_config::FilesConfig;
 use limpid_core::policy::{
-    Bans, Call, Effect, FileChange, ModeRules, OwnerRules, PathFacts, Setting, ToolFacts, Verdict, Writes, allowed,
-    judge, lasting_yes, question_of,
+    AddressOrigin, Bans, Call, Effect, FileChange, ModeRules, OwnerRules, PathFacts, PrivatePlace, Setting, ToolFacts,
+    Verdict, Writes, allowed, is_capability_url, judge, lasting_yes, question_of,
 };
 use limpid_core::{ConversationId, Labelled, Trust};
 use limpid_store::Audience;
@@ -249,14 +249,31 @@ impl ToolPolicy {
 }
 
 impl CallFacts {
+    /// Where it leads, if that is private to the owner. What everybody could read names no key.
+    pub(crate) fn private_place(&self, context: &CallContext) -> Option<PrivatePlace> {
+        let is_key =
+            |address: &str| is_capability_url(address) && !context.window.read.iter().any(|read| read == address);
+        match &self.effect {
+            _ if self.own_network => Some(PrivatePlace::OwnNetwork),
+            Effect::Fetch(Some(address)) if is_key(address) => Some(PrivatePlace::CapabilityUrl),
+            _ => None,
+        }
+    }
+
     /// The call as the policy judges it.
     pub(crate) fn call<'a>(&'a self, tool: ToolFacts<'a>, context: &'a CallContext) -> Call<'a> {
-        let address = context.address_origin(&self.effect);
+        let origin = context.address_origin(&self.effect);
+        let address = match self.private_place(context) {
+            // Of a result whose links are all opened the model chooses none.
+            Some(PrivatePlace::CapabilityUrl) if origin == AddressOrigin::Reserved => origin,
+            Some(place) => origin.at(place),
+            None => origin,
+        };
         Call {
             also: self.also(&tool),
             tool,
             effect: &self.effect,
-            address: if self.own_network { address.of_own_network() } else { address },
+            address,
             fetched: context.times_fetched(&self.effect),
             arguments: &self.arguments,
             spellings: &self.spellings,

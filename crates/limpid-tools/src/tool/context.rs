@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limpid_core::form::AskOwner;
-use limpid_core::policy::Bans;
+use limpid_core::policy::{Bans, PrivatePlace};
 use limpid_core::{CallId, ConversationId, Labelled, Sentence, Tier, Trust, TurnId};
 
 use super::{StrangersProgram, echoed};
@@ -40,8 +40,8 @@ pub struct ToolContext {
     pub snapshot: Option<Arc<Snapshot>>,
     /// Where the owner's rules let it not be led.
     pub bans: Bans,
-    /// Whether it was judged as one that leads to the owner's own network. No other call gets there.
-    pub own_network: bool,
+    /// Where it was judged to lead, if that is private to the owner. No other call gets to their own network.
+    pub private_place: Option<PrivatePlace>,
     /// Whether it was judged as one that may leave a file which asks others for something when it is opened. No other call leaves one
     /// after a stranger's text, whatever the file holds by now.
     pub drawn: bool,

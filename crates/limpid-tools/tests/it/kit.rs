@@ -110,7 +110,7 @@ pub fn context(trust: Trust) -> ToolContext {
         snapshot: None,
         bans: limpid_core::policy::Bans::default(),
         unused_skills: Vec::new(),
-        own_network: false,
+        private_place: None,
         drawn: false,
         program: None,
         send_state: None,

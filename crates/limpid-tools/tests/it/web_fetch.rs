@@ -9,7 +9,8 @@ use std::time::Duration;
 use crate::kit::{Server, Told, context, kept, page, to, told};
 use async_trait::async_trait;
 use limpid_core::Trust;
-use limpid_core::message::FROM_OWN_NETWORK;
+use limpid_core::message::{FROM_CAPABILITY_URL, FROM_OWN_NETWORK};
+use limpid_core::policy::PrivatePlace;
 use limpid_formats::Parser;
 use limpid_tools::web::{Addresses, Lookup, Web};
 use limpid_tools::{Tool, ToolContext, WebFetch};
@@ -304,7 +305,7 @@ async fn the_owners_own_network_is_reached_by_a_call_that_was_judged_so_and_its_
         let refused = told(tool.run(&context(Trust::Owner), json!({ "url": url })).await).unwrap_err();
         assert!(refused.contains("127.0.0.1 is not an address of the public web; nothing was sent to it"), "{refused}");
         assert!(!refused.contains(FROM_OWN_NETWORK));
-        let judged = ToolContext { own_network: true, ..context(Trust::Owner) };
+        let judged = ToolContext { private_place: Some(PrivatePlace::OwnNetwork), ..context(Trust::Owner) };
         let said = told(tool.run(&judged, json!({ "url": url })).await).unwrap();
         assert_eq!(said.text, format!("{FROM_OWN_NETWORK}\nthe password"));
         let missing = url.replace("admin", "none");
@@ -322,9 +323,31 @@ async fn a_redirect_of_another_server_leads_to_nothing_of_the_owners() {
     let url = format!("http://{}/hotels", outer.address);
     let tool = WebFetch::new(web_of_own(&["127.0.0.2"]), Parser::in_this_process());
     assert!(!tool.leads_to_own_network(&json!({ "url": url })).await);
-    for own_network in [false, true] {
-        let judged = ToolContext { own_network, ..context(Trust::Owner) };
+    for private_place in [None, Some(PrivatePlace::CapabilityUrl), Some(PrivatePlace::OwnNetwork)] {
+        let judged = ToolContext { private_place, ..context(Trust::Owner) };
         let refused = told(tool.run(&judged, json!({ "url": url })).await).unwrap_err();
         assert!(refused.contains("127.0.0.1 is not an address of the public web"), "{refused}");
     }
+}
+
+// SEC-100
+#[tokio::test]
+async fn a_result_from_an_address_that_is_a_key_says_so_wherever_a_short_one_led() {
+    let key = "/private-8f14e45fceea167a5a36dedd4bea2543";
+    let server = Server::start("127.0.0.2", 0, move |path| match path {
+        "/short" => to(key),
+        _ => page("200 OK", "text/plain", "the dentist at nine"),
+    })
+    .await;
+    let (url, short) = (format!("http://{}{key}", server.address), format!("http://{}/short", server.address));
+    let tool = WebFetch::new(web_of_own(&["127.0.0.2"]), Parser::in_this_process());
+    let read = async |url: &str, private_place, trust| {
+        let context = ToolContext { private_place, ..context(trust) };
+        told(tool.run(&context, json!({ "url": url })).await).unwrap().text
+    };
+    let marked = format!("{FROM_CAPABILITY_URL}\nthe dentist at nine");
+    assert_eq!(read(&url, Some(PrivatePlace::CapabilityUrl), Trust::Outside).await, marked);
+    assert_eq!(read(&short, None, Trust::Owner).await, marked);
+    // A stranger's page names it, so it is no key.
+    assert_eq!(read(&url, None, Trust::Outside).await, "the dentist at nine");
 }

@@ -68,6 +68,7 @@ mod rule_by_path;
 mod same_name;
 mod senders_name;
 mod several_questions;
+mod shared_calendar;
 mod silenced_inbox;
 mod spelled_by_links;
 #[cfg(unix)]

@@ -10,7 +10,7 @@ Search         runs  runs  runs  runs
 SearchTelling  runs  waits runs  waits
 FetchLink      runs  runs  runs  waits
 FetchComposed  runs  waits runs  waits
-FetchOwn       runs  waits waits waits
+FetchPrivate   runs  waits waits waits
 Research       runs  waits waits waits
 ResearchTelling waits waits waits waits
 Delegate       runs  runs  runs  runs
@@ -42,13 +42,15 @@ fn every_cell_is_as_the_table_says() {
 
 // SEC-065 SEC-100
 #[test]
-fn of_the_owners_own_network_only_what_they_typed_is_named() {
-    use AddressOrigin::{Composed, Own, Read, Reserved, Typed, TypedElsewhere, TypedOwn};
-    for origin in [Typed, TypedElsewhere, Read, Reserved, Composed, TypedOwn, Own] {
-        let row = Row::of(&Effect::Fetch(None), origin.of_own_network(), &[]);
-        let is_typed = matches!(origin, Typed | TypedOwn);
-        assert_eq!(row, if is_typed { Row::FetchNamed } else { Row::FetchOwn }, "{origin:?}");
-        assert!(origin.of_own_network().is_own_network());
+fn of_a_private_place_only_what_the_owner_typed_is_named() {
+    use AddressOrigin::{Composed, Private, Read, Reserved, Typed, TypedElsewhere, TypedPrivate};
+    for place in [PrivatePlace::OwnNetwork, PrivatePlace::CapabilityUrl] {
+        for origin in [Typed, TypedElsewhere, Read, Reserved, Composed, TypedPrivate(place), Private(place)] {
+            let row = Row::of(&Effect::Fetch(None), origin.at(place), &[]);
+            let is_typed = matches!(origin, Typed | TypedPrivate(_));
+            assert_eq!(row, if is_typed { Row::FetchNamed } else { Row::FetchPrivate }, "{origin:?}");
+            assert_eq!(origin.at(place).private_place(), Some(place));
+        }
     }
 }
 

@@ -149,8 +149,10 @@ impl Call<'_> {
     fn shows_private(&self, row: Row) -> bool {
         match row {
             Row::Look | Row::LookForOthers => !self.public,
-            // What stands in their own network is private, whoever typed the address before others read along.
-            Row::FetchNamed | Row::FetchLink | Row::FetchComposed | Row::FetchOwn => self.address.is_own_network(),
+            // What stands in a private place is theirs, whoever typed the address before others read along.
+            Row::FetchNamed | Row::FetchLink | Row::FetchComposed | Row::FetchPrivate => {
+                self.address.private_place().is_some()
+            }
             // An agent is given what the call names: skills, results of others.
             Row::Delegate => true,
             Row::Search | Row::SearchTelling | Row::Research | Row::ResearchTelling => false,

@@ -2,7 +2,7 @@
 
 use super::call::{Call, Setting, row_by_rules, widest};
 use crate::Trust;
-use crate::policy::effect::{AddressOrigin, Cell, Effect, FileChange, Row, Window, cell};
+use crate::policy::effect::{AddressOrigin, Cell, Effect, FileChange, PrivatePlace, Row, Window, cell};
 
 /// Words of the owner's that a question names.
 const MOST_WORDS: usize = 6;
@@ -57,10 +57,13 @@ pub(super) fn consequence(row: Row, call: &Call<'_>) -> String {
         (Row::FetchLink | Row::FetchComposed, Some(host)) => {
             return format!("neither you nor your rules named this address of {host}");
         }
-        (Row::FetchOwn, Some(host)) => {
+        (Row::FetchPrivate, Some(host)) if call.address.private_place() == Some(PrivatePlace::CapabilityUrl) => {
+            return format!("this address of {host} is a key, and you did not type it");
+        }
+        (Row::FetchPrivate, Some(host)) => {
             return format!("{host} is an address of your own network, which you did not type");
         }
-        (Row::FetchOwn, None) => "ask something of your own network",
+        (Row::FetchPrivate, None) => "ask something of a private place",
         (Row::Look | Row::FetchNamed | Row::Search | Row::FetchLink | Row::FetchComposed, _) => "read something",
         (Row::LookForOthers, _) if *call.effect == Effect::Delegate => {
             "hand work to an agent, and others read what it finds"

@@ -54,7 +54,7 @@ pub(super) async fn run_command(job: &TaskJob, task: &Task, run: &TaskRun) -> Re
         snapshot: None,
         bans: limpid_core::policy::Bans::default(),
         unused_skills: Vec::new(),
-        own_network: false,
+        private_place: None,
         drawn: false,
         program: None,
         send_state: None,

@@ -18,7 +18,7 @@ fn context(conversation: &str, trust: Trust) -> ToolContext {
         snapshot: None,
         bans: limpid_core::policy::Bans::default(),
         unused_skills: Vec::new(),
-        own_network: false,
+        private_place: None,
         drawn: false,
         program: None,
         send_state: None,

@@ -122,6 +122,7 @@ impl TurnToolExecutor {
         match verdict {
             Verdict::Refused { reason } => Decision::Refused(context.words(reason).into()),
             Verdict::Allowed if planned.approved.is_none() => Decision::Run(Box::new(Permit {
+                private_place: facts.private_place(context),
                 tool,
                 call: call.clone(),
                 arguments,
@@ -129,9 +130,7 @@ impl TurnToolExecutor {
                 pins: None,
                 approved: false,
             })),
-            verdict => {
-                self.hold_against(planned, verdict, (call, tool, arguments, facts), (context.trust, now_ms)).await
-            }
+            verdict => self.hold_against(planned, verdict, (call, tool, arguments, facts), (context, now_ms)).await,
         }
     }
 
@@ -165,9 +164,9 @@ impl TurnToolExecutor {
         planned: &PlannedCall,
         verdict: Verdict,
         (call, tool, arguments, mut facts): (&ToolCall, Arc<dyn Tool>, Value, CallFacts),
-        (trust, now_ms): (Trust, i64),
+        (context, now_ms): (&CallContext, i64),
     ) -> Decision {
-        facts.warning = self.warning(&*tool, &arguments, trust);
+        facts.warning = self.warning(&*tool, &arguments, context.trust);
         // What runs is what was looked at, so a copy of it is kept when it may run.
         let copies = planned.approved.is_some().then(|| self.policy.copies(&self.new_tag()));
         let pins = Pins::look(&tool, &arguments, &facts, copies).await;
@@ -181,7 +180,8 @@ impl TurnToolExecutor {
             }
             _ => {
                 let (call, pins) = (call.clone(), Some(pins));
-                Decision::Run(Box::new(Permit { tool, call, arguments, facts, pins, approved }))
+                let private_place = facts.private_place(context);
+                Decision::Run(Box::new(Permit { tool, call, arguments, facts, private_place, pins, approved }))
             }
         }
     }

@@ -28,7 +28,7 @@ impl TurnToolExecutor {
     }
 
     async fn try_run(&self, context: ToolContext, permit: Permit) -> Result<Labelled<String>, Sentence> {
-        let Permit { tool, call, arguments, facts, pins, approved } = permit;
+        let Permit { tool, call, arguments, facts, private_place, pins, approved } = permit;
         let pins = pins.filter(|_| approved);
         let strangers = tool.strangers_program(context.trust, approved, &arguments);
         if strangers == Some(StrangersProgram::Sends) && !approved && !facts.sends {
@@ -51,11 +51,11 @@ impl TurnToolExecutor {
         }
         let snapshot = pins.and_then(|pins| pins.snapshot).map(Arc::new);
         let bans = self.policy.bans(&*tool, &facts);
-        let (own_network, drawn, program) = (facts.own_network, facts.may_be_drawn(), strangers);
+        let (drawn, program) = (facts.may_be_drawn(), strangers);
         let unused_skills = if facts.effect == Effect::Run { self.files.unused_skills().await } else { Ok(Vec::new()) };
         let unused_skills = unused_skills
             .map_err(|error| sentence!("which skills are used could not be looked up: {}", echoed(error)))?;
-        let context = ToolContext { approved, snapshot, bans, own_network, drawn, program, unused_skills, ..context };
+        let context = ToolContext { approved, snapshot, bans, private_place, drawn, program, unused_skills, ..context };
         // What other calls of the turn wrote is none of its own.
         let rewrites = Rewrites::default();
         let context = ToolContext { rewrites: rewrites.clone(), ..context };

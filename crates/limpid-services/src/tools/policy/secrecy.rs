@@ -1,6 +1,6 @@
 //! Whether something that is private to the owner is in a model's window: what a fetch could carry away.
 
-use limpid_core::message::FROM_OWN_NETWORK;
+use limpid_core::message::{FROM_CAPABILITY_URL, FROM_OWN_NETWORK};
 use limpid_core::{Message, Role};
 use limpid_prompt::Inputs;
 use limpid_prompt::inputs::{HeartbeatInput, MemoryInput, SkillSource, SkillsInput, TrustName};
@@ -24,7 +24,7 @@ pub fn holds_private(inputs: &Inputs, in_flight: &[Message], is_public: impl Fn(
 
 /// Whether a result of a public tool came from where anybody could have read it.
 pub fn is_of_public(result: &str) -> bool {
-    !result.contains(FROM_OWN_NETWORK)
+    ![FROM_OWN_NETWORK, FROM_CAPABILITY_URL].iter().any(|from| result.contains(from))
 }
 
 /// Whether a conversation has a past, which its prompts show.
@@ -172,8 +172,10 @@ mod tests {
         assert!(!private(&[asked.clone(), result("a")]));
         assert!(private(&[asked.clone(), result("a"), result("b")]));
         assert!(private(&[result("c")]), "a result of no known call");
-        let of_own = Message { text: format!("{FROM_OWN_NETWORK}\nthe door is open"), ..result("a") };
-        assert!(private(&[asked.clone(), of_own]), "a page of the owner's own network");
+        for from in [FROM_OWN_NETWORK, FROM_CAPABILITY_URL] {
+            let of_private = Message { text: format!("{from}\nthe door is open"), ..result("a") };
+            assert!(private(&[asked.clone(), of_private]), "{from}");
+        }
         let letter = Message::new(Role::User, "a private letter", Trust::Outside);
         assert!(private(&[asked, result("a"), letter]), "a letter that was handed in meanwhile");
     }

@@ -2,6 +2,7 @@
 
 use super::{NONE, at, call, is_asked, path, setting, text};
 use crate::Trust;
+use crate::policy::PrivatePlace::OwnNetwork;
 use crate::policy::{
     AddressOrigin, Argument, ArgumentPattern, Call, Destination, Effect, Grant, OwnerRules, OwnersWords, PathFacts,
     Rule, Setting, ToolFacts, ToolPattern, Verdict, judge, lasting_yes,
@@ -88,7 +89,7 @@ fn there_is_no_lasting_yes_to_what_is_private_at_a_search_or_in_the_owners_netwo
     let effect = Effect::Fetch(Some("http://nas.example/diary".to_owned()));
     let typed = Call {
         destination: Some(at("nas.example")),
-        address: AddressOrigin::TypedOwn,
+        address: AddressOrigin::TypedPrivate(OwnNetwork),
         ..call("web_fetch", &effect, &query)
     };
     assert_eq!(lasting_yes(&Setting { group: true, ..tainted }, &typed), None);

@@ -2,9 +2,10 @@
 
 use super::{NONE, at_host, call, is_asked, path, setting, text};
 use crate::Trust;
+use crate::policy::PrivatePlace::OwnNetwork;
 use crate::policy::{
-    AddressOrigin, Argument, Call, Effect, OwnerRules, OwnersWords, PathFacts, Rule, Setting, ToolPattern, Verdict,
-    judge, lasting_yes,
+    AddressOrigin, Argument, Call, Effect, OwnerRules, OwnersWords, PathFacts, PrivatePlace, Rule, Setting,
+    ToolPattern, Verdict, judge, lasting_yes,
 };
 
 // SEC-002 SEC-065 LES-134
@@ -82,7 +83,7 @@ fn a_search_after_a_strangers_text_tells_no_words_of_the_owners_unasked() {
 #[test]
 fn what_stands_in_the_owners_network_waits_where_others_read_whoever_typed_its_address() {
     let (arguments, effect) = (text(""), Effect::Fetch(Some("http://nas.example/diary".to_owned())));
-    let typed = Call { address: AddressOrigin::TypedOwn, ..call("web_fetch", &effect, &arguments) };
+    let typed = Call { address: AddressOrigin::TypedPrivate(OwnNetwork), ..call("web_fetch", &effect, &arguments) };
     let alone = setting(&NONE, Trust::Outside);
     assert_eq!(judge(&alone, &typed), Verdict::Allowed);
     assert!(is_asked(&judge(&Setting { group: true, ..alone }, &typed)));
@@ -169,17 +170,46 @@ fn of_the_owners_own_network_only_what_they_typed_is_fetched_unasked_beside_a_st
         |address| Call { destination: Some(at_host("router.home")), address, ..call("web_fetch", &effect, &arguments) };
     for private in [false, true] {
         let tainted = Setting { private, ..setting(&rules, Trust::Outside) };
-        assert_eq!(judge(&tainted, &fetch(AddressOrigin::TypedOwn)), Verdict::Allowed);
-        let Verdict::NeedsApproval { reason } = judge(&tainted, &fetch(AddressOrigin::Own)) else { panic!("it ran") };
+        assert_eq!(judge(&tainted, &fetch(AddressOrigin::TypedPrivate(OwnNetwork))), Verdict::Allowed);
+        let Verdict::NeedsApproval { reason } = judge(&tainted, &fetch(AddressOrigin::Private(OwnNetwork))) else {
+            panic!("it ran")
+        };
         assert!(reason.ends_with("router.home is an address of your own network, which you did not type"), "{reason}");
-        assert_eq!(lasting_yes(&tainted, &fetch(AddressOrigin::Own)), None);
+        assert_eq!(lasting_yes(&tainted, &fetch(AddressOrigin::Private(OwnNetwork))), None);
         for for_others in [Setting { research: true, ..tainted }, Setting { strangers: true, ..tainted }] {
-            for address in [AddressOrigin::TypedOwn, AddressOrigin::Own] {
+            for address in [AddressOrigin::TypedPrivate(OwnNetwork), AddressOrigin::Private(OwnNetwork)] {
                 assert!(matches!(judge(&for_others, &fetch(address)), Verdict::Refused { .. }));
             }
         }
     }
-    assert_eq!(judge(&setting(&rules, Trust::Owner), &fetch(AddressOrigin::Own)), Verdict::Allowed);
+    assert_eq!(judge(&setting(&rules, Trust::Owner), &fetch(AddressOrigin::Private(OwnNetwork))), Verdict::Allowed);
+}
+
+// SEC-100 SEC-101
+#[test]
+fn an_address_that_is_a_key_is_fetched_as_one_that_is_private_and_by_no_worker() {
+    let arguments = text("");
+    let effect = Effect::Fetch(Some("https://calendar.test/private-1".to_owned()));
+    let fetch = |origin: AddressOrigin| Call {
+        destination: Some(at_host("calendar.test")),
+        address: origin.at(PrivatePlace::CapabilityUrl),
+        ..call("web_fetch", &effect, &arguments)
+    };
+    let tainted = Setting { private: false, ..setting(&NONE, Trust::Outside) };
+    assert_eq!(judge(&tainted, &fetch(AddressOrigin::Typed)), Verdict::Allowed);
+    let Verdict::NeedsApproval { reason } = judge(&tainted, &fetch(AddressOrigin::Composed)) else { panic!("it ran") };
+    assert!(reason.ends_with("this address of calendar.test is a key, and you did not type it"), "{reason}");
+    assert_eq!(lasting_yes(&tainted, &fetch(AddressOrigin::Composed)), None);
+    assert_eq!(judge(&setting(&NONE, Trust::Owner), &fetch(AddressOrigin::Composed)), Verdict::Allowed);
+    for trust in [Trust::Owner, Trust::Outside] {
+        let worker = Setting { research: true, private: false, ..setting(&NONE, trust) };
+        assert!(matches!(judge(&worker, &fetch(AddressOrigin::Typed)), Verdict::Refused { .. }));
+        // A guest's key is a guest's.
+        let guest = Setting { strangers: true, private: false, ..setting(&NONE, trust) };
+        assert_eq!(judge(&guest, &fetch(AddressOrigin::Typed)), Verdict::Allowed);
+        let group = Setting { group: true, ..setting(&NONE, trust) };
+        assert_eq!(is_asked(&judge(&group, &fetch(AddressOrigin::Typed))), trust == Trust::Outside);
+    }
 }
 
 // SEC-101
