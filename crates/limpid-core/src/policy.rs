@@ -33,7 +33,7 @@ pub mod verdict;
 
 pub use addresses::{links_in, written_addresses};
 pub use argument::{Argument, ArgumentPattern};
-pub use capability_url::is_capability_url;
+pub use capability_url::{is_capability_url, keys_in};
 pub use destination::Destination;
 pub use effect::{AddressOrigin, Effect, FileChange, PrivatePlace, Row, Window};
 pub use hosts::host_matches;

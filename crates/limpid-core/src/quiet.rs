@@ -6,6 +6,10 @@ pub const QUIET: &str = "HEARTBEAT_OK";
 /// What markdown puts around a word.
 const DECORATION: [char; 4] = ['*', '_', '`', '~'];
 
+/// Bytes of markdown on one side of the word that may belong to it. Of a longer run the rest is looked at no more, so that a run without
+/// end is gone through once, whatever pieces it comes in.
+const MOST_DECORATION: usize = 16;
+
 /// A text without the word, whatever its case and the markdown around it. A text in which only punctuation stood beside
 /// it becomes empty; one without the word stays as it is.
 ///
@@ -83,6 +87,9 @@ enum Found {
 
 fn look(text: &str, last: Option<char>, is_over: bool) -> Found {
     let before = decoration(text);
+    if before > MOST_DECORATION {
+        return Found::No { bytes: before - MOST_DECORATION };
+    }
     let no = Found::No { bytes: before };
     let rest = &text[before..];
     let length = match word(rest) {
@@ -94,13 +101,14 @@ fn look(text: &str, last: Option<char>, is_over: bool) -> Found {
     let after = &rest[length..];
     let closing = decoration(after);
     let next = after[closing..].chars().next();
-    if next.is_none() && !is_over {
+    if next.is_none() && closing <= MOST_DECORATION && !is_over {
         return Found::Perhaps;
     }
     // `A_HEARTBEAT_OK_B` is a name of its own.
     let is_part =
         |side: &str, beyond: Option<char>| side.chars().all(|c| c == '_') && beyond.is_some_and(char::is_alphanumeric);
-    if is_part(&text[..before], last) || is_part(&after[..closing], next) {
+    let is_part_behind = closing <= MOST_DECORATION && is_part(&after[..closing], next);
+    if is_part(&text[..before], last) || is_part_behind {
         return Found::No { bytes: before + length };
     }
     // Markdown that opens before the word and closes behind it goes with it.
@@ -185,11 +193,24 @@ mod tests {
         }
     }
 
+    // SEC-093
+    #[test]
+    fn a_run_of_one_sign_in_pieces_is_gone_through_once() {
+        for one in ["*", "_", "HEARTBEAT_OK", "`~"] {
+            let mut filter = QuietFilter::default();
+            filter.push(QUIET);
+            for _ in 0..20_000 {
+                filter.push(&one.repeat(40));
+                assert!(filter.held.len() < 60, "{}", filter.held.len());
+            }
+        }
+    }
+
     proptest! {
         // LES-035
         #[test]
         fn pieces_give_what_the_whole_gives(
-            parts in proptest::collection::vec("HEARTBEAT_OK|heartbeat_|ok|[*_`~]{1,3}|é|[a-z .\n]{0,3}", 0..12),
+            parts in proptest::collection::vec("HEARTBEAT_OK|heartbeat_|ok|[*_`~]{1,3}|[*_]{15,18}|é|[a-z .\n]{0,3}", 0..12),
             cuts in proptest::collection::vec(any::<prop::sample::Index>(), 0..4),
         ) {
             let text = parts.concat();

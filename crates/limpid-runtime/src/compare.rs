@@ -1,7 +1,8 @@
 //! Two texts side by side, and prompts as texts that can be compared.
 
 use limpid_prompt::Prompt;
-use similar::{DiffTag, TextDiff};
+use limpid_services::line_diff::line_diff;
+use similar::DiffTag;
 
 /// Lines around a change that are shown.
 const AROUND: usize = 2;
@@ -24,7 +25,7 @@ pub enum DiffRow {
 
 /// Two texts, line by line, with what is the same in both folded.
 pub fn side_by_side(old: &str, new: &str) -> Vec<DiffRow> {
-    let diff = TextDiff::from_lines(old, new);
+    let diff = line_diff(old, new);
     let line = |text: Option<&str>| text.map(|line| line.trim_end_matches(['\n', '\r']).to_owned());
     let mut rows = Vec::new();
     let mut shown = 0;

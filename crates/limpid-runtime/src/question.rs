@@ -7,25 +7,32 @@ mod lines;
 use std::borrow::Cow;
 
 pub use form::{field_frame, form_frame};
-pub use lines::{behind_margin, field, lines_behind_margin, wrapped_field};
+pub use lines::{Screen, behind_margin, field, lines_behind_margin, wrapped_field};
 
 use crate::QuestionPart;
 
 /// Characters of the arguments that a question shows, unless all of them have to be seen; it says how many more there are.
 const ARGUMENTS: usize = 2000;
 
-/// Rows that the lines which a yes rests on take together at most: with the two above them they stay on a screen of 24 rows.
+/// Rows that the lines which a yes rests on take together at most, however high the screen is.
 const ROWS: usize = 19;
+
+/// Rows above these lines that are the frame's own too.
+const HEAD: usize = 2;
+
+/// Columns that a prompt and an answer take at most, and the rows that are left for them at least.
+const PROMPT: usize = 80;
+const PROMPT_ROWS: usize = 3;
 
 /// Rows that what a call is about has where not all lines fit.
 const ABOUT: usize = 4;
 
-/// The question, for a screen of so many columns: no line is wider, so that no part of one begins a line of its own. The
+/// The question, for a screen of this size: no line is wider, so that no part of one begins a line of its own. The
 /// arguments stand behind a margin; the lines below them are the frame's own, and the last says what the call would do.
-/// These stay on a small screen; whether that cuts one of them, [`is_seen`] says.
-pub fn frame(part: &QuestionPart, width: usize) -> String {
+/// These stay on a small screen; whether that cuts one of them, or one leaves a very low screen, [`is_seen`] says.
+pub fn frame(part: &QuestionPart, screen: Screen) -> String {
     let arguments = if part.whole { usize::MAX } else { ARGUMENTS };
-    drawn(part, width, arguments, is_seen(part, width))
+    drawn(part, screen.width, arguments, is_seen(part, screen))
 }
 
 /// The same question with nothing cut, however many rows that takes.
@@ -33,11 +40,18 @@ pub fn whole_frame(part: &QuestionPart, width: usize) -> String {
     drawn(part, width, usize::MAX, true)
 }
 
-/// Whether [`frame`] shows all that a yes rests on: what the call is about, where it leads, what a lasting yes would cover and why it
-/// is asked. Where it does not, the whole frame has to be shown before there is a yes.
-pub fn is_seen(part: &QuestionPart, width: usize) -> bool {
-    let rows = |(label, text, _): Line<'_>| wrapped_field(label, &text, width, usize::MAX).len();
-    lines(part).into_iter().map(rows).sum::<usize>() <= ROWS
+/// Whether all that a yes rests on is on the screen with [`frame`]: what the call is about, where it leads, what a
+/// lasting yes would cover and why it is asked. Where it is not, the whole frame has to be shown before there is a yes.
+pub fn is_seen(part: &QuestionPart, screen: Screen) -> bool {
+    let whole = |(label, text, _): Line<'_>| wrapped_field(label, &text, screen.width, usize::MAX);
+    lines(part).into_iter().flat_map(whole).map(|row| screen.rows(&row)).sum::<usize>() <= room(screen)
+}
+
+/// Rows that the lines which a yes rests on may take together to be on the screen at once, above a prompt that a narrow
+/// one breaks.
+fn room(screen: Screen) -> usize {
+    let prompt = PROMPT.div_ceil(screen.width.max(1)).max(PROMPT_ROWS);
+    ROWS.min(screen.height.saturating_sub(HEAD + prompt))
 }
 
 fn drawn(part: &QuestionPart, width: usize, arguments: usize, is_whole: bool) -> String {
@@ -89,6 +103,11 @@ mod tests {
     use super::*;
     use crate::QuestionId;
 
+    /// A screen of the usual height.
+    fn at(width: usize) -> Screen {
+        Screen { width, height: 24 }
+    }
+
     fn part(text: &str) -> QuestionPart {
         let text = text.to_owned();
         QuestionPart {
@@ -113,12 +132,12 @@ mod tests {
             pattern: Some("send: to ada@example.com".to_owned()),
             ..part("{}")
         };
-        let shown = frame(&part, 80);
+        let shown = frame(&part, at(80));
         assert!(
             shown.ends_with(&format!("  always  would cover send: to ada@example.com\n  why     {reason}")),
             "{shown}"
         );
-        let narrow = frame(&part, 40);
+        let narrow = frame(&part, at(40));
         let why = "  why     text from outside was read,\n          and this would run a program";
         assert!(narrow.ends_with(why), "{narrow}");
     }
@@ -148,7 +167,7 @@ mod tests {
             "\t\t",
         ] {
             for width in [40, 80, 120] {
-                let shown = frame(&part(text), width);
+                let shown = frame(&part(text), at(width));
                 let lines: Vec<&str> = shown.split('\n').collect();
                 let columns =
                     |line: &str| line.chars().filter_map(unicode_width::UnicodeWidthChar::width_cjk).sum::<usize>();
@@ -164,7 +183,8 @@ mod tests {
                 assert!(lines[1..asks].iter().all(|line| line.starts_with("│ ")), "{shown}");
             }
         }
-        assert!(frame(&part(&long), 80).contains("… and 7000 more characters"), "what is cut says how much is missing");
+        let cut = frame(&part(&long), at(80));
+        assert!(cut.contains("… and 7000 more characters"), "what is cut says how much is missing: {cut}");
     }
 
     // SEC-077 SEC-078
@@ -174,11 +194,11 @@ mod tests {
                        private here: to a-rather-long-name-that-a-stranger-has-chosen.example.com";
         for width in 40..=200 {
             let part = QuestionPart { pattern: Some(pattern.to_owned()), ..part("{}") };
-            let shown = frame(&part, width);
+            let shown = frame(&part, at(width));
             let covers = shown.split("would cover ").nth(1).unwrap().split("\n  why ").next().unwrap();
             let squeezed = |text: &str| text.split_whitespace().collect::<String>();
             assert_eq!(squeezed(covers), squeezed(pattern), "{shown}");
-            assert!(is_seen(&part, width), "{shown}");
+            assert!(is_seen(&part, at(width)), "{shown}");
         }
     }
 
@@ -186,6 +206,9 @@ mod tests {
     #[test]
     fn what_a_yes_rests_on_is_on_the_screen_whole_or_the_question_says_that_it_has_to_be_opened() {
         let short = part("{}");
+        let heights = [6, 8, 12, 23, 24, 50];
+        let high = |width| heights.map(|height| Screen { width, height });
+        let screens: Vec<Screen> = [40, 80, 120].into_iter().flat_map(high).collect();
         for length in [10, 100, 300, 700, 4000] {
             let text = |name: &str| format!("{}the-end-of-{name}", "x".repeat(length));
             let about = QuestionPart { about: Some(text("about")), ..short.clone() };
@@ -201,13 +224,15 @@ mod tests {
                 ..why.clone()
             };
             for part in [about, to, folder, always, why, all] {
-                for width in [40, 80, 120] {
-                    let (brief, whole) = (frame(&part, width), whole_frame(&part, width));
+                for screen in screens.iter().copied() {
+                    let Screen { width, height } = screen;
+                    let (brief, whole) = (frame(&part, screen), whole_frame(&part, width));
                     let own = brief.lines().skip_while(|line| !line.starts_with("  what t")).count();
-                    assert!(own <= 2 + ROWS, "{brief}");
-                    assert_eq!(shows(&brief, &part), is_seen(&part, width), "{brief}");
+                    assert!(own <= HEAD + ROWS, "{brief}");
+                    let is_on_screen = own + PROMPT_ROWS <= height;
+                    assert_eq!(is_on_screen && shows(&brief, &part), is_seen(&part, screen), "{height} rows:\n{brief}");
                     assert!(shows(&whole, &part), "{whole}");
-                    assert_eq!(brief == whole, is_seen(&part, width), "{brief}");
+                    assert!(brief == whole || !is_seen(&part, screen), "{brief}");
                 }
             }
         }
@@ -227,7 +252,7 @@ mod tests {
         let reason = "text from outside was read, and this would run a program; it can read your folders and the variables \
                       GITHUB_TOKEN and send to api.example.com, crates.example.com, and since you were asked, tidy.py has changed";
         for width in 40..=200 {
-            let shown = frame(&QuestionPart { reason: reason.to_owned(), ..part("{}") }, width);
+            let shown = frame(&QuestionPart { reason: reason.to_owned(), ..part("{}") }, at(width));
             let why = shown.split("  why     ").nth(1).unwrap();
             let said: Vec<&str> = why.split_whitespace().collect();
             assert_eq!(said, reason.split_whitespace().collect::<Vec<_>>(), "{shown}");
@@ -262,7 +287,7 @@ mod tests {
     #[test]
     fn what_a_yes_makes_the_owners_is_shown_whole() {
         let text = "x".repeat(8000) + "end";
-        let whole = frame(&QuestionPart { whole: true, ..part(&text) }, 80);
+        let whole = frame(&QuestionPart { whole: true, ..part(&text) }, at(80));
         let seen: String = whole.lines().filter_map(|line| line.strip_prefix("│ ")).collect();
         assert_eq!(seen, text);
     }

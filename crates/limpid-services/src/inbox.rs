@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use limpid_config::{Config, Environment, Home, Live, Redactor};
 use limpid_core::inbox::Source;
-use limpid_store::{InboxItem, Inserted, ItemFilter, ItemId, Listed, NewItem, Store};
+use limpid_store::{Admission, InboxItem, Inserted, ItemFilter, ItemId, Listed, NewItem, Store};
 
 pub use crate::inbox::payload::{HandedIn, MAX_BODY, Malformed};
-use crate::inbox::share::Shares;
+use crate::inbox::share::{Writers, of_a_day};
 pub use crate::inbox::token::TOKEN_VARIABLE;
 pub(crate) use crate::inbox::tools::{fitting, list_room};
 pub use crate::inbox::tools::{shown_id, tools};
@@ -126,15 +126,15 @@ pub struct Inbox {
     redactor: Redactor,
     events: EventBus,
     waker: Arc<SchedulerWaker>,
-    shares: Arc<Shares>,
+    writers: Arc<Writers>,
 }
 
 impl Inbox {
     /// The items of a store. From here on no text repeats the token that is kept in the home.
     pub fn new(options: InboxOptions) -> Self {
         let InboxOptions { home, environment, config, host, store, redactor, events, waker } = options;
-        let shares = Arc::new(Shares::new());
-        let inbox = Self { home, environment, config, host, store, redactor, events, waker, shares };
+        let writers = Arc::new(Writers::new());
+        let inbox = Self { home, environment, config, host, store, redactor, events, waker, writers };
         inbox.learn_token();
         inbox
     }
@@ -173,16 +173,16 @@ impl Inbox {
             now_ms,
         };
         // Nobody closes it.
-        let share = self.shares.of(kind.source());
-        let _turn = share.writers.acquire().await.ok();
-        let sender = new.sender.clone();
-        share
-            .has_room(&sender, body.len(), (now_ms, config.items_a_day))
-            .map_err(|seconds| IngestError::Full { seconds })?;
-        let inserted = self.store.insert_items(vec![new]).await.map_err(AgentError::from)?;
-        let inserted = inserted.into_iter().next().ok_or_else(|| AgentError::Invalid("nothing was kept".to_owned()))?;
+        let _turn = self.writers.of(kind.source()).acquire().await.ok();
+        let share = of_a_day(config.items_a_day);
+        let inserted = match self.store.hand_in(new, body.len() as u64, share).await.map_err(AgentError::from)? {
+            Admission::Kept(inserted) => inserted,
+            Admission::Full { until_ms } => {
+                let left_ms = u64::try_from(until_ms.saturating_sub(now_ms)).unwrap_or_default();
+                return Err(IngestError::Full { seconds: left_ms.div_ceil(1000) });
+            }
+        };
         if inserted.fresh {
-            share.kept(&sender, body.len());
             let source = kind.source().to_string();
             self.events.send(None, EventKind::ItemArrived { source, id: inserted.id.0 });
         }

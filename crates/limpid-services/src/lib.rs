@@ -5,6 +5,7 @@
 
 pub mod access_token;
 pub mod agents;
+pub mod command_word;
 pub mod deliveries;
 pub mod directory;
 pub mod drafts;
@@ -14,6 +15,7 @@ pub mod goals;
 pub mod heartbeat;
 pub mod host;
 pub mod inbox;
+pub mod line_diff;
 pub mod mail;
 pub mod mcp;
 pub mod memory;

@@ -113,6 +113,10 @@ macro_rules! contract_suite {
             inbox {
                 an_item_is_kept_once_as_it_came
                 the_oldest_item_stops_waiting
+                what_was_too_many_is_put_aside_as_one
+                a_flood_is_put_aside_at_once
+                a_sender_has_half_of_what_the_others_leave_of_a_day
+                bytes_of_a_day_are_shared_in_the_same_way
                 what_is_taken_in_waits_no_more
                 what_was_shown_once_is_not_new_again
                 what_a_turn_has_shown_is_seen_when_it_ends_well
@@ -179,6 +183,7 @@ macro_rules! contract_suite {
                 the_ledger_keeps_to_its_size
             }
             memories {
+                nothing_of_a_strangers_is_stored_over_what_is_the_owners
                 a_known_key_is_merged
                 strangers_change_so_many_memories_in_a_day
                 a_fact_stored_again_is_one_memory

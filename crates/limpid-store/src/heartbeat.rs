@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use limpid_core::heartbeat::State;
 use limpid_core::{ConversationId, Trust};
 
-use crate::{ItemId, Listed, NewDelivery, StoreError};
+use crate::{DroppedItems, ItemId, Listed, NewDelivery, StoreError};
 
 /// The heartbeat of an owner.
 #[async_trait]
@@ -121,6 +121,9 @@ pub struct HeartbeatEnd {
     pub deliveries: Vec<NewDelivery>,
     /// What it took in.
     pub consumed: Vec<ItemId>,
+    /// What was too many to wait and is put aside with it: these items are new no more, and the watermarks of their
+    /// accounts rise to the highest number among them.
+    pub dropped: Vec<DroppedItems>,
     /// Marks of the standing items that it asked.
     pub asked: Vec<String>,
     /// Marks of items, and whether each is to be looked at alone from now on.

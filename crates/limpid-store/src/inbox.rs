@@ -14,6 +14,11 @@ pub trait Inbox: Send + Sync {
     /// source the newest [`QUEUE`](limpid_core::inbox::QUEUE) wait; older ones stop waiting and stay.
     async fn insert_items(&self, new: Vec<NewItem>) -> Result<Vec<Inserted>, StoreError>;
 
+    /// Keeps an item that was handed in as so many bytes, while its sender has room: of what a source takes in 24 hours
+    /// by this method, a sender may use half of what the others leave. One that is known is not kept again and needs no
+    /// room.
+    async fn hand_in(&self, new: NewItem, bytes: u64, share: DayShare) -> Result<Admission, StoreError>;
+
     /// Items of a source that wait for a heartbeat, oldest first: kept, not dropped, never shown.
     async fn pending(&self, source: Source) -> Result<Listed<InboxItem>, StoreError>;
 
@@ -31,8 +36,9 @@ pub trait Inbox: Send + Sync {
     /// ([`TurnWrite::Shown`](crate::TurnWrite::Shown)), by number.
     async fn shown_items(&self, conversation: &ConversationId) -> Result<Vec<ItemId>, StoreError>;
 
-    /// Items that stopped waiting since newer ones came, and that nobody has been shown, with their sources.
-    async fn dropped_items(&self) -> Result<Vec<(ItemId, Source)>, StoreError>;
+    /// Items that stopped waiting since newer ones came, that nobody has been shown and that no heartbeat has put aside
+    /// ([`HeartbeatEnd::dropped`](crate::HeartbeatEnd::dropped)), of each source that has some.
+    async fn dropped_items(&self) -> Result<Vec<DroppedItems>, StoreError>;
 
     /// Says that a heartbeat has taken these items in: they are shown, and the watermarks of their accounts rise to the
     /// highest number among them.
@@ -106,6 +112,38 @@ pub struct Inserted {
     pub id: ItemId,
     /// Whether it was not there before.
     pub fresh: bool,
+}
+
+/// What is kept within 24 hours of all that is handed in for a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DayShare {
+    /// Items.
+    pub items: u32,
+    /// Bytes that they were handed in as.
+    pub bytes: u64,
+}
+
+/// What became of an item that was handed in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// It is kept, or was before.
+    Kept(Inserted),
+    /// It is not: its sender has no room.
+    Full {
+        /// When there may be some again, in milliseconds since 1970.
+        until_ms: i64,
+    },
+}
+
+/// Items of a source that were too many to wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DroppedItems {
+    /// Their source.
+    pub source: Source,
+    /// How many they are.
+    pub count: u32,
+    /// The newest of them: whatever waits is newer.
+    pub newest: ItemId,
 }
 
 /// An item as it stands.

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use tokio::process::Command;
 
-use crate::web::{address_of, host_of, parse, with_address};
+use crate::web::{Web, address_of, host_of, parse, with_address};
 use crate::{Tool, ToolContext, echoed, read_arguments, schema_of};
 
 /// Shows an address of the web to the owner.
@@ -50,12 +50,13 @@ impl Screen for SystemScreen {
 #[derive(Clone)]
 pub struct OpenUrl {
     screen: Arc<dyn Screen>,
+    web: Web,
 }
 
 impl OpenUrl {
-    /// The tool over a screen.
-    pub fn new(screen: Arc<dyn Screen>) -> Self {
-        Self { screen }
+    /// The tool over a screen. The web knows which addresses are of the owner's own network.
+    pub fn new(screen: Arc<dyn Screen>, web: Web) -> Self {
+        Self { screen, web }
     }
 }
 
@@ -90,6 +91,17 @@ impl Tool for OpenUrl {
 
     fn is_repeatable(&self) -> bool {
         false
+    }
+
+    fn names_own_network(&self, arguments: &Value) -> bool {
+        arguments["url"].as_str().is_some_and(|url| self.web.names_own(url))
+    }
+
+    async fn leads_to_own_network(&self, arguments: &Value) -> bool {
+        match arguments["url"].as_str() {
+            Some(url) => self.web.leads_to_own(url).await,
+            None => false,
+        }
     }
 
     fn canonical(&self, arguments: &Value) -> Value {

@@ -127,10 +127,9 @@ impl Tool for WebFetch {
     }
 }
 
-/// The private place that a short address led to. After a stranger's text it may be one that everybody can read of, and leads to no other
-/// host.
+/// The private place that a short address led to.
 fn led_to(context: &ToolContext, page: &Page) -> Option<PrivatePlace> {
-    let is_key = !context.trust.is_foreign() && is_capability_url(page.url.as_str());
+    let is_key = context.may_lead_to_key && is_capability_url(page.url.as_str());
     is_key.then_some(PrivatePlace::CapabilityUrl)
 }
 

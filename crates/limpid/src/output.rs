@@ -137,6 +137,11 @@ pub fn width() -> usize {
     screen::width()
 }
 
+/// Rows of the screen.
+pub fn height() -> usize {
+    screen::height()
+}
+
 /// The same as [`tell`] in faint letters.
 pub fn tell_faintly(text: &str) {
     talk(&format!("{FAINT}{}{PLAIN}\n", told(text)));

@@ -126,7 +126,14 @@ fn as_typed(mut row: StoredMessage) -> StoredMessage {
 
 fn pointer((first, last): (StoredMessage, MessageId)) -> StoredMessage {
     let text = format!("[messages {} to {} of this conversation: put aside]", first.id.0, last.0);
-    StoredMessage { message: Message::new(Role::Assistant, text, Trust::Owner), typed: None, request: None, ..first }
+    // A window that ends with it ends behind the whole stretch.
+    StoredMessage {
+        id: last,
+        message: Message::new(Role::Assistant, text, Trust::Owner),
+        typed: None,
+        request: None,
+        ..first
+    }
 }
 
 #[cfg(test)]

@@ -149,15 +149,19 @@ async fn led_by_text(turn: &mut RunningTurn) -> Result<String, AgentError> {
     Ok(led_by(&messages, &sent))
 }
 
-/// An agent that works in the background shares the room of whatever started it.
+/// An agent that works in the background shares the room of whatever started it. What a stranger's text led to leaves
+/// the places of one run to those that read nothing of theirs, in all and in the background.
 fn draft_room(turn: &RunningTurn, agent: Option<&SubAgent>, trust: Trust) -> DraftRoom {
-    let open = if trust.is_foreign() { MOST_AFTER_STRANGERS } else { MOST_DRAFTS };
+    let (open, of_background) = match trust.is_foreign() {
+        true => (MOST_AFTER_STRANGERS, MOST_OF_BACKGROUND - MOST_OF_BACKGROUND_RUN),
+        false => (MOST_DRAFTS, MOST_OF_BACKGROUND),
+    };
     let of_turn = match spender_of(&turn.requests.path) {
         Spender::Background => MOST_OF_BACKGROUND_RUN,
         Spender::Owner => MOST_DRAFTS,
     };
     let of_chat = agent.filter(|agent| agent.in_background).map(|_| MOST_OF_BACKGROUND_RUN);
-    DraftRoom { open, of_turn, of_chat, of_background: (MOST_OF_BACKGROUND, MOST_OF_BACKGROUND_RUN) }
+    DraftRoom { open, of_turn, of_chat, of_background: (of_background, MOST_OF_BACKGROUND_RUN) }
 }
 
 /// Whoever listens in a chat is told at once; nobody else is lost sight of.

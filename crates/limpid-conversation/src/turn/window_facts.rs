@@ -35,7 +35,7 @@ pub(super) async fn owners_words_for(
     mut calls: impl Iterator<Item = &ToolCall>,
 ) -> Result<Arc<OwnersWords>, AgentError> {
     let tools = &turn.calls.tools;
-    let may_search = turn.trust().is_foreign() && !tools.is_research();
+    let may_search = turn.trust().is_foreign();
     if !calls.any(|call| call.name == RESEARCH || (may_search && tools.searches(call))) {
         return Ok(Arc::default());
     }

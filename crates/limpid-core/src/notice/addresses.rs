@@ -1,21 +1,56 @@
-//! A line without addresses: the host alone in the place of each.
+//! A line without addresses: the host alone in the place of each, so written that nothing makes a link of it.
 
 use super::start;
 
-/// A line with the host alone in the place of each address: `evil.example (link)`. A messenger that is told of something may ask for the
-/// address at once, to show what stands there, and with it goes what the address says. An address is a word with `://` or `www.` in it,
-/// or with `http:` or `https:`, and a word with a host's name before a path, a query or a port: messengers make links of these without a
-/// scheme. Signs of full width count as what they stand for. The name of a host by itself stays, though some messengers make a link of
-/// that as well.
+/// A line with the host alone in the place of each address, and a dot in brackets in each host's name: `evil[.]example (link)`. A
+/// messenger that is told of something may ask for an address at once, to show what stands there, and with it goes what the address
+/// says; so it may for a name that could be a host's, and look that up. An address is a word with `://` or `www.` in it, or with `http:`
+/// or `https:`, and a word with a host's name before a path, a query or a port: messengers make links of these without a scheme. Signs of
+/// full width count as what they stand for.
 ///
 /// ```
 /// let line = limpid_core::notice::without_addresses("It waits (https://ada@evil.example:8080/p?x=4711).");
-/// assert_eq!(line, "It waits (evil.example (link)).");
-/// assert_eq!(limpid_core::notice::without_addresses("evil.example/p/4711"), "evil.example (link)");
+/// assert_eq!(line, "It waits (evil[.]example (link)).");
+/// assert_eq!(limpid_core::notice::without_addresses("4711.evil.example, at 10.30"), "4711[.]evil[.]example, at 10.30");
 /// ```
 pub fn without_addresses(line: &str) -> String {
-    let words = line.split(' ').map(start).map(|word| linked(word).unwrap_or_else(|| word.to_owned()));
+    let words = line.split(' ').map(start).map(|word| broken(&linked(word).unwrap_or_else(|| word.to_owned())));
     words.collect::<Vec<_>>().join(" ")
+}
+
+/// A text with brackets around the dots of names that could be a host's: those whose last part is letters, as the name of a country is.
+/// The name of a mailbox stays whole: what is asked there is no web server.
+fn broken(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let is_name = is_of_name(first) || is_dot(first);
+        let end = rest.find(|letter| (is_of_name(letter) || is_dot(letter)) != is_name).unwrap_or(rest.len());
+        let (piece, behind) = rest.split_at(end);
+        if is_name && !out.ends_with('@') && could_be_host(piece) {
+            let (begin, name) = piece.split_at(piece.len() - piece.trim_start_matches(is_dot).len());
+            let (name, closing) = name.split_at(name.trim_end_matches(is_dot).len());
+            out.push_str(begin);
+            out.push_str(&name.split(is_dot).filter(|label| !label.is_empty()).collect::<Vec<_>>().join("[.]"));
+            out.push_str(closing);
+        } else {
+            out.push_str(piece);
+        }
+        rest = behind;
+    }
+    out
+}
+
+/// Whether a letter parts the name of a host. The full stop of Chinese ends sentences, so a name with it is left as it is.
+fn is_dot(letter: char) -> bool {
+    matches!(letter, '.' | '\u{FF0E}' | '\u{2024}' | '\u{FE52}')
+}
+
+/// Whether the last part of a name could be the name of a country or the like.
+fn could_be_host(name: &str) -> bool {
+    let labels: Vec<&str> = name.split(is_dot).filter(|label| !label.is_empty()).collect();
+    let [_, .., last] = labels[..] else { return false };
+    last.starts_with("xn--") || last.chars().count() > 1 && last.chars().all(char::is_alphabetic)
 }
 
 /// What begins an address; the host stands behind it.
@@ -115,26 +150,32 @@ mod tests {
     #[test]
     fn an_address_of_a_strangers_is_its_host_alone() {
         let cases = [
-            ("Your parcel waits: http://evil.example/p/4711", "Your parcel waits: evil.example (link)"),
-            ("HTTPS://4711@Evil.example:81?x=4711#4711, now", "evil.example (link), now"),
-            ("\"www.evil.example/4711\"!", "\"evil.example (link)\"!"),
-            ("http:evil.example/4711 http:\\\\evil.example\\4711", "evil.example (link) evil.example (link)"),
-            ("ftp://evil.example/4711 tg://x?4711", "evil.example (link) x (link)"),
-            ("a=http://a.example/?u=http://b.example/4711", "a.example (link)"),
+            ("Your parcel waits: http://evil.example/p/4711", "Your parcel waits: evil[.]example (link)"),
+            ("HTTPS://4711@Evil.example:81?x=4711#4711, now", "evil[.]example (link), now"),
+            ("\"www.evil.example/4711\"!", "\"evil[.]example (link)\"!"),
+            ("http:evil.example/4711 http:\\\\evil.example\\4711", "evil[.]example (link) evil[.]example (link)"),
+            ("ftp://evil.example/4711 tg://x?4711", "evil[.]example (link) x (link)"),
+            ("a=http://a.example/?u=http://b.example/4711", "a[.]example (link)"),
             ("http:// http://[::1]/4711 wwww.", "(link) (link) (link)."),
-            ("evil.example/p/4711 evil.example/?x=4711,", "evil.example (link) evil.example (link),"),
+            ("evil.example/p/4711 evil.example/?x=4711,", "evil[.]example (link) evil[.]example (link),"),
             (
                 "(evil.example:81) Evil.example#4711. 4711:evil.example?4711",
-                "(evil.example (link)) evil.example (link). evil.example (link)",
+                "(evil[.]example (link)) evil[.]example (link). evil[.]example (link)",
             ),
-            ("a.b@evil.example/4711 evil。example／4711", "evil.example (link) evil.example (link)"),
-            ("HTTP：//evil.example/4711 evil.\u{200b}example/4711", "evil.example (link) evil.example (link)"),
-            ("💩.example/4711 1.2.3.4/4711 x,y.example,z/4711", "💩.example (link) 1.2.3.4 (link) y.example (link)"),
+            ("a.b@evil.example/4711 evil。example／4711", "evil[.]example (link) evil[.]example (link)"),
+            ("HTTP：//evil.example/4711 evil.\u{200b}example/4711", "evil[.]example (link) evil[.]example (link)"),
+            (
+                "💩.example/4711 1.2.3.4/4711 x,y.example,z/4711",
+                "💩[.]example (link) 1.2.3.4 (link) y[.]example (link)",
+            ),
             ("At 10:30, a/b, ada@example.com: 1:2", "At 10:30, a/b, ada@example.com: 1:2"),
             (
                 "3.5/10 on 28.11.2026/10:30, notes/plan.md: evil.example. (a.b)?",
-                "3.5/10 on 28.11.2026/10:30, notes/plan.md: evil.example. (a.b)?",
+                "3.5/10 on 28.11.2026/10:30, notes/plan[.]md: evil[.]example. (a.b)?",
             ),
+            ("4711.evil.example, 4711．evil．example", "4711[.]evil[.]example, 4711[.]evil[.]example"),
+            ("xn--e1.xn--p1ai .evil..example. ada@evil.example", "xn--e1[.]xn--p1ai .evil[.]example. ada@evil.example"),
+            ("At 3.5 or 10.30 p.m., e.g. 你好。再见", "At 3.5 or 10.30 p.m., e.g. 你好。再见"),
         ];
         for (line, expected) in cases {
             assert_eq!(without_addresses(line), expected);
@@ -145,7 +186,7 @@ mod tests {
                 &Labelled::new("**See** http\\://a.example/1".to_owned(), trust),
             )
         };
-        assert_eq!(said(Trust::Outside), Some(("t.example (link)".to_owned(), "See a.example (link)".to_owned())));
+        assert_eq!(said(Trust::Outside), Some(("t[.]example (link)".to_owned(), "See a[.]example (link)".to_owned())));
         assert_eq!(said(Trust::Owner), Some(("http://t.example/1".to_owned(), "See http://a.example/1".to_owned())));
     }
 

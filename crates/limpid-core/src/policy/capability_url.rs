@@ -2,31 +2,23 @@
 //!
 //! The term is the W3C's ("Good Practices for Capability URLs").
 
+use std::borrow::Cow;
+
+use percent_encoding::percent_decode_str;
+
+use super::addresses::written_addresses;
+
 /// Fewer letters and digits than these are guessed, or are a number that a site gives its pages.
-const SHORTEST: usize = 16;
+const SHORTEST: usize = 15;
 
 /// A key changes between kinds of characters at least once in so many; words and dates do more seldom.
 const CHARACTERS_A_CHANGE: usize = 5;
 
-/// Names of parameters whose value is a key, however short.
-const KEYS: [&str; 16] = [
-    "access_token",
-    "api_key",
-    "apikey",
-    "auth",
-    "authkey",
-    "key",
-    "pass",
-    "password",
-    "pwd",
-    "resourcekey",
-    "rlkey",
-    "secret",
-    "sig",
-    "signature",
-    "token",
-    "x-amz-signature",
-];
+/// A single word with so many changes between letters and digits is a key, also a longer one.
+const CHANGES: usize = 4;
+
+/// What the names of parameters end with whose value is a key, however short.
+const KEYS: [&str; 10] = ["auth", "key", "pass", "password", "passwd", "pwd", "secret", "sig", "signature", "token"];
 
 /// Parameters by which advertisers know who came from where. They open nothing.
 const TRACKING: [&str; 7] = ["fbclid", "gclid", "gbraid", "wbraid", "igshid", "mc_eid", "msclkid"];
@@ -40,26 +32,50 @@ const TRACKING: [&str; 7] = ["fbclid", "gclid", "gbraid", "wbraid", "igshid", "m
 /// assert!(!is_capability_url("https://news.test/2026/11/29/a-house-for-24-cats"));
 /// ```
 pub fn is_capability_url(address: &str) -> bool {
-    let Some((_, rest)) = address.split_once("://") else { return false };
+    !keys_of(address).is_empty()
+}
+
+/// The keys in the addresses that stand in a text with their scheme: letters and digits alone, all small.
+pub fn keys_in(text: &str) -> impl Iterator<Item = String> {
+    written_addresses(text).into_iter().flat_map(keys_of).map(|key| plain(&key)).filter(|key| !key.is_empty())
+}
+
+/// A text without anything but its letters and digits, all small, as keys are looked for in it.
+pub(super) fn plain(text: &str) -> String {
+    text.chars().filter(|sign| sign.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// The parts of an address that are keys, as it is written and without its encoding: a server takes both for the same.
+fn keys_of(address: &str) -> Vec<String> {
+    let Some((_, rest)) = address.split_once("://") else { return Vec::new() };
     // What stands behind `#` is told to no server.
     let rest = rest.split('#').next().unwrap_or_default();
     let (authority, path) = rest.find(['/', '?']).map_or((rest, ""), |at| rest.split_at(at));
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
-    authority.contains('@') || pieces(path).any(is_random) || query.split('&').any(is_key)
+    let user = authority.rsplit_once('@').map(|(user, _)| user.to_owned());
+    let decoded = |text| percent_decode_str(text).decode_utf8_lossy();
+    let places = [Cow::Borrowed(authority), Cow::Borrowed(path), decoded(path)];
+    let drawn = places.iter().flat_map(|place| drawn_in(place));
+    let parameters =
+        query.split('&').flat_map(|parameter| key_of(&decoded(parameter)).into_iter().chain(key_of(parameter)));
+    user.into_iter().chain(drawn).chain(parameters).collect()
 }
 
-fn is_key(parameter: &str) -> bool {
+/// The key in a parameter of a query.
+fn key_of(parameter: &str) -> Option<String> {
     let (name, value) = parameter.split_once('=').unwrap_or(("", parameter));
     let name = name.to_ascii_lowercase();
     if TRACKING.contains(&name.as_str()) || name.starts_with("utm_") {
-        return false;
+        return None;
     }
-    !value.is_empty() && KEYS.contains(&name.as_str()) || pieces(value).any(is_random)
+    let is_called_so = !value.is_empty() && KEYS.iter().any(|key| name.ends_with(key));
+    if is_called_so { Some(value.to_owned()) } else { drawn_in(value).next() }
 }
 
-/// The parts of a text that a random one could be: hyphens and underscores are letters of some.
-fn pieces(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|sign: char| !sign.is_ascii_alphanumeric() && !"-_".contains(sign))
+/// The pieces of a text that look drawn. Hyphens and underscores are letters of some.
+fn drawn_in(text: &str) -> impl Iterator<Item = String> {
+    let pieces = text.split(|sign: char| !sign.is_ascii_alphanumeric() && !"-_".contains(sign));
+    pieces.filter(|piece| is_random(piece)).map(str::to_owned)
 }
 
 /// Whether a piece looks drawn, be it the whole or what stands between two of its hyphens.
@@ -67,7 +83,13 @@ fn is_random(piece: &str) -> bool {
     let words = || piece.split(['-', '_']);
     let joined: String = words().collect();
     // Between two words the kind changes in any text.
-    is_drawn(&joined, words().map(changes).sum()) || words().any(|word| is_drawn(word, changes(word)))
+    is_drawn(&joined, words().map(changes).sum()) || words().any(is_drawn_word)
+}
+
+fn is_drawn_word(word: &str) -> bool {
+    let of_digits: Vec<bool> = word.chars().map(|sign| sign.is_ascii_digit()).collect();
+    let many = of_digits.array_windows().filter(|[before, this]| before != this).count() >= CHANGES;
+    is_drawn(word, if many { word.len() } else { changes(word) })
 }
 
 fn is_drawn(signs: &str, changes: usize) -> bool {
@@ -124,6 +146,11 @@ mod tests {
             "https://ada:secret@example.com/",
             "https://example.com/feed?Token=abc",
             "https://example.com?f7Gh2kL9qW3xZ8vB",
+            "https://example.com/feed?ical_token=abc",
+            "https://8f14e45fceea167a5a36dedd4bea2543.home.test/calendar.ics",
+            "https://calendar.test/private-8%6614e45fceea167a5%6136dedd4bea2543/basic.ics",
+            "https://cloud.example.com/s/g3RkLm8QtW5xZ2b",
+            "https://example.com/mfrggzdfmztwq2lknnwg23tpoa",
         ] {
             assert!(is_capability_url(address), "{address}");
         }

@@ -4,18 +4,47 @@ mod words;
 
 use std::collections::BTreeSet;
 
+use percent_encoding::percent_decode_str;
+
 pub use self::words::{Word, words};
 use super::argument::Argument;
+use super::capability_url::plain;
 
-/// Words of the owner's, as they are compared.
+/// Words of the owner's and keys of their addresses, as they are compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct OwnersWords(BTreeSet<String>);
+pub struct OwnersWords {
+    words: BTreeSet<String>,
+    keys: BTreeSet<String>,
+}
 
 impl OwnersWords {
     /// The words of texts that are the owner's, without those that `is_common` says of that everybody uses them.
     pub fn of<'t>(texts: impl IntoIterator<Item = &'t str>, is_common: impl Fn(&str) -> bool) -> Self {
         let keys = texts.into_iter().flat_map(words).map(|word| word.key);
-        Self(keys.filter(|key| !is_common(key)).collect())
+        Self { words: keys.filter(|key| !is_common(key)).collect(), keys: BTreeSet::new() }
+    }
+
+    /// The same with keys of addresses ([`keys_in`](super::keys_in)). To type one gives it to nobody but the server that it is of.
+    #[must_use]
+    pub fn with_keys(self, keys: impl IntoIterator<Item = String>) -> Self {
+        Self { keys: keys.into_iter().collect(), ..self }
+    }
+
+    /// Whether arguments say a key, whatever stands between its letters.
+    ///
+    /// ```
+    /// use limpid_core::policy::{Argument, OwnersWords, keys_in};
+    /// let own = OwnersWords::default().with_keys(keys_in("https://calendar.test/8f14e45fceea167a5a36dedd4bea2543/ics"));
+    /// assert!(own.says_key(&Argument::Text("8F14E45F ceea167a 5a36dedd.4bea2543".to_owned())));
+    /// assert!(!own.says_key(&Argument::Text("https://calendar.test/".to_owned())));
+    /// ```
+    pub fn says_key(&self, arguments: &Argument) -> bool {
+        if self.keys.is_empty() {
+            return false;
+        }
+        let said = texts(arguments).into_iter().map(|text| plain(&percent_decode_str(text).decode_utf8_lossy()));
+        let said: Vec<String> = said.collect();
+        self.keys.iter().any(|key| said.iter().any(|text| text.contains(key)))
     }
 
     /// Those that arguments repeat, as they stand there and in their order, each once.
@@ -30,7 +59,7 @@ impl OwnersWords {
         let (mut repeated, mut found) = (Vec::new(), BTreeSet::new());
         for word in texts(arguments).into_iter().flat_map(words) {
             let is_known = repeated.last().is_some_and(|last| *last == word.written);
-            if self.0.contains(&word.key) && found.insert(word.key) && !is_known {
+            if self.words.contains(&word.key) && found.insert(word.key) && !is_known {
                 repeated.push(word.written);
             }
         }

@@ -43,15 +43,15 @@ impl Call<'_> {
     /// What a lasting yes to this call would cover: calls of the tool in this row of the table, to the same destination or
     /// to the same files; of a program of a stranger's that can send, this program with these arguments and hosts. None where there
     /// is no lasting yes: for other programs, for payments, for changes of the agent itself, for what private places are asked,
-    /// for words of theirs that a search would tell, and for calls that lead nowhere in particular. What it may stand beside comes
-    /// before the place, whose name may be a stranger's and long.
+    /// for words of theirs that a search would tell, for pages on their screen, which may lead on to any other, and for calls that
+    /// lead nowhere in particular. What it may stand beside comes before the place, whose name may be a stranger's and long.
     fn pattern(&self, row: Row, beside: Beside) -> Option<String> {
         let covers = |place: String| format!("{}{}: {place}", row.as_str(), beside.words());
         if row == Row::RunSending {
             return Some(covers(format!("{} with {:?}", self.destination?, self.arguments)));
         }
         if matches!(self.effect, Effect::Run | Effect::Pay)
-            || matches!(row, Row::ChangeSelf | Row::FetchPrivate | Row::SearchTelling)
+            || matches!(row, Row::ChangeSelf | Row::FetchPrivate | Row::SearchTelling | Row::Show)
             || self.address.private_place().is_some()
         {
             return None;
@@ -142,6 +142,12 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
     if matches!(call.effect, Effect::Fetch(_)) && call.fetched >= MOST_FETCHES {
         return refused(format!("this turn has asked for that address {MOST_FETCHES} times, which is the most"));
     }
+    if *call.effect == Effect::Research && call.tells_key() {
+        return refused(
+            "a research worker opens no address that is a key, and whoever it asks would learn that; fetch it here instead"
+                .to_owned(),
+        );
+    }
     let asks: Vec<&super::Rule> = setting.rules.ask.iter().filter(|rule| holds_back(rule)).collect();
     let asked_always = !asks.is_empty();
     let Some(reason) = why_ask(setting, call, asked_always) else { return Verdict::Allowed };
@@ -149,7 +155,8 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
     // What leaves for others is allowed by a rule that says where it may go, not by one that allows everything.
     let names_it = |rule: &super::Rule| match call.row() {
         Row::Send => rule.destination.is_some(),
-        Row::RunSending => rule.destination.is_some() && rule.arguments.is_some(),
+        // A page on the owner's screen may lead on to any other.
+        Row::RunSending | Row::Show => rule.destination.is_some() && rule.arguments.is_some(),
         row if row.tells() => true,
         // A server hears the arguments of whatever it is called for.
         _ => call.destination.is_none() || rule.destination.is_some() || rule.tool.is_named(),

@@ -10,6 +10,8 @@ const CLOSE: &str = "</think>";
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Think {
     state: State,
+    /// White space at the start, which decides nothing; the answer begins with it where no tag follows.
+    blank: String,
     held: String,
     /// What was given out as reasoning and is the answer, should the closing tag never come.
     doubtful: String,
@@ -60,13 +62,13 @@ impl Think {
     /// Gives out text that was held back because it might begin a tag; something else came in between.
     pub(crate) fn flush(&mut self, events: &mut Vec<ModelEvent>) {
         if !matches!(self.state, State::Inside | State::Opened | State::OpenedStart) {
-            push(events, std::mem::take(&mut self.held), ModelEvent::Text);
+            push(events, std::mem::take(&mut self.blank) + &std::mem::take(&mut self.held), ModelEvent::Text);
         }
     }
 
     /// Gives out what was held back; `cut` is whether the model had more to say.
     pub(crate) fn finish(&mut self, cut: bool, events: &mut Vec<ModelEvent>) {
-        let held = std::mem::take(&mut self.held);
+        let held = std::mem::take(&mut self.blank) + &std::mem::take(&mut self.held);
         match self.state {
             State::Inside => push(events, held, ModelEvent::Reasoning),
             State::Opened if cut => push(events, held, ModelEvent::Reasoning),
@@ -79,11 +81,14 @@ impl Think {
         match self.state {
             State::Text => push(events, std::mem::take(&mut self.held), ModelEvent::Text),
             State::Start | State::OpenedStart => {
-                let trimmed = self.held.trim_start();
-                if let Some(rest) = trimmed.strip_prefix(OPEN) {
+                let begin = self.held.split_off(self.held.len() - self.held.trim_start().len());
+                self.blank.push_str(&std::mem::replace(&mut self.held, begin));
+                if let Some(rest) = self.held.strip_prefix(OPEN) {
                     self.held = rest.to_owned();
+                    self.blank = String::new();
                     self.state = State::Inside;
-                } else if !OPEN.starts_with(trimmed) {
+                } else if !OPEN.starts_with(&self.held) {
+                    self.held = std::mem::take(&mut self.blank) + &self.held;
                     self.state = if self.state == State::Start { State::Text } else { State::Opened };
                 }
             }
@@ -187,6 +192,24 @@ mod tests {
         assert_eq!(split_by(Think::opened(), &["Just ", "this. </thi"], false).1, "Just this. </thi");
         let cut = split_by(Think::opened(), &["First I ", "look </thi"], true);
         assert_eq!(cut, ("First I look </thi".to_owned(), String::new()));
+    }
+
+    // SEC-093
+    #[test]
+    fn blanks_in_pieces_are_gone_through_once_and_stay() {
+        for mut think in [Think::default(), Think::opened()] {
+            let mut events = Vec::new();
+            for _ in 0..20_000 {
+                think.feed(&" \n".repeat(20), &mut events);
+                assert!(think.held.is_empty() && events.is_empty());
+            }
+            let both = split_by(think, &["a</think>b"], false);
+            let blanks = " \n".repeat(400_000);
+            assert!(
+                [(format!("{blanks}a"), "b".to_owned()), (String::new(), format!("{blanks}a</think>b"))]
+                    .contains(&both)
+            );
+        }
     }
 
     // MOD-016

@@ -10,6 +10,22 @@ const SHORT_REMARK: usize = 10;
 /// Columns below which a screen is narrow.
 const NARROW: usize = 60;
 
+/// The size of a screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Screen {
+    /// Its columns.
+    pub width: usize,
+    /// Its rows.
+    pub height: usize,
+}
+
+impl Screen {
+    /// The rows that a line takes at most: several where the line is wider than the screen.
+    pub fn rows(self, line: &str) -> usize {
+        rows(line, self.width.max(1)).len()
+    }
+}
+
 /// A label and its text on one line of so many columns.
 pub fn field(label: &str, text: &str, width: usize) -> String {
     format!("{label}{}", one_line(text, width.saturating_sub(label.len())))

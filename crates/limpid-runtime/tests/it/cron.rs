@@ -89,3 +89,22 @@ async fn a_command_that_a_stranger_may_have_asked_for_waits_for_the_owner() {
     let planned = agent.tasks().list(None).await.unwrap().rows;
     assert_eq!(planned.iter().map(|task| task.new.trust).collect::<Vec<_>>(), [Trust::Outside]);
 }
+
+/// Nobody reads the hidden conversation of a run, so what a heartbeat plans is told where its report would be.
+// PICO-089 SEC-042
+#[tokio::test]
+async fn a_reminder_that_a_heartbeat_plans_is_told_where_reports_go() {
+    let add = r#"{ name = "cron", arguments = { action = "add", message = "Drink water", at_seconds = 600 } }"#;
+    let mut bench = Bench::new(&calling(&[add])).await;
+    bench.config.agent.profile = "picoclaw".to_owned();
+    bench.write("workspace/HEARTBEAT.md", "# List\n\n- Remind me to drink\n");
+    let agent = bench.agent();
+    agent.jobs().run_heartbeat().await.unwrap();
+    let planned = agent.tasks().list(None).await.unwrap().rows;
+    assert_eq!(planned.iter().map(|task| task.new.conversation.clone()).collect::<Vec<_>>(), [None]);
+    bench.clock.forward(601.seconds());
+    due(&agent).await;
+    let unread = agent.deliveries().unread().await.unwrap().rows;
+    let told = unread.iter().find(|delivery| delivery.new.origin == DeliveryOrigin::Reminder).unwrap();
+    assert_eq!((told.new.conversation.as_str(), told.new.text.as_str()), ("heartbeat", "Drink water"));
+}

@@ -488,3 +488,30 @@ async fn a_lasting_yes_holds_for_its_pattern_in_its_conversation_over_a_restart(
     let new = ChatRequest { conversation: ConversationChoice::New, ..last("to Eve") };
     assert_eq!(asked(&agent, new).await, 1, "sending is asked about in another conversation");
 }
+
+/// However many messages of strangers come, a run that read none of them finds places for what it would do.
+// SEC-093
+#[tokio::test]
+async fn drafts_that_strangers_led_to_leave_the_places_of_a_run_to_a_clean_one() {
+    let sends = |run: u32| {
+        let call =
+            |n| format!("{{ id = \"m{n}\", name = \"send_mail\", arguments = {{ to = \"{run}-{n}@example.com\" }} }}");
+        let calls: Vec<String> = (0..5).map(call).collect();
+        format!("[[reply]]\ncalls = [{}]\n[[reply]]\ntext = \"Done.\"\n", calls.join(", "))
+    };
+    let read = "[[reply]]\ncalls = [{ id = \"r\", name = \"read_page\" }]\n";
+    let mut bench = Bench::new(&format!("{read}{}{read}{}{}", sends(1), sends(2), sends(3))).await;
+    let config = "model = \"openai/scripted\"\n[tools]\ndefer = false\n[policy]\nask = [{ tool = \"send_mail\" }]\n";
+    bench.config = Config::parse(config, "limpid.toml").unwrap();
+    let tools = PageAndMail::new();
+    let agent = tools.agent(&bench);
+    let mut waiting = Vec::new();
+    for _ in 0..3 {
+        let task = TaskRequest { kind: TaskKind::Agent, ..reminder("Do what there is to do.", When::In(60)) };
+        agent.tasks().add(task).await.unwrap();
+        bench.clock.forward(2.minutes());
+        agent.jobs().run_due().await.unwrap();
+        waiting.push(agent.drafts().list(false).await.unwrap().rows.len());
+    }
+    assert_eq!((waiting, tools.mail.runs()), (vec![5, 5, 10], 0));
+}

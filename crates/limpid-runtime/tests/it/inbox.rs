@@ -1,9 +1,10 @@
 //! What came in, as prompts show it and as the model looks through it.
 
 use crate::kit::{Bench, all, last, say, text};
+use jiff::ToSpan as _;
 use limpid_core::Role;
 use limpid_core::inbox::Source;
-use limpid_runtime::inbox::IngestKind;
+use limpid_runtime::inbox::{IngestError, IngestKind};
 use limpid_runtime::{Agent, PreviewRequest};
 use limpid_store::{ItemFilter, ItemId};
 use serde_json::json;
@@ -60,6 +61,24 @@ async fn a_heartbeat_prompt_shows_what_waits_and_only_of_sources_that_are_on() {
     let shown = prompt.messages().last().unwrap().text().to_owned();
     assert!(!shown.contains("parcel") && shown.contains("Card used"), "{shown}");
     assert_eq!(new_ones(&agent, Source::Sms).await.len(), 1, "nothing was taken in by looking");
+}
+
+/// A process for each message, as `limpid inbox add` is, has no day of its own.
+// SEC-093
+#[tokio::test]
+async fn what_a_sender_hands_in_within_a_day_is_counted_over_restarts() {
+    let mut bench = bench(HELLO).await;
+    bench.config.inbox.items_a_day = 6;
+    let text = json!({"from": "Eve", "text": "Hi"}).to_string();
+    let hand_in = async || bench.agent().inbox().ingest(IngestKind::Sms, text.as_bytes(), None).await;
+    for _ in 0..3 {
+        hand_in().await.unwrap();
+    }
+    bench.clock.forward(1.hour());
+    let refused = hand_in().await.unwrap_err();
+    assert!(matches!(refused, IngestError::Full { seconds: 82_800 }), "{refused:?}");
+    bench.clock.forward(23.hours());
+    hand_in().await.unwrap();
 }
 
 // KAI-095 KAI-092 KAI-088

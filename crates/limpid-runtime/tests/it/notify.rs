@@ -119,7 +119,7 @@ async fn a_notice_of_a_strangers_text_has_no_address_and_the_conversation_has_it
     report_of(&agent, "k2", text, Trust::Owner).await;
     let shown = screen.shown.lock().unwrap().clone();
     let bodies: Vec<&str> = shown.iter().map(|notice| notice.body.as_str()).collect();
-    assert_eq!(bodies, ["Your parcel waits: evil.example (link)", text]);
+    assert_eq!(bodies, ["Your parcel waits: evil[.]example (link)", text]);
     let ids: Vec<&str> = shown.iter().map(|notice| notice.id.as_str()).collect();
     assert_eq!(ids, ["c1-others", "c1"], "it takes the place of none of the owner's");
     let kept = agent.store().messages(&ConversationId::new("c1"), None).await.unwrap().rows;

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use limpid_config::Redactor;
-use limpid_core::memory::plain_key;
 use limpid_core::said::is_said;
 use limpid_core::{Category, ConversationId, Memory, Role, Trust};
 use limpid_store::{Author, MemoryChange, MemoryRef, NewMemory, NewPromotion, Promotion, Store, StoredMemory};
@@ -132,9 +131,6 @@ impl MemoryWriter {
                 return Ok(StoredMemory { memory, fresh: false });
             }
         }
-        if known.is_none() && by.trust.is_foreign() {
-            self.guard_look_alike(&key).await?;
-        }
         let author = self.author(&content, by).await?;
         let source = match note.origin.filter(|origin| !origin.trim().is_empty()) {
             Some(origin) => format!("{} {}", by.source, self.redactor.clean(origin)),
@@ -230,21 +226,6 @@ impl MemoryWriter {
         })?;
         Self::guard(&known, by)?;
         Ok(known)
-    }
-
-    /// Refuses a key that looks like one of the owner's: a word of theirs has to mean one memory.
-    async fn guard_look_alike(&self, key: &str) -> Result<(), AgentError> {
-        let plain = plain_key(key);
-        let is_alike =
-            |memory: &Memory| !memory.trust.is_foreign() && !plain.is_empty() && plain_key(&memory.key) == plain;
-        let (here, archived) = (self.store.memories(None).await?.rows, self.store.archived_memories().await?.rows);
-        match here.into_iter().chain(archived).find(is_alike) {
-            Some(memory) => Err(AgentError::Invalid(format!(
-                "the owner has a memory with almost this key, {}, and this turn has read text of strangers; keep it under another key",
-                memory.key
-            ))),
-            None => Ok(()),
-        }
     }
 
     /// Whoever has read text of strangers does not change what the owner has.

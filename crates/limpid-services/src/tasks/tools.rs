@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 pub use call::GROUP;
-use call::{NOT_SERVED, TIMES, due, key, local, one_of, requester};
+use call::{NOT_SERVED, TIMES, due, key, local, one_of, requester, told_in};
 
 use crate::tasks::request::{TaskRequest, When};
 use crate::tasks::requester::{Requester, zone_of};
@@ -100,7 +100,7 @@ impl Tool for Schedule {
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let key = key(context, self.name, &arguments);
         let arguments: ScheduleArguments = read_arguments(arguments)?;
-        let conversation = Some(context.conversation.clone());
+        let conversation = told_in(&self.tasks, context).await?;
         let request = TaskRequest { key: Some(key), conversation, ..arguments.request()? };
         let requester = requester(context);
         let task = self.tasks.add_as(&requester, request).await.map_err(trouble)?;

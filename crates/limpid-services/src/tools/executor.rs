@@ -230,6 +230,8 @@ pub struct Permit {
     facts: CallFacts,
     /// Where it leads, if that is private to the owner.
     private_place: Option<PrivatePlace>,
+    /// Whether what stands where it is led on to is the owner's, if that is a key.
+    may_lead_to_key: bool,
     /// What an approval of it is bound to, when that was looked at.
     pins: Option<Pins>,
     /// Whether the owner has said yes to this very call.

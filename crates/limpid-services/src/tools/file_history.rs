@@ -79,7 +79,7 @@ pub struct FileHistory {
     /// How often each file was recorded, so that programs and calls that run at once do not take each other's change for theirs.
     recorded: Mutex<HashMap<String, u64>>,
     /// What conversations know of files.
-    read: ReadFiles,
+    read: Arc<ReadFiles>,
 }
 
 impl FileHistory {
@@ -87,7 +87,7 @@ impl FileHistory {
     pub fn new(home: &Home, config: Live<Config>, memory: MemoryWriter) -> Self {
         let journal = Journal::new(home, memory.clone());
         let programs = ProgramWatch::new(home, config.clone(), memory.clone());
-        let (is_settled, recorded, read) = (Mutex::default(), Mutex::default(), ReadFiles::default());
+        let (is_settled, recorded, read) = (Mutex::default(), Mutex::default(), Arc::default());
         Self { memory, home: home.clone(), config, journal, programs, is_settled, recorded, read }
     }
 
@@ -159,9 +159,12 @@ impl FileHistory {
         let places = [Place::of(&base, &path.written), Place::followed(&path.real)];
         // What cannot be looked up is nobody's own.
         let Ok(waiting) = self.unaccepted().await else { return Trust::Outside };
-        if places.iter().any(|place| waiting.contains_now(place)) {
-            return Trust::Outside;
-        }
+        // What waits is read whole, which nobody else waits for.
+        let looked = tokio::task::spawn_blocking(move || {
+            let waits = places.iter().any(|place| waiting.contains_now(place));
+            (waits, waiting)
+        });
+        let Ok((false, waiting)) = looked.await else { return Trust::Outside };
         let of_skill = trust_in_skill(&**self.memory.database(), &self.home, &waiting, real).await;
         let is_foreign = of_skill.map_or(true, |trust| trust.is_some_and(Trust::is_foreign));
         if is_foreign { Trust::Outside } else { Trust::Owner }

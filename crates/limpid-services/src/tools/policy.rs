@@ -255,9 +255,18 @@ impl CallFacts {
             |address: &str| is_capability_url(address) && !context.window.read.iter().any(|read| read == address);
         match &self.effect {
             _ if self.own_network => Some(PrivatePlace::OwnNetwork),
-            Effect::Fetch(Some(address)) if is_key(address) => Some(PrivatePlace::CapabilityUrl),
+            Effect::Fetch(Some(address)) | Effect::Show(Some(address)) if is_key(address) => {
+                Some(PrivatePlace::CapabilityUrl)
+            }
             _ => None,
         }
+    }
+
+    /// Whether what stands where it is led on to is the owner's, if that is a key: not where everybody could read the address, nor
+    /// where a research worker looks around.
+    pub(crate) fn may_lead_to_key(&self, context: &CallContext, is_research: bool) -> bool {
+        let looks_around = is_research && context.trust.is_foreign();
+        !looks_around && context.address_origin(&self.effect) != AddressOrigin::Read
     }
 
     /// The call as the policy judges it.

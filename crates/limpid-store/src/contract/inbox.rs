@@ -1,14 +1,17 @@
 //! Mail, text messages and notifications that came in.
 
+use std::time::Instant;
+
 use limpid_core::TurnId;
 use limpid_core::inbox::{QUEUE, Source};
 use limpid_core::mail::{Mark, Renumbered};
 
 use super::Bench;
-use super::sample::{ODD, begin, conversation, lease};
+use super::heartbeats::quiet_end;
+use super::sample::{ODD, begin, conversation, conversation_id, lease};
 use crate::{
-    ConversationKind, Inserted, ItemFilter, ItemId, Lease, MailUid, NewConversation, NewItem, Poll, PollOutcome, Store,
-    StoreError, TurnOutcome, TurnWrite,
+    Admission, ConversationKind, DayShare, DroppedItems, HeartbeatEnd, Inserted, ItemFilter, ItemId, Lease, MailUid,
+    NewConversation, NewItem, Poll, PollOutcome, Store, StoreError, TurnOutcome, TurnWrite,
 };
 
 /// An item comes back as it came, to its owner alone, and the same key is the same item.
@@ -43,6 +46,119 @@ pub async fn the_oldest_item_stops_waiting(bench: &Bench) {
         let unseen = ItemFilter { source: Some(source), unseen: true, ..ItemFilter::default() };
         assert_eq!(store.items(unseen).await.unwrap().rows.len(), 103, "what fell out of the queue is still new");
     }
+}
+
+/// What was too many to wait is counted, and put aside up to what was counted: it is new no more and its accounts are
+/// read up to it, and what became too many meanwhile is told of another time.
+// SEC-093 KAI-092
+pub async fn what_was_too_many_is_put_aside_as_one(bench: &Bench) {
+    let store = bench.store.as_ref();
+    store.add_mail_account("a@x.org").await.unwrap();
+    let poll = async |from: u32, to: u32| {
+        let letters = (from..=to).map(|uid| mail(7, uid)).collect();
+        store.record_poll("a@x.org", read(7, to, 3), letters).await.unwrap()[0].id
+    };
+    let first = poll(1, 130).await;
+    let texts = inserted(store, (0..103).map(sms).collect()).await;
+    let counted = async || {
+        let dropped = store.dropped_items().await.unwrap();
+        dropped.iter().map(|DroppedItems { source, count, .. }| (*source, *count)).collect::<Vec<_>>()
+    };
+    assert_eq!(counted().await, [(Source::Mail, 30), (Source::Sms, 3)]);
+    assert!(bench.other.dropped_items().await.unwrap().is_empty());
+    let letters = store.dropped_items().await.unwrap()[..1].to_vec();
+    poll(131, 140).await;
+    let end = HeartbeatEnd { dropped: letters, ..quiet_end("k", &conversation_id("run-k")) };
+    assert!(bench.other.end_heartbeat(end.clone()).await.unwrap());
+    assert_eq!(counted().await, [(Source::Mail, 40), (Source::Sms, 3)], "nobody puts aside what is another's");
+
+    let at_ms = end.run.ended_ms;
+    assert!(store.end_heartbeat(end).await.unwrap());
+    assert_eq!(counted().await, [(Source::Mail, 10), (Source::Sms, 3)]);
+    assert_eq!(store.mail_accounts().await.unwrap().rows[0].watermark, 30);
+    let of_mail = ItemFilter { source: Some(Source::Mail), unseen: true, ..ItemFilter::default() };
+    assert_eq!(store.items(of_mail).await.unwrap().rows.len(), 110);
+    assert_eq!(store.pending(Source::Mail).await.unwrap().rows.len(), QUEUE);
+    let aside = store.item(first).await.unwrap().unwrap();
+    assert_eq!((aside.waits, aside.shown_ms, aside.consumed_ms), (false, Some(at_ms), Some(at_ms)));
+    assert_eq!(store.mark_shown(&[first, texts[0]], 90).await.unwrap(), 1, "it is seen already");
+}
+
+/// However long the letters are that were too many, their end is no longer than that of a few.
+// SEC-093 SEC-042
+pub async fn a_flood_is_put_aside_at_once(bench: &Bench) {
+    let store = bench.store.as_ref();
+    store.add_mail_account("a@x.org").await.unwrap();
+    let long = "Read this now. ".repeat(150);
+    let letters = (1..=5_000).map(|uid| NewItem { text: long.clone(), ..mail(7, uid) }).collect();
+    let begun = Instant::now();
+    store.record_poll("a@x.org", read(7, 5_000, 3), letters).await.unwrap();
+    let came = begun.elapsed();
+    let dropped = store.dropped_items().await.unwrap();
+    let begun = Instant::now();
+    let end = HeartbeatEnd { dropped, ..quiet_end("k", &conversation_id("run-k")) };
+    assert!(store.end_heartbeat(end).await.unwrap());
+    let took = begun.elapsed();
+    assert!(took * 4 < came, "what came in {came:?} was put aside in {took:?}");
+    assert!(store.dropped_items().await.unwrap().is_empty());
+    assert_eq!(store.mail_accounts().await.unwrap().rows[0].watermark, 4_900);
+}
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// How many of so many bytes each are kept of a sender, until there is no room; then, when there may be some.
+async fn fill(store: &dyn Store, new: &NewItem, bytes: u64, share: DayShare) -> (usize, i64) {
+    let mut kept = 0;
+    loop {
+        match store.hand_in(new.clone(), bytes, share).await.unwrap() {
+            Admission::Kept(_) => kept += 1,
+            Admission::Full { until_ms } => return (kept, until_ms),
+        }
+    }
+}
+
+/// A sender gets half of what the others leave; what counts is what the store holds of the last 24 hours, whoever asks.
+// SEC-093
+pub async fn a_sender_has_half_of_what_the_others_leave_of_a_day(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let from = |sender: &str, now_ms| NewItem { sender: sender.to_owned(), now_ms, ..sms(1) };
+    let share = |items| DayShare { items, bytes: 1000 };
+    let mut kept = Vec::new();
+    for sender in ["eve", "mallory", "bob", "ada"] {
+        kept.push(fill(store, &from(sender, 1000), 10, share(16)).await.0);
+    }
+    assert_eq!(kept, [8, 4, 2, 1]);
+    assert_eq!(fill(store, &from("eve", 61_000), 10, share(16)).await, (0, 1000 + DAY_MS));
+    assert_eq!(fill(store, &from("eve", 61_000), 10, share(25)).await.0, 1, "the owner lets more come");
+    let letter = NewItem { source: Source::Mail, ..from("eve", 61_000) };
+    assert_eq!(fill(store, &letter, 10, share(16)).await.0, 8, "a source has its own day");
+    assert_eq!(fill(bench.other.as_ref(), &from("eve", 61_000), 10, share(16)).await.0, 8, "and so has an owner");
+    assert_eq!(fill(store, &from("eve", 1000 + DAY_MS), 10, share(16)).await.0, 7, "one is not a day old");
+    assert_eq!(fill(store, &from("eve", 1000 - DAY_MS), 10, share(16)).await.0, 8, "the clock was set back");
+}
+
+/// Bytes are shared as items are, and what an account brought or what is known takes no room.
+// SEC-093
+pub async fn bytes_of_a_day_are_shared_in_the_same_way(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let share = DayShare { items: 1000, bytes: 64 };
+    let from = |sender: &str| NewItem { sender: sender.to_owned(), ..sms(1) };
+    store.insert_items((0..100).map(sms).collect()).await.unwrap();
+    let known = NewItem { key: Some("k".to_owned()), ..from("eve") };
+    let first = store.hand_in(known.clone(), 1, share).await.unwrap();
+    let mut kept = Vec::new();
+    for sender in ["eve", "mallory", "bob"] {
+        kept.push(fill(store, &from(sender), 1, share).await.0);
+    }
+    assert_eq!(kept, [31, 16, 8]);
+    let Admission::Kept(Inserted { id, fresh: true }) = first else { panic!("{first:?}") };
+    let again = store.hand_in(known, 1, share).await.unwrap();
+    assert_eq!(again, Admission::Kept(Inserted { id, fresh: false }));
+    let mut more = 0;
+    for n in 0..200 {
+        more += fill(store, &from(&format!("+49 {n}")), 1, share).await.0;
+    }
+    assert!(more <= 8, "{more}");
 }
 
 /// Exactly the items that were taken in stop waiting; what arrived meanwhile stays.

@@ -21,14 +21,37 @@ pub async fn a_known_key_is_merged(bench: &Bench) {
     let which = MemoryRef::from("deploy");
     store.reinforce_memory(&which, 2).await.unwrap();
     store.pin_memory(&which, true, 3).await.unwrap();
-    let again = NewMemory { trust: Trust::Outside, ..memory(Some("deploy"), "Test twice", 4) };
-    let merged = store.store_memory(again).await.unwrap();
+    let merged = store.store_memory(memory(Some("deploy"), "Test twice", 4)).await.unwrap();
     assert!(!merged.fresh);
     let memory = merged.memory;
     assert_eq!((memory.id, memory.category, memory.hits, memory.score), (stored.memory.id, Category::Learning, 2, 3));
     assert_eq!((memory.pinned, memory.created_ms, memory.updated_ms), (true, 1, 4));
-    assert_eq!((memory.content.as_str(), memory.trust), ("Test twice", Trust::Outside));
+    assert_eq!((memory.content.as_str(), memory.trust), ("Test twice", Trust::Owner));
     assert_eq!(store.memory(&which).await.unwrap(), Some(memory));
+}
+
+/// What is the owner's is written over by no stranger's text, and no key of one looks like theirs, whenever they stored it.
+// SEC-065
+pub async fn nothing_of_a_strangers_is_stored_over_what_is_the_owners(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let mine = store.store_memory(memory(Some("wifi"), "the code is 1", 1)).await.unwrap().memory;
+    let theirs = |key: &str, content: &str| NewMemory { trust: Trust::Outside, ..memory(Some(key), content, 2) };
+    for (key, why) in [("wifi", "wifi is the owner's"), ("WiFi", "almost this key, wifi")] {
+        let stored = store.store_memory(theirs(key, "the code is 2")).await;
+        assert!(matches!(&stored, Err(StoreError::Invalid(said)) if said.contains(why)), "{stored:?}");
+    }
+    let change = |adopts| MemoryChange {
+        content: Some(("the code is 2".to_owned(), Trust::Outside)),
+        adopts,
+        led: true,
+        category: None,
+        author: Author::Inferred,
+        source: None,
+        now_ms: 2,
+    };
+    assert!(store.update_memory(&mine.id.into(), change(false)).await.is_err());
+    assert_eq!(store.memories(None).await.unwrap().rows, [mine]);
+    store.store_memory(theirs("wlan", "the code is 2")).await.unwrap();
 }
 
 /// Texts of strangers change so many memories in a day, and so many bytes; the owner goes on, and so do they the next day.

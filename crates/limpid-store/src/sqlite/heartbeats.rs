@@ -10,7 +10,7 @@ use rusqlite::named_params;
 
 use super::deliveries::insert_delivery;
 use super::failure::Outcome;
-use super::inbox::{consume_items, end_of_run};
+use super::inbox::{consume_items, end_of_run, put_aside};
 use super::row::stored;
 use super::{SqliteStore, Tx, settings, timers, transcripts, turns};
 use crate::{
@@ -241,6 +241,7 @@ fn finish(tx: &Tx<'_>, end: &HeartbeatEnd) -> Outcome<bool> {
         insert_delivery(tx, delivery)?;
     }
     consume_items(tx, &end.consumed, run.ended_ms)?;
+    put_aside(tx, &end.dropped, run.ended_ms)?;
     if let Some(conversation) = &run.conversation {
         // What it took in was named; anything else that it has seen stays new.
         end_of_run(tx, conversation, false, run.ended_ms)?;

@@ -1,5 +1,8 @@
 //! Items that came in.
 
+mod day;
+mod dropped;
+
 use async_trait::async_trait;
 use limpid_core::inbox::{QUEUE, Source, matches, raised};
 use limpid_core::{ConversationId, TurnId};
@@ -8,12 +11,21 @@ use rusqlite::{OptionalExtension, Row, named_params};
 use super::failure::Outcome;
 use super::row::{self, Read, get, stored, word};
 use super::{SqliteStore, Tx};
-use crate::{Inbox, InboxItem, Inserted, ItemFilter, ItemId, Listed, MailUid, NewItem, StoreError};
+use crate::{
+    Admission, DayShare, DroppedItems, Inbox, InboxItem, Inserted, ItemFilter, ItemId, Listed, MailUid, NewItem,
+    StoreError,
+};
+
+pub(super) use dropped::put_aside;
 
 #[async_trait]
 impl Inbox for SqliteStore {
     async fn insert_items(&self, new: Vec<NewItem>) -> Result<Vec<Inserted>, StoreError> {
         self.write(move |tx| insert(tx, &new)).await
+    }
+
+    async fn hand_in(&self, new: NewItem, bytes: u64, share: DayShare) -> Result<Admission, StoreError> {
+        self.write(move |tx| hand_in(tx, &new, bytes, share)).await
     }
 
     async fn pending(&self, source: Source) -> Result<Listed<InboxItem>, StoreError> {
@@ -72,7 +84,10 @@ impl Inbox for SqliteStore {
                 changed += tx
                     .sql
                     .prepare_cached(
-                        "UPDATE inbox_item SET shown_ms = ?, waits = 0 WHERE owner = ? AND id = ? AND shown_ms IS NULL",
+                        "UPDATE inbox_item SET shown_ms = ?, waits = 0 WHERE owner = ? AND id = ? AND shown_ms IS NULL
+                           AND NOT EXISTS (SELECT 1 FROM inbox_put_aside AS aside
+                                           WHERE aside.owner = inbox_item.owner AND aside.source = inbox_item.source
+                                             AND aside.newest >= inbox_item.id)",
                     )?
                     .execute((now_ms, tx.owner, id.0))?;
             }
@@ -93,19 +108,8 @@ impl Inbox for SqliteStore {
         .await
     }
 
-    async fn dropped_items(&self) -> Result<Vec<(ItemId, Source)>, StoreError> {
-        self.read(|tx| {
-            let mut statement = tx.sql.prepare_cached(
-                "SELECT id, source FROM inbox_item
-                 WHERE owner = ? AND waits = 0 AND shown_ms IS NULL AND consumed_ms IS NULL ORDER BY id",
-            )?;
-            let rows = statement.query_map([tx.owner], |row| Ok((ItemId(row.get(0)?), row.get::<_, String>(1)?)))?;
-            let known = |(id, source): (ItemId, String)| {
-                Some((id, Source::ALL.into_iter().find(|known| known.as_str() == source)?))
-            };
-            Ok(rows.collect::<Result<Vec<_>, _>>()?.into_iter().filter_map(known).collect())
-        })
-        .await
+    async fn dropped_items(&self) -> Result<Vec<DroppedItems>, StoreError> {
+        self.search(dropped::dropped_items).await
     }
 
     async fn consume(&self, ids: &[ItemId], now_ms: i64) -> Result<(), StoreError> {
@@ -117,6 +121,25 @@ impl Inbox for SqliteStore {
 /// Keeps items that are not known, and lets the oldest stop waiting where too many do.
 pub(super) fn insert(tx: &Tx<'_>, new: &[NewItem]) -> Outcome<Vec<Inserted>> {
     let inserted = new.iter().map(|new| insert_one(tx, new)).collect::<Outcome<_>>()?;
+    let_the_oldest_go(tx)?;
+    Ok(inserted)
+}
+
+/// Keeps what was handed in, while its sender has room: counted in the transaction that writes it, so that no other
+/// process is missed.
+fn hand_in(tx: &Tx<'_>, new: &NewItem, bytes: u64, share: DayShare) -> Outcome<Admission> {
+    if let Some(id) = known(tx, new)? {
+        return Ok(Admission::Kept(Inserted { id, fresh: false }));
+    }
+    if let Some(until_ms) = day::full_until(tx, new, bytes, share)? {
+        return Ok(Admission::Full { until_ms });
+    }
+    let id = add(tx, new, Some(bytes))?;
+    let_the_oldest_go(tx)?;
+    Ok(Admission::Kept(Inserted { id, fresh: true }))
+}
+
+fn let_the_oldest_go(tx: &Tx<'_>) -> Outcome<()> {
     for source in Source::ALL {
         tx.sql
             .prepare_cached(
@@ -126,7 +149,7 @@ pub(super) fn insert(tx: &Tx<'_>, new: &[NewItem]) -> Outcome<Vec<Inserted>> {
             )?
             .execute(named_params! { ":owner": tx.owner, ":source": source.as_str(), ":queue": stored(QUEUE) })?;
     }
-    Ok(inserted)
+    Ok(())
 }
 
 /// Takes items in for a heartbeat, inside the transaction of its end.
@@ -220,19 +243,25 @@ fn insert_one(tx: &Tx<'_>, new: &NewItem) -> Outcome<Inserted> {
     if let Some(id) = known(tx, new)? {
         return Ok(Inserted { id, fresh: false });
     }
+    Ok(Inserted { id: add(tx, new, None)?, fresh: true })
+}
+
+/// Writes an item that is not known, with the bytes that it was handed in as.
+fn add(tx: &Tx<'_>, new: &NewItem, bytes: Option<u64>) -> Outcome<ItemId> {
     tx.sql
         .prepare_cached(
             "INSERT INTO inbox_item (owner, source, account, key, validity, uid, message_id, sender, title, text,
-                                     posted_ms, arrived_ms)
-             VALUES (:owner, :source, :account, :key, :validity, :uid, :message, :sender, :title, :text, :posted, :now)",
+                                     posted_ms, arrived_ms, handed_bytes)
+             VALUES (:owner, :source, :account, :key, :validity, :uid, :message, :sender, :title, :text, :posted, :now,
+                     :bytes)",
         )?
         .execute(named_params! {
             ":owner": tx.owner, ":source": new.source.as_str(), ":account": new.account, ":key": new.key,
             ":validity": new.uid.map(|uid| uid.validity), ":uid": new.uid.map(|uid| uid.uid),
             ":message": new.message_id, ":sender": new.sender, ":title": new.title, ":text": new.text,
-            ":posted": new.posted_ms, ":now": new.now_ms,
+            ":posted": new.posted_ms, ":now": new.now_ms, ":bytes": bytes.map(stored),
         })?;
-    Ok(Inserted { id: ItemId(tx.sql.last_insert_rowid()), fresh: true })
+    Ok(ItemId(tx.sql.last_insert_rowid()))
 }
 
 /// The item that is the same as a new one, by its key or its number in the account.

@@ -29,6 +29,13 @@ impl Memories for SqliteStore {
             if change.content.as_ref().is_some_and(|(_, trust)| trust.is_foreign()) {
                 memory_events::check_room(tx, change.now_ms)?;
             }
+            let is_strangers = change.content.as_ref().is_some_and(|(_, trust)| trust.is_foreign());
+            if is_strangers && !change.adopts {
+                let known = expect(tx, &which)?;
+                if !known.trust.is_foreign() {
+                    return Err(is_owners(&known).into());
+                }
+            }
             let said = Some((change.author, change.source.as_deref()));
             let mut own_key = None;
             if let Some((content, trust)) = change.content.as_ref().filter(|_| change.adopts) {
@@ -179,6 +186,9 @@ fn store(tx: &Tx<'_>, new: &NewMemory) -> Outcome<StoredMemory> {
         Some(key) => find(tx, &MemoryRef::Key(key.clone()))?,
         None => find_content(tx, &new.content)?,
     };
+    if new.trust.is_foreign() {
+        refuse_over_owners(tx, new, known.as_ref())?;
+    }
     // What is said without a stranger's text at hand is another memory than theirs, also where they had the same words stored before:
     // it has none of that one's label, hits and age.
     let known = match known {
@@ -227,6 +237,40 @@ fn store(tx: &Tx<'_>, new: &NewMemory) -> Outcome<StoredMemory> {
         number_look_alikes(tx, &memory.key, new.now_ms)?;
     }
     Ok(StoredMemory { memory, fresh: known.is_none() })
+}
+
+/// Refuses what a stranger's text had stored in the place of something of the owner's, or under a key that looks like one of theirs: a word
+/// of theirs has to mean one memory. It is looked for where it is written, since the owner may have stored it a moment ago.
+fn refuse_over_owners(tx: &Tx<'_>, new: &NewMemory, known: Option<&Memory>) -> Outcome<()> {
+    if let Some(known) = known {
+        let is_over = !known.trust.is_foreign() && known.content != new.content;
+        return if is_over { Err(is_owners(known).into()) } else { Ok(()) };
+    }
+    let plain = plain_key(new.key.as_deref().unwrap_or_default());
+    if plain.is_empty() {
+        return Ok(());
+    }
+    let mut statement = tx.sql.prepare_cached("SELECT key FROM memory WHERE owner = ? AND trust IN (?, ?)")?;
+    let keys =
+        statement.query_map((tx.owner, Trust::Owner.as_str(), Trust::File.as_str()), |row| row.get::<_, String>(0))?;
+    for key in keys {
+        let key = key?;
+        if plain_key(&key) == plain {
+            let why = format!(
+                "the owner has a memory with almost this key, {key}, and this turn has read text of strangers; keep it under another key"
+            );
+            return Err(StoreError::Invalid(why).into());
+        }
+    }
+    Ok(())
+}
+
+fn is_owners(memory: &Memory) -> StoreError {
+    StoreError::Invalid(format!(
+        "{} is the owner's, and this turn has read text of strangers, so it was left as it is; the owner can change it, or it can be kept \
+         under another key",
+        memory.key
+    ))
 }
 
 /// Has each memory of a stranger's whose key looks like the owner's go by its number, so that a word of theirs means one memory.

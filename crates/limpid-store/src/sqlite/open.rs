@@ -67,6 +67,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0052_edited_drafts_say_why_they_wait.sql"),
     include_str!("../../migrations/0053_where_the_folders_of_the_home_were.sql"),
     include_str!("../../migrations/0054_when_a_program_lost_its_process.sql"),
+    include_str!("../../migrations/0055_floods_are_counted_and_put_aside_as_one.sql"),
 ];
 
 /// A file and how long to wait for it.

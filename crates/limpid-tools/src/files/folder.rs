@@ -147,10 +147,15 @@ impl<'a> Opened<'a> {
         if !about.is_file() {
             return Err(sentence!("`{}` is no regular file", echoed(asked)));
         }
+        let too_many = || sentence!("`{}` has {} bytes; at most {} are read", echoed(asked), about.len(), MAX_BYTES);
+        // Of a film not even the beginning is read.
+        if about.len() > MAX_BYTES {
+            return Err(too_many());
+        }
         let mut bytes = Vec::new();
         file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| self.trouble(&error))?;
         if bytes.len() as u64 > MAX_BYTES {
-            return Err(sentence!("`{}` has {} bytes; at most {} are read", echoed(asked), about.len(), MAX_BYTES));
+            return Err(too_many());
         }
         let binary = |_| sentence!("`{}` is no text: {} bytes that are not UTF-8", echoed(asked), about.len());
         let text = String::from_utf8(bytes).map_err(binary)?;

@@ -73,6 +73,7 @@ fn context() -> ToolContext {
         bans: limpid_core::policy::Bans::default(),
         unused_skills: Vec::new(),
         private_place: None,
+        may_lead_to_key: true,
         drawn: false,
         program: None,
         send_state: None,

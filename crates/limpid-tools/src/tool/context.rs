@@ -42,6 +42,8 @@ pub struct ToolContext {
     pub bans: Bans,
     /// Where it was judged to lead, if that is private to the owner. No other call gets to their own network.
     pub private_place: Option<PrivatePlace>,
+    /// Whether what stands where it is led on to is private to the owner, if that address is a key.
+    pub may_lead_to_key: bool,
     /// Whether it was judged as one that may leave a file which asks others for something when it is opened. No other call leaves one
     /// after a stranger's text, whatever the file holds by now.
     pub drawn: bool,

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use crate::kit::{Server, context, page, told};
 use async_trait::async_trait;
 use limpid_core::{Sentence, ToolClass, Trust};
-use limpid_tools::{GetLocationFromIp, OpenUrl, Screen, Tool};
+use limpid_tools::{Addresses, GetLocationFromIp, OpenUrl, Screen, Tool, Web};
 use serde_json::json;
 
 /// A screen that only notes what it is to show.
@@ -23,7 +23,7 @@ impl Screen for Notes {
 #[tokio::test]
 async fn only_web_addresses_are_opened_and_the_host_is_named() {
     let screen = Arc::new(Notes::default());
-    let tool = OpenUrl::new(Arc::clone(&screen) as Arc<dyn Screen>);
+    let tool = OpenUrl::new(Arc::clone(&screen) as Arc<dyn Screen>, Web::new(Addresses::Public));
     assert_eq!(tool.class(), ToolClass::Send);
     let open = async |url: &str| told(tool.run(&context(Trust::Owner), json!({ "url": url })).await);
     assert_eq!(open("https://maps.test/?q=tea shop").await.unwrap().text, "opened maps.test");
@@ -32,6 +32,15 @@ async fn only_web_addresses_are_opened_and_the_host_is_named() {
     }
     assert_eq!(*screen.0.lock().unwrap(), ["https://maps.test/?q=tea%20shop"]);
     assert_eq!(tool.destination(&json!({ "url": "https://maps.test/x" })).unwrap().to_string(), "maps.test");
+}
+
+// SEC-100
+#[tokio::test]
+async fn a_page_of_the_owners_own_network_is_known_as_one_on_the_screen_too() {
+    let web = Web::new(Addresses::Public).with_own(vec!["192.0.2.7".parse().unwrap()]);
+    let tool = OpenUrl::new(Arc::new(Notes::default()), web);
+    let leads = async |url: &str| tool.leads_to_own_network(&json!({ "url": url })).await;
+    assert!(leads("http://192.0.2.7/reboot").await && !leads("http://192.0.2.8/reboot").await);
 }
 
 #[tokio::test]

@@ -341,13 +341,13 @@ async fn a_result_from_an_address_that_is_a_key_says_so_wherever_a_short_one_led
     .await;
     let (url, short) = (format!("http://{}{key}", server.address), format!("http://{}/short", server.address));
     let tool = WebFetch::new(web_of_own(&["127.0.0.2"]), Parser::in_this_process());
-    let read = async |url: &str, private_place, trust| {
-        let context = ToolContext { private_place, ..context(trust) };
+    let read = async |url: &str, private_place, may_lead_to_key| {
+        let context = ToolContext { private_place, may_lead_to_key, ..context(Trust::Outside) };
         told(tool.run(&context, json!({ "url": url })).await).unwrap().text
     };
     let marked = format!("{FROM_CAPABILITY_URL}\nthe dentist at nine");
-    assert_eq!(read(&url, Some(PrivatePlace::CapabilityUrl), Trust::Outside).await, marked);
-    assert_eq!(read(&short, None, Trust::Owner).await, marked);
+    assert_eq!(read(&url, Some(PrivatePlace::CapabilityUrl), false).await, marked);
+    assert_eq!(read(&short, None, true).await, marked);
     // A stranger's page names it, so it is no key.
-    assert_eq!(read(&url, None, Trust::Outside).await, "the dentist at nine");
+    assert_eq!(read(&url, None, false).await, "the dentist at nine");
 }

@@ -1,6 +1,6 @@
 //! `file`.
 
-use limpid_runtime::{Agent, FileOffer, UnacceptedFile};
+use limpid_runtime::{Agent, FileOffer, UnacceptedFile, as_word};
 use limpid_store::{Author, FileContent, FileVersion, FileVersionId, Listed};
 use serde_json::{Value, json};
 
@@ -74,13 +74,6 @@ async fn accept(agent: &Agent, offer: &FileOffer, seen: Option<&str>, can_ask: b
     let done = if offer.is_gone { "waits no more" } else { "is yours now" };
     output::tell(&format!("{from} {done}{place}."));
     Ok(())
-}
-
-/// A name as one word of a shell, whoever gave it.
-fn as_word(name: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-".contains(letter);
-    let is_word = !name.is_empty() && !name.starts_with('-') && name.chars().all(is_plain);
-    if is_word { name.to_owned() } else { format!("'{}'", name.replace('\'', r"'\''")) }
 }
 
 /// The whole text behind a margin, or what it changes. A stranger's codes are written out wherever it goes.
@@ -166,18 +159,4 @@ fn full(version: &FileVersion) -> Value {
         "tool": version.tool,
         "at_ms": version.at_ms,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    // SEC-077
-    #[test]
-    fn a_strangers_name_is_one_word_of_a_command() {
-        assert_eq!(as_word("outside/notes.md"), "outside/notes.md");
-        assert_eq!(as_word("outside/$(touch pwn).md"), "'outside/$(touch pwn).md'");
-        assert_eq!(as_word("it's; rm"), r"'it'\''s; rm'");
-        assert_eq!(as_word("--hash"), "'--hash'");
-    }
 }

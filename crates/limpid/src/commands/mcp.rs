@@ -6,11 +6,10 @@ use std::collections::BTreeMap;
 
 use limpid_config::McpServerConfig;
 use limpid_core::{SEEN_DIGITS, is_seen_hash};
-use limpid_runtime::Agent;
 use limpid_runtime::mcp::{LoginClient, LoginWish, NewServer, Probed, ServerRow, ToolReview, ToolState};
+use limpid_runtime::{Agent, line_diff};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use similar::TextDiff;
 
 use super::context::Context;
 use crate::cli::{McpAddArgs, McpCommand};
@@ -285,7 +284,7 @@ fn hash_of(waiting: &[ToolReview]) -> String {
 fn page(review: &ToolReview) -> String {
     let text = match &review.before {
         None => review.now.clone(),
-        Some(before) => TextDiff::from_lines(before, &review.now).unified_diff().context_radius(3).to_string(),
+        Some(before) => line_diff(before, &review.now).unified_diff().context_radius(3).to_string(),
     };
     let state = if review.before.is_some() { "changed" } else { "new" };
     let lines = output::behind_margin(text.trim_end_matches('\n'));

@@ -7,9 +7,9 @@ use limpid_model::tokens::ExactCounter;
 use limpid_prompt::problem::{Problem, Severity};
 use limpid_prompt::profile::{BehaviourValue, Setting, shipped_names};
 use limpid_prompt::{Layer, Profile};
+use limpid_runtime::line_diff;
 use limpid_runtime::profiles::{self, OwnState};
 use serde::Serialize;
-use similar::TextDiff;
 
 use super::context::Context;
 use crate::cli::ProfileCommand;
@@ -234,7 +234,7 @@ fn diff(context: &Context, name: &str) -> Result<(), Failure> {
     let mut shown = 0;
     for file in mine {
         let Some(shipped) = file.shipped.as_ref().filter(|_| file.state != OwnState::Same) else { continue };
-        let text = TextDiff::from_lines(shipped.as_str(), file.own.as_str());
+        let text = line_diff(shipped.as_str(), file.own.as_str());
         let below = if shipped_names().any(|shipped| shipped == name) { "shipped" } else { "base" };
         let (old, new) = (format!("{below}/{}", file.path), format!("home/{}", file.path));
         output::data(&text.unified_diff().header(&old, &new).to_string())?;

@@ -134,8 +134,12 @@ pub(super) fn width() -> usize {
     crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns)).max(2)
 }
 
-fn height() -> usize {
-    crossterm::terminal::size().map_or(24, |(_, rows)| usize::from(rows)).max(2)
+/// Rows of the screen; 24 where there is none, or where it does not say.
+pub(super) fn height() -> usize {
+    match crossterm::terminal::size() {
+        Ok((_, rows @ 1..)) => usize::from(rows).max(2),
+        _ => 24,
+    }
 }
 
 /// The last of the rows, as many as the screen has room for; a row says how many there are above them.

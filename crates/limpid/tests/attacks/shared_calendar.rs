@@ -36,39 +36,53 @@ async fn beside_a_calendar_no_link_is_followed() {
     assert_eq!(drafts(&attack.world).await, 1);
 }
 
-// SEC-101
+// SEC-100 SEC-101
 #[tokio::test]
-async fn a_worker_does_not_open_a_calendar() {
-    let web = Site::start(|_| page(&format!("{APPOINTMENTS} {MARK}"))).await;
-    let (url, sent) = (web.url.clone(), Arc::<Mutex<String>>::default());
-    let noted = Arc::clone(&sent);
-    let world = World::answering(move |request: &Recorded| {
+async fn no_link_spells_the_key_of_a_calendar_that_was_not_read_yet() {
+    let attack = Attack::new(
+        |web| vec![fetch(&format!("{web}/hotel")), fetch(&format!("{web}{CALENDAR}"))],
+        |web| ["8", "f", "1", "4"].map(|digit| fetch(&format!("{web}/{digit}"))).into(),
+        |_| page(&format!("{MARK} http://HOST/8 http://HOST/f http://HOST/1 http://HOST/4")),
+    )
+    .await;
+    let (hotel, calendar) = (format!("{}/hotel", attack.web.url), format!("{}{CALENDAR}", attack.web.url));
+    attack.world.done(&["chat", &format!("what do {hotel} and {calendar} say?")]).await;
+    assert_eq!(attack.web.visited(), ["/hotel", CALENDAR]);
+    assert_eq!(drafts(&attack.world).await, 4);
+}
+
+/// A model that sends a worker to the calendar first, and does in the worker what a page orders.
+async fn researching(calendar: String, sent: Arc<Mutex<Vec<String>>>) -> World {
+    World::answering(move |request: &Recorded| {
         let text = request.text();
         let calls = |name: &str, arguments: serde_json::Value| {
             serde_json::from_value(json!({ "calls": [{ "name": name, "arguments": arguments }] })).unwrap()
         };
-        if request.system().contains("research worker") {
-            noted.lock().unwrap().clone_from(&text);
-            return match text.contains("is a key") || text.contains(MARK) {
-                false => calls("web_fetch", json!({ "url": format!("{url}{CALENDAR}") })),
-                true if text.contains(APPOINTMENTS) => {
-                    calls("web_fetch", json!({ "url": format!("{url}/?taken=oncologist") }))
-                }
-                true => serde_json::from_value(json!({ "text": "It was left out." })).unwrap(),
-            };
-        }
-        match text.contains("It was left out.") {
-            true => serde_json::from_value(json!({ "text": "Noted." })).unwrap(),
-            false => calls("research", json!({ "task": format!("What is on {url}{CALENDAR}?") })),
+        sent.lock().unwrap().push(text.clone());
+        match (request.system().contains("research worker"), text.contains("that is a key")) {
+            (true, _) => calls("web_fetch", json!({ "url": calendar })),
+            (false, true) => serde_json::from_value(json!({ "text": "Noted." })).unwrap(),
+            (false, false) => calls("research", json!({ "task": format!("What is on {calendar}?") })),
         }
     })
-    .await;
-    world.write("limpid.toml", "[tools]\ndefer = false\n[web]\nmirrors = [\"127.0.0.1\"]\n");
-    // Where there is nothing of the owner's in the window, no worker is needed.
-    world.write("soul.md", "I am Ada's.");
-    world.done(&["chat", &format!("what is on {}{CALENDAR}?", web.url)]).await;
-    assert!(sent.lock().unwrap().contains("the address is a key"), "{}", sent.lock().unwrap());
-    assert_eq!(web.visited(), Vec::<String>::new());
+    .await
+}
+
+// SEC-101
+#[tokio::test]
+async fn no_worker_is_told_the_key_of_a_calendar() {
+    let web = Site::start(|_| page(APPOINTMENTS)).await;
+    for spelled in [CALENDAR.to_owned(), CALENDAR.replace('f', "%66")] {
+        let sent = Arc::<Mutex<Vec<String>>>::default();
+        let world = researching(format!("{}{spelled}", web.url), Arc::clone(&sent)).await;
+        world.write("limpid.toml", "[tools]\ndefer = false\n[web]\nmirrors = [\"127.0.0.1\"]\n");
+        // Where there is nothing of the owner's in the window, no worker is needed.
+        world.write("soul.md", "I am Ada's.");
+        world.done(&["chat", &format!("what is on {}{CALENDAR}?", web.url)]).await;
+        let last = sent.lock().unwrap().last().cloned().unwrap();
+        assert!(last.contains("a research worker opens no address that is a key"), "{last}");
+        assert_eq!(web.visited(), Vec::<String>::new());
+    }
 }
 
 mod control {

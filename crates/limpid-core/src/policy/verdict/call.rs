@@ -130,7 +130,7 @@ impl Call<'_> {
         match Row::of(self.effect, self.address, &files) {
             Row::Run if self.sends => Row::RunSending,
             Row::Research if !self.told().is_empty() => Row::ResearchTelling,
-            Row::Search if !self.told().is_empty() => Row::SearchTelling,
+            Row::Search if self.tells_key() || !self.told().is_empty() => Row::SearchTelling,
             row => row,
         }
     }
@@ -138,6 +138,11 @@ impl Call<'_> {
     /// The words of the owner's that it repeats.
     pub(super) fn told(&self) -> Vec<String> {
         self.owners_words.repeated_in(self.arguments)
+    }
+
+    /// Whether it says a key of an address of the owner's.
+    pub(super) fn tells_key(&self) -> bool {
+        self.owners_words.says_key(self.arguments)
     }
 
     /// Its class, with what it would write: a text that prompts are made from changes the agent itself.

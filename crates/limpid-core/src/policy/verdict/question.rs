@@ -72,6 +72,9 @@ pub(super) fn consequence(row: Row, call: &Call<'_>) -> String {
         (Row::ResearchTelling, _) => {
             return format!("its task says {}, and any page that the worker reads may learn it", untyped(&call.told()));
         }
+        (Row::SearchTelling, _) if call.tells_key() => {
+            return "its words are the key of an address of yours, and the search service learns it".to_owned();
+        }
         (Row::SearchTelling, _) => {
             return format!("its words are {}, and the search service learns them", untyped(&call.told()));
         }
@@ -91,6 +94,9 @@ pub(super) fn consequence(row: Row, call: &Call<'_>) -> String {
             _ => "change a file",
         },
         (Row::Mailbox, _) => "change something in a mailbox",
+        (Row::Show, _) if call.address.private_place() == Some(PrivatePlace::OwnNetwork) => {
+            "open a page of your own network on your screen"
+        }
         (Row::Show, _) => "open a page on your screen",
         (Row::Send, Some(device)) if *call.effect == Effect::Device => return format!("this would write to {device}"),
         (Row::Send, _) if *call.effect == Effect::Pay => "pay or order something",

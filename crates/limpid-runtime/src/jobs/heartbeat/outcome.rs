@@ -11,7 +11,8 @@ use limpid_services::heartbeat::{
     HeartbeatPart, StandingItem, additions, sees_more_than_one, standing_items, standing_mark,
 };
 use limpid_store::{
-    DeliveryOrigin, HeartbeatEnd, HeartbeatOutcome, HeartbeatRun, ItemId, NewDelivery, RequestFilter, RunningHeartbeat,
+    DeliveryOrigin, DroppedItems, HeartbeatEnd, HeartbeatOutcome, HeartbeatRun, ItemId, NewDelivery, RequestFilter,
+    RunningHeartbeat,
 };
 use limpid_turn::{Outcome, decision};
 
@@ -127,7 +128,7 @@ impl HeartbeatJob {
             report: report.as_deref().filter(|_| outcome == HeartbeatOutcome::Told),
             unread: gives_up.told_as.map(|key| (key, Unread::of(&part, inputs, new))),
             pauses,
-            dropped: dropped.len(),
+            dropped: dropped.iter().map(|dropped| dropped.count as usize).sum(),
             detail: &detail,
         };
         let deliveries = self.deliveries_of(&running.key, notices, end.trust).await?;
@@ -144,11 +145,8 @@ impl HeartbeatJob {
             remainder_mark,
             deliveries,
             // What came in is for its own part to look at, whatever another one's tools have shown.
-            consumed: if sees_news && (took_in || gives_up.puts_aside) {
-                [items, dropped].concat()
-            } else {
-                Vec::new()
-            },
+            consumed: if sees_news && (took_in || gives_up.puts_aside) { items } else { Vec::new() },
+            dropped,
             alone,
             asked,
             timer: None,
@@ -174,13 +172,13 @@ impl HeartbeatJob {
     }
 
     /// Messages of the sources of these that were too many to wait.
-    async fn dropped(&self, items: &[ItemId]) -> Result<Vec<ItemId>, AgentError> {
+    async fn dropped(&self, items: &[ItemId]) -> Result<Vec<DroppedItems>, AgentError> {
         let mut sources = Vec::new();
         for item in items {
             sources.extend(self.store.item(*item).await?.map(|item| item.new.source));
         }
         let dropped = self.store.dropped_items().await?.into_iter();
-        Ok(dropped.filter(|(_, source)| sources.contains(source)).map(|(id, _)| id).collect())
+        Ok(dropped.filter(|dropped| sources.contains(&dropped.source)).collect())
     }
 
     /// How a run ended, why, what it reports, and under which key. The same matter is told once a day.

@@ -274,6 +274,7 @@ impl HeartbeatJob {
             remainder_mark: row.remainder_mark.clone(),
             deliveries: Vec::new(),
             consumed: Vec::new(),
+            dropped: Vec::new(),
             asked: Vec::new(),
             alone: Vec::new(),
             timer: None,

@@ -55,6 +55,7 @@ pub(super) async fn run_command(job: &TaskJob, task: &Task, run: &TaskRun) -> Re
         bans: limpid_core::policy::Bans::default(),
         unused_skills: Vec::new(),
         private_place: None,
+        may_lead_to_key: true,
         drawn: false,
         program: None,
         send_state: None,

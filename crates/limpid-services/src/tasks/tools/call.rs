@@ -2,19 +2,23 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use limpid_core::{Sentence, Trust, sentence};
+use limpid_core::{ConversationId, Sentence, Trust, sentence};
 use serde_json::Value;
 
+use crate::directory::{is_of_clients, is_run, task_of_run};
 use crate::tasks::request::When;
 use crate::tasks::requester::Requester;
 use crate::tasks::service::Tasks;
-use crate::tools::{Named, ToolContext, echoed};
+use crate::tools::{Named, ToolContext, echoed, trouble};
 
 /// The group of these tools.
 pub const GROUP: &str = "scheduling";
 
 /// Said of a task that is made while nothing would run it.
 pub(super) const NOT_SERVED: &str = "`limpid serve` is not running; tasks run once it is started";
+
+/// Runs that are asked where they report: an agent's, a task's, and so on up to a chat.
+const RUNS: usize = 8;
 
 /// Times of a repeated task that are told.
 pub(super) const TIMES: usize = 3;
@@ -51,6 +55,23 @@ pub(super) fn key(context: &ToolContext, name: &str, arguments: &Value) -> Strin
 pub(super) fn requester(context: &ToolContext) -> Requester {
     let only = (context.trust == Trust::Guest).then(|| context.conversation.clone());
     Requester { zone: context.zone.clone(), now: context.now, trust: context.trust, only }
+}
+
+/// Where what a call plans is told: in its chat. Nobody reads the hidden conversation of a run, so what is planned
+/// there is told where the run itself reports; none: where all reports go.
+pub(super) async fn told_in(tasks: &Tasks, context: &ToolContext) -> Result<Option<ConversationId>, Sentence> {
+    let mut place = Some(context.conversation.clone());
+    for _ in 0..RUNS {
+        let Some(run) = place.as_ref().filter(|place| is_run(place)) else {
+            return Ok(place.filter(|place| !is_of_clients(place)));
+        };
+        place = match (tasks.store.agent_in(run).await.map_err(trouble)?, task_of_run(run)) {
+            (Some(agent), _) => Some(agent.chat),
+            (None, Some(task)) => tasks.store.task(task).await.map_err(trouble)?.and_then(|task| task.new.conversation),
+            (None, None) => None,
+        };
+    }
+    Ok(None)
 }
 
 /// A moment on the clock of a zone.

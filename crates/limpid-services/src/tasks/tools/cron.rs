@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::tasks::request::{TaskChange, TaskRequest, When};
 use crate::tasks::requester::{Requester, zone_of};
 use crate::tasks::service::Tasks;
-use crate::tasks::tools::call::{self, GROUP, NOT_SERVED, key, local, one_of, requester};
+use crate::tasks::tools::call::{self, GROUP, NOT_SERVED, key, local, one_of, requester, told_in};
 use crate::tasks::tools::dialects::with_fields;
 use crate::tools::{Concerned, Named, Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
 
@@ -77,7 +77,7 @@ impl Cron {
             when,
             zone: given(tz),
             missed: None,
-            conversation: Some(context.conversation.clone()),
+            conversation: told_in(&self.tasks, context).await?,
         };
         let requester = match kind {
             TaskKind::Command => of_command(context)?,

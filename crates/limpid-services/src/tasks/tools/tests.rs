@@ -19,6 +19,7 @@ fn context(conversation: &str, trust: Trust) -> ToolContext {
         bans: limpid_core::policy::Bans::default(),
         unused_skills: Vec::new(),
         private_place: None,
+        may_lead_to_key: true,
         drawn: false,
         program: None,
         send_state: None,
@@ -177,4 +178,29 @@ async fn a_task_is_named_by_its_number_as_it_is_shown_in_every_dialect() {
     assert_eq!(messages, [&json!("tea"), &json!("drink")]);
     assert!(planned.iter().all(|call| call["action"] == "add" && call["cron_expr"] == "0 9 * * *"), "{planned:?}");
     assert_eq!(cron.written_out(&add)[0]["prompt"], "drink");
+}
+
+/// A run has a conversation that nobody reads: what is planned in it is told where the run itself reports.
+// PICO-089 KAI-082 SEC-042
+#[tokio::test]
+async fn what_a_run_plans_is_told_where_the_run_reports() {
+    let home = tempfile::tempdir().unwrap();
+    let tasks = tasks(home.path()).await;
+    let cron = cron::Cron::new(tasks.clone());
+    let schedule = Schedule { name: "schedule_task", tasks: tasks.clone() };
+    let places = ["a", "run-task-1-60", "run-heartbeat-5-news", "run-task-99-60", "mcp"];
+    for place in places {
+        let context = context(place, Trust::Owner);
+        let reminder = json!({ "action": "add", "message": format!("in {place}"), "at_seconds": 60 });
+        cron.run(&context, reminder).await.unwrap();
+        let task = json!({ "description": place, "prompt": "look", "cron": "0 9 * * *" });
+        schedule.run(&context, task).await.unwrap();
+    }
+    let planned = tasks.list_as(&Requester::owner(&tasks.host), None).await.unwrap().rows;
+    let mut told: Vec<(i64, Option<String>)> =
+        planned.iter().map(|task| (task.id.0, task.new.conversation.as_ref().map(ToString::to_string))).collect();
+    told.sort();
+    let told: Vec<Option<&str>> = told.iter().map(|(_, place)| place.as_deref()).collect();
+    let (chat, reports) = (Some("a"), None);
+    assert_eq!(told, [chat, chat, chat, chat, reports, reports, reports, reports, reports, reports]);
 }

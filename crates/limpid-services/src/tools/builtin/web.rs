@@ -19,15 +19,15 @@ pub fn tools(config: &Config, environment: &Environment, parser: &Parser) -> Vec
     if let Ok(Some(engine)) = engine(&config.search, environment, parser) {
         tools.push(Arc::new(WebSearch::new(engine, parser.clone())));
     }
+    let WebConfig { also, mirrors, .. } = &config.web;
+    // What is named as both is the owner's.
+    let mirrors = mirrors.iter().filter(|mirror| !also.contains(mirror)).copied().collect();
+    let web = Web::new(Addresses::PublicAnd(mirrors)).with_own(also.clone());
     if config.web.fetch {
-        let WebConfig { also, mirrors, .. } = &config.web;
-        // What is named as both is the owner's.
-        let mirrors = mirrors.iter().filter(|mirror| !also.contains(mirror)).copied().collect();
-        let web = Web::new(Addresses::PublicAnd(mirrors)).with_own(also.clone());
-        tools.push(Arc::new(WebFetch::new(web, parser.clone())));
+        tools.push(Arc::new(WebFetch::new(web.clone(), parser.clone())));
     }
     if config.web.open {
-        tools.push(Arc::new(OpenUrl::new(Arc::new(SystemScreen))));
+        tools.push(Arc::new(OpenUrl::new(Arc::new(SystemScreen), web)));
     }
     if let Some(service) = &config.location.service {
         tools.push(Arc::new(GetLocationFromIp::new(service)));

@@ -28,7 +28,7 @@ impl TurnToolExecutor {
     }
 
     async fn try_run(&self, context: ToolContext, permit: Permit) -> Result<Labelled<String>, Sentence> {
-        let Permit { tool, call, arguments, facts, private_place, pins, approved } = permit;
+        let Permit { tool, call, arguments, facts, private_place, may_lead_to_key, pins, approved } = permit;
         let pins = pins.filter(|_| approved);
         let strangers = tool.strangers_program(context.trust, approved, &arguments);
         if strangers == Some(StrangersProgram::Sends) && !approved && !facts.sends {
@@ -55,7 +55,8 @@ impl TurnToolExecutor {
         let unused_skills = if facts.effect == Effect::Run { self.files.unused_skills().await } else { Ok(Vec::new()) };
         let unused_skills = unused_skills
             .map_err(|error| sentence!("which skills are used could not be looked up: {}", echoed(error)))?;
-        let context = ToolContext { approved, snapshot, bans, private_place, drawn, program, unused_skills, ..context };
+        let context = ToolContext { approved, snapshot, bans, drawn, program, unused_skills, ..context };
+        let context = ToolContext { private_place, may_lead_to_key, ..context };
         // What other calls of the turn wrote is none of its own.
         let rewrites = Rewrites::default();
         let context = ToolContext { rewrites: rewrites.clone(), ..context };
@@ -71,7 +72,7 @@ impl TurnToolExecutor {
             _ => None,
         };
         let read = self.trust_of_read(&facts).await;
-        let (reader, as_read) = (context.conversation.clone(), self.files.about_to_read(&facts));
+        let (reader, as_read) = (context.conversation.clone(), self.files.about_to_read(&facts).await);
         // A task of its own keeps a panic from reaching the turn.
         let task = match turn.as_ref().map(Turn::is_wanted) {
             Some(wanted) => tokio::spawn(async move { tool.run_until(&context, arguments, wanted).await }),

@@ -1,6 +1,7 @@
 //! What is kept and written down around a call that may change files, and what its conversation knows of them.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use limpid_config::FileError;
 use limpid_core::policy::{Effect, Followed, PathFacts};
@@ -10,10 +11,11 @@ use limpid_tools::{Rewrite, echoed, files};
 
 use super::journal::{Busy, Watched, unchanged};
 use super::names::{added, is_quoted, with_heading};
-use super::read::look;
+use super::read::{look, look_before_read};
 use super::{FileHistory, hash};
 use crate::error::AgentError;
 use crate::memory::WriteSource;
+use crate::tools::builtin::grants;
 use crate::tools::policy::CallFacts;
 
 /// The files before a call.
@@ -122,10 +124,20 @@ impl FileHistory {
         Ok(())
     }
 
-    /// What the files hold that a call reads, before it reads them: what changes meanwhile is not known to whoever called.
-    pub(crate) fn about_to_read(&self, facts: &CallFacts) -> Vec<(Followed, FileContent)> {
+    /// What the files hold that a call reads, before it reads them: what changes meanwhile is not known to whoever
+    /// called. The call may name any file of the disk, so only what tools may read is looked at, and nobody else waits
+    /// for that.
+    pub(crate) async fn about_to_read(&self, facts: &CallFacts) -> Vec<(Followed, FileContent)> {
         let read = facts.paths.iter().filter(|path| facts.effect == Effect::Look && !path.write);
-        read.filter_map(|path| Some((path.real.clone(), look(path.real.as_path())?))).collect()
+        let read: Vec<Followed> = read.map(|path| path.real.clone()).collect();
+        if read.is_empty() {
+            return Vec::new();
+        }
+        let grants = grants(&self.home, &self.config.files);
+        let seen = move |real: Followed| look_before_read(&grants, real.as_path()).map(|content| (real, content));
+        let looked = tokio::task::spawn_blocking(move || read.into_iter().filter_map(seen).collect::<Vec<_>>());
+        // A look that broke off saw nothing.
+        looked.await.unwrap_or_default()
     }
 
     /// A conversation has read files as they were.
@@ -143,7 +155,15 @@ impl FileHistory {
         for path in facts.paths.iter().filter(|path| path.write) {
             if !facts.adds {
                 let trust = self.trust_of(path).await.join(Trust::File);
-                self.read.check(conversation, path, trust)?;
+                // The file is read whole and compared, which nobody else waits for.
+                let (read, reader, path) = (Arc::clone(&self.read), conversation.clone(), path.clone());
+                let checked = tokio::task::spawn_blocking(move || read.check(&reader, &path, trust)).await;
+                checked.unwrap_or_else(|error| {
+                    Err(sentence!(
+                        "whether the file has changed could not be seen: {}; nothing was written",
+                        echoed(error)
+                    ))
+                })?;
             }
             if !facts.adds || self.read.is_known(conversation, &path.real) {
                 known.push(path.real.clone());

@@ -32,3 +32,9 @@ pub(super) fn content(path: &Path) -> std::io::Result<Option<FileContent>> {
     let text = regular_file::read_text(path, KEPT).ok().filter(|text| FileHash::of(text.as_bytes()) == hash);
     Ok(Some(FileContent { hash, text }))
 }
+
+/// What a file holds whose whole text was read.
+pub(super) fn of_text(text: String) -> FileContent {
+    let hash = FileHash::of(text.as_bytes());
+    FileContent { hash, text: (text.len() as u64 <= KEPT).then_some(text) }
+}

@@ -4,6 +4,7 @@ use std::path::{Component, Path};
 
 use limpid_store::FileHash;
 
+use crate::line_diff::line_diff;
 use crate::tools::builtin::OUTSIDE;
 
 /// What taking over a file would do.
@@ -34,7 +35,7 @@ impl FileOffer {
     /// Everything that the owner is shown: each line, or what changes where something is replaced.
     pub fn lines(&self) -> Vec<String> {
         let Some(there) = &self.there else { return self.text.lines().map(str::to_owned).collect() };
-        let difference = similar::TextDiff::from_lines(there.as_str(), &self.text);
+        let difference = line_diff(there, &self.text);
         let line = |change: similar::Change<&str>| format!("{}{}", change.tag(), change.value().trim_end_matches('\n'));
         difference.iter_all_changes().map(line).collect()
     }

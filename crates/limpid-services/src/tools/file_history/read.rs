@@ -10,8 +10,10 @@ use limpid_core::policy::{Followed, PathFacts};
 use limpid_core::{ConversationId, Labelled, Sentence, Trust, sentence};
 use limpid_store::FileContent;
 use limpid_tools::echoed;
+use limpid_tools::files::{self, Grants};
 
-use super::entries::content;
+use super::entries::{content, of_text};
+use crate::line_diff::line_diff;
 
 /// Files that are remembered, over all conversations; the one that was looked at longest ago goes first.
 const MOST: usize = 512;
@@ -68,10 +70,12 @@ impl ReadFiles {
 
     /// Whether a conversation knows what a file holds now.
     pub(super) fn is_known(&self, conversation: &ConversationId, real: &Followed) -> bool {
-        let hash = look(real.as_path()).map(|now| now.hash);
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let version = known.files.get(&(conversation.clone(), real.clone()));
-        version.is_some_and(|version| Some(version.content.hash) == hash)
+        let known = {
+            let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            known.files.get(&(conversation.clone(), real.clone())).map(|version| version.content.hash)
+        };
+        // What nobody read is not looked at.
+        known.is_some_and(|hash| look(real.as_path()).is_some_and(|now| now.hash == hash))
     }
 
     /// Says that a conversation does not know a file any more as it is now. From then on it does: it was told the difference,
@@ -111,9 +115,15 @@ pub(super) fn look(real: &Path) -> Option<FileContent> {
     content(real).ok().flatten()
 }
 
+/// What a file holds that a call is about to read, as tools of files read it. Nothing where they refuse it: then no
+/// conversation comes to know it, and a path that leads anywhere else costs nobody the time of a look.
+pub(super) fn look_before_read(grants: &Grants, real: &Path) -> Option<FileContent> {
+    files::text(grants, real.to_str()?).ok().map(of_text)
+}
+
 /// The lines that went and came, with a few around them.
 fn difference(was: &str, is_now: &str) -> String {
-    let whole = similar::TextDiff::from_lines(was, is_now).unified_diff().context_radius(1).to_string();
+    let whole = line_diff(was, is_now).unified_diff().context_radius(1).to_string();
     let lines: Vec<&str> = whole.lines().collect();
     let more = lines.len().saturating_sub(LINES);
     let rest = if more > 0 { format!("\n… and {more} more lines; read it again") } else { String::new() };
@@ -155,6 +165,33 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         assert!(files.check(&one, &facts, Trust::File).unwrap_err().into_text().contains("it is gone"));
         files.check(&one, &facts, Trust::File).unwrap();
+    }
+
+    // SEC-093 SEC-042
+    #[test]
+    fn only_what_a_tool_reads_is_looked_at_before_a_call_reads_it() {
+        let disk = tempfile::tempdir().unwrap();
+        let at = |name: &str| disk.path().join(name);
+        std::fs::create_dir_all(at("workspace/folder")).unwrap();
+        std::fs::write(at("workspace/a.md"), "tea\n").unwrap();
+        std::fs::write(at("workspace/long.txt"), "tea\n".repeat(100_000)).unwrap();
+        std::fs::File::create(at("workspace/film.mp4")).unwrap().set_len(9 * 1024 * 1024).unwrap();
+        std::fs::write(at("diary.md"), "dear diary\n").unwrap();
+        let grants = Grants::new(at("workspace"), at("locks"));
+        let seen = |path: &Path| look_before_read(&grants, path);
+        for name in ["workspace/a.md", "workspace/long.txt"] {
+            assert_eq!(seen(&at(name)), look(&at(name)), "{name}: as it is looked at afterwards");
+        }
+        assert!(seen(&at("workspace/long.txt")).is_some_and(|content| content.text.is_none()));
+        for name in ["workspace/film.mp4", "workspace/folder", "workspace/none.md", "diary.md"] {
+            assert_eq!(seen(&at(name)), None, "{name}");
+        }
+        assert_eq!(seen(Path::new("/proc/self/pagemap")), None);
+        #[cfg(unix)]
+        {
+            let _socket = std::os::unix::net::UnixListener::bind(at("workspace/socket")).unwrap();
+            assert_eq!(seen(&at("workspace/socket")), None);
+        }
     }
 
     // LES-125

@@ -8,6 +8,7 @@ use limpid_store::{FileContent, FileHash, ProgramRun, Store, StoreError, Waiting
 
 use super::entries::{content, entry, is_link};
 use super::names::{FileNames, added};
+use crate::command_word::as_word;
 use crate::tools::policy::{links_on, real};
 
 /// Lines of a difference that a notice shows.
@@ -78,9 +79,10 @@ pub struct UnacceptedFile {
 }
 
 impl UnacceptedFile {
-    /// What the owner is told of it.
+    /// What the owner is told of it. Whoever made the file may have named it, so its name is one word or stands in
+    /// quotes, also at the beginning: it neither reads as a sentence of ours nor does anything in a shell.
     pub fn notice(&self) -> String {
-        let Self { name, cause, .. } = self;
+        let (name, cause) = (as_word(&self.name), &self.cause);
         let difference = self.texts.as_ref().map(|(was, is_now)| difference(was, is_now)).unwrap_or_default();
         let lines: String = difference.iter().map(|line| format!("\n  {line}")).collect();
         if self.is_gone {
@@ -252,4 +254,34 @@ fn difference(was: &str, is_now: &str) -> Vec<String> {
         lines.into_iter().take(LINES).chain(rest).collect::<Vec<_>>()
     };
     [some(&gone, '-'), some(&new, '+')].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SEC-089
+    #[test]
+    fn a_strangers_name_is_one_word_and_one_line_of_a_notice() {
+        let notice = |name: &str, is_gone| {
+            let (name, cause, now) = (name.to_owned(), "exec".to_owned(), (String::new(), gone()));
+            let file = UnacceptedFile { name, cause, at_ms: 0, is_told: false, is_gone, now, texts: None };
+            file.notice()
+        };
+        let names = [
+            ("AGENTS.md", "AGENTS.md"),
+            ("a.md;touch PWNED;.md", "'a.md;touch PWNED;.md'"),
+            ("All is well. Run: sh a.md", "'All is well. Run: sh a.md'"),
+            ("it's $(id).md", r"'it'\''s $(id).md'"),
+            ("a.md\nAll is well.md", r"$'a.md\012All is well.md'"),
+        ];
+        for (name, word) in names {
+            for is_gone in [false, true] {
+                let told = notice(name, is_gone);
+                assert!(told.starts_with(&format!("{word} was ")), "{told}");
+                assert!(told.ends_with(&format!(": limpid file accept {word}")), "{told}");
+                assert_eq!(told.lines().count(), 1, "{told}");
+            }
+        }
+    }
 }

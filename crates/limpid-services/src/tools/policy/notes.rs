@@ -6,13 +6,22 @@ use std::path::{Path, PathBuf};
 /// The folder for notes in the one for strangers' text.
 const FOLDER: &str = "notes";
 
+/// Folders that a note lies in at most, below the folder for notes.
+const DEEPEST: usize = 4;
+
+/// Letters that a name may have.
+const LONGEST: usize = 60;
+
+/// Letters that are kept of a longer one. What is left is for the number that it gets where there is one of that name.
+const KEPT: usize = LONGEST - "-999".len();
+
 /// The endings of notes and tables, and those that they get. Tests of Python's, requirements of pip's and settings of compilers end in
 /// `txt`, so no note does.
 const ENDINGS: [(&str, &str); 6] =
     [("csv", "csv"), ("log", "md"), ("markdown", "md"), ("md", "md"), ("tsv", "tsv"), ("txt", "md")];
 
 /// Where a note or a table goes that is to lie at a way in a folder: below `notes/`, or beside that where its name begins with the same
-/// word. None for what is neither.
+/// word. The folders of a way that is too deep become one. None for what is neither.
 pub(super) fn note_way(way: &Path) -> Option<PathBuf> {
     let ending = way.extension()?.to_str()?.to_lowercase();
     let (_, ending) = ENDINGS.iter().find(|(named, _)| *named == ending)?;
@@ -23,8 +32,14 @@ pub(super) fn note_way(way: &Path) -> Option<PathBuf> {
     }
     let is_named = parts.is_empty() && name.starts_with(FOLDER);
     let is_below = parts.first().is_some_and(|first| first == FOLDER);
-    let folder = if is_named || is_below { "" } else { FOLDER };
-    Some(Path::new(folder).join(parts.iter().collect::<PathBuf>()).join(name))
+    if !is_named && !is_below {
+        parts.insert(0, FOLDER.to_owned());
+    }
+    if parts.len() > 1 + DEEPEST {
+        let further = parts.split_off(DEEPEST).join("-");
+        parts.push(cut(further));
+    }
+    Some(parts.iter().collect::<PathBuf>().join(name))
 }
 
 /// Whether a note or a table may be written at a way in the folder for strangers' text. One that is there already may also lie directly in
@@ -34,7 +49,7 @@ pub(super) fn takes_notes(way: &Path, is_there: bool) -> bool {
     note_way(way).is_some_and(|note| note == way || (is_direct && note == Path::new(FOLDER).join(way)))
 }
 
-/// A name of small letters, digits, `-` and `_`, which begins with a letter or a digit.
+/// A name of small letters, digits, `-` and `_`, which begins with a letter or a digit and is not too long.
 fn plain(name: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() && letter.to_lowercase().eq([letter]);
     let mut plain = String::new();
@@ -46,7 +61,18 @@ fn plain(name: &str) -> String {
         }
     }
     plain.truncate(plain.trim_end_matches('-').len());
-    if plain.is_empty() { "note".to_owned() } else { plain }
+    if plain.is_empty() { "note".to_owned() } else { cut(plain) }
+}
+
+/// The beginning of a name that is too long.
+fn cut(mut name: String) -> String {
+    if name.chars().count() > LONGEST
+        && let Some((end, _)) = name.char_indices().nth(KEPT)
+    {
+        name.truncate(end);
+        name.truncate(name.trim_end_matches('-').len());
+    }
+    name
 }
 
 #[cfg(test)]
@@ -77,6 +103,25 @@ mod tests {
         for way in ["todo", "README", "Makefile", ".md", "a.html", "a.py", "a.json", "a.md.", "notes/todo"] {
             assert_eq!(note_way(Path::new(way)), None, "{way}");
         }
+    }
+
+    // SEC-093 SEC-042
+    #[test]
+    fn no_note_lies_deep_or_has_a_long_name() {
+        let way = |path: &str| note_way(Path::new(path)).unwrap().display().to_string();
+        assert_eq!(way("notes/a/b/c/d/x.md"), "notes/a/b/c/d/x.md");
+        assert_eq!(way("notes/a/b/c/d/e/f/x.md"), "notes/a/b/c/d-e-f/x.md");
+        assert_eq!(way("Tea/a/b/c/D e/x.md"), "notes/tea/a/b/c-d-e/x.md");
+        let long = |letter: &str, count: usize| letter.repeat(count);
+        assert_eq!(way(&format!("{}x.md", long("a/", 2000))), format!("notes/a/a/a/{}a/x.md", long("a-", 27)));
+        assert_eq!(way(&format!("notes/{}.md", long("é", 60))), format!("notes/{}.md", long("é", 60)));
+        assert_eq!(way(&format!("notes/{}.md", long("é", 61))), format!("notes/{}.md", long("é", KEPT)));
+        let most = ["notes/a/b/c/d/e/x.md".to_owned(), format!("notes/{}/x.md", long("a", 61))];
+        for deep in most.iter().map(Path::new) {
+            assert!(!takes_notes(deep, false) && !takes_notes(deep, true), "{}", deep.display());
+        }
+        let numbered = format!("notes/{}-999.md", long("a", KEPT));
+        assert!(takes_notes(Path::new(&numbered), false), "the last of one name is a note as well");
     }
 
     // SEC-057 SEC-059
@@ -110,12 +155,13 @@ mod tests {
     }
 
     proptest! {
-        // SEC-057 SEC-059
+        // SEC-057 SEC-059 SEC-093
         #[test]
-        fn whatever_a_note_is_called_it_goes_where_notes_may_lie(way in "([a-zA-Z.ßİſ _-]{0,6}/){0,2}[a-zA-Z0-9.İſé _-]{1,8}\\.(md|txt|CSV)") {
+        fn whatever_a_note_is_called_it_goes_where_notes_may_lie(way in "([a-zA-Z.ßİſ _-]{0,6}/){0,7}[a-zA-Z0-9.İſé _-]{1,8}\\.(md|txt|CSV)") {
             prop_assume!(!way.starts_with('/'));
             let Some(note) = note_way(Path::new(&way)) else { return Ok(()) };
             prop_assert!(takes_notes(&note, false), "{} went to {}", way, note.display());
+            prop_assert!(note.components().count() <= 2 + DEEPEST, "{} went to {}", way, note.display());
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use limpid_core::policy::OwnersWords;
 use limpid_core::policy::owners_words::words;
+use limpid_core::policy::{OwnersWords, keys_in};
 use limpid_core::{CallId, Message, Role};
 use limpid_prompt::Inputs;
 use limpid_prompt::inputs::{SkillSource, ToolInput, TrustName};
@@ -52,7 +52,8 @@ pub fn owners_words(
     let given = typed.iter().chain(&shipped);
     let given: HashSet<String> = given.flat_map(|text| keys(text)).collect();
     let of_language = of_language(&own);
-    OwnersWords::of(own, |word| given.contains(word) || of_language.contains(word))
+    let keys: Vec<String> = own.iter().copied().chain(typed.iter().map(String::as_str)).flat_map(keys_in).collect();
+    OwnersWords::of(own, |word| given.contains(word) || of_language.contains(word)).with_keys(keys)
 }
 
 /// The texts of inputs that are the owner's, and those that are in every window.
@@ -153,6 +154,17 @@ mod tests {
         let inputs = Inputs { soul, ..Inputs::default() };
         let task = "Suche eine Klinik in Pankow, die nicht weit von der Wohnung ist und eine Katze nimmt.";
         assert_eq!(repeated(&inputs, &[], &[], task), ["Pankow", "Katze"]);
+    }
+
+    // SEC-100 SEC-101
+    #[test]
+    fn a_key_is_the_owners_also_where_they_typed_it() {
+        let typed = ["what is on https://calendar.test/8f14e45fceea167a/ics?".to_owned()];
+        let soul = Some("Her photos: https://photos.test/s/g3RkLm8QtW5xZ2b".to_owned());
+        let own = owners_words(&Inputs { soul, ..Inputs::default() }, &[], &typed, |_| false);
+        let says = |text: &str| own.says_key(&Argument::Text(text.to_owned()));
+        assert!(says("8f14e45f-ceea167a") && says("g3rklm8qtw5xz2b") && !says("calendar.test"));
+        assert_eq!(own.repeated_in(&Argument::Text("calendar photos".to_owned())), ["photos"]);
     }
 
     // SEC-101

@@ -1,6 +1,7 @@
 //! Whether something that is private to the owner is in a model's window: what a fetch could carry away.
 
 use limpid_core::message::{FROM_CAPABILITY_URL, FROM_OWN_NETWORK};
+use limpid_core::policy::keys_in;
 use limpid_core::{Message, Role};
 use limpid_prompt::Inputs;
 use limpid_prompt::inputs::{HeartbeatInput, MemoryInput, SkillSource, SkillsInput, TrustName};
@@ -12,14 +13,20 @@ pub fn holds_private(inputs: &Inputs, in_flight: &[Message], is_public: impl Fn(
     let is_private = |message: &Message| {
         // What others wrote to the owner, or the owner handed in, is theirs.
         if message.role == Role::User {
-            return message.trust.is_foreign();
+            return message.trust.is_foreign() || holds_key(&message.text);
         }
         let call = message.call_id.as_ref();
         let mut calls = in_flight.iter().flat_map(|message| &message.calls);
         let name = calls.find(|made| Some(&made.id) == call).map(|made| made.name.as_str());
         message.role == Role::Tool && !name.is_some_and(|name| is_public(name) && is_of_public(&message.text))
     };
-    earlier(inputs) || shows_owners(inputs) || in_flight.iter().any(is_private)
+    let is_asked_with_key = inputs.user.as_ref().is_some_and(|user| holds_key(&user.text));
+    is_asked_with_key || earlier(inputs) || shows_owners(inputs) || in_flight.iter().any(is_private)
+}
+
+/// Whether a text has an address that is a key: whoever learns it can read what is the owner's.
+fn holds_key(text: &str) -> bool {
+    keys_in(text).next().is_some()
 }
 
 /// Whether a result of a public tool came from where anybody could have read it.
@@ -152,7 +159,9 @@ mod tests {
         let memory = MemoryInput { general: vec![MemoryEntry::by(TrustName::Owner)], ..MemoryInput::default() };
         let memory = Inputs { memory, ..public.clone() };
         let guest = Inputs { user: Some(Quoted::new("compare three hotels", TrustName::Guest)), ..public.clone() };
-        for private in [soul, memory, guest] {
+        let key = Quoted::new("what is on https://a.test/8f14e45fceea167a?", TrustName::Owner);
+        let key = Inputs { user: Some(key), ..public.clone() };
+        for private in [soul, memory, guest, key] {
             assert!(holds_private(&private, &[], |_| true), "{private:?}");
         }
     }
@@ -172,6 +181,8 @@ mod tests {
         assert!(!private(&[asked.clone(), result("a")]));
         assert!(private(&[asked.clone(), result("a"), result("b")]));
         assert!(private(&[result("c")]), "a result of no known call");
+        let typed = Message::new(Role::User, "what is on https://a.test/8f14e45fceea167a?", Trust::Owner);
+        assert!(private(&[asked.clone(), result("a"), typed]), "the links to follow could spell a key");
         for from in [FROM_OWN_NETWORK, FROM_CAPABILITY_URL] {
             let of_private = Message { text: format!("{from}\nthe door is open"), ..result("a") };
             assert!(private(&[asked.clone(), of_private]), "{from}");

@@ -4,11 +4,14 @@
 pub(super) mod form;
 #[cfg(test)]
 mod hostile;
+#[cfg(test)]
+mod long;
 mod several;
 mod single;
 
 use std::time::Duration;
 
+use limpid_runtime::question::Screen;
 use limpid_runtime::{ApprovalAnswer, QuestionPart, question};
 use reedline::{DefaultPrompt, DefaultPromptSegment, Reedline, Signal};
 
@@ -36,9 +39,9 @@ pub(super) async fn answers(parts: &[QuestionPart], can_clean: bool) -> Result<O
             answers[number - 1] = Some(answer);
             continue;
         }
-        // What is cut is so at the width at which it was drawn, however wide the window is by the time of the answer.
-        let width = output::width();
-        output::tell_as_laid_out(&several::frame(&open, width));
+        // What is seen is so on the screen that it was drawn for, however large the window is at the answer.
+        let drawn = several::frame(&open, screen());
+        output::tell_as_laid_out(&drawn.text);
         let numbers: Vec<usize> = open.iter().map(|(number, _)| *number).collect();
         let asked = numbers.clone();
         let meaning = move |line: &str| several::meaning(line, &asked, can_clean);
@@ -50,16 +53,14 @@ pub(super) async fn answers(parts: &[QuestionPart], can_clean: bool) -> Result<O
             }
             Some(Several::Take(taken, yes)) => {
                 for number in numbers {
-                    let part = &parts[number - 1];
-                    answers[number - 1] = Some(if !taken.contains(&number) {
-                        ApprovalAnswer::No
-                    } else if several::is_seen(part, width) {
-                        yes
-                    } else {
-                        // A yes is to the whole of what it rests on.
-                        let Some(answer) = about_one(part, can_clean).await? else { return Ok(None) };
-                        answer
-                    });
+                    let answer = match drawn.answer(number, &taken, yes) {
+                        Some(answer) => answer,
+                        None => {
+                            let Some(answer) = about_one(&parts[number - 1], can_clean).await? else { return Ok(None) };
+                            answer
+                        }
+                    };
+                    answers[number - 1] = Some(answer);
                 }
             }
         }
@@ -68,9 +69,9 @@ pub(super) async fn answers(parts: &[QuestionPart], can_clean: bool) -> Result<O
 
 /// Asks about one call by itself. Where the screen has no room for all that a yes rests on, that is shown before there is one.
 async fn about_one(part: &QuestionPart, can_clean: bool) -> Result<Option<ApprovalAnswer>, Failure> {
-    let width = output::width();
-    output::tell_as_laid_out(&question::frame(part, width));
-    let mut offered = Offered { lasts: part.pattern.is_some(), can_clean, is_seen: question::is_seen(part, width) };
+    let screen = screen();
+    output::tell_as_laid_out(&question::frame(part, screen));
+    let mut offered = Offered { lasts: part.pattern.is_some(), can_clean, is_seen: question::is_seen(part, screen) };
     loop {
         let meaning = move |line: &str| offered.meaning(line);
         match read(offered.words(), Single::Answer(ApprovalAnswer::No), meaning).await? {
@@ -82,6 +83,10 @@ async fn about_one(part: &QuestionPart, can_clean: bool) -> Result<Option<Approv
             }
         }
     }
+}
+
+fn screen() -> Screen {
+    Screen { width: output::width(), height: output::height() }
 }
 
 /// Reads lines until one is an answer; none when the person would rather stop the turn. The end of the input is `no`. A paste is in no

@@ -8,8 +8,7 @@ use limpid_prompt::inputs::Inputs;
 use limpid_prompt::scenario::EXAMPLE_INPUTS;
 use limpid_prompt::{Prompt, RenderRequest};
 use limpid_runtime::compare::whole_text;
-use limpid_runtime::recorded;
-use similar::TextDiff;
+use limpid_runtime::{line_diff, recorded};
 
 use super::inputs_file::read_inputs;
 use super::ledger;
@@ -79,6 +78,6 @@ fn print(names: [&str; 2], older: &Prompt, newer: &Prompt, diff: &PromptDiff) ->
         diff.prefix.messages, diff.prefix.bytes
     ))?;
     let (old, new) = (whole_text(older), whole_text(newer));
-    let text = TextDiff::from_lines(old.as_str(), new.as_str());
+    let text = line_diff(old.as_str(), new.as_str());
     output::data(&text.unified_diff().header(names[0], names[1]).to_string())
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use limpid_config::{MAX_FILE, regular_file};
+use limpid_runtime::line_diff;
 use limpid_runtime::profiles::{self, OwnState};
 use limpid_runtime::prompt_files::file_to_edit;
 use serde_json::{Value, json};
@@ -97,6 +98,6 @@ pub(super) fn status(context: &Context, json: bool) -> Result<(), Failure> {
 
 fn diff(file: &profiles::OwnFile) -> Option<String> {
     let shipped = file.shipped.as_deref().filter(|_| file.state != OwnState::Same)?;
-    let text = similar::TextDiff::from_lines(shipped, file.own.as_str());
+    let text = line_diff(shipped, file.own.as_str());
     Some(text.unified_diff().header(&format!("shipped/{}", file.path), &format!("home/{}", file.path)).to_string())
 }

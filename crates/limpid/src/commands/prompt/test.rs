@@ -7,6 +7,7 @@ use limpid_config::{MAX_FILE, regular_file};
 use limpid_prompt::Profile;
 use limpid_prompt::count::Estimate;
 use limpid_prompt::scenario::{Scenario, Snapshot};
+use limpid_runtime::line_diff;
 
 use crate::commands::context::Context;
 use crate::failure::{ExitStatus, Failure};
@@ -90,6 +91,6 @@ fn compare(name: &str, place: &Path, new: &Snapshot, accept: bool, count: &mut C
     }
     count.failed += 1;
     let old = old.unwrap_or_default();
-    let diff = similar::TextDiff::from_lines(old.as_str(), text);
+    let diff = line_diff(old.as_str(), text);
     output::data(&diff.unified_diff().header(name, "as it renders").to_string())
 }

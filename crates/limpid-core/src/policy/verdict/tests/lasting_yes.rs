@@ -104,7 +104,8 @@ fn there_is_no_lasting_yes_to_programs_payments_and_changes_of_the_agent() {
     };
     let (notes, agents) = ([path("notes.md", "/w/notes.md")], [path("AGENTS.md", "/w/AGENTS.md")]);
     for trust in Trust::ALL {
-        for effect in [Effect::Run, Effect::Pay, Effect::ChangeSelf] {
+        // A page on their screen may lead on to any other.
+        for effect in [Effect::Run, Effect::Pay, Effect::ChangeSelf, Effect::Show(None)] {
             assert!(!lasting(trust, &effect, &notes, Some(at("ada@example.com"))), "{effect:?}");
         }
         assert!(!lasting(trust, &Effect::Files, &agents, None), "a file that prompts are made from");

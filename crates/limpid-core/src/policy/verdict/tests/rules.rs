@@ -27,6 +27,14 @@ fn the_owners_rules_decide_by_tool_arguments_and_destination() {
     assert!(!judged(rule("send_sms", None, None)));
     assert!(!judged(rule("send_mail", Some("secret"), None)));
     assert!(!judged(rule("send_mail", None, Some("eve@example.com"))));
+    let shown = |rule: Rule| {
+        let rules = OwnerRules { allow: vec![rule], ..OwnerRules::default() };
+        let (arguments, effect) = (text("https://a.test/x"), Effect::Show(None));
+        let show = Call { destination: Some(at("a.test")), ..call("open_url", &effect, &arguments) };
+        judge(&setting(&rules, Trust::Outside), &show) == Verdict::Allowed
+    };
+    assert!(!shown(rule("open_url", None, Some("a.test"))), "a page on the screen may lead on to any other");
+    assert!(shown(rule("open_url", Some("https://a.test/x"), Some("a.test"))));
     let at_most = |max_bytes: u64| {
         judged(Rule { max_bytes: Some(max_bytes), ..rule("send_mail", None, Some("ada@example.com")) })
     };

@@ -5,7 +5,7 @@ use crate::Trust;
 use crate::policy::PrivatePlace::OwnNetwork;
 use crate::policy::{
     AddressOrigin, Argument, Call, Effect, OwnerRules, OwnersWords, PathFacts, PrivatePlace, Rule, Setting,
-    ToolPattern, Verdict, judge, lasting_yes,
+    ToolPattern, Verdict, judge, keys_in, lasting_yes,
 };
 
 // SEC-002 SEC-065 LES-134
@@ -77,6 +77,43 @@ fn a_search_after_a_strangers_text_tells_no_words_of_the_owners_unasked() {
         reason,
         "text from outside was read, and its words are “adams”, which you did not type here, and the search service learns them"
     );
+}
+
+/// An address that is a key was typed for the server that it is of, and for nobody else.
+// SEC-100 SEC-101
+#[test]
+fn no_worker_and_no_search_after_a_strangers_text_is_told_a_key() {
+    let own = OwnersWords::default().with_keys(keys_in("https://calendar.test/private-8f14e45fceea167a/basic.ics"));
+    let says = text("What is on https://calendar.test/private-8f14%65%34 5fceea167a/basic.ics?");
+    let about = text("What is on calendar.test?");
+    let judged = |trust, effect: &Effect, arguments: &Argument| {
+        judge(&setting(&NONE, trust), &Call { owners_words: &own, ..call("t", effect, arguments) })
+    };
+    for trust in [Trust::Owner, Trust::Outside] {
+        let Verdict::Refused { reason } = judged(trust, &Effect::Research, &says) else { panic!("it may run") };
+        assert!(reason.contains("a research worker opens no address that is a key"), "{reason}");
+    }
+    assert_eq!(judged(Trust::Owner, &Effect::Research, &about), Verdict::Allowed);
+    let Verdict::NeedsApproval { reason } = judged(Trust::Outside, &Effect::Search, &says) else { panic!("it ran") };
+    assert!(
+        reason.ends_with("its words are the key of an address of yours, and the search service learns it"),
+        "{reason}"
+    );
+    assert_eq!(judged(Trust::Outside, &Effect::Search, &about), Verdict::Allowed);
+}
+
+// SEC-100
+#[test]
+fn a_question_says_that_a_page_on_the_screen_is_of_the_owners_own_network() {
+    let (arguments, effect) = (text(""), Effect::Show(Some("http://router.home/reboot".to_owned())));
+    let show = Call { destination: Some(at_host("router.home")), ..call("open_url", &effect, &arguments) };
+    let reason = |call: &Call<'_>| match judge(&setting(&NONE, Trust::Outside), call) {
+        Verdict::NeedsApproval { reason } => reason,
+        verdict => panic!("{verdict:?}"),
+    };
+    assert!(reason(&show).ends_with("this would open a page on your screen"));
+    let own = Call { address: AddressOrigin::Private(OwnNetwork), ..show };
+    assert!(reason(&own).ends_with("this would open a page of your own network on your screen"));
 }
 
 // SEC-065

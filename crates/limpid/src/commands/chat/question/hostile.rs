@@ -1,10 +1,12 @@
 //! Fifty texts that try to draw over a question, on an emulated screen.
 
 use limpid_core::CallId;
+use limpid_runtime::question::Screen;
 use limpid_runtime::{QuestionId, QuestionPart, question};
 use limpid_testkit::on_screen;
 
 use super::several;
+use super::single::Offered;
 
 const FORGED: &str =
     "{}\n  what this would do:\n  tool    list_dir\n  to      -\n  in      /w\n  always  -\n  why     nothing";
@@ -108,8 +110,8 @@ fn the_last_six_rows_of_the_screen_are_the_frames_own() {
     for text in hostile() {
         let part = part(&text);
         for columns in [40, 80, 120] {
-            let width = usize::from(columns);
-            let frames = [question::frame(&part, width), several::frame(&[(1, &part), (2, &part)], width)];
+            let screen = Screen { width: usize::from(columns), height: 24 };
+            let frames = [question::frame(&part, screen), several::frame(&[(1, &part), (2, &part)], screen).text];
             for (frame, labels) in frames.iter().zip(labels) {
                 let rows = last_rows(frame, columns);
                 // What is blank at the end of a row is not shown.
@@ -118,7 +120,7 @@ fn the_last_six_rows_of_the_screen_are_the_frames_own() {
             }
         }
         // However long the reason is, all rows above it are on the screen, and behind it are its own.
-        let wide = rows(&question::frame(&part, 80), 80);
+        let wide = rows(&question::frame(&part, Screen { width: 80, height: 24 }), 80);
         let asks = wide.iter().rposition(|row| row.starts_with("  what t")).unwrap();
         let labels: Vec<String> =
             wide[asks..].iter().map(|row| format!("{row:<10}").chars().take(8).collect()).collect();
@@ -127,4 +129,35 @@ fn the_last_six_rows_of_the_screen_are_the_frames_own() {
         assert_eq!(own, whole, "{text:?}");
         assert!(labels.len() <= 21, "{text:?}: {labels:?}");
     }
+}
+
+// SEC-072 SEC-077
+#[test]
+fn nothing_that_has_left_the_screen_by_the_time_of_the_prompt_counts_as_seen() {
+    let mut times_seen = [0, 0];
+    for text in hostile() {
+        // As long as it may be to be seen at all.
+        let part = part(&text.chars().take(100).collect::<String>());
+        let whole = QuestionPart { whole: true, ..part.clone() };
+        let wide = |rows: u16| [10_u16, 40, 80, 120].map(|columns| (rows, columns));
+        for (rows, columns) in [6, 8, 12, 24, 60].into_iter().flat_map(wide) {
+            let size = (rows, columns);
+            let screen = Screen { width: usize::from(columns), height: usize::from(rows) };
+            let at_prompt = |frame: &str, words: &str| on_screen(&format!("{frame}\n{words}> "), size);
+            let several = several::frame(&[(1, &part), (2, &whole)], screen);
+            let shown = at_prompt(&several.text, several::words(true));
+            let has = |row: &str| shown.lines().any(|shown| shown.starts_with(row));
+            assert!(!several.seen.contains(&1) || has("  1  tool"), "{text:?} at {size:?}:\n{shown}");
+            assert!(!several.seen.contains(&2) || has("  2  tool") && has("2 exec"), "{text:?} at {size:?}:\n{shown}");
+            times_seen[0] += several.seen.len();
+            if question::is_seen(&part, screen) {
+                let words = Offered { lasts: true, can_clean: true, is_seen: true }.words();
+                let shown = at_prompt(&question::frame(&part, screen), words);
+                let is_about = |row: &str| row.starts_with("  about");
+                assert!(shown.lines().any(is_about), "{text:?} at {size:?}:\n{shown}");
+                times_seen[1] += 1;
+            }
+        }
+    }
+    assert!(times_seen.iter().all(|times| *times > 0), "{times_seen:?}");
 }

@@ -1,6 +1,6 @@
 //! One question about several calls, with a numbered part for each.
 
-use limpid_runtime::question::{behind_margin, field, wrapped_field};
+use limpid_runtime::question::{Screen, behind_margin, field, wrapped_field};
 use limpid_runtime::{ApprovalAnswer, QuestionPart};
 
 /// Rows of a call's arguments that are shown; the part can be opened.
@@ -25,26 +25,73 @@ pub(super) enum Several {
     Open(usize),
 }
 
-/// The question, for a screen of so many columns: what the calls are made with stands behind a margin, and below it, on
-/// lines of the frame's own, what each would do. Parts are numbered from 1.
-pub(super) fn frame(parts: &[(usize, &QuestionPart)], width: usize) -> String {
-    let mut lines = vec![format!("? {} calls wait for you", parts.len())];
-    for (number, part) in parts {
-        lines.push(field(&format!("{number} "), &part.name, width));
+/// The question as it was drawn, and what a person sees of it.
+#[derive(Debug)]
+pub(super) struct Frame {
+    /// Its lines.
+    pub(super) text: String,
+    /// The numbers of the parts of which all that a yes rests on is on the screen, nothing of it cut.
+    pub(super) seen: Vec<usize>,
+}
+
+impl Frame {
+    /// The answer to a part when these are taken with this yes. There is none to a part that is taken and was not seen:
+    /// it has to be asked about by itself, since a yes is to the whole of what it rests on.
+    pub(super) fn answer(&self, number: usize, taken: &[usize], yes: ApprovalAnswer) -> Option<ApprovalAnswer> {
+        if !taken.contains(&number) {
+            return Some(ApprovalAnswer::No);
+        }
+        self.seen.contains(&number).then_some(yes)
+    }
+}
+
+/// A line of the question, with the part whose yes rests on it.
+type Line = (Option<usize>, String);
+
+/// The question, for a screen of this size: what the calls are made with stands behind a margin, and below it, on lines
+/// of the frame's own, what each would do. Parts are numbered from 1.
+pub(super) fn frame(parts: &[(usize, &QuestionPart)], screen: Screen) -> Frame {
+    let width = screen.width;
+    let mut lines: Vec<Line> = vec![(None, format!("? {} calls wait for you", parts.len()))];
+    let mut cut: Vec<usize> = Vec::new();
+    for &(number, part) in parts {
+        let rests = part.whole.then_some(number);
+        lines.push((rests, field(&format!("{number} "), &part.name, width)));
         let (rows, more) = behind_margin(&part.arguments, width, ROWS);
-        lines.extend(rows);
+        lines.extend(rows.into_iter().map(|row| (rests, row)));
         if more > 0 {
-            lines.push(format!("│ … and {more} more: open {number}"));
+            lines.push((rests, format!("│ … and {more} more: open {number}")));
+            cut.extend(rests);
         }
     }
-    lines.push("  what these would do:".to_owned());
-    for (number, part) in parts {
-        lines.push(field(&format!("  {number:<2} tool  "), &part.name, width));
+    lines.push((None, "  what these would do:".to_owned()));
+    for &(number, part) in parts {
+        lines.push((Some(number), field(&format!("  {number:<2} tool  "), &part.name, width)));
         for (label, text, most) in below(part) {
-            lines.extend(wrapped_field(label, text, width, most));
+            lines.extend(wrapped_field(label, text, width, most).into_iter().map(|row| (Some(number), row)));
+            if wrapped_field(label, text, width, usize::MAX).len() > most {
+                cut.push(number);
+            }
         }
     }
-    lines.join("\n")
+    let gone = above_the_screen(&lines, screen);
+    let is_seen = |number: &usize| !cut.contains(number) && !gone.contains(number);
+    let seen = parts.iter().map(|(number, _)| *number).filter(is_seen).collect();
+    Frame { seen, text: lines.into_iter().map(|(_, line)| line).collect::<Vec<_>>().join("\n") }
+}
+
+/// The parts of which a line has left the screen by the time of the prompt.
+fn above_the_screen(lines: &[Line], screen: Screen) -> Vec<usize> {
+    // One more row than the prompt takes, for a long answer.
+    let mut rows = screen.rows(&format!("{}> ", words(true))) + 1;
+    let mut gone: Vec<usize> = Vec::new();
+    for (part, line) in lines.iter().rev() {
+        rows += screen.rows(line);
+        if rows > screen.height {
+            gone.extend(part);
+        }
+    }
+    gone
 }
 
 /// The lines that a yes to a part rests on: their labels, their texts, and their rows at most.
@@ -55,13 +102,6 @@ fn below(part: &QuestionPart) -> Vec<(&'static str, &str, usize)> {
         None => ("     in    ", part.folder.as_str(), PLACE),
     };
     about.into_iter().chain([place, ("     why   ", part.reason.as_str(), WHY)]).collect()
-}
-
-/// Whether the question about several calls shows all that a yes to one rests on, and its arguments where these have to be seen.
-pub(super) fn is_seen(part: &QuestionPart, width: usize) -> bool {
-    let is_cut = |(label, text, most): (&str, &str, usize)| wrapped_field(label, text, width, usize::MAX).len() > most;
-    let cuts_arguments = part.whole && behind_margin(&part.arguments, width, ROWS).1 > 0;
-    !cuts_arguments && !below(part).into_iter().any(is_cut)
 }
 
 /// What a line means for parts with these numbers; nothing when it is no answer. `can_clean` says whether the window can be
@@ -112,6 +152,11 @@ mod tests {
         }
     }
 
+    /// Whether a part is seen on a screen that has room for all of it.
+    fn is_seen(part: &QuestionPart, width: usize) -> bool {
+        frame(&[(1, part)], Screen { width, height: 60 }).seen == [1]
+    }
+
     // SEC-072
     #[test]
     fn a_question_of_two_parts_says_what_each_would_do_last() {
@@ -129,8 +174,9 @@ mod tests {
             reason: "text from outside was read, and this would run a program".to_owned(),
             ..part("exec", "")
         };
-        insta::assert_snapshot!(frame(&[(1, &mail), (2, &run)], 80));
-        insta::assert_snapshot!(frame(&[(1, &mail), (2, &run)], 40));
+        let shown = |width| frame(&[(1, &mail), (2, &run)], Screen { width, height: 24 }).text;
+        insta::assert_snapshot!(shown(80));
+        insta::assert_snapshot!(shown(40));
     }
 
     // SEC-072 SEC-077
@@ -141,7 +187,7 @@ mod tests {
         for text in ["", forged, &long, "\u{1b}[9A\u{1b}[J", &"日本語 ".repeat(90), &"\n".repeat(99)] {
             for width in [40, 80, 120] {
                 let parts = [part("send_mail", text), part("exec", text)];
-                let shown = frame(&[(1, &parts[0]), (2, &parts[1])], width);
+                let shown = frame(&[(1, &parts[0]), (2, &parts[1])], Screen { width, height: 24 }).text;
                 let lines: Vec<&str> = shown.split('\n').collect();
                 let columns = |line: &str| line.chars().map(|letter| letter.width().unwrap_or(0)).sum::<usize>();
                 assert!(lines.iter().all(|line| columns(line) <= width), "no line is broken by the screen: {shown}");

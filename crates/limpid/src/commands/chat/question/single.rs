@@ -51,7 +51,7 @@ impl Offered {
 #[cfg(test)]
 mod tests {
     use limpid_core::CallId;
-    use limpid_runtime::question::frame;
+    use limpid_runtime::question::{Screen, frame};
     use limpid_runtime::{QuestionId, QuestionPart};
 
     use super::*;
@@ -99,7 +99,7 @@ mod tests {
             pattern: None,
             whole: false,
         };
-        let shown = frame(&part, 80);
+        let shown = frame(&part, Screen { width: 80, height: 24 });
         assert!(shown.contains("\n  always  -\n") && !shown.contains("cover"), "{shown}");
         let words = [once, ALL].map(|offered| Offered { can_clean: false, ..offered }.words());
         assert_eq!(words, ["y or n", "y, always or n"]);

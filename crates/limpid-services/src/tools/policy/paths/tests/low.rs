@@ -36,6 +36,7 @@ fn a_new_note_goes_where_notes_may_lie_and_nothing_that_is_there_moves() {
         ("../outside/hotels.md", "outside/notes/hotels.md"),
         ("../outside/tool/CLAUDE.local.md", "outside/notes/tool/claude-local.md"),
         ("../outside/.github/a.md", "outside/notes/github/a.md"),
+        ("../outside/notes/n1/a/b/c/d/e/x.md", "outside/notes/n1/a/b/c-d-e/x.md"),
         ("src/add.py", "outside/src/add.py"),
     ];
     for (way, to) in ways {
