@@ -5,19 +5,19 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use agent_client_protocol::v1::schema::{
-    Diff, SessionUpdate, ToolCall, ToolCallContent, ToolCallLocation, ToolCallStatus, ToolCallUpdate,
-    ToolCallUpdateFields, ToolKind,
+    SessionUpdate, ToolCall, ToolCallContent, ToolCallLocation, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields,
+    ToolKind,
 };
 use limpid_config::regular_file;
 use limpid_core::CallId;
 use limpid_core::message::is_failure;
 use limpid_core::policy::Effect;
-use limpid_prompt::shown::{Drawn, shown, shown_line};
+use limpid_prompt::shown::{Drawn, shown_line};
 use limpid_runtime::{ApprovalAnswer, QuestionPart, Tool};
 use serde_json::Value;
 
 use crate::session::Session;
-use crate::texts::{call, content};
+use crate::texts::{call, content, difference, location};
 
 /// Bytes of the largest file of which a difference is shown.
 const LARGEST: u64 = 1024 * 1024;
@@ -124,7 +124,7 @@ impl CallView {
             title: title(name, &arguments),
             kind: tool.map_or(ToolKind::Other, |tool| kind(&*tool, &arguments)),
             changes: change(session, name, &arguments, now).into_iter().collect(),
-            locations: paths.into_iter().map(ToolCallLocation::new).collect(),
+            locations: paths.iter().filter_map(|path| location(path)).collect(),
         }
     }
 
@@ -231,14 +231,14 @@ fn change(session: &Session, name: &str, arguments: &Value, now: bool) -> Option
     };
     let old = match old {
         Before::Nothing => None,
-        Before::Text(old) => Some(shown(&old).into_owned()),
+        Before::Text(old) => Some(old),
         // A difference without the old text is that of a new file.
         Before::Unshown => {
             let path = shown_line(&path.display().to_string());
             return Some(content(Drawn::line(&format!("{path} is there, and what it says cannot be shown here."))));
         }
     };
-    Some(ToolCallContent::Diff(Diff::new(path, shown(&new)).old_text(old)))
+    Some(difference(&path, old.as_deref(), &new))
 }
 
 fn before(session: &Session, path: &Path) -> Before {

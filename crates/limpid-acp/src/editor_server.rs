@@ -7,6 +7,8 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use crate::address;
+
 /// How the names of editors' servers begin.
 pub(crate) const PREFIX: &str = "editor-";
 
@@ -24,6 +26,8 @@ pub(crate) struct EditorServer {
     pub(crate) lasts: bool,
     /// What would be started or connected to, as the owner is shown it.
     pub(crate) target: String,
+    /// The host that its address leads to, which is ours to say.
+    pub(crate) host: Option<String>,
     /// How far it has come.
     pub(crate) stage: watch::Sender<Stage>,
 }
@@ -48,11 +52,13 @@ impl EditorServer {
     pub(crate) fn new((name, lasts): (String, bool), (at, called): (usize, &str), config: &McpServerConfig) -> Self {
         let named = format!("named {called:?}");
         let words = config.command.iter().chain(&config.args);
-        let lines = words.map(|word| format!("{word:?}")).chain(config.url.clone());
+        let url = config.url.iter().map(|url| format!("address {url:?}"));
+        let lines = words.map(|word| format!("{word:?}")).chain(url);
         let variables = config.env.iter().map(|(name, value)| valued("variable", name, value));
         let headers = config.headers.iter().map(|(name, value)| valued("header", name, value));
         let target = std::iter::once(named).chain(lines).chain(variables).chain(headers).collect::<Vec<_>>().join("\n");
-        Self { name, called: in_words(at, called), lasts, target, stage: watch::channel(Stage::New).0 }
+        let host = config.url.as_deref().and_then(address::host);
+        Self { name, called: in_words(at, called), lasts, target, host, stage: watch::channel(Stage::New).0 }
     }
 
     pub(crate) fn stage(&self) -> Stage {

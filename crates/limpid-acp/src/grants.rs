@@ -8,6 +8,7 @@ use agent_client_protocol::v1::schema::{LoadSessionRequest, McpServer, NewSessio
 use limpid_config::{Config, Environment, Home, McpServerConfig};
 use sha2::{Digest as _, Sha256};
 
+use crate::address;
 use crate::editor_server::{EditorServer, PREFIX};
 use crate::starts::{Places, may_last};
 
@@ -199,24 +200,18 @@ fn settings(server: &McpServer) -> Result<(String, McpServerConfig), String> {
             };
             Ok((program.name.clone(), config))
         }
-        McpServer::Http(address) => {
-            if !address.url.starts_with("https://") && !address.url.starts_with("http://") {
-                return Err(format!(
-                    "`{}`, which is to be an MCP server, is not an HTTP address. Use http:// or https://.",
-                    address.url
-                ));
-            }
-            let headers = address.headers.iter().map(|header| (header.name.clone(), header.value.clone()));
+        McpServer::Http(remote) => {
+            let headers = remote.headers.iter().map(|header| (header.name.clone(), header.value.clone()));
             let config = McpServerConfig {
-                url: Some(address.url.clone()),
+                url: Some(address::parse(&remote.url)?.into()),
                 headers: headers.collect::<BTreeMap<_, _>>(),
                 ..McpServerConfig::default()
             };
-            Ok((address.name.clone(), config))
+            Ok((remote.name.clone(), config))
         }
-        McpServer::Sse(address) => Err(format!(
-            "the MCP server at `{}` speaks SSE, which is not supported; give its address for streamable HTTP",
-            address.url
+        McpServer::Sse(remote) => Err(format!(
+            "the MCP server at {:?} speaks SSE, which is not supported; give its address for streamable HTTP",
+            remote.url
         )),
         _ => Err("Unknown kind of MCP server. Use a program or an HTTP address.".to_owned()),
     }
@@ -247,7 +242,7 @@ fn names(called: &str, server: &McpServerConfig) -> (String, String) {
 
 #[cfg(test)]
 mod tests {
-    use agent_client_protocol::v1::schema::McpServerStdio;
+    use agent_client_protocol::v1::schema::{McpServerHttp, McpServerStdio};
 
     use super::*;
 
@@ -284,6 +279,16 @@ mod tests {
         let error = granted(&[known, other]).unwrap_err();
         assert!(error.contains("rename one of them"), "no yes to the first starts the second: {error}");
         assert!(granted(&[known, known]).is_ok());
+    }
+
+    // SEC-023
+    #[test]
+    fn an_address_is_kept_in_the_form_that_is_shown_and_used() {
+        let set = |url: &str| settings(&McpServer::Http(McpServerHttp::new("desk", url))).map(|(_, config)| config);
+        let config = set("HTTP://0x7f.1:80/x/../y").unwrap();
+        assert_eq!(config.url.as_deref(), Some("http://127.0.0.1/y"));
+        assert_eq!(names("desk", &config), names("desk", &set("http://127.0.0.1/y").unwrap()));
+        assert!(set("http://api.example@127.0.0.1/").is_err());
     }
 
     /// The folder of a session is the owner's, and one within it is not.

@@ -13,8 +13,10 @@
 //! - `waiting`: prompts for a session that is opened again first.
 //! - `turn`: the events of a turn as updates; `calls`: those of tools; `permission`: questions; `replay`: what was said before.
 //! - `choices`: modes, settings, commands; `plan`: the steps of goals.
-//! - `editor_server`: a server that the editor named; `servers`: what the owner is asked about it before it is used.
+//! - `editor_server`: a server that the editor named; `address`: where one leads; `servers`: what the owner is asked about
+//!   it before it is used.
 
+mod address;
 mod calls;
 mod choices;
 mod connection;

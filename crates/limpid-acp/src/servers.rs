@@ -7,7 +7,7 @@ use std::time::Duration;
 use agent_client_protocol::v1::schema::PermissionOptionKind;
 use futures_util::future::join_all;
 use limpid_runtime::mcp::{ToolReview, ToolState};
-use limpid_runtime::question::behind_margin;
+use limpid_runtime::question::{behind_margin, wrapped_field};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -103,7 +103,7 @@ async fn may_start(session: &Session, server: &EditorServer, stop: &Cancellation
         false => ("for this session", PermissionOptionKind::AllowOnce),
     };
     let title = format!("May the MCP server {} be started, {how_long}?", server.called);
-    ask_plainly(session, (&server.name, &title), &[behind(&server.target)], ("Start it", kind), stop).await
+    ask_plainly(session, (&server.name, &title), &[target(server)], ("Start it", kind), stop).await
 }
 
 async fn review_tools(session: &Session, server: &EditorServer, stop: &CancellationToken) {
@@ -143,6 +143,12 @@ async fn may_use(session: &Session, server: &EditorServer, waiting: &[ToolReview
     }
     session.agent.renew_tools();
     true
+}
+
+/// What would be started, behind a margin, and below it where an address leads.
+fn target(server: &EditorServer) -> String {
+    let host = server.host.iter().flat_map(|host| wrapped_field("  host    ", host, WIDTH, usize::MAX));
+    std::iter::once(behind(&server.target)).chain(host).collect::<Vec<_>>().join("\n")
 }
 
 /// Every word of a text, behind a margin.

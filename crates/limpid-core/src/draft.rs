@@ -19,6 +19,9 @@ pub const MOST_OF_BACKGROUND_RUN: u32 = 5;
 /// rest is for the turns that the owner begins, whatever strangers send.
 pub const MOST_OF_BACKGROUND: u32 = MOST_DRAFTS / 2;
 
+/// The same of what strangers or programs led to: the rest is kept for what is the owner's alone.
+pub const MOST_OF_BACKGROUND_AFTER_STRANGERS: u32 = MOST_OF_BACKGROUND - MOST_OF_BACKGROUND_RUN;
+
 /// Where a draft stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DraftState {

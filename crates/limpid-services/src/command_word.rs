@@ -12,18 +12,27 @@ pub fn as_word(name: &str) -> String {
         return name.to_owned();
     }
     if shown_line(name) == name {
-        return format!("'{}'", name.replace('\'', r"'\''"));
+        // Some shells take a backslash for an order within quotes, so both stand outside of them.
+        let quoted: String = name.chars().map(outside_of_quotes).collect();
+        return format!("'{quoted}'");
     }
     format!("$'{}'", name.chars().map(written_out).collect::<String>())
 }
 
-/// A letter as it is written between `$'` and `'`.
+fn outside_of_quotes(letter: char) -> String {
+    match letter {
+        '\'' | '\\' => format!("'\\{letter}'"),
+        _ => letter.to_string(),
+    }
+}
+
+/// A letter as it is written between `$'` and `'`. A shell that does not know these signs takes the whole for one wrong word, since no
+/// quote and no backslash stands in it by itself.
 fn written_out(letter: char) -> String {
     match letter {
-        '\'' | '\\' => format!(r"\{letter}"),
-        ' '..='~' => letter.to_string(),
         // Never more digits than these are read, so what comes next is none of them.
-        '\0'..='\x1f' | '\x7f' => format!(r"\{:03o}", u32::from(letter)),
+        '\0'..='\x1f' | '\x7f' | '\'' | '\\' => format!(r"\{:03o}", u32::from(letter)),
+        ' '..='~' => letter.to_string(),
         '\u{80}'..='\u{ffff}' => format!(r"\u{:04x}", u32::from(letter)),
         _ => format!(r"\U{:08x}", u32::from(letter)),
     }
@@ -39,6 +48,7 @@ mod tests {
         assert_eq!(as_word("outside/notes.md"), "outside/notes.md");
         assert_eq!(as_word("outside/$(touch pwn).md"), "'outside/$(touch pwn).md'");
         assert_eq!(as_word("it's; rm"), r"'it'\''s; rm'");
+        assert_eq!(as_word(r"a\'; rm"), r"'a'\\''\''; rm'");
         assert_eq!(as_word("--hash"), "'--hash'");
         assert_eq!(as_word(""), "''");
         assert_eq!(as_word("Köln.md"), "'Köln.md'");
@@ -48,6 +58,6 @@ mod tests {
     #[test]
     fn a_name_with_hidden_letters_is_one_line_that_a_shell_reads_as_that_name() {
         let name = "a\n\u{1b}9it's\\\u{202e}\u{e0041}.md";
-        assert_eq!(as_word(name), r"$'a\012\0339it\'s\\\u202e\U000e0041.md'");
+        assert_eq!(as_word(name), r"$'a\012\0339it\047s\134\u202e\U000e0041.md'");
     }
 }

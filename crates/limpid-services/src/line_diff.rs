@@ -14,6 +14,7 @@ const SHORT: usize = 4 * 1024;
 ///
 /// Where the smallest one is not found in time, this one is larger and as right: it has lines go and come again that
 /// are in both.
+#[expect(clippy::disallowed_methods, reason = "short texts are compared at once")]
 pub fn line_diff<'a>(was: &'a str, is_now: &'a str) -> TextDiff<'a, 'a, str> {
     if was.len().max(is_now.len()) <= SHORT { TextDiff::from_lines(was, is_now) } else { within(PATIENCE, was, is_now) }
 }

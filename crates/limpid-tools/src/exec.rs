@@ -24,6 +24,7 @@ mod disk;
 mod installed;
 mod kept;
 mod named;
+mod named_places;
 mod outside;
 pub mod places;
 mod processes;
@@ -158,11 +159,13 @@ impl Tool for Exec {
         let command = self.parsed(arguments).ok()?;
         let (files, mut folders) = self.programs.named_paths(&command);
         // What it sees is what a yes is bound to: tools look for files in the folders around the one that they start in.
-        let outside = outside::in_outside(&self.programs, &command);
+        let named = self.programs.named(&command);
+        // Where that is not known nothing is run, so a yes is bound to nothing.
+        let outside = outside::in_outside(&self.programs, &command, &named).ok()?;
         let files_in = outside.as_ref().and_then(|outside| outside.files.clone());
         folders.extend(outside.into_iter().flat_map(|outside| outside.folders));
         // A script of a stranger's loads what lies anywhere in its folder.
-        folders.extend(self.programs.named(&command).low_folders);
+        folders.extend(named.low_folders);
         Some(Started { program: command.program, files, folder: command.folder, folders, files_in })
     }
 

@@ -6,13 +6,15 @@
 
 pub mod address;
 pub mod lookup;
+pub mod network;
 mod page;
 
+use std::error::Error;
 use std::net::IpAddr;
 use std::sync::{Arc, Once, OnceLock};
 use std::time::Duration;
 
-use limpid_core::policy::{Bans, Destination};
+use limpid_core::policy::{Bans, Destination, NOT_OF_THE_WEB};
 use limpid_core::{Labelled, Sentence, Trust, causes, sentence};
 use percent_encoding::percent_decode_str;
 use reqwest::header::{HeaderMap, LOCATION};
@@ -26,7 +28,7 @@ pub use address::Addresses;
 pub use lookup::{Lookup, SystemLookup};
 pub use page::Page;
 
-use lookup::Checked;
+use lookup::{Checked, NameError};
 
 /// Redirects that are followed.
 const REDIRECTS: usize = 5;
@@ -78,6 +80,9 @@ pub struct Ask {
     /// Whether the server may be one of the owner's own network. It holds for that server alone: no redirect of another one leads
     /// there.
     pub own_network: bool,
+    /// Whether a name that is not there and one that is not of the public web get the same answer: else whoever chose the name learns which
+    /// ones there are in the owner's own network.
+    pub hides_names: bool,
 }
 
 impl Web {
@@ -135,7 +140,7 @@ impl Web {
     async fn follow(&self, mut url: Url, ask: &Ask) -> Result<Page, Sentence> {
         let mut reach = if ask.own_network { &self.with_own } else { &self.everybodys };
         for _ in 0..=REDIRECTS {
-            let response = self.one(reach, &url, &ask.headers).await?;
+            let response = self.one(reach, &url, ask).await?;
             let Some(next) = redirect(&url, &response)? else { return page::read(response, url, BODY).await };
             // Another port is another server; that of another scheme is the same one, when both are the usual ones.
             if (next.host_str(), next.port()) != (url.host_str(), url.port()) {
@@ -156,14 +161,22 @@ impl Web {
     }
 
     /// One request. A host that is an address is checked here; names are checked as they are looked up.
-    async fn one(&self, reach: &Reach, url: &Url, headers: &HeaderMap) -> Result<Response, Sentence> {
+    async fn one(&self, reach: &Reach, url: &Url, ask: &Ask) -> Result<Response, Sentence> {
+        let Ask { headers, hides_names, .. } = ask;
         if let Some(address) = literal(url)
-            && !reach.addresses.admit(address)
+            && !reach.addresses.admit(address, &self.lookup.own_networks())
         {
             return Err(address::refusal(address));
         }
         let request = self.client(reach)?.get(url.clone()).headers(headers.clone());
-        request.send().await.map_err(|error| Labelled::outside(causes(&error.without_url())).into())
+        request.send().await.map_err(|error| {
+            let error = error.without_url();
+            if *hides_names && is_about_name(&error) {
+                NOT_OF_THE_WEB.into()
+            } else {
+                Labelled::outside(causes(&error)).into()
+            }
+        })
     }
 
     fn client<'r>(&self, reach: &'r Reach) -> Result<&'r Client, Sentence> {
@@ -197,6 +210,11 @@ pub(crate) fn parse(url: &str) -> Result<Url, Sentence> {
         return Err("an address with a name or a password in it is not used".into());
     }
     Ok(parsed)
+}
+
+fn is_about_name(error: &reqwest::Error) -> bool {
+    let first: &(dyn Error + 'static) = error;
+    std::iter::successors(Some(first), |&error| error.source()).any(<dyn Error>::is::<NameError>)
 }
 
 /// An address in its normal form, as two of them are compared: scheme, host, port, path and query. What stands behind `#`

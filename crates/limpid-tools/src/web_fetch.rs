@@ -138,7 +138,8 @@ impl WebFetch {
         // Which hosts a turn may reach is decided before it is made; after a stranger's text, nobody leads on from there.
         let other_hosts = !context.trust.is_foreign();
         let own_network = context.private_place == Some(PrivatePlace::OwnNetwork);
-        let ask = Ask { other_hosts, own_network, bans: context.bans.clone(), ..Ask::default() };
+        let hides_names = context.trust.is_foreign();
+        let ask = Ask { other_hosts, own_network, hides_names, bans: context.bans.clone(), ..Ask::default() };
         let page = self.web.get(url, &ask).await?;
         if page.is_ok() {
             return Ok(page);

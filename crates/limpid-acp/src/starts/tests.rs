@@ -127,6 +127,7 @@ fn a_yes_lasts_for_servers_as_their_documents_set_them_up() {
         ("PATH", "HOME/.local/bin:/usr/bin"),
         ("PYTHONUNBUFFERED", "1"),
         ("NODE_ENV", "production"),
+        ("level_2", "w"),
     ];
     for (name, value) in values {
         assert!(desk.lasts_with("npx|server", name, value), "{name}={value}");
@@ -263,6 +264,19 @@ fn a_yes_does_not_last_where_a_variable_may_lead_to_somebody_elses_program() {
         ("npm_config_node_options", "-rdesk"),
         ("PYTHONPATH", "HOME/project"),
         ("PATH", "HOME/project/tools:/usr/bin"),
+        // By functions and commands for a shell.
+        ("BASH_FUNC_exec%%", "() { cd; cd w; source run.sh; }"),
+        ("BASH_FUNC_exec()", "w"),
+        ("X%%", "w"),
+        ("", "w"),
+        ("exec", "() { cd; cd w; source run.sh; }"),
+        ("X", "$(sh run.sh)"),
+        ("X", "`sh run.sh`"),
+        ("BASH_COMPAT", "w"),
+        ("SHELLOPTS", "xtrace"),
+        ("BASHOPTS", "extdebug"),
+        ("PS4", "w"),
+        ("BROWSER", "w"),
     ];
     for (name, value) in values {
         assert!(!desk.lasts_with("npx|server", name, value), "{name}={value}");

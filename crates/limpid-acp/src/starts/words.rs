@@ -18,11 +18,14 @@ const CODE: &str = "-c -e -m -p -r --eval --exec --import --print --require --lo
 const SOURCE: &str = ".js .mjs .cjs .jsx .ts .mts .cts .tsx .py .pyz .rb .pl .php .lua .sh .jar .wasm .whl";
 
 /// How the names of variables begin by which programs load others, in capitals.
-const LOADS: &str = "LD_ DYLD_ PYTHON NODE_ PERL RUBY JAVA_ _JAVA JDK_ NPM_CONFIG PNPM_ YARN_ UV_ PIP_ GIT_ LUA_ PHP DENO_ \
-                     BUN_ GEM_ BUNDLE_ DOTNET_ DOCKER_HOST DOCKER_CONFIG DOCKER_CONTEXT CONTAINER_ CONDA_";
+const LOADS: &str = "LD_ DYLD_ BASH_ PYTHON NODE_ PERL RUBY JAVA_ _JAVA JDK_ NPM_CONFIG PNPM_ YARN_ UV_ PIP_ GIT_ LUA_ PHP \
+                     DENO_ BUN_ GEM_ BUNDLE_ DOTNET_ DOCKER_HOST DOCKER_CONFIG DOCKER_CONTEXT CONTAINER_ CONDA_";
 
 /// Variables by which programs load others, which are called no more than this.
-const LOADING: &str = "PATH ENV BASH_ENV HOME SHELL EDITOR VISUAL PAGER CLASSPATH VIRTUAL_ENV";
+const LOADING: &str = "PATH ENV SHELLOPTS BASHOPTS PS4 HOME SHELL EDITOR VISUAL PAGER BROWSER CLASSPATH VIRTUAL_ENV";
+
+/// What begins a command or a function in the value of a variable, for shells that run it.
+const COMMANDS: [&str; 3] = ["$(", "`", "() {"];
 
 /// Values that switch something and name nothing.
 const SWITCHES: [&str; 8] = ["0", "1", "true", "false", "production", "development", "utf-8", "utf8"];
@@ -101,6 +104,11 @@ fn is_name(text: &str) -> bool {
 
 /// Whether a variable has no program loaded from a place that a project may lie in.
 pub(super) fn is_safe_variable(name: &str, value: &str, places: &Places) -> bool {
+    // A shell takes functions from variables with other signs in their names.
+    let is_plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if !is_plain || COMMANDS.iter().any(|command| value.contains(*command)) {
+        return false;
+    }
     let name = name.to_uppercase();
     let is_named = LOADING.split_whitespace().any(|loading| loading == name);
     if is_named || LOADS.split_whitespace().any(|beginning| name.starts_with(beginning)) {

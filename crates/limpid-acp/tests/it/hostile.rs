@@ -119,6 +119,41 @@ fn texts(value: &Value) -> Vec<&str> {
     }
 }
 
+/// The letters of every text of a value, also of its paths.
+fn letters(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(list) => list.iter().map(letters).collect(),
+        Value::Object(fields) => fields.values().map(letters).collect(),
+        _ => String::new(),
+    }
+}
+
+// SEC-089
+#[tokio::test]
+async fn no_path_of_a_model_steers_what_an_editor_draws() {
+    let name = "sh.\u{202e}fdp.\u{1b}]8;;x\u{7}\nreadme";
+    let path = format!("WORK/{name}");
+    let script = call("read_file", &json!({ "path": path }))
+        + &call("edit_file", &json!({ "path": path, "old_text": "two", "new_text": "2" }))
+        + &text("Done.");
+    let bench = Bench::new(&script).await;
+    bench.write(name, "one two three\n");
+    let mut editor = bench.editor().await;
+    let session = bench.session(&mut editor).await;
+    editor.answers.push_back("no");
+    assert_eq!(editor.prompt(&session, "Write 2 for two.").await, "end_turn");
+    let load = json!({ "sessionId": session, "cwd": bench.folder(), "mcpServers": [] });
+    editor.ask("session/load", load).await.unwrap();
+    let steers = |letter: char| letter.is_control() && letter != '\n' || letter == '\u{202e}';
+    for told in editor.updates.iter().chain(&editor.questions) {
+        assert!(!letters(told).contains(steers), "{told}");
+        assert!(told["locations"].is_null(), "{told}");
+    }
+    let change = &editor.questions[0]["toolCall"]["content"][1]["content"]["text"];
+    assert!(change.as_str().is_some_and(|told| told.contains("cannot be shown here")), "{}", editor.questions[0]);
+}
+
 /// What is made elsewhere might not be a `Drawn`.
 // SEC-005
 #[test]
@@ -135,6 +170,8 @@ fn texts_of_the_protocol_are_made_in_one_place() {
         "SelectOption::new(",
         "AvailableCommand::new(",
         "PlanEntry::new(",
+        "Diff::new(",
+        "ToolCallLocation::new",
     ];
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let listed = |folder: &std::path::Path| -> Vec<std::path::PathBuf> {

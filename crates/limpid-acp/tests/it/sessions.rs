@@ -282,6 +282,27 @@ async fn a_program_of_the_editor_runs_after_a_yes_to_its_command_and_its_variabl
     assert!(editor.questions.len() == 1 && !mark.exists());
 }
 
+// SEC-023 SEC-077
+#[tokio::test]
+async fn a_question_about_an_address_says_the_host_that_it_leads_to() {
+    let bench = Bench::new(&text("Done.")).await;
+    let mut editor = bench.editor().await;
+    let new = |url: &str| {
+        let listed = json!([{ "type": "http", "name": "github", "url": url, "headers": [] }]);
+        json!({ "cwd": bench.folder(), "mcpServers": listed })
+    };
+    let forged = "http://api.example\nheader \"X-Client\": \"zed@127.0.0.1:9/\"";
+    for url in [forged, "http://api.example@127.0.0.1:9/", "http://127.0.0.1:9\\@api.example/"] {
+        assert!(editor.ask("session/new", new(url)).await.is_err(), "{url}");
+    }
+    let opened = editor.ask("session/new", new("http://0x7f.1:9/api.example")).await.unwrap();
+    editor.answers.push_back("no");
+    assert_eq!(editor.prompt(opened["sessionId"].as_str().unwrap(), "Hello.").await, "end_turn");
+    let shown = &editor.questions[0]["toolCall"]["content"][0]["content"]["text"];
+    let target = "│ named \"github\"\n│ address \"http://127.0.0.1:9/api.example\"\n  host    127.0.0.1";
+    assert_eq!(*shown, json!(format!("```\n{target}\n```")));
+}
+
 // SEC-023 SEC-075
 #[tokio::test]
 async fn a_yes_to_a_program_lasts_where_it_is_installed_and_not_where_a_project_may_be() {

@@ -3,12 +3,15 @@
 //! approved as it stands is the owner's.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use limpid_config::{FileError, FilesConfig, ReadText, read_within};
 use limpid_core::io_cause;
 use limpid_prompt::inputs::{DailyNote, TimeInfo, UnreadFile, WorkspaceFile, WorkspaceInput};
 use limpid_prompt::workspace::{note_path, recent_days};
+use limpid_services::command_word::as_word;
 use limpid_services::error::AgentError;
 use limpid_services::tools::Place;
 
@@ -24,7 +27,7 @@ pub(crate) struct Waiting<'a> {
 }
 
 /// Reads the files at the top of the workspace, MEMORY.md and the notes of the last days, as far as their bytes may be used.
-/// What was left out, and what of them is not UTF-8, is said in `notices`.
+/// What was left out, what of them is not UTF-8, and that the workspace cannot be listed, is said in `notices`.
 pub(crate) fn read(
     folder: &Path,
     time: &TimeInfo,
@@ -34,7 +37,7 @@ pub(crate) fn read(
     let root = folder.canonicalize().ok();
     let mut reader = Reader { folder, root, waiting, seen: BTreeMap::new(), unread: Vec::new(), replaced: Vec::new() };
     let mut files = Vec::new();
-    for name in names(folder, &waiting.known)? {
+    for name in names(folder, &waiting.known, notices) {
         if let Some(content) = reader.read(&name)? {
             files.push(WorkspaceFile { name, content });
         }
@@ -67,19 +70,30 @@ pub(crate) fn granted(config: &FilesConfig, outside: &Path) -> Vec<String> {
 }
 
 /// The Markdown files at the top, by name, and those that were there.
-fn names(folder: &Path, known: &[String]) -> Result<Vec<String>, AgentError> {
-    let entries = match std::fs::read_dir(folder) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        other => other.map_err(AgentError::file(folder))?,
-    };
-    let mut names: Vec<String> = entries
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .chain(known.iter().cloned())
-        .filter(|name| name.ends_with(".md") && !name.starts_with('.'))
-        .collect();
+fn names(folder: &Path, known: &[String], notices: &mut Vec<String>) -> Vec<String> {
+    let listed = listed(folder).unwrap_or_else(|error| {
+        // A program may have closed the workspace, and that ends no turn.
+        let (cause, word) = (io_cause(&error), as_word(&folder.display().to_string()));
+        notices.push(format!(
+            "the workspace cannot be listed: {cause}; open it with `chmod u+rx {word}`, or remove what stands in its \
+             place"
+        ));
+        Vec::new()
+    });
+    let listed = listed.into_iter().filter_map(|name| name.into_string().ok());
+    let names = listed.chain(known.iter().cloned());
+    let mut names: Vec<String> = names.filter(|name| name.ends_with(".md") && !name.starts_with('.')).collect();
     names.sort();
     names.dedup();
-    Ok(names)
+    names
+}
+
+/// What lies in a folder; nothing when there is no such folder.
+fn listed(folder: &Path) -> io::Result<Vec<OsString>> {
+    match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        entries => entries?.map(|entry| entry.map(|entry| entry.file_name())).collect(),
+    }
 }
 
 struct Reader<'a> {
@@ -186,6 +200,43 @@ mod tests {
         input.path.clear();
         insta::assert_debug_snapshot!((input, notices));
         assert_eq!(read(&home.path().join("none"), &time, &held(&|_, _| false), &mut Vec::new()).unwrap().files, []);
+    }
+
+    /// Reads a workspace that cannot be listed, of which one file is known.
+    fn read_closed(folder: &Path) -> (Vec<WorkspaceFile>, Vec<String>) {
+        let former = |place: &Place| place.as_path().ends_with("USER.md").then(|| "Ada.".to_owned());
+        let waiting = Waiting { is_held_back: &|_, _| true, former: &former, known: vec!["USER.md".to_owned()] };
+        let mut notices = Vec::new();
+        let input = read(folder, &TimeInfo::default(), &waiting, &mut notices).unwrap();
+        let name = folder.display().to_string();
+        (input.files, notices.into_iter().map(|notice| notice.replace(&name, "FOLDER")).collect())
+    }
+
+    // SEC-042 SEC-093
+    #[test]
+    fn a_workspace_that_cannot_be_listed_ends_no_turn_and_is_told_of() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("workspace");
+        std::fs::write(&file, "").unwrap();
+        let known = WorkspaceFile { name: "USER.md".to_owned(), content: "Ada.".to_owned() };
+        let told = |cause: &str| {
+            format!(
+                "the workspace cannot be listed: {cause}; open it with `chmod u+rx FOLDER`, or remove what stands in \
+                 its place"
+            )
+        };
+        assert_eq!(read_closed(&file), (vec![known.clone()], vec![told("Not a directory")]));
+        // Whoever may read everything lists this one all the same.
+        let closed = home.path().join("closed");
+        std::fs::create_dir(&closed).unwrap();
+        std::fs::write(closed.join("USER.md"), "Eve.").unwrap();
+        std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o300)).unwrap();
+        let is_closed = std::fs::read_dir(&closed).is_err();
+        let (files, notices) = read_closed(&closed);
+        std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o700)).unwrap();
+        assert_eq!(files, [known]);
+        assert_eq!(notices, if is_closed { vec![told("permission is denied")] } else { Vec::new() });
     }
 
     // SEC-094

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use limpid_context::convert;
-use limpid_core::draft::{MOST_AFTER_STRANGERS, MOST_DRAFTS, MOST_OF_BACKGROUND, MOST_OF_BACKGROUND_RUN};
+use limpid_core::draft::{
+    MOST_AFTER_STRANGERS, MOST_DRAFTS, MOST_OF_BACKGROUND, MOST_OF_BACKGROUND_AFTER_STRANGERS, MOST_OF_BACKGROUND_RUN,
+};
 use limpid_core::{CallId, Message, Role, ToolCall, Trust};
 use limpid_prompt::Inputs;
 use limpid_services::directory::is_run;
@@ -153,7 +155,7 @@ async fn led_by_text(turn: &mut RunningTurn) -> Result<String, AgentError> {
 /// the places of one run to those that read nothing of theirs, in all and in the background.
 fn draft_room(turn: &RunningTurn, agent: Option<&SubAgent>, trust: Trust) -> DraftRoom {
     let (open, of_background) = match trust.is_foreign() {
-        true => (MOST_AFTER_STRANGERS, MOST_OF_BACKGROUND - MOST_OF_BACKGROUND_RUN),
+        true => (MOST_AFTER_STRANGERS, MOST_OF_BACKGROUND_AFTER_STRANGERS),
         false => (MOST_DRAFTS, MOST_OF_BACKGROUND),
     };
     let of_turn = match spender_of(&turn.requests.path) {

@@ -18,7 +18,7 @@ pub fn without_addresses(line: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// A text with brackets around the dots of names that could be a host's: those whose last part is letters, as the name of a country is.
+/// A text with brackets around the dots of names that could be a host's: those with a part of letters behind the first, as the name of a country is.
 /// The name of a mailbox stays whole: what is asked there is no web server.
 fn broken(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -46,11 +46,11 @@ fn is_dot(letter: char) -> bool {
     matches!(letter, '.' | '\u{FF0E}' | '\u{2024}' | '\u{FE52}')
 }
 
-/// Whether the last part of a name could be the name of a country or the like.
+/// Whether a part of a name could be the name of a country or the like, whatever sign follows it.
 fn could_be_host(name: &str) -> bool {
     let labels: Vec<&str> = name.split(is_dot).filter(|label| !label.is_empty()).collect();
-    let [_, .., last] = labels[..] else { return false };
-    last.starts_with("xn--") || last.chars().count() > 1 && last.chars().all(char::is_alphabetic)
+    let is_letters = |label: &&&str| label.chars().take(2).filter(|letter| letter.is_alphabetic()).count() == 2;
+    labels.iter().skip(1).any(|label| is_letters(&label))
 }
 
 /// What begins an address; the host stands behind it.
@@ -175,6 +175,10 @@ mod tests {
             ),
             ("4711.evil.example, 4711．evil．example", "4711[.]evil[.]example, 4711[.]evil[.]example"),
             ("xn--e1.xn--p1ai .evil..example. ada@evil.example", "xn--e1[.]xn--p1ai .evil[.]example. ada@evil.example"),
+            (
+                "p4711.evil.example，「4711.evil.example」 4711.evil.example💩",
+                "p4711[.]evil[.]example，「4711[.]evil[.]example」 4711[.]evil[.]example💩",
+            ),
             ("At 3.5 or 10.30 p.m., e.g. 你好。再见", "At 3.5 or 10.30 p.m., e.g. 你好。再见"),
         ];
         for (line, expected) in cases {

@@ -6,8 +6,6 @@ use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
 
-use super::addresses::written_addresses;
-
 /// Fewer letters and digits than these are guessed, or are a number that a site gives its pages.
 const SHORTEST: usize = 15;
 
@@ -23,8 +21,11 @@ const KEYS: [&str; 10] = ["auth", "key", "pass", "password", "passwd", "pwd", "s
 /// Parameters by which advertisers know who came from where. They open nothing.
 const TRACKING: [&str; 7] = ["fbclid", "gclid", "gbraid", "wbraid", "igshid", "mc_eid", "msclkid"];
 
-/// Whether an address holds what only somebody to whom it was given can know, as far as its form says: a name and a password, a
-/// parameter that is called a key, or a long run of mixed letters and digits.
+/// Fewer letters and digits of a value that is called a key open nothing.
+const SHORTEST_VALUE: usize = 6;
+
+/// Whether an address holds what only somebody to whom it was given can know, as far as its form says: a password, a parameter that is
+/// called a key, or a long run of mixed letters and digits. What stands behind `#` is told to no server and does not count.
 ///
 /// ```
 /// use limpid_core::policy::is_capability_url;
@@ -32,12 +33,12 @@ const TRACKING: [&str; 7] = ["fbclid", "gclid", "gbraid", "wbraid", "igshid", "m
 /// assert!(!is_capability_url("https://news.test/2026/11/29/a-house-for-24-cats"));
 /// ```
 pub fn is_capability_url(address: &str) -> bool {
-    !keys_of(address).is_empty()
+    !keys_of(address.split('#').next().unwrap_or_default()).is_empty()
 }
 
-/// The keys in the addresses that stand in a text with their scheme: letters and digits alone, all small.
+/// The keys in a text, be it in addresses, without their scheme or behind their `#`, or by themselves: letters and digits alone, all small.
 pub fn keys_in(text: &str) -> impl Iterator<Item = String> {
-    written_addresses(text).into_iter().flat_map(keys_of).map(|key| plain(&key)).filter(|key| !key.is_empty())
+    text.split_whitespace().flat_map(keys_of)
 }
 
 /// A text without anything but its letters and digits, all small, as keys are looked for in it.
@@ -45,20 +46,19 @@ pub(super) fn plain(text: &str) -> String {
     text.chars().filter(|sign| sign.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// The parts of an address that are keys, as it is written and without its encoding: a server takes both for the same.
-fn keys_of(address: &str) -> Vec<String> {
-    let Some((_, rest)) = address.split_once("://") else { return Vec::new() };
-    // What stands behind `#` is told to no server.
-    let rest = rest.split('#').next().unwrap_or_default();
-    let (authority, path) = rest.find(['/', '?']).map_or((rest, ""), |at| rest.split_at(at));
-    let (path, query) = path.split_once('?').unwrap_or((path, ""));
-    let user = authority.rsplit_once('@').map(|(user, _)| user.to_owned());
+/// The parts of a word that are keys, as it is written and without its encoding: a server takes both for the same.
+fn keys_of(word: &str) -> Vec<String> {
+    let rest = word.split_once("://").map(|(_, rest)| rest);
+    let authority = rest.and_then(|rest| rest.split(['/', '?', '#']).next());
+    let password =
+        authority.and_then(|authority| authority.rsplit_once('@')?.0.split_once(':')).map(|(_, word)| word.to_owned());
+    let (path, query) = word.split_once('?').unwrap_or((word, ""));
+    let parameters = query.split(['&', '#']);
     let decoded = |text| percent_decode_str(text).decode_utf8_lossy();
-    let places = [Cow::Borrowed(authority), Cow::Borrowed(path), decoded(path)];
-    let drawn = places.iter().flat_map(|place| drawn_in(place));
-    let parameters =
-        query.split('&').flat_map(|parameter| key_of(&decoded(parameter)).into_iter().chain(key_of(parameter)));
-    user.into_iter().chain(drawn).chain(parameters).collect()
+    let drawn = [Cow::Borrowed(path), decoded(path)].into_iter().flat_map(|path| drawn_in(&path).collect::<Vec<_>>());
+    let called = parameters.flat_map(|parameter| key_of(parameter).into_iter().chain(key_of(&decoded(parameter))));
+    let keys = password.into_iter().chain(drawn).chain(called).map(|key| plain(&key));
+    keys.filter(|key| key.len() >= SHORTEST_VALUE).collect()
 }
 
 /// The key in a parameter of a query.
@@ -68,22 +68,23 @@ fn key_of(parameter: &str) -> Option<String> {
     if TRACKING.contains(&name.as_str()) || name.starts_with("utm_") {
         return None;
     }
-    let is_called_so = !value.is_empty() && KEYS.iter().any(|key| name.ends_with(key));
-    if is_called_so { Some(value.to_owned()) } else { drawn_in(value).next() }
+    // One alphabet of keys has `+` and `/` in it.
+    let whole: String = value.chars().filter(|sign| !"+/.~".contains(*sign)).collect();
+    let is_called_so = KEYS.iter().any(|key| name.ends_with(key));
+    if is_called_so { Some(value.to_owned()) } else { drawn_in(&whole).next().or_else(|| drawn_in(value).next()) }
 }
 
-/// The pieces of a text that look drawn. Hyphens and underscores are letters of some.
+/// The parts of a text that look drawn, each without words that stand before or behind it. Hyphens and underscores are letters of some.
 fn drawn_in(text: &str) -> impl Iterator<Item = String> {
     let pieces = text.split(|sign: char| !sign.is_ascii_alphanumeric() && !"-_".contains(sign));
-    pieces.filter(|piece| is_random(piece)).map(str::to_owned)
-}
-
-/// Whether a piece looks drawn, be it the whole or what stands between two of its hyphens.
-fn is_random(piece: &str) -> bool {
-    let words = || piece.split(['-', '_']);
-    let joined: String = words().collect();
-    // Between two words the kind changes in any text.
-    is_drawn(&joined, words().map(changes).sum()) || words().any(is_drawn_word)
+    pieces.flat_map(|piece| {
+        let words = || piece.split(['-', '_']);
+        let joined: String = words().collect();
+        let drawn: Vec<String> = words().filter(|word| is_drawn_word(word)).map(str::to_owned).collect();
+        // Between two words the kind changes in any text.
+        let is_whole = drawn.is_empty() && is_drawn(&joined, words().map(changes).sum());
+        if is_whole { vec![joined] } else { drawn }
+    })
 }
 
 fn is_drawn_word(word: &str) -> bool {
@@ -128,6 +129,7 @@ impl Kind {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
     use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
     use proptest::prelude::*;
@@ -141,12 +143,12 @@ mod tests {
             "https://calendar.google.com/calendar/ical/ada%40example.com/private-0f3e1d2c4b5a69788796a5b4c3d2e1f0/basic.ics",
             "https://docs.google.com/document/d/1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms/edit",
             "https://outlook.office365.com/owa/calendar/9d2f7c1e0b3a4f5c8d6e7a9b0c1d2e3f@example.com/reachcalendar.ics",
-            "https://www.dropbox.com/scl/fi/x/plan.txt?rlkey=ab12&dl=0",
+            "https://www.dropbox.com/scl/fi/x/plan.txt?rlkey=ab12cd&dl=0",
             "https://files.example.com/550e8400-e29b-41d4-a716-446655440000",
             "https://ada:secret@example.com/",
-            "https://example.com/feed?Token=abc",
+            "https://example.com/feed?Token=abcdef",
             "https://example.com?f7Gh2kL9qW3xZ8vB",
-            "https://example.com/feed?ical_token=abc",
+            "https://example.com/feed?ical_token=abcdef",
             "https://8f14e45fceea167a5a36dedd4bea2543.home.test/calendar.ics",
             "https://calendar.test/private-8%6614e45fceea167a5%6136dedd4bea2543/basic.ics",
             "https://cloud.example.com/s/g3RkLm8QtW5xZ2b",
@@ -170,7 +172,8 @@ mod tests {
             "https://shop.example.com/tea?fbclid=IwAR2f7Gh2kL9qW3xZ8vB1nM5&utm_id=f7Gh2kL9qW3xZ8vBaa",
             "https://example.com/page#f7Gh2kL9qW3xZ8vBf7Gh",
             "https://example.com/?key=",
-            "example.com/f7Gh2kL9qW3xZ8vB",
+            "https://shop.example.com/tea?key=1&monkey=e",
+            "https://ada@dav.example.com/",
         ] {
             assert!(!is_capability_url(address), "{address}");
         }
@@ -184,6 +187,25 @@ mod tests {
             u128::from(hasher.finish())
         };
         half(0) << 64 | half(1)
+    }
+
+    // SEC-100
+    #[test]
+    fn a_key_is_found_wherever_it_was_typed_and_without_what_stands_beside_it() {
+        let hex = "8f14e45fceea167a5a36dedd4bea2543";
+        for typed in [
+            format!("webcal://calendar.test/private-{hex}/basic.ics"),
+            format!("Https://calendar.test/private-{hex}/basic.ics,"),
+            format!("(calendar.test/private-{hex}/basic.ics)"),
+            format!("https://mega.test/folder#{hex}"),
+            format!("https://a.test/?u={hex}"),
+            format!("the key is {hex}."),
+        ] {
+            assert_eq!(keys_in(&typed).collect::<BTreeSet<_>>(), [hex.to_owned()].into(), "{typed}");
+        }
+        let password: Vec<String> = keys_in("https://ada:hunter-22x@a.test/").collect();
+        assert_eq!(password, ["hunter22x"]);
+        assert_eq!(keys_in("mail ada@example.com about the 24 cats, 1:2, https://a.test/?key=1").count(), 0);
     }
 
     proptest! {

@@ -10,6 +10,9 @@ pub use self::words::{Word, words};
 use super::argument::Argument;
 use super::capability_url::plain;
 
+/// Letters in a row of a key that are told as the whole would be: with a few such parts somebody has it.
+const PART_OF_KEY: usize = 8;
+
 /// Words of the owner's and keys of their addresses, as they are compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnersWords {
@@ -30,21 +33,22 @@ impl OwnersWords {
         Self { keys: keys.into_iter().collect(), ..self }
     }
 
-    /// Whether arguments say a key, whatever stands between its letters.
+    /// Whether arguments say a key, or a good part of one, whatever stands between its letters.
     ///
     /// ```
     /// use limpid_core::policy::{Argument, OwnersWords, keys_in};
     /// let own = OwnersWords::default().with_keys(keys_in("https://calendar.test/8f14e45fceea167a5a36dedd4bea2543/ics"));
     /// assert!(own.says_key(&Argument::Text("8F14E45F ceea167a 5a36dedd.4bea2543".to_owned())));
+    /// assert!(own.says_key(&Argument::Text("fceea167".to_owned())));
     /// assert!(!own.says_key(&Argument::Text("https://calendar.test/".to_owned())));
     /// ```
     pub fn says_key(&self, arguments: &Argument) -> bool {
         if self.keys.is_empty() {
             return false;
         }
-        let said = texts(arguments).into_iter().map(|text| plain(&percent_decode_str(text).decode_utf8_lossy()));
-        let said: Vec<String> = said.collect();
-        self.keys.iter().any(|key| said.iter().any(|text| text.contains(key)))
+        let said: String =
+            texts(arguments).into_iter().map(|text| plain(&percent_decode_str(text).decode_utf8_lossy())).collect();
+        self.keys.iter().any(|key| parts(key).any(|part| said.contains(part)))
     }
 
     /// Those that arguments repeat, as they stand there and in their order, each once.
@@ -65,6 +69,13 @@ impl OwnersWords {
         }
         repeated
     }
+}
+
+/// All runs of so many letters of a key, or the whole of a short one.
+fn parts(key: &str) -> impl Iterator<Item = &str> {
+    let borders: Vec<usize> = key.char_indices().map(|(at, _)| at).chain([key.len()]).collect();
+    let length = PART_OF_KEY.min(borders.len() - 1);
+    (length..borders.len()).map(move |end| &key[borders[end - length]..borders[end]])
 }
 
 fn texts(argument: &Argument) -> Vec<&str> {

@@ -22,6 +22,10 @@ const DOCUMENTS: [&str; 4] = [".md", ".txt", ".rst", ".adoc"];
 /// How often a turn may ask for one address: how often it does must say nothing.
 pub const MOST_FETCHES: usize = 3;
 
+/// What is said of an address that is not of the public web, and of a name that is not there, to whoever may have the address of a
+/// stranger: the one is not told from the other.
+pub const NOT_OF_THE_WEB: &str = "there is no server of the public web at that address; look for another one";
+
 /// What becomes of a call. Reasons are read by the model and by the person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -126,27 +130,8 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
     if let Some(reason) = setting.mode.and_then(|mode| wrong_write(mode, call)) {
         return refused(reason);
     }
-    match call.address.private_place() {
-        Some(PrivatePlace::OwnNetwork) if setting.research || setting.strangers => {
-            return refused("the owner's own network is not for this; look for it on the public web".to_owned());
-        }
-        // Whoever writes there would have the worker carry it away.
-        Some(PrivatePlace::CapabilityUrl) if setting.research => {
-            return refused(
-                "what stands there may be the owner's alone, since the address is a key; say in your result that it was left out"
-                    .to_owned(),
-            );
-        }
-        _ => {}
-    }
-    if matches!(call.effect, Effect::Fetch(_)) && call.fetched >= MOST_FETCHES {
-        return refused(format!("this turn has asked for that address {MOST_FETCHES} times, which is the most"));
-    }
-    if *call.effect == Effect::Research && call.tells_key() {
-        return refused(
-            "a research worker opens no address that is a key, and whoever it asks would learn that; fetch it here instead"
-                .to_owned(),
-        );
+    if let Some(reason) = wrong_address(setting, call) {
+        return refused(reason);
     }
     let asks: Vec<&super::Rule> = setting.rules.ask.iter().filter(|rule| holds_back(rule)).collect();
     let asked_always = !asks.is_empty();
@@ -176,6 +161,28 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
     // Nothing else but their own yes gets around what the owner's rules ask about.
     let passes = granted || ruled || !asked_always && (reserved || unasked);
     if passes { Verdict::Allowed } else { Verdict::NeedsApproval { reason } }
+}
+
+/// Why the address that a call would fetch, or tell a research worker, forbids it, if it does.
+fn wrong_address(setting: &Setting<'_>, call: &Call<'_>) -> Option<String> {
+    match call.address.private_place() {
+        Some(PrivatePlace::OwnNetwork) if setting.research || setting.strangers => {
+            return Some(NOT_OF_THE_WEB.to_owned());
+        }
+        // Whoever writes there would have the worker carry it away.
+        Some(PrivatePlace::CapabilityUrl) if setting.research => {
+            let why = "what stands there may be the owner's alone, since the address is a key";
+            return Some(format!("{why}; say in your result that it was left out"));
+        }
+        _ => {}
+    }
+    if matches!(call.effect, Effect::Fetch(_)) && call.fetched >= MOST_FETCHES {
+        return Some(format!("this turn has asked for that address {MOST_FETCHES} times, which is the most"));
+    }
+    (*call.effect == Effect::Research && call.tells_key()).then(|| {
+        let why = "a research worker opens no address that is a key, and whoever it asks would learn that";
+        format!("{why}; fetch it here instead")
+    })
 }
 
 /// Why a mode's rule on written files forbids a call, if it does.

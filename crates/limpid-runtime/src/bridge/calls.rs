@@ -1,7 +1,7 @@
 //! One call of a client's: judged, run, or kept for the owner.
 
 use limpid_core::agent::DELEGATION;
-use limpid_core::draft::{MOST_DRAFTS, MOST_OF_BACKGROUND, MOST_OF_BACKGROUND_RUN};
+use limpid_core::draft::{MOST_DRAFTS, MOST_OF_BACKGROUND_AFTER_STRANGERS, MOST_OF_BACKGROUND_RUN};
 use limpid_core::policy::Effect;
 use limpid_core::reach::FIND_TOOLS;
 use limpid_core::{CallId, ConversationId, Sentence, Tier, ToolCall, TurnId, sentence};
@@ -159,7 +159,7 @@ impl Bridge {
             open: MOST_DRAFTS,
             of_turn: most,
             of_chat: Some(most),
-            of_background: (MOST_OF_BACKGROUND, most),
+            of_background: (MOST_OF_BACKGROUND_AFTER_STRANGERS, most),
         };
         // Whoever asked may stop waiting: what is kept is told of all the same.
         let agent = self.agent.clone();

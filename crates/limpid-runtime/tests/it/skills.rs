@@ -217,6 +217,40 @@ async fn the_first_wins_by_name_and_what_is_no_skill_costs_itself_only() {
     assert!(row.reason.as_deref().unwrap().contains("must be letters and digits"));
 }
 
+/// A program may have closed it, or put something else in its place.
+// SEC-042 SEC-093
+#[tokio::test]
+async fn a_folder_of_skills_that_cannot_be_listed_ends_no_turn_and_is_told_of_once() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let causes = [("file", "Not a directory"), ("link", "Too many levels"), ("closed", "permission is denied")];
+    for (what, cause) in causes {
+        let bench = bench(2).await;
+        bench.write("skills/tea/SKILL.md", TEA);
+        bench.write("workspace/notes.md", "mine\n");
+        let folder = bench.home.path().join("workspace/skills");
+        match what {
+            "file" => bench.write("workspace/skills", "no folder"),
+            "link" => symlink("skills", &folder).unwrap(),
+            _ => {
+                std::fs::create_dir(&folder).unwrap();
+                std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o311)).unwrap();
+            }
+        }
+        // Root lists everything.
+        let is_closed = folder.read_dir().is_err();
+        let agent = bench.agent();
+        let told = notices(&say(&agent, "/tea").await);
+        assert!(sent(&bench.server).contains("Steep at 80 degrees."), "{what}: {told:?}");
+        let begin = format!("the skill skills is not used: workspace/skills: the folder cannot be listed: {cause}");
+        let is_told = |told: &[String]| told.iter().any(|notice| notice.starts_with(&begin));
+        assert_eq!(is_told(&told), is_closed, "{what}: {told:?}");
+        assert!(notices(&say(&agent, "again").await).is_empty(), "told once");
+        if what == "closed" {
+            std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+    }
+}
+
 // LES-130 PICO-037
 #[tokio::test]
 async fn of_ninety_skills_the_owners_own_stay_and_the_names_of_the_others_are_told() {

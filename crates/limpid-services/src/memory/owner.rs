@@ -10,6 +10,7 @@ use limpid_store::{
     Provenance, Store, StoreError, StoredMemory,
 };
 
+use crate::command_word::as_word;
 use crate::error::AgentError;
 use crate::host::Host;
 use crate::memory::{Indexed, MemoryNote, MemoryWriter, SemanticIndex, SemanticState, recall};
@@ -98,9 +99,11 @@ impl Memories {
         let known = self.store.memory(which).await?;
         if let Some(memory) = known.filter(|memory| pinned && memory.trust.is_foreign()) {
             return Err(AgentError::Invalid(format!(
-                "{} was written by a stranger, so no prompt shows it unasked; \
+                "memory {} ({}) was written by a stranger, so no prompt shows it unasked; \
                  when it is true, say it yourself: limpid memory edit {} \"…\"",
-                memory.key, memory.key
+                memory.id,
+                as_word(&memory.key),
+                memory.id
             )));
         }
         Ok(self.store.pin_memory(which, pinned, self.host.now_ms()).await?)

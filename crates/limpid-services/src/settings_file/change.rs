@@ -246,7 +246,7 @@ mod tests {
             if (key, words) != ("agents.allow", None) {
                 assert_eq!(remarks(&after), remarks(&file), "{key}\n{after}");
             }
-            let diff = similar::TextDiff::from_lines(&file, &after);
+            let diff = crate::line_diff::line_diff(&file, &after);
             seen.push_str(&format!("{key} = {words:?}\n{}\n", diff.unified_diff().context_radius(1)));
         }
         insta::assert_snapshot!(seen);

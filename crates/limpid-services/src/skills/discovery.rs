@@ -1,13 +1,17 @@
 //! The folders and files where skills are looked for, in the order of precedence: workspace, global folder, prompt
 //! files, `limpid.toml`. Nothing else is read, the current directory least of all.
 
+use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use limpid_config::{Home, PromptEntry, ReadText, read_marking};
+use limpid_core::io_cause;
 use limpid_prompt::inputs::SkillSource;
 use limpid_prompt::registry::{PromptSource, RegisteredPrompt};
 use limpid_prompt::skill::parse;
 
+use crate::command_word::as_word;
 use crate::error::AgentError;
 use crate::skills::folder::{SKILL_FILE, others_in};
 use crate::tools::Place;
@@ -31,18 +35,18 @@ pub(crate) struct Found {
 /// Whether a file with these bytes is not to be used; one whose bytes are not known is read.
 pub(crate) type HeldBack<'a> = &'a dyn Fn(&Place, Option<&[u8]>) -> bool;
 
-/// Everything that the owner keeps.
-pub(crate) fn all(
-    home: &Home,
-    entries: &[PromptEntry],
-    held_back: HeldBack<'_>,
-    now_ms: i64,
-) -> Result<Vec<Found>, AgentError> {
-    let mut found = folders(&home.workspace_skills(), SkillSource::Workspace, held_back, now_ms)?;
-    found.extend(folders(&home.skills(), SkillSource::Global, held_back, now_ms)?);
-    found.extend(files(&home.prompts(), held_back, now_ms)?);
+/// Everything that the owner keeps. A folder that cannot be listed stands among it by itself, with the reason.
+pub(crate) fn all(home: &Home, entries: &[PromptEntry], held_back: HeldBack<'_>, now_ms: i64) -> Vec<Found> {
+    let mut found = Vec::new();
+    for (root, shelf) in [(home.workspace_skills(), SkillSource::Workspace), (home.skills(), SkillSource::Global)] {
+        let listed = folders(&root, shelf, held_back, now_ms);
+        found.extend(listed.unwrap_or_else(|error| vec![unlisted(&root, shelf, &error)]));
+    }
+    let prompts = home.prompts();
+    let listed = files(&prompts, held_back, now_ms);
+    found.extend(listed.unwrap_or_else(|error| vec![unlisted(&prompts, SkillSource::Global, &error)]));
     found.extend(entries.iter().map(|entry| of_entry(entry, now_ms)));
-    Ok(found)
+    found
 }
 
 /// The skill whose folder a file lies in, which has every link followed; none for what lies in no folder of skills.
@@ -59,13 +63,17 @@ pub(crate) fn around(home: &Home, file: &Path, held_back: HeldBack<'_>, now_ms: 
 }
 
 /// The owner's skills in the global folder, which programs see.
+///
+/// # Errors
+/// When it cannot be listed: then nobody knows which of them a program must not see.
 pub(crate) fn global(home: &Home) -> Result<Vec<Found>, AgentError> {
+    let root = home.skills();
     // No program writes there, so nothing of it waits.
-    folders(&home.skills(), SkillSource::Global, &|_, _| false, 0)
+    folders(&root, SkillSource::Global, &|_, _| false, 0).map_err(AgentError::file(root))
 }
 
 /// The skills in a folder: each a folder with a SKILL.md. One that cannot be read costs itself only.
-fn folders(root: &Path, shelf: SkillSource, held_back: HeldBack<'_>, now_ms: i64) -> Result<Vec<Found>, AgentError> {
+fn folders(root: &Path, shelf: SkillSource, held_back: HeldBack<'_>, now_ms: i64) -> io::Result<Vec<Found>> {
     let mut found = Vec::new();
     for name in names(root)? {
         let folder = root.join(&name);
@@ -122,7 +130,7 @@ fn whole(file: &Path) -> Result<Option<ReadText>, String> {
 }
 
 /// The Markdown files of a folder, each a prompt.
-fn files(root: &Path, held_back: HeldBack<'_>, now_ms: i64) -> Result<Vec<Found>, AgentError> {
+fn files(root: &Path, held_back: HeldBack<'_>, now_ms: i64) -> io::Result<Vec<Found>> {
     let mut found = Vec::new();
     for name in names(root)?.into_iter().filter(|name| name.ends_with(".md")) {
         let (file, place) = (root.join(&name), Place::of(root, &name));
@@ -146,16 +154,27 @@ fn of_entry(entry: &PromptEntry, now_ms: i64) -> Found {
     Found { name, shelf, location, folder: None, sha256, read, is_held_back: false }
 }
 
+/// What stands for a folder that is there and cannot be listed: a program may have closed it, or put something else in
+/// its place, and that ends no turn.
+fn unlisted(root: &Path, shelf: SkillSource, error: &io::Error) -> Found {
+    let name = root.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let location = root.display().to_string();
+    let (cause, word) = (io_cause(error), as_word(&location));
+    let read = Err(format!(
+        "the folder cannot be listed: {cause}; open it with `chmod u+rx {word}`, or remove what stands in its place"
+    ));
+    Found { name, shelf, location, folder: None, sha256: String::new(), read, is_held_back: false }
+}
+
 /// The names in a folder that are not hidden, in order; none when there is no such folder.
-fn names(root: &Path) -> Result<Vec<String>, AgentError> {
+fn names(root: &Path) -> io::Result<Vec<String>> {
     let entries = match std::fs::read_dir(root) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        other => other.map_err(AgentError::file(root))?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other?,
     };
-    let mut names: Vec<String> = entries
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter(|name| !name.starts_with('.'))
-        .collect();
+    let names: Vec<OsString> = entries.map(|entry| entry.map(|entry| entry.file_name())).collect::<io::Result<_>>()?;
+    let names = names.into_iter().filter_map(|name| name.into_string().ok());
+    let mut names: Vec<String> = names.filter(|name| !name.starts_with('.')).collect();
     names.sort();
     Ok(names)
 }

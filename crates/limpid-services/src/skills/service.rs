@@ -60,10 +60,11 @@ impl Skills {
         self.registry.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Everything that was found, used or not: by source, the owner's own before what was installed, then by name.
+    /// Everything that was found, used or not: by source, the owner's own before what was installed, then by name. A
+    /// folder that cannot be listed is among it, as what is no skill.
     ///
     /// # Errors
-    /// When a folder or the store cannot be read.
+    /// When the store cannot be read.
     pub async fn list(&self) -> Result<Vec<ListedSkill>, AgentError> {
         self.list_at(self.host.now_ms()).await
     }
@@ -91,7 +92,7 @@ impl Skills {
         let mut list = Vec::new();
         let mut registry = self.registry();
         registry.clear_config();
-        for found in discovery::all(&self.home, &self.config.prompts, &held_back, now_ms)? {
+        for found in discovery::all(&self.home, &self.config.prompts, &held_back, now_ms) {
             match judge(found, &states) {
                 Ok(prompt) => {
                     if let Err(taken) = registry.register(prompt.clone()) {

@@ -31,7 +31,7 @@ use serde_json::Value;
 
 pub use crate::tools::policy::context::{CallContext, WindowFacts};
 pub(crate) use crate::tools::policy::facts::CallFacts;
-pub(crate) use crate::tools::policy::instructing::{Entries, LOOKED_AT};
+pub(crate) use crate::tools::policy::instructing::{Entries, LOOKED_AT, NotLookedAt};
 pub use crate::tools::policy::owners_words::owners_words;
 pub(crate) use crate::tools::policy::paths::{LONGEST_PATH, PathResolver, free_way, links_on, real};
 pub(crate) use crate::tools::policy::pins::{Pins, changes, is_same_call};

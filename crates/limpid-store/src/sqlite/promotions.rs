@@ -150,8 +150,9 @@ fn carry_out(tx: &Tx<'_>, proposal: &Promotion, now_ms: i64) -> Outcome<Promotio
 fn proven(tx: &Tx<'_>, which: &MemoryRef) -> Outcome<limpid_core::Memory> {
     let memory = expect(tx, which)?;
     if memory.hits < PROMOTION_HITS {
-        let (key, hits) = (&memory.key, memory.hits);
-        let reason = format!("{key} has {hits} of the {PROMOTION_HITS} hits that a promotion takes");
+        // A stranger may have chosen the key, and the number is ours.
+        let (id, hits) = (memory.id, memory.hits);
+        let reason = format!("memory {id} has {hits} of the {PROMOTION_HITS} hits that a promotion takes");
         return Err(StoreError::Invalid(reason).into());
     }
     Ok(memory)

@@ -22,6 +22,10 @@ const WRAPPERS: [&str; 21] = [
     "stdbuf", "strace", "taskset", "time", "timeout", "unshare", "watch", "xargs", "sudo",
 ];
 
+/// Bytes of the longest command. A text for a shell is one word, and the system starts no program with one of more than
+/// 128 KiB, the zero at its end included.
+const LONGEST: usize = 128 * 1024 - 1;
+
 /// A program with its arguments and its folder, looked up and permitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
@@ -40,9 +44,14 @@ impl Command {
     /// Reads a command. With a shell granted the whole text is the shell's.
     ///
     /// # Errors
-    /// A sentence for the model: unbalanced quotes, a program that is not there or is refused, a folder that is not
-    /// granted.
+    /// A sentence for the model: a command that is too long, unbalanced quotes, a program that is not there or is
+    /// refused, a folder that is not granted.
     pub fn parse(command: &str, folder: Option<&str>, programs: &Programs) -> Result<Self, String> {
+        // Before anything looks at it: each part of it may be a path.
+        if command.len() > LONGEST {
+            let long = command.len();
+            return Err(format!("`command` has {long} bytes; at most {LONGEST} are run. Put what is long into a file"));
+        }
         let folder = working_folder(folder.filter(|folder| !folder.trim().is_empty()), programs)?;
         let mut words =
             if programs.shell { vec!["sh".to_owned(), "-c".to_owned(), command.to_owned()] } else { split(command)? };

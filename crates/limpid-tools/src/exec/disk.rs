@@ -34,7 +34,8 @@ const MAKE_ROOM: &str =
 /// Bytes of a block, as the kernel counts them for every file system.
 const BLOCK: u64 = 512;
 
-/// Files that are counted. Where there were more before, what the file system has left is compared.
+/// Files that are counted. Where there were more before, or a folder that cannot be counted, what the file system has
+/// left is compared.
 const COUNTED: u64 = 100_000;
 
 /// How long a folder that was open before may be closed to whoever counts.
@@ -115,7 +116,9 @@ impl Disk {
 
     /// Says which limit was crossed, if one was.
     fn over(&mut self, limits: &Limits) -> Option<String> {
-        let is_counted = self.before.files <= COUNTED && !self.before.is_deep;
+        // What grows in a folder that was closed or too deep before is counted nowhere.
+        let is_hidden = self.before.is_deep || !self.before.closed.is_empty();
+        let is_counted = self.before.files <= COUNTED && !is_hidden;
         let used = if is_counted { self.counted(limits) } else { self.taken_from_free() };
         if used.bytes > limits.disk_bytes {
             return Some(format!("it wrote more than {} MiB", limits.disk_bytes / 1024 / 1024));
@@ -136,7 +139,7 @@ impl Disk {
             return Some("what it wrote cannot be counted: a folder lies too deep".to_owned());
         }
         // In a folder that only lets in whoever knows a name, much can be hidden.
-        let is_closed = is_counted && used.closed.difference(&self.before.closed).next().is_some();
+        let is_closed = is_counted && !used.closed.is_empty();
         self.closed_since = if is_closed { self.closed_since.or_else(|| Some(Instant::now())) } else { None };
         let is_long = self.closed_since.is_some_and(|since| since.elapsed() > CLOSED);
         is_long.then(|| "what it wrote cannot be counted: a folder cannot be read".to_owned())
@@ -289,6 +292,19 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut disk = Disk::new(vec![folder.path().to_owned()]);
         disk.before.files = COUNTED + 1;
+        let limits = Limits { disk_bytes: 1 << 40, files: 1 << 40, ..Limits::default() };
+        assert_eq!(disk.over(&limits), None);
+        disk.free_before[0].bytes = u64::MAX;
+        assert!(disk.over(&limits).unwrap().starts_with("it wrote more than"));
+    }
+
+    /// A program of before may have closed it, for the next one to fill.
+    // SEC-042 SEC-093
+    #[test]
+    fn where_a_folder_was_closed_before_the_free_room_is_compared() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut disk = Disk::new(vec![folder.path().to_owned()]);
+        disk.before.closed.insert((1, 1));
         let limits = Limits { disk_bytes: 1 << 40, files: 1 << 40, ..Limits::default() };
         assert_eq!(disk.over(&limits), None);
         disk.free_before[0].bytes = u64::MAX;

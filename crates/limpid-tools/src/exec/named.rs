@@ -1,11 +1,11 @@
 //! Which places the words of a call name.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
 use super::command::Command;
 use super::installed::{is_around_what_people_installed, is_installed_by_people};
-use super::outside::NamedOutside;
+use super::named_places::Named;
 use super::places::Kind;
 use super::programs::Programs;
 
@@ -17,24 +17,6 @@ const LONGEST: usize = 4096;
 
 /// Behind these signs a path may begin within a word.
 const SIGNS: [char; 4] = ['=', ':', ',', '@'];
-
-/// The places that a call names.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Named {
-    /// Whether it names a place where strangers' text may be.
-    pub(super) low: bool,
-    /// Whether it names one of the owner's, as the program or in a word.
-    pub(super) high: bool,
-    /// Whether it starts in one.
-    pub(super) starts_high: bool,
-    /// The granted low folders that it names itself, without links. What only a link leads to is not among them: whoever may
-    /// change the link would choose what is seen.
-    pub(super) low_folders: BTreeSet<PathBuf>,
-    /// What it names of what people put into folders of the system and nobody granted, without links.
-    pub(super) installed: BTreeSet<PathBuf>,
-    /// What it names in `outside/`, in the same way.
-    pub(super) outside: NamedOutside,
-}
 
 impl Named {
     fn add(&mut self, kind: Kind) {
@@ -116,18 +98,14 @@ impl Programs {
         let mut found = Vec::new();
         for (paths, kind) in self.folders() {
             for name in paths.map(|path| path.display().to_string()) {
-                let places = word.match_indices(name.as_str()).map(|(at, _)| at);
+                let places = word.match_indices(name.as_str()).map(|(at, _)| (at, &word[at + name.len()..]));
                 // The path of another folder may begin alike.
-                let ends = |at: &usize| !word[at + name.len()..].starts_with(is_plain);
-                found.extend(places.filter(ends).map(|at| (at, name.len(), (paths[1], kind))));
+                let ends = |(_, rest): &(usize, &str)| !rest.starts_with(is_plain);
+                found.extend(places.filter(ends).map(|(at, rest)| (at, name.len(), (paths[1], kind, rest))));
             }
         }
         // Of a folder within another one only the inner one is named.
-        let is_inner = |(at, length, _): &&(usize, usize, _)| {
-            !found.iter().any(|(other, longer, _)| other == at && longer > length)
-        };
-        let inner = found.iter().filter(is_inner);
-        inner.map(|(at, length, (path, kind))| (*path, *kind, word.get(at + length..).unwrap_or_default())).collect()
+        longest(found)
     }
 
     /// Whether one of a call's words names something in the folder of a toolchain, where packages of strangers lie, or a folder around
@@ -151,6 +129,18 @@ impl Programs {
 fn pieces(word: &str) -> impl Iterator<Item = &str> {
     let signs = |letter: char| letter.is_whitespace() || "\"'`;|&<>()$={}".contains(letter);
     std::iter::once(word).chain(word.split(signs).filter(move |piece| *piece != word)).take(PARTS)
+}
+
+/// Of what was found at a place of a word, each with its length, the longest.
+fn longest<T>(found: Vec<(usize, usize, T)>) -> Vec<T> {
+    // In one pass: a word may hold a path very often.
+    let mut lengths: BTreeMap<usize, usize> = BTreeMap::new();
+    for (at, length, _) in &found {
+        let longest = lengths.entry(*at).or_default();
+        *longest = (*longest).max(*length);
+    }
+    let is_longest = |(at, length, _): &(usize, usize, T)| lengths.get(at) == Some(length);
+    found.into_iter().filter(is_longest).map(|(_, _, found)| found).collect()
 }
 
 /// The first name behind the path of a folder in a word; none where what follows is no plain name.
@@ -206,6 +196,15 @@ mod tests {
         let found = found.map(|rest| first_name(rest).unwrap_or("whole"));
         assert_eq!(found[..3], ["tool"; 3]);
         assert_eq!(found[3..], ["whole", "whole", "whole", "whole", "whole", "to", "whole"]);
+    }
+
+    // SEC-042 SEC-093
+    #[test]
+    fn of_paths_that_stand_in_a_word_very_often_the_inner_ones_are_found_in_one_pass() {
+        let found = vec![(0, 5, "outer"), (9, 5, "other"), (0, 8, "inner"), (0, 8, "real")];
+        assert_eq!(longest(found), ["other", "inner", "real"]);
+        let often = (0..400_000).flat_map(|at| [(at, 5, at), (at, 8, at)]).collect();
+        assert_eq!(longest(often), (0..400_000).collect::<Vec<_>>());
     }
 
     // SEC-058

@@ -14,6 +14,7 @@ use super::command::Command;
 use super::confinement::{Confinement, Network, Place};
 use super::installed::{installed, is_in_system, is_put_into_system, package_of, seen_of_named};
 use super::kept::kept;
+use super::named_places::Named;
 use super::programs::Programs;
 use super::stand_in::StandIn;
 use super::toolchains::Parts;
@@ -132,13 +133,14 @@ impl Programs {
         }
     }
 
-    /// What a program may touch in this view.
+    /// What a program may touch in this view. `named` is what the command names.
     ///
     /// # Errors
     /// A sentence, when a granted folder was moved: its place and what is at the old one are not what was granted.
     pub(super) fn confinement(
         &self,
         command: &Command,
+        named: &Named,
         view: View,
         (read_only, spares_disk): (bool, bool),
     ) -> Result<Confinement, String> {
@@ -147,7 +149,6 @@ impl Programs {
             return Err(why);
         }
         // What could be run, sent, or left where it is sent later, is what the call names, and no other stranger's folder.
-        let named = self.named(command);
         let is_named = |folder: &Folder| folder.kind != Kind::Low || named.low_folders.contains(&folder.place.path);
         let seen = |folder: &Folder| folder.kind.is_seen(view) && is_named(folder);
         let of = |write: bool| {

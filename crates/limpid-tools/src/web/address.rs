@@ -4,6 +4,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use limpid_core::{Labelled, Sentence, sentence};
 
+use super::network::Network;
+
 /// The addresses that may be connected to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Addresses {
@@ -17,11 +19,11 @@ pub enum Addresses {
 }
 
 impl Addresses {
-    /// Whether an address may be connected to.
-    pub fn admit(&self, address: IpAddr) -> bool {
+    /// Whether an address may be connected to from a machine in these networks.
+    pub fn admit(&self, address: IpAddr, own: &[Network]) -> bool {
         match self {
-            Self::Public => is_public(address),
-            Self::PublicAnd(more) => is_public(address) || more.contains(&address),
+            Self::Public => is_of_the_web(address, own),
+            Self::PublicAnd(more) => is_of_the_web(address, own) || more.contains(&address),
             Self::Any => true,
         }
     }
@@ -38,12 +40,21 @@ impl Addresses {
 
 /// Why an address is not connected to.
 pub(super) fn refusal(address: IpAddr) -> Sentence {
-    sentence!("{} is not an address of the public web; nothing was sent to it", Labelled::outside(address))
+    sentence!(
+        "{} is not an address of the public web; nothing was sent to it, unless the owner names it in `also` of `[web]`",
+        Labelled::outside(address)
+    )
+}
+
+/// Whether an address is one of the public web, and in none of these networks: from within one it leads past a firewall, also where
+/// anybody has a way to it.
+pub fn is_of_the_web(address: IpAddr, own: &[Network]) -> bool {
+    is_public(address) && !own.iter().any(|network| network.has(address))
 }
 
 /// Whether an address is one of the public web: none of this machine, of a private or local network, of a cloud's own
 /// services, and none that stands for another address.
-pub fn is_public(address: IpAddr) -> bool {
+fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
         IpAddr::V6(address) => is_public_v6(address),
@@ -138,7 +149,13 @@ mod tests {
                 assert_eq!(is_public(address.parse().unwrap()), expected, "{address}");
             }
         }
+        // The machine is in networks that have public addresses.
+        let around = Network::around("93.184.216.34".parse().unwrap(), 24);
+        let admits = |addresses: &Addresses, address: &str| addresses.admit(address.parse().unwrap(), &[around]);
+        assert!(!admits(&Addresses::Public, "93.184.216.1") && admits(&Addresses::Public, "93.184.217.1"));
+        let named = Addresses::PublicAnd(vec!["93.184.216.1".parse().unwrap()]);
+        assert!(admits(&named, "93.184.216.1") && !admits(&named, "93.184.216.2"));
         let own = Addresses::PublicAnd(vec!["192.168.1.9".parse().unwrap()]);
-        assert!(own.admit("192.168.1.9".parse().unwrap()) && !own.admit("192.168.1.8".parse().unwrap()));
+        assert!(own.admit("192.168.1.9".parse().unwrap(), &[]) && !own.admit("192.168.1.8".parse().unwrap(), &[]));
     }
 }

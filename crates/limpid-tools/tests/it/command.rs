@@ -101,6 +101,19 @@ fn a_granted_shell_gets_the_whole_text() {
     assert_eq!(command.words, ["sh", "-c", "ls ~ | wc -l > out; echo \"$HOME\""]);
 }
 
+// SEC-042 SEC-093
+#[test]
+fn a_command_that_the_system_could_not_start_is_refused() {
+    let (_folder, programs) = bench();
+    for shell in [false, true] {
+        let programs = Programs { shell, ..programs.clone() };
+        let parsed = |bytes: usize| Command::parse(&format!("tool {}", "a".repeat(bytes - 5)), None, &programs);
+        assert!(parsed(131_071).is_ok());
+        let refused = "`command` has 131072 bytes; at most 131071 are run. Put what is long into a file";
+        assert_eq!(parsed(131_072).unwrap_err(), refused);
+    }
+}
+
 // SEC-071 LES-136
 #[test]
 fn a_rule_that_holds_a_program_back_means_it_under_each_of_its_names() {

@@ -10,8 +10,9 @@ use crate::kit::{Server, Told, context, kept, page, to, told};
 use async_trait::async_trait;
 use limpid_core::Trust;
 use limpid_core::message::{FROM_CAPABILITY_URL, FROM_OWN_NETWORK};
-use limpid_core::policy::PrivatePlace;
+use limpid_core::policy::{NOT_OF_THE_WEB, PrivatePlace};
 use limpid_formats::Parser;
+use limpid_tools::web::network::Network;
 use limpid_tools::web::{Addresses, Lookup, Web};
 use limpid_tools::{Tool, ToolContext, WebFetch};
 use serde_json::json;
@@ -31,7 +32,12 @@ impl Lookup for Rebinding {
     async fn lookup(&self, _: &str) -> io::Result<Vec<IpAddr>> {
         let mut answers = self.0.lock().unwrap();
         let answer = if answers.len() > 1 { answers.pop_front() } else { answers.front().copied() };
-        Ok(answer.unwrap().split(' ').map(|address| address.parse().unwrap()).collect())
+        let addresses = answer.unwrap().split(' ').map(str::parse);
+        addresses.collect::<Result<_, _>>().map_err(|_| io::Error::other("there is no server of that name"))
+    }
+
+    fn own_networks(&self) -> Vec<Network> {
+        vec![Network::around("127.0.0.3".parse().unwrap(), 32)]
     }
 }
 
@@ -350,4 +356,19 @@ async fn a_result_from_an_address_that_is_a_key_says_so_wherever_a_short_one_led
     assert_eq!(read(&short, None, true).await, marked);
     // A stranger's page names it, so it is no key.
     assert_eq!(read(&url, None, false).await, "the dentist at nine");
+}
+
+/// Who chose the name must not learn which ones there are in the owner's own network.
+// SEC-022 SEC-101
+#[tokio::test]
+async fn after_a_strangers_text_a_name_that_is_not_there_is_not_told_from_one_of_the_owners_network() {
+    let read = async |answer: &'static str, trust| {
+        let web = Web::with_lookup(Addresses::Public, Rebinding::new(&[answer]));
+        fetch(&web, trust, json!({ "url": "http://nas.test/" })).await.unwrap_err()
+    };
+    for answer in ["192.168.1.9", "127.0.0.3", "none"] {
+        assert_eq!(read(answer, Trust::Outside).await, NOT_OF_THE_WEB, "{answer}");
+    }
+    assert!(read("192.168.1.9", Trust::Owner).await.contains("192.168.1.9 is not an address of the public web"));
+    assert!(read("none", Trust::Owner).await.contains("there is no server of that name"));
 }

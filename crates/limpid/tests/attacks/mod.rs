@@ -3,6 +3,8 @@
 
 #[cfg(target_os = "linux")]
 mod carried_by_low_places;
+#[cfg(target_os = "linux")]
+mod closed_folders;
 mod confirmed_guess;
 mod destroyed_files;
 mod drawn_files;

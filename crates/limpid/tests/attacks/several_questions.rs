@@ -47,8 +47,7 @@ async fn one_question_names_each_part_and_only_the_part_that_is_taken_runs() {
         let lines: Vec<&str> = shown.lines().filter(|line| !line.trim().is_empty()).collect();
         let asks = lines.iter().rposition(|line| line.trim_end() == "  what these would do:").unwrap();
         let tools: Vec<&&str> = lines[asks..].iter().filter(|line| line.contains(" tool  ")).collect();
-        assert_eq!(tools.len(), 3, "{shown}");
-        assert!(tools.iter().all(|line| line.trim_end().ends_with("write_file")), "{shown}");
+        assert_eq!(tools.iter().map(|line| line.trim()).collect::<Vec<_>>(), ["1 to 3 tool  write_file"], "{shown}");
         assert!(!lines[asks..].iter().any(|line| line.starts_with("│")), "{shown}");
         terminal.keys("open 3\r").await.unwrap();
         prompted(&mut terminal, "y, n or clean").await;

@@ -16,9 +16,10 @@ use super::entries::entry;
 use super::kept::KeptFiles;
 use super::names::FileNames;
 use super::unaccepted::{UnacceptedFiles, Unknown};
+use crate::command_word::as_word;
 use crate::error::AgentError;
 use crate::memory::MemoryWriter;
-use crate::tools::policy::{Entries, LOOKED_AT, PathResolver, QUOTED, real};
+use crate::tools::policy::{Entries, LOOKED_AT, NotLookedAt, PathResolver, QUOTED, real};
 
 /// How long a program whose call was given up, or whose process is dead, may still write, at most, in milliseconds.
 const DYING_MS: i64 = 5000;
@@ -79,7 +80,7 @@ impl ProgramWatch {
     /// that runs has made it what it is.
     async fn last_known(&self) -> Result<BTreeMap<String, FileContent>, AgentError> {
         // The files come first: whatever program changed one by now has its row, or its change waits.
-        let entries = self.entries().ok_or_else(too_many)?;
+        let entries = self.entries().map_err(not_looked_at)?;
         let unaccepted = UnacceptedFiles::read(&**self.memory.database(), &self.home).await?;
         let paths: BTreeSet<String> = entries.keys().cloned().chain(unaccepted.paths()).collect();
         let mut known = BTreeMap::new();
@@ -162,7 +163,7 @@ impl ProgramWatch {
     async fn end(&self, run: &ProgramRun, now_ms: i64) -> Result<(), AgentError> {
         let mut changed = Vec::new();
         // What cannot be looked at whole is looked at again later. Until then nothing is used that is not as it was before.
-        let Some(entries) = self.entries() else {
+        let Ok(entries) = self.entries() else {
             self.live().remove(&run.id);
             return Ok(());
         };
@@ -224,11 +225,14 @@ impl ProgramWatch {
     }
 
     /// What the files hold that instruct the agent and that programs can write, and where links on the way to such files lead; no
-    /// content for what cannot be read. None when there are too many.
-    fn entries(&self) -> Option<BTreeMap<String, Option<FileContent>>> {
+    /// content for what cannot be read.
+    ///
+    /// # Errors
+    /// When not all of them could be looked at.
+    fn entries(&self) -> Result<BTreeMap<String, Option<FileContent>>, NotLookedAt> {
         let Entries { files, links } = self.resolver().instructing_entries()?;
         let all = files.into_iter().chain(links);
-        Some(all.map(|path| (path.display().to_string(), entry(&path).ok().flatten())).collect())
+        Ok(all.map(|path| (path.display().to_string(), entry(&path).ok().flatten())).collect())
     }
 
     /// The folders that programs may write.
@@ -266,9 +270,19 @@ impl Drop for RunningProgram {
     }
 }
 
-fn too_many() -> AgentError {
-    AgentError::Invalid(format!(
-        "there are more than {LOOKED_AT} files in the workspace's `memory`, `skills`, `prompts` and `profiles`, too many to be \
-         looked at; move what instructs nobody elsewhere"
-    ))
+/// Why no program starts where not all that instructs the agent could be looked at.
+fn not_looked_at(why: NotLookedAt) -> AgentError {
+    AgentError::Invalid(match why {
+        NotLookedAt::TooMany => format!(
+            "there are more than {LOOKED_AT} files in the workspace's `memory`, `skills`, `prompts` and `profiles`, \
+             too many to be looked at; move what instructs nobody elsewhere"
+        ),
+        NotLookedAt::Closed(folder) => {
+            let word = as_word(&folder.display().to_string());
+            format!(
+                "the folder {word} cannot be looked at, and what lies in it may instruct the agent; the owner has to \
+                 open it with `chmod u+rx {word}`, or to remove it"
+            )
+        }
+    })
 }

@@ -2,11 +2,12 @@
 //! spelling gives one of them another name that is not known.
 
 use std::collections::BTreeSet;
+use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use limpid_config::Home;
 
-use super::paths::links_on;
+use super::paths::{links_on, real};
 
 /// Files and folders that are looked at; where there are more, nothing that has a second name counts as harmless, and no program is
 /// started.
@@ -37,8 +38,19 @@ struct Known {
     ids: BTreeSet<FileId>,
     files: Vec<PathBuf>,
     links: Vec<PathBuf>,
-    /// Whether not all of it was looked at.
+    /// Whether there was more than is looked at.
     is_cut: bool,
+    /// Folders that could not be looked at: what lies in them may open by its name all the same.
+    closed: BTreeSet<PathBuf>,
+}
+
+/// Why not everything was looked at that instructs the agent and lies where programs can write.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum NotLookedAt {
+    /// There is too much of it.
+    TooMany,
+    /// This folder cannot be listed or entered.
+    Closed(PathBuf),
 }
 
 /// What instructs the agent and lies where programs can write.
@@ -73,9 +85,9 @@ impl Instructing {
         if is_in(&self.home) || (is_in(&self.workspace) && as_own.is_some_and(|own| self.is_named(&own))) {
             return true;
         }
-        let known = [self.look(self.of_workspace()), self.look(self.of_home())];
+        let known = [self.look(self.of_workspace(), Known::default()), self.look_at_home()];
         let is_known = |id: FileId| known.iter().any(|known| known.ids.contains(&id));
-        let is_cut = known.iter().any(|known| known.is_cut);
+        let is_cut = known.iter().any(|known| known.is_cut || !known.closed.is_empty());
         let mut folders = real.ancestors().skip(1).filter_map(id);
         match there {
             Some((own, names)) => is_known(own) || (is_cut && names > 1) || folders.any(is_known),
@@ -94,29 +106,40 @@ impl Instructing {
             || self.prompt_files.iter().any(|file| folded(file) == inside)
     }
 
-    /// What instructs and lies where programs can write, and whatever prompts may quote at the top of the workspace; none where that
-    /// is too much to be looked at.
-    pub(super) fn entries(&self) -> Option<Entries> {
-        let top = std::fs::read_dir(&self.workspace).into_iter().flatten().flatten().map(|entry| entry.path());
-        let top = top.filter(|path| path.extension().is_some_and(|ending| ending == "md"));
-        let own = self.look(top.chain(self.of_workspace()).collect());
+    /// What instructs and lies where programs can write, and whatever prompts may quote at the top of the workspace.
+    ///
+    /// # Errors
+    /// When not all of that could be looked at.
+    pub(super) fn entries(&self) -> Result<Entries, NotLookedAt> {
+        let mut own = Known::default();
+        let mut places = own.listed(&self.workspace);
+        places.retain(|path| path.extension().is_some_and(|ending| ending == "md"));
+        places.extend(self.of_workspace());
+        let own = self.look(places, own);
         if own.is_cut {
-            return None;
+            return Err(NotLookedAt::TooMany);
         }
-        // No program can write in the home itself, so that nothing there grows by one.
-        let home = self.look(self.of_home());
+        // No program can write in the home itself, so that nothing there grows by one, and none closes a folder there.
+        let home = self.look_at_home();
         let is_written = |path: &PathBuf| self.writable.iter().any(|folder| path.starts_with(folder));
+        let closed = own.closed.into_iter().chain(home.closed).map(|folder| real(&folder));
+        // The outermost: what lies in it cannot be opened before.
+        if let Some(folder) = closed.filter(is_written).min() {
+            return Err(NotLookedAt::Closed(folder));
+        }
         let files = own.files.into_iter().chain(home.files).filter_map(|path| path.canonicalize().ok());
-        Some(Entries {
+        Ok(Entries {
             files: files.filter(is_written).collect(),
             links: own.links.into_iter().chain(home.links).filter(is_written).collect(),
         })
     }
 
-    /// The places of the home besides the workspace.
-    fn of_home(&self) -> Vec<PathBuf> {
-        let own = std::fs::read_dir(&self.home).into_iter().flatten().flatten().map(|entry| entry.path());
-        own.filter(|path| *path != self.workspace && *path != self.outside).collect()
+    /// Looks at the places of the home besides the workspace.
+    fn look_at_home(&self) -> Known {
+        let mut home = Known::default();
+        let mut places = home.listed(&self.home);
+        places.retain(|path| *path != self.workspace && *path != self.outside);
+        self.look(places, home)
     }
 
     /// The places of the workspace.
@@ -125,12 +148,18 @@ impl Instructing {
         FOLDERS.iter().map(|folder| self.workspace.join(folder)).chain(files).collect()
     }
 
-    /// Looks at everything that lies at some places. Links there are followed as far as to what tools and programs can change.
-    fn look(&self, mut open: Vec<PathBuf>) -> Known {
-        let mut known = Known::default();
+    /// Looks at everything that lies at some places, and adds it to what is known. Links there are followed as far as
+    /// to what tools and programs can change.
+    fn look(&self, mut open: Vec<PathBuf>, mut known: Known) -> Known {
         let mut looked_at = 0;
         while let Some(path) = open.pop() {
-            let Ok(entry) = std::fs::symlink_metadata(&path) else { continue };
+            let entry = match std::fs::symlink_metadata(&path) {
+                Ok(entry) => entry,
+                Err(error) => {
+                    known.note_closed(path.parent().unwrap_or(&path), &error);
+                    continue;
+                }
+            };
             if looked_at == LOOKED_AT {
                 known.is_cut = true;
                 break;
@@ -139,15 +168,23 @@ impl Instructing {
             if entry.is_symlink() {
                 known.links.extend(links_on(&path));
             }
-            let (Ok(about), Some(found)) = (std::fs::metadata(&path), id(&path)) else { continue };
+            let (about, found) = match (std::fs::metadata(&path), id(&path)) {
+                (Ok(about), Some(found)) => (about, found),
+                // Nothing opens behind a link that leads nowhere or to itself, but something may in a closed folder.
+                (Err(error), _) if error.kind() == ErrorKind::PermissionDenied && self.is_inside(&path) => {
+                    let end = real(&path);
+                    known.note_closed(end.parent().unwrap_or(&end), &error);
+                    continue;
+                }
+                _ => continue,
+            };
             // What a link leads to is looked at once, and a whole home or workspace is no folder of instructions.
             if entry.is_symlink() && (self.is_around(&path) || !self.is_inside(&path)) {
                 continue;
             }
             let is_new = known.ids.insert(found);
             if about.is_dir() && is_new {
-                let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
-                open.extend(entries.map(|entry| entry.path()));
+                open.extend(known.listed(&path));
             } else if about.is_file() {
                 // A second name of a file is another path.
                 known.files.push(path);
@@ -156,10 +193,11 @@ impl Instructing {
         known
     }
 
-    /// Whether a path leads to what tools or programs can change.
+    /// Whether a path leads to what tools or programs can change, also where that cannot be entered.
     fn is_inside(&self, path: &Path) -> bool {
-        let own = [&self.home, &self.workspace, &self.outside].into_iter().chain(&self.writable);
-        path.canonicalize().is_ok_and(|real| own.into_iter().any(|folder| real.starts_with(folder)))
+        let end = real(path);
+        let mut own = [&self.home, &self.workspace, &self.outside].into_iter().chain(&self.writable);
+        own.any(|folder| end.starts_with(folder))
     }
 
     /// Whether a path leads to a folder that holds the home, the workspace or what strangers wrote.
@@ -167,6 +205,32 @@ impl Instructing {
         let around =
             |real: PathBuf| [&self.home, &self.workspace, &self.outside].iter().any(|own| own.starts_with(&real));
         path.canonicalize().is_ok_and(around)
+    }
+}
+
+impl Known {
+    /// The paths of what lies in a folder. One that is there and cannot be listed whole is noted.
+    fn listed(&mut self, folder: &Path) -> Vec<PathBuf> {
+        let mut paths = Vec::new();
+        match std::fs::read_dir(folder) {
+            Ok(entries) => {
+                for entry in entries {
+                    match entry {
+                        Ok(entry) => paths.push(entry.path()),
+                        Err(error) => self.note_closed(folder, &error),
+                    }
+                }
+            }
+            Err(error) => self.note_closed(folder, &error),
+        }
+        paths
+    }
+
+    /// Notes a folder that could not be looked at, unless what was looked for is not there.
+    fn note_closed(&mut self, folder: &Path, error: &Error) {
+        if error.kind() != ErrorKind::NotFound {
+            self.closed.insert(folder.to_owned());
+        }
     }
 }
 

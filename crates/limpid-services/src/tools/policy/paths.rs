@@ -11,7 +11,7 @@ use limpid_core::policy::{ArgumentPattern, FileChange, Followed, OwnerRules, Pat
 
 use crate::tools::PathArgument;
 use crate::tools::builtin::OUTSIDE;
-use crate::tools::policy::instructing::{Entries, Instructing, has_other_name, places};
+use crate::tools::policy::instructing::{Entries, Instructing, NotLookedAt, has_other_name, places};
 use crate::tools::policy::paths::links::plain;
 pub(crate) use crate::tools::policy::paths::links::{LONGEST_PATH, links_on, real};
 use crate::tools::policy::paths::low::acts_by_name;
@@ -111,8 +111,11 @@ impl PathResolver {
         &self.writable
     }
 
-    /// What instructs the agent and can be written by programs; none where that is too much to be looked at.
-    pub(crate) fn instructing_entries(&self) -> Option<Entries> {
+    /// What instructs the agent and can be written by programs.
+    ///
+    /// # Errors
+    /// When not all of that could be looked at.
+    pub(crate) fn instructing_entries(&self) -> Result<Entries, NotLookedAt> {
         self.instructing.entries()
     }
 

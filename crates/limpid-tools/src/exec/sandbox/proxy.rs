@@ -15,7 +15,8 @@ use rustix::io::retry_on_intr;
 use rustix::net::RecvFlags;
 
 use crate::exec::confinement::Network;
-use crate::web::address::is_public;
+use crate::web::address::is_of_the_web;
+use crate::web::network::own_networks;
 
 /// Connections at a time.
 const CONNECTIONS: usize = 64;
@@ -171,7 +172,8 @@ fn connect(request: &Request, granted: &Network) -> Result<TcpStream, Refusal> {
     let found = (host.as_str(), *port).to_socket_addrs();
     let found: Vec<SocketAddr> = found.map_err(|error| gone(format!("`{host}`: {error}")))?.collect();
     // One that may not be is one too many: the name is not what it says.
-    let may_be = |address: IpAddr| is_public(address) || granted.also.contains(&address);
+    let own = own_networks();
+    let may_be = |address: IpAddr| is_of_the_web(address, &own) || granted.also.contains(&address);
     if let Some(wrong) = found.iter().find(|address| !may_be(address.ip())) {
         return Err(refused(format!("`{host}` leads to {}, which is not an address of the public web", wrong.ip())));
     }

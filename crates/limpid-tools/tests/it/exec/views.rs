@@ -428,6 +428,27 @@ async fn of_many_folders_in_outside_none_is_seen_that_is_not_named() {
     assert!(refused.contains("has a name that is no text"), "{refused}");
 }
 
+/// A program may have closed it, and what lies there opens by its name all the same.
+// SEC-058
+#[tokio::test]
+async fn where_outside_cannot_be_listed_no_strangers_program_runs() {
+    let bench = Bench::new();
+    bench.programs.resolve();
+    let outside = bench.path("home/outside");
+    fs::set_permissions(&outside, fs::Permissions::from_mode(0o311)).unwrap();
+    // Root lists it all the same.
+    if outside.read_dir().is_err() {
+        let told = bench.run("cat {}/theirs/letter.md").await;
+        assert!(told.contains("cannot be listed (permission is denied), so nothing was run"), "{told}");
+    }
+    fs::set_permissions(&outside, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::remove_dir_all(&outside).unwrap();
+    fs::write(&outside, "").unwrap();
+    let told = bench.run("cat {}/theirs/letter.md").await;
+    assert!(told.contains("`outside/` cannot be listed (Not a directory), so nothing was run"), "{told}");
+    assert!(told.contains("chmod u+rx ") && !told.contains("Dear all"), "{told}");
+}
+
 // SEC-058 SEC-065
 #[tokio::test]
 async fn what_may_be_a_strangers_and_names_nothing_of_the_owners_sees_nothing_of_it() {

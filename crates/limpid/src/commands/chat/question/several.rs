@@ -45,32 +45,43 @@ impl Frame {
     }
 }
 
-/// A line of the question, with the part whose yes rests on it.
-type Line = (Option<usize>, String);
+/// A line of the question, with the parts whose yes rests on it.
+type Line = (Vec<usize>, String);
 
 /// The question, for a screen of this size: what the calls are made with stands behind a margin, and below it, on lines
-/// of the frame's own, what each would do. Parts are numbered from 1.
+/// of the frame's own, what each would do, once for parts in a row of which the same is said. Parts are numbered from 1.
 pub(super) fn frame(parts: &[(usize, &QuestionPart)], screen: Screen) -> Frame {
     let width = screen.width;
-    let mut lines: Vec<Line> = vec![(None, format!("? {} calls wait for you", parts.len()))];
+    let mut lines: Vec<Line> = vec![(Vec::new(), format!("? {} calls wait for you", parts.len()))];
     let mut cut: Vec<usize> = Vec::new();
     for &(number, part) in parts {
-        let rests = part.whole.then_some(number);
-        lines.push((rests, field(&format!("{number} "), &part.name, width)));
+        let rests: Vec<usize> = part.whole.then_some(number).into_iter().collect();
+        lines.push((rests.clone(), field(&format!("{number} "), &part.name, width)));
         let (rows, more) = behind_margin(&part.arguments, width, ROWS);
-        lines.extend(rows.into_iter().map(|row| (rests, row)));
+        lines.extend(rows.into_iter().map(|row| (rests.clone(), row)));
         if more > 0 {
+            cut.extend(&rests);
             lines.push((rests, format!("│ … and {more} more: open {number}")));
-            cut.extend(rests);
         }
     }
-    lines.push((None, "  what these would do:".to_owned()));
-    for &(number, part) in parts {
-        lines.push((Some(number), field(&format!("  {number:<2} tool  "), &part.name, width)));
+    lines.push((Vec::new(), "  what these would do:".to_owned()));
+    let is_alike = |(number, part): &(usize, &QuestionPart), (next, other): &(usize, &QuestionPart)| {
+        number + 1 == *next && part.name == other.name && below(part) == below(other)
+    };
+    for alike in parts.chunk_by(is_alike) {
+        let [(first, part), ..] = alike else { continue };
+        let numbers: Vec<usize> = alike.iter().map(|(number, _)| *number).collect();
+        let named = if let [_, .., last] = numbers[..] { format!("{first} to {last}") } else { first.to_string() };
+        lines.push((numbers.clone(), field(&format!("  {named:<2} tool  "), &part.name, width)));
+        if numbers.len() > 1 {
+            let calls = format!("{}, made with what stands above", numbers.len());
+            let rows = wrapped_field("     calls ", &calls, width, usize::MAX);
+            lines.extend(rows.into_iter().map(|row| (numbers.clone(), row)));
+        }
         for (label, text, most) in below(part) {
-            lines.extend(wrapped_field(label, text, width, most).into_iter().map(|row| (Some(number), row)));
+            lines.extend(wrapped_field(label, text, width, most).into_iter().map(|row| (numbers.clone(), row)));
             if wrapped_field(label, text, width, usize::MAX).len() > most {
-                cut.push(number);
+                cut.extend(&numbers);
             }
         }
     }
@@ -85,10 +96,10 @@ fn above_the_screen(lines: &[Line], screen: Screen) -> Vec<usize> {
     // One more row than the prompt takes, for a long answer.
     let mut rows = screen.rows(&format!("{}> ", words(true))) + 1;
     let mut gone: Vec<usize> = Vec::new();
-    for (part, line) in lines.iter().rev() {
+    for (parts, line) in lines.iter().rev() {
         rows += screen.rows(line);
         if rows > screen.height {
-            gone.extend(part);
+            gone.extend(parts);
         }
     }
     gone

@@ -8,6 +8,8 @@ use limpid_core::policy::FileChange;
 use super::{bench, look};
 #[cfg(unix)]
 use crate::tools::PathArgument;
+#[cfg(unix)]
+use crate::tools::policy::{Entries, NotLookedAt};
 
 // SEC-002
 #[test]
@@ -143,4 +145,45 @@ fn other_links_of_the_owners_make_nothing_instruct() {
     std::fs::hard_link(own, home.path().join("outside/own.txt")).unwrap();
     let adds = PathArgument { path: "../outside/own.txt".into(), write: true, adds: true };
     assert_eq!(resolver.resolve(adds).change, FileChange::FarReaching, "it is the owner's file as well");
+}
+
+// SEC-061
+#[cfg(unix)]
+#[test]
+fn a_folder_that_cannot_be_looked_at_is_not_taken_for_an_empty_one() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let (home, resolver) = bench();
+    let root = home.path().canonicalize().unwrap();
+    let look = || resolver.instructing_entries();
+    let closed = |folder: &str| Err::<Entries, _>(NotLookedAt::Closed(root.join(folder)));
+    let skill = put(&root, "workspace/skills/tea/SKILL.md");
+    let note = put(&root, "workspace/docs/deep/note.md");
+    std::fs::create_dir_all(root.join("workspace/memory")).unwrap();
+    symlink(&note, root.join("workspace/memory/MEMORY.md")).unwrap();
+    // A link to itself is looked at: nothing opens behind it.
+    symlink("loop.md", root.join("workspace/loop.md")).unwrap();
+    let found = look().unwrap();
+    assert!([&skill, &note].into_iter().all(|file| found.files.contains(file)), "{found:?}");
+    assert!(found.links.contains(&root.join("workspace/loop.md")), "{found:?}");
+    let cases = [
+        ("workspace/skills/tea", 0o311),
+        ("workspace/skills/tea", 0o600),
+        ("workspace/skills", 0o000),
+        ("workspace/docs/deep", 0o600),
+        ("workspace", 0o300),
+    ];
+    for (folder, mode) in cases {
+        let set = |mode| std::fs::set_permissions(root.join(folder), std::fs::Permissions::from_mode(mode)).unwrap();
+        set(mode);
+        // Root looks at everything.
+        let is_open = root.join(folder).read_dir().is_ok() && skill.exists() && note.exists();
+        let looked = look();
+        set(0o700);
+        assert!(is_open || looked == closed(folder), "{folder} {mode:o}: {looked:?}");
+        assert!(look().is_ok(), "{folder}");
+    }
+    std::fs::remove_dir_all(root.join("workspace")).unwrap();
+    assert!(look().is_ok(), "what is not there holds nothing");
+    std::fs::write(root.join("workspace"), "").unwrap();
+    assert_eq!(look(), closed("workspace"));
 }
