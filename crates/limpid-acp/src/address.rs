@@ -8,7 +8,8 @@ use url::Url;
 /// # Errors
 /// What is wrong with it, and what to do.
 pub(crate) fn parse(text: &str) -> Result<Url, String> {
-    let wrong = |why: &str| format!("{text:?}, which is to be an MCP server, {why}");
+    // It may hold a password, so it is not said again.
+    let wrong = |why: &str| format!("the address of an MCP server {why}");
     if text.contains(is_misread) {
         return Err(wrong("has a blank, a `\\` or a control character in it. Write the address without."));
     }
@@ -16,7 +17,7 @@ pub(crate) fn parse(text: &str) -> Result<Url, String> {
     let Some(url) = Url::parse(text).ok().filter(is_of_web) else {
         return Err(wrong("is not an HTTP address. Use http:// or https://."));
     };
-    // A name before the host looks like one. It may be a secret, so it is not said again.
+    // A name before the host looks like one.
     if !url.username().is_empty() || url.password().is_some() {
         let host = url.host_str().unwrap_or_default();
         return Err(format!(

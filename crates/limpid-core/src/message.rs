@@ -149,7 +149,7 @@ pub const FAILED: &str = r#"{"success":false,"error":"#;
 pub const FROM_OWN_NETWORK: &str = "(This is from an address of the owner's own network.)";
 
 /// The same of a call that led to an address which is a key.
-pub const FROM_CAPABILITY_URL: &str = "(This is from an address that is a key, so it may be the owner's alone.)";
+pub const FROM_CAPABILITY_URL: &str = "(This is from a secret link, so it may be the owner's alone.)";
 
 /// Whether the text of a result says that its call failed, be it whole or cut.
 ///

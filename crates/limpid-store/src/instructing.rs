@@ -35,8 +35,8 @@ pub trait InstructingFiles: Send + Sync {
     /// Has a file wait for the owner that no program changed.
     async fn wait_for_owner(&self, file: WaitingFile) -> Result<(), StoreError>;
 
-    /// Writes down that the owner was told of a file that waits, with what it held then.
-    async fn note_told(&self, path: &str, hash: FileHash) -> Result<(), StoreError>;
+    /// Writes down that the owner was told of files that wait, each with what it held then.
+    async fn note_told(&self, told: Vec<(String, FileHash)>) -> Result<(), StoreError>;
 
     /// Writes down that the owner accepted a file with this content; it waits no more.
     async fn accept_file(&self, new: NewRaisedLabel, content: FileHash) -> Result<(), StoreError>;

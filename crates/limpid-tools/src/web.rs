@@ -139,8 +139,10 @@ impl Web {
 
     async fn follow(&self, mut url: Url, ask: &Ask) -> Result<Page, Sentence> {
         let mut reach = if ask.own_network { &self.with_own } else { &self.everybodys };
-        for _ in 0..=REDIRECTS {
-            let response = self.one(reach, &url, ask).await?;
+        for hop in 0..=REDIRECTS {
+            // Whoever leads on has chosen the name.
+            let hides_names = ask.hides_names || hop > 0;
+            let response = self.one(reach, &url, &ask.headers, hides_names).await?;
             let Some(next) = redirect(&url, &response)? else { return page::read(response, url, BODY).await };
             // Another port is another server; that of another scheme is the same one, when both are the usual ones.
             if (next.host_str(), next.port()) != (url.host_str(), url.port()) {
@@ -161,8 +163,13 @@ impl Web {
     }
 
     /// One request. A host that is an address is checked here; names are checked as they are looked up.
-    async fn one(&self, reach: &Reach, url: &Url, ask: &Ask) -> Result<Response, Sentence> {
-        let Ask { headers, hides_names, .. } = ask;
+    async fn one(
+        &self,
+        reach: &Reach,
+        url: &Url,
+        headers: &HeaderMap,
+        hides_names: bool,
+    ) -> Result<Response, Sentence> {
         if let Some(address) = literal(url)
             && !reach.addresses.admit(address, &self.lookup.own_networks())
         {
@@ -171,7 +178,7 @@ impl Web {
         let request = self.client(reach)?.get(url.clone()).headers(headers.clone());
         request.send().await.map_err(|error| {
             let error = error.without_url();
-            if *hides_names && is_about_name(&error) {
+            if hides_names && is_about_name(&error) {
                 NOT_OF_THE_WEB.into()
             } else {
                 Labelled::outside(causes(&error)).into()

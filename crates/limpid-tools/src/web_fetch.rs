@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use limpid_core::message::{FROM_CAPABILITY_URL, FROM_OWN_NETWORK};
-use limpid_core::policy::{Destination, Effect, PrivatePlace, is_capability_url};
+use limpid_core::policy::{Destination, Effect, PrivatePlace, is_capability_url, keys_in};
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use limpid_formats::Parser;
 use schemars::JsonSchema;
@@ -109,7 +109,7 @@ impl Tool for WebFetch {
             return Err(sentence!("`maxChars` is {} to {}", CHARS.0, CHARS.2));
         }
         let page = self.get(context, &url).await;
-        let place = context.private_place.or_else(|| led_to(context, page.as_ref().ok()?));
+        let place = context.private_place.or_else(|| led_to(context, &page));
         let read = match page {
             Ok(page) => self.text(context, page, most).await,
             Err(why) => Err(why),
@@ -127,10 +127,13 @@ impl Tool for WebFetch {
     }
 }
 
-/// The private place that a short address led to.
-fn led_to(context: &ToolContext, page: &Page) -> Option<PrivatePlace> {
-    let is_key = context.may_lead_to_key && is_capability_url(page.url.as_str());
-    is_key.then_some(PrivatePlace::CapabilityUrl)
+/// The private place that a short address led to, or would have led to.
+fn led_to(context: &ToolContext, page: &Result<Page, Sentence>) -> Option<PrivatePlace> {
+    let is_key = match page {
+        Ok(page) => is_capability_url(page.url.as_str()),
+        Err(why) => keys_in(why.text()).next().is_some(),
+    };
+    (context.may_lead_to_key && is_key).then_some(PrivatePlace::CapabilityUrl)
 }
 
 impl WebFetch {

@@ -53,8 +53,8 @@ pub struct RuleConfig {
     #[schemars(with = "serde_json::Value")]
     pub arguments: Option<ArgumentPattern>,
     /// Where the call goes, as questions and drafts show it: `host`, `host:port`, `*.host`, a letter as `account to address, address`, a
-    /// phone number, a device, a program that may be a stranger's and has the network as `/usr/bin/python3 to host, host`; such a one is
-    /// let pass only with `arguments` too. For `allow` it is all of it, a host without a port being at its usual one; for `ask` and `deny`
+    /// phone number, a device, a program that may be a stranger's and has the network as `/usr/bin/python3 to host, host`; such a one,
+    /// and a page for your screen, is let pass only with `arguments` too. For `allow` it is all of it, a host without a port being at its usual one; for `ask` and `deny`
     /// any part of it: a host at each port, one of several people, the account, a server of their addresses.
     #[serde(default)]
     pub destination: Option<String>,

@@ -40,7 +40,7 @@ pub struct WebConfig {
     pub fetch: bool,
     /// Whether `open_url` is there.
     pub open: bool,
-    /// Addresses of your own network that may be fetched from all the same. What stands there is private, like your files; after
+    /// Addresses of your own network that may be fetched from all the same, also public ones of networks that this machine is in. What stands there is private, like your files; after
     /// a stranger's text was read, one is fetched from unasked only when you typed the whole address.
     #[schemars(extend("x-by-hand" = by_hand::ADDRESSES))]
     pub also: Vec<IpAddr>,

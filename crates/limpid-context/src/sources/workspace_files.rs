@@ -35,7 +35,7 @@ pub(crate) fn read(
     notices: &mut Vec<String>,
 ) -> Result<WorkspaceInput, AgentError> {
     let root = folder.canonicalize().ok();
-    let mut reader = Reader { folder, root, waiting, seen: BTreeMap::new(), unread: Vec::new(), replaced: Vec::new() };
+    let mut reader = Reader { folder, root, waiting, seen: BTreeMap::new(), unread: Vec::new(), notices: Vec::new() };
     let mut files = Vec::new();
     for name in names(folder, &waiting.known, notices) {
         if let Some(content) = reader.read(&name)? {
@@ -50,8 +50,8 @@ pub(crate) fn read(
             daily_notes.push(DailyNote { date, content });
         }
     }
-    let Reader { unread, replaced, .. } = reader;
-    notices.extend(replaced);
+    let Reader { unread, notices: told, .. } = reader;
+    notices.extend(told);
     notices.extend(unread.iter().map(|file| format!("{} was not read: {}", file.name, file.reason)));
     Ok(WorkspaceInput {
         path: folder.display().to_string(),
@@ -103,8 +103,8 @@ struct Reader<'a> {
     /// The names under which files were read.
     seen: BTreeMap<PathBuf, String>,
     unread: Vec<UnreadFile>,
-    /// What is told of files that are not UTF-8.
-    replaced: Vec<String>,
+    /// What is told of files that are quoted otherwise than they are.
+    notices: Vec<String>,
 }
 
 impl Reader<'_> {
@@ -130,13 +130,19 @@ impl Reader<'_> {
         let read = match read_within(root, real.strip_prefix(root).unwrap_or(&real)) {
             Ok(read) => read,
             // One file ends no turn, whoever left it there.
-            Err(FileError::Io { source, .. }) => return Ok(self.leave_out(name, io_cause(&source))),
+            Err(FileError::Io { source, .. }) => {
+                let reason = io_cause(&source);
+                let Some(former) = former else { return Ok(self.leave_out(name, reason)) };
+                let word = as_word(name);
+                self.notices.push(format!("{word} was not read: {reason}; what it said before holds"));
+                return Ok(Some(former));
+            }
             Err(error) => return Err(error.into()),
         };
         let Some(read) = read.filter(|read| !waits(read)) else { return Ok(former) };
         // What is held back stands for no other file: it may be a link that a program laid to have one left out.
         self.seen.insert(real, name.to_owned());
-        self.replaced.extend(read.notice(name));
+        self.notices.extend(read.notice(name));
         Ok(Some(read.text))
     }
 
@@ -298,5 +304,29 @@ mod tests {
             ("USER.md", "known USER.md"),
         ];
         assert_eq!((files, input.long_term.as_deref()), (expected.to_vec(), Some("known MEMORY.md")));
+    }
+
+    // SEC-061
+    #[test]
+    fn what_was_known_stands_for_a_file_that_cannot_be_read_and_the_owner_is_told() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let home = tempfile::tempdir().unwrap();
+        let [large, closed] = ["AGENTS.md", "USER.md"].map(|name| home.path().join(name));
+        std::fs::File::create(&large).unwrap().set_len(limpid_config::MAX_FILE + 1).unwrap();
+        std::fs::write(&closed, "Ada.\n").unwrap();
+        std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o000)).unwrap();
+        // Whoever may read everything reads this one all the same.
+        let is_closed = std::fs::read(&closed).is_err();
+        let former = |place: &Place| {
+            let name = place.as_path().file_name()?.to_str()?;
+            ["AGENTS.md", "USER.md"].contains(&name).then(|| "Ada.\n".to_owned())
+        };
+        let waiting = Waiting { is_held_back: &|_, _| false, former: &former, known: Vec::new() };
+        let mut notices = Vec::new();
+        let input = read(home.path(), &TimeInfo::default(), &waiting, &mut notices).unwrap();
+        let file = |name: &str| WorkspaceFile { name: name.to_owned(), content: "Ada.\n".to_owned() };
+        assert_eq!((input.files, input.unread.len()), (vec![file("AGENTS.md"), file("USER.md")], 0));
+        assert_eq!(notices.len(), 1 + usize::from(is_closed), "{notices:?}");
+        assert!(notices[0].starts_with("AGENTS.md was not read: "), "{notices:?}");
     }
 }

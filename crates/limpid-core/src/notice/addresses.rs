@@ -27,7 +27,8 @@ fn broken(text: &str) -> String {
         let is_name = is_of_name(first) || is_dot(first);
         let end = rest.find(|letter| (is_of_name(letter) || is_dot(letter)) != is_name).unwrap_or(rest.len());
         let (piece, behind) = rest.split_at(end);
-        if is_name && !out.ends_with('@') && could_be_host(piece) {
+        let is_mailbox = out.strip_suffix('@').is_some_and(|before| before.ends_with(is_of_name));
+        if is_name && !is_mailbox && could_be_host(piece) {
             let (begin, name) = piece.split_at(piece.len() - piece.trim_start_matches(is_dot).len());
             let (name, closing) = name.split_at(name.trim_end_matches(is_dot).len());
             out.push_str(begin);
@@ -179,6 +180,7 @@ mod tests {
                 "p4711.evil.example，「4711.evil.example」 4711.evil.example💩",
                 "p4711[.]evil[.]example，「4711[.]evil[.]example」 4711[.]evil[.]example💩",
             ),
+            ("@4711.evil.example", "@4711[.]evil[.]example"),
             ("At 3.5 or 10.30 p.m., e.g. 你好。再见", "At 3.5 or 10.30 p.m., e.g. 你好。再见"),
         ];
         for (line, expected) in cases {

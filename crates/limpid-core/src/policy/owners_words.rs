@@ -8,7 +8,7 @@ use percent_encoding::percent_decode_str;
 
 pub use self::words::{Word, words};
 use super::argument::Argument;
-use super::capability_url::plain;
+use super::capability_url::{is_mixed, plain};
 
 /// Letters in a row of a key that are told as the whole would be: with a few such parts somebody has it.
 const PART_OF_KEY: usize = 8;
@@ -71,11 +71,11 @@ impl OwnersWords {
     }
 }
 
-/// All runs of so many letters of a key, or the whole of a short one.
+/// The key, and all runs of so many of its letters that are no words or numbers of their own.
 fn parts(key: &str) -> impl Iterator<Item = &str> {
     let borders: Vec<usize> = key.char_indices().map(|(at, _)| at).chain([key.len()]).collect();
-    let length = PART_OF_KEY.min(borders.len() - 1);
-    (length..borders.len()).map(move |end| &key[borders[end - length]..borders[end]])
+    let runs = (PART_OF_KEY..borders.len()).map(move |end| &key[borders[end - PART_OF_KEY]..borders[end]]);
+    std::iter::once(key).chain(runs.filter(|run| is_mixed(run)))
 }
 
 fn texts(argument: &Argument) -> Vec<&str> {

@@ -171,7 +171,7 @@ fn wrong_address(setting: &Setting<'_>, call: &Call<'_>) -> Option<String> {
         }
         // Whoever writes there would have the worker carry it away.
         Some(PrivatePlace::CapabilityUrl) if setting.research => {
-            let why = "what stands there may be the owner's alone, since the address is a key";
+            let why = "a secret link may lead to what is the owner's alone";
             return Some(format!("{why}; say in your result that it was left out"));
         }
         _ => {}
@@ -180,7 +180,7 @@ fn wrong_address(setting: &Setting<'_>, call: &Call<'_>) -> Option<String> {
         return Some(format!("this turn has asked for that address {MOST_FETCHES} times, which is the most"));
     }
     (*call.effect == Effect::Research && call.tells_key()).then(|| {
-        let why = "a research worker opens no address that is a key, and whoever it asks would learn that";
+        let why = "research workers open no secret links, and whoever they ask would learn this one";
         format!("{why}; fetch it here instead")
     })
 }

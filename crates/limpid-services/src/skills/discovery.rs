@@ -14,7 +14,7 @@ use limpid_prompt::skill::parse;
 use crate::command_word::as_word;
 use crate::error::AgentError;
 use crate::skills::folder::{SKILL_FILE, others_in};
-use crate::tools::Place;
+use crate::tools::{Place, UnacceptedFiles};
 
 /// Something that is meant to be a skill.
 pub(crate) struct Found {
@@ -32,8 +32,8 @@ pub(crate) struct Found {
     pub(crate) is_held_back: bool,
 }
 
-/// Whether a file with these bytes is not to be used; one whose bytes are not known is read.
-pub(crate) type HeldBack<'a> = &'a dyn Fn(&Place, Option<&[u8]>) -> bool;
+/// What waits for the owner; none where no program writes.
+pub(crate) type HeldBack<'a> = Option<&'a UnacceptedFiles>;
 
 /// Everything that the owner keeps. A folder that cannot be listed stands among it by itself, with the reason.
 pub(crate) fn all(home: &Home, entries: &[PromptEntry], held_back: HeldBack<'_>, now_ms: i64) -> Vec<Found> {
@@ -69,7 +69,7 @@ pub(crate) fn around(home: &Home, file: &Path, held_back: HeldBack<'_>, now_ms: 
 pub(crate) fn global(home: &Home) -> Result<Vec<Found>, AgentError> {
     let root = home.skills();
     // No program writes there, so nothing of it waits.
-    folders(&root, SkillSource::Global, &|_, _| false, 0).map_err(AgentError::file(root))
+    folders(&root, SkillSource::Global, None, 0).map_err(AgentError::file(root))
 }
 
 /// The skills in a folder: each a folder with a SKILL.md. One that cannot be read costs itself only.
@@ -101,10 +101,14 @@ pub(crate) fn one(folder: &Path, name: &str, shelf: SkillSource, held_back: Held
     let (sha256, is_held_back, read) = match whole {
         Ok(whole) => {
             let read = read(&file, &whole.text, &name, shelf, now_ms);
-            let mut files = read.iter().flat_map(|prompt| &prompt.files);
-            let is_held_back = held_back(&Place::of(folder, SKILL_FILE), Some(&whole.bytes))
-                || files.any(|other| held_back(&Place::of(folder, other), None));
-            (whole.sha256(), read.is_ok() && is_held_back, read)
+            let is_held_back = held_back.is_some_and(|unaccepted| {
+                let mut files = read.iter().flat_map(|prompt| &prompt.files);
+                unaccepted.contains(&Place::of(folder, SKILL_FILE), &whole.bytes)
+                    // What is gone, hidden, or cannot be listed is none of its files, and may be what these were.
+                    || unaccepted.waits_below(folder)
+                    || files.any(|other| unaccepted.contains_now(&Place::of(folder, other)))
+            });
+            (whole.sha256(), is_held_back, read)
         }
         Err(why) => (String::new(), false, Err(why)),
     };
@@ -137,7 +141,8 @@ fn files(root: &Path, held_back: HeldBack<'_>, now_ms: i64) -> io::Result<Vec<Fo
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let location = file.display().to_string();
         let whole = whole(&file).map(Option::unwrap_or_default);
-        let is_held_back = whole.as_ref().is_ok_and(|whole| held_back(&place, Some(&whole.bytes)));
+        let waits = |whole: &ReadText| held_back.is_some_and(|unaccepted| unaccepted.contains(&place, &whole.bytes));
+        let is_held_back = whole.as_ref().is_ok_and(waits);
         let skill = whole.and_then(|whole| parse(&whole.text, &name).map_err(|error| error.to_string()));
         let read = skill.map(|skill| RegisteredPrompt::new(skill, PromptSource::Config, location.clone(), now_ms));
         let (shelf, sha256) = (SkillSource::Global, String::new());

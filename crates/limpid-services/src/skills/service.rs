@@ -18,7 +18,7 @@ use crate::skills::discovery::{self, Found};
 use crate::skills::folder::Folder;
 use crate::skills::listed::{ListedSkill, SkillStatus};
 use crate::skills::states::{SkillStates, State};
-use crate::tools::{Place, UnacceptedFiles};
+use crate::tools::UnacceptedFiles;
 
 /// The skills of an agent. There is one in a process.
 pub struct Skills {
@@ -85,14 +85,10 @@ impl Skills {
         self.write_builtin()?;
         let states = SkillStates::read(&*self.store).await?;
         let unaccepted = UnacceptedFiles::read(&*self.store, &self.home).await?;
-        let held_back = |place: &Place, bytes: Option<&[u8]>| match bytes {
-            Some(bytes) => unaccepted.contains(place, bytes),
-            None => unaccepted.contains_now(place),
-        };
         let mut list = Vec::new();
         let mut registry = self.registry();
         registry.clear_config();
-        for found in discovery::all(&self.home, &self.config.prompts, &held_back, now_ms) {
+        for found in discovery::all(&self.home, &self.config.prompts, Some(&unaccepted), now_ms) {
             match judge(found, &states) {
                 Ok(prompt) => {
                     if let Err(taken) = registry.register(prompt.clone()) {
@@ -129,7 +125,7 @@ impl Skills {
     fn awaiting(&self, state: &State, now_ms: i64) -> Option<ListedSkill> {
         let version = state.awaiting()?;
         let folder = self.home.skill_versions().join(&version.hash);
-        let found = discovery::one(&folder, &state.skill, SkillSource::Global, &|_, _| false, now_ms);
+        let found = discovery::one(&folder, &state.skill, SkillSource::Global, None, now_ms);
         let reason = Some("it awaits review: `limpid skill show NAME`, then `limpid skill enable NAME`".to_owned());
         Some(match found.read {
             Ok(prompt) => {
@@ -170,8 +166,7 @@ pub(crate) async fn trust_in_skill(
     unaccepted: &UnacceptedFiles,
     file: &Path,
 ) -> Result<Option<Trust>, StoreError> {
-    let held_back = |place: &Place, _: Option<&[u8]>| unaccepted.contains_now(place);
-    let Some(found) = discovery::around(home, file, &held_back, 0) else { return Ok(None) };
+    let Some(found) = discovery::around(home, file, Some(unaccepted), 0) else { return Ok(None) };
     let states = SkillStates::read(store).await?;
     Ok(Some(trust(found, &states)))
 }
@@ -191,11 +186,11 @@ pub(crate) async fn unused_skills(store: &dyn Store, home: &Home) -> Result<Vec<
 
 /// The label of the files of a skill.
 fn trust(found: Found, states: &SkillStates) -> Trust {
-    let is_new = states.of_found(&found).is_none();
+    let is_own = states.of_found(&found).is_none() && !found.is_held_back;
     match judge(found, states) {
         Ok(prompt) => prompt.trust(),
         // What the owner has not finished is theirs all the same; what was once a skill from elsewhere is not.
-        Err(unused) if unused.status == SkillStatus::Broken && is_new => Trust::File,
+        Err(unused) if unused.status == SkillStatus::Broken && is_own => Trust::File,
         Err(_) => Trust::Outside,
     }
 }
@@ -268,7 +263,7 @@ mod tests {
             std::fs::create_dir_all(&folder).unwrap();
             std::fs::write(folder.join("SKILL.md"), text(body)).unwrap();
         };
-        let find = || discovery::one(&folder, "trip", SkillSource::Global, &|_, _| false, 1);
+        let find = || discovery::one(&folder, "trip", SkillSource::Global, None, 1);
         put("Book a train.");
         let allowed = Folder::read(&folder).unwrap().hash();
         let (place, folder_name) = ("global".to_owned(), Some("trip".to_owned()));

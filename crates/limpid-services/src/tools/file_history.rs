@@ -24,10 +24,10 @@ use std::time::{Duration, SystemTime};
 
 use limpid_config::{Config, Home, Live};
 use limpid_core::policy::PathFacts;
-use limpid_core::{ConversationId, Sentence, Trust, sentence};
+use limpid_core::{ConversationId, Labelled, Sentence, Trust, sentence};
 use limpid_store::{Author, FileChangeEnd, FileContent, FileHash, FileVersion, FileVersionId, Listed, StoreError};
+use limpid_tools::StrangersProgram;
 use limpid_tools::files::{self, Links};
-use limpid_tools::{StrangersProgram, echoed};
 use tokio::sync::Mutex;
 
 pub(crate) use self::alone::{StartedBy, Turn};
@@ -42,6 +42,9 @@ use crate::error::AgentError;
 use crate::memory::MemoryWriter;
 use crate::skills::{trust_in_skill, unused_skills};
 use crate::tools::builtin::grants;
+
+/// Files that wait which the owner is told of one by one at once.
+const MOST_NOTICES: usize = 20;
 
 /// A change that the owner wants.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,7 +99,11 @@ impl FileHistory {
     /// # Errors
     /// When that cannot be written down: then the program must not be started.
     pub(crate) async fn program_starts(&self, tool: &str, now_ms: i64) -> Result<RunningProgram, Sentence> {
-        let kept = |error| sentence!("what instructs the agent could not be written down first: {}", echoed(error));
+        // It may name a folder that a program made.
+        let kept = |error: AgentError| {
+            let why = Labelled::outside(error.to_string());
+            sentence!("what instructs the agent could not be written down first: {}", why)
+        };
         self.programs.begin(tool, now_ms).await.map_err(kept)
     }
 
@@ -131,10 +138,17 @@ impl FileHistory {
     /// # Errors
     /// When the store cannot be read or written.
     pub async fn take_notices(&self) -> Result<Vec<String>, AgentError> {
-        let mut notices = Vec::new();
-        for file in self.unaccepted().await?.list().into_iter().filter(|file| !file.is_told) {
-            self.memory.database().note_told(&file.now.0, file.now.1).await?;
-            notices.push(file.notice());
+        let mut new = self.unaccepted().await?.list();
+        new.retain(|file| !file.is_told);
+        if new.is_empty() {
+            return Ok(Vec::new());
+        }
+        // In one write: a program may have left thousands.
+        let told = new.iter().map(|file| (file.now.0.clone(), file.now.1)).collect();
+        self.memory.database().note_told(told).await?;
+        let mut notices: Vec<String> = new.iter().take(MOST_NOTICES).map(UnacceptedFile::notice).collect();
+        if let Some(more) = new.len().checked_sub(MOST_NOTICES).filter(|more| *more > 0) {
+            notices.push(format!("{more} more files wait until you accept them: limpid file list --waiting"));
         }
         Ok(notices)
     }

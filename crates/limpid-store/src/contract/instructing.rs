@@ -38,7 +38,7 @@ pub async fn what_a_program_changed_waits_with_what_it_held_first(bench: &Bench)
     store.end_program(second, vec![waiting("/w/a.md", Some("two"), 2)]).await.unwrap();
     assert_eq!(store.waiting_files().await.unwrap().rows, first, "it goes on waiting with what it held first");
     assert_eq!(bench.other.waiting_files().await.unwrap().rows, []);
-    store.note_told("/w/a.md", FileHash::of(b"two")).await.unwrap();
+    store.note_told(vec![("/w/a.md".to_owned(), FileHash::of(b"two"))]).await.unwrap();
     let told: Vec<_> = store.waiting_files().await.unwrap().rows.into_iter().map(|file| file.told).collect();
     assert_eq!(told, [Some(FileHash::of(b"two")), None]);
 }

@@ -94,12 +94,13 @@ impl InstructingFiles for SqliteStore {
         self.write(move |tx| wait(tx, &file, &places)).await
     }
 
-    async fn note_told(&self, path: &str, hash: FileHash) -> Result<(), StoreError> {
-        let path = self.places().kept(path);
+    async fn note_told(&self, told: Vec<(String, FileHash)>) -> Result<(), StoreError> {
+        let places = self.places();
         self.write(move |tx| {
-            tx.sql
-                .prepare_cached("UPDATE waiting_file SET told = ? WHERE owner = ? AND place = ?")?
-                .execute((hash.0, tx.owner, path))?;
+            let mut update = tx.sql.prepare_cached("UPDATE waiting_file SET told = ? WHERE owner = ? AND place = ?")?;
+            for (path, hash) in &told {
+                update.execute((hash.0, tx.owner, places.kept(path)))?;
+            }
             Ok(())
         })
         .await

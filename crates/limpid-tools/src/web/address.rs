@@ -41,7 +41,7 @@ impl Addresses {
 /// Why an address is not connected to.
 pub(super) fn refusal(address: IpAddr) -> Sentence {
     sentence!(
-        "{} is not an address of the public web; nothing was sent to it, unless the owner names it in `also` of `[web]`",
+        "{} is not an address of the public web, so nothing was sent to it; the owner can allow it in `also` of `[web]`",
         Labelled::outside(address)
     )
 }

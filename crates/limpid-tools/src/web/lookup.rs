@@ -38,7 +38,7 @@ impl Lookup for SystemLookup {
     }
 }
 
-/// Why no address was got for a name. What it says of the owner's own network is for nobody else.
+/// Why a name could not be resolved. What that says of the owner's own network is for nobody else.
 #[derive(Debug)]
 pub(super) struct NameError(String);
 

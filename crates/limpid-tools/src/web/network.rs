@@ -4,8 +4,8 @@ use std::net::IpAddr;
 
 use if_addrs::{IfAddr, get_if_addrs};
 
-/// Bits of the network in an IPv6 address, at most: one machine may have the rest to itself.
-const MOST_BITS_V6: u8 = 64;
+/// Bits of the network in an IPv6 address, at most: of the rest a home makes networks of its own.
+const MOST_BITS_V6: u8 = 56;
 
 /// Addresses that begin alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,8 +15,8 @@ pub struct Network {
 }
 
 impl Network {
-    /// The network in which a machine has this address, of which so many bits are the network's. Of IPv6 these are at most 64, since a
-    /// provider gives a customer no less.
+    /// The network in which a machine has this address, of which so many bits are the network's. Of IPv6 these are at most 56, since a
+    /// provider gives a home so many networks.
     pub fn around(address: IpAddr, bits: u8) -> Self {
         let most = if address.is_ipv6() { MOST_BITS_V6 } else { 32 };
         Self { address, bits: bits.min(most) }
@@ -58,7 +58,9 @@ mod tests {
         assert!(has(network("198.51.100.7", 32), "198.51.100.7") && !has(network("198.51.100.7", 32), "198.51.100.8"));
         assert!(has(network("198.51.100.7", 0), "198.51.100.7") && !has(network("198.51.100.7", 0), "1.1.1.1"));
         assert!(
-            has(network("2606:4700::7", 128), "2606:4700::1") && !has(network("2606:4700::7", 128), "2606:4700:1::1")
+            has(network("2606:4700::7", 128), "2606:4700::1")
+                && has(network("2606:4700::7", 64), "2606:4700:0:ff::1")
+                && !has(network("2606:4700::7", 128), "2606:4700:0:100::1")
         );
         assert!(!has(network("::", 0), "1.1.1.1"));
     }

@@ -168,7 +168,7 @@ async fn a_name_that_changes_its_address_leads_nowhere() {
 
     let url = server.named("site.test", "/start");
     let error = fetch(&web(&["127.0.0.1", "127.0.0.2"]), Trust::Owner, json!({ "url": url })).await.unwrap_err();
-    assert!(error.contains("127.0.0.2 is not an address of the public web"), "{error}");
+    assert_eq!(error, NOT_OF_THE_WEB);
     assert_eq!(server.connections(), 1, "the first hop was made");
 
     // The address that was checked is the one that is connected to: there is no second look.
@@ -309,7 +309,10 @@ async fn the_owners_own_network_is_reached_by_a_call_that_was_judged_so_and_its_
     for url in [&by_number, &by_name] {
         assert!(tool.leads_to_own_network(&json!({ "url": url })).await, "{url}");
         let refused = told(tool.run(&context(Trust::Owner), json!({ "url": url })).await).unwrap_err();
-        assert!(refused.contains("127.0.0.1 is not an address of the public web; nothing was sent to it"), "{refused}");
+        assert!(
+            refused.contains("127.0.0.1 is not an address of the public web, so nothing was sent to it"),
+            "{refused}"
+        );
         assert!(!refused.contains(FROM_OWN_NETWORK));
         let judged = ToolContext { private_place: Some(PrivatePlace::OwnNetwork), ..context(Trust::Owner) };
         let said = told(tool.run(&judged, json!({ "url": url })).await).unwrap();
@@ -368,6 +371,12 @@ async fn after_a_strangers_text_a_name_that_is_not_there_is_not_told_from_one_of
     };
     for answer in ["192.168.1.9", "127.0.0.3", "none"] {
         assert_eq!(read(answer, Trust::Outside).await, NOT_OF_THE_WEB, "{answer}");
+    }
+    // A redirect is the stranger's choice, also in a turn that has read nothing yet.
+    let server = Server::start("127.0.0.1", 0, |_| to("http://nas.test/")).await;
+    for answer in ["192.168.1.9", "none"] {
+        let web = Web::with_lookup(Addresses::PublicAnd(vec!["127.0.0.1".parse().unwrap()]), Rebinding::new(&[answer]));
+        assert_eq!(fetch(&web, Trust::Owner, json!({ "url": server.url("/") })).await.unwrap_err(), NOT_OF_THE_WEB);
     }
     assert!(read("192.168.1.9", Trust::Owner).await.contains("192.168.1.9 is not an address of the public web"));
     assert!(read("none", Trust::Owner).await.contains("there is no server of that name"));

@@ -59,7 +59,7 @@ async fn researching(calendar: String, sent: Arc<Mutex<Vec<String>>>) -> World {
             serde_json::from_value(json!({ "calls": [{ "name": name, "arguments": arguments }] })).unwrap()
         };
         sent.lock().unwrap().push(text.clone());
-        match (request.system().contains("research worker"), text.contains("that is a key")) {
+        match (request.system().contains("research worker"), text.contains("no secret links")) {
             (true, _) => calls("web_fetch", json!({ "url": calendar })),
             (false, true) => serde_json::from_value(json!({ "text": "Noted." })).unwrap(),
             (false, false) => calls("research", json!({ "task": format!("What is on {calendar}?") })),
@@ -80,7 +80,7 @@ async fn no_worker_is_told_the_key_of_a_calendar() {
         world.write("soul.md", "I am Ada's.");
         world.done(&["chat", &format!("what is on {}{CALENDAR}?", web.url)]).await;
         let last = sent.lock().unwrap().last().cloned().unwrap();
-        assert!(last.contains("a research worker opens no address that is a key"), "{last}");
+        assert!(last.contains("research workers open no secret links"), "{last}");
         assert_eq!(web.visited(), Vec::<String>::new());
     }
 }

@@ -58,7 +58,7 @@ pub(super) fn consequence(row: Row, call: &Call<'_>) -> String {
             return format!("neither you nor your rules named this address of {host}");
         }
         (Row::FetchPrivate, Some(host)) if call.address.private_place() == Some(PrivatePlace::CapabilityUrl) => {
-            return format!("this address of {host} is a key, and you did not type it");
+            return format!("this address of {host} is a secret link, and you did not type it");
         }
         (Row::FetchPrivate, Some(host)) => {
             return format!("{host} is an address of your own network, which you did not type");
@@ -73,7 +73,7 @@ pub(super) fn consequence(row: Row, call: &Call<'_>) -> String {
             return format!("its task says {}, and any page that the worker reads may learn it", untyped(&call.told()));
         }
         (Row::SearchTelling, _) if call.tells_key() => {
-            return "its words are the key of an address of yours, and the search service learns it".to_owned();
+            return "its words are a part of a secret link of yours, and the search service learns it".to_owned();
         }
         (Row::SearchTelling, _) => {
             return format!("its words are {}, and the search service learns them", untyped(&call.told()));

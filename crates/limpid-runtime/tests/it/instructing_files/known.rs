@@ -290,3 +290,70 @@ async fn what_a_tool_added_while_a_program_ran_is_known_when_another_one_begins(
     assert_eq!(notices(&agent, "hi").await, Vec::<String>::new());
     assert!(bench.server.calls().last().unwrap().text().contains("Be brief."));
 }
+
+// SEC-061
+#[cfg(unix)]
+#[tokio::test]
+async fn a_skill_is_not_used_whatever_a_program_did_beside_its_script() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    use std::os::unix::fs::symlink;
+    type Act = fn(&Path);
+    let change = |folder: &Path| std::fs::write(folder.join("run.py"), "print('bad')\n").unwrap();
+    // Each with how the skill stands, and whether its script is changed, too.
+    let acts: [(Act, bool, &str); 7] = [
+        (|_| (), false, "ready"),
+        (|folder| std::fs::write(folder.join(OsStr::from_bytes(b"x\xff")), "").unwrap(), true, "unaccepted"),
+        (|folder| symlink("run.py", folder.join("link")).unwrap(), true, "unaccepted"),
+        (|folder| std::fs::create_dir_all(folder.join("a/".repeat(9))).unwrap(), true, "unaccepted"),
+        (|folder| std::fs::remove_file(folder.join("rules.md")).unwrap(), false, "unaccepted"),
+        (|folder| std::fs::write(folder.join(".hidden"), "bad").unwrap(), false, "unaccepted"),
+        (
+            |folder| {
+                std::fs::remove_file(folder.join("rules.md")).unwrap();
+                std::fs::create_dir(folder.join("rules.md")).unwrap();
+            },
+            false,
+            "unaccepted",
+        ),
+    ];
+    for (at, (act, changes, status)) in acts.into_iter().enumerate() {
+        let bench = developers(&replies(1)).await;
+        bench.write("workspace/skills/tea/SKILL.md", SKILL);
+        bench.write("workspace/skills/tea/run.py", "print('good')\n");
+        bench.write("workspace/skills/tea/rules.md", "Be careful.\n");
+        bench.write("workspace/skills/tea/.hidden", "good");
+        let agent = doing(&bench, move |workspace| {
+            let folder = workspace.join("skills/tea");
+            act(&folder);
+            if changes {
+                change(&folder);
+            }
+        });
+        notices(&agent, "run it").await;
+        notices(&agent, "hi").await;
+        let list = agent.skills().list().await.unwrap();
+        let stands = list.iter().find(|skill| skill.name == "tea").unwrap().status.as_str();
+        assert_eq!(stands, status, "{at}");
+        let prompt = bench.server.calls().last().unwrap().text();
+        assert_eq!(prompt.contains("How to make tea"), status == "ready", "{at}: {prompt}");
+    }
+}
+
+// SEC-061
+#[cfg(unix)]
+#[tokio::test]
+async fn a_file_that_says_where_the_link_in_its_place_led_waits() {
+    let bench = developers(&replies(1)).await;
+    bench.write("workspace/docs/rules.md", "Be kind.\n");
+    let link = bench.home.path().join("workspace/AGENTS.md");
+    std::os::unix::fs::symlink("docs/rules.md", &link).unwrap();
+    let agent = doing(&bench, |workspace| {
+        std::fs::remove_file(workspace.join("AGENTS.md")).unwrap();
+        std::fs::write(workspace.join("AGENTS.md"), "a link to docs/rules.md\n").unwrap();
+    });
+    notices(&agent, "run it").await;
+    let told = notices(&agent, "hi").await;
+    assert!(told.len() == 1 && told[0].starts_with("AGENTS.md was changed by program"), "{told:?}");
+    assert!(!bench.server.calls().last().unwrap().text().contains("a link to docs"));
+}

@@ -89,8 +89,9 @@ impl FileHistory {
                 self.journal.names.quoted().into_iter().filter(|name| !files.contains_key(name)).collect::<Vec<_>>();
             files.extend(made.into_iter().map(|name| (name, Watched { content: None, begun: None })));
         }
-        let mut recorded = self.recorded.lock().await;
         for (name, Watched { content, begun }) in files {
+            // For each file anew: a program may have left thousands, and other calls wait for none of them.
+            let mut recorded = self.recorded.lock().await;
             let now = if all { self.journal.content(&name).unwrap_or(None) } else { self.journal.content(&name)? };
             let before = if recorded.get(&name) == seen.get(&name) {
                 content

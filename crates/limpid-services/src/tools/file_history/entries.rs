@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use limpid_config::regular_file;
-use limpid_store::{FileContent, FileHash};
+use limpid_store::{FileContent, FileHash, ProgramRun, WaitingFile};
 
 use super::kept::hash_of;
 
@@ -13,17 +13,56 @@ const KEPT: u64 = 256 * 1024;
 /// How the text begins that stands for a link.
 const LINK: &str = "a link to ";
 
-/// Whether a content stands for a link, or may: a file that says the same is not told apart.
+/// Whether a content stands for a link: its hash is no hash of what is shown of it.
 pub(super) fn is_link(content: &FileContent) -> bool {
-    content.text.as_ref().is_some_and(|text| text.starts_with(LINK))
+    content.text.as_ref().is_some_and(|text| text.starts_with(LINK) && FileHash::of(text.as_bytes()) != content.hash)
 }
 
 /// What a file holds, or where a link leads that stands at a place itself.
 pub(super) fn entry(place: &Path) -> std::io::Result<Option<FileContent>> {
     match std::fs::read_link(place) {
-        Ok(target) => Ok(Some(FileContent::text(format!("{LINK}{}\n", target.display())))),
-        Err(_) => content(place),
+        Ok(target) => {
+            let hash = link_hash(target.as_os_str().as_encoded_bytes());
+            Ok(Some(FileContent { hash, text: Some(format!("{LINK}{}\n", target.display())) }))
+        }
+        Err(_) => Ok(content(place)?.map(of_file)),
     }
+}
+
+/// The hash of a link: that of its target, bit by bit the reverse. Whoever wants a file that has it has to break SHA-256.
+fn link_hash(target: &[u8]) -> FileHash {
+    FileHash(FileHash::of(target).0.map(|byte| !byte))
+}
+
+/// A file's content as it is written down: of one that reads as a link did in older versions no text is kept, so that the two
+/// are told apart.
+pub(super) fn of_file(content: FileContent) -> FileContent {
+    let is_like_link = former_target(&content).is_some();
+    FileContent { text: content.text.filter(|_| !is_like_link), ..content }
+}
+
+/// What was written down, as this version writes it: older ones wrote a link down as the file that says where it leads.
+pub(super) fn of_row(content: FileContent) -> FileContent {
+    let link = former_target(&content).map(|target| link_hash(target.as_bytes()));
+    FileContent { hash: link.unwrap_or(content.hash), ..content }
+}
+
+/// A file that waits, as this version writes it down.
+pub(super) fn of_waiting(waiting: WaitingFile) -> WaitingFile {
+    WaitingFile { before: waiting.before.map(of_row), ..waiting }
+}
+
+/// A program that runs, as this version writes it down.
+pub(super) fn of_run(mut run: ProgramRun) -> ProgramRun {
+    run.new.files = run.new.files.into_iter().map(|(path, content)| (path, of_row(content))).collect();
+    run
+}
+
+/// Where a link led that an older version wrote down; none for what is no such link.
+fn former_target(content: &FileContent) -> Option<&str> {
+    let text = content.text.as_deref()?;
+    let target = text.strip_prefix(LINK)?.strip_suffix('\n')?;
+    (!target.contains('\n') && FileHash::of(text.as_bytes()) == content.hash).then_some(target)
 }
 
 /// What a file holds; its text too unless it is large. None when there is no file.
@@ -37,4 +76,30 @@ pub(super) fn content(path: &Path) -> std::io::Result<Option<FileContent>> {
 pub(super) fn of_text(text: String) -> FileContent {
     let hash = FileHash::of(text.as_bytes());
     FileContent { hash, text: (text.len() as u64 <= KEPT).then_some(text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SEC-061
+    #[cfg(unix)]
+    #[test]
+    fn no_file_is_a_link_and_a_link_that_an_older_version_wrote_down_is_the_same_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let [link, file] = ["link", "file"].map(|name| folder.path().join(name));
+        std::os::unix::fs::symlink("CLAUDE.md", &link).unwrap();
+        let now = entry(&link).unwrap().unwrap();
+        assert_eq!((now.text.as_deref(), is_link(&now)), (Some("a link to CLAUDE.md\n"), true));
+        for text in ["a link to CLAUDE.md\n", "CLAUDE.md"] {
+            std::fs::write(&file, text).unwrap();
+            let there = entry(&file).unwrap().unwrap();
+            assert_ne!(there.hash, now.hash, "{text}");
+            assert_eq!((of_row(there.clone()), is_link(&there)), (there, false), "{text}");
+        }
+        assert_eq!(of_row(FileContent::text("a link to CLAUDE.md\n")), now);
+        assert_eq!(of_row(now.clone()), now);
+        let rules = FileContent::text("a link to our rules is kept\nBe kind.\n");
+        assert_eq!((of_row(rules.clone()), of_file(rules.clone())), (rules.clone(), rules));
+    }
 }

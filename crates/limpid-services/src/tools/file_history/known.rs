@@ -10,7 +10,7 @@ use limpid_store::{
 use limpid_tools::PathArgument;
 use limpid_tools::files::{self, Links};
 
-use super::entries::entry;
+use super::entries::{entry, is_link, of_waiting};
 use super::journal::{Watched, unchanged};
 use super::names::is_quoted;
 use super::offer::{FileOffer, taken_over};
@@ -129,7 +129,8 @@ impl FileHistory {
         }
         self.settle().await?;
         let path = self.journal.names.path(name);
-        let waiting = self.memory.database().waiting_files().await?.rows;
+        let rows = self.memory.database().waiting_files().await?.rows;
+        let waiting: Vec<WaitingFile> = rows.into_iter().map(of_waiting).collect();
         let mut found = None;
         // A link that waits is accepted before what it leads to, and what is gone by its own place.
         for place in link_at(&path).into_iter().chain([real(&path)]) {
@@ -149,12 +150,13 @@ impl FileHistory {
             let (to, text, content) = (from.clone(), String::new(), gone());
             return Ok(FileOffer { from, to, text, content, there, instructs: true, is_gone });
         };
+        let leads_elsewhere = is_link(&now);
         // What nobody can be shown is accepted by nobody.
         let text = match now.text {
             Some(text) => text,
             None => read(&path.display().to_string())?,
         };
-        if FileHash::of(text.as_bytes()) != now.hash {
+        if !leads_elsewhere && FileHash::of(text.as_bytes()) != now.hash {
             return Err(AgentError::Invalid(format!("`{name}` changes while it is read; look at it again")));
         }
         Ok(FileOffer { to: from.clone(), from, text, content: now.hash, there, instructs: true, is_gone })
@@ -193,8 +195,8 @@ impl FileHistory {
             }
         }
         let path = self.journal.names.path(&seen.to);
-        let is_link = |link: &PathBuf| entry(link).ok().flatten().is_some_and(|now| now.hash == seen.content);
-        let subject = link_at(&path).filter(is_link).unwrap_or_else(|| real(&path));
+        let is_seen = |link: &PathBuf| entry(link).ok().flatten().is_some_and(|now| now.hash == seen.content);
+        let subject = link_at(&path).filter(is_seen).unwrap_or_else(|| real(&path));
         let raised = self.raised(&subject, seen.lines().join("\n"), source);
         Ok(self.memory.database().accept_file(raised, seen.content).await?)
     }

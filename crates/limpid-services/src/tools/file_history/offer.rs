@@ -40,10 +40,14 @@ impl FileOffer {
         difference.iter_all_changes().map(line).collect()
     }
 
-    /// The hash of everything that is shown: the two names and the two texts, or that there is none any more.
+    /// The hash of everything that is shown: the two names and the two texts, that there is none any more, and that it
+    /// is a link.
     pub fn hash(&self) -> FileHash {
         let gone = self.is_gone.then(|| "gone".to_owned());
-        let parts = [&self.from, &self.to, &self.text].into_iter().chain(&self.there).chain(&gone);
+        // A file may say what is shown of a link.
+        let is_link = !self.is_gone && FileHash::of(self.text.as_bytes()) != self.content;
+        let link = is_link.then(|| "link".to_owned());
+        let parts = [&self.from, &self.to, &self.text].into_iter().chain(&self.there).chain(&gone).chain(&link);
         FileHash::of(parts.map(|part| format!("{}:{part}", part.len())).collect::<String>().as_bytes())
     }
 }

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use limpid_config::{Config, Home, Live, process};
 use limpid_store::{FileContent, FileHash, NewProgramRun, ProgramRun, ProgramRunId, WaitingFile};
 
-use super::entries::entry;
+use super::entries::{entry, of_run};
 use super::kept::KeptFiles;
 use super::names::FileNames;
 use super::unaccepted::{UnacceptedFiles, Unknown};
@@ -143,7 +143,7 @@ impl ProgramWatch {
     /// # Errors
     /// When files or the store cannot be read or written.
     pub(super) async fn settle(&self, now_ms: i64) -> Result<(), AgentError> {
-        for run in self.memory.database().program_runs().await?.rows {
+        for run in self.memory.database().program_runs().await?.rows.into_iter().map(of_run) {
             let is_over = if run.new.holder == self.memory.holder() {
                 match self.live().get(&run.id) {
                     None => true,

@@ -1,12 +1,14 @@
 //! Files that instruct the agent and that a program may have changed: nothing is made from them before the owner accepts them.
 
+mod below;
+
 use std::path::{Path, PathBuf};
 
 use limpid_config::Home;
 use limpid_core::policy::Followed;
 use limpid_store::{FileContent, FileHash, ProgramRun, Store, StoreError, WaitingFile};
 
-use super::entries::{content, entry, is_link};
+use super::entries::{content, entry, is_link, of_file, of_run, of_waiting};
 use super::names::{FileNames, added};
 use crate::command_word::as_word;
 use crate::tools::policy::{links_on, real};
@@ -101,8 +103,8 @@ impl UnacceptedFiles {
     /// When the store cannot be read.
     pub async fn read(store: &dyn Store, home: &Home) -> Result<Self, StoreError> {
         // In this order: a program that ends in between is in both, and never in none.
-        let runs = store.program_runs().await?.rows;
-        let waiting = store.waiting_files().await?.rows;
+        let runs = store.program_runs().await?.rows.into_iter().map(of_run).collect();
+        let waiting = store.waiting_files().await?.rows.into_iter().map(of_waiting).collect();
         Ok(Self { waiting, runs, names: FileNames::new(home) })
     }
 
@@ -166,7 +168,8 @@ impl UnacceptedFiles {
         now: Option<FileContent>,
         at_ms: i64,
     ) -> WaitingFile {
-        WaitingFile { path, before: self.last_known(place, now), cause: UNDO.to_owned(), at_ms, told: None }
+        let before = self.last_known(place, now).map(of_file);
+        WaitingFile { path, before, cause: UNDO.to_owned(), at_ms, told: None }
     }
 
     /// What a file said when the owner knew it last, for as long as something else waits in its place: none where nothing does, and

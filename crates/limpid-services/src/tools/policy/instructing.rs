@@ -155,6 +155,8 @@ impl Instructing {
         while let Some(path) = open.pop() {
             let entry = match std::fs::symlink_metadata(&path) {
                 Ok(entry) => entry,
+                // Where a file lies in the place of a folder, nothing lies in it.
+                Err(error) if error.kind() == ErrorKind::NotADirectory => continue,
                 Err(error) => {
                     known.note_closed(path.parent().unwrap_or(&path), &error);
                     continue;

@@ -91,12 +91,12 @@ fn no_worker_and_no_search_after_a_strangers_text_is_told_a_key() {
     };
     for trust in [Trust::Owner, Trust::Outside] {
         let Verdict::Refused { reason } = judged(trust, &Effect::Research, &says) else { panic!("it may run") };
-        assert!(reason.contains("a research worker opens no address that is a key"), "{reason}");
+        assert!(reason.contains("research workers open no secret links"), "{reason}");
     }
     assert_eq!(judged(Trust::Owner, &Effect::Research, &about), Verdict::Allowed);
     let Verdict::NeedsApproval { reason } = judged(Trust::Outside, &Effect::Search, &says) else { panic!("it ran") };
     assert!(
-        reason.ends_with("its words are the key of an address of yours, and the search service learns it"),
+        reason.ends_with("its words are a part of a secret link of yours, and the search service learns it"),
         "{reason}"
     );
     assert_eq!(judged(Trust::Outside, &Effect::Search, &about), Verdict::Allowed);
@@ -235,7 +235,7 @@ fn an_address_that_is_a_key_is_fetched_as_one_that_is_private_and_by_no_worker()
     let tainted = Setting { private: false, ..setting(&NONE, Trust::Outside) };
     assert_eq!(judge(&tainted, &fetch(AddressOrigin::Typed)), Verdict::Allowed);
     let Verdict::NeedsApproval { reason } = judge(&tainted, &fetch(AddressOrigin::Composed)) else { panic!("it ran") };
-    assert!(reason.ends_with("this address of calendar.test is a key, and you did not type it"), "{reason}");
+    assert!(reason.ends_with("this address of calendar.test is a secret link, and you did not type it"), "{reason}");
     assert_eq!(lasting_yes(&tainted, &fetch(AddressOrigin::Composed)), None);
     assert_eq!(judge(&setting(&NONE, Trust::Owner), &fetch(AddressOrigin::Composed)), Verdict::Allowed);
     for trust in [Trust::Owner, Trust::Outside] {

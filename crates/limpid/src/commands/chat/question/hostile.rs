@@ -103,7 +103,7 @@ fn the_last_six_rows_of_the_screen_are_the_frames_own() {
             "     to    ",
             "     why   ",
             "           ",
-            "     calls 2, made with what stands above",
+            "     calls 2, with the arguments above",
             "?",
         ],
     ];

@@ -107,7 +107,7 @@ fn what_would_be_said_of_several_calls_in_a_row_is_said_once() {
          why   text from outside was read, and this would fetch an address that
                stands nowhere in what was read
       2 to 7 tool  web_fetch
-         calls 6, made with what stands above
+         calls 6, with the arguments above
          to    a.example
          why   text from outside was read, and this would fetch an address that
                stands nowhere in what was read

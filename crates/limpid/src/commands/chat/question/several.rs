@@ -74,7 +74,7 @@ pub(super) fn frame(parts: &[(usize, &QuestionPart)], screen: Screen) -> Frame {
         let named = if let [_, .., last] = numbers[..] { format!("{first} to {last}") } else { first.to_string() };
         lines.push((numbers.clone(), field(&format!("  {named:<2} tool  "), &part.name, width)));
         if numbers.len() > 1 {
-            let calls = format!("{}, made with what stands above", numbers.len());
+            let calls = format!("{}, with the arguments above", numbers.len());
             let rows = wrapped_field("     calls ", &calls, width, usize::MAX);
             lines.extend(rows.into_iter().map(|row| (numbers.clone(), row)));
         }
