@@ -14,7 +14,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Once, OnceLock};
 use std::time::Duration;
 
-use limpid_core::policy::{Bans, Destination, NOT_OF_THE_WEB};
+use limpid_core::policy::{Bans, Destination, NOT_OF_THE_WEB, is_capability_url};
 use limpid_core::{Labelled, Sentence, Trust, causes, sentence};
 use percent_encoding::percent_decode_str;
 use reqwest::header::{HeaderMap, LOCATION};
@@ -139,11 +139,15 @@ impl Web {
 
     async fn follow(&self, mut url: Url, ask: &Ask) -> Result<Page, Sentence> {
         let mut reach = if ask.own_network { &self.with_own } else { &self.everybodys };
+        let mut over_key = false;
         for hop in 0..=REDIRECTS {
             // Whoever leads on has chosen the name.
             let hides_names = ask.hides_names || hop > 0;
             let response = self.one(reach, &url, &ask.headers, hides_names).await?;
-            let Some(next) = redirect(&url, &response)? else { return page::read(response, url, BODY).await };
+            let Some(next) = redirect(&url, &response)? else {
+                return Ok(Page { over_key, ..page::read(response, url, BODY).await? });
+            };
+            over_key |= is_capability_url(next.as_str());
             // Another port is another server; that of another scheme is the same one, when both are the usual ones.
             if (next.host_str(), next.port()) != (url.host_str(), url.port()) {
                 if !ask.other_hosts {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use limpid_core::message::{FROM_CAPABILITY_URL, FROM_OWN_NETWORK};
-use limpid_core::policy::{Destination, Effect, PrivatePlace, is_capability_url, keys_in};
+use limpid_core::policy::{Destination, Effect, PrivatePlace, keys_in};
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use limpid_formats::Parser;
 use schemars::JsonSchema;
@@ -130,7 +130,7 @@ impl Tool for WebFetch {
 /// The private place that a short address led to, or would have led to.
 fn led_to(context: &ToolContext, page: &Result<Page, Sentence>) -> Option<PrivatePlace> {
     let is_key = match page {
-        Ok(page) => is_capability_url(page.url.as_str()),
+        Ok(page) => page.over_key,
         Err(why) => keys_in(why.text()).next().is_some(),
     };
     (context.may_lead_to_key && is_key).then_some(PrivatePlace::CapabilityUrl)

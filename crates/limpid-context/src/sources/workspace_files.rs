@@ -107,6 +107,11 @@ struct Reader<'a> {
     notices: Vec<String>,
 }
 
+/// Whether an error says that nothing is there: neither a file nor a folder for it.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
 impl Reader<'_> {
     /// A file's text, or what it said before something waited in its place; none when there is none, when it leads out of the
     /// workspace, or was read under another name.
@@ -115,8 +120,12 @@ impl Reader<'_> {
         let place = Place::of(self.folder, name);
         let waits = |read: &ReadText| (self.waiting.is_held_back)(&place, &read.bytes);
         let Some(root) = &self.root else { return Ok(None) };
-        let Ok(real) = place.as_path().canonicalize() else { return Ok((self.waiting.former)(&place)) };
         let former = (self.waiting.former)(&place);
+        let real = match place.as_path().canonicalize() {
+            Ok(real) => real,
+            Err(error) if is_absent(&error) => return Ok(former),
+            Err(error) => return Ok(former.or_else(|| self.leave_out(name, io_cause(&error)))),
+        };
         if !real.starts_with(root) {
             return Ok(former.or_else(|| self.leave_out(name, "it leads out of the workspace".to_owned())));
         }

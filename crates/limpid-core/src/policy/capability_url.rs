@@ -127,8 +127,19 @@ fn drawn_in(text: &str) -> impl Iterator<Item = String> {
         let words: Vec<&str> = piece.split(['-', '_']).collect();
         let uuids = words.array_windows::<5>().filter(|parts| is_uuid(parts)).map(|parts| parts.concat());
         let drawn = words.iter().filter(|word| is_drawn(word)).map(|word| (*word).to_owned());
-        uuids.chain(drawn).collect::<Vec<_>>()
+        let keys: Vec<String> = uuids.chain(drawn).collect();
+        // One that has hyphens and underscores among its letters (RFC 4648, base64url) may have no long word.
+        if keys.is_empty() && is_drawn_over_hyphens(&words) { vec![words.concat()] } else { keys }
     })
+}
+
+/// Whether words with what stands between them look drawn: titles of pages have no capitals within words.
+fn is_drawn_over_hyphens(words: &[&str]) -> bool {
+    let joined = words.concat();
+    let has_all = [char::is_ascii_uppercase, char::is_ascii_lowercase, char::is_ascii_digit as fn(&char) -> bool];
+    let has_all = has_all.iter().all(|is_kind| joined.chars().any(|sign| is_kind(&sign)));
+    let changes: usize = words.iter().map(|word| changes(word)).sum();
+    joined.len() >= SHORTEST && has_all && changes * CHARACTERS_A_CHANGE >= joined.len()
 }
 
 /// Whether these are the parts of a UUID (RFC 9562).
@@ -200,6 +211,7 @@ mod tests {
             "https://files.example.com/550e8400-e29b-41d4-a716-446655440000",
             "https://www.example.com/family-calendar-of-ada-550e8400-e29b-41d4-a716-446655440000",
             "https://ada:1234@dav.example.com/",
+            "https://drive.example.com/file/d/1aB-9xK2_mQ7-vT4sZ/view",
             "https://ada:secret@example.com/",
             "https://example.com/feed?Token=abcde7",
             "https://example.com?f7Gh2kL9qW3xZ8vB",
@@ -231,6 +243,7 @@ mod tests {
             "https://ada@dav.example.com/",
             "https://www.youtube.com/watch?v=dQw4w9WgXcQ&si=f7Gh2kL9qW3xZ8vB",
             "https://shop.example.com/ps5-slim-1tb-cfi2000a?sort_key=created_at&srsltid=AfmBOoq1x2c3v4b5n6m7",
+            "https://news.example.com/The-24-Best-Phones-Of-2026-From-A15-To-S24-Ultra",
             "https://news.example.com/7800x3d-vs-i9-14900ks?monkey=bananas22&keyword=tea4two",
         ] {
             assert!(!is_capability_url(address), "{address}");

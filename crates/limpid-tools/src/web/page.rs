@@ -10,6 +10,8 @@ use reqwest::{Response, StatusCode, Url};
 pub struct Page {
     /// Where it was at last.
     pub url: Url,
+    /// Whether a redirect led over a secret link, or to one.
+    pub over_key: bool,
     /// What the server said of it.
     pub status: StatusCode,
     /// Its type: `text/html; charset=utf-8`.
@@ -23,8 +25,14 @@ pub struct Page {
 /// Reads a response up to a size.
 pub(super) async fn read(mut response: Response, url: Url, limit: usize) -> Result<Page, Sentence> {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let mut page =
-        Page { url, status: response.status(), kind: kind.to_ascii_lowercase(), body: Vec::new(), cut: false };
+    let mut page = Page {
+        url,
+        over_key: false,
+        status: response.status(),
+        kind: kind.to_ascii_lowercase(),
+        body: Vec::new(),
+        cut: false,
+    };
     while let Some(chunk) = response.chunk().await.map_err(|error| Labelled::outside(causes(&error.without_url())))? {
         let room = limit - page.body.len();
         page.body.extend_from_slice(&chunk[..chunk.len().min(room)]);

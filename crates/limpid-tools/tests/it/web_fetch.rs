@@ -345,6 +345,8 @@ async fn a_result_from_an_address_that_is_a_key_says_so_wherever_a_short_one_led
     let key = "/private-8f14e45fceea167a5a36dedd4bea2543";
     let server = Server::start("127.0.0.2", 0, move |path| match path {
         "/short" => to(key),
+        "/longer" => to(&format!("{key}?next")),
+        path if path.ends_with("?next") => to("/view/12"),
         _ => page("200 OK", "text/plain", "the dentist at nine"),
     })
     .await;
@@ -357,6 +359,7 @@ async fn a_result_from_an_address_that_is_a_key_says_so_wherever_a_short_one_led
     let marked = format!("{FROM_CAPABILITY_URL}\nthe dentist at nine");
     assert_eq!(read(&url, Some(PrivatePlace::CapabilityUrl), false).await, marked);
     assert_eq!(read(&short, None, true).await, marked);
+    assert_eq!(read(&short.replace("/short", "/longer"), None, true).await, marked, "it led over one");
     // A stranger's page names it, so it is no key.
     assert_eq!(read(&url, None, false).await, "the dentist at nine");
 }

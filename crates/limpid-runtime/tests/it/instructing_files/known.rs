@@ -357,3 +357,30 @@ async fn a_file_that_says_where_the_link_in_its_place_led_waits() {
     assert!(told.len() == 1 && told[0].starts_with("AGENTS.md was changed by program"), "{told:?}");
     assert!(!bench.server.calls().last().unwrap().text().contains("a link to docs"));
 }
+
+// SEC-061
+#[cfg(unix)]
+#[tokio::test]
+async fn what_was_known_holds_where_a_link_of_the_owners_leads() {
+    use std::os::unix::fs::symlink;
+    let acts: [fn(&Path); 2] =
+        [|rules| std::fs::write(rules, "").unwrap(), |rules| std::fs::remove_file(rules).unwrap()];
+    for act in acts {
+        let bench = developers(&replies(1)).await;
+        bench.write("workspace/conf/rules.md", "Be kind.\n");
+        bench.write("workspace/skills/tea/SKILL.md", SKILL);
+        bench.write("workspace/scripts/run.py", "print('good')\n");
+        symlink("conf/rules.md", bench.home.path().join("workspace/AGENTS.md")).unwrap();
+        symlink("../../scripts", bench.home.path().join("workspace/skills/tea/scripts")).unwrap();
+        let agent = doing(&bench, move |workspace| {
+            act(&workspace.join("conf/rules.md"));
+            std::fs::write(workspace.join("scripts/run.py"), "print('bad')\n").unwrap();
+        });
+        notices(&agent, "run it").await;
+        notices(&agent, "hi").await;
+        let prompt = bench.server.calls().last().unwrap().text();
+        assert!(prompt.contains("Be kind."), "{prompt}");
+        let list = agent.skills().list().await.unwrap();
+        assert_eq!(list.iter().find(|skill| skill.name == "tea").unwrap().status.as_str(), "unaccepted");
+    }
+}

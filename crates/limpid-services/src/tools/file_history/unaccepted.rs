@@ -175,7 +175,12 @@ impl UnacceptedFiles {
     /// What a file said when the owner knew it last, for as long as something else waits in its place: none where nothing does, and
     /// where that is not kept.
     pub fn former_text(&self, place: &Place) -> Option<&str> {
-        let name = place.own.display().to_string();
+        // Where a link of the owner's leads, the file is known.
+        self.former_at(&place.own).or_else(|| self.former_at(&real(&place.own)))
+    }
+
+    fn former_at(&self, path: &Path) -> Option<&str> {
+        let name = path.display().to_string();
         let waiting = self.waiting.iter().find(|waiting| waiting.path == name).map(|waiting| waiting.before.as_ref());
         let running = || self.runs.iter().find_map(|run| run.new.files.get(&name));
         let before = waiting.unwrap_or_else(running).filter(|before| !is_link(before));

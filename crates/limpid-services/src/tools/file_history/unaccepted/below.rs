@@ -17,10 +17,20 @@ impl UnacceptedFiles {
         if self.paths().map(PathBuf::from).any(|path| path.starts_with(&folder) && self.is_other(&path)) {
             return true;
         }
+        // What a link leads to is known at its own place.
+        let Ok(found) = lying_below(&folder) else { return true };
+        let mut ends = found.iter().filter(|path| path.is_symlink()).map(|path| real(path));
+        let waits_at = |end: PathBuf| {
+            end.is_file() && self.is_other(&end)
+                || self.paths().map(PathBuf::from).any(|path| path.starts_with(&end) && self.is_other(&path))
+        };
+        if ends.any(waits_at) {
+            return true;
+        }
         // What a program that runs has laid there is in no row yet.
         let mut written = self.runs.iter().flat_map(|run| &run.new.folders).map(Path::new);
         written.any(|written| folder.starts_with(written) || written.starts_with(&folder))
-            && lying_below(&folder).map_or(true, |found| found.iter().any(|path| self.is_other(path)))
+            && found.iter().any(|path| self.is_other(path))
     }
 
     /// Whether what stands at a place itself, or nothing there, is not what was known of it.
