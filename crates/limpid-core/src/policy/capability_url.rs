@@ -1,6 +1,7 @@
-//! Addresses that are keys: whoever has one reads what stands there, as a calendar that is shared by a link.
+//! Secret links: whoever has such an address can read what is there, as with a calendar that is shared by its link. The part of it that
+//! nobody can guess is called its key.
 //!
-//! The term is the W3C's ("Good Practices for Capability URLs").
+//! The standard term is capability URL, the W3C's ("Good Practices for Capability URLs").
 
 use std::borrow::Cow;
 
@@ -92,7 +93,8 @@ fn keys_of(address: &str) -> Vec<String> {
     let password = authority.and_then(|authority| authority.rsplit_once('@')?.0.split_once(':'));
     let password = password.map(|(_, password)| decoded(password).into_owned());
     let (path, query) = address.split_once('?').unwrap_or((address, ""));
-    let drawn = [Cow::Borrowed(path), decoded(path)].into_iter().flat_map(|path| drawn_in(&path).collect::<Vec<_>>());
+    let drawn =
+        [Cow::Borrowed(path), decoded(path)].into_iter().flat_map(|path| random_parts_of(&path).collect::<Vec<_>>());
     let parameters = query.split(['&', '#']);
     let called = parameters.flat_map(|parameter| key_of(parameter).into_iter().chain(key_of(&decoded(parameter))));
     let keys = password.into_iter().chain(drawn).chain(called).map(|key| plain(&key));
@@ -110,7 +112,11 @@ fn key_of(parameter: &str) -> Option<String> {
     let is_key = plain(value).len() >= SHORTEST_VALUE && (is_called(&PASSWORDS) || is_mixed(value) && is_called(&KEYS));
     // One alphabet of keys has `+` and `/` in it.
     let joined: String = value.chars().filter(|sign| !"+/.~".contains(*sign)).collect();
-    if is_key { Some(value.to_owned()) } else { drawn_in(&joined).next().or_else(|| drawn_in(value).next()) }
+    if is_key {
+        Some(value.to_owned())
+    } else {
+        random_parts_of(&joined).next().or_else(|| random_parts_of(value).next())
+    }
 }
 
 /// Whether a name ends with a word: `accessToken` and `access_token` do, `monkey` does not.
@@ -120,26 +126,30 @@ fn ends_with_word(name: &str, small: &str, word: &str) -> bool {
     !before.ends_with(|letter: char| letter.is_ascii_alphabetic()) || begins_large
 }
 
-/// The parts of a text that look drawn, each without words that stand before or behind it. Hyphens and underscores are letters of some.
-fn drawn_in(text: &str) -> impl Iterator<Item = String> {
+/// The parts of a text that look random, each without words that stand before or behind it. Hyphens and underscores are letters of some.
+fn random_parts_of(text: &str) -> impl Iterator<Item = String> {
     let pieces = text.split(|sign: char| !sign.is_ascii_alphanumeric() && !"-_".contains(sign));
     pieces.flat_map(|piece| {
         let words: Vec<&str> = piece.split(['-', '_']).collect();
         let uuids = words.array_windows::<5>().filter(|parts| is_uuid(parts)).map(|parts| parts.concat());
-        let drawn = words.iter().filter(|word| is_drawn(word)).map(|word| (*word).to_owned());
+        let drawn = words.iter().filter(|word| looks_random(word)).map(|word| (*word).to_owned());
         let keys: Vec<String> = uuids.chain(drawn).collect();
         // One that has hyphens and underscores among its letters (RFC 4648, base64url) may have no long word.
-        if keys.is_empty() && is_drawn_over_hyphens(&words) { vec![words.concat()] } else { keys }
+        if keys.is_empty() && looks_random_over_hyphens(&words) { vec![words.concat()] } else { keys }
     })
 }
 
-/// Whether words with what stands between them look drawn: titles of pages have no capitals within words.
-fn is_drawn_over_hyphens(words: &[&str]) -> bool {
+/// Whether words with what stands between them look random: titles of pages have no capitals within words.
+fn looks_random_over_hyphens(words: &[&str]) -> bool {
     let joined = words.concat();
-    let has_all = [char::is_ascii_uppercase, char::is_ascii_lowercase, char::is_ascii_digit as fn(&char) -> bool];
-    let has_all = has_all.iter().all(|is_kind| joined.chars().any(|sign| is_kind(&sign)));
+    let has_inner_capital = words.iter().any(|word| word.chars().skip(1).any(|sign| sign.is_ascii_uppercase()));
+    let has_small = joined.contains(|sign: char| sign.is_ascii_lowercase());
     let changes: usize = words.iter().map(|word| changes(word)).sum();
-    joined.len() >= SHORTEST && has_all && changes * CHARACTERS_A_CHANGE >= joined.len()
+    joined.len() >= SHORTEST
+        && has_inner_capital
+        && has_small
+        && is_mixed(&joined)
+        && changes * CHARACTERS_A_CHANGE >= joined.len()
 }
 
 /// Whether these are the parts of a UUID (RFC 9562).
@@ -149,8 +159,8 @@ fn is_uuid(parts: &[&str; 5]) -> bool {
     parts.iter().zip([8, 4, 4, 4, 12]).all(is_part) && is_mixed(&parts.concat())
 }
 
-/// Whether a word looks as if nobody had chosen it.
-fn is_drawn(word: &str) -> bool {
+/// Whether a word looks random.
+fn looks_random(word: &str) -> bool {
     let of_digits: Vec<bool> = word.chars().map(|sign| sign.is_ascii_digit()).collect();
     let changes_of_digits = of_digits.array_windows().filter(|[before, this]| before != this).count();
     let is_hex = word.chars().all(|sign| sign.is_ascii_hexdigit());

@@ -73,7 +73,11 @@ pub(super) fn consequence(row: Row, call: &Call<'_>) -> String {
             return format!("its task says {}, and any page that the worker reads may learn it", untyped(&call.told()));
         }
         (Row::SearchTelling, _) if call.tells_key() => {
-            return "its words are a part of a secret link of yours, and the search service learns it".to_owned();
+            let words = call.told();
+            let besides = if words.is_empty() { String::new() } else { format!(" and {}", untyped(&words)) };
+            return format!(
+                "its words are a part of a secret link of yours{besides}, and the search service learns them"
+            );
         }
         (Row::SearchTelling, _) => {
             return format!("its words are {}, and the search service learns them", untyped(&call.told()));

@@ -96,10 +96,16 @@ fn no_worker_and_no_search_after_a_strangers_text_is_told_a_key() {
     assert_eq!(judged(Trust::Owner, &Effect::Research, &about), Verdict::Allowed);
     let Verdict::NeedsApproval { reason } = judged(Trust::Outside, &Effect::Search, &says) else { panic!("it ran") };
     assert!(
-        reason.ends_with("its words are a part of a secret link of yours, and the search service learns it"),
+        reason.ends_with("its words are a part of a secret link of yours, and the search service learns them"),
         "{reason}"
     );
     assert_eq!(judged(Trust::Outside, &Effect::Search, &about), Verdict::Allowed);
+    // Beside a key the question still names the words.
+    let own = OwnersWords::of(["My doctor is Adams."], |_| false).with_keys(["8f14e45fceea167a".to_owned()]);
+    let query = text("adams 8f14e45fceea167a");
+    let search = Call { owners_words: &own, ..call("web_search", &Effect::Search, &query) };
+    let Verdict::NeedsApproval { reason } = judge(&setting(&NONE, Trust::Outside), &search) else { panic!("it ran") };
+    assert!(reason.contains("a secret link of yours and “adams”, which you did not type here"), "{reason}");
 }
 
 // SEC-100
