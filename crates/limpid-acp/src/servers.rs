@@ -142,6 +142,9 @@ async fn may_use(session: &Session, server: &EditorServer, waiting: &[ToolReview
         return false;
     }
     session.agent.renew_tools();
+    if waiting.iter().any(ToolReview::ends_yeses) {
+        session.notice(ToolReview::ENDS_YESES);
+    }
     true
 }
 

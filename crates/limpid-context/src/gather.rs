@@ -1,8 +1,6 @@
 //! Inputs of a prompt: everything that one turn may say to a model, read from files, store, configuration and clock at
 //! one moment. No other code builds [`Inputs`] for a turn.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -17,7 +15,7 @@ use limpid_prompt::inputs::{
 use limpid_prompt::prompt::hash_of;
 use limpid_services::error::AgentError;
 use limpid_services::modes::{is_set, kind_of};
-use limpid_services::profiles::{Identity, LoadedProfile, identity_files};
+use limpid_services::profiles::LoadedProfile;
 use limpid_services::tools::{Place, ToolPolicy, UnacceptedFiles, shows_owners};
 use limpid_services::ui::ui_mode;
 use limpid_store::{Audience, ConversationKind};
@@ -164,13 +162,8 @@ async fn owners_inputs(
     let skills = sources::skills::selected(deps, occasion.conversation.map(|own| &own.id), occasion.text).await?;
     standing_notices.extend(skills.told);
     inputs.skills = skills.input;
-    if let Some(name) = &deps.config.agent.name {
-        inputs.agent_name.clone_from(name);
-    }
-    [inputs.soul, inputs.safety] = own_identity(deps, profile, &inputs.agent_name, standing_notices)?;
-    inputs.additional_instructions.clone_from(&deps.config.prompt.additional_instructions);
-    inputs.use_sanity_checks = deps.config.prompt.sanity_checks;
-    inputs.origins = origins();
+    let own = (&deps.home, &*deps.config, &*deps.profiles);
+    sources::own_words::fill(own, profile, inputs, standing_notices)?;
     let time = time_info(occasion.now, &deps.host.zone());
     let unaccepted = UnacceptedFiles::read(&*deps.store, &deps.home).await?;
     inputs.workspace = workspace(deps, &time, &unaccepted, standing_notices)?;
@@ -271,18 +264,6 @@ async fn keep_prefix(
     Ok(())
 }
 
-/// Where the texts of the owner's come from.
-fn origins() -> BTreeMap<String, String> {
-    let file = "limpid.toml";
-    let files = [
-        ("soul", "soul.md"),
-        ("safety", "safety.md"),
-        ("additional_instructions", file),
-        ("memory.instructions", file),
-    ];
-    files.into_iter().map(|(field, file)| (field.to_owned(), format!("home:{file}"))).collect()
-}
-
 /// Takes known secrets out of every text of the owner's.
 fn clean(deps: &ContextDeps, inputs: &mut Inputs) {
     let clean = |text: &mut String| *text = deps.redactor.clean(std::mem::take(text));
@@ -326,27 +307,6 @@ fn prefix_key(loaded: &LoadedProfile, inputs: &Inputs, profile: &Profile, path: 
     .to_string();
     let files = loaded.files.iter().flat_map(|file| [file.path.as_bytes(), &file.bytes]);
     hash_of(std::iter::once(settings.as_bytes()).chain(files))
-}
-
-/// The owner's soul and safety rules, where they hold for a profile.
-fn own_identity(
-    deps: &ContextDeps,
-    profile: &Profile,
-    agent_name: &str,
-    notices: &mut Vec<String>,
-) -> Result<[Option<String>; 2], AgentError> {
-    let ContextDeps { home, profiles, .. } = deps;
-    let shown = Identity { home, profile, agent_name };
-    let mut own = |(section, file): (&str, PathBuf)| {
-        if let Some(tried) = profiles.tried(&format!("{section}.md")) {
-            return Ok(Some(tried.to_owned()));
-        }
-        let read = shown.own_text(section, &file)?;
-        notices.extend(read.as_ref().and_then(|read| read.notice(&format!("{section}.md"))));
-        Ok::<_, AgentError>(read.map(|read| read.text))
-    };
-    let [soul, safety] = identity_files(home);
-    Ok([own(soul)?, own(safety)?])
 }
 
 /// The zone that prompts are read in: where the owner lives is theirs.

@@ -40,6 +40,7 @@ pub use crate::prefix_cache::{PrefixCache, window_state_of};
 pub use crate::render::render;
 pub use crate::sources::goal::shown as shown_goal;
 pub use crate::sources::inbox::rendered_items;
+pub use crate::sources::own_words::fill as fill_own_words;
 pub use crate::sources::skills::{Selected as SelectedSkills, dropped_skills, selected as selected_skills};
 pub use crate::tool_selection::{FindTools, ToolSelection, place_found};
 pub use crate::window_state::{Offered, WindowState, tier_of};

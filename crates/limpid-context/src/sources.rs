@@ -8,6 +8,7 @@ pub(crate) mod goal;
 pub(crate) mod heartbeat;
 pub(crate) mod inbox;
 pub(crate) mod memory;
+pub(crate) mod own_words;
 pub(crate) mod platform;
 pub(crate) mod skills;
 pub(crate) mod tasks;

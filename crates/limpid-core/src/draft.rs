@@ -22,6 +22,10 @@ pub const MOST_OF_BACKGROUND: u32 = MOST_DRAFTS / 2;
 /// The same of what strangers or programs led to: the rest is kept for what is the owner's alone.
 pub const MOST_OF_BACKGROUND_AFTER_STRANGERS: u32 = MOST_OF_BACKGROUND - MOST_OF_BACKGROUND_RUN;
 
+/// Drafts that may wait of one run in the background that read a stranger's text, those of its agents included: whatever one stranger
+/// wrote leaves places to what others wrote.
+pub const MOST_OF_RUN_AFTER_STRANGERS: u32 = 2;
+
 /// Where a draft stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DraftState {

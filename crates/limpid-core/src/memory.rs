@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use unicode_normalization::UnicodeNormalization as _;
+use unicode_security::skeleton;
 
 use crate::id::MemoryId;
 use crate::trust::Trust;
@@ -11,15 +12,48 @@ use crate::trust::Trust;
 /// Hits from which a memory may be promoted into the soul.
 pub const PROMOTION_HITS: u32 = 5;
 
-/// The letters and digits of a key, composed and small: two keys that differ in nothing of this look the same to whoever reads them.
+/// How a key looks to whoever reads it.
 ///
 /// ```
-/// use limpid_core::memory::plain_key;
-/// assert_eq!(plain_key("My\u{200b} Tea"), plain_key("my-tea"));
-/// assert_ne!(plain_key("tea"), plain_key("teas"));
+/// use limpid_core::memory::KeyLook;
+/// let tea = KeyLook::of("my-tea");
+/// assert!(tea.is_like(&KeyLook::of("My\u{200b} Tea")));
+/// assert!(tea.is_like(&KeyLook::of("my-te\u{430}")), "the last letter is Cyrillic");
+/// assert!(!tea.is_like(&KeyLook::of("my-teas")));
 /// ```
-pub fn plain_key(key: &str) -> String {
-    key.nfkc().flat_map(char::to_lowercase).filter(|letter| letter.is_alphanumeric()).collect()
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyLook {
+    /// Its letters and digits, composed and small.
+    letters: String,
+    /// What these are drawn as, whatever script they are of.
+    drawn: String,
+}
+
+impl KeyLook {
+    /// The look of a key.
+    pub fn of(key: &str) -> Self {
+        let plain: String = key.nfkc().filter(|letter| letter.is_alphanumeric()).collect();
+        // Capitals of another script are drawn as those of ASCII where the small letters are not: they are looked up
+        // first.
+        let drawn = |letter: char| match letter.is_ascii() {
+            true => String::from(letter),
+            false => skeleton(letter.encode_utf8(&mut [0; 4])).collect(),
+        };
+        let small = plain.chars().map(drawn).collect::<String>().to_lowercase();
+        // A capital `I` is drawn as a small `l`.
+        let drawn = skeleton(&small).collect::<String>().to_lowercase().replace('i', "l");
+        Self { letters: plain.to_lowercase(), drawn }
+    }
+
+    /// Whether nothing of it is a letter or a digit.
+    pub const fn is_empty(&self) -> bool {
+        self.letters.is_empty()
+    }
+
+    /// Whether two keys look so alike that a word for the one may be taken for a word for the other.
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.letters == other.letters || self.drawn == other.drawn
+    }
 }
 
 /// What kind of thing a memory is.

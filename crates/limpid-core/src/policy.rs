@@ -11,7 +11,7 @@
 //! - [`capability_url`]: addresses that are keys.
 //! - [`destination`]: where a call leads, and which rules are about that.
 //! - [`effect`]: what a call would change, and the table of what runs and what waits.
-//! - [`hosts`]: hosts, and whether one is meant.
+//! - [`hosts`]: hosts, how one is written, and whether one is meant.
 //! - [`owners_words`]: words of the owner's that a text repeats.
 //! - [`rules`]: what the owner wrote down.
 //! - [`typed`]: whether a name stands in what the owner typed.

@@ -23,6 +23,6 @@ pub use load::{ProfileError, Profiles};
 pub use loaded::Profile;
 pub use mode::{Mode, ModeForm};
 pub use path::{MessageSpec, Path, Step, tier};
-pub use shipped::{shipped_files, shipped_names, shipped_template, shipped_text};
+pub use shipped::{shipped_files, shipped_names, shipped_scenarios, shipped_template, shipped_text};
 pub use tool_text::{ToolGroup, ToolText};
 pub use unknown_name::UnknownName;

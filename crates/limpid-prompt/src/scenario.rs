@@ -1,5 +1,6 @@
 //! Scenarios: inputs whose rendered prompt is a reviewed snapshot.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use serde::Deserialize;
@@ -21,8 +22,11 @@ const ABSENT: &str = "$absent";
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
     name: String,
+    about: Option<String>,
     paths: Paths,
     inputs: Inputs,
+    /// The inputs that its file gives, those of its base included.
+    given: BTreeSet<String>,
 }
 
 /// One rendered path of a scenario.
@@ -53,6 +57,7 @@ enum Paths {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
+    about: Option<String>,
     path: Option<String>,
     paths: Option<PathsValue>,
     base: Option<String>,
@@ -82,13 +87,52 @@ impl Scenario {
             Some(other) => return Err(error(format!("unknown base `{other}`; the only one is \"example\""))),
         };
         lay_over(&mut inputs, toml::Value::Table(file.inputs));
+        let given = inputs.as_object().into_iter().flatten();
+        let given = given.filter(|(_, value)| !value.is_null()).map(|(field, _)| field.clone()).collect();
         let inputs = serde_json::from_value(inputs).map_err(|source| error(format!("[inputs]: {source}")))?;
-        Ok(Self { name: name.to_owned(), paths, inputs })
+        Ok(Self { name: name.to_owned(), about: file.about, paths, inputs, given })
     }
 
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// What it shows, in a sentence. Of the scenarios that ship, those that have one are the owner's to run.
+    pub fn about(&self) -> Option<&str> {
+        self.about.as_deref()
+    }
+
+    /// Whether its file gives an input, or the base that it names does.
+    pub fn gives(&self, field: &str) -> bool {
+        self.given.contains(field)
+    }
+
+    /// The same with what an owner says of their agent, as far as its file does not say it: the agent's name, the soul,
+    /// the safety rules, and the instructions of the settings.
+    #[must_use]
+    pub fn with_owners(mut self, owners: &Inputs) -> Self {
+        if !self.gives("agent_name") {
+            self.inputs.agent_name.clone_from(&owners.agent_name);
+        }
+        if !self.gives("soul") {
+            self.inputs.soul.clone_from(&owners.soul);
+        }
+        if !self.gives("safety") {
+            self.inputs.safety.clone_from(&owners.safety);
+        }
+        if !self.gives("additional_instructions") {
+            self.inputs.additional_instructions.clone_from(&owners.additional_instructions);
+        }
+        if !self.gives("use_sanity_checks") {
+            self.inputs.use_sanity_checks = owners.use_sanity_checks;
+        }
+        for field in ["soul", "safety", "additional_instructions"] {
+            if let Some(origin) = owners.origins.get(field).filter(|_| !self.gives(field)) {
+                self.inputs.origins.entry(field.to_owned()).or_insert_with(|| origin.clone());
+            }
+        }
+        self
     }
 
     /// The inputs.
@@ -240,6 +284,32 @@ mod tests {
         assert_eq!(inputs.soul.as_deref(), Some("Dry."));
         assert!(inputs.goal.is_none() && inputs.memory.general.is_empty());
         assert_eq!(inputs.memory.preference.len(), 1, "what is not named stays");
+    }
+
+    // PRO-054
+    #[test]
+    fn an_owners_words_stand_where_the_scenario_says_nothing() {
+        let owners = Inputs {
+            agent_name: "Ada".to_owned(),
+            soul: Some("Dry.".to_owned()),
+            safety: Some("Ask.".to_owned()),
+            origins: [("soul".to_owned(), "home:soul.md".to_owned())].into(),
+            ..Inputs::default()
+        };
+        let scenario = |inputs: &str| {
+            let text = format!("about = \"A greeting.\"\npath = \"chat-remote\"\n[inputs]\n{inputs}");
+            Scenario::parse("hello", &text).expect("it is a scenario").with_owners(&owners)
+        };
+        let open = scenario("");
+        let inputs = open.inputs();
+        assert_eq!((open.about(), inputs.agent_name.as_str()), (Some("A greeting."), "Ada"));
+        assert_eq!((inputs.soul.as_deref(), inputs.safety.as_deref()), (Some("Dry."), Some("Ask.")));
+        assert_eq!(inputs.origins.get("soul").map(String::as_str), Some("home:soul.md"));
+
+        let own = scenario("soul = \"Mild.\"");
+        let inputs = own.inputs();
+        assert_eq!((inputs.soul.as_deref(), inputs.safety.as_deref()), (Some("Mild."), Some("Ask.")));
+        assert!(own.gives("soul") && !own.gives("safety") && inputs.origins.is_empty());
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! - [`limpid_conversation`]: one actor for each conversation: turns, calls of models and tools, compaction, delivery.
 //! - [`jobs`]: what runs when its time has come: the heartbeat, tasks, mail, maintenance.
 //! - [`commands`]: commands that begin with a slash, the same on every surface.
+//! - [`scenarios`]: the scenarios that an owner runs, as a chat of theirs would have them.
 //! - [`said`]: whose words a message is that stands where the owner's do.
 //! - [`earlier`]: saying something again in other words.
 //! - [`soul`]: the soul as prompts show it.
@@ -31,6 +32,7 @@ pub mod question;
 mod recorded;
 pub mod requests;
 pub mod said;
+pub mod scenarios;
 pub mod settings;
 pub mod setup;
 pub mod soul;

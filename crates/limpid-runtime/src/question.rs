@@ -1,13 +1,14 @@
 //! What the owner is shown of a call that waits for them: one frame, the same on every surface, that no text of the call can
 //! enter.
 
+mod arguments;
 mod form;
 mod lines;
 
 use std::borrow::Cow;
 
 pub use form::{field_frame, form_frame};
-pub use lines::{Screen, behind_margin, field, lines_behind_margin, wrapped_field};
+pub use lines::{Screen, behind_margin, block, field, lines_behind_margin, wrapped_field};
 
 use crate::QuestionPart;
 
@@ -54,10 +55,10 @@ fn room(screen: Screen) -> usize {
     ROWS.min(screen.height.saturating_sub(HEAD + prompt))
 }
 
-fn drawn(part: &QuestionPart, width: usize, arguments: usize, is_whole: bool) -> String {
-    let (shown, more) = cut(&part.arguments, arguments);
+fn drawn(part: &QuestionPart, width: usize, most: usize, is_whole: bool) -> String {
+    let (shown, more) = arguments::rows(&part.arguments, width, most);
     let mut rows = vec![field("? ", &part.name, width)];
-    rows.extend(behind_margin(shown, width, usize::MAX).0);
+    rows.extend(shown);
     if more > 0 {
         rows.push(format!("│ … and {more} more characters: open"));
     }
@@ -72,28 +73,24 @@ fn drawn(part: &QuestionPart, width: usize, arguments: usize, is_whole: bool) ->
 /// A line that a yes rests on: its label, its text, and the rows that it has where not all lines fit.
 type Line<'a> = (&'static str, Cow<'a, str>, usize);
 
-/// All of them, in their order; the rows that they have are [`ROWS`] together.
+/// What stands in the place of what a lasting yes would cover where none is offered.
+const ASKED_EACH_TIME: &str = "not offered, so you are asked each time";
+
+/// All of them, in their order; the rows that they have are [`ROWS`] together. Who is told something is not always a
+/// destination, so where there is none nothing is said of it.
 fn lines(part: &QuestionPart) -> Vec<Line<'_>> {
     let about = part.about.as_deref().map(|about| ("  about   ", Cow::Borrowed(about), ABOUT));
     let pattern = match &part.pattern {
         Some(pattern) => Cow::Owned(format!("would cover {pattern}")),
-        None => Cow::Borrowed("-"),
+        None => Cow::Borrowed(ASKED_EACH_TIME),
     };
+    let to = part.destination.as_deref().map(|to| ("  to      ", Cow::Borrowed(to), 2));
     let below = [
-        ("  to      ", Cow::Borrowed(part.destination.as_deref().unwrap_or("-")), 2),
         ("  in      ", Cow::Borrowed(part.folder.as_str()), 1),
         ("  always  ", pattern, 3),
         ("  why     ", Cow::Borrowed(part.reason.as_str()), 9),
     ];
-    about.into_iter().chain(below).collect()
-}
-
-/// The first characters of a text, and how many there are behind them.
-fn cut(text: &str, most: usize) -> (&str, usize) {
-    match text.char_indices().nth(most) {
-        Some((at, _)) => (&text[..at], text[at..].chars().count()),
-        None => (text, 0),
-    }
+    about.into_iter().chain(to).chain(below).collect()
 }
 
 #[cfg(test)]
@@ -140,6 +137,15 @@ mod tests {
         let narrow = frame(&part, at(40));
         let why = "  why     text from outside was read,\n          and this would run a program";
         assert!(narrow.ends_with(why), "{narrow}");
+    }
+
+    // SEC-077
+    #[test]
+    fn a_line_that_has_nothing_to_say_says_so_in_words_or_is_not_there() {
+        let shown = frame(&QuestionPart { about: None, destination: None, pattern: None, ..part("{}") }, at(80));
+        let own = "  what this would do:\n  tool    exec\n  in      /w\n  \
+                   always  not offered, so you are asked each time\n  why     {}";
+        assert!(shown.ends_with(own), "{shown}");
     }
 
     // SEC-077

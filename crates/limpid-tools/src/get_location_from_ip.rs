@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::web::{Addresses, Ask, Web, host_of};
+use crate::web::{Addresses, Ask, Web, host_of, server_of};
 use crate::{Tool, ToolContext, echoed, read_arguments, schema_of, status};
 
 /// Fields of such services that say where, in the order in which they are told.
@@ -71,7 +71,7 @@ impl Tool for GetLocationFromIp {
     }
 
     fn destination(&self, _: &Value) -> Option<Destination> {
-        Some(Destination::host(&host_of(&self.service)?))
+        server_of(&self.service)
     }
 
     async fn run(&self, _: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

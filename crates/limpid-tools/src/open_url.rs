@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use tokio::process::Command;
 
-use crate::web::{Web, address_of, host_of, parse, with_address};
+use crate::web::{Web, address_of, parse, server_of, with_address};
 use crate::{Tool, ToolContext, echoed, read_arguments, schema_of};
 
 /// Shows an address of the web to the owner.
@@ -94,14 +94,11 @@ impl Tool for OpenUrl {
     }
 
     fn names_own_network(&self, arguments: &Value) -> bool {
-        arguments["url"].as_str().is_some_and(|url| self.web.names_own(url))
+        self.web.names_own(arguments)
     }
 
     async fn leads_to_own_network(&self, arguments: &Value) -> bool {
-        match arguments["url"].as_str() {
-            Some(url) => self.web.leads_to_own(url).await,
-            None => false,
-        }
+        self.web.leads_to_own(arguments).await
     }
 
     fn canonical(&self, arguments: &Value) -> Value {
@@ -109,7 +106,7 @@ impl Tool for OpenUrl {
     }
 
     fn destination(&self, arguments: &Value) -> Option<Destination> {
-        Some(Destination::host(&host_of(arguments.get("url")?.as_str()?)?))
+        server_of(arguments.get("url")?.as_str()?)
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

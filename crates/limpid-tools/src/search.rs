@@ -17,7 +17,7 @@ pub trait SearchEngine: Send + Sync {
     /// Its name, for people and errors.
     fn name(&self) -> &'static str;
 
-    /// The host that queries go to.
+    /// The host that queries go to, as rules name it.
     fn host(&self) -> String;
 
     /// Looks for a query; at most `count` hits, the best first. No hits are no failure.

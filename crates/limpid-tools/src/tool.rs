@@ -110,7 +110,13 @@ pub trait Tool: Send + Sync {
         Vec::new()
     }
 
-    /// The same, of what takes a look into the database.
+    /// What stands for the text of the tool where others wrote it and the owner looked at it: with another text it is
+    /// another one, and a lasting yes to calls ends.
+    fn text_looked_at(&self) -> Option<&str> {
+        None
+    }
+
+    /// The same as [`Tool::bound_to`], of what takes a look into the database.
     async fn looked_up(&self, _arguments: &Value) -> Vec<String> {
         Vec::new()
     }

@@ -104,14 +104,14 @@ impl Web {
         Self { with_own, own: own.into(), ..self }
     }
 
-    /// Whether an address leads to the owner's own network by its words; a name has to be looked up.
-    pub fn names_own(&self, url: &str) -> bool {
-        parse(url).ok().and_then(|url| literal(&url)).is_some_and(|address| self.own.contains(&address))
+    /// Whether the address of a call leads to the owner's own network by its words; a name has to be looked up.
+    pub(crate) fn names_own(&self, arguments: &Value) -> bool {
+        url_of(arguments).and_then(|url| literal(&url)).is_some_and(|address| self.own.contains(&address))
     }
 
-    /// Whether an address leads to the owner's own network. Its name is looked up, which tells a name server of it.
-    pub async fn leads_to_own(&self, url: &str) -> bool {
-        let Some(url) = parse(url).ok().filter(|_| !self.own.is_empty()) else { return false };
+    /// Whether the address of a call leads to the owner's own network. Its name is looked up, which tells a name server of it.
+    pub(crate) async fn leads_to_own(&self, arguments: &Value) -> bool {
+        let Some(url) = url_of(arguments).filter(|_| !self.own.is_empty()) else { return false };
         if let Some(address) = literal(&url) {
             return self.own.contains(&address);
         }
@@ -156,7 +156,7 @@ impl Web {
                 }
                 reach = &self.everybodys;
             }
-            let host = Destination::host(&host_of(next.as_str()).unwrap_or_default());
+            let host = server_of(next.as_str()).unwrap_or_else(|| Destination::host(""));
             let address = plain_address(next.as_str()).unwrap_or_default();
             if ask.bans.forbid(&host) || ask.bans.forbid_address(&address, plain_address) {
                 return Err(sentence!("it leads to {}, which the owner's rules forbid", Labelled::outside(next)));
@@ -223,6 +223,11 @@ pub(crate) fn parse(url: &str) -> Result<Url, Sentence> {
     Ok(parsed)
 }
 
+/// The address that a call names; none where it names none of the web.
+fn url_of(arguments: &Value) -> Option<Url> {
+    parse(arguments.get("url")?.as_str()?).ok()
+}
+
 fn is_about_name(error: &reqwest::Error) -> bool {
     let first: &(dyn Error + 'static) = error;
     std::iter::successors(Some(first), |&error| error.source()).any(<dyn Error>::is::<NameError>)
@@ -274,7 +279,13 @@ pub(crate) fn with_address(arguments: &Value) -> Value {
     arguments
 }
 
-/// The host of an address with its port when that is not the usual one: what rules and approvals name.
+/// The server of an address: what rules and approvals name.
+pub(crate) fn server_of(url: &str) -> Option<Destination> {
+    let scheme = parse(url).ok()?.scheme().to_owned();
+    Some(Destination::host(&format!("{scheme}://{}", host_of(url)?)))
+}
+
+/// The host of an address with its port when that is not the usual one, as people read it.
 pub(crate) fn host_of(url: &str) -> Option<String> {
     let url = parse(url).ok()?;
     let host = url.host_str()?;

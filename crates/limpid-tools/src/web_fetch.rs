@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::web::{Ask, Page, TIME, Web, address_of, host_of, with_address};
+use crate::web::{Ask, Page, TIME, Web, address_of, server_of, with_address};
 use crate::{Tool, ToolContext, read_arguments, schema_of, status};
 
 /// Characters that are returned at the least, usually and at most.
@@ -76,14 +76,11 @@ impl Tool for WebFetch {
     }
 
     fn names_own_network(&self, arguments: &Value) -> bool {
-        arguments["url"].as_str().is_some_and(|url| self.web.names_own(url))
+        self.web.names_own(arguments)
     }
 
     async fn leads_to_own_network(&self, arguments: &Value) -> bool {
-        match arguments["url"].as_str() {
-            Some(url) => self.web.leads_to_own(url).await,
-            None => false,
-        }
+        self.web.leads_to_own(arguments).await
     }
 
     fn canonical(&self, arguments: &Value) -> Value {
@@ -91,7 +88,7 @@ impl Tool for WebFetch {
     }
 
     fn destination(&self, arguments: &Value) -> Option<Destination> {
-        Some(Destination::host(&host_of(arguments.get("url")?.as_str()?)?))
+        server_of(arguments.get("url")?.as_str()?)
     }
 
     fn timeout(&self) -> Option<Duration> {

@@ -92,7 +92,7 @@ async fn carry_out(context: &Context, cli: &Cli) -> Result<(), Failure> {
     match &cli.command {
         None => chat::run(context, &open_chat(context)).await,
         Some(Command::Chat(args)) => chat::run(context, args).await,
-        Some(Command::Init(args)) => init::run(context, args),
+        Some(Command::Init(args)) => init::run(context, args).await,
         Some(Command::Doctor(args)) => doctor::run(context, args.json).await,
         Some(Command::Prompt(command)) => prompt::run(context, command).await,
         Some(Command::Profile(command)) => profile::run(context, command),

@@ -1,5 +1,6 @@
 //! `[files]`: folders that file tools may touch besides the workspace.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
@@ -39,6 +40,24 @@ impl FilesConfig {
     pub fn named(&self) -> impl Iterator<Item = (String, &PathBuf)> {
         let others = self.grants.iter().chain(&self.read).filter(|folder| !self.trusted.contains(folder));
         others.map(|folder| (own_name(folder), folder))
+    }
+
+    /// What is wrong with the folders that may be read or changed, a sentence each: of one that is not there nothing can be.
+    pub fn troubles(&self) -> Vec<String> {
+        let named = self.grants.iter().map(|folder| ("grants", folder));
+        let named = named.chain(self.read.iter().map(|folder| ("read", folder)));
+        let trouble = |(key, folder): (&str, &PathBuf)| {
+            let why = match folder.metadata() {
+                Ok(there) if there.is_dir() => return None,
+                Ok(_) => "is no folder, so nothing of it can be used. Name the folder that it is in.".to_owned(),
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    "is not there, so nothing of it can be used. Make the folder, or take it out.".to_owned()
+                }
+                Err(error) => format!("cannot be looked at: {error}"),
+            };
+            Some(format!("`{key}` under [files] in limpid.toml: {} {why}", folder.display()))
+        };
+        named.filter_map(trouble).collect()
     }
 
     /// The folder where relative paths begin, as a text to be kept; none where that is the workspace.
@@ -100,6 +119,20 @@ pub(super) fn absolute<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_that_cannot_be_used_is_told() {
+        let home = tempfile::tempdir().unwrap();
+        let at = |name: &str| home.path().join(name);
+        std::fs::create_dir(at("there")).unwrap();
+        std::fs::write(at("file"), "x").unwrap();
+        let (grants, read) = (vec![at("there"), at("gone")], vec![at("file")]);
+        let files = FilesConfig { grants, read, ..FilesConfig::default() };
+        let troubles = files.troubles();
+        let [gone, file] = &troubles[..] else { panic!("{troubles:?}") };
+        assert!(gone.starts_with("`grants` under [files]") && gone.contains("gone is not there"), "{gone}");
+        assert!(file.starts_with("`read` under [files]") && file.contains("file is no folder"), "{file}");
+    }
 
     // SEC-054
     #[test]

@@ -33,7 +33,8 @@ pub struct PolicyConfig {
     /// Calls that never run.
     #[serde(deserialize_with = "of_any_size")]
     pub deny: Vec<RuleConfig>,
-    /// Hosts that may be read from although the turn has read what a stranger wrote.
+    /// Hosts that may be read from although the turn has read what a stranger wrote: over https, or as `http://host`
+    /// over http.
     pub hosts: Vec<String>,
 }
 
@@ -54,8 +55,10 @@ pub struct RuleConfig {
     pub arguments: Option<ArgumentPattern>,
     /// Where the call goes, as questions and drafts show it: `host`, `host:port`, `*.host`, a letter as `account to address, address`, a
     /// phone number, a device, a program that may be a stranger's and has the network as `/usr/bin/python3 to host, host`; such a one,
-    /// and a page for your screen, is let pass only with `arguments` too. For `allow` it is all of it, a host without a port being at its usual one; for `ask` and `deny`
-    /// any part of it: a host at each port, one of several people, the account, a server of their addresses.
+    /// and a page for your screen, is let pass only with `arguments` too. For `allow` it is all of it: a host is asked
+    /// over https, and as `http://host` over http, and without a port it is at its usual one. For `ask` and `deny` it
+    /// is any part of it: a host at each port and by each scheme, one of several people, the account, a server of their
+    /// addresses.
     #[serde(default)]
     pub destination: Option<String>,
     /// The most bytes of text in its arguments, all of them together with the names of their fields; for `allow` alone.
@@ -87,11 +90,13 @@ impl PolicyConfig {
 /// A destination with each domain in the form that is looked up, as calls have it: a rule has to hold however its domain is written.
 fn looked_up(destination: &str) -> String {
     let ascii = |domain: &str| idna::domain_to_ascii(domain).unwrap_or_else(|_| domain.to_owned());
-    let name = |name: &str| match name.rsplit_once('@') {
-        _ if name.is_ascii() || name.contains('/') => name.to_owned(),
-        Some((person, domain)) => format!("{person}@{}", ascii(domain)),
-        None if name.contains('.') => ascii(name),
-        None => name.to_owned(),
+    let name = |name: &str| match (name.split_once("://"), name.rsplit_once('@')) {
+        _ if name.is_ascii() => name.to_owned(),
+        (Some((scheme, host)), _) => format!("{scheme}://{}", ascii(host.trim_end_matches('/'))),
+        _ if name.contains('/') => name.to_owned(),
+        (None, Some((person, domain))) => format!("{person}@{}", ascii(domain)),
+        _ if name.contains('.') => ascii(name),
+        _ => name.to_owned(),
     };
     let names = |names: &str| names.split(", ").map(name).collect::<Vec<_>>().join(", ");
     destination.split(" to ").map(names).collect::<Vec<_>>().join(" to ")
@@ -152,6 +157,7 @@ mod tests {
         for (written, held) in [
             ("ada@exämple.com", "ada@xn--exmple-cua.com"),
             ("exämple.com", "xn--exmple-cua.com"),
+            ("http://exämple.com/", "http://xn--exmple-cua.com"),
             ("me@a.example to ada@exämple.com, bob@b.example", "me@a.example to ada@xn--exmple-cua.com, bob@b.example"),
             ("/home/größe.sh", "/home/größe.sh"),
             ("Größe", "Größe"),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use limpid_context::convert;
 use limpid_core::draft::{
     MOST_AFTER_STRANGERS, MOST_DRAFTS, MOST_OF_BACKGROUND, MOST_OF_BACKGROUND_AFTER_STRANGERS, MOST_OF_BACKGROUND_RUN,
+    MOST_OF_RUN_AFTER_STRANGERS,
 };
 use limpid_core::{CallId, Message, Role, ToolCall, Trust};
 use limpid_prompt::Inputs;
@@ -129,7 +130,8 @@ async fn keep_as_draft(turn: &mut RunningTurn, held: HeldCall) -> Result<(), Age
             ToolOutcome::done(held_words(draft.id), String::new)
         }
         None => ToolOutcome::refused(
-            "not done and not kept: too many drafts wait for the owner already; they have to answer some",
+            "not done and not kept: too many drafts wait for the owner already, of this run or in all; they have to answer some. \
+             Say in your answer what was not done, so that they can ask for it, and do not call it again.",
         ),
     };
     turn.tool_done(FinishedCall::new(held.call.id, outcome)).await
@@ -152,18 +154,18 @@ async fn led_by_text(turn: &mut RunningTurn) -> Result<String, AgentError> {
 }
 
 /// An agent that works in the background shares the room of whatever started it. What a stranger's text led to leaves
-/// the places of one run to those that read nothing of theirs, in all and in the background.
+/// the places of one run to those that read nothing of theirs, in all and in the background, and most of the others to other runs.
 fn draft_room(turn: &RunningTurn, agent: Option<&SubAgent>, trust: Trust) -> DraftRoom {
-    let (open, of_background) = match trust.is_foreign() {
-        true => (MOST_AFTER_STRANGERS, MOST_OF_BACKGROUND_AFTER_STRANGERS),
-        false => (MOST_DRAFTS, MOST_OF_BACKGROUND),
+    let (open, of_background, of_run) = match trust.is_foreign() {
+        true => (MOST_AFTER_STRANGERS, MOST_OF_BACKGROUND_AFTER_STRANGERS, MOST_OF_RUN_AFTER_STRANGERS),
+        false => (MOST_DRAFTS, MOST_OF_BACKGROUND, MOST_OF_BACKGROUND_RUN),
     };
     let of_turn = match spender_of(&turn.requests.path) {
-        Spender::Background => MOST_OF_BACKGROUND_RUN,
+        Spender::Background => of_run,
         Spender::Owner => MOST_DRAFTS,
     };
-    let of_chat = agent.filter(|agent| agent.in_background).map(|_| MOST_OF_BACKGROUND_RUN);
-    DraftRoom { open, of_turn, of_chat, of_background: (of_background, MOST_OF_BACKGROUND_RUN) }
+    let of_chat = agent.filter(|agent| agent.in_background).map(|_| of_run);
+    DraftRoom { open, of_turn, of_chat, of_background: (of_background, of_run) }
 }
 
 /// Whoever listens in a chat is told at once; nobody else is lost sight of.

@@ -3,13 +3,15 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::hosts::host_matches;
+use super::hosts::{Scheme, Server, host_matches};
 
 /// Where a call leads. A tool makes it of the very values that it uses, so what is judged and shown is where the call goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
     /// A server.
     Host {
+        /// Whether it is asked over http, where whoever is on the way reads along and answers in its place.
+        in_clear: bool,
         /// Its name or address.
         name: String,
         /// Its port; none where it is the usual one.
@@ -36,10 +38,17 @@ pub enum Destination {
 }
 
 impl Destination {
-    /// A server by its name, with its port behind a colon where that is not the usual one.
+    /// A server by its name, with its port behind a colon where that is not the usual one, and with `http://` before it
+    /// where it is asked over http.
+    ///
+    /// ```
+    /// use limpid_core::policy::Destination;
+    /// assert!(Destination::host("docs.rs").is_all_of("docs.rs"));
+    /// assert!(!Destination::host("http://docs.rs").is_all_of("docs.rs"));
+    /// ```
     pub fn host(text: &str) -> Self {
-        let (name, port) = name_and_port(text);
-        Self::Host { name: name.to_owned(), port }
+        let Server { scheme, name, port } = Server::read(text);
+        Self::Host { in_clear: scheme == Some(Scheme::Http), name: name.to_owned(), port }
     }
 
     /// A phone number, which may be written with blanks and hyphens; none when it is no number.
@@ -64,12 +73,15 @@ impl Destination {
         }
     }
 
-    /// Whether a rule that lets calls pass names all of this. `*.name` stands for the servers below a name, at their usual port.
+    /// Whether a rule that lets calls pass names all of this. `*.name` stands for the servers below a name, at their
+    /// usual port; a server over http is named with `http://` before it.
     pub fn is_all_of(&self, rule: &str) -> bool {
         match self {
-            Self::Host { name, port } => {
-                let (wanted, wanted_port) = name_and_port(rule);
-                wanted_port == *port && host_matches(wanted, name)
+            Self::Host { in_clear, name, port } => {
+                let wanted = Server::read(rule);
+                (wanted.scheme == Some(Scheme::Http)) == *in_clear
+                    && wanted.port == *port
+                    && host_matches(wanted.name, name)
             }
             Self::People { from, to } => {
                 let (account, names) = account_and_names(rule, from.is_some());
@@ -85,15 +97,14 @@ impl Destination {
         }
     }
 
-    /// Whether a rule that holds calls back names any of this: a server at each of its ports, one of several people, the account,
-    /// or the servers that people have their addresses at.
+    /// Whether a rule that holds calls back names any of this: a server at each of its ports and by each scheme, one of
+    /// several people, the account, or the servers that people have their addresses at.
     pub fn has_any_of(&self, rule: &str) -> bool {
         match self {
-            Self::Host { name, port } => {
-                let (wanted, wanted_port) = name_and_port(rule);
-                // A ban may name the usual port too, of either scheme.
-                let is_usual = port.is_none() && matches!(wanted_port, Some(80 | 443));
-                (wanted_port.is_none() || wanted_port == *port || is_usual) && host_matches(wanted, name)
+            Self::Host { in_clear, name, port } => {
+                let wanted = Server::read(rule);
+                let by_scheme = wanted.scheme.is_none_or(|scheme| (scheme == Scheme::Http) == *in_clear);
+                by_scheme && wanted.is_at(*port) && host_matches(wanted.name, name)
             }
             Self::People { from, to } => {
                 let is_at = |name: &str, person: &str| {
@@ -112,8 +123,16 @@ impl Destination {
             Self::Phone(_) => self.is_all_of(rule),
             Self::Place(name) => is_same(rule, name),
             Self::Program { program, hosts } => {
-                let is_of =
-                    |name: &str| is_same(name, program) || hosts.iter().any(|host| Self::host(host).has_any_of(name));
+                // It may speak to them by either scheme.
+                let is_host = |name: &str| {
+                    let wanted = Server::read(name);
+                    let host = |host: &String| {
+                        let Server { name, port, .. } = Server::read(host);
+                        wanted.is_at(port) && host_matches(wanted.name, name)
+                    };
+                    hosts.iter().any(host)
+                };
+                let is_of = |name: &str| is_same(name, program) || is_host(name);
                 match account_and_names(rule, true) {
                     (Some(wanted), names) => is_same(wanted, program) && names.into_iter().any(is_of),
                     (None, names) => names.into_iter().any(is_of),
@@ -126,8 +145,12 @@ impl Destination {
 impl fmt::Display for Destination {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Host { name, port: None } | Self::Phone(name) | Self::Place(name) => out.write_str(name),
-            Self::Host { name, port: Some(port) } => write!(out, "{name}:{port}"),
+            Self::Phone(name) | Self::Place(name) => out.write_str(name),
+            Self::Host { in_clear, name, port } => {
+                let scheme = if *in_clear { "http://" } else { "" };
+                write!(out, "{scheme}{name}")?;
+                port.iter().try_for_each(|port| write!(out, ":{port}"))
+            }
             Self::Program { program, hosts } => {
                 write!(out, "{program} to {}", hosts.iter().map(String::as_str).collect::<Vec<_>>().join(", "))
             }
@@ -137,15 +160,6 @@ impl fmt::Display for Destination {
                 out.write_str(&to.join(", "))
             }
         }
-    }
-}
-
-/// A server's name and its port; the colons of an address of IPv6 stand in brackets.
-fn name_and_port(text: &str) -> (&str, Option<u16>) {
-    let parts = text.rsplit_once(':').filter(|(name, _)| !name.contains(':') || name.ends_with(']'));
-    match parts.and_then(|(name, port)| Some((name, port.parse().ok()?))) {
-        Some((name, port)) => (name, Some(port)),
-        None => (text, None),
     }
 }
 
@@ -200,6 +214,17 @@ mod tests {
             (Destination::host("docs.rs"), "docs.rs:443", any),
             (Destination::host("docs.rs"), "docs.rs:80", any),
             (Destination::host("docs.rs:81"), "docs.rs:80", ""),
+            (Destination::host("docs.rs"), "https://docs.rs/", all),
+            (Destination::host("docs.rs"), "http://docs.rs", ""),
+            (Destination::host("http://docs.rs"), "docs.rs", any),
+            (Destination::host("http://docs.rs"), "https://docs.rs", ""),
+            (Destination::host("http://docs.rs"), "HTTP://Docs.rs/", all),
+            (Destination::host("http://a.docs.rs"), "http://*.docs.rs", all),
+            (Destination::host("http://a.docs.rs"), "*.docs.rs", any),
+            (Destination::host("http://docs.rs:81"), "docs.rs:81", any),
+            (Destination::host("http://docs.rs:81"), "http://docs.rs:81", all),
+            (Destination::host("http://docs.rs:81"), "http://docs.rs", any),
+            (Destination::host("http://[::1]:81"), "http://[::1]:81", all),
             (Destination::host("[::1]:81"), "[::1]", any),
             (Destination::host("[::1]:81"), "[::1]:81", all),
             (both.clone(), "me@example.com to eve@evil.test, Ada@a.test", all),
@@ -216,6 +241,7 @@ mod tests {
             (program(&["a.test", "b.test:81"]), "/bin/python3", any),
             (program(&["a.test"]), "/bin/perl to a.test", ""),
             (program(&["a.test", "b.test:81"]), "b.test", any),
+            (program(&["a.test", "b.test:81"]), "http://b.test", any),
             (program(&["a.test"]), "c.test", ""),
             (letter(&["a, b@c.test"]), "me@example.com to a, b@c.test", ""),
             (Destination::phone("+49 170").unwrap(), "+49170", all),
@@ -255,5 +281,7 @@ mod tests {
         assert_eq!(shown(letter(&["b@a.test", "a@a.test"])), "me@example.com to a@a.test, b@a.test");
         assert_eq!(shown(Destination::host("a.test:81")), "a.test:81");
         assert_eq!(shown(Destination::host("[::1]")), "[::1]");
+        assert_eq!(shown(Destination::host("https://a.test:81")), "a.test:81");
+        assert_eq!(shown(Destination::host("http://a.test:81")), "http://a.test:81");
     }
 }

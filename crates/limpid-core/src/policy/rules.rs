@@ -2,6 +2,7 @@
 
 use super::argument::{Argument, ArgumentPattern};
 use super::destination::Destination;
+use super::effect::Row;
 use super::mode::{ToolFacts, ToolPattern};
 
 /// The owner's rules, for every mode.
@@ -13,7 +14,8 @@ pub struct OwnerRules {
     pub ask: Vec<Rule>,
     /// Calls that never run.
     pub deny: Vec<Rule>,
-    /// Hosts that may be read from although the turn has read what a stranger wrote.
+    /// Hosts that may be read from although the turn has read what a stranger wrote: over https, or over http where one
+    /// has `http://` before it.
     pub hosts: Vec<String>,
 }
 
@@ -24,8 +26,8 @@ pub struct Rule {
     pub tool: ToolPattern,
     /// What the arguments look like; absent: anything.
     pub arguments: Option<ArgumentPattern>,
-    /// The destination as [`Destination`] compares it: a server, a letter's account and people, a number, a place; absent: any, or
-    /// none.
+    /// The destination as [`Destination`] compares it: a server, with `http://` where it is asked over http, a letter's
+    /// account and people, a number, a place; absent: any, or none.
     pub destination: Option<String>,
     /// The most bytes of text that a call which it lets pass may have in its arguments; absent: any number.
     pub max_bytes: Option<u64>,
@@ -40,6 +42,23 @@ impl Rule {
             && self.destination.as_ref().is_none_or(fits)
             && self.arguments.as_ref().is_none_or(|pattern| pattern.matches(arguments))
             && self.max_bytes.is_none_or(|most| arguments.bytes() <= most)
+    }
+
+    /// What a rule that lets calls of this row pass has to name besides, and this one does not: what leaves for others
+    /// is allowed by a rule that says where it may go, not by one that allows everything.
+    pub const fn lacks(&self, row: Row) -> Option<&'static str> {
+        let (to, with) = (self.destination.is_none(), self.arguments.is_none());
+        match row {
+            Row::Send if to => Some("`destination`"),
+            // A page on the owner's screen may lead on to any other.
+            Row::RunSending | Row::Show => match (to, with) {
+                (true, true) => Some("`destination` and `arguments`"),
+                (true, false) => Some("`destination`"),
+                (false, true) => Some("`arguments`"),
+                (false, false) => None,
+            },
+            _ => None,
+        }
     }
 
     /// Whether the rule holds this call back: no argument that is added gets around it, and no second destination does.

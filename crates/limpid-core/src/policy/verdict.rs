@@ -45,7 +45,8 @@ pub enum Verdict {
 
 impl Call<'_> {
     /// What a lasting yes to this call would cover: calls of the tool in this row of the table, to the same destination or
-    /// to the same files; of a program of a stranger's that can send, this program with these arguments and hosts. None where there
+    /// to the same files; of a tool of a server, while its text is the one that the owner looked at; of a program of a
+    /// stranger's that can send, this program with these arguments and hosts. None where there
     /// is no lasting yes: for other programs, for payments, for changes of the agent itself, for what private places are asked,
     /// for words of theirs that a search would tell, for pages on their screen, which may lead on to any other, and for calls that
     /// lead nowhere in particular. What it may stand beside comes before the place, whose name may be a stranger's and long.
@@ -66,7 +67,11 @@ impl Call<'_> {
             None if written.is_empty() => return None,
             None => format!("in {}", written.join(", ")),
         };
-        Some(covers(place))
+        // What others wrote of the tool is a part of what was said yes to.
+        Some(covers(match self.text {
+            Some(text) => format!("{place}, while its text is the one that you enabled ({text})"),
+            None => place,
+        }))
     }
 }
 
@@ -137,14 +142,10 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
     let asked_always = !asks.is_empty();
     let Some(reason) = why_ask(setting, call, asked_always) else { return Verdict::Allowed };
     let granted = is_granted(setting, call);
-    // What leaves for others is allowed by a rule that says where it may go, not by one that allows everything.
-    let names_it = |rule: &super::Rule| match call.row() {
-        Row::Send => rule.destination.is_some(),
-        // A page on the owner's screen may lead on to any other.
-        Row::RunSending | Row::Show => rule.destination.is_some() && rule.arguments.is_some(),
-        row if row.tells() => true,
+    let names_it = |rule: &super::Rule| {
         // A server hears the arguments of whatever it is called for.
-        _ => call.destination.is_none() || rule.destination.is_some() || rule.tool.is_named(),
+        let names_server = call.destination.is_none() || rule.destination.is_some() || rule.tool.is_named();
+        rule.lacks(call.row()).is_none() && (call.row().tells() || names_server)
     };
     let fits = |rule: &super::Rule| rule.permits(&call.tool, call.arguments, call.destination);
     // What a stranger's text led to gets into the owner's files by a yes to this very call alone, since it has to be seen.

@@ -53,6 +53,15 @@ pub fn shipped_text(path: &str) -> Option<&'static str> {
     SHIPPED.get_file(path)?.contents_utf8()
 }
 
+/// The scenarios that ship with a profile, each with its name and text.
+pub fn shipped_scenarios(profile: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let folder = SHIPPED.get_dir(format!("{profile}/scenarios"));
+    folder.into_iter().flat_map(Dir::files).filter_map(|file| {
+        let name = file.path().file_name()?.to_str()?.strip_suffix(".toml")?;
+        Some((name, file.contents_utf8()?))
+    })
+}
+
 /// What a file of a workspace starts with, as a profile that ships has it in `templates/`.
 pub fn shipped_template(name: &str) -> Option<&'static str> {
     let mut found = SHIPPED.dirs().filter_map(|dir| SHIPPED.get_file(dir.path().join("templates").join(name)));

@@ -1,11 +1,12 @@
-//! Whether the owner's rules of `[policy]` are about any tool: one that is about none holds nothing back and lets nothing pass.
+//! Whether the owner's rules of `[policy]` are about any call: else one holds nothing back and lets nothing pass.
 
 use limpid_core::ToolClass;
-use limpid_core::policy::{AFTER_SERVER, ArgumentPattern, Rule, ToolFacts, ToolPattern};
+use limpid_core::policy::{AFTER_SERVER, AddressOrigin, ArgumentPattern, Effect, Row, Rule, ToolFacts, ToolPattern};
 use limpid_core::reach::FIND_TOOLS;
 use limpid_prompt::problem::nearest;
 use limpid_services::mcp::ServerRow;
 use limpid_services::tools::Tool;
+use serde_json::{Map, Value};
 
 use crate::agent::Agent;
 use crate::doctor::check::Check;
@@ -18,6 +19,8 @@ struct Named {
     other_names: Vec<String>,
     /// The arguments that it takes; none where that is not known.
     takes: Option<Vec<String>>,
+    /// The row of the table that each of its calls is of, where others hear of them; none where that is not known.
+    row: Option<Row>,
 }
 
 impl Named {
@@ -27,7 +30,8 @@ impl Named {
     }
 }
 
-/// A line for each rule that names a tool which is not there. Of servers that never said what they offer nothing is known.
+/// A line for each rule that names a tool which is not there, or that lets no call of its tools pass. Of servers that
+/// never said what they offer nothing is known.
 pub(crate) fn check(agent: &Agent) -> Vec<Check> {
     let servers = agent.mcp().list();
     let tools = tools(agent, &servers);
@@ -35,13 +39,40 @@ pub(crate) fn check(agent: &Agent) -> Vec<Check> {
     let rules = agent.config().policy.rules();
     let lists = [("allow", &rules.allow), ("ask", &rules.ask), ("deny", &rules.deny)];
     let wrong = lists.into_iter().flat_map(|(list, rules)| rules.iter().map(move |rule| (list, rule)));
-    let problem = |(list, rule)| problem(list, rule, &tools, &unknown).or_else(|| unknown_argument(list, rule, &tools));
+    let problem = |(list, rule)| {
+        problem(list, rule, &tools, &unknown)
+            .or_else(|| unknown_argument(list, rule, &tools))
+            .or_else(|| passes_nothing(list, rule, &tools))
+    };
     wrong.filter_map(problem).collect()
 }
 
 /// The names of the arguments that a tool takes.
 fn takes(tool: &dyn Tool) -> Option<Vec<String>> {
     Some(tool.schema().get("properties")?.as_object()?.keys().cloned().collect())
+}
+
+/// The row of what a tool sends or shows whatever its arguments are. Its class says that it does nothing else.
+fn row(tool: &dyn Tool) -> Option<Row> {
+    let effect = tool.effect(&Value::Object(Map::new()));
+    let always = matches!(effect, Effect::Show(_) | Effect::Send | Effect::TellOthers | Effect::Pay);
+    (always && effect.class() == tool.class()).then(|| Row::of(&effect, AddressOrigin::Composed, &[]))
+}
+
+/// A rule of `allow` that names too little for each call of its tools.
+fn passes_nothing(list: &str, rule: &Rule, tools: &[Named]) -> Option<Check> {
+    let (ToolPattern::Name(_) | ToolPattern::Prefix(_)) = &rule.tool else { return None };
+    if list != "allow" {
+        return None;
+    }
+    // One tool may stand there more than once.
+    let row = |name: &str| tools.iter().filter(|tool| tool.name == name).find_map(|tool| tool.row);
+    let meant = tools.iter().filter(|tool| rule.tool.permits(&tool.facts()));
+    let lacks: Option<Vec<&str>> = meant.map(|tool| rule.lacks(row(&tool.name)?)).collect();
+    let lacks = lacks?.into_iter().next()?;
+    let says = format!("[[policy.allow]] tool = \"{}\" lets no call pass", rule.tool);
+    let advice = format!("Add {lacks}, as a question about such a call shows them.");
+    Some(Check { what: "rules", ok: false, says, advice: Some(advice) })
 }
 
 /// An argument that a rule names and none of its tools takes: such a rule is about no call.
@@ -65,17 +96,23 @@ fn unknown_argument(list: &str, rule: &Rule, tools: &[Named]) -> Option<Check> {
 
 /// Every tool that is known of, whether it can be used now or not.
 fn tools(agent: &Agent, servers: &[ServerRow]) -> Vec<Named> {
-    let plain = |name: String| Named { name, other_names: Vec::new(), takes: None };
+    let plain = |name: String| Named { name, other_names: Vec::new(), takes: None, row: None };
     let own = described_tools().into_iter().chain([FIND_TOOLS.to_owned()]).map(plain);
     let there = agent.all_tools();
     let there = there.iter().map(|tool| Named {
         name: tool.name().to_owned(),
         other_names: tool.other_names().to_vec(),
         takes: takes(&**tool),
+        row: row(&**tool),
     });
     let offered = servers.iter().flat_map(|row| &row.tools);
-    let offered =
-        offered.map(|tool| Named { name: tool.called.clone(), other_names: tool.other_names.clone(), takes: None });
+    let offered = offered.map(|tool| Named {
+        name: tool.called.clone(),
+        other_names: tool.other_names.clone(),
+        takes: None,
+        // What is not declared counts as sent.
+        row: tool.effect.is_none().then_some(Row::Send),
+    });
     own.chain(there).chain(offered).collect()
 }
 
@@ -119,7 +156,7 @@ mod tests {
     #[test]
     fn a_rule_about_an_argument_that_its_tool_does_not_take_is_told() {
         let takes = Some(vec!["key".to_owned(), "content".to_owned()]);
-        let tools = [Named { name: "memory_store".to_owned(), other_names: Vec::new(), takes }];
+        let tools = [Named { name: "memory_store".to_owned(), other_names: Vec::new(), takes, row: None }];
         let told = |field: &str| {
             let pattern = ArgumentPattern::Fields(vec![(field.to_owned(), ArgumentPattern::Text("*".to_owned()))]);
             let tool = ToolPattern::parse("memory_store").unwrap();
@@ -133,11 +170,48 @@ mod tests {
 
     // SEC-071
     #[test]
+    fn a_rule_that_names_too_little_for_every_call_of_its_tools_is_told() {
+        let named =
+            |name: &str, row: Option<Row>| Named { name: name.to_owned(), other_names: Vec::new(), takes: None, row };
+        let tools = [
+            named("open_url", None),
+            named("open_url", Some(Row::Show)),
+            named("send_sms", Some(Row::Send)),
+            named("web_fetch", None),
+        ];
+        let told = |list: &str, tool: &str, to: Option<&str>, with: Option<&str>| {
+            let arguments = with.map(|text| ArgumentPattern::Text(text.to_owned()));
+            let (tool, destination) = (ToolPattern::parse(tool).unwrap(), to.map(str::to_owned));
+            let rule = Rule { tool, arguments, destination, max_bytes: None };
+            passes_nothing(list, &rule, &tools).map(|check| format!("{}. {}", check.says, check.advice.unwrap()))
+        };
+        let (to, with) = (Some("docs.rs"), Some("x"));
+        assert_eq!(
+            told("allow", "open_url", to, None).unwrap(),
+            "[[policy.allow]] tool = \"open_url\" lets no call pass. Add `arguments`, as a question about such a call \
+             shows them."
+        );
+        assert!(told("allow", "open_url", None, None).unwrap().contains("Add `destination` and `arguments`, "));
+        assert!(told("allow", "send_*", None, with).unwrap().contains("Add `destination`, "));
+        for (list, tool, to, with) in [
+            ("allow", "open_url", to, with),
+            ("allow", "send_sms", to, None),
+            ("allow", "web_fetch", None, None),
+            ("allow", "*", None, None),
+            ("deny", "open_url", None, None),
+        ] {
+            assert_eq!(told(list, tool, to, with), None, "{list} {tool}");
+        }
+    }
+
+    // SEC-071
+    #[test]
     fn a_rule_that_is_about_no_tool_is_told_with_what_to_write() {
         let named = |name: &str, others: &[&str]| Named {
             name: name.to_owned(),
             other_names: others.iter().map(|name| (*name).to_owned()).collect(),
             takes: None,
+            row: None,
         };
         let tools = [
             named("read_file", &[]),

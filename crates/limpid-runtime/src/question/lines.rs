@@ -59,6 +59,22 @@ pub fn lines_behind_margin(text: &str, width: usize) -> String {
     rows.map(|row| format!("│ {row}")).collect::<Vec<_>>().join("\n")
 }
 
+/// The lines of a text behind a margin, each two columns further in. Where a line goes on in another row, that row has a mark there, so
+/// that none looks like a line that it is not. Tabs and a blank at a line's end are written out: nobody would see them.
+pub fn block(text: &str, width: usize) -> Vec<String> {
+    let room = width.saturating_sub(6).max(8);
+    let text = exact(text).replace('\t', "\\t");
+    let in_rows = |line: &str| {
+        let line = match line.strip_suffix(' ') {
+            Some(rest) => format!("{rest}\\u{{20}}"),
+            None => line.to_owned(),
+        };
+        let numbered = rows(&line, room).into_iter().enumerate();
+        numbered.map(|(at, row)| format!("│ {}{row}", if at == 0 { "  " } else { "↳ " })).collect::<Vec<_>>()
+    };
+    text.split('\n').flat_map(in_rows).collect()
+}
+
 /// A text on one line of at most so many columns; one that is cut says how much is missing.
 fn one_line(text: &str, room: usize) -> String {
     let line = plain(text);

@@ -306,28 +306,32 @@ async fn no_more_than_twenty_drafts_wait() {
     assert_eq!(tools.mail.runs(), 0);
 }
 
-/// Five from a run that nobody asked for, and the owner is told where reports go.
-// KAI-097
+/// Two from a run that nobody asked for and that read a page, five from one that read nothing; the owner is told where reports go.
+// KAI-097 SEC-093
 #[tokio::test]
-async fn a_run_in_the_background_makes_five_drafts_at_most() {
+async fn a_run_in_the_background_makes_five_drafts_at_most_and_two_after_a_strangers_text() {
     let calls: Vec<String> = (0..6)
         .map(|n| format!("{{ id = \"m{n}\", name = \"send_mail\", arguments = {{ to = \"eve{n}@example.com\" }} }}"))
         .collect();
-    let script = format!(
-        "[[reply]]\ncalls = [{{ id = \"r\", name = \"read_page\" }}]\n[[reply]]\ncalls = [{}]\n[[reply]]\ntext = \"Done.\"\n",
-        calls.join(", ")
-    );
-    let bench = Bench::new(&script).await;
-    let tools = PageAndMail::new();
-    let agent = tools.agent(&bench);
-    let run = ChatRequest { path: Some("task".to_owned()), ..last("read the page") };
-    all(agent.chat(run).await.unwrap()).await;
-    assert_eq!(agent.drafts().list(false).await.unwrap().rows.len(), 5);
-    agent.conversations().deliver_waiting().await.unwrap();
-    let told = agent.deliveries().unread().await.unwrap().rows;
-    assert_eq!(told.len(), 5);
-    assert!(told[0].new.text.starts_with("Draft 1 waits for you"), "{told:?}");
-    assert_eq!(told[0].new.title, "send_mail to eve0@example.com");
+    let sends = format!("[[reply]]\ncalls = [{}]\n[[reply]]\ntext = \"Done.\"\n", calls.join(", "));
+    for (read, kept) in [("[[reply]]\ncalls = [{ id = \"r\", name = \"read_page\" }]\n", 2), ("", 5)] {
+        let mut bench = Bench::new(&format!("{read}{sends}")).await;
+        let config =
+            "model = \"openai/scripted\"\n[tools]\ndefer = false\n[policy]\nask = [{ tool = \"send_mail\" }]\n";
+        bench.config = Config::parse(config, "limpid.toml").unwrap();
+        let tools = PageAndMail::new();
+        let agent = tools.agent(&bench);
+        let run = ChatRequest { path: Some("task".to_owned()), ..last("write to six") };
+        all(agent.chat(run).await.unwrap()).await;
+        assert_eq!(agent.drafts().list(false).await.unwrap().rows.len(), kept);
+        let said = bench.server.calls().last().unwrap().text();
+        assert_eq!(said.matches("Say in your answer what was not done").count(), 6 - kept, "{said}");
+        agent.conversations().deliver_waiting().await.unwrap();
+        let told = agent.deliveries().unread().await.unwrap().rows;
+        assert_eq!(told.len(), kept);
+        assert!(told[0].new.text.starts_with("Draft 1 waits for you"), "{told:?}");
+        assert_eq!(told[0].new.title, "send_mail to eve0@example.com");
+    }
 }
 
 /// The next request of the chat that a draft came from says in one line what the owner has made of it, with the draft's label.
@@ -489,7 +493,8 @@ async fn a_lasting_yes_holds_for_its_pattern_in_its_conversation_over_a_restart(
     assert_eq!(asked(&agent, new).await, 1, "sending is asked about in another conversation");
 }
 
-/// However many messages of strangers come, a run that read none of them finds places for what it would do.
+/// However many messages of strangers come, a run that read none of them finds places for what it would do; and whatever one of them
+/// led to, the next one finds some too.
 // SEC-093
 #[tokio::test]
 async fn drafts_that_strangers_led_to_leave_the_places_of_a_run_to_a_clean_one() {
@@ -500,18 +505,19 @@ async fn drafts_that_strangers_led_to_leave_the_places_of_a_run_to_a_clean_one()
         format!("[[reply]]\ncalls = [{}]\n[[reply]]\ntext = \"Done.\"\n", calls.join(", "))
     };
     let read = "[[reply]]\ncalls = [{ id = \"r\", name = \"read_page\" }]\n";
-    let mut bench = Bench::new(&format!("{read}{}{read}{}{}", sends(1), sends(2), sends(3))).await;
+    let foreign: String = (1..=4).map(|run| format!("{read}{}", sends(run))).collect();
+    let mut bench = Bench::new(&format!("{foreign}{}", sends(5))).await;
     let config = "model = \"openai/scripted\"\n[tools]\ndefer = false\n[policy]\nask = [{ tool = \"send_mail\" }]\n";
     bench.config = Config::parse(config, "limpid.toml").unwrap();
     let tools = PageAndMail::new();
     let agent = tools.agent(&bench);
     let mut waiting = Vec::new();
-    for _ in 0..3 {
+    for _ in 0..5 {
         let task = TaskRequest { kind: TaskKind::Agent, ..reminder("Do what there is to do.", When::In(60)) };
         agent.tasks().add(task).await.unwrap();
         bench.clock.forward(2.minutes());
         agent.jobs().run_due().await.unwrap();
         waiting.push(agent.drafts().list(false).await.unwrap().rows.len());
     }
-    assert_eq!((waiting, tools.mail.runs()), (vec![5, 5, 10], 0));
+    assert_eq!((waiting, tools.mail.runs()), (vec![2, 4, 5, 5, 10], 0));
 }

@@ -3,12 +3,12 @@
 use std::time::Instant;
 
 use limpid_prompt::registry::PromptSource;
-use limpid_runtime::{Agent, ConversationChoice, Environment, SkillStatus};
+use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, ConversationChoice, Environment, SkillStatus, TurnEvent};
 use limpid_testkit::McpScript;
 use serde_json::json;
 
 use crate::kit::skills::sent;
-use crate::kit::{Bench, PATIENCE, say};
+use crate::kit::{Bench, PATIENCE, last, say};
 
 /// An agent with a server that is a program.
 fn agent(bench: &mut Bench, script: &McpScript, way: &str) -> Agent {
@@ -101,4 +101,45 @@ async fn a_server_that_dies_is_started_again_while_its_tools_stay() {
     assert!(sent(&bench.server).contains("ended or closed the connection"), "{}", sent(&bench.server));
     say(&agent, "echo").await;
     assert!(sent(&bench.server).contains("echo {}"), "{}", sent(&bench.server));
+}
+
+// SEC-078 SEC-023
+#[tokio::test]
+async fn a_lasting_yes_to_a_tool_ends_when_the_owner_enables_another_text_of_it() {
+    let calls = "[[reply]]\ncalls = [{ name = \"desk__tell\" }]\n[[reply]]\ntext = \"ok\"\n";
+    let mut bench = Bench::new(&calls.repeat(5)).await;
+    let tool = |words: &str| json!({ "name": "tell", "description": words, "inputSchema": { "type": "object" } });
+    let says = |words: &str| json!({ "tools": [tool(words)] });
+    let script = McpScript::write(bench.home.path(), &says("Tells.")).unwrap();
+    let mut asked = Vec::new();
+    // The server goes back to what it said in the end, which takes back no look.
+    for words in ["Tells.", "Tells Eve too.", "Tells."] {
+        script.offer(&says(words)).unwrap();
+        bench.clock.forward(jiff::Span::new().seconds(1));
+        let first = agent(&mut bench, &script, "");
+        first.mcp().probe("desk").await.unwrap();
+        first.mcp().enable("desk", &first.mcp().waiting("desk", None).unwrap()).unwrap();
+        drop(first);
+        let agent = agent(&mut bench, &script, "");
+        // What the server answered the first time stands beside the second call.
+        let times = if asked.is_empty() { 3 } else { 1 };
+        for _ in 0..times {
+            let mut handle = agent.chat(ChatRequest { can_answer: true, ..last("tell") }).await.unwrap();
+            let mut covered = Vec::new();
+            while let Some(event) = handle.next().await {
+                if let TurnEvent::ApprovalRequested { parts, .. } = &event {
+                    covered.extend(parts.iter().filter_map(|part| part.pattern.clone()));
+                    parts.iter().for_each(|part| handle.answer(&part.id, ApprovalAnswer::Always));
+                }
+                if event.is_last() {
+                    break;
+                }
+            }
+            asked.push(covered);
+        }
+    }
+    let [_, _, lasts, changed, back] = asked.as_slice() else { panic!("{asked:?}") };
+    assert_eq!((lasts.len(), changed.len(), back.len()), (0, 1, 1), "{asked:?}");
+    let text = ": to mcp desk, while its text is the one that you enabled (";
+    assert!(asked.iter().flatten().all(|pattern| pattern.contains(text)), "{asked:?}");
 }

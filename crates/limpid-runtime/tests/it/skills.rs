@@ -144,6 +144,35 @@ text = "Read."
     assert!(file.exists());
 }
 
+/// Where the owner's files lie is nobody else's to know, and a turn may have read a stranger's text.
+// SEC-065 KOSHI-030
+#[tokio::test]
+async fn a_skill_that_cannot_be_written_names_no_place_of_the_disk() {
+    let call = |name: &str| {
+        format!(
+            "{{ id = \"{name}\", name = \"create_skill\", arguments = {{ name = \"{name}\", description = \"Tea\", content = \"Steep.\" }} }}"
+        )
+    };
+    let names = ["tea", "pot", "mug", "kettle"];
+    let calls = names.map(call).join(", ");
+    let bench = Bench::new(&format!("[[reply]]\ncalls = [{calls}]\n[[reply]]\ntext = \"ok\"\n")).await;
+    bench.write("skills/tea/SKILL.md", TEA);
+    // One of another name, a file where the folder would be, and a link among the files.
+    bench.write("skills/pot/SKILL.md", &TEA.replace("name: tea", "name: teapot"));
+    bench.write("skills/mug", "");
+    bench.write("skills/kettle/SKILL.md", &TEA.replace("name: tea", "name: kettle"));
+    std::os::unix::fs::symlink("/etc/passwd", bench.home.path().join("skills/kettle/link")).unwrap();
+    say(&bench.agent(), "write them").await;
+    let messages = bench.server.calls().last().unwrap().json()["messages"].as_array().unwrap().clone();
+    let home = bench.home.path().display().to_string();
+    for name in names {
+        let told = messages.iter().find(|message| message["tool_call_id"] == name).unwrap();
+        let told = told["content"].as_str().unwrap();
+        assert!(!told.contains("written;"), "{name}: {told}");
+        assert!(![home.as_str(), "data/skills", "SKILL.md"].iter().any(|place| told.contains(place)), "{name}: {told}");
+    }
+}
+
 // PICO-031
 #[tokio::test]
 async fn the_model_reads_the_folder_of_any_skill_and_writes_none() {

@@ -85,6 +85,17 @@ pub struct ToolReview {
     pub sha256: String,
 }
 
+impl ToolReview {
+    /// What the owner is told who enables a text in the place of another one.
+    pub const ENDS_YESES: &str = "What you allowed for the rest of a conversation ends for each tool whose \
+                                  text has changed: its calls are asked about anew.";
+
+    /// Whether it stands in the place of a text that the owner looked at, so that lasting yeses to the tool end.
+    pub const fn ends_yeses(&self) -> bool {
+        self.before.is_some()
+    }
+}
+
 /// A server to add.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewServer {
@@ -242,6 +253,7 @@ impl McpServers {
     }
 
     /// The owner has looked at these: from here on they may be used. What the server says otherwise by now still waits.
+    /// A lasting yes to calls of one of them was given to the text before, and ends.
     ///
     /// # Errors
     /// When that cannot be written down.

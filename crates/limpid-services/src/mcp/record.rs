@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use limpid_config::{Home, McpServerConfig, private_file};
+use limpid_core::SEEN_DIGITS;
 use limpid_mcp::{Listed, OfferedTool};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -58,7 +59,7 @@ impl ToolText {
             Value::from(self.description.as_str()),
             sorted(&Value::Object(self.schema.clone())),
         ]);
-        Sha256::digest(whole.to_string()).iter().map(|byte| format!("{byte:02x}")).collect()
+        hashed(&whole)
     }
 }
 
@@ -66,6 +67,10 @@ impl From<&OfferedTool> for ToolText {
     fn from(tool: &OfferedTool) -> Self {
         Self { description: tool.description.clone(), schema: tool.schema.clone() }
     }
+}
+
+fn hashed(value: &Value) -> String {
+    Sha256::digest(value.to_string()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn sorted(value: &Value) -> Value {
@@ -83,6 +88,18 @@ impl ToolRecord {
     /// What a model is offered: what was looked at, as long as the server says the same.
     pub(crate) fn usable(&self) -> Option<&ToolText> {
         self.looked.as_ref().filter(|_| self.now.is_none() && !self.gone)
+    }
+
+    /// What stands for the owner's look at a text of the tool. It is made of what one write of the record keeps
+    /// together, so no lasting yes to calls outlives the acceptance of another text, nor holds for another server of
+    /// the name.
+    pub(crate) fn looked_at(&self, server: &RecordName, text: &ToolText) -> String {
+        let whole = vec![
+            Value::from(server.0.as_str()),
+            Value::from(text.sha256(&self.name)),
+            self.looked_ms.map_or(Value::Null, Value::from),
+        ];
+        hashed(&Value::from(whole)).chars().take(SEEN_DIGITS).collect()
     }
 
     /// The owner has looked at what it says now.
@@ -201,6 +218,28 @@ fn lock(path: &Path) -> io::Result<File> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // SEC-078 SEC-023
+    #[test]
+    fn each_look_at_another_text_of_a_tool_is_another_one() {
+        let name = |kept_as: &str| {
+            let config = McpServerConfig { kept_as: Some(kept_as.to_owned()), ..McpServerConfig::default() };
+            RecordName::of("desk", Some(&config))
+        };
+        let mut tool = ToolRecord { name: "tell".to_owned(), ..ToolRecord::default() };
+        let mut look = |description: &str, now_ms: i64| {
+            tool.now = Some(ToolText { description: description.to_owned(), ..ToolText::default() });
+            tool.look(now_ms);
+            let text = tool.usable().unwrap();
+            (tool.looked_at(&name("one"), text), tool.looked_at(&name("other"), text))
+        };
+        let (first, of_another) = look("Tells.", 1);
+        let (changed, _) = look("Tells Eve too.", 1);
+        let (back, _) = look("Tells.", 2);
+        let all = std::collections::BTreeSet::from([first, of_another, changed, back]);
+        assert_eq!(all.len(), 4, "{all:?}");
+        assert!(all.iter().all(|one| one.len() == SEEN_DIGITS));
+    }
 
     // SEC-023
     #[test]

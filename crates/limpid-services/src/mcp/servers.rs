@@ -88,8 +88,8 @@ impl McpServers {
         for (server, config, record) in &servers {
             let is_on = |name: &str| config.tools.get(name).is_none_or(|tool| tool.enabled);
             for tool in record.tools.iter().filter(|tool| is_on(&tool.name)) {
-                let tool = tool.usable().map(|text| McpTool::new(self.clone(), (server, config), (&tool.name, text)));
-                known.extend(tool);
+                let usable = tool.usable();
+                known.extend(usable.map(|text| McpTool::new(self.clone(), (server, config), (tool, text))));
             }
         }
         // A server that looks for names of one hash takes its own tools away, and no name ever means one of two.

@@ -11,7 +11,7 @@ use limpid_tools::{Concerned, Tool, ToolContext};
 use serde_json::{Map, Value};
 
 use crate::mcp::names::{offered_name, other_names};
-use crate::mcp::record::ToolText;
+use crate::mcp::record::{RecordName, ToolRecord, ToolText};
 use crate::mcp::servers::McpServers;
 
 /// A tool of a server, as the owner has looked at it. What the server says of it otherwise counts for nothing: whether it only
@@ -28,6 +28,8 @@ pub(super) struct McpTool {
     group: String,
     text: ToolText,
     sha256: String,
+    /// What stands for the owner's look at it.
+    looked_at: String,
     /// What the owner declares that its calls change.
     declared: Option<McpEffect>,
     seconds: u32,
@@ -37,10 +39,12 @@ impl McpTool {
     pub(super) fn new(
         servers: McpServers,
         (server, config): (&str, &McpServerConfig),
-        (own_name, text): (&str, &ToolText),
+        (record, text): (&ToolRecord, &ToolText),
     ) -> Self {
+        let own_name = record.name.as_str();
         Self {
             servers,
+            looked_at: record.looked_at(&RecordName::of(server, Some(config)), text),
             name: offered_name(server, own_name),
             other_names: other_names(server, own_name),
             group: group_of(server),
@@ -101,6 +105,10 @@ impl Tool for McpTool {
     /// A yes holds for the server and the text that the owner has looked at.
     fn bound_to(&self, _: &Value) -> Vec<String> {
         vec![self.server.clone(), self.sha256.clone()]
+    }
+
+    fn text_looked_at(&self) -> Option<&str> {
+        Some(&self.looked_at)
     }
 
     fn is_available(&self) -> bool {

@@ -43,9 +43,8 @@ impl Skills {
             if self.folder_of(&known)?.text().as_deref() == Some(&text) {
                 return Ok(());
             }
-            let at = &known.location;
             return Err(AgentError::Invalid(format!(
-                "there is a skill `{name}` at {at}; change it with update_skill, or take another name"
+                "there is a skill `{name}`; change it with update_skill, or take another name"
             )));
         }
         let folder = Folder::of_text(&text);
@@ -239,9 +238,8 @@ impl Skills {
         if file.symlink_metadata().is_err() {
             return Ok(());
         }
-        let at = file.display();
         Err(AgentError::Invalid(format!(
-            "there is a skill of another name at {at}; rename its folder, or take another name"
+            "the folder `{name}` of the skills holds a skill of another name; rename that folder, or take another name"
         )))
     }
 

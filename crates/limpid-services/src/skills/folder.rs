@@ -288,7 +288,7 @@ fn walk(path: &Path, prefix: &str, depth: usize) -> Result<Vec<(String, PathBuf)
 }
 
 fn refused(path: &Path, why: &str) -> AgentError {
-    AgentError::Invalid(format!("{}: {why}", path.display()))
+    AgentError::file(path)(io::Error::other(why.to_owned()))
 }
 
 fn write_file(file: &Path, File { bytes, runs }: &File) -> io::Result<()> {

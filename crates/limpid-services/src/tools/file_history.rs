@@ -5,6 +5,7 @@
 
 mod alone;
 mod calls;
+mod disk;
 mod entries;
 mod former;
 mod journal;
@@ -195,9 +196,9 @@ impl FileHistory {
     /// Whether everything in the file at a path that has every link followed came from a conversation, by turns that had read a
     /// stranger's text: whatever else it holds somebody would miss.
     pub(crate) async fn is_made_by(&self, path: &Path, conversation: &ConversationId) -> bool {
-        let name = self.journal.names.name(path);
+        let name = self.journal.disk.names.name(path);
         let Ok(Some((writer, left))) = self.memory.database().file_made_by(&name).await else { return false };
-        writer == *conversation && self.journal.content(&name).is_ok_and(|now| hash(&now) == Some(left))
+        writer == *conversation && self.journal.content(&name).await.is_ok_and(|now| hash(&now) == Some(left))
     }
 
     /// What was changed in files, oldest first: in one, by the path that tools know it by, or in all.
@@ -220,7 +221,10 @@ impl FileHistory {
         let database = self.memory.database();
         let undone = database.file_version(id).await?;
         let name = undone.path.as_str();
-        let bytes = undone.before.as_ref().map(|content| self.journal.bytes(name, content)).transpose()?;
+        let bytes = match &undone.before {
+            Some(content) => Some(self.journal.bytes(name, content).await?),
+            None => None,
+        };
         let _busy = self.journal.wait_for(&[name.to_owned()].into()).await?;
         let mut recorded = self.recorded.lock().await;
         let links = self.links(name).await?;
@@ -244,9 +248,9 @@ impl FileHistory {
     /// Writes a file whole, one that prompts quote for its owner's eyes only; takes it away without bytes.
     fn write(&self, name: &str, bytes: Option<&[u8]>, links: Links) -> Result<(), AgentError> {
         let written = if is_quoted(name) {
-            files::put(&self.journal.workspace, name, bytes, links)
-        } else if let Some(way) = self.journal.names.prompt_file(name) {
-            files::restore(&self.journal.own, &way, bytes, Links::Followed)
+            files::put(&self.journal.disk.workspace, name, bytes, links)
+        } else if let Some(way) = self.journal.disk.names.prompt_file(name) {
+            files::restore(&self.journal.disk.own, &way, bytes, Links::Followed)
         } else {
             files::restore(&grants(&self.home, &self.config.files), name, bytes, links)
         };
@@ -261,18 +265,21 @@ impl FileHistory {
     pub async fn save(&self, change: PromptFileChange, source: &str) -> Result<SavedFile, AgentError> {
         let PromptFileChange { path, there, copy, text } = change;
         let by = self.memory.owner(source);
-        let name = self.journal.names.of_prompt_file(&path);
+        let name = self.journal.disk.names.of_prompt_file(&path);
         let _busy = self.journal.wait_for(&[name.clone()].into()).await?;
-        let now = match self.journal.content(&name)? {
+        let now = match self.journal.content(&name).await? {
             None => None,
             // What cannot be read as text is left as it is: a link that leads out, a folder, bytes.
-            Some(_) => Some(files::text(&self.journal.own, &path).map_err(|why| AgentError::Invalid(why.into_text()))?),
+            Some(_) => {
+                Some(files::text(&self.journal.disk.own, &path).map_err(|why| AgentError::Invalid(why.into_text()))?)
+            }
         };
         if now.as_deref().map(without_mark) != there.as_deref().map(without_mark) {
             return Ok(SavedFile::Newer(now));
         }
         if let Some((base, copied)) = &copy {
-            let put = |path: &str| files::restore(&self.journal.own, path, Some(copied.as_bytes()), Links::Followed);
+            let put =
+                |path: &str| files::restore(&self.journal.disk.own, path, Some(copied.as_bytes()), Links::Followed);
             let written = put(&path).and_then(|()| put(base));
             written.map_err(|why| AgentError::Invalid(why.into_text()))?;
         }
@@ -285,7 +292,7 @@ impl FileHistory {
         };
         let written = self.write(&name, Some(text.as_bytes()), Links::Followed);
         let end = match &written {
-            Ok(()) => FileChangeEnd { before, after: self.journal.content(&name)?, author: None, exact: false },
+            Ok(()) => FileChangeEnd { before, after: self.journal.content(&name).await?, author: None, exact: false },
             Err(_) => unchanged(before),
         };
         self.memory.database().end_file_change(id, end).await?;
@@ -300,9 +307,9 @@ impl FileHistory {
     /// When it cannot be read, or the store cannot be written.
     pub async fn edited(&self, path: &str, before: String, source: &str) -> Result<(), AgentError> {
         let by = self.memory.owner(source);
-        let name = self.journal.names.of_prompt_file(path);
+        let name = self.journal.disk.names.of_prompt_file(path);
         let _busy = self.journal.wait_for(&[name.clone()].into()).await?;
-        let (before, after) = (Some(FileContent::text(before)), self.journal.content(&name)?);
+        let (before, after) = (Some(FileContent::text(before)), self.journal.content(&name).await?);
         if hash(&before) == hash(&after) {
             return Ok(());
         }
@@ -316,7 +323,7 @@ impl FileHistory {
     /// # Errors
     /// When the store cannot be read.
     pub async fn prompt_file_versions(&self, path: &str) -> Result<Listed<FileVersion>, AgentError> {
-        self.versions(Some(&self.journal.names.of_prompt_file(path))).await
+        self.versions(Some(&self.journal.disk.names.of_prompt_file(path))).await
     }
 }
 

@@ -280,6 +280,7 @@ impl CallFacts {
         };
         Call {
             also: self.also(&tool),
+            text: self.text(),
             tool,
             effect: &self.effect,
             address,

@@ -1,7 +1,7 @@
 //! Memories and what happened to them.
 
 use async_trait::async_trait;
-use limpid_core::memory::{PROMOTION_HITS, plain_key};
+use limpid_core::memory::{KeyLook, PROMOTION_HITS};
 use limpid_core::recall::{DEMOTE_POINTS, Meaning, REINFORCE_POINTS};
 use limpid_core::{Category, Memory, MemoryId, Trust};
 use rusqlite::named_params;
@@ -246,8 +246,8 @@ fn refuse_over_owners(tx: &Tx<'_>, new: &NewMemory, known: Option<&Memory>) -> O
         let is_over = !known.trust.is_foreign() && known.content != new.content;
         return if is_over { Err(is_owners(known).into()) } else { Ok(()) };
     }
-    let plain = plain_key(new.key.as_deref().unwrap_or_default());
-    if plain.is_empty() {
+    let look = KeyLook::of(new.key.as_deref().unwrap_or_default());
+    if look.is_empty() {
         return Ok(());
     }
     let mut statement = tx.sql.prepare_cached("SELECT key FROM memory WHERE owner = ? AND trust IN (?, ?)")?;
@@ -255,7 +255,7 @@ fn refuse_over_owners(tx: &Tx<'_>, new: &NewMemory, known: Option<&Memory>) -> O
         statement.query_map((tx.owner, Trust::Owner.as_str(), Trust::File.as_str()), |row| row.get::<_, String>(0))?;
     for key in keys {
         let key = key?;
-        if plain_key(&key) == plain {
+        if KeyLook::of(&key).is_like(&look) {
             let why = format!(
                 "the owner has a memory with almost this key, {key}, and this turn has read text of strangers; keep it under another key"
             );
@@ -275,12 +275,13 @@ fn is_owners(memory: &Memory) -> StoreError {
 
 /// Has each memory of a stranger's whose key looks like the owner's go by its number, so that a word of theirs means one memory.
 fn number_look_alikes(tx: &Tx<'_>, key: &str, now_ms: i64) -> Outcome<()> {
-    let plain = plain_key(key);
+    let look = KeyLook::of(key);
     let mut statement =
         tx.sql.prepare_cached("SELECT * FROM memory WHERE owner = :owner AND archived = 0 AND trust <> :own")?;
     let params = named_params! { ":owner": tx.owner, ":own": Trust::Owner.as_str() };
     let others = row::list(&mut statement, params, "memory", "id", memory)?;
-    let is_alike = |memory: &Memory| memory.trust.is_foreign() && memory.key != key && plain_key(&memory.key) == plain;
+    let is_alike =
+        |memory: &Memory| memory.trust.is_foreign() && memory.key != key && KeyLook::of(&memory.key).is_like(&look);
     for theirs in others.rows.into_iter().filter(is_alike) {
         let numbered = free_key(tx, theirs.id)?;
         change_memory(tx, &theirs.id.into(), MemoryEventKind::Updated, None, now_ms, |memory| memory.key = numbered)?;

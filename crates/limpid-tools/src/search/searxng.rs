@@ -6,7 +6,7 @@ use limpid_core::{Sentence, sentence};
 use serde_json::Value;
 
 use super::{Hit, SearchEngine, field, with_query};
-use crate::web::{Addresses, Ask, Web, host_of};
+use crate::web::{Addresses, Ask, Web, server_of};
 
 /// A SearXNG server.
 #[derive(Clone)]
@@ -29,7 +29,7 @@ impl SearchEngine for Searxng {
     }
 
     fn host(&self) -> String {
-        host_of(&self.base).unwrap_or_default()
+        server_of(&self.base).map(|server| server.to_string()).unwrap_or_default()
     }
 
     async fn search(&self, query: &str, count: usize) -> Result<Vec<Hit>, Sentence> {

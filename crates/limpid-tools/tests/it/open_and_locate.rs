@@ -32,6 +32,7 @@ async fn only_web_addresses_are_opened_and_the_host_is_named() {
     }
     assert_eq!(*screen.0.lock().unwrap(), ["https://maps.test/?q=tea%20shop"]);
     assert_eq!(tool.destination(&json!({ "url": "https://maps.test/x" })).unwrap().to_string(), "maps.test");
+    assert_eq!(tool.destination(&json!({ "url": "http://maps.test/x" })).unwrap().to_string(), "http://maps.test");
 }
 
 // SEC-100

@@ -278,12 +278,15 @@ async fn after_a_strangers_text_nobody_leads_to_another_host() {
     assert_eq!(port, "it leads to another host; ask for http://site.test:1/?secret=1 itself if you need it");
 }
 
+// SEC-071 SEC-078
 #[test]
 fn rules_learn_where_a_call_goes() {
     let tool = WebFetch::new(Web::new(Addresses::Public), Parser::in_this_process());
     let destination = |url: &str| tool.destination(&json!({ "url": url })).map(|to| to.to_string());
     assert_eq!(destination("https://Example.org/a?b").as_deref(), Some("example.org"));
-    assert_eq!(destination("http://example.org:8080/").as_deref(), Some("example.org:8080"));
+    assert_eq!(destination("https://example.org:8080/").as_deref(), Some("example.org:8080"));
+    assert_eq!(destination("http://example.org/").as_deref(), Some("http://example.org"));
+    assert_eq!(destination("HTTP://example.org:8080/").as_deref(), Some("http://example.org:8080"));
     assert_eq!(destination("nonsense"), None);
 }
 

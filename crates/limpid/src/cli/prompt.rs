@@ -63,9 +63,12 @@ pub enum PromptCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Render the scenarios of your profiles and compare them with their snapshots
+    /// Render scenarios, those that ship and yours, and compare them with what was reviewed
+    ///
+    /// Each is a situation of a chat; your profile, soul.md and safety.md are as a chat would have them. No model is asked.
+    /// A scenario that ships is compared with the shipped texts until you take another snapshot.
     Test {
-        /// The profile; without it, all that have scenarios of yours
+        /// The profile; without it, the one that is set and all that have scenarios of yours
         profile: Option<String>,
         /// Take the rendered texts as the new snapshots
         #[arg(long)]

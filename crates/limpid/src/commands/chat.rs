@@ -47,6 +47,7 @@ pub async fn run(context: &Context, args: &ChatArgs) -> Result<(), Failure> {
             .advise("Give a message: limpid chat \"hello\", or pipe one in."));
     }
     let agent = context.agent()?;
+    context.config.files.troubles().iter().for_each(|trouble| output::tell(trouble));
     first_model::ensure(context, &agent, args.talk.model.as_deref()).await?;
     let talk = &args.talk;
     match message {
@@ -208,7 +209,7 @@ async fn turn(
         if let TurnEvent::ApprovalRequested { parts, can_clean } = &event
             && can_answer
         {
-            match question::answers(parts, *can_clean).await? {
+            match question::answers(agent, parts, *can_clean).await? {
                 Some(answers) => handle.answer_all(parts, &answers),
                 None => stop.cancel(),
             }

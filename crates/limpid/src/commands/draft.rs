@@ -37,6 +37,7 @@ pub async fn run(context: &Context, command: &DraftCommand) -> Result<(), Failur
             told(agent, &agent.drafts().edit(DraftId(*id), &arguments).await?, *json)
         }
         DraftCommand::Approve { id, hash, json } => {
+            check_waits(agent, DraftId(*id)).await?;
             let seen = match hash {
                 Some(hash) => hash.clone(),
                 None => match looked_at(context, agent, DraftId(*id)).await? {
@@ -52,6 +53,21 @@ pub async fn run(context: &Context, command: &DraftCommand) -> Result<(), Failur
             }
         }
         DraftCommand::Refuse { id, json } => told(agent, &agent.drafts().refuse(DraftId(*id)).await?, *json),
+    }
+}
+
+/// Says of a draft that has ended how and when it did: there is nothing to approve any more.
+async fn check_waits(agent: &Agent, id: DraftId) -> Result<(), Failure> {
+    let (draft, _) = agent.drafts().get(id).await?;
+    match draft.state {
+        DraftState::Open | DraftState::Approved | DraftState::Sending => Ok(()),
+        DraftState::Sent | DraftState::Failed | DraftState::Refused | DraftState::Expired => {
+            let words = agent.drafts().in_words(&draft);
+            let ended = words.split(':').next().unwrap_or(words);
+            let at = in_zone(draft.changed_ms, &agent.zone());
+            Err(Failure::new(ExitStatus::Usage, format!("draft {} {ended} already, at {at}", id.0))
+                .advise(format!("See what came of it: limpid draft show {}", id.0)))
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use crate::output;
 ///
 /// # Errors
 /// When an answer cannot be used or the folder cannot be written.
-pub fn run(context: &Context, args: &InitArgs) -> Result<(), Failure> {
+pub async fn run(context: &Context, args: &InitArgs) -> Result<(), Failure> {
     let ask = !args.yes && context.environment.stdin_is_terminal;
     let system = TimeZone::system();
     let zone = system.iana_name().unwrap_or("UTC").to_owned();
@@ -46,12 +46,27 @@ pub fn run(context: &Context, args: &InitArgs) -> Result<(), Failure> {
         output::line(&format!("kept {}", file.display()))?;
     }
     if written.made.is_empty() {
-        output::tell(&format!(
-            "Everything is already there, so nothing was changed. To connect a model: {CONNECT_A_MODEL}\n"
-        ));
+        let model = connected(context).await;
+        output::tell(&format!("Everything is already there, so nothing was changed. {model}\n"));
     }
     output::tell("Say something: limpid chat \"hello\"");
     Ok(())
+}
+
+/// Which model answers, or how to connect one.
+async fn connected(context: &Context) -> String {
+    if let Some(model) = &context.config.model {
+        return format!("The model is {model} (`model` in limpid.toml).");
+    }
+    // That a home cannot be opened says `doctor`.
+    let found = match context.agent() {
+        Ok(agent) => agent.models().detect().await,
+        Err(_) => None,
+    };
+    match found {
+        Some(found) => format!("The model is {} ({}).", found.model, found.because),
+        None => format!("To connect a model: {CONNECT_A_MODEL}"),
+    }
 }
 
 fn question(ask: bool, text: &str, given: Option<&str>, default: &str) -> Result<String, Failure> {

@@ -263,6 +263,9 @@ fn enable(
         }
     }
     agent.mcp().enable(server, &waiting)?;
+    if waiting.iter().any(ToolReview::ends_yeses) {
+        output::tell(ToolReview::ENDS_YESES);
+    }
     output::tell(&format!(
         "{many} may be used. Each call waits for you unless limpid.toml declares what it changes:\n\
          [mcp.servers.{server}.tools.NAME]\neffect = \"look\""

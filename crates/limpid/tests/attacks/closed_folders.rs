@@ -60,6 +60,13 @@ async fn again(attack: &Attack) -> String {
     attack.newest()
 }
 
+/// Lets the moment pass that a program whose process is gone may run on, as far as another process knows.
+fn outlive(attack: &Attack) {
+    let database = rusqlite::Connection::open(attack.world.home.path().join("data/limpid.db")).unwrap();
+    let passed = "UPDATE program_run SET gone_ms = gone_ms - 10000 WHERE gone_ms IS NOT NULL";
+    database.execute(passed, []).unwrap();
+}
+
 /// The folders that the package closed.
 fn closed(attack: &Attack) -> Vec<PathBuf> {
     let workspace = attack.world.home.path().join("workspace");
@@ -80,14 +87,8 @@ async fn what_lies_in_a_closed_folder_is_in_no_prompt_before_the_owner_accepts_i
     }
     attack.world.done(&["chat", "-c", "new", "hello"]).await;
     assert!(!attack.sent().contains(MARK), "{}", attack.newest());
-    // The package may have run on a moment longer than its call, as far as another process knows.
-    let mut waits = String::new();
-    for _ in 0..3000 {
-        waits = attack.world.done(&["file", "list", "--waiting"]).await;
-        if waits.contains("skills/tea/SKILL.md") {
-            break;
-        }
-    }
+    outlive(&attack);
+    let waits = attack.world.done(&["file", "list", "--waiting"]).await;
     assert!(waits.contains("skills/tea/SKILL.md") && waits.contains("memory/"), "{waits}");
     let diary = std::fs::read_to_string(attack.world.home.path().join("workspace/diary.md")).unwrap();
     assert_eq!(diary, "PIN 4711");

@@ -35,7 +35,10 @@ const FLOORS: [(&str, u8); 18] = [
 
 /// What the pure crates may use besides one another: nothing that has a runtime, a clock, sockets or files.
 const PURE: [(&str, &[&str]); 3] = [
-    ("limpid-core", &["jiff", "percent-encoding", "rust-stemmers", "thiserror", "unicode-normalization"]),
+    (
+        "limpid-core",
+        &["jiff", "percent-encoding", "rust-stemmers", "thiserror", "unicode-normalization", "unicode-security"],
+    ),
     (
         "limpid-prompt",
         &[

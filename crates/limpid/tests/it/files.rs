@@ -126,8 +126,9 @@ async fn a_prompt_file_that_was_edited_is_taken_back_like_any_other_file() {
     world.done(&["prompt", "edit", "soul"]).await;
     let says = |words: &str| fs::read_to_string(world.home.path().join("soul.md")).unwrap().contains(words);
     assert!(says("Be plain, kind and brief"));
-    // An edit that changes nothing leaves nothing.
-    world.done(&["prompt", "edit", "soul"]).await;
+    // An edit that changes nothing leaves nothing, and says so.
+    let again = world.run(&["prompt", "edit", "soul"]).await;
+    assert!(again.err.contains("Nothing was changed in ") && !again.err.contains("is used from"), "{}", again.err);
     world.done(&["file", "undo", "1"]).await;
     assert!(says("Be plain, calm and brief"));
     let list: Value = serde_json::from_str(&world.done(&["file", "list", "--json"]).await).unwrap();

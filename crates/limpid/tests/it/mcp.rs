@@ -116,7 +116,8 @@ async fn a_tool_that_says_something_else_is_not_used_until_the_owner_has_looked(
     let other = world.run(&["mcp", "enable", "desk", "echo", "--hash", &hash[..31]]).await;
     assert!(other.code != 0 && other.err.contains("what waits is not what has the hash"), "{}", other.err);
     assert_eq!(world.json(&["mcp", "list", "--json"]).await["servers"][0]["tools"][0]["state"], "changed");
-    world.done(&["mcp", "enable", "desk", "echo", "--hash", &hash]).await;
+    let enabled = world.run(&["mcp", "enable", "desk", "echo", "--hash", &hash]).await;
+    assert!(enabled.code == 0 && enabled.err.contains("its calls are asked about anew"), "{}", enabled.err);
     world.done(&["chat", "say tea", "--conversation", "new"]).await;
     assert!(results(&world)[0].contains("echo {\"a\": \"tea\"}"), "{:?}", results(&world));
 }

@@ -236,3 +236,52 @@ async fn help_is_not_broken_in_the_middle_of_a_word() {
         assert_eq!(terminal.ended().await.unwrap(), 0);
     }
 }
+
+#[tokio::test]
+async fn it_is_said_which_conversation_goes_on_with_which_profile() {
+    let world = World::new(REPLIES).await;
+    let greeted = |terminal: &Terminal| terminal.shown().split_whitespace().collect::<Vec<_>>().join(" ");
+    let first = open(&world, SIZE).await;
+    assert!(greeted(&first).contains("A new conversation with the profile limpid."), "{}", first.shown());
+    drop(first);
+    world.done(&["chat", "--profile", "kai", "hello"]).await;
+    let terminal = open(&world, SIZE).await;
+    let greeted = greeted(&terminal);
+    assert!(greeted.contains("with the profile kai (new ones: limpid). /new"), "{greeted}");
+}
+
+#[tokio::test]
+async fn a_folder_that_is_not_there_is_told_at_the_start() {
+    let world = World::new(REPLIES).await;
+    let gone = world.home.path().join("gone");
+    world.write("limpid.toml", &format!("[files]\ngrants = [\"{}\"]\n", gone.display()));
+    let said = world.run(&["chat", "hello"]).await;
+    assert!(said.code == 0 && said.err.contains("gone is not there, so nothing of it can be used"), "{}", said.err);
+}
+
+/// Waits for a question at the newest row, and answers it.
+async fn answer(terminal: &mut Terminal, keys: &str) {
+    let waits = |shown: &str| shown.trim_end().lines().last().is_some_and(|row| row.trim_end().ends_with("n>"));
+    terminal.wait("a question", waits).await.unwrap();
+    terminal.keys(keys).await.unwrap();
+}
+
+// SEC-077
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_shows_each_line_of_a_text_and_what_changes_in_a_file_that_is_there() {
+    let arguments = r#"{ path = "AGENTS.md", content = "one\ntwo\n" }"#;
+    let call = format!("[[reply]]\ncalls = [{{ name = \"write_file\", arguments = {arguments} }}]\n");
+    let world = World::new(&format!("{call}[[reply]]\ntext = \"It is written.\"\n")).await;
+    world.write("limpid.toml", "[tools]\ndefer = false\n[[policy.ask]]\ntool = \"write_file\"\n");
+    world.write("workspace/AGENTS.md", "one\n2\n");
+    let mut terminal = open(&world, (50, 100)).await;
+    terminal.keys("write it\r").await.unwrap();
+    terminal.wait_for("what this would do:").await.unwrap();
+    let shown = terminal.shown();
+    let counted = "lines of the file that go: 1, that come: 1";
+    for row in [counted, "│   -2", "│   +two", "│ \"content\": 3 lines", "│   two"] {
+        assert!(shown.contains(row), "{row}: {shown}");
+    }
+    answer(&mut terminal, "y\r").await;
+    terminal.wait_for("It is written.").await.unwrap();
+}

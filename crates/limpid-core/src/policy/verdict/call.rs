@@ -42,6 +42,8 @@ pub struct Call<'a> {
     pub tool: ToolFacts<'a>,
     /// What the call counts as besides, for rules that hold calls back: where one tool serves several servers, as a tool of its server.
     pub also: Option<ToolFacts<'a>>,
+    /// What stands for the text of the tool, where others wrote it and the owner looked at it.
+    pub text: Option<&'a str>,
     /// What this very call would change.
     pub effect: &'a Effect,
     /// How the address came about that it would fetch.

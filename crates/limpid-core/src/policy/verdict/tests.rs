@@ -49,6 +49,7 @@ fn call<'a>(name: &'a str, effect: &'a Effect, arguments: &'a Argument) -> Call<
     Call {
         tool,
         also: None,
+        text: None,
         effect,
         address: AddressOrigin::Composed,
         fetched: 0,

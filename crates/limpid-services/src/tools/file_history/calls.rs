@@ -9,6 +9,7 @@ use limpid_core::{ConversationId, Sentence, Trust, io_cause, sentence};
 use limpid_store::{FileChangeEnd, FileContent, FileHash};
 use limpid_tools::{Rewrite, echoed, files};
 
+use super::disk::on_disk;
 use super::journal::{Busy, Watched, unchanged};
 use super::names::{added, is_quoted, with_heading};
 use super::read::{look, look_before_read};
@@ -46,19 +47,19 @@ impl FileHistory {
         if !all && written.is_empty() {
             return Ok(None);
         }
-        let quoted = self.journal.names.quoted();
+        let quoted = self.journal.disk.names.quoted();
         let (mut files, mut busy, mut known) = (BTreeMap::new(), None, Vec::new());
         if all {
             for name in quoted {
                 // What cannot be read is in no prompt either.
-                let content = self.journal.content(&name).unwrap_or(None);
+                let content = self.journal.content(&name).await.unwrap_or(None);
                 files.insert(name, Watched { content, begun: None });
             }
         } else {
             // By the names of the files, how the call has named each.
             let mut names = BTreeMap::new();
             for path in written {
-                let of = self.journal.names.of_written(path.real.as_path(), &quoted);
+                let of = self.journal.disk.names.of_written(path.real.as_path(), &quoted);
                 names.extend(of.into_iter().map(|name| (name, path.written.clone())));
             }
             let waited = self.journal.wait_for(&names.keys().cloned().collect()).await;
@@ -85,14 +86,15 @@ impl FileHistory {
         let Some(Before { tool, mut files, recorded: seen, all, known, _busy }) = before else { return Ok(()) };
         let rewrites: &[Rewrite] = if all { &[] } else { rewrites };
         if all {
-            let made =
-                self.journal.names.quoted().into_iter().filter(|name| !files.contains_key(name)).collect::<Vec<_>>();
+            let quoted = self.journal.disk.names.quoted().into_iter();
+            let made = quoted.filter(|name| !files.contains_key(name)).collect::<Vec<_>>();
             files.extend(made.into_iter().map(|name| (name, Watched { content: None, begun: None })));
         }
         for (name, Watched { content, begun }) in files {
             // For each file anew: a program may have left thousands, and other calls wait for none of them.
             let mut recorded = self.recorded.lock().await;
-            let now = if all { self.journal.content(&name).unwrap_or(None) } else { self.journal.content(&name)? };
+            let now = self.journal.content(&name).await;
+            let now = if all { now.unwrap_or(None) } else { now? };
             let before = if recorded.get(&name) == seen.get(&name) {
                 content
             } else {
@@ -117,10 +119,9 @@ impl FileHistory {
             }
         }
         if let Some(conversation) = by.conversation() {
-            self.was_read(
-                conversation,
-                known.into_iter().filter_map(|real| look(real.as_path()).map(|now| (real, now))).collect(),
-            );
+            let now = |real: Followed| look(real.as_path()).map(|now| (real, now));
+            let looked = on_disk(move || Ok(known.into_iter().filter_map(now).collect())).await?;
+            self.was_read(conversation, looked);
         }
         Ok(())
     }
@@ -154,21 +155,16 @@ impl FileHistory {
         };
         let mut known = Vec::new();
         for path in facts.paths.iter().filter(|path| path.write) {
-            if !facts.adds {
-                let trust = self.trust_of(path).await.join(Trust::File);
-                // The file is read whole and compared, which nobody else waits for.
-                let (read, reader, path) = (Arc::clone(&self.read), conversation.clone(), path.clone());
-                let checked = tokio::task::spawn_blocking(move || read.check(&reader, &path, trust)).await;
-                checked.unwrap_or_else(|error| {
-                    Err(sentence!(
-                        "whether the file has changed could not be seen: {}; nothing was written",
-                        echoed(error)
-                    ))
-                })?;
-            }
-            if !facts.adds || self.read.is_known(conversation, &path.real) {
-                known.push(path.real.clone());
-            }
+            let trust = if facts.adds { None } else { Some(self.trust_of(path).await.join(Trust::File)) };
+            // The file is read whole and compared, which nobody else waits for.
+            let (read, reader, path) = (Arc::clone(&self.read), conversation.clone(), path.clone());
+            let checked = tokio::task::spawn_blocking(move || match trust {
+                Some(trust) => read.check(&reader, &path, trust).map(|()| Some(path.real)),
+                None => Ok(read.is_known(&reader, &path.real).then_some(path.real)),
+            });
+            known.extend(checked.await.unwrap_or_else(|error| {
+                Err(sentence!("whether the file has changed could not be seen: {}; nothing was written", echoed(error)))
+            })?);
         }
         Ok(known)
     }
@@ -195,7 +191,7 @@ impl FileHistory {
                 exact = is_own(FileHash::of(text.as_bytes()));
                 self.memory.clean(with_heading(name, before.is_none(), text))
             };
-            let revised = files::revise(&self.journal.workspace, name, change);
+            let revised = files::revise(&self.journal.disk.workspace, name, change);
             Some(FileContent::text(revised.map_err(|why| AgentError::Invalid(why.into_text()))?))
         } else {
             // What cannot be read as text is left as it is.

@@ -7,13 +7,11 @@ use std::time::Duration;
 
 use limpid_config::Home;
 use limpid_store::{FileChangeEnd, FileContent, FileVersionId, NewFileVersion, StoreError};
-use limpid_tools::files::{self, Grants};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::Instant;
 
-use super::kept::{KeptFiles, hash_of};
+use super::disk::Disk;
 use super::locks::{self, How};
-use super::names::{FileNames, is_quoted};
 use crate::error::AgentError;
 use crate::memory::{MemoryWriter, WriteSource};
 
@@ -38,27 +36,14 @@ pub(super) struct Busy {
 pub(super) struct Journal {
     memory: MemoryWriter,
     home: Home,
-    /// The workspace alone, where the files that prompts quote are.
-    pub(super) workspace: Grants,
-    /// The home, for the files that prompts are made from.
-    pub(super) own: Grants,
-    pub(super) names: FileNames,
-    kept: KeptFiles,
+    pub(super) disk: Arc<Disk>,
     /// Files that are being changed: one change after another.
     busy: Mutex<HashMap<String, Arc<Mutex<()>>>>,
 }
 
 impl Journal {
     pub(super) fn new(home: &Home, memory: MemoryWriter) -> Self {
-        Self {
-            memory,
-            workspace: Grants::new(home.workspace(), home.folder_locks()),
-            own: Grants::new(home.path(), home.folder_locks()),
-            names: FileNames::new(home),
-            kept: KeptFiles::new(home.kept_files()),
-            home: home.clone(),
-            busy: Mutex::default(),
-        }
+        Self { memory, disk: Disk::new(home), home: home.clone(), busy: Mutex::default() }
     }
 
     /// Waits until no other call changes these files, here or in another process, and lets others wait until the guard is
@@ -93,16 +78,15 @@ impl Journal {
         how: (Option<&str>, Option<FileVersionId>),
         by: &WriteSource,
     ) -> Result<Watched, AgentError> {
-        let content = self.content(name)?;
+        let content = self.content(name).await?;
         let begun = self.write_down(name, content.clone(), how, by).await?;
         if let Some(FileContent { hash, text: None }) = &content {
             // The row comes first: what no row names is removed.
-            let kept = self.kept.keep(&self.names.path(name), *hash);
-            if let Err(error) = kept {
+            if let Err(error) = self.disk.keep(name, *hash).await {
                 self.memory.database().end_file_change(begun, unchanged(content)).await?;
-                return Err(AgentError::file(self.names.path(name))(error));
+                return Err(error);
             }
-            self.kept.prune(&self.memory.database().kept_files().await?, by.now_ms);
+            self.disk.prune(&self.memory.database().kept_files().await?, by.now_ms);
         }
         Ok(Watched { content, begun: Some(begun) })
     }
@@ -128,31 +112,17 @@ impl Journal {
     }
 
     /// What a file holds; none when it is not there.
-    pub(super) fn content(&self, name: &str) -> Result<Option<FileContent>, AgentError> {
-        if is_quoted(name)
-            && let Ok(text) = files::text(&self.workspace, name)
-        {
-            return Ok(Some(FileContent::text(text)));
-        }
-        if let Some(way) = self.names.prompt_file(name)
-            && let Ok(text) = files::text(&self.own, &way)
-        {
-            return Ok(Some(FileContent::text(text)));
-        }
-        let path = self.names.path(name);
-        Ok(hash_of(&path).map_err(AgentError::file(path))?.map(FileContent::bytes))
+    pub(super) async fn content(&self, name: &str) -> Result<Option<FileContent>, AgentError> {
+        self.disk.content(name).await
     }
 
     /// The bytes that a file held.
-    pub(super) fn bytes(&self, name: &str, content: &FileContent) -> Result<Vec<u8>, AgentError> {
+    pub(super) async fn bytes(&self, name: &str, content: &FileContent) -> Result<Vec<u8>, AgentError> {
         if let Some(text) = &content.text {
             return Ok(text.clone().into_bytes());
         }
         let gone = || format!("what {name} held is no longer kept; it is kept for 30 days, and 200 MB in all");
-        self.kept
-            .read(content.hash)
-            .map_err(AgentError::file(self.home.kept_files()))?
-            .ok_or_else(|| AgentError::Invalid(gone()))
+        self.disk.kept(content.hash).await?.ok_or_else(|| AgentError::Invalid(gone()))
     }
 }
 

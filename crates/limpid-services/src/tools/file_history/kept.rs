@@ -46,7 +46,9 @@ impl KeptFiles {
             return Ok(());
         }
         fs::create_dir_all(&self.folder)?;
-        let new = self.folder.join(format!(".{hash}.{}.new", std::process::id()));
+        // A copy whose call was given up goes on, beside the next one of the same content.
+        let (process, thread) = (std::process::id(), std::thread::current().id());
+        let new = self.folder.join(format!(".{hash}.{process}-{thread:?}.new"));
         let copied = copy(&mut from, create(&new)?).and_then(|copied| match copied == hash {
             true => fs::rename(&new, &kept),
             false => Err(io::Error::other("it changed while it was read")),
@@ -87,6 +89,11 @@ impl KeptFiles {
             // What cannot be removed now is removed the next time.
             let _ = fs::remove_file(self.folder.join(name));
         }
+    }
+
+    /// Where it is.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     fn file(&self, hash: FileHash) -> PathBuf {

@@ -57,7 +57,7 @@ impl FileHistory {
         if database.is_known(&path, again).await? {
             return Ok(false);
         }
-        let now = self.journal.content(name)?;
+        let now = self.journal.content(name).await?;
         let waiting = self.unaccepted().await?.waiting_again((&self.place(name), path), now, now_ms);
         database.wait_for_owner(waiting).await?;
         Ok(true)
@@ -68,7 +68,7 @@ impl FileHistory {
         if is_quoted(name) {
             return true;
         }
-        let path = self.journal.names.path(name).display().to_string();
+        let path = self.journal.disk.names.path(name).display().to_string();
         let resolver = PathResolver::new(&self.home, QUOTED.map(PathBuf::from).into(), &self.config.files);
         // Below a folder that is missing, every new file looks like one of the home's own.
         resolver.create_folders();
@@ -86,25 +86,25 @@ impl FileHistory {
     pub(super) async fn links(&self, name: &str) -> Result<Links, AgentError> {
         let folders = [self.home.workspace(), self.home.outside()];
         let folders: Vec<PathBuf> = folders.iter().map(|folder| real(folder)).chain(self.programs.folders()).collect();
-        let mut links = links_on(&self.journal.names.path(name)).into_iter();
+        let mut links = links_on(&self.journal.disk.names.path(name)).into_iter();
         let Some(link) = links.find(|link| folders.iter().any(|folder| link.starts_with(folder))) else {
             return Ok(Links::Refused);
         };
         if is_quoted(name) && !self.unaccepted().await?.waits_at_link(&self.place(name)) {
             return Ok(Links::Followed);
         }
-        let link = self.journal.names.name(&link);
+        let link = self.journal.disk.names.name(&link);
         Err(AgentError::Invalid(format!(
             "`{name}` leads over the link `{link}` to another file, so nothing was written; remove the link first"
         )))
     }
 
     fn place(&self, name: &str) -> Place {
-        Place::of(Path::new(""), self.journal.names.path(name))
+        Place::of(Path::new(""), self.journal.disk.names.path(name))
     }
 
     fn key(&self, name: &str) -> String {
-        real(&self.journal.names.path(name)).display().to_string()
+        real(&self.journal.disk.names.path(name)).display().to_string()
     }
 }
 
@@ -121,14 +121,14 @@ impl FileHistory {
         };
         if let Some(way) = taken_over(name) {
             self.links(&way).await?;
-            let there = if self.journal.content(&way)?.is_some() { Some(read(&way)?) } else { None };
+            let there = if self.journal.content(&way).await?.is_some() { Some(read(&way)?) } else { None };
             let text = read(name)?;
             let content = FileHash::of(text.as_bytes());
             let instructs = self.instructs(&way);
             return Ok(FileOffer { text, content, from: name.to_owned(), to: way, there, instructs, is_gone: false });
         }
         self.settle().await?;
-        let path = self.journal.names.path(name);
+        let path = self.journal.disk.names.path(name);
         let rows = self.memory.database().waiting_files().await?.rows;
         let waiting: Vec<WaitingFile> = rows.into_iter().map(of_waiting).collect();
         let mut found = None;
@@ -194,7 +194,7 @@ impl FileHistory {
                 *recorded.entry(name.clone()).or_default() += 1;
             }
         }
-        let path = self.journal.names.path(&seen.to);
+        let path = self.journal.disk.names.path(&seen.to);
         let is_seen = |link: &PathBuf| entry(link).ok().flatten().is_some_and(|now| now.hash == seen.content);
         let subject = link_at(&path).filter(is_seen).unwrap_or_else(|| real(&path));
         let raised = self.raised(&subject, seen.lines().join("\n"), source);

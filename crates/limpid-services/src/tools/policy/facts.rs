@@ -22,6 +22,8 @@ pub(crate) struct CallFacts {
     pub(crate) paths: Vec<PathFacts>,
     /// The names and the group of the tool that it counts as besides.
     also: Option<(Vec<String>, String)>,
+    /// What stands for the text of the tool, where others wrote it.
+    text: Option<String>,
     /// Where it would send or fetch something.
     pub(crate) destination: Option<Destination>,
     /// The same as the owner's rules name it that hold calls back.
@@ -88,6 +90,7 @@ impl CallFacts {
                 .chain(written_out.iter().map(plain))
                 .collect(),
             also: tool.counts_as(arguments),
+            text: tool.text_looked_at().map(str::to_owned),
             effect: tool.effect(arguments),
             destination: tool.destination(arguments),
             other_destinations: ruled_places.flat_map(|rule| tool.destinations_as(arguments, rule)).collect(),
@@ -104,6 +107,11 @@ impl CallFacts {
             arguments: plain(&judged),
             paths,
         }
+    }
+
+    /// What stands for the text of the tool, where others wrote it.
+    pub(crate) fn text(&self) -> Option<&str> {
+        self.text.as_deref()
     }
 
     /// The tool that it counts as besides.

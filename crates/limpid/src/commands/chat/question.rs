@@ -1,6 +1,7 @@
 //! The question whether calls may run, asked at a terminal: a frame that no text of a call can enter, and its answer. One
 //! call is shown whole; several are numbered parts of one question, and each can be opened.
 
+mod difference;
 pub(super) mod form;
 #[cfg(test)]
 mod hostile;
@@ -12,9 +13,10 @@ mod single;
 use std::time::Duration;
 
 use limpid_runtime::question::Screen;
-use limpid_runtime::{ApprovalAnswer, QuestionPart, question};
+use limpid_runtime::{Agent, ApprovalAnswer, QuestionPart, question};
 use reedline::{DefaultPrompt, DefaultPromptSegment, Reedline, Signal};
 
+use self::difference::{LINES, difference};
 use self::several::Several;
 use self::single::{Offered, Single};
 use super::typing::let_settle;
@@ -28,14 +30,18 @@ const QUIET: Duration = Duration::from_millis(700);
 ///
 /// # Errors
 /// When the terminal cannot be read.
-pub(super) async fn answers(parts: &[QuestionPart], can_clean: bool) -> Result<Option<Vec<ApprovalAnswer>>, Failure> {
+pub(super) async fn answers(
+    agent: &Agent,
+    parts: &[QuestionPart],
+    can_clean: bool,
+) -> Result<Option<Vec<ApprovalAnswer>>, Failure> {
     let mut answers: Vec<Option<ApprovalAnswer>> = vec![None; parts.len()];
     loop {
         let open: Vec<(usize, &QuestionPart)> =
             (1..).zip(parts).filter(|(number, _)| answers[number - 1].is_none()).collect();
         let [(number, part), ..] = open[..] else { return Ok(Some(answers.into_iter().flatten().collect())) };
         if let [_] = open[..] {
-            let Some(answer) = about_one(part, can_clean).await? else { return Ok(None) };
+            let Some(answer) = about_one(agent, part, can_clean).await? else { return Ok(None) };
             answers[number - 1] = Some(answer);
             continue;
         }
@@ -48,7 +54,7 @@ pub(super) async fn answers(parts: &[QuestionPart], can_clean: bool) -> Result<O
         match read(several::words(can_clean), Several::Take(Vec::new(), ApprovalAnswer::No), meaning).await? {
             None => return Ok(None),
             Some(Several::Open(number)) => {
-                let Some(answer) = about_one(&parts[number - 1], can_clean).await? else { return Ok(None) };
+                let Some(answer) = about_one(agent, &parts[number - 1], can_clean).await? else { return Ok(None) };
                 answers[number - 1] = Some(answer);
             }
             Some(Several::Take(taken, yes)) => {
@@ -56,7 +62,8 @@ pub(super) async fn answers(parts: &[QuestionPart], can_clean: bool) -> Result<O
                     let answer = match drawn.answer(number, &taken, yes) {
                         Some(answer) => answer,
                         None => {
-                            let Some(answer) = about_one(&parts[number - 1], can_clean).await? else { return Ok(None) };
+                            let part = &parts[number - 1];
+                            let Some(answer) = about_one(agent, part, can_clean).await? else { return Ok(None) };
                             answer
                         }
                     };
@@ -68,8 +75,14 @@ pub(super) async fn answers(parts: &[QuestionPart], can_clean: bool) -> Result<O
 }
 
 /// Asks about one call by itself. Where the screen has no room for all that a yes rests on, that is shown before there is one.
-async fn about_one(part: &QuestionPart, can_clean: bool) -> Result<Option<ApprovalAnswer>, Failure> {
+async fn about_one(
+    agent: &Agent,
+    part: &QuestionPart,
+    can_clean: bool,
+) -> Result<Option<ApprovalAnswer>, Failure> {
     let screen = screen();
+    let changes = |most| difference(agent, part, screen.width, most).into_iter();
+    changes(LINES).for_each(|changes| output::tell_as_laid_out(&changes));
     output::tell_as_laid_out(&question::frame(part, screen));
     let mut offered = Offered { lasts: part.pattern.is_some(), can_clean, is_seen: question::is_seen(part, screen) };
     loop {
@@ -78,6 +91,7 @@ async fn about_one(part: &QuestionPart, can_clean: bool) -> Result<Option<Approv
             None => return Ok(None),
             Some(Single::Answer(answer)) => return Ok(Some(answer)),
             Some(Single::Open) => {
+                changes(usize::MAX).for_each(|changes| output::tell_as_laid_out(&changes));
                 output::tell_as_laid_out(&question::whole_frame(part, output::width()));
                 offered.is_seen = true;
             }

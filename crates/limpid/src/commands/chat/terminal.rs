@@ -134,8 +134,20 @@ enum Next {
 
 impl Chat<'_> {
     async fn greet(&self) -> Result<(), Failure> {
-        if let Some(known) = self.agent.directory().find(&self.conversation).await? {
-            output::tell(&format!("Continuing “{}”. /new begins a new conversation.", known.title));
+        let usual = &self.agent.config().agent.profile;
+        match self.agent.directory().find(&self.conversation).await? {
+            Some(known) => {
+                let profile = self.talk.profile.as_ref().unwrap_or(&known.profile);
+                let others = if profile == usual { String::new() } else { format!(" (new ones: {usual})") };
+                output::tell(&format!(
+                    "Continuing “{}” with the profile {profile}{others}. /new begins a new conversation.",
+                    known.title
+                ));
+            }
+            None => {
+                let profile = self.talk.profile.as_ref().unwrap_or(usual);
+                output::tell(&format!("A new conversation with the profile {profile}."));
+            }
         }
         if let Ok(tiers) = self.agent.conversations().tiers(&self.conversation).await {
             output::tell(&tiers.to_string());

@@ -29,7 +29,10 @@ pub(super) async fn run(
     }
     let before = regular_file::read_text(&file, MAX_FILE);
     edit_file(context, &file)?;
+    let after = regular_file::read_text(&file, MAX_FILE);
+    let is_same = matches!((&before, &after), (Ok(before), Ok(after)) if before == after);
     if let Ok(before) = before
+        && !is_same
         && let Err(error) = write_down(context, &file, before).await
     {
         output::tell(&format!("The history of {} lacks this change: {error}", file.display()));
@@ -38,7 +41,11 @@ pub(super) async fn run(
     for problem in problems.problems().iter().filter(|problem| file.ends_with(&problem.path)) {
         output::tell(&problem.to_string());
     }
-    output::tell(&format!("{} is used from the next turn on.", file.display()));
+    if is_same {
+        output::tell(&format!("Nothing was changed in {}.", file.display()));
+    } else {
+        output::tell(&format!("{} is used from the next turn on.", file.display()));
+    }
     Ok(())
 }
 

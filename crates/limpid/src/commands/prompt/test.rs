@@ -1,28 +1,41 @@
-//! `prompt test`: the scenarios of the owner's profiles against their snapshots.
+//! `prompt test`: scenarios, those that ship and the owner's, against what was reviewed.
 
 use std::fs;
-use std::path::Path;
 
-use limpid_config::{MAX_FILE, regular_file};
-use limpid_prompt::Profile;
-use limpid_prompt::count::Estimate;
-use limpid_prompt::scenario::{Scenario, Snapshot};
+use limpid_prompt::Profiles;
 use limpid_runtime::line_diff;
+use limpid_runtime::scenarios::{Case, Scenarios};
 
 use crate::commands::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
 
-/// Renders every scenario in the owner's folders; `accept` takes what was rendered as the new snapshots.
+/// Renders the owner's scenarios, and for one profile those that ship; `accept` takes what was rendered as the new
+/// snapshots.
 pub(super) fn run(context: &Context, only: Option<&str>, accept: bool) -> Result<(), Failure> {
     let profiles = context.profiles()?;
-    if let Some(name) = only {
-        profiles.get(name)?;
-    }
+    let main = only.unwrap_or(&context.config.agent.profile);
+    profiles.get(main)?;
+    let shipped = Profiles::shipped();
     let mut count = Count::default();
+    let mut left_out = [("soul", Vec::new()), ("safety", Vec::new())];
     for profile in profiles.iter().filter(|profile| only.is_none_or(|name| name == profile.name())) {
-        let folder = context.home.profiles().join(profile.name()).join("scenarios");
-        test_folder(profile, &folder, accept, &mut count)?;
+        let ships = Some(&shipped).filter(|_| profile.name() == main);
+        let scenarios = Scenarios::of((&context.home, &context.config), profile, ships)?;
+        scenarios.notices.iter().for_each(|notice| output::tell(notice));
+        for case in scenarios.cases()? {
+            compare(profile.name(), &case, accept, &mut count)?;
+        }
+        for (section, names) in &mut left_out {
+            let without = scenarios.without_own(section);
+            names.extend(without.into_iter().map(|name| format!("{}/{name}", profile.name())));
+        }
+    }
+    for (section, names) in left_out.iter().filter(|(_, names)| !names.is_empty()) {
+        output::tell(&format!(
+            "{section}.md is left out of {}: a `{section}` stands in the scenario's inputs.",
+            names.join(", ")
+        ));
     }
     let summary = format!("{} passed, {} failed, {} new", count.passed, count.failed, count.new);
     if count.failed > 0 {
@@ -30,15 +43,12 @@ pub(super) fn run(context: &Context, only: Option<&str>, accept: bool) -> Result
             Failure::new(ExitStatus::Findings, summary).advise("Take the new texts: limpid prompt test --accept")
         );
     }
-    if count == Count::default() {
-        output::tell(
-            "No scenarios: put one into profiles/NAME/scenarios/ in the home folder (docs/profiles.md, \"A scenario\").",
-        );
-    } else {
-        output::tell(&summary);
-    }
+    output::tell(&summary);
+    output::tell(NO_MODEL);
     Ok(())
 }
+
+const NO_MODEL: &str = "No model was asked and none is needed: this compares what one would read.";
 
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Count {
@@ -47,39 +57,20 @@ struct Count {
     new: usize,
 }
 
-fn test_folder(profile: &Profile, folder: &Path, accept: bool, count: &mut Count) -> Result<(), Failure> {
-    let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
-    let mut files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    files.retain(|file| file.extension().is_some_and(|ending| ending == "toml"));
-    files.sort();
-    for file in files {
-        let wrong =
-            |error: &dyn std::fmt::Display| Failure::new(ExitStatus::Files, format!("{}: {error}", file.display()));
-        let text = regular_file::read_text(&file, MAX_FILE).map_err(|error| wrong(&error))?;
-        let name = file.file_stem().unwrap_or_default().to_string_lossy();
-        let scenario = Scenario::parse(&name, &text).map_err(|error| wrong(&error))?;
-        for snapshot in scenario.snapshots(profile, &Estimate::default()) {
-            let place = folder.join("snapshots").join(&snapshot.file);
-            let name = format!("{}/{}", profile.name(), snapshot.file);
-            compare(&name, &place, &snapshot, accept, count)?;
-        }
-    }
-    Ok(())
-}
-
-fn compare(name: &str, place: &Path, new: &Snapshot, accept: bool, count: &mut Count) -> Result<(), Failure> {
-    let old = regular_file::read_text(place, MAX_FILE).ok();
-    let text = new.text.as_str();
-    if old.as_deref() == Some(text) {
+fn compare(profile: &str, case: &Case, accept: bool, count: &mut Count) -> Result<(), Failure> {
+    let Case { about, now, place, before } = case;
+    let name = format!("{profile}/{}", now.file);
+    let text = now.text.as_str();
+    if before.as_deref() == Some(text) {
         count.passed += 1;
         return Ok(());
     }
     // That something cannot be rendered is no text to begin with, unless somebody says so.
-    if let (Some(problem), None, false) = (&new.problem, &old, accept) {
+    if let (Some(problem), None, false) = (&now.problem, before, accept) {
         count.failed += 1;
         return output::line(&format!("{name} cannot be rendered: {problem}"));
     }
-    if accept || old.is_none() {
+    if accept || before.is_none() {
         if let Some(folder) = place.parent() {
             fs::create_dir_all(folder)?;
         }
@@ -90,7 +81,9 @@ fn compare(name: &str, place: &Path, new: &Snapshot, accept: bool, count: &mut C
         return Ok(());
     }
     count.failed += 1;
-    let old = old.unwrap_or_default();
-    let diff = line_diff(old.as_str(), text);
-    output::data(&diff.unified_diff().header(name, "as it renders").to_string())
+    if let Some(about) = about {
+        output::tell(&format!("{name}: {about}"));
+    }
+    let diff = line_diff(before.as_deref().unwrap_or_default(), text);
+    output::data(&diff.unified_diff().header(&name, "as it renders").to_string())
 }

@@ -1,6 +1,6 @@
 //! What a lasting yes covers.
 
-use super::{NONE, at, call, is_asked, path, setting, text};
+use super::{NONE, at, at_host, call, is_asked, path, setting, text};
 use crate::Trust;
 use crate::policy::PrivatePlace::OwnNetwork;
 use crate::policy::{
@@ -55,6 +55,52 @@ fn a_lasting_yes_to_tell_somebody_something_covers_nothing_that_more_stands_besi
             }
         }
     }
+}
+
+/// Whoever is on the way to a server over http reads the address and writes the answer.
+// SEC-078 SEC-071
+#[test]
+fn a_yes_or_a_rule_for_a_server_over_https_covers_nothing_over_http() {
+    let (arguments, tainted) = (text(""), setting(&NONE, Trust::Outside));
+    let asked = |scheme: &str| Effect::Fetch(Some(format!("{scheme}://docs.rs/a")));
+    let (clear, secret) = (asked("http"), asked("https"));
+    let over_http = Call { destination: Some(at_host("http://docs.rs")), ..call("web_fetch", &clear, &arguments) };
+    let over_https = Call { destination: Some(at_host("docs.rs")), ..call("web_fetch", &secret, &arguments) };
+    let beside = ", also where strangers' text led to it, with what is private here";
+    for (call, other, place) in [(over_https, over_http, "docs.rs"), (over_http, over_https, "http://docs.rs")] {
+        let pattern = lasting_yes(&tainted, &call).unwrap();
+        assert_eq!(pattern, format!("fetch an address{beside}: to {place}"));
+        let grants = [Grant { tool: "web_fetch".into(), pattern }];
+        let granted = Setting { grants: &grants, ..tainted };
+        assert_eq!((judge(&granted, &call), is_asked(&judge(&granted, &other))), (Verdict::Allowed, true), "{place}");
+        let tool = ToolPattern::parse("web_fetch").unwrap();
+        let rule = Rule { tool, arguments: None, destination: Some(place.to_owned()), max_bytes: None };
+        let hosts = OwnerRules { hosts: vec![place.to_owned()], ..OwnerRules::default() };
+        for rules in [OwnerRules { allow: vec![rule], ..OwnerRules::default() }, hosts] {
+            let ruled = setting(&rules, Trust::Outside);
+            assert_eq!((judge(&ruled, &call), is_asked(&judge(&ruled, &other))), (Verdict::Allowed, true), "{place}");
+        }
+    }
+}
+
+/// What a server says of its tool decides what a model calls it for.
+// SEC-078 SEC-023
+#[test]
+fn a_lasting_yes_to_a_servers_tool_ends_with_the_text_that_the_owner_looked_at() {
+    let (arguments, clean) = (text(""), setting(&NONE, Trust::Owner));
+    let tell = Call { destination: Some(at("mcp desk")), ..call("desk__tell", &Effect::Send, &arguments) };
+    let looked = |text| Call { text, ..tell };
+    let (before, after) = (looked(Some("a1")), looked(Some("b2")));
+    let pattern = lasting_yes(&clean, &before).unwrap();
+    let said = "send, with what is private here: to mcp desk, while its text is the one that you enabled (a1)";
+    assert_eq!(pattern, said);
+    let grants = [Grant { tool: "desk__tell".into(), pattern }];
+    let granted = Setting { grants: &grants, ..clean };
+    assert_eq!(judge(&granted, &before), Verdict::Allowed);
+    assert!(is_asked(&judge(&granted, &after)));
+    // One that was given before texts were named in it says nothing of which.
+    let unnamed = [Grant { tool: "desk__tell".into(), pattern: lasting_yes(&clean, &looked(None)).unwrap() }];
+    assert!(is_asked(&judge(&Setting { grants: &unnamed, ..clean }, &after)));
 }
 
 /// Who said yes in a chat that they alone read did not say that others may read what comes of it.

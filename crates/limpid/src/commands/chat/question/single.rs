@@ -29,8 +29,8 @@ impl Offered {
             (false, ..) => "open (shows the rest) or n",
             (true, true, false) => "y, always or n",
             (true, false, false) => "y or n",
-            (true, true, true) => "y, always, n or clean (forgets the outside text, then runs it)",
-            (true, false, true) => "y, n or clean (forgets the outside text, then runs it)",
+            (true, true, true) => "y, always, n or clean (puts the outside text aside, then runs it)",
+            (true, false, true) => "y, n or clean (puts the outside text aside, then runs it)",
         }
     }
 
@@ -100,7 +100,7 @@ mod tests {
             whole: false,
         };
         let shown = frame(&part, Screen { width: 80, height: 24 });
-        assert!(shown.contains("\n  always  -\n") && !shown.contains("cover"), "{shown}");
+        assert!(shown.contains("\n  always  not offered") && !shown.contains("cover"), "{shown}");
         let words = [once, ALL].map(|offered| Offered { can_clean: false, ..offered }.words());
         assert_eq!(words, ["y or n", "y, always or n"]);
     }

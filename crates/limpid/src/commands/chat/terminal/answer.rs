@@ -114,7 +114,7 @@ impl Chat<'_> {
                     if let (TurnEvent::ApprovalRequested { parts, can_clean }, false) = (&event, self.json) {
                         // The question has the keyboard to itself; what was typed before is no answer to it.
                         self.put_aside(answering, &handle).await?;
-                        match question::answers(parts, *can_clean).await? {
+                        match question::answers(self.agent, parts, *can_clean).await? {
                             Some(answers) => handle.answer_all(parts, &answers),
                             None => stop = true,
                         }
