@@ -20,9 +20,17 @@ const held = document.querySelector("#held");
 const id = form.dataset.id;
 const fresh = id === "new";
 
+const MARGIN = 12;
 const atEnd = () => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 80;
 const toEnd = () => { scroller.scrollTop = scroller.scrollHeight; };
-const waits = () => document.querySelector(".ask button:enabled") !== null;
+const question = () => document.querySelector(".ask:has(button:enabled)");
+const waits = () => question() !== null;
+// A question is read from its beginning: one that is higher than the screen would else show its end alone, with the buttons.
+function toQuestion() {
+  toEnd();
+  const above = scroller.getBoundingClientRect().top + MARGIN - question().getBoundingClientRect().top;
+  if (above > 0) scroller.scrollTop -= above;
+}
 const html = (text) => document.createRange().createContextualFragment(text);
 const element = (name, props) => Object.assign(document.createElement(name), props);
 
@@ -51,7 +59,8 @@ function place(parent, key, text) {
 
 function take(piece) {
   // What waits for an answer stays where it is.
-  const follow = atEnd() && (!waits() || (piece.of === "thread" && !held.hidden));
+  const waited = waits();
+  const follow = atEnd() && (!waited || (piece.of === "thread" && !held.hidden));
   if (piece.of === "reload") return load();
   if (piece.of === "status") {
     status.textContent = piece.html;
@@ -74,7 +83,9 @@ function take(piece) {
     place(answer, piece.key, piece.html);
   }
   held.hidden ||= !waits();
-  if (follow) toEnd();
+  if (!follow) return;
+  if (waits() && !waited) toQuestion();
+  else toEnd();
 }
 
 /** Draws the thread anew; what somebody has unfolded to read stays unfolded, also where its words have changed since, as a count does. */
@@ -177,6 +188,7 @@ async function sendOnce() {
   if (words !== tried) key = crypto.randomUUID();
   tried = words;
   say.disabled = true;
+  const waited = waits();
   try {
     const values = { text, key, ...along };
     if (fresh) Object.assign(values, { mode: field("mode").value, model: field("model").value });
@@ -194,6 +206,8 @@ async function sendOnce() {
       leave();
       keep();
       if (told.conversation !== id) location.href = `/c/${told.conversation}`;
+      // A question may have come by now, and is read from its head.
+      else if (waits() && !waited) toQuestion();
       else toEnd();
       held.hidden = !waits();
     }

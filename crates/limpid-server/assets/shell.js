@@ -28,12 +28,13 @@ const seen = new WeakMap();
 // A button that was pressed too early says so for as long as it takes to read that, also when its card stands still before.
 const READ = 1500;
 const early = new WeakMap();
-function tellEarly(card, button) {
+function tellEarly(card, button, [short, why]) {
   if (early.get(card)?.button !== button) endEarly(card);
   const { told, words, before } = early.get(card) ?? begunEarly(button);
   early.set(card, { told, words, before, button, until: performance.now() + READ });
+  if (words) words.data = short;
   // What is live before its words come is read out.
-  requestAnimationFrame(() => { told.textContent = "It has just appeared or moved. Press again."; });
+  requestAnimationFrame(() => { told.textContent = why; });
 }
 // What is told moves nothing: a card that moves would wait once more.
 function begunEarly(button) {
@@ -42,7 +43,6 @@ function begunEarly(button) {
   const words = [...button.childNodes].findLast((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
   const before = words?.data;
   button.style.minInlineSize = `${button.offsetWidth}px`;
-  if (words) words.data = "Press again";
   return { told, words, before };
 }
 function endEarly(card) {
@@ -52,7 +52,49 @@ function endEarly(card) {
   if (words) words.data = before;
   button?.style.removeProperty("min-inline-size");
 }
+// A yes counts for what was on the screen, too: all that stands above its button. A no needs no reading.
+const NO = "[data-answer=no], [value=refuse], [type=reset], [action$='/refuse'] button";
+const MOVED = ["Press again", "It has just appeared or moved. Press again."];
+const UNSEEN = ["Read it first", "Not all of this was on the screen. Scroll up, read it to its end, then press again."];
+// Letters are drawn at parts of a pixel.
+const ROUGH = 2;
+const shown = new WeakMap();
+// What the screen shows of a card: not what its scroller cuts off, or a bar at the head or foot hides.
+function frame(card) {
+  const scroller = card.closest(".scroller")?.getBoundingClientRect();
+  const rail = document.querySelector(".rail");
+  const isFoot = rail && getComputedStyle(rail).position === "fixed";
+  return {
+    head: Math.max(0, scroller?.top ?? 0, document.querySelector(".jump")?.getBoundingClientRect().bottom ?? 0),
+    foot: Math.min(innerHeight, scroller?.bottom ?? innerHeight, isFoot ? rail.getBoundingClientRect().top : innerHeight),
+  };
+}
+// Remembers what of the cards was on the screen so far: from where to where, in one piece. In another width it is another picture.
+function read() {
+  if (document.hidden || document.querySelector(":popover-open, dialog[open]")) return;
+  for (const card of document.querySelectorAll(YES)) {
+    const { top, height, width } = card.getBoundingClientRect();
+    const { head, foot } = frame(card);
+    const [from, to] = [Math.max(0, head - top), Math.min(height, foot - top)];
+    const before = shown.get(card);
+    if (from < to) {
+      const goesOn = before?.width === width && from <= before.to + ROUGH && to >= before.from - ROUGH;
+      shown.set(card, goesOn ? { from: Math.min(from, before.from), to: Math.max(to, before.to), width } : { from, to, width });
+    }
+    for (const button of card.querySelectorAll(".row button")) {
+      const isUnseen = !button.matches(NO) && !isRead(card, button);
+      if (isUnseen) button.ariaDisabled = "true";
+      else button.removeAttribute("aria-disabled");
+    }
+  }
+}
+function isRead(card, button) {
+  const part = shown.get(card);
+  const end = button.getBoundingClientRect().top - card.getBoundingClientRect().top;
+  return Boolean(part) && part.from <= ROUGH && part.to >= end - ROUGH;
+}
 function look() {
+  read();
   for (const card of document.querySelectorAll(YES)) {
     const { left, top } = card.getBoundingClientRect();
     const before = seen.get(card);
@@ -69,15 +111,19 @@ function isStill(card) {
 }
 look();
 setInterval(look, 100);
+addEventListener("scroll", read, { capture: true, passive: true });
 addEventListener("click", (event) => {
   const card = event.target.closest?.(YES);
   const button = event.target.closest?.("button");
   if (!card || !button) return;
   look();
-  if (isStill(card)) return;
+  const isUnseen = !button.matches(NO) && !isRead(card, button);
+  if (isStill(card) && !isUnseen) return;
   event.preventDefault();
   event.stopImmediatePropagation();
-  tellEarly(card, button);
+  tellEarly(card, button, isStill(card) ? UNSEEN : MOVED);
+  // Enter in a field presses a button that may be out of sight, and so would be what it says.
+  if (isStill(card)) button.scrollIntoView({ block: "nearest" });
 }, { capture: true });
 
 // A yes is to the words of a draft that are kept, so it waits while others stand in the fields.

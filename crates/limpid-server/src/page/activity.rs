@@ -194,6 +194,10 @@ fn edits(arguments: &str) -> Vec<Argument> {
 
 /// The list again, or why nothing came of it: also a draft that was approved and failed says so.
 async fn back(page: &Page, headers: &HeaderMap, done: Result<Draft, AgentError>) -> Result<Response, Trouble> {
+    // Where the draft was made its line says what became of it.
+    if let Ok(draft) = &done {
+        page.talks.of(&draft.new.conversation).reload();
+    }
     match done {
         Ok(draft) if draft.state == DraftState::Failed => {
             let why = format!("Draft {} was approved, but not carried out: {}", draft.id.0, draft.detail);

@@ -17,7 +17,7 @@ use limpid_runtime::AgentError;
 use limpid_store::{MemoryEvent, MemoryEventId, MemoryEventKind, MemoryRef};
 use serde::Deserialize;
 
-use self::shown::{Change, Choice, Row, change, choices, pinned_words, row, times_used, who_said};
+use self::shown::{Change, Choice, Row, change, choices, hits, pinned_words, row, who_said};
 use super::forms::{SOURCE, back, typed};
 use super::shell::Shell;
 use super::state::Page;
@@ -177,7 +177,7 @@ async fn one(State(page): State<Arc<Page>>, Path(id): Path<i64>, headers: Header
         shell: Shell::new(&page, &headers, "A memory · Limpid", "memory").await?,
         facts: vec![
             row.from.clone(),
-            format!("used {}", times_used(memory.hits)),
+            hits(memory.hits),
             format!("saved {}", page.moment(memory.created_ms)),
             format!("changed {}", page.moment(memory.updated_ms)),
         ],

@@ -101,6 +101,8 @@ struct Notice<'a> {
 #[template(path = "parts/kept.html")]
 struct Kept {
     id: i64,
+    /// What became of it; none while it waits.
+    over: Option<&'static str>,
 }
 
 /// What the model thought.
@@ -195,7 +197,7 @@ pub(super) fn answered(answer: ApprovalAnswer) -> String {
     note(match answer {
         ApprovalAnswer::Once => "You allowed it once.",
         ApprovalAnswer::Always => "You always allow this in this conversation.",
-        ApprovalAnswer::CleanFirst => "You allowed it after the outside text is forgotten.",
+        ApprovalAnswer::CleanFirst => "You allowed it in a clean window.",
         ApprovalAnswer::No => "You did not allow it.",
     })
 }
@@ -203,15 +205,15 @@ pub(super) fn answered(answer: ApprovalAnswer) -> String {
 /// Something to know; a draft that was kept is a link away.
 pub(super) fn note(text: &str) -> String {
     match kept_in(text) {
-        Some((id, "")) => kept(id),
-        Some((id, more)) => kept(id) + &drawn(&Notice { text: &shown(more) }),
+        Some((id, "")) => kept(id, None),
+        Some((id, more)) => kept(id, None) + &drawn(&Notice { text: &shown(more) }),
         None => drawn(&Notice { text: &shown(text) }),
     }
 }
 
-/// A draft that waits for the owner.
-pub(super) fn kept(DraftId(id): DraftId) -> String {
-    drawn(&Kept { id })
+/// A draft that waits for the owner, or what became of it.
+pub(super) fn kept(DraftId(id): DraftId, over: Option<&'static str>) -> String {
+    drawn(&Kept { id, over })
 }
 
 /// What the model thought.

@@ -1,5 +1,5 @@
 // A form that an MCP server puts to the owner in the middle of a call.
-import { ask, is, messages, model, press, run, say, scenario, sees, still, visitor } from "./kit.mjs";
+import { ask, is, messages, model, press, reads, run, say, scenario, sees, still, visitor } from "./kit.mjs";
 import { judge } from "./judge.mjs";
 
 const question = {
@@ -66,6 +66,7 @@ scenario("a form of a server is filled in, in one of two tabs, after a reload", 
   await card.getByLabel("blue").check();
   await card.getByLabel("Monday").check();
   await card.getByLabel("Wednesday").check();
+  await reads(card.getByRole("button", { name: "Send" }));
   await card.getByLabel("Name").focus();
   await still(page);
   await page.keyboard.press("Enter");

@@ -1,5 +1,5 @@
 // What waits for a yes: a question in the chat, and a draft.
-import { ask, is, messages, model, press, run, say, scenario, sees, text, url, visitor } from "./kit.mjs";
+import { ask, is, messages, model, press, run, say, scenario, sees, still, text, url, visitor } from "./kit.mjs";
 
 const shot = async (page, name) => { if (process.env.LIMPID_SHOTS) await page.screenshot({ path: `${process.env.LIMPID_SHOTS}/drafts-${name}.png` }); };
 const letter = (path) => ["write_file", { path, content: "<b>Dear</b> Ada" }];
@@ -69,6 +69,38 @@ scenario("a press that comes too early says so until the question may be answere
   await sees("the answer", () => messages(page), (seen) => seen.at(-1)?.includes("As you like."));
 });
 
+scenario("a question that is higher than the screen opens at its head, and takes a yes once all of it was on the screen", async () => {
+  const page = await visitor({ viewport: { width: 360, height: 640 } });
+  const content = Array.from({ length: 40 }, (_, at) => `Line ${at} of the letter.`).join("\n");
+  for (const path of ["unread.md", "tall.md"]) {
+    await model.call("write_file", { path, content });
+    await model.end();
+    await model.answer("As you like.");
+    await say(page, "write it");
+    const card = page.locator(".ask");
+    await sees("the question", () => card.count(), 1);
+    const place = () => page.evaluate(() => {
+      const [ask, scroller] = [".ask", ".scroller"].map((name) => document.querySelector(name).getBoundingClientRect());
+      return ask.top >= scroller.top && ask.top < scroller.top + 40 && ask.bottom > scroller.bottom;
+    });
+    await sees("that its head is in sight, and its foot is not", place, true);
+    await shot(page, `head-${path}`);
+    const once = page.locator("[data-answer=once]");
+    // A jump to the foot leaves out what is between.
+    await page.locator(".scroller").evaluate((scroller) => { scroller.scrollTop = scroller.scrollHeight; });
+    await still(page);
+    is("what is armed", await card.locator(".row button").evaluateAll((all) => all.map((each) => each.ariaDisabled !== "true")), [false, false, true]);
+    await once.evaluate((button) => button.click());
+    await sees("what a press comes to", () => once.innerText(), "Read it first");
+    is("before it was read", await ask("exists", { path }), false);
+    await press(page.locator(path === "tall.md" ? "[data-answer=once]" : "[data-answer=no]"));
+    await sees("that it is answered", () => card.count(), 0);
+    await sees("the answer", () => page.locator("#stop").isHidden(), true);
+  }
+  is("after a no", await ask("exists", { path: "unread.md" }), false);
+  is("after it was read", await ask("exists", { path: "tall.md" }), true);
+});
+
 scenario("a no is a no", async () => {
   const page = await visitor();
   await model.call(...letter("no.md"));
@@ -101,7 +133,7 @@ scenario("what is said while a question waits is seen, with when it will be read
   await sees("the answer", () => messages(page), (seen) => seen.at(-1)?.includes("Then not."));
 });
 
-scenario("the outside text is forgotten, then it runs: that is no failure, and its result stands apart", async () => {
+scenario("the window is cleaned, then it runs: that is no failure, and its result stands apart", async () => {
   const page = await visitor();
   await model.call("read_file", { path: "outside/letter.txt" });
   await model.end();
@@ -113,7 +145,7 @@ scenario("the outside text is forgotten, then it runs: that is no failure, and i
   await sees("what came of it", () => messages(page), (seen) => seen.at(-1)?.includes("It returned:"));
   is("what looks like a failure", await page.locator(".notice.error").count(), 0);
   is("marks of the prompt's", (await text(page, "#thread")).includes("[untrusted"), false);
-  await shot(page, "forgotten");
+  await shot(page, "cleaned");
 });
 
 scenario("a draft is approved, and another refused", async () => {
@@ -163,7 +195,7 @@ scenario("a yes to a draft that was just scrolled to says that it is to be press
   is("what a press at once comes to", pressed, ["Press again", "It has just appeared or moved. Press again."]);
   await sees("that it stands still", () => draft.evaluate((card) => card.classList.contains("still")), true);
   is("before the second press", await ask("exists", { path: "two.md" }), false);
-  await yes.click();
+  await press(yes);
   await sees("what is left", () => page.locator(".drafts > li").count(), 3);
   is("after the second press", await ask("exists", { path: "two.md" }), true);
   const other = page.locator(".drafts > li", { hasText: "one.md" });

@@ -64,8 +64,26 @@ export async function still(page) {
   await page.locator(YES).evaluateAll((cards) => { for (const card of cards) card.classList.remove("still"); });
   return sees("what needs a yes stands still", () => page.locator(`${YES}:not(.still)`).count(), 0);
 }
-/** Presses a button of a question, or what else needs it to stand still. */
+/** Scrolls through the question of a button as who reads it does, from its head to the button. */
+export async function reads(button) {
+  await sees("all of the question was on the screen", () => button.evaluate(async (each, yes) => {
+    const card = each.closest(yes);
+    const scroller = each.closest(".scroller") ?? document.scrollingElement;
+    const isArmed = () => !card || each.ariaDisabled !== "true";
+    const drawn = () => new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)));
+    if (isArmed()) return true;
+    card.scrollIntoView({ block: "start", behavior: "instant" });
+    await drawn();
+    for (let steps = 0; steps < 400 && !isArmed(); steps += 1) {
+      scroller.scrollBy({ top: 60, behavior: "instant" });
+      await drawn();
+    }
+    return isArmed();
+  }, YES), true);
+}
+/** Presses a button of a question, or what else needs it to be read and to stand still. */
 export async function press(button, how = "click") {
+  await reads(button);
   await button.scrollIntoViewIfNeeded();
   await still(button.page());
   await button[how]();

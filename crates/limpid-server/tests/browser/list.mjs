@@ -54,6 +54,8 @@ scenario("a conversation is archived in the list, and Undo brings it back in its
   await talk("dates");
   await page.reload();
   const before = await page.locator("#rows .clip").allInnerTexts();
+  // The list and the messages scroll by themselves, and the page never beside them.
+  is("how much the page scrolls", await page.evaluate(() => document.documentElement.scrollHeight - innerHeight), 0);
   await row(page, "figs").hover();
   await shot(page, "hover");
   await row(page, "figs").getByRole("button", { name: "Archive figs" }).click();

@@ -107,6 +107,37 @@ async fn a_draft_of_a_chat_is_a_link_to_its_card_there() {
     assert!(!shown.contains("limpid draft show 2"), "{shown}");
 }
 
+// SUR-024
+#[tokio::test]
+async fn the_line_of_a_draft_in_its_chat_says_what_became_of_it() {
+    let call = |path: &str| {
+        format!(
+            "[[reply]]\ncalls = [{{ name = \"write_file\", arguments = {{ path = \"{path}\", content = \"Hi\" }} }}]\n\
+             [[reply]]\ntext = \"Done.\"\n"
+        )
+    };
+    let script = call("sent.md") + &call("refused.md");
+    let bench = PageBench::new(&script, "[tools]\ndefer = false\n[policy]\nask = [{ tool = \"write_file\" }]\n").await;
+    for (path, act, words) in [
+        ("Write one", "approve", "Draft 1 was carried out: the file was written."),
+        ("Write another", "refuse", "Draft 2 was refused."),
+    ] {
+        let request = limpid_runtime::ChatRequest { text: path.to_owned(), ..Default::default() };
+        let mut turn = bench.agent.chat(request).await.unwrap();
+        while turn.next().await.is_some() {}
+        let thread = async || bench.html(&format!("/c/{}/thread", turn.conversation())).await;
+        let id = if act == "approve" { 1 } else { 2 };
+        let shown = thread().await;
+        assert!(shown.contains(&format!("Saved as draft {id} for your approval.")), "{shown}");
+        let screen = bench.html("/activity").await;
+        let hash = screen.split("name=\"hash\" value=\"").nth(1).unwrap().split('"').next().unwrap();
+        bench.leads(&format!("/drafts/{id}/{act}"), &[("hash", hash)]).await;
+        let shown = thread().await;
+        assert!(shown.contains(words) && !shown.contains("Saved as draft"), "{shown}");
+        assert!(shown.contains("notice over") && !shown.contains(&format!("/activity#d{id}")), "{shown}");
+    }
+}
+
 // SUR-024 SEC-077
 #[tokio::test]
 async fn a_draft_of_a_memory_says_which_memory_that_is() {

@@ -85,9 +85,9 @@ async fn the_screen_says_what_of_it_every_prompt_includes() {
     bench.leads("/memory/1/pin", &[]).await;
     let screen = bench.html("/memory").await;
     assert!(screen.contains("Every prompt includes the pinned one and your name, from limpid.toml."), "{screen}");
-    assert!(screen.contains("data-unit=\"× used\">0<"), "what was only saved was not used: {screen}");
+    assert!(screen.contains("data-unit=\" hit\">1<"), "the same number as `limpid memory list` says: {screen}");
     bench.agent.memory().reinforce(&MemoryRef::from("tone")).await.unwrap();
-    assert!(bench.html("/memory/2").await.contains("used once"));
+    assert!(bench.html("/memory/2").await.contains("2 hits"));
     // A memory of that key takes the place of the name.
     bench.leads("/memory", &[("key", "owner"), ("content", "Anna, a doctor"), ("category", "GENERAL")]).await;
     assert!(bench.html("/memory").await.contains("Every prompt includes the pinned one. Other"));
@@ -175,7 +175,7 @@ async fn a_proposal_shows_the_soul_as_it_would_be_and_can_be_taken_back() {
     for words in [
         "<tr><td>When they are wrong, say so and say why.</td></tr>",
         "<ins>Give the short answer &#60;first&#62;.</ins>",
-        "has been used 4 times",
+        "has 5 hits since",
     ] {
         assert!(screen.contains(words), "{words}: {screen}");
     }

@@ -169,7 +169,10 @@ async fn money_and_tokens_stand_by_the_owners_day_and_what_is_unknown_is_not_not
     spend(&bench, "d", "2026-04-11T10:00:00Z", ("chat-remote", "secret-1"), None).await;
     let html = bench.html("/cost?days=7").await;
     assert!(html.contains("Today so far: $0.125, 2 requests, 1 without a known price."), "{html}");
-    assert!(html.contains("1 request to openai/secret-1 is not in these totals"), "{html}");
+    // The count of requests and of tokens holds it, so only the money is said to leave it out.
+    assert!(html.contains("The money here leaves out 1 request to openai/secret-1: no price was known"), "{html}");
+    assert!(html.contains("Requests and known tokens here include it."), "{html}");
+    assert_eq!(rows(&html, "By purpose")[0].split(" | ").nth(2), Some("3"), "{html}");
     let lines = "[[model]]\nnames = [&#34;openai/secret-1&#34;]\nprice = { input = 0.25, output = 2.0 }";
     assert!(
         html.contains(&bench.agent.home().model_profiles().display().to_string()) && html.contains(lines),

@@ -89,13 +89,14 @@ impl Missing {
             1 => "1 request".to_owned(),
             many => format!("{} requests", thousands(many as usize)),
         };
-        let (are, they) = if count == 1 { ("is", "it was made, or it") } else { ("are", "they were made, or they") };
+        let (they, them) = if count == 1 { ("it was made, or it", "it") } else { ("they were made, or they", "them") };
         let unpriced = without.iter().map(|row| row.group.as_str()).filter(|name| !has_price(name));
         let unpriced = unpriced.map(|name| format!("{:?}", shown_line(name))).collect::<Vec<_>>().join(", ");
         let lines = || format!("[[model]]\nnames = [{unpriced}]\nprice = {{ input = 0.25, output = 2.0 }}");
         Some(Self {
             words: format!(
-                "{requests} to {} {are} not in these totals: no price was known when {they} failed.",
+                "The money here leaves out {requests} to {}: no price was known when {they} failed. \
+                 Requests and known tokens here include {them}.",
                 models.join(", ")
             ),
             add: (!unpriced.is_empty()).then(|| (file.display().to_string(), lines())),

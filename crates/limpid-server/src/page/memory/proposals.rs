@@ -14,7 +14,7 @@ use limpid_runtime::soul::Soul;
 use limpid_store::{Promotion, PromotionId, PromotionState};
 use serde::Deserialize;
 
-use super::shown::times_used;
+use super::shown::hits;
 use crate::page::forms::{SOURCE, back, typed};
 use crate::page::meter::thousands;
 use crate::page::state::Page;
@@ -24,7 +24,7 @@ use crate::page::trouble::Trouble;
 struct Proposal {
     id: i64,
     key: String,
-    used: String,
+    hits: String,
     since: String,
     /// What the memory says, which goes.
     goes: String,
@@ -102,7 +102,7 @@ fn proposal(page: &Page, promotion: &Promotion, soul: &Soul) -> Proposal {
     Proposal {
         id: promotion.id.0,
         key: shown_line(&promotion.memory.key),
-        used: times_used(promotion.memory.hits),
+        hits: hits(promotion.memory.hits),
         since: page.clock(promotion.memory.created_ms),
         goes: shown(&promotion.memory.content).into_owned(),
         goes_foreign: promotion.memory.trust.is_foreign(),

@@ -20,7 +20,7 @@ pub(super) struct Row {
     pub(super) raw: String,
     pub(super) is_foreign: bool,
     pub(super) is_pinned: bool,
-    pub(super) used: u32,
+    pub(super) hits: u32,
     pub(super) from: String,
 }
 
@@ -69,22 +69,16 @@ pub(super) fn row(page: &Page, memory: &Memory, said: Option<&Provenance>) -> Ro
         raw: memory.content.clone(),
         is_foreign,
         is_pinned: memory.pinned,
-        used: used(memory.hits),
+        hits: memory.hits,
         from: format!("{who}, {day}"),
     }
 }
 
-/// How often a memory was of use: saving it is its first hit.
-pub(super) const fn used(hits: u32) -> u32 {
-    hits.saturating_sub(1)
-}
-
-/// The same in words.
-pub(super) fn times_used(hits: u32) -> String {
-    match used(hits) {
-        0 => "never".to_owned(),
-        1 => "once".to_owned(),
-        times => format!("{times} times"),
+/// How often a memory was of use, in the words of the command line; saving it is its first hit.
+pub(super) fn hits(hits: u32) -> String {
+    match hits {
+        1 => "1 hit".to_owned(),
+        hits => format!("{hits} hits"),
     }
 }
 
