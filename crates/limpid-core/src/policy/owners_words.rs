@@ -2,38 +2,48 @@
 
 mod words;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use percent_encoding::percent_decode_str;
 
 pub use self::words::{Word, words};
 use super::argument::Argument;
-use super::capability_url::{is_mixed, plain};
+use super::capability_url::plain;
 
 /// Letters in a row of a key that are told as the whole would be: with a few such parts somebody has it.
 const PART_OF_KEY: usize = 8;
 
-/// Words of the owner's and keys of their addresses, as they are compared.
+/// Words of the owner's and parts of the keys of their addresses, as they are compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnersWords {
     words: BTreeSet<String>,
-    keys: BTreeSet<String>,
+    /// Runs of letters, by their length: those of so many, and whole keys that are shorter.
+    parts: BTreeMap<usize, HashSet<Vec<char>>>,
 }
 
 impl OwnersWords {
     /// The words of texts that are the owner's, without those that `is_common` says of that everybody uses them.
     pub fn of<'t>(texts: impl IntoIterator<Item = &'t str>, is_common: impl Fn(&str) -> bool) -> Self {
         let keys = texts.into_iter().flat_map(words).map(|word| word.key);
-        Self { words: keys.filter(|key| !is_common(key)).collect(), keys: BTreeSet::new() }
+        Self { words: keys.filter(|key| !is_common(key)).collect(), parts: BTreeMap::new() }
     }
 
     /// The same with keys of addresses ([`keys_in`](super::keys_in)). To type one gives it to nobody but the server that it is of.
     #[must_use]
     pub fn with_keys(self, keys: impl IntoIterator<Item = String>) -> Self {
-        Self { keys: keys.into_iter().collect(), ..self }
+        let mut parts = BTreeMap::<usize, HashSet<_>>::new();
+        for key in keys {
+            let letters: Vec<char> = key.chars().collect();
+            let length = letters.len().min(PART_OF_KEY);
+            if length > 0 {
+                parts.entry(length).or_default().extend(letters.windows(length).map(<[char]>::to_vec));
+            }
+        }
+        Self { parts, ..self }
     }
 
-    /// Whether arguments say a key, or a good part of one, whatever stands between its letters.
+    /// Whether arguments say a key, or a good part of one, whatever stands between its letters. A key and arguments may both be a
+    /// stranger's and long, so each letter is looked at once.
     ///
     /// ```
     /// use limpid_core::policy::{Argument, OwnersWords, keys_in};
@@ -43,12 +53,14 @@ impl OwnersWords {
     /// assert!(!own.says_key(&Argument::Text("https://calendar.test/".to_owned())));
     /// ```
     pub fn says_key(&self, arguments: &Argument) -> bool {
-        if self.keys.is_empty() {
+        if self.parts.is_empty() {
             return false;
         }
-        let said: String =
-            texts(arguments).into_iter().map(|text| plain(&percent_decode_str(text).decode_utf8_lossy())).collect();
-        self.keys.iter().any(|key| parts(key).any(|part| said.contains(part)))
+        let said: Vec<char> = texts(arguments)
+            .into_iter()
+            .flat_map(|text| plain(&percent_decode_str(text).decode_utf8_lossy()).chars().collect::<Vec<_>>())
+            .collect();
+        self.parts.iter().any(|(length, parts)| said.windows(*length).any(|run| parts.contains(run)))
     }
 
     /// Those that arguments repeat, as they stand there and in their order, each once.
@@ -69,13 +81,6 @@ impl OwnersWords {
         }
         repeated
     }
-}
-
-/// The key, and all runs of so many of its letters that are no words or numbers of their own.
-fn parts(key: &str) -> impl Iterator<Item = &str> {
-    let borders: Vec<usize> = key.char_indices().map(|(at, _)| at).chain([key.len()]).collect();
-    let runs = (PART_OF_KEY..borders.len()).map(move |end| &key[borders[end - PART_OF_KEY]..borders[end]]);
-    std::iter::once(key).chain(runs.filter(|run| is_mixed(run)))
 }
 
 fn texts(argument: &Argument) -> Vec<&str> {
@@ -139,6 +144,23 @@ mod tests {
             assert!(words(&long).iter().any(|word| word.key.contains("elm")), "{one:?}");
         }
         assert_eq!(repeated("a *** b, **bold** and ``xan``dry", "bold xandry"), ["bold", "xandry"]);
+    }
+
+    // SEC-100
+    #[test]
+    fn eight_letters_in_a_row_of_a_key_say_it_whether_or_not_there_is_a_digit_among_them() {
+        let key = "1bximvs0xra5nfmdkvbdbzjgmuuqptlbs74ogve2upms";
+        let own = OwnersWords::default().with_keys([key.to_owned(), "abcde7".to_owned()]);
+        let says = |text: &str| own.says_key(&Argument::Text(text.to_owned()));
+        assert!(says("nFMdKvBdBZjgmUUqptlbs") && says("what is nfmd kvbd?") && says("abc de7"));
+        assert!(!says("nfmdkvb, and abcde"));
+    }
+
+    // SEC-093 SEC-100
+    #[test]
+    fn a_long_key_and_long_arguments_are_gone_through_once() {
+        let own = OwnersWords::default().with_keys(["a1".repeat(100_000)]);
+        assert!(!own.says_key(&Argument::Text("b1".repeat(100_000))));
     }
 
     // SEC-101
