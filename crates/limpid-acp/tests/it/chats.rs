@@ -328,5 +328,5 @@ async fn a_question_shows_every_letter_of_a_long_call() {
     editor.answers.push_back("no");
     editor.prompt(&session, "Tell Ada.").await;
     let shown = editor.questions[0]["toolCall"]["content"][0]["content"]["text"].as_str().unwrap();
-    assert!(shown.replace("\n│ ", "").contains(&long), "{shown}");
+    assert!(shown.replace("\n│ ↳ ", "").contains(&long), "{shown}");
 }
