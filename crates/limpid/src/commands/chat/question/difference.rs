@@ -30,7 +30,9 @@ fn drawn(before: &str, after: &str, width: usize, most: usize) -> Option<String>
         return None;
     }
     let text = line_diff(before, after).unified_diff().context_radius(3).to_string();
-    let lines: Vec<&str> = text.trim_end_matches('\n').split('\n').collect();
+    // Of an empty line only its margin would be left, which is shown as a sign that nobody wrote.
+    let lines = text.trim_end_matches('\n').split('\n').map(|line| if line == " " { "" } else { line });
+    let lines: Vec<&str> = lines.collect();
     let count = |sign: char| lines.iter().filter(|line| line.starts_with(sign)).count();
     let mut rows = vec![format!("  lines of the file that go: {}, that come: {}", count('-'), count('+'))];
     rows.extend(block(&lines[..lines.len().min(most)].join("\n"), width));
@@ -47,9 +49,9 @@ mod tests {
     // SEC-077
     #[test]
     fn lines_that_go_and_come_are_shown_and_counted() {
-        let shown = drawn("a\nb\nc\n", "a\nB\nc\nd\n", 80, LINES).unwrap();
+        let shown = drawn("a\nb\n\n", "a\nB\n\nd\n", 80, LINES).unwrap();
         let counted = "  lines of the file that go: 1, that come: 2";
-        let wanted = format!("{counted}\n│   @@ -1,3 +1,4 @@\n│    a\n│   -b\n│   +B\n│    c\n│   +d");
+        let wanted = format!("{counted}\n│   @@ -1,3 +1,4 @@\n│    a\n│   -b\n│   +B\n│   \n│   +d");
         assert_eq!(shown, wanted);
         assert_eq!(drawn("a\n", "a\n", 80, LINES), None);
     }
