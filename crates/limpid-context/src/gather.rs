@@ -165,7 +165,7 @@ async fn owners_inputs(
     let own = (&deps.home, &*deps.config, &*deps.profiles);
     sources::own_words::fill(own, profile, inputs, standing_notices)?;
     let time = time_info(occasion.now, &deps.host.zone());
-    let unaccepted = UnacceptedFiles::read(&*deps.store, &deps.home).await?;
+    let unaccepted = UnacceptedFiles::read(&*deps.store, &deps.home, &deps.config.files).await?;
     inputs.workspace = workspace(deps, &time, &unaccepted, standing_notices)?;
     let (files, outside) = (&deps.config.files, deps.home.outside());
     inputs.workspace.folders = sources::workspace_files::granted(files, &outside);

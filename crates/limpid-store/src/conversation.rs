@@ -94,8 +94,8 @@ pub trait Conversations: Send + Sync {
     /// What the owner typed in a conversation at a client of theirs, as it was typed, oldest first.
     async fn typed(&self, id: &ConversationId) -> Result<Vec<String>, StoreError>;
 
-    /// The same, without what was taken out of the conversation, beside the calls of the model's messages, in the order in which they
-    /// stand in it; what waits comes last. Calls that cannot be read count for nothing.
+    /// The same, without what was taken out of the conversation, beside the calls of the model's messages, whether they ran or not, in
+    /// the order in which they stand in it; what waits comes last. Calls that cannot be read count for nothing.
     async fn typed_and_called(&self, id: &ConversationId) -> Result<Vec<TypedOrCalled>, StoreError>;
 
     /// The conversations that people read in which accepted messages wait for a turn.

@@ -7,8 +7,8 @@ use limpid_core::{AgentId, ConversationId, MessageId, ToolCall, Trust, TurnId};
 pub enum TypedOrCalled {
     /// A message that the owner typed at a client of theirs, as it was typed.
     Typed(String),
-    /// Calls of one reply of the model's.
-    Called(Vec<ToolCall>),
+    /// Calls of one reply of the model's, in a turn.
+    Called(TurnId, Vec<ToolCall>),
 }
 
 /// Where a message is answered, by the folder in which relative paths begin there: its words mean the files of that folder.

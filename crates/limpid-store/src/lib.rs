@@ -12,6 +12,7 @@
 //! - [`promotion`]: memories that were taken into the soul, or are to be.
 //! - [`inbox`]: mail, text messages and notifications that came in, and mail accounts.
 //! - [`goal`]: what happened to the goals of a conversation, as a log.
+//! - [`file_key`](mod@file_key): the paths of files as texts, whatever their names.
 //! - [`instructing`]: what programs may have changed of the files that instruct the agent, and what the owner accepted.
 //! - [`task`]: what is to be done later, and what its runs came to.
 //! - [`agent`]: agents that turns hand work to; [`agent_plan`]: what is planned for them.
@@ -33,6 +34,7 @@ pub mod cost;
 pub mod delivery;
 pub mod draft;
 pub mod error;
+pub mod file_key;
 pub mod file_version;
 pub mod goal;
 pub mod heartbeat;
@@ -61,6 +63,7 @@ pub use cost::*;
 pub use delivery::*;
 pub use draft::*;
 pub use error::StoreError;
+pub use file_key::*;
 pub use file_version::*;
 pub use goal::*;
 pub use heartbeat::*;

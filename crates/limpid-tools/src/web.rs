@@ -26,7 +26,7 @@ use crate::echoed;
 
 pub use address::Addresses;
 pub use lookup::{Lookup, SystemLookup};
-pub use page::Page;
+pub use page::{NoPage, Page};
 
 use lookup::{Checked, NameError};
 
@@ -80,8 +80,8 @@ pub struct Ask {
     /// Whether the server may be one of the owner's own network. It holds for that server alone: no redirect of another one leads
     /// there.
     pub own_network: bool,
-    /// Whether a name that is not there and one that is not of the public web get the same answer: else whoever chose the name learns which
-    /// ones there are in the owner's own network.
+    /// Whether a name that is not there, and a name or a number that is not of the public web, get the same answer: else whoever chose it
+    /// learns which ones there are in the owner's own network.
     pub hides_names: bool,
 }
 
@@ -97,11 +97,13 @@ impl Web {
         Self { everybodys, with_own, own: Arc::default(), lookup, time: TIME }
     }
 
-    /// The same with addresses of the owner's own network, for requests that may reach it.
+    /// The same with addresses of the owner's own network, for requests that may reach it. Others reach none of them, also where one
+    /// is of the public web.
     #[must_use]
     pub fn with_own(self, own: Vec<IpAddr>) -> Self {
-        let with_own = Reach::new(self.everybodys.addresses.and(&own));
-        Self { with_own, own: own.into(), ..self }
+        let addresses = &self.everybodys.addresses;
+        let (everybodys, with_own) = (Reach::new(addresses.without(&own)), Reach::new(addresses.and(&own)));
+        Self { everybodys, with_own, own: own.into(), ..self }
     }
 
     /// Whether the address of a call leads to the owner's own network by its words; a name has to be looked up.
@@ -129,25 +131,38 @@ impl Web {
     /// Gets what stands at an address, following redirects.
     ///
     /// # Errors
-    /// A sentence: what is wrong with the address, or what went wrong on the way.
-    pub async fn get(&self, url: &str, ask: &Ask) -> Result<Page, Sentence> {
-        let url = parse(url)?;
-        tokio::time::timeout(self.time, self.follow(url, ask))
-            .await
-            .map_err(|_| sentence!("no whole answer within {} s", self.time.as_secs()))?
+    /// What is wrong with the address, or what went wrong on the way, and whether the way led over a secret link.
+    pub async fn get(&self, url: &str, ask: &Ask) -> Result<Page, NoPage> {
+        // Kept outside of what a time-out drops.
+        let mut over_key = false;
+        let page = match parse(url) {
+            Ok(mut url) => {
+                // It never leaves, and one that is too long would keep all from leaving.
+                url.set_fragment(None);
+                tokio::time::timeout(self.time, self.follow(url, ask, &mut over_key))
+                    .await
+                    .unwrap_or_else(|_| Err(sentence!("no whole answer within {} s", self.time.as_secs())))
+            }
+            Err(why) => Err(why),
+        };
+        match page {
+            Ok(page) => Ok(Page { over_key, ..page }),
+            Err(why) => Err(NoPage { why, over_key }),
+        }
     }
 
-    async fn follow(&self, mut url: Url, ask: &Ask) -> Result<Page, Sentence> {
+    /// Notes in `over_key` whether it was led over a secret link, as soon as it is, since anything may fail afterwards.
+    async fn follow(&self, mut url: Url, ask: &Ask, over_key: &mut bool) -> Result<Page, Sentence> {
         let mut reach = if ask.own_network { &self.with_own } else { &self.everybodys };
-        let mut over_key = false;
         for hop in 0..=REDIRECTS {
-            // Whoever leads on has chosen the name.
-            let hides_names = ask.hides_names || hop > 0;
-            let response = self.one(reach, &url, &ask.headers, hides_names).await?;
-            let Some(next) = redirect(&url, &response)? else {
-                return Ok(Page { over_key, ..page::read(response, url, BODY).await? });
+            let response = self.one(reach, &url, ask, hop).await?;
+            let Some(place) = place_of(&response) else {
+                return page::read(response, url, BODY).await;
             };
-            over_key |= is_capability_url(next.as_str());
+            // As it was written too: what is no address of the web may be a key all the same.
+            *over_key |= is_capability_url(&place);
+            let next = joined(&url, &place)?;
+            *over_key |= is_capability_url(next.as_str());
             // Another port is another server; that of another scheme is the same one, when both are the usual ones.
             if (next.host_str(), next.port()) != (url.host_str(), url.port()) {
                 if !ask.other_hosts {
@@ -167,22 +182,17 @@ impl Web {
     }
 
     /// One request. A host that is an address is checked here; names are checked as they are looked up.
-    async fn one(
-        &self,
-        reach: &Reach,
-        url: &Url,
-        headers: &HeaderMap,
-        hides_names: bool,
-    ) -> Result<Response, Sentence> {
+    async fn one(&self, reach: &Reach, url: &Url, ask: &Ask, hop: usize) -> Result<Response, Sentence> {
         if let Some(address) = literal(url)
             && !reach.addresses.admit(address, &self.lookup.own_networks())
         {
-            return Err(address::refusal(address));
+            return Err(if ask.hides_names { NOT_OF_THE_WEB.into() } else { address::refusal(address) });
         }
-        let request = self.client(reach)?.get(url.clone()).headers(headers.clone());
+        let request = self.client(reach)?.get(url.clone()).headers(ask.headers.clone());
         request.send().await.map_err(|error| {
             let error = error.without_url();
-            if hides_names && is_about_name(&error) {
+            // Whoever leads on has chosen the name.
+            if (ask.hides_names || hop > 0) && is_about_name(&error) {
                 NOT_OF_THE_WEB.into()
             } else {
                 Labelled::outside(causes(&error)).into()
@@ -292,16 +302,18 @@ pub(crate) fn host_of(url: &str) -> Option<String> {
     Some(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
 }
 
-/// Where a response leads to; none when it is the answer.
-fn redirect(from: &Url, response: &Response) -> Result<Option<Url>, Sentence> {
-    if !response.status().is_redirection() {
-        return Ok(None);
-    }
-    let Some(place) = response.headers().get(LOCATION).and_then(|place| place.to_str().ok()) else { return Ok(None) };
+/// Where a response says that it leads to; none when it is the answer.
+fn place_of(response: &Response) -> Option<String> {
+    let place = response.headers().get(LOCATION).filter(|_| response.status().is_redirection())?;
+    place.to_str().ok().map(str::to_owned)
+}
+
+/// The address that such a place is, seen from another one.
+fn joined(from: &Url, place: &str) -> Result<Url, Sentence> {
     let next = from.join(place).map_err(|error| {
         sentence!("it leads to `{}`, which is no address: {}", Labelled::outside(place), Labelled::outside(error))
     })?;
-    parse(next.as_str()).map(Some).map_err(|wrong| wrong.join(Trust::Outside))
+    parse(next.as_str()).map_err(|wrong| wrong.join(Trust::Outside))
 }
 
 fn literal(url: &Url) -> Option<IpAddr> {

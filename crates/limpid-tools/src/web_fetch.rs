@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use limpid_core::message::{FROM_CAPABILITY_URL, FROM_OWN_NETWORK};
-use limpid_core::policy::{Destination, Effect, PrivatePlace, keys_in};
+use limpid_core::policy::{Destination, Effect, PrivatePlace};
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use limpid_formats::Parser;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::web::{Ask, Page, TIME, Web, address_of, server_of, with_address};
+use crate::web::{Ask, NoPage, Page, TIME, Web, address_of, parse, server_of, with_address};
 use crate::{Tool, ToolContext, read_arguments, schema_of, status};
 
 /// Characters that are returned at the least, usually and at most.
@@ -43,6 +43,16 @@ struct Arguments {
     url: String,
     #[serde(rename = "maxChars")]
     max_chars: Option<usize>,
+}
+
+/// Reads arguments with which a page is asked for.
+fn read(arguments: Value) -> Result<Arguments, Sentence> {
+    let read: Arguments = read_arguments(arguments)?;
+    if read.max_chars.is_some_and(|most| !(CHARS.0..=CHARS.2).contains(&most)) {
+        return Err(sentence!("`maxChars` is {} to {}", CHARS.0, CHARS.2));
+    }
+    parse(&read.url)?;
+    Ok(read)
 }
 
 #[async_trait]
@@ -91,6 +101,11 @@ impl Tool for WebFetch {
         server_of(arguments.get("url")?.as_str()?)
     }
 
+    /// A call that may run asks for its page, whatever the model wrote: one that asked for nothing would pass an address over.
+    fn check(&self, arguments: &Value) -> Result<(), Sentence> {
+        read(arguments.clone()).map(drop)
+    }
+
     fn timeout(&self) -> Option<Duration> {
         Some(TIME + PARSING)
     }
@@ -100,16 +115,13 @@ impl Tool for WebFetch {
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
-        let Arguments { url, max_chars } = read_arguments(arguments)?;
+        let Arguments { url, max_chars } = read(arguments)?;
         let most = max_chars.unwrap_or(CHARS.1);
-        if !(CHARS.0..=CHARS.2).contains(&most) {
-            return Err(sentence!("`maxChars` is {} to {}", CHARS.0, CHARS.2));
-        }
         let page = self.get(context, &url).await;
         let place = context.private_place.or_else(|| led_to(context, &page));
         let read = match page {
             Ok(page) => self.text(context, page, most).await,
-            Err(why) => Err(why),
+            Err(failed) => Err(failed.why),
         };
         let from = match place {
             Some(PrivatePlace::OwnNetwork) => FROM_OWN_NETWORK,
@@ -125,16 +137,16 @@ impl Tool for WebFetch {
 }
 
 /// The private place that a short address led to, or would have led to.
-fn led_to(context: &ToolContext, page: &Result<Page, Sentence>) -> Option<PrivatePlace> {
-    let is_key = match page {
+fn led_to(context: &ToolContext, page: &Result<Page, NoPage>) -> Option<PrivatePlace> {
+    let over_key = match page {
         Ok(page) => page.over_key,
-        Err(why) => keys_in(why.text()).next().is_some(),
+        Err(failed) => failed.over_key,
     };
-    (context.may_lead_to_key && is_key).then_some(PrivatePlace::CapabilityUrl)
+    (context.may_lead_to_key && over_key).then_some(PrivatePlace::CapabilityUrl)
 }
 
 impl WebFetch {
-    async fn get(&self, context: &ToolContext, url: &str) -> Result<Page, Sentence> {
+    async fn get(&self, context: &ToolContext, url: &str) -> Result<Page, NoPage> {
         // Which hosts a turn may reach is decided before it is made; after a stranger's text, nobody leads on from there.
         let other_hosts = !context.trust.is_foreign();
         let own_network = context.private_place == Some(PrivatePlace::OwnNetwork);
@@ -145,7 +157,7 @@ impl WebFetch {
             return Ok(page);
         }
         let host = Labelled::outside(page.url.host_str().unwrap_or_default());
-        Err(sentence!("{} answered {}", host, status(page.status)))
+        Err(NoPage { why: sentence!("{} answered {}", host, status(page.status)), over_key: page.over_key })
     }
 
     async fn text(&self, context: &ToolContext, page: Page, most: usize) -> Result<Labelled<String>, Sentence> {

@@ -30,11 +30,16 @@ impl ContextDeps {
     pub async fn model_of_profile(&self, name: &str) -> Option<String> {
         let profile = self.profiles.profile(name).ok()?;
         let place = Place::of(&self.home.workspace(), AGENT_FILE);
-        let read = read_marking(place.as_path()).ok().flatten().filter(|_| quotes(&profile))?;
-        let model = AgentFile::read(&read.text).0.model?;
-        let unaccepted = UnacceptedFiles::read(&*self.store, &self.home).await;
-        let is_held_back = unaccepted.map_or(true, |unaccepted| unaccepted.contains(&place, &read.bytes));
-        (!is_held_back && self.models.open(&model).is_ok()).then_some(model)
+        if !quotes(&profile) {
+            return None;
+        }
+        let unaccepted = UnacceptedFiles::read(&*self.store, &self.home, &self.config.files).await.ok()?;
+        let read = read_marking(place.as_path()).ok().flatten();
+        let read = read.filter(|read| !unaccepted.contains(&place, &read.bytes)).map(|read| read.text);
+        // Somebody who changes the file chooses no other model: what the owner knew of it holds, as in prompts.
+        let text = read.or_else(|| unaccepted.former_text(&place).map(str::to_owned))?;
+        let model = AgentFile::read(&text).0.model?;
+        self.models.open(&model).is_ok().then_some(model)
     }
 }
 

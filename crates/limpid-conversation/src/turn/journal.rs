@@ -27,7 +27,7 @@ pub(crate) enum Entry {
     Started(Box<TurnStarted>),
     /// Something that happened to the machine; a steering message comes with the accepted message that it is.
     Event(Event, Option<InboundId>),
-    /// Calls that have consequences outside are about to run.
+    /// Calls are about to run that have consequences outside, or that ask for an address.
     ToolsStarted(Vec<CallId>),
     /// The skills that the turn uses, each with its version.
     Skills(Vec<(String, Option<String>)>),
@@ -122,6 +122,11 @@ pub(crate) fn entries(listed: &Listed<TurnEvent>) -> Result<Vec<Entry>, BadEntry
         return Err(BadEntry { number, kind: "unknown".to_owned(), reason });
     }
     listed.rows.iter().map(Entry::from_row).collect()
+}
+
+/// Whether a journal says that a call was about to run.
+pub(crate) fn was_started(entries: &[Entry], call: &CallId) -> bool {
+    entries.iter().any(|entry| matches!(entry, Entry::ToolsStarted(ids) if ids.contains(call)))
 }
 
 /// A row of a turn's journal, read and written again as this version writes it.

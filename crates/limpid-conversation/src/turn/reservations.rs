@@ -52,7 +52,7 @@ pub(super) async fn reserve(
     let said = turn.deps.store().typed_and_called(&turn.writer.lease().conversation).await?;
     let typed = said.into_iter().filter_map(|said| match said {
         TypedOrCalled::Typed(text) => Some(text),
-        TypedOrCalled::Called(_) => None,
+        TypedOrCalled::Called(..) => None,
     });
     let typed: Vec<String> = typed.collect();
     for reservation in &reserve {

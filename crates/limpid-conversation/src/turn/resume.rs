@@ -15,7 +15,7 @@ use limpid_turn::{Effect, Event, PlannedCall, ToolOutcome, Turn};
 
 use crate::deps::ConversationDeps;
 use crate::listeners::Listeners;
-use crate::turn::journal::{Entry, Reserved, entries};
+use crate::turn::journal::{Entry, Reserved, entries, was_started};
 use crate::turn::requests::TurnRequests;
 use crate::turn::running::{RunningTurn, TurnSeed};
 use crate::turn::start::start_of;
@@ -75,6 +75,7 @@ pub(crate) async fn resume(
     let made = machine.in_flight().iter().flat_map(|message| &message.calls).map(|call| call.name.as_str());
     let tools = deps.executor.for_turn(policy, finder, made);
     let unknown = unknown_outcomes(&machine, &entries, &tools);
+    let fetches = fetches(&machine, &entries, &tools);
     let models = (profile, started.path.clone(), models);
     let mut inputs = started.inputs.clone();
     // Calls of its newest reply are judged before the next request, by what that reply was made from.
@@ -87,7 +88,7 @@ pub(crate) async fn resume(
         machine,
         effects: Vec::new(),
         requests,
-        calls: ToolCalls::new(tools, reserved(&entries)),
+        calls: ToolCalls::new(tools, reserved(&entries)).with_fetches(fetches),
         writer: TurnWriter::of(lease.clone(), id.clone()),
         answers: Vec::new(),
         read: trust_read_in(deps.store(), id).await?,
@@ -104,19 +105,24 @@ pub(crate) async fn resume(
 
 /// Calls that were begun, may have done anything, and must not be done again.
 fn unknown_outcomes(machine: &Turn, entries: &[Entry], tools: &TurnToolExecutor) -> Vec<Event> {
-    let started =
-        |id: &CallId| entries.iter().any(|entry| matches!(entry, Entry::ToolsStarted(ids) if ids.contains(id)));
     let mut events = Vec::new();
     for effect in machine.pending() {
         let Effect::RunTools { calls } = effect else { continue };
         for PlannedCall { call, .. } in calls {
-            if started(&call.id) && !tools.is_repeatable(&call.name) {
+            if was_started(entries, &call.id) && !tools.is_repeatable(&call.name) {
                 let outcome = ToolOutcome::refused(OUTCOME_UNKNOWN);
                 events.push(Event::ToolDone { id: call.id, outcome });
             }
         }
     }
     events
+}
+
+/// The addresses that the turn has asked for, each with its call.
+fn fetches(machine: &Turn, entries: &[Entry], tools: &TurnToolExecutor) -> Vec<(CallId, String)> {
+    let calls = machine.in_flight().iter().flat_map(|message| &message.calls);
+    let started = calls.filter(|call| was_started(entries, &call.id));
+    started.filter_map(|call| Some((call.id.clone(), tools.fetched_by(call)?))).collect()
 }
 
 /// The rights to send that the turn holds still.

@@ -8,7 +8,9 @@ use limpid_core::agent::tells_of_agents;
 use limpid_core::{CallId, Message, Role};
 use limpid_services::error::AgentError;
 use limpid_services::heartbeat;
-use limpid_services::tools::{CallContext, Decision, Rewrites, ShownItems, ToolContext, ToolFinder, is_of_public};
+use limpid_services::tools::{
+    CallContext, Decision, Permit, Rewrites, ShownItems, ToolContext, ToolFinder, is_of_public,
+};
 use limpid_store::{Kept, TurnWrite};
 use limpid_turn::{Effect, Event, HeldCall, PlannedCall, ToolOutcome};
 
@@ -28,6 +30,8 @@ const REFUSED_BEFORE: &str = "the owner said no to a call of this tool before, w
 impl RunningTurn {
     /// Starts the calls that may run; the others are refused or wait for the owner.
     pub(super) async fn start_tools(&mut self, calls: Vec<PlannedCall>) -> Result<(), AgentError> {
+        // A call that is made again after the program stopped is judged as it was before.
+        self.calls.fetches.retain(|(id, _)| !calls.iter().any(|planned| planned.call.id == *id));
         let mut context = call_context(self).await?;
         context.owners_words = owners_words_for(self, calls.iter().map(|planned| &planned.call)).await?;
         let (mut permitted, mut spent) = (Vec::new(), Vec::new());
@@ -48,9 +52,10 @@ impl RunningTurn {
                         self.calls.reservations.spend(at);
                         spent.push(Entry::Spent(at));
                     }
-                    // So that an equal call of the same reply counts.
+                    // So that an equal call of the same reply counts. Nothing that the model wrote keeps it from asking from here on.
                     if let Some(address) = permit.fetches() {
                         context.note_fetch(address);
+                        self.calls.fetches.push((id, address.to_owned()));
                     }
                     let links = reservations::links_of(self, permit.call(), &context, (now_ms, planned.timeout));
                     let links = links.map(|(at, links)| {
@@ -71,15 +76,12 @@ impl RunningTurn {
                 Decision::Ask(why) => self.apply(Event::Held { id, why }, None, Vec::new()).await?,
             }
         }
-        let calls = permitted.iter().map(|(permit, ..)| permit.call());
-        let once = calls.filter(|call| !self.calls.tools.is_repeatable(&call.name)).map(|call| call.id.clone());
-        let once: Vec<CallId> = once.collect();
-        if !once.is_empty() {
-            spent.push(Entry::ToolsStarted(once));
-        }
-        if !spent.is_empty() {
-            let rows = spent.into_iter().map(|entry| Ok(TurnWrite::Event(entry.into_row(Kept::UntilEnd)?)));
-            self.commit(rows.collect::<Result<_, AgentError>>()?).await?;
+        let started = self.started(permitted.iter().map(|(permit, ..)| permit));
+        let rows = spent.into_iter().map(|entry| (entry, Kept::UntilEnd)).chain(started);
+        let rows = rows.map(|(entry, kept)| Ok(TurnWrite::Event(entry.into_row(kept)?)));
+        let rows = rows.collect::<Result<Vec<_>, AgentError>>()?;
+        if !rows.is_empty() {
+            self.commit(rows).await?;
         }
         for (permit, timeout, links) in permitted {
             let call = permit.call();
@@ -93,6 +95,22 @@ impl RunningTurn {
             self.calls.run(permit, timeout, context, links);
         }
         Ok(())
+    }
+
+    /// What is written down of calls that are about to run: those that are not made again, and those that ask for an address.
+    fn started<'p>(&self, permits: impl Iterator<Item = &'p Permit>) -> Option<(Entry, Kept)> {
+        let (mut started, mut kept) = (Vec::new(), Kept::UntilEnd);
+        for permit in permits {
+            let call = permit.call();
+            if permit.fetches().is_some() {
+                // Later turns have to know which addresses were asked for.
+                kept = Kept::Afterwards;
+            } else if self.calls.tools.is_repeatable(&call.name) {
+                continue;
+            }
+            started.push(call.id.clone());
+        }
+        (!started.is_empty()).then_some((Entry::ToolsStarted(started), kept))
     }
 
     /// Takes in what came of a call.

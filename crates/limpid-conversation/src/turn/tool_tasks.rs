@@ -20,6 +20,8 @@ pub(crate) struct ToolCalls {
     running: JoinSet<FinishedCall>,
     /// Addresses that the owner typed in the conversation and earlier turns fetched, once a call needed to know.
     pub(super) typed: OnceCell<TypedAddresses>,
+    /// Addresses that this turn had the right to ask for and so asked for, each with its call.
+    pub(super) fetches: Vec<(CallId, String)>,
     /// Rights that this turn reserved.
     pub(super) reservations: Reservations,
     /// Calls whose results show items of the inbox, as this process knows.
@@ -46,9 +48,15 @@ impl ToolCalls {
             tools: Arc::new(tools),
             running: JoinSet::new(),
             typed: OnceCell::new(),
+            fetches: Vec::new(),
             reservations,
             listings: HashSet::new(),
         }
+    }
+
+    /// The same of a turn that has asked for these addresses.
+    pub(super) fn with_fetches(self, fetches: Vec<(CallId, String)>) -> Self {
+        Self { fetches, ..self }
     }
 
     /// Waits for the next call that is done, for ever when none runs.

@@ -1,18 +1,18 @@
 //! What a tainted turn is judged by besides its label: what is private in its window, and which addresses are known.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use limpid_core::agent::RESEARCH;
 use limpid_core::message::FAILED;
 use limpid_core::policy::{OwnersWords, TypedAddresses, written_addresses};
-use limpid_core::{CallId, ConversationId, Message, Role, ToolCall};
+use limpid_core::{ConversationId, Message, Role, ToolCall, TurnId};
 use limpid_prompt::Inputs;
 use limpid_services::error::AgentError;
 use limpid_services::tools::{CallContext, TurnToolExecutor, WindowFacts, address_of, holds_private, owners_words};
 use limpid_store::{Store, TypedOrCalled};
 
 use crate::turn::agents;
+use crate::turn::journal::{Entry, entries, was_started};
 use crate::turn::running::RunningTurn;
 
 /// What the policy needs to know besides the call.
@@ -49,24 +49,21 @@ pub(super) async fn owners_words_for(
         .into_iter()
         .filter_map(|said| match said {
             TypedOrCalled::Typed(text) => Some(text),
-            TypedOrCalled::Called(_) => None,
+            TypedOrCalled::Called(..) => None,
         })
         .collect();
     let is_public = |name: &str| turn.calls.tools.is_public(name);
     Ok(Arc::new(owners_words(&turn.requests.inputs, turn.machine.in_flight(), &typed, is_public)))
 }
 
-/// The addresses that the turn has asked for: those of its calls that have a result.
+/// The addresses that the turn has asked for.
 fn fetched(turn: &RunningTurn) -> Vec<String> {
-    let in_flight = turn.machine.in_flight();
-    let ended: HashSet<&CallId> = in_flight.iter().filter_map(|message| message.call_id.as_ref()).collect();
-    let calls = in_flight.iter().flat_map(|message| &message.calls).filter(|call| ended.contains(&call.id));
-    calls.filter_map(|call| turn.calls.tools.fetched_by(call)).collect()
+    turn.calls.fetches.iter().map(|(_, address)| address.clone()).collect()
 }
 
 /// Looks a tainted window through.
 async fn window_facts(turn: &mut RunningTurn) -> Result<WindowFacts, AgentError> {
-    let place = &turn.writer.lease().conversation;
+    let place = (&turn.writer.lease().conversation, turn.id());
     let tools = &turn.calls.tools;
     let typed = turn.calls.typed.get_or_try_init(|| typed_addresses(turn.deps.store(), tools, place));
     let mut named = typed.await?.clone();
@@ -88,19 +85,34 @@ async fn window_facts(turn: &mut RunningTurn) -> Result<WindowFacts, AgentError>
     Ok(WindowFacts { is_private, named, link: None, read })
 }
 
-/// The addresses in what the owner typed in a conversation, and which of them earlier turns asked for. All of it is read, so a
-/// turn asks once.
+/// The addresses in what the owner typed in a conversation, and which of them turns before this one asked for. All of it is read, so
+/// a turn asks once.
 async fn typed_addresses(
     store: &dyn Store,
     tools: &TurnToolExecutor,
-    conversation: &ConversationId,
+    (conversation, this): (&ConversationId, &TurnId),
 ) -> Result<TypedAddresses, AgentError> {
     let mut named = TypedAddresses::default();
+    let mut journal: Option<(TurnId, Vec<Entry>)> = None;
     for said in store.typed_and_called(conversation).await? {
         match said {
             TypedOrCalled::Typed(text) => named.message(addresses([text.as_str()].into_iter())),
-            TypedOrCalled::Called(calls) => {
-                calls.iter().filter_map(|call| tools.fetched_by(call)).for_each(|address| named.fetched(&address));
+            TypedOrCalled::Called(turn, _) if turn == *this => {}
+            TypedOrCalled::Called(turn, calls) => {
+                let fetches = calls.iter().filter_map(|call| Some((&call.id, tools.fetched_by(call)?)));
+                let fetches: Vec<_> = fetches.filter(|(_, address)| named.contains(address)).collect();
+                if fetches.is_empty() {
+                    continue;
+                }
+                let started = match journal.take().filter(|(of, _)| *of == turn) {
+                    Some((_, started)) => started,
+                    // What cannot be read counts for nothing.
+                    None => entries(&store.turn_events(&turn).await?).unwrap_or_default(),
+                };
+                // A call that was refused, or that waits, has sent nothing: else it would choose what is next.
+                let left = fetches.iter().filter(|(id, _)| was_started(&started, id));
+                left.for_each(|(_, address)| named.fetched(address));
+                journal = Some((turn, started));
             }
         }
     }

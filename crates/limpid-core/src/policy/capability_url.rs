@@ -4,11 +4,21 @@
 //! The standard term is capability URL, the W3C's ("Good Practices for Capability URLs").
 
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
 use percent_encoding::percent_decode_str;
 
 /// Fewer letters and digits than these are guessed, or are a number that a site gives its pages.
 const SHORTEST: usize = 15;
+
+/// A key that is written in groups of hexadecimal digits has so many of them at least.
+const SHORTEST_IN_HEX_GROUPS: usize = 24;
+
+/// A key that is written in groups of other letters and digits has so many of equal length at least; words seldom come so.
+const FEWEST_GROUPS: usize = 4;
+
+/// How long one of these is.
+const GROUP: RangeInclusive<usize> = 4..=6;
 
 /// A key changes between kinds of characters at least once in so many; words and dates do more seldom.
 const CHARACTERS_A_CHANGE: usize = 5;
@@ -85,9 +95,13 @@ pub(super) fn plain(text: &str) -> String {
     text.chars().filter(|sign| sign.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
+/// A text without its encoding.
+fn decoded(text: &str) -> Cow<'_, str> {
+    percent_decode_str(text).decode_utf8_lossy()
+}
+
 /// The parts of an address that are keys, as it is written and without its encoding: a server takes both for the same.
 fn keys_of(address: &str) -> Vec<String> {
-    let decoded = |text| percent_decode_str(text).decode_utf8_lossy();
     let rest = address.split_once("://").map(|(_, rest)| rest);
     let authority = rest.and_then(|rest| rest.split(['/', '?', '#']).next());
     let password = authority.and_then(|authority| authority.rsplit_once('@')?.0.split_once(':'));
@@ -95,13 +109,27 @@ fn keys_of(address: &str) -> Vec<String> {
     let (path, query) = address.split_once('?').unwrap_or((address, ""));
     let drawn =
         [Cow::Borrowed(path), decoded(path)].into_iter().flat_map(|path| random_parts_of(&path).collect::<Vec<_>>());
-    let parameters = query.split(['&', '#']);
-    let called = parameters.flat_map(|parameter| key_of(parameter).into_iter().chain(key_of(&decoded(parameter))));
+    let within = parameters_in(path).into_iter().chain(parameters_in(&decoded(path)));
+    let parameters = parameters_of(query).map(str::to_owned).chain(within);
+    let called = parameters.flat_map(|parameter| key_of(&parameter).into_iter().chain(key_of(&decoded(&parameter))));
     let keys = password.into_iter().chain(drawn).chain(called).map(|key| plain(&key));
     keys.filter(|key| !key.is_empty()).collect()
 }
 
-/// The key in a parameter of a query.
+/// The parameters of a query. Some servers part them by semicolons, for others these are a part of a value.
+fn parameters_of(query: &str) -> impl Iterator<Item = &str> {
+    query.split(['&', '#']).flat_map(|whole| {
+        let parts = whole.split(';').filter(move |part| part.len() < whole.len());
+        std::iter::once(whole).chain(parts)
+    })
+}
+
+/// The parameters within a path, each behind a semicolon.
+fn parameters_in(path: &str) -> Vec<String> {
+    path.split(['/', '#']).flat_map(|step| step.split(';').skip(1)).map(str::to_owned).collect()
+}
+
+/// The key in a parameter.
 fn key_of(parameter: &str) -> Option<String> {
     let (name, value) = parameter.split_once('=').unwrap_or(("", parameter));
     let small = name.to_ascii_lowercase();
@@ -134,9 +162,44 @@ fn random_parts_of(text: &str) -> impl Iterator<Item = String> {
         let uuids = words.array_windows::<5>().filter(|parts| is_uuid(parts)).map(|parts| parts.concat());
         let drawn = words.iter().filter(|word| looks_random(word)).map(|word| (*word).to_owned());
         let keys: Vec<String> = uuids.chain(drawn).collect();
+        if !keys.is_empty() {
+            return keys;
+        }
         // One that has hyphens and underscores among its letters (RFC 4648, base64url) may have no long word.
-        if keys.is_empty() && looks_random_over_hyphens(&words) { vec![words.concat()] } else { keys }
+        let whole = || looks_random_over_hyphens(&words).then(|| words.concat());
+        key_in_groups(&words).or_else(whole).into_iter().collect()
     })
+}
+
+/// The key among words that is written in groups, as people read one out, without the words beside it.
+fn key_in_groups(words: &[&str]) -> Option<String> {
+    let is_hex = |word: &&str| !word.is_empty() && word.chars().all(|sign| sign.is_ascii_hexdigit());
+    let in_hex = words.split(|word| !is_hex(word)).find(|groups| {
+        let length: usize = groups.iter().map(|group| group.len()).sum();
+        length >= SHORTEST_IN_HEX_GROUPS && groups.iter().any(|group| turns_back(group))
+    });
+    let of_one_length = || {
+        words.chunk_by(|before, this| before.len() == this.len()).find(|groups| {
+            let mixed = groups.iter().filter(|group| is_mixed(group)).count();
+            let is_long = groups.len() >= FEWEST_GROUPS && GROUP.contains(&groups[0].len());
+            is_long && mixed * 2 > groups.len() && groups.iter().any(|group| turns_back(group))
+        })
+    };
+    let groups = in_hex.or_else(of_one_length)?;
+    // A word that looks like a group at its beginning or its end is a part of a title.
+    let first = groups.iter().position(|group| is_mixed(group))?;
+    let last = groups.iter().rposition(|group| is_mixed(group))?;
+    Some(groups[first..=last].concat())
+}
+
+/// Whether a word changes between letters and digits and back: `part2`, `a15` and `16gb` do not, nor do numbers.
+fn turns_back(word: &str) -> bool {
+    changes_of_digits(word) >= 2
+}
+
+fn changes_of_digits(word: &str) -> usize {
+    let of_digits: Vec<bool> = word.chars().map(|sign| sign.is_ascii_digit()).collect();
+    of_digits.array_windows().filter(|[before, this]| before != this).count()
 }
 
 /// Whether words with what stands between them look random: titles of pages have no capitals within words.
@@ -161,15 +224,13 @@ fn is_uuid(parts: &[&str; 5]) -> bool {
 
 /// Whether a word looks random.
 fn looks_random(word: &str) -> bool {
-    let of_digits: Vec<bool> = word.chars().map(|sign| sign.is_ascii_digit()).collect();
-    let changes_of_digits = of_digits.array_windows().filter(|[before, this]| before != this).count();
     let is_hex = word.chars().all(|sign| sign.is_ascii_hexdigit());
-    let is_random = is_hex || changes_of_digits >= CHANGES || changes(word) * CHARACTERS_A_CHANGE >= word.len();
+    let is_random = is_hex || changes_of_digits(word) >= CHANGES || changes(word) * CHARACTERS_A_CHANGE >= word.len();
     word.len() >= SHORTEST && is_mixed(word) && is_random
 }
 
 /// Whether a text has both letters and digits.
-pub(super) fn is_mixed(text: &str) -> bool {
+fn is_mixed(text: &str) -> bool {
     text.contains(|sign: char| sign.is_ascii_digit()) && text.contains(char::is_alphabetic)
 }
 
@@ -230,6 +291,15 @@ mod tests {
             "https://calendar.test/private-8%6614e45fceea167a5%6136dedd4bea2543/basic.ics",
             "https://cloud.example.com/s/g3RkLm8QtW5xZ2b",
             "https://example.com/mfrggzdfmztwq2lknnwg23tpoa",
+            "https://share.example.com/s/3f9a-77c2-b10e-4d5a-9c66-12ef-a0b1-77dd",
+            "https://share.example.com/s/shared-3f9a77c2b10e-4d5a9c6612ef",
+            "https://share.example.com/s/k7q4m-9xz2p-lm3rt-8wq5v",
+            "https://share.example.com/s/K7Q4M-9XZ2P-LM3RT-8WQ5V",
+            "https://share.example.com/s/plans-k7q4_9xz2_lm3r_8wq5",
+            "https://example.com/feed;token=abcde7",
+            "https://example.com/feed;v=1;token=abcde7/basic.ics?a=1",
+            "https://example.com/feed%3Btoken=abcde7",
+            "https://example.com/feed?v=1;token=abcde7",
         ] {
             assert!(is_capability_url(address), "{address}");
         }
@@ -254,6 +324,13 @@ mod tests {
             "https://www.youtube.com/watch?v=dQw4w9WgXcQ&si=f7Gh2kL9qW3xZ8vB",
             "https://shop.example.com/ps5-slim-1tb-cfi2000a?sort_key=created_at&srsltid=AfmBOoq1x2c3v4b5n6m7",
             "https://news.example.com/The-24-Best-Phones-Of-2026-From-A15-To-S24-Ultra",
+            "https://news.example.com/2026-11-29/top-10-things-2026",
+            "https://news.example.com/2026-11-29-2026-11-30-2026-12-01-2026-12-02",
+            "https://docs.example.com/tool-v1-20-3-rc2-to-v1-21-0-rc1",
+            "https://docs.example.com/part1-part2-part3-part4-part5",
+            "https://shop.example.com/16gb-32gb-64gb-96gb",
+            "https://shop.example.com/1080p-1440p-2160p-4320p",
+            "https://shop.example.com/tea;page=2;color=green?sort=price;order=asc",
             "https://news.example.com/7800x3d-vs-i9-14900ks?monkey=bananas22&keyword=tea4two",
         ] {
             assert!(!is_capability_url(address), "{address}");
@@ -285,6 +362,8 @@ mod tests {
         }
         let password: Vec<String> = keys_in("https://ada:hunter-22x@a.test/").collect();
         assert_eq!(password, ["hunter22x"]);
+        let groups: Vec<String> = keys_in("https://a.test/share-k7q4m-9xz2p-lm3rt-8wq5v-of-ada").collect();
+        assert_eq!(groups, ["k7q4m9xz2plm3rt8wq5v"]);
         assert_eq!(keys_in(&format!("what did commit {hex} change, and who is DE89370400440532013000?")).count(), 0);
         assert_eq!(keys_in("mail ada@example.com about the 24 cats, 1:2, https://a.test/?key=1").count(), 0);
     }
@@ -314,6 +393,22 @@ mod tests {
             let keys = (0..64).map(|at| key(number.wrapping_add(at * 22)));
             let missed = keys.filter(|key| !is_capability_url(&format!("https://a.test/{key}"))).count();
             prop_assert!(missed <= 12, "{missed} of 64");
+        }
+
+        // SEC-100
+        #[test]
+        fn one_in_groups_is_a_key_nearly_always(number in any::<u64>(), before in "[g-z]{1,9}") {
+            let grouped = |key: &str, length: usize| {
+                let signs: Vec<char> = key.chars().collect();
+                signs.chunks(length).map(|group| group.iter().collect::<String>()).collect::<Vec<_>>().join("-")
+            };
+            let missed = |length: usize| {
+                let keys = (0..64).map(|at| grouped(&format!("{:032x}", drawn(number.wrapping_add(at))), length));
+                keys.filter(|key| !is_capability_url(&format!("https://a.test/{before}-{key}"))).count()
+            };
+            for length in [4, 8] {
+                prop_assert!(missed(length) <= 6, "{} of 64", missed(length));
+            }
         }
 
         // SEC-100

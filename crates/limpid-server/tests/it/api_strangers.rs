@@ -86,13 +86,15 @@ async fn a_stranger_is_told_what_became_of_the_request_and_no_words_of_the_owner
 #[tokio::test]
 async fn a_strangers_call_asks_the_owner_nothing() {
     let script = "[[reply]]\ncalls = [{ name = \"web_fetch\", arguments = { url = \"http://192.0.2.1/door\" } }]\n[[reply]]\ntext = \"No.\"\n";
-    let config = "[tools]\ndefer = false\n";
-    let bench = ApiBench::with(script, config, ApiRole::Program).await;
-    bench.asks(&[("user", "open the door")], &json!({})).await;
-    let drafts = bench.page.agent.drafts().list(true).await.unwrap().rows;
-    assert!(drafts.iter().all(|draft| draft.state != DraftState::Open), "{drafts:?}");
-    let sent: String = bench.page.recorder.calls().iter().map(limpid_testkit::Recorded::text).collect();
-    assert!(sent.contains("nobody can be asked here"), "{sent}");
+    // The same words, whether it is an address of the owner's own network.
+    for own in ["", "[web]\nalso = [\"192.0.2.1\"]\n"] {
+        let bench = ApiBench::with(script, &format!("[tools]\ndefer = false\n{own}"), ApiRole::Program).await;
+        bench.asks(&[("user", "open the door")], &json!({})).await;
+        let drafts = bench.page.agent.drafts().list(true).await.unwrap().rows;
+        assert!(drafts.iter().all(|draft| draft.state != DraftState::Open), "{drafts:?}");
+        let sent: String = bench.page.recorder.calls().iter().map(limpid_testkit::Recorded::text).collect();
+        assert!(sent.contains("nobody can be asked here") && !sent.contains("no server of the public web"), "{sent}");
+    }
 }
 
 /// A letter that is pasted into an app begins as it likes.

@@ -68,7 +68,7 @@ pub(crate) fn around(home: &Home, file: &Path, held_back: HeldBack<'_>, now_ms: 
 /// When it cannot be listed: then nobody knows which of them a program must not see.
 pub(crate) fn global(home: &Home) -> Result<Vec<Found>, AgentError> {
     let root = home.skills();
-    // No program writes there, so nothing of it waits.
+    // No program writes there, and what a link leads to in a granted folder programs read at its own place anyway.
     folders(&root, SkillSource::Global, None, 0).map_err(AgentError::file(root))
 }
 

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use limpid_prompt::inputs::SkillSource;
-use limpid_store::KnownContent;
+use limpid_store::{KnownContent, file_key};
 
 use crate::error::AgentError;
 use crate::skills::change::SkillWriter;
@@ -22,10 +22,10 @@ pub(super) async fn note_known(
     if shelf != SkillSource::Workspace {
         return Ok(());
     }
-    let unaccepted = UnacceptedFiles::read(&*skills.store, &skills.home).await?;
+    let unaccepted = UnacceptedFiles::read(&*skills.store, &skills.home, &skills.config.files).await?;
     let is_owners = |(file, hash): &(&str, _)| !unaccepted.contains_hash(&Place::of(root, file), *hash);
     let known = folder.hashes().filter(is_owners).map(|(file, hash)| {
-        let (path, source) = (real(&root.join(file)).display().to_string(), by.source.to_owned());
+        let (path, source) = (file_key(&real(&root.join(file))), by.source.to_owned());
         KnownContent { path, hash, source, now_ms: by.now_ms }
     });
     Ok(skills.store.note_known(known.collect()).await?)
@@ -41,10 +41,10 @@ pub(super) async fn hold_back(
     if shelf != SkillSource::Workspace {
         return Ok(());
     }
-    let unaccepted = UnacceptedFiles::read(&*skills.store, &skills.home).await?;
+    let unaccepted = UnacceptedFiles::read(&*skills.store, &skills.home, &skills.config.files).await?;
     let there = if root.is_dir() { Folder::read(root)? } else { Folder::default() };
     for (file, hash) in version.hashes() {
-        let path = real(&root.join(file)).display().to_string();
+        let path = file_key(&real(&root.join(file)));
         let now = there.content(file);
         let is_there = now.as_ref().is_some_and(|now| now.hash == hash);
         if !is_there && !skills.store.is_known(&path, hash).await? {

@@ -84,7 +84,7 @@ impl Skills {
     pub(super) async fn list_at(&self, now_ms: i64) -> Result<Vec<ListedSkill>, AgentError> {
         self.write_builtin()?;
         let states = SkillStates::read(&*self.store).await?;
-        let unaccepted = UnacceptedFiles::read(&*self.store, &self.home).await?;
+        let unaccepted = UnacceptedFiles::read(&*self.store, &self.home, &self.config.files).await?;
         let mut list = Vec::new();
         let mut registry = self.registry();
         registry.clear_config();

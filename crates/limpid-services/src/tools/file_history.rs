@@ -159,7 +159,7 @@ impl FileHistory {
     /// # Errors
     /// When the store cannot be read.
     pub async fn unaccepted(&self) -> Result<UnacceptedFiles, AgentError> {
-        Ok(UnacceptedFiles::read(&**self.memory.database(), &self.home).await?)
+        Ok(UnacceptedFiles::read(&**self.memory.database(), &self.home, &self.config.files).await?)
     }
 
     /// The label of what stands where a call leads, whichever tool looks or tells of it: a stranger's where their text may be, of

@@ -31,9 +31,9 @@ use serde_json::Value;
 
 pub use crate::tools::policy::context::{CallContext, WindowFacts};
 pub(crate) use crate::tools::policy::facts::CallFacts;
-pub(crate) use crate::tools::policy::instructing::{Entries, LOOKED_AT, NotLookedAt};
+pub(crate) use crate::tools::policy::instructing::{Below, Entries, LOOKED_AT, NotLookedAt};
 pub use crate::tools::policy::owners_words::owners_words;
-pub(crate) use crate::tools::policy::paths::{LONGEST_PATH, PathResolver, free_way, links_on, real};
+pub(crate) use crate::tools::policy::paths::{LONGEST_PATH, PathResolver, free_way, links_on, real, real_by};
 pub(crate) use crate::tools::policy::pins::{Pins, changes, is_same_call};
 pub use crate::tools::policy::rules::PolicyRules;
 pub(crate) use crate::tools::policy::rules::QUOTED;
@@ -94,6 +94,12 @@ impl ToolPolicy {
         self.is_research || self.for_strangers
     }
 
+    /// Whether a call may reach the owner's own network. One that may not is judged as if all of it led to the public web, and the web
+    /// says the same of every address that does not: so nobody is told which ones there are in that network.
+    pub(crate) const fn reaches_own_network(&self) -> bool {
+        !self.shows_nothing_private()
+    }
+
     /// Whether answers leave for whoever asks.
     pub const fn is_for_strangers(&self) -> bool {
         self.for_strangers
@@ -114,7 +120,9 @@ impl ToolPolicy {
 
     /// What is to be known of a call.
     pub(crate) fn facts(&self, tool: &dyn Tool, arguments: &Value) -> CallFacts {
-        CallFacts::of(tool, arguments, &self.paths)
+        let mut facts = CallFacts::of(tool, arguments, &self.paths);
+        facts.own_network &= self.reaches_own_network();
+        facts
     }
 
     /// Adds to what is known of a call the names of the thing of the database that it names, and those that the owner's rules use.

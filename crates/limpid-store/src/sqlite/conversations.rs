@@ -152,7 +152,7 @@ impl Conversations for SqliteStore {
             let view = windows::current(tx, &id)?.unwrap_or_default();
             let mut said = inbound::typed_and_called(tx, &id)?;
             // What the person went back from is not said any more; what was called stays counted.
-            said.retain(|(at, said)| matches!(said, TypedOrCalled::Called(_)) || !view.hides(*at));
+            said.retain(|(at, said)| matches!(said, TypedOrCalled::Called(..)) || !view.hides(*at));
             Ok(said.into_iter().map(|(_, said)| said).collect())
         })
         .await

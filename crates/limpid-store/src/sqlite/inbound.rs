@@ -79,12 +79,12 @@ pub(super) fn typed(tx: &Tx<'_>, id: &ConversationId) -> Outcome<Vec<String>> {
 /// What the owner typed and has not taken out again, and what the model called, in the conversation's order; with the message that each is.
 pub(super) fn typed_and_called(tx: &Tx<'_>, id: &ConversationId) -> Outcome<Vec<(MessageId, TypedOrCalled)>> {
     let mut statement = tx.sql.prepare_cached(
-        "SELECT coalesce(message, 9223372036854775807) AS at, id, text, NULL AS calls FROM inbound
+        "SELECT coalesce(message, 9223372036854775807) AS at, id, text, NULL AS calls, NULL AS in_turn FROM inbound
          WHERE owner = :owner AND conversation = :conversation AND typed = 1
          AND NOT EXISTS (SELECT 1 FROM turn WHERE turn.owner = inbound.owner AND turn.conversation = inbound.conversation
                          AND turn.id = inbound.turn AND turn.hidden_ms IS NOT NULL)
          UNION ALL
-         SELECT id, 0, NULL, calls FROM message
+         SELECT id, 0, NULL, calls, turn FROM message
          WHERE owner = :owner AND conversation = :conversation AND calls IS NOT NULL
          ORDER BY at, 2",
     )?;
@@ -92,7 +92,10 @@ pub(super) fn typed_and_called(tx: &Tx<'_>, id: &ConversationId) -> Outcome<Vec<
     let said = statement.query_map(params, |row| {
         let said = match row.get::<_, Option<String>>("text")? {
             Some(text) => TypedOrCalled::Typed(text),
-            None => TypedOrCalled::Called(row::calls(row, "calls").unwrap_or_default()),
+            None => {
+                let turn = TurnId::new(row.get::<_, String>("in_turn")?);
+                TypedOrCalled::Called(turn, row::calls(row, "calls").unwrap_or_default())
+            }
         };
         Ok((MessageId(row.get("at")?), said))
     })?;

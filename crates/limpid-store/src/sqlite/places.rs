@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::failure::Outcome;
+use crate::file_key::file_key;
 
 /// What the place of such a file begins with. No path of a file does: with every link followed it has one `/` there.
 const NAMED: &str = "//";
@@ -83,11 +84,11 @@ fn is_still_there(folder: &Path) -> bool {
     folder.canonicalize().is_ok_and(|real| real == *folder && real.is_dir())
 }
 
-/// Where a folder lies, or would. What is not UTF-8 in its path is replaced, as in every path that is kept.
+/// Where a folder lies, or would, as the key of its path: that is what is kept of every path.
 fn real(folder: &Path) -> PathBuf {
     let beside = || Some(folder.parent()?.canonicalize().ok()?.join(folder.file_name()?));
     let real = folder.canonicalize().ok().or_else(beside).unwrap_or_else(|| folder.to_owned());
-    real.display().to_string().into()
+    file_key(&real).into()
 }
 
 /// Gives every file its place, where a folder lies elsewhere than when the store was opened last: one whose whole path an older version

@@ -16,6 +16,8 @@ pub enum Addresses {
     PublicAnd(Vec<IpAddr>),
     /// Any: for a service that the owner has set, wherever it is.
     Any,
+    /// The same but for some.
+    Except(Box<Addresses>, Vec<IpAddr>),
 }
 
 impl Addresses {
@@ -25,7 +27,13 @@ impl Addresses {
             Self::Public => is_of_the_web(address, own),
             Self::PublicAnd(more) => is_of_the_web(address, own) || more.contains(&address),
             Self::Any => true,
+            Self::Except(all, others) => !others.contains(&address) && all.admit(address, own),
         }
+    }
+
+    /// These but for others.
+    pub(super) fn without(&self, others: &[IpAddr]) -> Self {
+        Self::Except(Box::new(self.clone()), others.to_vec())
     }
 
     /// These and others.
@@ -34,6 +42,7 @@ impl Addresses {
             Self::Any => Self::Any,
             Self::Public => Self::PublicAnd(others.to_vec()),
             Self::PublicAnd(more) => Self::PublicAnd(more.iter().chain(others).copied().collect()),
+            Self::Except(all, _) => all.and(others),
         }
     }
 }
@@ -157,5 +166,8 @@ mod tests {
         assert!(admits(&named, "93.184.216.1") && !admits(&named, "93.184.216.2"));
         let own = Addresses::PublicAnd(vec!["192.168.1.9".parse().unwrap()]);
         assert!(own.admit("192.168.1.9".parse().unwrap(), &[]) && !own.admit("192.168.1.8".parse().unwrap(), &[]));
+        let without = Addresses::Public.without(&["93.184.216.1".parse().unwrap()]);
+        assert!(!without.admit("93.184.216.1".parse().unwrap(), &[]));
+        assert!(without.admit("93.184.216.2".parse().unwrap(), &[]));
     }
 }

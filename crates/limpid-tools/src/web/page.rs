@@ -22,6 +22,21 @@ pub struct Page {
     pub cut: bool,
 }
 
+/// What came in the place of a page.
+#[derive(Clone, Debug)]
+pub struct NoPage {
+    /// What went wrong.
+    pub why: Sentence,
+    /// Whether a redirect led over a secret link, or to one, before it did.
+    pub over_key: bool,
+}
+
+impl From<NoPage> for Sentence {
+    fn from(failed: NoPage) -> Self {
+        failed.why
+    }
+}
+
 /// Reads a response up to a size.
 pub(super) async fn read(mut response: Response, url: Url, limit: usize) -> Result<Page, Sentence> {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();

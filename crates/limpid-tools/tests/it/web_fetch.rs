@@ -367,6 +367,69 @@ async fn a_result_from_an_address_that_is_a_key_says_so_wherever_a_short_one_led
     assert_eq!(read(&url, None, false).await, "the dentist at nine");
 }
 
+// SEC-100
+#[tokio::test]
+async fn what_failed_behind_an_address_that_is_a_key_says_so_too() {
+    let key = "/private-8f14e45fceea167a5a36dedd4bea2543";
+    let server = Server::start("127.0.0.2", 0, move |path| match path {
+        "/gone" | "/broken" | "/silent" | "/round" | "/away" | "/nowhere" => to(&format!("{key}?{}", &path[1..])),
+        "/to-password" => to("http://ada:hunter-22x@site.test/"),
+        "/view-broken" => b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\nConnection: close\r\n\r\nIt was".to_vec(),
+        // Nothing says that it is over, so whoever asked waits.
+        "/view-silent" => b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nIt was".to_vec(),
+        path => match path.split_once('?') {
+            Some((_, "round")) => to(path),
+            Some((_, "away")) => to("http://other.test/"),
+            Some((_, "nowhere")) => to("ftp://site.test/"),
+            Some((_, view)) => to(&format!("/view-{view}")),
+            None => page("404 Not Found", "text/plain", "no"),
+        },
+    })
+    .await;
+    let web = web_of_own(&["127.0.0.2"]);
+    let failed = async |path: &str, may_lead_to_key| {
+        let web = if path == "/silent" { web.clone().within(Duration::from_secs(1)) } else { web.clone() };
+        let tool = WebFetch::new(web, Parser::in_this_process());
+        let context = ToolContext { may_lead_to_key, ..context(Trust::Outside) };
+        let url = format!("http://{}{path}", server.address);
+        told(tool.run(&context, json!({ "url": url })).await).unwrap_err()
+    };
+    for path in ["/gone", "/broken", "/silent", "/round", "/away", "/nowhere", "/to-password"] {
+        let why = failed(path, true).await;
+        assert!(why.starts_with(FROM_CAPABILITY_URL), "{path}: {why}");
+        let why = failed(path, false).await;
+        assert!(!why.contains(FROM_CAPABILITY_URL), "{path}: {why}");
+    }
+    let why = failed("/missing", true).await;
+    assert_eq!(why, "127.0.0.2 answered 404 Not Found", "no key was on the way");
+}
+
+// SEC-067 SEC-069
+#[test]
+fn what_would_ask_for_nothing_is_refused_before_it_gets_the_right_to_run() {
+    let tool = WebFetch::new(Web::new(Addresses::Public), Parser::in_this_process());
+    let url = "http://site.test/";
+    for chars in [json!(1), json!(99), json!(50_001), json!(100.0), json!("100"), json!(-1)] {
+        assert!(tool.check(&json!({ "url": url, "maxChars": chars })).is_err(), "{chars}");
+    }
+    for wrong in ["ftp://site.test/", "site.test", "http://me:pw@site.test/", ""] {
+        assert!(tool.check(&json!({ "url": wrong })).is_err(), "{wrong}");
+    }
+    assert!(tool.check(&json!({ "url": url, "x": 1 })).is_err());
+    for right in [json!({ "url": url }), json!({ "url": url, "maxChars": 100 })] {
+        assert!(tool.check(&right).is_ok(), "{right}");
+    }
+}
+
+// SEC-067 SEC-069
+#[tokio::test]
+async fn what_stands_behind_the_address_keeps_no_request_from_leaving() {
+    let server = Server::start("127.0.0.1", 0, |_| page("200 OK", "text/plain", "there")).await;
+    let address = server.named("site.test", "/x");
+    assert_eq!(text(&format!(" {address}#{} ", "x".repeat(100_000))).await, "there");
+    assert!(server.requests()[0].starts_with("GET /x HTTP"), "{:?}", server.requests());
+}
+
 /// Who chose the name must not learn which ones there are in the owner's own network.
 // SEC-022 SEC-101
 #[tokio::test]
@@ -377,6 +440,13 @@ async fn after_a_strangers_text_a_name_that_is_not_there_is_not_told_from_one_of
     };
     for answer in ["192.168.1.9", "127.0.0.3", "none"] {
         assert_eq!(read(answer, Trust::Outside).await, NOT_OF_THE_WEB, "{answer}");
+    }
+    // Neither is a number.
+    let mirrors = Addresses::PublicAnd(vec!["127.0.0.1".parse().unwrap()]);
+    let web = Web::with_lookup(mirrors, Rebinding::new(&["none"])).with_own(vec!["127.0.0.1".parse().unwrap()]);
+    for number in ["192.168.1.9", "127.0.0.3", "127.0.0.1", "[fd00::1]"] {
+        let told = fetch(&web, Trust::Outside, json!({ "url": format!("http://{number}/") })).await.unwrap_err();
+        assert_eq!(told, NOT_OF_THE_WEB, "{number}");
     }
     // A redirect is the stranger's choice, also in a turn that has read nothing yet.
     let server = Server::start("127.0.0.1", 0, |_| to("http://nas.test/")).await;

@@ -34,6 +34,8 @@ mod kept_apart;
 mod left_report;
 #[cfg(unix)]
 mod linked_instructions;
+#[cfg(target_os = "linux")]
+mod linked_rules;
 mod memory_keys;
 mod mentioned_host;
 mod moved_goals;
@@ -41,6 +43,8 @@ mod moved_goals;
 mod named_agent;
 mod named_by_number;
 mod named_by_place;
+#[cfg(target_os = "linux")]
+mod nameless_files;
 mod names_of_files;
 mod notes_in_projects;
 pub(crate) mod obedient;
@@ -85,6 +89,7 @@ mod two_programs;
 mod two_readings;
 mod typed_order;
 mod unfinished_headers;
+mod unsent_fetches;
 mod words_for_later;
 mod words_of_an_error;
 #[cfg(target_os = "linux")]

@@ -70,6 +70,25 @@ async fn a_worker_reaches_nothing_of_the_owners_own_network() {
     assert_eq!((device.visited(), evil.visited()), (Vec::new(), vec!["/start".to_owned()]));
 }
 
+// SEC-022 SEC-101
+#[tokio::test]
+async fn a_worker_is_not_told_which_numbers_are_of_the_owners_own_network() {
+    let evil = Site::start(|_| page(MARK)).await;
+    let mut told = Vec::new();
+    for own in ["127.0.0.2", "127.0.0.3"] {
+        let sent = Arc::<Mutex<String>>::default();
+        let world = researching(evil.url.clone(), "http://127.0.0.2:9".to_owned(), Arc::clone(&sent)).await;
+        let web = format!("[web]\nmirrors = [\"127.0.0.1\"]\nalso = [\"{own}\"]\n");
+        world.write("limpid.toml", &format!("[tools]\ndefer = false\n{web}"));
+        world.write("soul.md", "I am Ada's.");
+        world.done(&["chat", "compare hotels"]).await;
+        let sent = sent.lock().unwrap().clone();
+        assert!(sent.contains("/admin") && !sent.contains("`also` of `[web]`"), "{sent}");
+        told.push(sent.contains("there is no server of the public web at that address"));
+    }
+    assert_eq!(told, [true, true]);
+}
+
 // SEC-022 SEC-100
 #[tokio::test]
 async fn a_link_or_a_redirect_of_a_page_does_nothing_at_a_device_of_the_owners() {

@@ -384,3 +384,65 @@ async fn what_was_known_holds_where_a_link_of_the_owners_leads() {
         assert_eq!(list.iter().find(|skill| skill.name == "tea").unwrap().status.as_str(), "unaccepted");
     }
 }
+
+// SEC-061
+#[tokio::test]
+async fn the_model_that_agent_md_chooses_holds_while_something_else_waits_in_its_place() {
+    let acts: [(fn(&Path), &str); 3] = [
+        (|_| (), "other"),
+        (|file| std::fs::write(file, "---\nmodel: openai/eve\n---\nBe mean.\n").unwrap(), "other"),
+        (|file| std::fs::remove_file(file).unwrap(), "other"),
+    ];
+    for (at, (act, model)) in acts.into_iter().enumerate() {
+        let bench = developers(&replies(1)).await;
+        bench.write("workspace/AGENT.md", "---\nmodel: openai/other\n---\nBe kind.\n");
+        let agent = doing(&bench, move |workspace| act(&workspace.join("AGENT.md")));
+        notices(&agent, "run it").await;
+        notices(&agent, "hi").await;
+        assert_eq!(bench.server.calls().last().unwrap().json()["model"], model, "{at}");
+    }
+}
+
+// SEC-061
+#[cfg(unix)]
+#[tokio::test]
+async fn a_skill_waits_for_what_any_of_its_links_leads_to_and_for_names_that_are_no_text() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    use std::os::unix::fs::symlink;
+    // Each with what the owner is told of first, if the skill is not used any more.
+    let acts: [(fn(&Path), Option<&str>); 4] = [
+        (|_| (), None),
+        (|workspace| std::fs::write(workspace.join("lib/x.sh"), "echo bad\n").unwrap(), Some("lib/x.sh")),
+        (|workspace| std::fs::write(workspace.join("lib/y.sh"), "echo bad\n").unwrap(), Some("lib/y.sh")),
+        (
+            |workspace| std::fs::write(workspace.join("skills/tea").join(OsStr::from_bytes(b"\xff.py")), "").unwrap(),
+            Some(r"'skills/tea/'\\'xff.py'"),
+        ),
+    ];
+    for (act, waits) in acts {
+        let bench = developers(&replies(2)).await;
+        bench.write("workspace/skills/tea/SKILL.md", SKILL);
+        bench.write("workspace/tools/run.sh", ". tools/lib/x.sh\n");
+        bench.write("workspace/lib/x.sh", "echo good\n");
+        symlink("../../tools", bench.home.path().join("workspace/skills/tea/scripts")).unwrap();
+        symlink("../lib", bench.home.path().join("workspace/tools/lib")).unwrap();
+        let agent = doing(&bench, act);
+        notices(&agent, "run it").await;
+        let told = notices(&agent, "hi").await;
+        assert_eq!(told.len(), usize::from(waits.is_some()), "{told:?}");
+        let is_used = || async {
+            let list = agent.skills().list().await.unwrap();
+            list.iter().find(|skill| skill.name == "tea").unwrap().status.as_str() == "ready"
+        };
+        assert_eq!(is_used().await, waits.is_none(), "{waits:?}");
+        let Some(word) = waits else { continue };
+        assert!(told[0].starts_with(&format!("{word} was changed by program")), "{told:?}");
+        // The owner accepts it by the name that they were told.
+        let files = agent.file_history();
+        let name = files.unaccepted().await.unwrap().list()[0].name.clone();
+        let offer = files.offer(&name).await.unwrap();
+        files.accept(&offer, "test").await.unwrap();
+        assert!(is_used().await && files.offer(&name).await.is_err(), "it waits no more");
+    }
+}

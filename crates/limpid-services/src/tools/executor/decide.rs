@@ -111,7 +111,8 @@ impl TurnToolExecutor {
         facts.know_drawn_files(&*tool, &arguments, context, &self.policy);
         let mut verdict = self.policy.verdict(&*tool, &facts, context);
         // A name is looked up only where the call may run: the question itself leaves.
-        let may_look_up = !facts.own_network && (planned.approved.is_some() || verdict == Verdict::Allowed);
+        let may_run = planned.approved.is_some() || verdict == Verdict::Allowed;
+        let may_look_up = self.policy.reaches_own_network() && !facts.own_network && may_run;
         if may_look_up && tool.leads_to_own_network(&arguments).await {
             facts.own_network = true;
             verdict = self.policy.verdict(&*tool, &facts, context);

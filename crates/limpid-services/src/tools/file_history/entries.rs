@@ -1,6 +1,6 @@
 //! What stands at a place: what a file holds, or where a link leads.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use limpid_config::regular_file;
 use limpid_store::{FileContent, FileHash, ProgramRun, WaitingFile};
@@ -16,6 +16,12 @@ const LINK: &str = "a link to ";
 /// Whether a content stands for a link: its hash is no hash of what is shown of it.
 pub(super) fn is_link(content: &FileContent) -> bool {
     content.text.as_ref().is_some_and(|text| text.starts_with(LINK) && FileHash::of(text.as_bytes()) != content.hash)
+}
+
+/// Where a link leads by the content that stands for it; none for a file, and where its target is no text.
+pub(super) fn link_target(content: &FileContent) -> Option<PathBuf> {
+    let target = content.text.as_deref()?.strip_prefix(LINK)?.strip_suffix('\n')?;
+    (link_hash(target.as_bytes()) == content.hash).then(|| target.into())
 }
 
 /// What a file holds, or where a link leads that stands at a place itself.
@@ -91,11 +97,13 @@ mod tests {
         std::os::unix::fs::symlink("CLAUDE.md", &link).unwrap();
         let now = entry(&link).unwrap().unwrap();
         assert_eq!((now.text.as_deref(), is_link(&now)), (Some("a link to CLAUDE.md\n"), true));
+        assert_eq!(link_target(&now), Some("CLAUDE.md".into()));
         for text in ["a link to CLAUDE.md\n", "CLAUDE.md"] {
             std::fs::write(&file, text).unwrap();
             let there = entry(&file).unwrap().unwrap();
             assert_ne!(there.hash, now.hash, "{text}");
-            assert_eq!((of_row(there.clone()), is_link(&there)), (there, false), "{text}");
+            assert_eq!((link_target(&there), is_link(&there)), (None, false), "{text}");
+            assert_eq!(of_row(there.clone()), there, "{text}");
         }
         assert_eq!(of_row(FileContent::text("a link to CLAUDE.md\n")), now);
         assert_eq!(of_row(now.clone()), now);

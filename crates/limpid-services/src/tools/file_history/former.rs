@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use limpid_config::Home;
-use limpid_store::{FileChangeEnd, StoreError, WaitingFile};
+use limpid_store::{FileChangeEnd, StoreError, WaitingFile, file_key};
 
 use super::entries::content;
 use super::journal::{Journal, Watched, unchanged};
@@ -50,7 +50,7 @@ pub(super) async fn give_places(
         };
         // One that cannot be moved, to another disk for instance, waits like those of granted folders.
         if !is_moved {
-            let (path, at_ms) = (file.display().to_string(), memory.now_ms());
+            let (path, at_ms) = (file_key(&file), memory.now_ms());
             let waiting = WaitingFile { path, before: None, cause: CAUSE.to_owned(), at_ms, told: None };
             database.wait_for_owner(waiting).await?;
         }

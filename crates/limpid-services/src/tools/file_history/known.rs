@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use limpid_core::policy::FileChange;
 use limpid_store::{
     Author, FileChangeEnd, FileContent, FileHash, FileVersionId, KnownContent, NewRaisedLabel, RaisingAct, WaitingFile,
+    file_key, path_of_key,
 };
 use limpid_tools::PathArgument;
 use limpid_tools::files::{self, Links};
@@ -104,7 +105,7 @@ impl FileHistory {
     }
 
     fn key(&self, name: &str) -> String {
-        real(&self.journal.disk.names.path(name)).display().to_string()
+        file_key(&real(&self.journal.disk.names.path(name)))
     }
 }
 
@@ -115,6 +116,11 @@ impl FileHistory {
     /// # Errors
     /// When there is nothing to accept, or when a file for strangers' text, or the one that it would replace, is no text.
     pub async fn offer(&self, name: &str) -> Result<FileOffer, AgentError> {
+        Ok(self.offered(name).await?.0)
+    }
+
+    /// The same, with the place of what it is about.
+    async fn offered(&self, name: &str) -> Result<(FileOffer, PathBuf), AgentError> {
         let read = |name: &str| {
             files::text(&grants(&self.home, &self.config.files), name)
                 .map_err(|why| AgentError::Invalid(why.into_text()))
@@ -125,21 +131,27 @@ impl FileHistory {
             let text = read(name)?;
             let content = FileHash::of(text.as_bytes());
             let instructs = self.instructs(&way);
-            return Ok(FileOffer { text, content, from: name.to_owned(), to: way, there, instructs, is_gone: false });
+            let place = real(&self.journal.disk.names.path(&way));
+            let from = name.to_owned();
+            return Ok((FileOffer { text, content, from, to: way, there, instructs, is_gone: false }, place));
         }
         self.settle().await?;
         let path = self.journal.disk.names.path(name);
         let rows = self.memory.database().waiting_files().await?.rows;
         let waiting: Vec<WaitingFile> = rows.into_iter().map(of_waiting).collect();
         let mut found = None;
+        // No call can name a file whose name is no text, so one that waits is known by how its name is shown.
+        let named = |path: &PathBuf| path.to_str().is_none() && self.journal.disk.names.name(path) == name;
+        let unnamed = waiting.iter().map(|file| path_of_key(&file.path)).filter(named);
         // A link that waits is accepted before what it leads to, and what is gone by its own place.
-        for place in link_at(&path).into_iter().chain([real(&path)]) {
+        for place in link_at(&path).into_iter().chain([real(&path)]).chain(unnamed) {
             let now = entry(&place).map_err(AgentError::file(&path))?;
             let is_new = |file: &&WaitingFile| hash(&file.before) != hash(&now);
-            let file = waiting.iter().find(|file| Path::new(&file.path) == place).filter(is_new);
-            found = found.or_else(|| file.cloned().zip(Some(now.clone())));
+            let key = file_key(&place);
+            let file = waiting.iter().find(|file| file.path == key).filter(is_new);
+            found = found.or_else(|| Some((file?.clone(), now.clone(), place)));
         }
-        let (file, now) = found.ok_or_else(|| {
+        let (file, now, place) = found.ok_or_else(|| {
             AgentError::Invalid(format!(
                 "`{name}` waits for nothing; files of `{OUTSIDE}/` are accepted, and those of `limpid file list --waiting`"
             ))
@@ -148,7 +160,7 @@ impl FileHistory {
         let (from, there, is_gone) = (name.to_owned(), file.before.map(shown), now.is_none());
         let Some(now) = now else {
             let (to, text, content) = (from.clone(), String::new(), gone());
-            return Ok(FileOffer { from, to, text, content, there, instructs: true, is_gone });
+            return Ok((FileOffer { from, to, text, content, there, instructs: true, is_gone }, place));
         };
         let leads_elsewhere = is_link(&now);
         // What nobody can be shown is accepted by nobody.
@@ -159,7 +171,8 @@ impl FileHistory {
         if !leads_elsewhere && FileHash::of(text.as_bytes()) != now.hash {
             return Err(AgentError::Invalid(format!("`{name}` changes while it is read; look at it again")));
         }
-        Ok(FileOffer { to: from.clone(), from, text, content: now.hash, there, instructs: true, is_gone })
+        let (to, content) = (from.clone(), now.hash);
+        Ok((FileOffer { from, to, text, content, there, instructs: true, is_gone }, place))
     }
 
     /// Makes a file the owner's as they were shown it, and moves one for strangers' text into the workspace. What was shown is
@@ -171,7 +184,8 @@ impl FileHistory {
         let by = self.memory.owner(source);
         let _busy = self.journal.wait_for(&[seen.from.clone(), seen.to.clone()].into()).await?;
         let mut recorded = self.recorded.lock().await;
-        if self.offer(&seen.from).await? != *seen {
+        let (now, place) = self.offered(&seen.from).await?;
+        if now != *seen {
             return Err(AgentError::Invalid(format!("{} is not what was shown by now; look at it again", seen.from)));
         }
         if seen.moves() {
@@ -194,10 +208,7 @@ impl FileHistory {
                 *recorded.entry(name.clone()).or_default() += 1;
             }
         }
-        let path = self.journal.disk.names.path(&seen.to);
-        let is_seen = |link: &PathBuf| entry(link).ok().flatten().is_some_and(|now| now.hash == seen.content);
-        let subject = link_at(&path).filter(is_seen).unwrap_or_else(|| real(&path));
-        let raised = self.raised(&subject, seen.lines().join("\n"), source);
+        let raised = self.raised(&place, seen.lines().join("\n"), source);
         Ok(self.memory.database().accept_file(raised, seen.content).await?)
     }
 
@@ -209,7 +220,7 @@ impl FileHistory {
 
     /// `place` has every link followed, but for one that is the subject itself.
     fn raised(&self, place: &Path, shown: String, source: &str) -> NewRaisedLabel {
-        let subject = place.display().to_string();
+        let subject = file_key(place);
         let (act, source, now_ms) = (RaisingAct::File, source.to_owned(), self.memory.now_ms());
         NewRaisedLabel { act, subject, shown, source, now_ms }
     }

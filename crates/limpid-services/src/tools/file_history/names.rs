@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use limpid_config::Home;
 use limpid_prompt::workspace::note_date;
+use limpid_store::shown_path;
 
 use crate::tools::builtin::OUTSIDE;
 use crate::tools::policy::real;
@@ -30,7 +31,7 @@ impl FileNames {
         let below = |folder: &Path| path.strip_prefix(real(folder)).ok().map(Path::to_owned);
         let own = below(&self.workspace).filter(|own| !own.starts_with(OUTSIDE));
         let name = own.or_else(|| below(&self.outside).map(|way| Path::new(OUTSIDE).join(way)));
-        name.unwrap_or_else(|| path.to_owned()).display().to_string()
+        shown_path(&name.unwrap_or_else(|| path.to_owned()))
     }
 
     /// Where a file of a name lies.

@@ -6,11 +6,13 @@
 mod written_over;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use limpid_config::{Config, Home, Live, process};
-use limpid_store::{FileContent, FileHash, NewProgramRun, ProgramRun, ProgramRunId, WaitingFile};
+use limpid_store::{
+    FileContent, FileHash, NewProgramRun, ProgramRun, ProgramRunId, WaitingFile, file_key, path_of_key,
+};
 
 use super::entries::{entry, of_run};
 use super::kept::KeptFiles;
@@ -62,7 +64,7 @@ impl ProgramWatch {
         let new = NewProgramRun {
             holder: self.memory.holder().to_owned(),
             tool: tool.to_owned(),
-            folders: self.resolver().writable().iter().map(|folder| folder.display().to_string()).collect(),
+            folders: self.resolver().writable().iter().map(|folder| file_key(folder)).collect(),
             files: written.clone().into_iter().chain(instructing).collect(),
             now_ms,
         };
@@ -81,8 +83,8 @@ impl ProgramWatch {
     async fn last_known(&self) -> Result<BTreeMap<String, FileContent>, AgentError> {
         // The files come first: whatever program changed one by now has its row, or its change waits.
         let entries = self.entries().map_err(not_looked_at)?;
-        let unaccepted = UnacceptedFiles::read(&**self.memory.database(), &self.home).await?;
-        let paths: BTreeSet<String> = entries.keys().cloned().chain(unaccepted.paths()).collect();
+        let unaccepted = UnacceptedFiles::read(&**self.memory.database(), &self.home, &self.config.files).await?;
+        let paths: BTreeSet<String> = entries.keys().cloned().chain(unaccepted.keys()).collect();
         let mut known = BTreeMap::new();
         for path in paths.into_iter().filter(|path| !self.is_outside(path)) {
             // One that cannot be read is not there for any prompt.
@@ -133,9 +135,9 @@ impl ProgramWatch {
             .max(i64::try_from(seconds).unwrap_or(i64::MAX / 1000).saturating_mul(1000).saturating_add(DYING_MS))
     }
 
-    fn is_outside(&self, path: &str) -> bool {
-        let outside = [self.home.outside(), real(&self.home.outside())];
-        outside.iter().any(|outside| Path::new(path).starts_with(outside))
+    fn is_outside(&self, key: &str) -> bool {
+        let (path, outside) = (path_of_key(key), [self.home.outside(), real(&self.home.outside())]);
+        outside.iter().any(|outside| path.starts_with(outside))
     }
 
     /// Looks at what programs changed that are over and whose end nobody saw, be it because of a crash or of a time-out.
@@ -197,7 +199,7 @@ impl ProgramWatch {
     ) -> Vec<(String, Option<FileContent>)> {
         let is_missing = |path: &&String| !entries.contains_key(*path) && !self.is_outside(path);
         // What a link led to may be where it was.
-        let now = |path: &String| (path.clone(), entry(Path::new(path)).ok().flatten());
+        let now = |path: &String| (path.clone(), entry(&path_of_key(path)).ok().flatten());
         run.new.files.keys().filter(is_missing).map(now).collect()
     }
 
@@ -205,16 +207,20 @@ impl ProgramWatch {
     /// was known: a tool may have added a line to what the program had written, and an undo may have brought back what waited. Of a
     /// tool's changes those alone count whose bytes it read and wrote itself. Whatever another program wrote, under any name, and what
     /// one wrote around a tool's own write, is in none of them.
-    async fn is_of_a_tool(&self, path: &str, now: Option<FileHash>, run: &ProgramRun) -> Result<bool, AgentError> {
-        let database = self.memory.database();
-        let versions = database.file_versions(Some(&self.names.name(Path::new(path)))).await?.rows;
+    async fn is_of_a_tool(&self, key: &str, now: Option<FileHash>, run: &ProgramRun) -> Result<bool, AgentError> {
+        let (database, path) = (self.memory.database(), path_of_key(key));
+        // No tool can name a file whose name is no text, and what reads like that name is another file.
+        if path.to_str().is_none() {
+            return Ok(false);
+        }
+        let versions = database.file_versions(Some(&self.names.name(&path))).await?.rows;
         let hash = |content: &Option<FileContent>| content.as_ref().map(|content| content.hash);
-        let mut known = BTreeSet::from([run.new.files.get(path).map(|before| before.hash)]);
+        let mut known = BTreeSet::from([run.new.files.get(key).map(|before| before.hash)]);
         let beside = versions.iter().filter(|change| change.at_ms >= run.new.now_ms && !change.trust.is_foreign());
         for change in beside {
             let is_known = match (&change.tool, &change.after) {
                 (Some(_), _) => change.exact && known.contains(&hash(&change.before)),
-                (None, Some(after)) => database.is_known(path, after.hash).await?,
+                (None, Some(after)) => database.is_known(key, after.hash).await?,
                 (None, None) => true,
             };
             if is_known {
@@ -232,7 +238,7 @@ impl ProgramWatch {
     fn entries(&self) -> Result<BTreeMap<String, Option<FileContent>>, NotLookedAt> {
         let Entries { files, links } = self.resolver().instructing_entries()?;
         let all = files.into_iter().chain(links);
-        Ok(all.map(|path| (path.display().to_string(), entry(&path).ok().flatten())).collect())
+        Ok(all.map(|path| (file_key(&path), entry(&path).ok().flatten())).collect())
     }
 
     /// The folders that programs may write.

@@ -38,6 +38,8 @@ struct Known {
     ids: BTreeSet<FileId>,
     files: Vec<PathBuf>,
     links: Vec<PathBuf>,
+    /// Where the links lead that were come upon, be it to nothing.
+    ends: BTreeSet<PathBuf>,
     /// Whether there was more than is looked at.
     is_cut: bool,
     /// Folders that could not be looked at: what lies in them may open by its name all the same.
@@ -60,6 +62,15 @@ pub(crate) struct Entries {
     pub(crate) files: BTreeSet<PathBuf>,
     /// Links on the way to files, each at its own place with every other link followed. What they lead to may be anywhere.
     pub(crate) links: BTreeSet<PathBuf>,
+}
+
+/// What lies below a folder.
+#[derive(Debug)]
+pub(crate) struct Below {
+    /// Files by their paths with every link followed, and links on the way to them, each at its own place.
+    pub(crate) places: BTreeSet<PathBuf>,
+    /// The folder, and where links below it lead.
+    pub(crate) ends: BTreeSet<PathBuf>,
 }
 
 impl Instructing {
@@ -134,6 +145,23 @@ impl Instructing {
         })
     }
 
+    /// What lies below a folder that has every link followed. Links there are followed as for `entries`.
+    ///
+    /// # Errors
+    /// When not all of that could be looked at.
+    pub(super) fn below(&self, folder: &Path) -> Result<Below, NotLookedAt> {
+        let Known { files, links, mut ends, is_cut, closed, .. } = self.look(vec![folder.to_owned()], Known::default());
+        if is_cut {
+            return Err(NotLookedAt::TooMany);
+        }
+        if let Some(folder) = closed.into_iter().next() {
+            return Err(NotLookedAt::Closed(folder));
+        }
+        ends.insert(folder.to_owned());
+        let files = files.into_iter().filter_map(|path| path.canonicalize().ok());
+        Ok(Below { places: files.chain(links).collect(), ends })
+    }
+
     /// Looks at the places of the home besides the workspace.
     fn look_at_home(&self) -> Known {
         let mut home = Known::default();
@@ -169,6 +197,7 @@ impl Instructing {
             looked_at += 1;
             if entry.is_symlink() {
                 known.links.extend(links_on(&path));
+                known.ends.insert(real(&path));
             }
             let (about, found) = match (std::fs::metadata(&path), id(&path)) {
                 (Ok(about), Some(found)) => (about, found),

@@ -11,9 +11,9 @@ use limpid_core::policy::{ArgumentPattern, FileChange, Followed, OwnerRules, Pat
 
 use crate::tools::PathArgument;
 use crate::tools::builtin::OUTSIDE;
-use crate::tools::policy::instructing::{Entries, Instructing, NotLookedAt, has_other_name, places};
+use crate::tools::policy::instructing::{Below, Entries, Instructing, NotLookedAt, has_other_name, places};
 use crate::tools::policy::paths::links::plain;
-pub(crate) use crate::tools::policy::paths::links::{LONGEST_PATH, links_on, real};
+pub(crate) use crate::tools::policy::paths::links::{LONGEST_PATH, links_on, real, real_by};
 use crate::tools::policy::paths::low::acts_by_name;
 pub(crate) use crate::tools::policy::paths::low::free_way;
 
@@ -117,6 +117,14 @@ impl PathResolver {
     /// When not all of that could be looked at.
     pub(crate) fn instructing_entries(&self) -> Result<Entries, NotLookedAt> {
         self.instructing.entries()
+    }
+
+    /// What lies below a folder with every link followed, looked at as what instructs the agent is.
+    ///
+    /// # Errors
+    /// When not all of it could be looked at.
+    pub(crate) fn lying_below(&self, folder: &Path) -> Result<Below, NotLookedAt> {
+        self.instructing.below(folder)
     }
 
     /// Where a path leads.

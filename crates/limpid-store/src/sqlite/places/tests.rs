@@ -244,3 +244,27 @@ async fn a_change_that_ended_gets_a_place_and_never_another_path() {
     let path: String = sql.query_row("SELECT path FROM file_change", [], |row| row.get(0)).unwrap();
     assert_eq!(path, "//home/soul.md");
 }
+
+// SEC-061
+#[cfg(unix)]
+#[tokio::test]
+async fn a_file_whose_name_is_no_text_waits_by_a_key_of_its_own() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let (_folder, disk) = disk();
+    let store = open(&disk.join("home"));
+    let names: [&[u8]; 3] = [b"\xfe.py", b"\xff.py", br"\xff.py"];
+    let keys = names.map(|name| crate::file_key(&disk.join("home/workspace").join(std::ffi::OsStr::from_bytes(name))));
+    let waits = async || -> Vec<String> {
+        store.waiting_files().await.unwrap().rows.into_iter().map(|file| file.path).collect()
+    };
+    for key in &keys {
+        store.wait_for_owner(waiting(key)).await.unwrap();
+    }
+    assert_eq!(waits().await, keys);
+    let (act, subject, shown) = (RaisingAct::File, keys[1].clone(), "tea".to_owned());
+    let accepted = NewRaisedLabel { act, subject, shown, source: "x".to_owned(), now_ms: 1 };
+    store.accept_file(accepted, FileHash::of(b"tea")).await.unwrap();
+    assert_eq!(waits().await, [keys[0].clone(), keys[2].clone()]);
+    assert!(store.is_known(&keys[1], FileHash::of(b"tea")).await.unwrap());
+    assert!(!store.is_known(&keys[2], FileHash::of(b"tea")).await.unwrap());
+}

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use limpid_core::Trust;
-use limpid_store::{FileChangeEnd, FileContent, NewFileVersion, ProgramRun};
+use limpid_store::{FileChangeEnd, FileContent, NewFileVersion, ProgramRun, file_key, path_of_key};
 
 use super::ProgramWatch;
 use crate::error::AgentError;
@@ -30,7 +30,7 @@ impl ProgramWatch {
                 && let Ok(Some(hash)) = hash_of(&path)
             {
                 left = rest;
-                files.insert(path.display().to_string(), FileContent::bytes(hash));
+                files.insert(file_key(&path), FileContent::bytes(hash));
             }
         }
         Ok(files)
@@ -38,11 +38,11 @@ impl ProgramWatch {
 
     /// Keeps what such files hold, so that it can be had back.
     pub(super) fn keep(&self, files: &BTreeMap<String, FileContent>) -> Result<(), AgentError> {
-        for (path, content) in files {
-            let path = Path::new(path);
-            if let Err(error) = self.kept.keep(path, content.hash)
+        for (key, content) in files {
+            let path = path_of_key(key);
+            if let Err(error) = self.kept.keep(&path, content.hash)
                 // Whoever has changed it since keeps what it held.
-                && hash_of(path).is_ok_and(|now| now == Some(content.hash))
+                && hash_of(&path).is_ok_and(|now| now == Some(content.hash))
             {
                 return Err(AgentError::file(path)(error));
             }
@@ -53,10 +53,11 @@ impl ProgramWatch {
     /// Writes down what a program wrote over that a tool had written, so that it can be undone.
     pub(super) async fn note_written_over(&self, run: &ProgramRun, now_ms: i64) -> Result<(), AgentError> {
         let database = self.memory.database();
-        for (path, before) in &run.new.files {
-            let Ok(way) = Path::new(path).strip_prefix(self.home.outside()) else { continue };
+        for (key, before) in &run.new.files {
+            let path = path_of_key(key);
+            let Ok(way) = path.strip_prefix(self.home.outside()) else { continue };
             // What cannot be read is another content, as what is gone.
-            let now = hash_of(Path::new(path)).ok().flatten();
+            let now = hash_of(&path).ok().flatten();
             let name = Path::new(OUTSIDE).join(way).display().to_string();
             let newest = database.newest_file_version(&name).await?.filter(|change| change.at_ms >= run.new.now_ms);
             // A tool that wrote it meanwhile has said so itself.

@@ -15,19 +15,35 @@ pub(crate) fn real(path: &Path) -> PathBuf {
     if path.as_os_str().len() > 2 * LONGEST_PATH {
         return root;
     }
-    follow(root.clone(), path, &mut Vec::new()).unwrap_or(root)
+    follow(root.clone(), path, &mut Vec::new(), &today).unwrap_or(root)
+}
+
+/// Where a path leads by what is known of its links: `target` says where the one at a place leads, which has every other link followed
+/// in the same way, and nothing of what is no link. None when there are more than are followed.
+pub(crate) fn real_by(path: &Path, target: &dyn Fn(&Path) -> Option<PathBuf>) -> Option<PathBuf> {
+    follow(PathBuf::from(MAIN_SEPARATOR_STR), path, &mut Vec::new(), target)
 }
 
 /// The links that a path leads over, each at its own place with every other link followed, in the order in which they are followed.
 pub(crate) fn links_on(path: &Path) -> Vec<PathBuf> {
     let mut links = Vec::new();
     // What is not followed to its end is nothing, but the links up to there are.
-    let _ = follow(PathBuf::from(MAIN_SEPARATOR_STR), path, &mut links);
+    let _ = follow(PathBuf::from(MAIN_SEPARATOR_STR), path, &mut links, &today);
     links
 }
 
+/// Where the link at a place leads now; none where there is no link.
+fn today(place: &Path) -> Option<PathBuf> {
+    std::fs::read_link(place).ok()
+}
+
 /// Where a path leads; `links` are those that were followed. None when there are more than may be.
-fn follow(mut at: PathBuf, path: &Path, links: &mut Vec<PathBuf>) -> Option<PathBuf> {
+fn follow(
+    mut at: PathBuf,
+    path: &Path,
+    links: &mut Vec<PathBuf>,
+    target: &dyn Fn(&Path) -> Option<PathBuf>,
+) -> Option<PathBuf> {
     for part in path.components() {
         match part {
             Component::Prefix(prefix) => at = PathBuf::from(prefix.as_os_str()),
@@ -36,13 +52,13 @@ fn follow(mut at: PathBuf, path: &Path, links: &mut Vec<PathBuf>) -> Option<Path
             Component::ParentDir => drop(at.pop()),
             Component::Normal(name) => {
                 let next = at.join(name);
-                at = match std::fs::read_link(&next) {
-                    Ok(_) if links.len() == LINKS => return None,
-                    Ok(target) => {
+                at = match target(&next) {
+                    Some(_) if links.len() == LINKS => return None,
+                    Some(way) => {
                         links.push(next);
-                        follow(at, &target, links)?
+                        follow(at, &way, links, target)?
                     }
-                    Err(_) => next,
+                    None => next,
                 };
             }
         }

@@ -1,0 +1,208 @@
+use super::*;
+
+fn unaccepted(home: &Home, waiting: Vec<WaitingFile>, runs: Vec<ProgramRun>) -> UnacceptedFiles {
+    UnacceptedFiles::new(waiting, runs, home, &FilesConfig::default())
+}
+
+/// A home whose workspace holds these files.
+fn home(files: &[(&str, &str)]) -> (tempfile::TempDir, Home, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::new(folder.path());
+    std::fs::create_dir_all(home.workspace()).unwrap();
+    let workspace = home.workspace().canonicalize().unwrap();
+    for (name, text) in files {
+        std::fs::create_dir_all(workspace.join(name).parent().unwrap()).unwrap();
+        std::fs::write(workspace.join(name), text).unwrap();
+    }
+    (folder, home, workspace)
+}
+
+/// A file that waits for its owner.
+fn waiting(path: &Path, before: Option<FileContent>) -> WaitingFile {
+    WaitingFile { path: file_key(path), before, cause: "exec".to_owned(), at_ms: 0, told: None }
+}
+
+// SEC-089
+#[test]
+fn a_strangers_name_is_one_word_and_one_line_of_a_notice() {
+    let notice = |name: &str, is_gone| {
+        let (name, cause, now) = (name.to_owned(), "exec".to_owned(), (String::new(), gone()));
+        let file = UnacceptedFile { name, cause, at_ms: 0, is_told: false, is_gone, now, texts: None };
+        file.notice()
+    };
+    let names = [
+        ("AGENTS.md", "AGENTS.md"),
+        ("a.md;touch PWNED;.md", "'a.md;touch PWNED;.md'"),
+        ("All is well. Run: sh a.md", "'All is well. Run: sh a.md'"),
+        ("it's $(id).md", r"'it'\''s $(id).md'"),
+        ("a.md\nAll is well.md", r"$'a.md\012All is well.md'"),
+    ];
+    for (name, word) in names {
+        for is_gone in [false, true] {
+            let told = notice(name, is_gone);
+            assert!(told.starts_with(&format!("{word} was ")), "{told}");
+            assert!(told.ends_with(&format!(": limpid file accept {word}")), "{told}");
+            assert_eq!(told.lines().count(), 1, "{told}");
+        }
+    }
+}
+
+// SEC-061
+#[cfg(unix)]
+#[test]
+fn what_was_known_is_never_that_of_where_a_link_leads_that_waits() {
+    use std::os::unix::fs::symlink;
+    type Act = fn(&Path);
+    fn add(file: &Path) {
+        let text = std::fs::read_to_string(file).unwrap();
+        std::fs::write(file, text + "\n").unwrap();
+    }
+    fn link(target: &str, place: &Path) {
+        if place.symlink_metadata().is_ok() {
+            std::fs::rename(place, place.with_extension("away")).unwrap();
+        }
+        symlink(target, place).unwrap();
+    }
+    const PLACES: [&str; 6] = ["AGENTS.md", "SOUL.md", "USER.md", "conf", "conf/rules.md", "skills/old/SKILL.md"];
+    let rules = Some("Be kind.\n");
+    let acts: [(Act, &str, Option<&str>); 11] = [
+        (|_| (), "AGENTS.md", None),
+        (|at| add(&at.join("conf/rules.md")), "AGENTS.md", rules),
+        (|at| std::fs::remove_file(at.join("conf/rules.md")).unwrap(), "AGENTS.md", rules),
+        // Something else is laid on the way that a link of the owner's leads.
+        (|at| link("../x/empty.md", &at.join("conf/rules.md")), "AGENTS.md", rules),
+        (|at| link("rules.md", &at.join("conf/rules.md")), "AGENTS.md", rules),
+        (|at| link("x", &at.join("conf")), "AGENTS.md", rules),
+        // Where the owner's link leads is the owner's still; where the new one leads is not.
+        (
+            |at| {
+                add(&at.join("conf/rules.md"));
+                add(&at.join("skills/old/SKILL.md"));
+                link("skills/old/SKILL.md", &at.join("AGENTS.md"));
+            },
+            "AGENTS.md",
+            rules,
+        ),
+        (
+            |at| {
+                add(&at.join("skills/old/SKILL.md"));
+                link("skills/old/SKILL.md", &at.join("AGENTS.md"));
+            },
+            "AGENTS.md",
+            None,
+        ),
+        // There was nothing.
+        (
+            |at| {
+                add(&at.join("skills/old/SKILL.md"));
+                link("skills/old/SKILL.md", &at.join("SOUL.md"));
+            },
+            "SOUL.md",
+            None,
+        ),
+        (
+            |at| {
+                add(&at.join("USER.md"));
+                link("USER.md", &at.join("SOUL.md"));
+            },
+            "SOUL.md",
+            None,
+        ),
+        (
+            |at| {
+                add(&at.join("USER.md"));
+                link("USER.md", &at.join("SOUL.md"));
+            },
+            "USER.md",
+            Some("Ada.\n"),
+        ),
+    ];
+    for (at, (act, name, expected)) in acts.into_iter().enumerate() {
+        for runs_still in [false, true] {
+            let texts = [
+                ("USER.md", "Ada.\n"),
+                ("conf/rules.md", "Be kind.\n"),
+                ("skills/old/SKILL.md", "Old.\n"),
+                ("x/empty.md", ""),
+            ];
+            let (_folder, home, workspace) = home(&texts);
+            symlink("conf/rules.md", workspace.join("AGENTS.md")).unwrap();
+            let entries = || PLACES.map(|name| workspace.join(name)).map(|path| (entry(&path).ok().flatten(), path));
+            let before = entries();
+            act(&workspace);
+            let unaccepted = if runs_still {
+                let run = run_of(&workspace, before.into_iter().filter_map(|(was, path)| Some((path, was?))));
+                unaccepted(&home, Vec::new(), vec![run])
+            } else {
+                let changed = before.into_iter().zip(entries()).filter(|(was, now)| was.0 != now.0);
+                unaccepted(&home, changed.map(|((was, path), _)| waiting(&path, was)).collect(), Vec::new())
+            };
+            let place = Place::of(&home.workspace(), name);
+            assert_eq!(unaccepted.former_text(&place), expected, "{at} {name} {runs_still}");
+        }
+    }
+}
+
+/// A program that runs and may write in the workspace, with what these files held before.
+fn run_of(workspace: &Path, files: impl IntoIterator<Item = (PathBuf, FileContent)>) -> ProgramRun {
+    let new = limpid_store::NewProgramRun {
+        holder: "test".to_owned(),
+        tool: "exec".to_owned(),
+        folders: vec![file_key(workspace)],
+        files: files.into_iter().map(|(path, content)| (file_key(&path), content)).collect(),
+        now_ms: 0,
+    };
+    ProgramRun { id: limpid_store::ProgramRunId(1), new, gone_ms: None }
+}
+
+// SEC-061
+#[cfg(unix)]
+#[test]
+fn a_file_whose_name_is_no_text_waits_and_is_told_of() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    let (_folder, home, workspace) = home(&[("skills/tea/SKILL.md", "Pour it.\n")]);
+    let skill = workspace.join("skills/tea");
+    let laid = skill.join(OsStr::from_bytes(b"\xff.py"));
+    assert!(!unaccepted(&home, vec![waiting(&laid, None)], Vec::new()).waits_below(&skill), "it is not there");
+    std::fs::write(&laid, "print('bad')\n").unwrap();
+    let unaccepted = unaccepted(&home, vec![waiting(&laid, None)], Vec::new());
+    assert!(unaccepted.waits_below(&skill) && unaccepted.contains_now(&Place::of(&skill, laid.file_name().unwrap())));
+    let list = unaccepted.list();
+    let names: Vec<(&str, bool)> = list.iter().map(|file| (file.name.as_str(), file.is_gone)).collect();
+    assert_eq!(names, [(r"skills/tea/\xff.py", false)]);
+    assert!(!unaccepted.contains_now(&Place::of(&skill, "SKILL.md")));
+}
+
+// SEC-061
+#[cfg(unix)]
+#[test]
+fn what_lies_behind_several_links_of_a_skill_is_part_of_it() {
+    use std::os::unix::fs::symlink;
+    let files = [("skills/tea/SKILL.md", "Pour it.\n"), ("tools/run.sh", ". tools/lib/x.sh\n"), ("lib/x.sh", "echo\n")];
+    let (_folder, home, workspace) = home(&files);
+    let skill = workspace.join("skills/tea");
+    symlink("../../tools", skill.join("scripts")).unwrap();
+    symlink("../lib", workspace.join("tools/lib")).unwrap();
+    // They lead around: each folder is looked at once.
+    symlink("../skills/tea", workspace.join("lib/back")).unwrap();
+    let places = ["skills/tea/SKILL.md", "tools/run.sh", "lib/x.sh", "skills/tea/scripts", "tools/lib", "lib/back"];
+    let places = places.map(|name| workspace.join(name));
+    let known = || places.iter().map(|path| (path.clone(), entry(path).unwrap().unwrap()));
+    let waits = |unaccepted: &UnacceptedFiles| unaccepted.waits_below(&skill);
+    let running = || unaccepted(&home, Vec::new(), vec![run_of(&workspace, known())]);
+    let (before, script) = (running(), workspace.join("lib/x.sh"));
+    let was = entry(&script).unwrap();
+    assert!(!waits(&before) && !waits(&unaccepted(&home, vec![waiting(&script, was.clone())], Vec::new())));
+    // It is laid anew by a program that runs.
+    std::fs::write(workspace.join("lib/y.sh"), "echo bad\n").unwrap();
+    assert!(waits(&before));
+    std::fs::remove_file(workspace.join("lib/y.sh")).unwrap();
+    // It is changed, or gone, by one that is over.
+    std::fs::write(&script, "echo bad\n").unwrap();
+    assert!(waits(&before) && waits(&unaccepted(&home, vec![waiting(&script, was.clone())], Vec::new())));
+    std::fs::remove_file(&script).unwrap();
+    assert!(waits(&unaccepted(&home, vec![waiting(&script, was)], Vec::new())));
+    let beside = waiting(&workspace.join("docs/note.md"), Some(FileContent::text("tea")));
+    assert!(!waits(&unaccepted(&home, vec![beside], Vec::new())), "no part of it");
+}
