@@ -67,7 +67,16 @@ impl<'a> Calls<'a> {
         }
     }
 
-    /// A call has ended; so has one that was refused and never ran.
+    /// A call was refused and never ran.
+    pub(crate) fn refused(&mut self, id: &CallId, (name, arguments): (&str, &str), result: &str) {
+        if !self.open.contains_key(id) {
+            let look = CallView::new(self.session, name, arguments, false).without_files();
+            self.begin(id, look, ToolCallStatus::Pending);
+        }
+        self.done(id, result);
+    }
+
+    /// A call has ended.
     pub(crate) fn done(&mut self, id: &CallId, result: &str) {
         let failed = is_failure(result);
         let status = if failed { ToolCallStatus::Failed } else { ToolCallStatus::Completed };

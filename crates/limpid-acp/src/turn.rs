@@ -128,6 +128,9 @@ impl Shown<'_> {
             }
             TurnEvent::ToolStarted { id, name, arguments } => self.calls.started(&id, &name, &arguments),
             TurnEvent::ToolDone { id, result } => self.calls.done(&id, &result),
+            TurnEvent::ToolRefused { id, name, arguments, result } => {
+                self.calls.refused(&id, (&name, &arguments), &result);
+            }
             TurnEvent::Usage { cost: Some(cost), .. } => self.cost = Some(self.session.spend(cost.0)),
             TurnEvent::Notice(text) => self.session.notice(&text),
             TurnEvent::Accepted { .. }

@@ -105,7 +105,7 @@ async fn work(conversations: &Conversations, agent: &SubAgent) -> Result<Option<
     }
     let (activity, results) = (Notify::new(), AtomicU32::new(0));
     let seen = |event: &TurnEvent| {
-        if matches!(event, TurnEvent::ToolDone { .. }) {
+        if matches!(event, TurnEvent::ToolDone { .. } | TurnEvent::ToolRefused { .. }) {
             results.fetch_add(1, Ordering::SeqCst);
         }
         activity.notify_one();

@@ -58,6 +58,17 @@ pub enum TurnEvent {
         /// What it returned or what went wrong, as the model reads it.
         result: String,
     },
+    /// A call was refused and never ran.
+    ToolRefused {
+        /// The call.
+        id: CallId,
+        /// The tool, which need not be there.
+        name: String,
+        /// The arguments as the model wrote them, which need not be JSON.
+        arguments: String,
+        /// Why, as the model reads it.
+        result: String,
+    },
     /// Calls wait for the owner: one question, with a part for each of them. [`TurnHandle::answer`](crate::TurnHandle::answer)
     /// answers a part; the turn goes on with the answers.
     ApprovalRequested {

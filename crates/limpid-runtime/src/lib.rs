@@ -80,4 +80,5 @@ pub use limpid_services::{
 pub use limpid_telemetry::{Traces, Trouble};
 #[cfg(target_os = "linux")]
 pub use limpid_tools::exec::sandbox;
+pub use limpid_turn::result::error_of;
 pub use limpid_turn::{Finish, Outcome};

@@ -15,6 +15,18 @@ pub fn failure(error: &str) -> String {
     format!("{FAILED}{}}}", serde_json::Value::from(error))
 }
 
+/// What went wrong, in the result of a call that [failed](failure), as long as it is whole.
+///
+/// ```
+/// use limpid_turn::result::{error_of, failure};
+/// assert_eq!(error_of(&failure("no such file")).as_deref(), Some("no such file"));
+/// assert_eq!(error_of("no such file"), None);
+/// ```
+pub fn error_of(result: &str) -> Option<String> {
+    let error = result.strip_prefix(FAILED)?.strip_suffix('}')?;
+    serde_json::from_str(error).ok()
+}
+
 /// The text itself, or, when it is longer than `limit` characters, its head and its tail around a mark that says how
 /// much is missing. What comes out never has more than `limit` characters, unless the mark alone does.
 pub fn keep_both_ends(text: &str, limit: usize) -> String {

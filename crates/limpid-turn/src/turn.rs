@@ -29,6 +29,8 @@ pub struct Turn {
     repeated: Repeated,
     /// Answers that had to be screens and were none.
     refused: u32,
+    /// The calls of the last reply that were refused unrun, with what the model reads of each.
+    unrun: Vec<(ToolCall, String)>,
     /// Whether it ends once every call under way has.
     ends: bool,
 }
@@ -64,6 +66,7 @@ impl Turn {
             queue: Vec::new(),
             repeated: Repeated::default(),
             refused: 0,
+            unrun: Vec::new(),
             ends: false,
         };
         let effects = turn.pending();
@@ -306,6 +309,12 @@ impl Turn {
     /// Whether the model gets to read only the ends of such a result of a call that is under way.
     pub fn cuts(&self, id: &CallId, outcome: &ToolOutcome) -> bool {
         outcome.text().chars().count() > self.start.cap(self.tool_of(id)).chars
+    }
+
+    /// The calls of the last reply that were refused unrun, as there is no such tool or no such call of it, with what the model reads of
+    /// each.
+    pub fn unrun(&self) -> &[(ToolCall, String)] {
+        &self.unrun
     }
 
     /// The name of the tool that a call under way asks for.

@@ -4,7 +4,7 @@ use std::mem;
 use std::sync::Arc;
 
 use limpid_context::place_found;
-use limpid_core::{FailureClass, Labelled};
+use limpid_core::{FailureClass, Labelled, ToolCall};
 use limpid_model::ModelError;
 use limpid_services::error::AgentError;
 use limpid_store::TurnWrite;
@@ -101,6 +101,11 @@ pub(super) async fn model_step(turn: &mut RunningTurn, step: ModelStep) -> Resul
     Ok(())
 }
 
+/// A call was refused and never ran.
+pub(super) fn refused(call: &ToolCall, result: String) -> TurnEvent {
+    TurnEvent::ToolRefused { id: call.id.clone(), name: call.name.clone(), arguments: call.arguments.clone(), result }
+}
+
 /// What comes of a call that is over; `asked` is what it was for, unless it was stopped.
 async fn call_over(
     turn: &mut RunningTurn,
@@ -112,7 +117,11 @@ async fn call_over(
         (None, _) => {
             let end = end_of_request(turn, request);
             let reply = Labelled::new(reply, turn.written());
-            turn.apply(Event::Reply(reply), None, end).await
+            turn.apply(Event::Reply(reply), None, end).await?;
+            for (call, result) in turn.machine.unrun() {
+                turn.listeners.send(&refused(call, result.clone()));
+            }
+            Ok(())
         }
         (Some(CallFailure::NothingSaid { error, service, can_be_longer }), Some((round, kind, _))) => {
             if !can_be_longer || !turn.requests.raise_limit() {

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use limpid_config::Redactor;
 use limpid_context::PrefixCache;
 use limpid_core::agent::tells_of_agents;
-use limpid_core::{CallId, Message, Role};
+use limpid_core::{CallId, Message, Role, ToolCall};
 use limpid_services::error::AgentError;
 use limpid_services::heartbeat;
 use limpid_services::tools::{
     CallContext, Decision, Permit, Rewrites, ShownItems, ToolContext, ToolFinder, is_of_public,
 };
 use limpid_store::{Kept, TurnWrite};
+use limpid_turn::result::failure;
 use limpid_turn::{Effect, Event, HeldCall, PlannedCall, ToolOutcome};
 
 use crate::event::TurnEvent;
@@ -19,6 +20,7 @@ use crate::listeners::ask_owner;
 use crate::turn::agents;
 use crate::turn::clean_first;
 use crate::turn::journal::Entry;
+use crate::turn::replies::refused;
 use crate::turn::reservations;
 use crate::turn::running::RunningTurn;
 use crate::turn::tool_tasks::FinishedCall;
@@ -40,7 +42,7 @@ impl RunningTurn {
             let id = planned.call.id.clone();
             if let Err(error) = reservations::reserve(self, &planned.call, &context).await? {
                 let outcome = ToolOutcome::failed(error, || self.calls.tools.new_tag());
-                self.tool_done(FinishedCall::new(id, outcome)).await?;
+                self.tool_refused(&planned.call, outcome).await?;
                 continue;
             }
             let right = reservations::right_to(self, &planned.call, &context);
@@ -67,11 +69,11 @@ impl RunningTurn {
                 }
                 Decision::Refused(error) => {
                     let outcome = ToolOutcome::failed(error, || self.calls.tools.new_tag());
-                    self.tool_done(FinishedCall::new(id, outcome)).await?;
+                    self.tool_refused(&planned.call, outcome).await?;
                 }
                 Decision::Ask(_) if agents::was_refused(self, &planned.call.name).await? => {
                     let outcome = ToolOutcome::refused(REFUSED_BEFORE);
-                    self.tool_done(FinishedCall::new(id, outcome)).await?;
+                    self.tool_refused(&planned.call, outcome).await?;
                 }
                 Decision::Ask(why) => self.apply(Event::Held { id, why }, None, Vec::new()).await?,
             }
@@ -113,8 +115,26 @@ impl RunningTurn {
         (!started.is_empty()).then_some((Entry::ToolsStarted(started), kept))
     }
 
+    /// Takes in that a call was refused, which never ran.
+    async fn tool_refused(&mut self, call: &ToolCall, outcome: ToolOutcome) -> Result<(), AgentError> {
+        if let Some((_, result)) = self.take_in(FinishedCall::new(call.id.clone(), outcome)).await? {
+            self.listeners.send(&refused(call, result));
+        }
+        Ok(())
+    }
+
     /// Takes in what came of a call.
     pub(super) async fn tool_done(&mut self, call: FinishedCall) -> Result<(), AgentError> {
+        let Some((id, result)) = self.take_in(call).await? else { return Ok(()) };
+        self.listeners.send(&TurnEvent::ToolDone { id, result });
+        if let Some(notice) = self.deps.memory.take_search_notice() {
+            self.listeners.send(&TurnEvent::Notice(notice));
+        }
+        Ok(())
+    }
+
+    /// Keeps the result of a call; which it was and what is shown of it, as the model reads it.
+    async fn take_in(&mut self, call: FinishedCall) -> Result<Option<(CallId, String)>, AgentError> {
         let FinishedCall { event, shown } = call;
         let event = self.without_secrets(event);
         self.trace.returned(&event, self.deps.host().now_ms());
@@ -124,14 +144,15 @@ impl RunningTurn {
         let (id, result) = match &event {
             Event::ToolDone { id, outcome } => {
                 clean_first::note(self, id, outcome);
-                (id.clone(), outcome.text().to_owned())
+                let text = outcome.text();
+                (id.clone(), if outcome.failed { failure(text) } else { text.to_owned() })
             }
             Event::Timer { id } => {
                 let why = "it took too long and was stopped";
                 clean_first::note(self, id, &ToolOutcome::refused(why));
-                (id.clone(), why.to_owned())
+                (id.clone(), failure(why))
             }
-            _ => return Ok(()),
+            _ => return Ok(None),
         };
         if !shown.is_empty() {
             self.calls.listings.insert(id.clone());
@@ -140,11 +161,7 @@ impl RunningTurn {
         let writes = shown.into_iter().chain(self.found_tools().await?).collect();
         self.apply(event, None, writes).await?;
         let result = if is_of_agent { agents::seen(&result).to_owned() } else { result };
-        self.listeners.send(&TurnEvent::ToolDone { id, result });
-        if let Some(notice) = self.deps.memory.take_search_notice() {
-            self.listeners.send(&TurnEvent::Notice(notice));
-        }
-        Ok(())
+        Ok(Some((id, result)))
     }
 
     /// Tools that were found since the last result: the conversation keeps them with this one.

@@ -2,7 +2,7 @@
 
 use crate::kit::{Bench, all, last, say, text};
 use limpid_core::policy::Effect;
-use limpid_runtime::TurnEvent;
+use limpid_runtime::{TurnEvent, error_of};
 use serde_json::Value;
 
 /// The results that the last request brings back, by call.
@@ -44,6 +44,14 @@ text = "Done."
     assert_eq!(text(&events), "Let me see.Done.");
     let started = events.iter().filter(|event| matches!(event, TurnEvent::ToolStarted { .. })).count();
     assert_eq!(started, 4, "what cannot be run is not started");
+    let refused = events.iter().filter_map(|event| match event {
+        TurnEvent::ToolRefused { name, result, .. } if error_of(result).is_some() => Some(name.as_str()),
+        _ => None,
+    });
+    assert_eq!(refused.collect::<Vec<_>>(), ["rm", "get_local_time", "memory_store"], "they are told with why");
+    let failed =
+        events.iter().filter(|event| matches!(event, TurnEvent::ToolDone { result, .. } if error_of(result).is_some()));
+    assert_eq!(failed.count(), 1, "there is no time on Mars");
     let memories = agent.memory().recall("oolong", 5).await.unwrap();
     assert_eq!((memories.len(), memories[0].hits), (1, 1));
 }

@@ -52,6 +52,20 @@ pub(super) enum LiveEvent {
         #[schema(value_type = String)]
         arguments: Drawn,
     },
+    /// A call was refused and never ran.
+    ToolRefused {
+        /// The call.
+        id: String,
+        /// The tool, which need not be there.
+        #[schema(value_type = String)]
+        name: Drawn,
+        /// The arguments, as the model wrote them.
+        #[schema(value_type = String)]
+        arguments: Drawn,
+        /// Why.
+        #[schema(value_type = String)]
+        result: Drawn,
+    },
     /// A tool came back.
     ToolDone {
         /// The call.
@@ -237,6 +251,12 @@ impl Streams {
                 id: id.to_string(),
                 name: Drawn::line(name),
                 arguments: Drawn::json(arguments),
+            },
+            TurnEvent::ToolRefused { id, name, arguments, result } => LiveEvent::ToolRefused {
+                id: id.to_string(),
+                name: Drawn::line(name),
+                arguments: Drawn::json(arguments),
+                result: Drawn::new(result),
             },
             TurnEvent::ToolDone { id, result } => {
                 LiveEvent::ToolDone { id: id.to_string(), result: Drawn::new(result) }

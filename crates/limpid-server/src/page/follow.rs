@@ -177,6 +177,11 @@ impl Follower {
                 self.part_ends();
                 self.show(&format!("call-{id}"), parts::call(&name, &arguments, None));
             }
+            TurnEvent::ToolRefused { id, name, arguments, result } => {
+                self.part_ends();
+                self.show(&format!("call-{id}"), parts::call(&name, &arguments, None));
+                self.show(&format!("result-{id}"), parts::result(&result));
+            }
             TurnEvent::ToolDone { id, result } => self.show(&format!("result-{id}"), parts::result(&result)),
             TurnEvent::ApprovalRequested { parts, can_clean } => {
                 self.part_ends();

@@ -16,6 +16,7 @@ impl Turn {
         if let Some(effects) = self.decide(reply.as_ref(), round, form, tools) {
             return effects;
         }
+        self.unrun.clear();
         let (reply, trust) = reply.into_parts();
         if !tools || reply.calls.is_empty() {
             return self.answer(reply, trust, round);
@@ -33,6 +34,8 @@ impl Turn {
             let outcome = ToolOutcome::failed(call_limit::refusal(left_out), String::new);
             *last = Some(result_message(&call.id, outcome, Cap { pointer: false, ..self.start.cap(None) }));
         }
+        let unrun = assistant.calls.iter().zip(&results).filter_map(|(call, result)| Some((call, result.as_ref()?)));
+        self.unrun = unrun.map(|(call, result)| (call.clone(), result.text.clone())).collect();
         self.state = State::Running { round, assistant, results, holds: BTreeMap::new() };
         self.pass_border().unwrap_or_else(|| self.pending())
     }

@@ -26,6 +26,25 @@ async fn a_key_is_found_and_the_first_line_says_which_model_answers() {
     assert!(call.user().starts_with("hi\n\n[context]\n"), "{}", call.user());
 }
 
+// KAI-113
+#[tokio::test]
+async fn a_call_that_fails_or_is_refused_is_shown_with_its_reason() {
+    let world = World::new(
+        r#"
+[[reply]]
+calls = [{ name = "rm", arguments = { path = "/" } }, { name = "read_file", arguments = { path = "gone.md" } }]
+[[reply]]
+text = "Neither went."
+"#,
+    )
+    .await;
+    let run = world.run(&["chat", "clean up"]).await;
+    let told: Vec<&str> = run.err.lines().filter(|line| line.starts_with('✗')).collect();
+    let [refused, failed] = told[..] else { panic!("{}", run.err) };
+    assert!(refused.starts_with("✗ rm: there is no tool"), "{refused}");
+    assert!(failed.contains("gone.md") && !failed.contains("success"), "{failed}");
+}
+
 // SUR-002
 #[tokio::test]
 async fn an_address_without_a_key_is_enough() {

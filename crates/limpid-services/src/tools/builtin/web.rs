@@ -83,7 +83,10 @@ mod tests {
         let none = Environment::default();
         assert_eq!(says("", &none), "none");
         assert_eq!(says("engine = \"duckduckgo\"", &none), "DuckDuckGo at html.duckduckgo.com");
-        assert_eq!(says("engine = \"searxng\"\nurl = \"http://10.0.0.5:8888\"", &none), "SearXNG at http://10.0.0.5:8888");
+        assert_eq!(
+            says("engine = \"searxng\"\nurl = \"http://10.0.0.5:8888\"", &none),
+            "SearXNG at http://10.0.0.5:8888"
+        );
         assert!(says("engine = \"searxng\"", &none).starts_with("SearXNG has no address of its own. Set `url`"));
         assert_eq!(says("engine = \"brave\"", &keys), "Brave at api.search.brave.com");
         assert!(says("engine = \"brave\"", &none).starts_with("BRAVE_API_KEY holds no key for Brave. Set it"));

@@ -5,7 +5,7 @@ use limpid_core::goal::WithoutMarkers;
 use limpid_core::ui::{Fences, Part, plain};
 use limpid_core::{ConversationId, FailureClass, Usage};
 use limpid_runtime::question::form_frame;
-use limpid_runtime::{Event, EventKind, Outcome, QuestionPart, SlashReply, TurnEvent};
+use limpid_runtime::{Event, EventKind, Outcome, QuestionPart, SlashReply, TurnEvent, error_of};
 use serde_json::{Value, json};
 
 use crate::commands::changes::words;
@@ -98,7 +98,16 @@ impl Printer {
                 Ok(())
             }
             TurnEvent::ToolDone { result, .. } => {
-                self.beside(&format!("← {}", shortened(result)));
+                self.beside(&match error_of(result) {
+                    Some(error) => format!("✗ {}", shortened(&error)),
+                    None => format!("← {}", shortened(result)),
+                });
+                Ok(())
+            }
+            TurnEvent::ToolRefused { name, result, .. } => {
+                self.close_line()?;
+                let why = error_of(result);
+                self.beside(&format!("✗ {}", shortened(&format!("{name}: {}", why.as_deref().unwrap_or(result)))));
                 Ok(())
             }
             // Whoever answers the question shows it.
@@ -323,6 +332,9 @@ fn to_json(event: &TurnEvent) -> Value {
         TurnEvent::Retrying { reason, model } => json!({"type": "retrying", "reason": reason, "model": model}),
         TurnEvent::ToolStarted { id, name, arguments } => {
             json!({"type": "tool-started", "id": id.as_str(), "name": name, "arguments": arguments})
+        }
+        TurnEvent::ToolRefused { id, name, arguments, result } => {
+            json!({"type": "tool-refused", "id": id.as_str(), "name": name, "arguments": arguments, "result": result})
         }
         TurnEvent::ToolDone { id, result } => json!({"type": "tool-done", "id": id.as_str(), "result": result}),
         TurnEvent::ApprovalRequested { parts, can_clean } => {

@@ -75,11 +75,7 @@ pub(super) async fn answers(
 }
 
 /// Asks about one call by itself. Where the screen has no room for all that a yes rests on, that is shown before there is one.
-async fn about_one(
-    agent: &Agent,
-    part: &QuestionPart,
-    can_clean: bool,
-) -> Result<Option<ApprovalAnswer>, Failure> {
+async fn about_one(agent: &Agent, part: &QuestionPart, can_clean: bool) -> Result<Option<ApprovalAnswer>, Failure> {
     let screen = screen();
     let changes = |most| difference(agent, part, screen.width, most).into_iter();
     changes(LINES).for_each(|changes| output::tell_as_laid_out(&changes));
