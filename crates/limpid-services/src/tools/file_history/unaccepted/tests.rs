@@ -47,77 +47,64 @@ fn a_strangers_name_is_one_word_and_one_line_of_a_notice() {
     }
 }
 
+/// What a program does in the workspace.
+#[cfg(unix)]
+#[derive(Clone, Copy)]
+enum Step {
+    /// It adds a line end to this file.
+    Add(&'static str),
+    /// It removes this one.
+    Remove(&'static str),
+    /// It lays a link to this target, in the place of what is there.
+    Link(&'static str, &'static str),
+}
+
+#[cfg(unix)]
+impl Step {
+    fn take(self, workspace: &Path) {
+        match self {
+            Self::Add(name) => {
+                let file = workspace.join(name);
+                let text = std::fs::read_to_string(&file).unwrap();
+                std::fs::write(file, text + "\n").unwrap();
+            }
+            Self::Remove(name) => std::fs::remove_file(workspace.join(name)).unwrap(),
+            Self::Link(target, name) => {
+                let place = workspace.join(name);
+                if place.symlink_metadata().is_ok() {
+                    std::fs::rename(&place, place.with_extension("away")).unwrap();
+                }
+                std::os::unix::fs::symlink(target, place).unwrap();
+            }
+        }
+    }
+}
+
 // SEC-061
 #[cfg(unix)]
 #[test]
 fn what_was_known_is_never_that_of_where_a_link_leads_that_waits() {
-    use std::os::unix::fs::symlink;
-    type Act = fn(&Path);
-    fn add(file: &Path) {
-        let text = std::fs::read_to_string(file).unwrap();
-        std::fs::write(file, text + "\n").unwrap();
-    }
-    fn link(target: &str, place: &Path) {
-        if place.symlink_metadata().is_ok() {
-            std::fs::rename(place, place.with_extension("away")).unwrap();
-        }
-        symlink(target, place).unwrap();
-    }
+    use Step::{Add, Link, Remove};
     const PLACES: [&str; 6] = ["AGENTS.md", "SOUL.md", "USER.md", "conf", "conf/rules.md", "skills/old/SKILL.md"];
+    const OLD: &str = "skills/old/SKILL.md";
     let rules = Some("Be kind.\n");
-    let acts: [(Act, &str, Option<&str>); 11] = [
-        (|_| (), "AGENTS.md", None),
-        (|at| add(&at.join("conf/rules.md")), "AGENTS.md", rules),
-        (|at| std::fs::remove_file(at.join("conf/rules.md")).unwrap(), "AGENTS.md", rules),
+    let acts: [(&[Step], &str, Option<&str>); 11] = [
+        (&[], "AGENTS.md", None),
+        (&[Add("conf/rules.md")], "AGENTS.md", rules),
+        (&[Remove("conf/rules.md")], "AGENTS.md", rules),
         // Something else is laid on the way that a link of the owner's leads.
-        (|at| link("../x/empty.md", &at.join("conf/rules.md")), "AGENTS.md", rules),
-        (|at| link("rules.md", &at.join("conf/rules.md")), "AGENTS.md", rules),
-        (|at| link("x", &at.join("conf")), "AGENTS.md", rules),
+        (&[Link("../x/empty.md", "conf/rules.md")], "AGENTS.md", rules),
+        (&[Link("rules.md", "conf/rules.md")], "AGENTS.md", rules),
+        (&[Link("x", "conf")], "AGENTS.md", rules),
         // Where the owner's link leads is the owner's still; where the new one leads is not.
-        (
-            |at| {
-                add(&at.join("conf/rules.md"));
-                add(&at.join("skills/old/SKILL.md"));
-                link("skills/old/SKILL.md", &at.join("AGENTS.md"));
-            },
-            "AGENTS.md",
-            rules,
-        ),
-        (
-            |at| {
-                add(&at.join("skills/old/SKILL.md"));
-                link("skills/old/SKILL.md", &at.join("AGENTS.md"));
-            },
-            "AGENTS.md",
-            None,
-        ),
+        (&[Add("conf/rules.md"), Add(OLD), Link(OLD, "AGENTS.md")], "AGENTS.md", rules),
+        (&[Add(OLD), Link(OLD, "AGENTS.md")], "AGENTS.md", None),
         // There was nothing.
-        (
-            |at| {
-                add(&at.join("skills/old/SKILL.md"));
-                link("skills/old/SKILL.md", &at.join("SOUL.md"));
-            },
-            "SOUL.md",
-            None,
-        ),
-        (
-            |at| {
-                add(&at.join("USER.md"));
-                link("USER.md", &at.join("SOUL.md"));
-            },
-            "SOUL.md",
-            None,
-        ),
-        (
-            |at| {
-                add(&at.join("USER.md"));
-                link("USER.md", &at.join("SOUL.md"));
-            },
-            "USER.md",
-            Some("Ada.\n"),
-        ),
+        (&[Add(OLD), Link(OLD, "SOUL.md")], "SOUL.md", None),
+        (&[Add("USER.md"), Link("USER.md", "SOUL.md")], "SOUL.md", None),
+        (&[Add("USER.md"), Link("USER.md", "SOUL.md")], "USER.md", Some("Ada.\n")),
     ];
-    for (at, (act, name, expected)) in acts.into_iter().enumerate() {
+    for (at, (steps, name, expected)) in acts.into_iter().enumerate() {
         for runs_still in [false, true] {
             let texts = [
                 ("USER.md", "Ada.\n"),
@@ -126,10 +113,10 @@ fn what_was_known_is_never_that_of_where_a_link_leads_that_waits() {
                 ("x/empty.md", ""),
             ];
             let (_folder, home, workspace) = home(&texts);
-            symlink("conf/rules.md", workspace.join("AGENTS.md")).unwrap();
+            Link("conf/rules.md", "AGENTS.md").take(&workspace);
             let entries = || PLACES.map(|name| workspace.join(name)).map(|path| (entry(&path).ok().flatten(), path));
             let before = entries();
-            act(&workspace);
+            steps.iter().for_each(|step| step.take(&workspace));
             let unaccepted = if runs_still {
                 let run = run_of(&workspace, before.into_iter().filter_map(|(was, path)| Some((path, was?))));
                 unaccepted(&home, Vec::new(), vec![run])
