@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 pub use self::drawn::{Drawn, DrawnPieces};
-pub use self::exact::{exact, exact_json, exact_line, exact_to_isolate};
+pub use self::exact::{exact, exact_json, exact_line, exact_line_to_isolate, exact_to_isolate};
 use self::joins::{is_joiner, joins};
 pub use self::opened::{WhenOpened, sets_editor, unset_editor, when_opened};
 use crate::boundary::is_invisible;

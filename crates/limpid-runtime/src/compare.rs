@@ -2,7 +2,7 @@
 
 use limpid_prompt::Prompt;
 use limpid_services::line_diff::line_diff;
-use similar::DiffTag;
+use similar::{ChangeTag, DiffTag};
 
 /// Lines around a change that are shown.
 const AROUND: usize = 2;
@@ -48,6 +48,43 @@ pub fn side_by_side(old: &str, new: &str) -> Vec<DiffRow> {
         rows.push(DiffRow::Folded(diff.old_len() - shown));
     }
     rows
+}
+
+/// What changes between two texts, as a unified difference says it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChangedLines {
+    /// Heads of parts, and lines with a sign before them. A line may hold a carriage return, but no line feed.
+    pub lines: Vec<String>,
+    /// How many lines go.
+    pub go: usize,
+    /// How many lines come.
+    pub come: usize,
+}
+
+/// What changes between two texts, with three lines around each change. A carriage return alone ends a line too.
+pub fn changed_lines(old: &str, new: &str) -> ChangedLines {
+    // Where all lines end as Windows has them, these ends say nothing.
+    let of_windows = |text: &str| text.matches('\n').count() == text.matches("\r\n").count();
+    let end = if of_windows(old) && of_windows(new) { "\r\n" } else { "\n" };
+    let diff = line_diff(old, new);
+    let mut changed = ChangedLines::default();
+    for hunk in diff.unified_diff().context_radius(3).iter_hunks() {
+        changed.lines.push(hunk.header().to_string());
+        for change in hunk.iter_changes() {
+            let line = change.value();
+            let line = line.strip_suffix(end).or_else(|| line.strip_suffix('\n')).unwrap_or(line);
+            changed.lines.push(match change.tag() {
+                // Of an empty line only its margin would be left, which is shown as a sign that nobody wrote.
+                ChangeTag::Equal if line.is_empty() => String::new(),
+                ChangeTag::Equal => format!(" {line}"),
+                ChangeTag::Delete => format!("-{line}"),
+                ChangeTag::Insert => format!("+{line}"),
+            });
+            changed.go += usize::from(change.tag() == ChangeTag::Delete);
+            changed.come += usize::from(change.tag() == ChangeTag::Insert);
+        }
+    }
+    changed
 }
 
 /// A prompt as one text: each message under a line that says who speaks, with its calls.

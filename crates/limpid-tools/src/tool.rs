@@ -110,9 +110,9 @@ pub trait Tool: Send + Sync {
         Vec::new()
     }
 
-    /// What stands for the text of the tool where others wrote it and the owner looked at it: with another text it is
-    /// another one, and a lasting yes to calls ends.
-    fn text_looked_at(&self) -> Option<&str> {
+    /// What stands for the server that a call goes to and for the text of the tool, where others wrote it and the owner looked at
+    /// it: with another server or text it is another one, and a lasting yes to calls ends.
+    fn looked_at(&self, _arguments: &Value) -> Option<String> {
         None
     }
 

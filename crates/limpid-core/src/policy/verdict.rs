@@ -45,7 +45,7 @@ pub enum Verdict {
 
 impl Call<'_> {
     /// What a lasting yes to this call would cover: calls of the tool in this row of the table, to the same destination or
-    /// to the same files; of a tool of a server, while its text is the one that the owner looked at; of a program of a
+    /// to the same files; of a tool of a server, while that and the text of the tool are what the owner set and looked at; of a program of a
     /// stranger's that can send, this program with these arguments and hosts. None where there
     /// is no lasting yes: for other programs, for payments, for changes of the agent itself, for what private places are asked,
     /// for words of theirs that a search would tell, for pages on their screen, which may lead on to any other, and for calls that
@@ -69,7 +69,7 @@ impl Call<'_> {
         };
         // What others wrote of the tool is a part of what was said yes to.
         Some(covers(match self.text {
-            Some(text) => format!("{place}, while its text is the one that you enabled ({text})"),
+            Some(text) => format!("{place}, while that server and its text are as you set them ({text})"),
             None => place,
         }))
     }

@@ -77,6 +77,10 @@ pub fn exact_json(json: &str) -> String {
 /// Which letters are to be written out by what they look like.
 fn odd(letters: &[char]) -> Vec<bool> {
     let mut odd = vec![false; letters.len()];
+    // As the sign that is written out begins, so that a text which has these letters is another picture.
+    for (at, _) in letters.array_windows().enumerate().filter(|(_, three)| **three == ['\\', 'u', '{']) {
+        odd[at] = true;
+    }
     signs::mark(letters, &mut odd);
     if !letters.iter().all(char::is_ascii) {
         words::mark(letters, &mut odd);
@@ -88,9 +92,18 @@ fn odd(letters: &[char]) -> Vec<bool> {
     odd
 }
 
-/// The same on one line.
+/// The same on one line: line ends and tabs are written out too.
 pub fn exact_line(text: &str) -> String {
-    super::shown_line(&exact(text))
+    on_one_line(&exact(text))
+}
+
+/// As [`exact_to_isolate`], on one line.
+pub fn exact_line_to_isolate(text: &str) -> String {
+    on_one_line(&exact_to_isolate(text))
+}
+
+fn on_one_line(exact: &str) -> String {
+    exact.replace('\n', "\\u{a}").replace('\t', "\\u{9}")
 }
 
 #[cfg(test)]
@@ -207,6 +220,19 @@ mod tests {
         ] {
             assert_eq!(exact(text), expected.replace("\\nand", "\nand"), "{text:?}");
         }
+    }
+
+    // SEC-077
+    #[test]
+    fn what_is_written_out_is_no_picture_of_what_was_written_so() {
+        for letter in ["\u{a0}", "\u{435}", "\u{1b}", "\u{5c}", "\n", "\t"] {
+            let (text, spelled) = (format!("s{letter}e"), format!("s{}e", letter.escape_unicode()));
+            assert_ne!(exact(&text), exact(&spelled), "{spelled}");
+            assert_ne!(exact_line(&text), exact_line(&spelled), "{spelled}");
+            assert_ne!(exact_line_to_isolate(&text), exact_line_to_isolate(&spelled), "{spelled}");
+        }
+        assert_eq!(exact(r"C:\users\u{a0}"), r"C:\users\u{5c}u{a0}");
+        assert_ne!(exact_line("a\nb"), exact_line(r"a\nb"));
     }
 
     // SEC-060 SEC-077

@@ -140,6 +140,6 @@ async fn a_lasting_yes_to_a_tool_ends_when_the_owner_enables_another_text_of_it(
     }
     let [_, _, lasts, changed, back] = asked.as_slice() else { panic!("{asked:?}") };
     assert_eq!((lasts.len(), changed.len(), back.len()), (0, 1, 1), "{asked:?}");
-    let text = ": to mcp desk, while its text is the one that you enabled (";
+    let text = ": to mcp desk, while that server and its text are as you set them (";
     assert!(asked.iter().flatten().all(|pattern| pattern.contains(text)), "{asked:?}");
 }

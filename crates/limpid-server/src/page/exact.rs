@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use limpid_prompt::shown::{exact_to_isolate, isolated, shown_line};
+use limpid_prompt::shown::{exact_line_to_isolate, exact_to_isolate, isolated};
 
 /// A text of a question, as markup.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,7 +19,7 @@ impl Exact {
 
     /// A text on one line.
     pub(super) fn line(text: &str) -> Self {
-        Self(line(&shown_line(&exact_to_isolate(text))))
+        Self(line(&exact_line_to_isolate(text)))
     }
 }
 
@@ -75,6 +75,6 @@ mod tests {
         ] {
             assert_eq!(Exact::text(text).to_string(), expected);
         }
-        assert_eq!(Exact::line("a\nb").to_string(), "a\\nb");
+        assert_eq!(Exact::line("a\nb").to_string(), "a\\u{a}b");
     }
 }

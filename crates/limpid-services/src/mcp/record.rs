@@ -93,9 +93,9 @@ impl ToolRecord {
     /// What stands for the owner's look at a text of the tool. It is made of what one write of the record keeps
     /// together, so no lasting yes to calls outlives the acceptance of another text, nor holds for another server of
     /// the name.
-    pub(crate) fn looked_at(&self, server: &RecordName, text: &ToolText) -> String {
+    pub(crate) fn looked_at(&self, server: (&str, &McpServerConfig), text: &ToolText) -> String {
         let whole = vec![
-            Value::from(server.0.as_str()),
+            Value::from(server_as_set(server)),
             Value::from(text.sha256(&self.name)),
             self.looked_ms.map_or(Value::Null, Value::from),
         ];
@@ -109,6 +109,14 @@ impl ToolRecord {
             self.looked_ms = Some(now_ms);
         }
     }
+}
+
+/// What stands for a server with all that says which one is started or spoken to: another one has another, also under its name.
+pub(crate) fn server_as_set((server, config): (&str, &McpServerConfig)) -> String {
+    let McpServerConfig { command, args, env, env_from, url, headers, token_env, .. } = config;
+    let RecordName(name) = RecordName::of(server, Some(config));
+    let whole = serde_json::json!([name, command, args, env, env_from, url, headers, token_env]);
+    hashed(&sorted(&whole)).chars().take(SEEN_DIGITS).collect()
 }
 
 impl ServerRecord {
@@ -222,22 +230,21 @@ mod tests {
     // SEC-078 SEC-023
     #[test]
     fn each_look_at_another_text_of_a_tool_is_another_one() {
-        let name = |kept_as: &str| {
-            let config = McpServerConfig { kept_as: Some(kept_as.to_owned()), ..McpServerConfig::default() };
-            RecordName::of("desk", Some(&config))
+        let with = |kept_as: &str, url: &str| {
+            let (kept_as, url) = (Some(kept_as.to_owned()), Some(url.to_owned()));
+            McpServerConfig { kept_as, url, ..McpServerConfig::default() }
         };
+        let (one, other, moved) = (with("one", "a"), with("other", "a"), with("one", "b"));
         let mut tool = ToolRecord { name: "tell".to_owned(), ..ToolRecord::default() };
         let mut look = |description: &str, now_ms: i64| {
             tool.now = Some(ToolText { description: description.to_owned(), ..ToolText::default() });
             tool.look(now_ms);
             let text = tool.usable().unwrap();
-            (tool.looked_at(&name("one"), text), tool.looked_at(&name("other"), text))
+            [&one, &other, &moved].map(|config| tool.looked_at(("desk", config), text))
         };
-        let (first, of_another) = look("Tells.", 1);
-        let (changed, _) = look("Tells Eve too.", 1);
-        let (back, _) = look("Tells.", 2);
-        let all = std::collections::BTreeSet::from([first, of_another, changed, back]);
-        assert_eq!(all.len(), 4, "{all:?}");
+        let looks = [look("Tells.", 1), look("Tells Eve too.", 1), look("Tells.", 2)];
+        let all = looks.into_iter().flatten().collect::<std::collections::BTreeSet<String>>();
+        assert_eq!(all.len(), 9, "{all:?}");
         assert!(all.iter().all(|one| one.len() == SEEN_DIGITS));
     }
 

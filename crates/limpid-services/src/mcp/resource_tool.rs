@@ -85,6 +85,10 @@ impl Tool for ReadResource {
         Some(Destination::Place(format!("mcp {server}")))
     }
 
+    fn looked_at(&self, arguments: &Value) -> Option<String> {
+        self.0.as_set(arguments.get("server")?.as_str()?)
+    }
+
     fn timeout(&self) -> Option<Duration> {
         Some(LONGEST)
     }

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use crate::host::Host;
 use crate::mcp::link::{Connected, Link};
 use crate::mcp::prompts;
-use crate::mcp::record::{RecordName, ServerRecord};
+use crate::mcp::record::{RecordName, ServerRecord, server_as_set};
 use crate::mcp::resource_tool::ReadResource;
 use crate::mcp::tool::McpTool;
 use crate::skills::Skills;
@@ -114,6 +114,11 @@ impl McpServers {
     /// What the owner declares that reading a resource of a server changes.
     pub(super) fn resources_of(&self, server: &str) -> Option<McpEffect> {
         self.options().config.mcp.servers.get(server).filter(|config| config.enabled)?.resources
+    }
+
+    /// What stands for a server as it is set; none where there is none of that name.
+    pub(super) fn as_set(&self, server: &str) -> Option<String> {
+        Some(server_as_set((server, self.options().config.mcp.servers.get(server)?)))
     }
 
     /// Calls a tool by the server's own name for it. `looked` is the hash of what the owner has looked at, `owner`

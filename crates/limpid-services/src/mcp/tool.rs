@@ -11,7 +11,7 @@ use limpid_tools::{Concerned, Tool, ToolContext};
 use serde_json::{Map, Value};
 
 use crate::mcp::names::{offered_name, other_names};
-use crate::mcp::record::{RecordName, ToolRecord, ToolText};
+use crate::mcp::record::{ToolRecord, ToolText};
 use crate::mcp::servers::McpServers;
 
 /// A tool of a server, as the owner has looked at it. What the server says of it otherwise counts for nothing: whether it only
@@ -44,7 +44,7 @@ impl McpTool {
         let own_name = record.name.as_str();
         Self {
             servers,
-            looked_at: record.looked_at(&RecordName::of(server, Some(config)), text),
+            looked_at: record.looked_at((server, config), text),
             name: offered_name(server, own_name),
             other_names: other_names(server, own_name),
             group: group_of(server),
@@ -107,8 +107,8 @@ impl Tool for McpTool {
         vec![self.server.clone(), self.sha256.clone()]
     }
 
-    fn text_looked_at(&self) -> Option<&str> {
-        Some(&self.looked_at)
+    fn looked_at(&self, _: &Value) -> Option<String> {
+        Some(self.looked_at.clone())
     }
 
     fn is_available(&self) -> bool {

@@ -90,7 +90,7 @@ impl CallFacts {
                 .chain(written_out.iter().map(plain))
                 .collect(),
             also: tool.counts_as(arguments),
-            text: tool.text_looked_at().map(str::to_owned),
+            text: tool.looked_at(arguments),
             effect: tool.effect(arguments),
             destination: tool.destination(arguments),
             other_destinations: ruled_places.flat_map(|rule| tool.destinations_as(arguments, rule)).collect(),

@@ -92,7 +92,7 @@ fn a_lasting_yes_to_a_servers_tool_ends_with_the_text_that_the_owner_looked_at()
     let looked = |text| Call { text, ..tell };
     let (before, after) = (looked(Some("a1")), looked(Some("b2")));
     let pattern = lasting_yes(&clean, &before).unwrap();
-    let said = "send, with what is private here: to mcp desk, while its text is the one that you enabled (a1)";
+    let said = "send, with what is private here: to mcp desk, while that server and its text are as you set them (a1)";
     assert_eq!(pattern, said);
     let grants = [Grant { tool: "desk__tell".into(), pattern }];
     let granted = Setting { grants: &grants, ..clean };

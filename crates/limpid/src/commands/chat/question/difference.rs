@@ -1,8 +1,9 @@
 //! What a call would change in a file that is there, line by line. It stands above the question.
 
 use limpid_config::regular_file;
+use limpid_runtime::compare::{ChangedLines, changed_lines};
 use limpid_runtime::question::block;
-use limpid_runtime::{Agent, QuestionPart, line_diff};
+use limpid_runtime::{Agent, QuestionPart};
 
 /// Bytes of the largest file of which a difference is shown.
 const LARGEST: u64 = 1024 * 1024;
@@ -29,12 +30,8 @@ fn drawn(before: &str, after: &str, width: usize, most: usize) -> Option<String>
     if before == after {
         return None;
     }
-    let text = line_diff(before, after).unified_diff().context_radius(3).to_string();
-    // Of an empty line only its margin would be left, which is shown as a sign that nobody wrote.
-    let lines = text.trim_end_matches('\n').split('\n').map(|line| if line == " " { "" } else { line });
-    let lines: Vec<&str> = lines.collect();
-    let count = |sign: char| lines.iter().filter(|line| line.starts_with(sign)).count();
-    let mut rows = vec![format!("  lines of the file that go: {}, that come: {}", count('-'), count('+'))];
+    let ChangedLines { lines, go, come } = changed_lines(before, after);
+    let mut rows = vec![format!("  lines of the file that go: {go}, that come: {come}")];
     rows.extend(block(&lines[..lines.len().min(most)].join("\n"), width));
     if lines.len() > most {
         rows.push(format!("│ … and {} more lines: open", lines.len() - most));
@@ -54,6 +51,16 @@ mod tests {
         let wanted = format!("{counted}\n│   @@ -1,3 +1,4 @@\n│    a\n│   -b\n│   +B\n│   \n│   +d");
         assert_eq!(shown, wanted);
         assert_eq!(drawn("a\n", "a\n", 80, LINES), None);
+    }
+
+    // SEC-077
+    #[test]
+    fn lines_are_counted_and_shown_one_by_one_however_they_end() {
+        let shown = drawn("one\ntwo\n", "one\ra\rb\ntwo\n", 80, LINES).unwrap();
+        assert!(shown.starts_with("  lines of the file that go: 1, that come: 3\n"), "{shown}");
+        assert_eq!(shown.matches("\n│   +").count(), 3, "{shown}");
+        let shown = drawn("a\r\nb\r\n", "a\r\nc\r\n", 80, LINES).unwrap();
+        assert!(shown.ends_with("\n│    a\n│   -b\n│   +c"), "{shown}");
     }
 
     // SEC-077
