@@ -96,7 +96,8 @@ impl Opened {
         Self::regular(options.open(path)?)
     }
 
-    fn regular(file: File) -> io::Result<Self> {
+    /// A file that was opened already.
+    pub(crate) fn regular(file: File) -> io::Result<Self> {
         let about = file.metadata()?;
         let what = if about.is_dir() { "it is a folder, not a file" } else { "it is not a regular file" };
         if about.is_file() { Ok(Self { file, about }) } else { Err(io::Error::new(io::ErrorKind::InvalidInput, what)) }

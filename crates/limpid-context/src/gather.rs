@@ -16,13 +16,14 @@ use limpid_prompt::prompt::hash_of;
 use limpid_services::error::AgentError;
 use limpid_services::modes::{is_set, kind_of};
 use limpid_services::profiles::LoadedProfile;
-use limpid_services::tools::{Place, ToolPolicy, UnacceptedFiles, shows_owners};
+use limpid_services::tools::{Place, ToolPolicy, UnacceptedFiles, is_of_server, shows_owners};
 use limpid_services::ui::ui_mode;
 use limpid_store::{Audience, ConversationKind};
 
 use crate::deps::ContextDeps;
 use crate::folders::Folders;
 use crate::history::History;
+use crate::notices::StandingNotice;
 use crate::occasion::Occasion;
 use crate::prefix_cache::{PrefixCache, split_pinned};
 use crate::sources::platform::platform;
@@ -55,7 +56,7 @@ pub struct Gathered {
     /// What the person is to be told.
     pub notices: Vec<String>,
     /// What the person is to be told once, until it is different.
-    pub standing_notices: Vec<String>,
+    pub standing_notices: Vec<StandingNotice>,
     /// Calls of the model that may use tools, at most, where AGENT.md says so.
     pub max_turns: Option<u32>,
 }
@@ -98,6 +99,7 @@ pub(crate) async fn gather(
         boundary: deps.host.tag(),
         ..Inputs::default()
     };
+    keep_offered(&profile, &path, &mut inputs);
     let mut max_turns = None;
     if !policy.shows_nothing_private() {
         let told = (&mut notices, &mut standing_notices);
@@ -132,7 +134,7 @@ pub(crate) async fn gather(
         policy,
         session: PrefixCache::default(),
         notices,
-        standing_notices,
+        standing_notices: standing_notices.iter().map(|told: &String| StandingNotice::new(told)).collect(),
         max_turns,
     };
     keep_prefix(deps, &mut gathered, kept).await?;
@@ -196,7 +198,7 @@ fn workspace(
     let folder = deps.home.workspace();
     let waiting = sources::workspace_files::Waiting {
         is_held_back: &|place: &Place, bytes: &[u8]| unaccepted.contains(place, bytes),
-        former: &|place: &Place| unaccepted.former_text(place).map(str::to_owned),
+        former: &|place: &Place| unaccepted.former_text(place),
         known: unaccepted.known_in(&folder),
     };
     sources::workspace_files::read(&folder, time, &waiting, notices)
@@ -205,15 +207,26 @@ fn workspace(
 /// Leaves out the workspace's texts where no prompt quotes them: what is not in the window is not private in it.
 fn keep_quoted(profile: &Profile, path: &str, inputs: &mut Inputs) {
     let Ok(path) = profile.path(path) else { return };
-    let WorkspaceInput { files, long_term, daily_notes, path: _, unread: _, base: _, folders } = &mut inputs.workspace;
+    let WorkspaceInput { files, long_term, daily_notes, path: place, unread: _, base: _, folders } =
+        &mut inputs.workspace;
     if !profile.quotes_workspace(path) {
         files.clear();
         *long_term = None;
         daily_notes.clear();
     }
+    if !profile.names_workspace(path) {
+        place.clear();
+    }
     if !profile.names_folders(path) {
         folders.clear();
     }
+}
+
+/// Leaves out the tools of servers that no prompt of a path offers, such as a research worker's.
+fn keep_offered(profile: &Profile, path: &str, inputs: &mut Inputs) {
+    let Ok(path) = profile.path(path) else { return };
+    let local = inputs.model.local;
+    inputs.tools.retain(|tool| !is_of_server(&tool.group) || path.offers(&tool.name, local));
 }
 
 /// Offers one way to the web: a research worker where something of the owner's is in the prompt, since what a page says

@@ -34,7 +34,7 @@ pub use crate::gather::Gathered;
 pub use crate::headroom::Headroom;
 pub use crate::history::{History, UNSTORED};
 pub use crate::measure::{Measure, Measured, check_window, sure_tokens, tokens};
-pub use crate::notices::{cut_notice, unknown_notice};
+pub use crate::notices::{StandingNotice, cut_notice, unknown_notice};
 pub use crate::occasion::{Fit, Occasion};
 pub use crate::prefix_cache::{PrefixCache, window_state_of};
 pub use crate::render::render;

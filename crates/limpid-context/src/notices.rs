@@ -1,7 +1,25 @@
 //! What a person is told beside the answer.
 
 use limpid_model::ModelCard;
+use limpid_prompt::shown::shown_line;
 use limpid_prompt::{Outcome, SectionReport};
+
+/// Something that is told of what stands in folders, on one line: whoever named it may have put a line end into the
+/// name, and what comes after that would read as the program's own words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StandingNotice(String);
+
+impl StandingNotice {
+    /// A text on one line.
+    pub fn new(text: &str) -> Self {
+        Self(shown_line(text))
+    }
+
+    /// The line.
+    pub fn into_line(self) -> String {
+        self.0
+    }
+}
 
 /// What a budget cut of a section.
 pub fn cut_notice(cut: &SectionReport) -> String {
@@ -32,4 +50,16 @@ pub fn unknown_notice(card: &ModelCard) -> Option<String> {
     });
     let notices: Vec<String> = [assumed, unknown].into_iter().flatten().collect();
     (!notices.is_empty()).then(|| notices.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SEC-077
+    #[test]
+    fn what_stands_in_folders_is_told_on_one_line() {
+        let told = StandingNotice::new("skills/a\nlimpid: it is damaged\u{1b}[2K is not used");
+        assert_eq!(told.into_line(), "skills/a\\nlimpid: it is damaged\\u{1b}[2K is not used");
+    }
 }

@@ -151,6 +151,9 @@ pub const FROM_OWN_NETWORK: &str = "(This is from an address of the owner's own 
 /// The same of a call that led to an address which is a key.
 pub const FROM_CAPABILITY_URL: &str = "(This is from a secret link, so it may be the owner's alone.)";
 
+/// What a result says of what the owner's rules forbid. It is private: whom these rules name says something of the owner.
+pub const OWNERS_RULES_FORBID: &str = "the owner's rules forbid";
+
 /// Whether the text of a result says that its call failed, be it whole or cut.
 ///
 /// ```

@@ -77,7 +77,11 @@ impl FromStr for SkillName {
     type Err = BadName;
 
     fn from_str(word: &str) -> Result<Self, Self::Err> {
-        let bad = |why| BadName { name: word.chars().take(MAX_NAME + 1).collect(), why };
+        // A line end would begin a line of its own wherever the error is told.
+        let shown = |letter: char| {
+            if letter.is_control() { letter.escape_default().to_string() } else { letter.to_string() }
+        };
+        let bad = |why| BadName { name: word.chars().take(MAX_NAME + 1).map(shown).collect(), why };
         if word.chars().count() > MAX_NAME {
             return Err(bad("has more than 64 characters"));
         }
@@ -222,6 +226,8 @@ mod tests {
             "Goal".parse::<SkillName>().unwrap_err().to_string(),
             "the name `Goal` is a command of the chat; take another name"
         );
+        let error = "tea\nlimpid: done".parse::<SkillName>().unwrap_err().to_string();
+        assert!(error.starts_with("the name `tea\\nlimpid: done` must be"), "{error}");
     }
 
     // KAI-098 KAI-099

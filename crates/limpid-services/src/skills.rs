@@ -4,6 +4,7 @@
 //! # Layout
 //! - `service`: the skills; `listed`: one of them, as lists show it.
 //! - `folder`: the files of one skill, and their hash; `data_files`: which of them hold data only.
+//! - `place`: where a skill's folder is written, over no link.
 //! - `discovery`: the folders and files where skills are looked for.
 //! - `change`: writing, installing, allowing and taking out, each an event that can be undone.
 //! - `known`: what the owner knows of skills where programs write.
@@ -17,6 +18,7 @@ mod folder;
 mod known;
 mod listed;
 mod owner;
+mod place;
 mod service;
 mod states;
 mod tools;

@@ -26,14 +26,15 @@ pub use crate::tools::builtin::{
 };
 pub use crate::tools::catalog::ToolCatalog;
 pub use crate::tools::executor::{Decision, Permit, ToolExecutor, ToolExecutorParts, ToolFinder, TurnToolExecutor};
+pub(crate) use crate::tools::file_history::on_disk;
 pub use crate::tools::file_history::{
     FileHistory, FileOffer, Place, PromptFileChange, SavedFile, UnacceptedFile, UnacceptedFiles,
 };
 pub use crate::tools::policy::{
     AgentScope, CallContext, CallDescription, PolicyRules, ToolPolicy, WindowFacts, holds_private, is_of_public,
-    owners_words, shows_owners, trust_read_in, window_trust,
+    is_of_server, owners_words, shows_owners, trust_read_in, window_trust,
 };
-pub(crate) use crate::tools::policy::{changes, is_same_call, real};
+pub(crate) use crate::tools::policy::{SERVERS_GROUP, changes, is_same_call, links_on, real};
 
 pub use crate::tools::reservations::{LaterResult, Reservation, Reservations};
 pub use crate::tools::trouble::{Trouble, trouble};

@@ -41,8 +41,9 @@ pub trait FileVersions: Send + Sync {
     /// The files whose path begins like this and that a change made or left there: the newest first, `most` of them at most.
     async fn files_below(&self, folder: &str, most: u32) -> Result<Vec<String>, StoreError>;
 
-    /// What files held before changes, and before programs that have not ended, and is no text of the store, in the order in which it is worth keeping: what clean turns
-    /// changed, then what others changed, with `outside/` last; the newest first.
+    /// What files held before changes, before programs that have not ended, and before they waited for the owner, and is
+    /// no text of the store, in the order in which it is worth keeping: what waits and what clean turns changed, then
+    /// what others changed, with `outside/` last; the newest first.
     async fn kept_files(&self) -> Result<Vec<KeptFile>, StoreError>;
 }
 
@@ -51,7 +52,7 @@ pub trait FileVersions: Send + Sync {
 pub struct KeptFile {
     /// The hash of its bytes.
     pub hash: FileHash,
-    /// When it was changed last, in milliseconds since 1970.
+    /// When it was changed last, in milliseconds since 1970; the latest time there is while a file waits that held it.
     pub at_ms: i64,
     /// Whether only turns that had read a stranger's text changed it.
     pub is_foreign: bool,

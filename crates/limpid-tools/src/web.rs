@@ -14,6 +14,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Once, OnceLock};
 use std::time::Duration;
 
+use limpid_core::message::OWNERS_RULES_FORBID;
 use limpid_core::policy::{Bans, Destination, NOT_OF_THE_WEB, is_capability_url};
 use limpid_core::{Labelled, Sentence, Trust, causes, sentence};
 use percent_encoding::percent_decode_str;
@@ -41,6 +42,9 @@ const CONNECT: Duration = Duration::from_secs(15);
 
 /// Bytes of a body that are read; what follows is left unread.
 const BODY: usize = 2 * 1024 * 1024;
+
+/// What is said in place of where a secret link leads on to: whoever reads it could carry the key on.
+const LED_OVER_KEY: &str = "it leads over a secret link to where this call may not go; the person can open it";
 
 /// Gets pages. The client is made when the first one is asked for.
 #[derive(Clone)]
@@ -159,22 +163,26 @@ impl Web {
             let Some(place) = place_of(&response) else {
                 return page::read(response, url, BODY).await;
             };
+            let next = joined(&url, &place);
             // As it was written too: what is no address of the web may be a key all the same.
             *over_key |= is_capability_url(&place);
-            let next = joined(&url, &place)?;
-            *over_key |= is_capability_url(next.as_str());
+            *over_key |= next.as_ref().is_ok_and(|next| is_capability_url(next.as_str()));
+            let is_secret = *over_key;
+            let told = |why: Sentence| if is_secret { Sentence::from(LED_OVER_KEY) } else { why };
+            let next = next.map_err(told)?;
             // Another port is another server; that of another scheme is the same one, when both are the usual ones.
             if (next.host_str(), next.port()) != (url.host_str(), url.port()) {
                 if !ask.other_hosts {
                     let next = Labelled::outside(next);
-                    return Err(sentence!("it leads to another host; ask for {} itself if you need it", next));
+                    return Err(told(sentence!("it leads to another host; ask for {} itself if you need it", next)));
                 }
                 reach = &self.everybodys;
             }
             let host = server_of(next.as_str()).unwrap_or_else(|| Destination::host(""));
             let address = plain_address(next.as_str()).unwrap_or_default();
             if ask.bans.forbid(&host) || ask.bans.forbid_address(&address, plain_address) {
-                return Err(sentence!("it leads to {}, which the owner's rules forbid", Labelled::outside(next)));
+                let next = if is_secret { "a secret link".to_owned() } else { next.into() };
+                return Err(sentence!("it leads to {}, which {}", Labelled::outside(next), OWNERS_RULES_FORBID));
             }
             url = next;
         }

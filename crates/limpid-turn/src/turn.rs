@@ -118,6 +118,20 @@ impl Turn {
         &self.in_flight
     }
 
+    /// Every call of this turn, also those of the reply whose calls run: [`Turn::in_flight`] has them once all have ended.
+    pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
+        let running = match &self.state {
+            State::Running { assistant, .. } => Some(assistant),
+            State::Calling { .. } | State::Ended { .. } => None,
+        };
+        self.in_flight.iter().chain(running).flat_map(|message| &message.calls)
+    }
+
+    /// Whether a call has no result yet.
+    pub fn is_open(&self, id: &CallId) -> bool {
+        self.open_call(id).is_some()
+    }
+
     /// Whether the turn has a tool of this name; a call of any other is refused, unrun.
     pub fn has_tool(&self, name: &str) -> bool {
         self.start.tools.iter().any(|tool| tool.name == name)

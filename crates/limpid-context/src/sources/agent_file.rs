@@ -37,7 +37,7 @@ impl ContextDeps {
         let read = read_marking(place.as_path()).ok().flatten();
         let read = read.filter(|read| !unaccepted.contains(&place, &read.bytes)).map(|read| read.text);
         // Somebody who changes the file chooses no other model: what the owner knew of it holds, as in prompts.
-        let text = read.or_else(|| unaccepted.former_text(&place).map(str::to_owned))?;
+        let text = read.or_else(|| unaccepted.former_text(&place))?;
         let model = AgentFile::read(&text).0.model?;
         self.models.open(&model).is_ok().then_some(model)
     }

@@ -4,6 +4,7 @@ use limpid_core::ConversationId;
 use limpid_prompt::Prompt;
 use limpid_prompt::inputs::{SkillsInput, UnusedSkill};
 use limpid_prompt::registry::{Occasion, select};
+use limpid_services::command_word::as_word;
 use limpid_services::error::AgentError;
 use limpid_services::skills::{ListedSkill, SkillStatus};
 
@@ -38,7 +39,8 @@ pub async fn selected(
     input.unused.retain(|unused| !aside.iter().any(|(known, _)| known.name.eq_ignore_ascii_case(&unused.name)));
     let expected = aside.iter().filter(|(skill, _)| is_expected(skill.status)).map(|(_, unused)| unused);
     let told = input.unused.iter().chain(expected);
-    let told = told.map(|unused| format!("the skill {} is not used: {}", unused.name, unused.reason)).collect();
+    let told = told.map(|unused| format!("the skill {} is not used: {}", as_word(&unused.name), unused.reason));
+    let told = told.collect();
     input.unused.extend(aside.into_iter().map(|(_, unused)| unused));
     clean(deps, &mut input);
     Ok(Selected { input, told })

@@ -52,7 +52,7 @@ pub(crate) fn read(
     }
     let Reader { unread, notices: told, .. } = reader;
     notices.extend(told);
-    notices.extend(unread.iter().map(|file| format!("{} was not read: {}", file.name, file.reason)));
+    notices.extend(unread.iter().map(|file| format!("{} was not read: {}", as_word(&file.name), file.reason)));
     Ok(WorkspaceInput {
         path: folder.display().to_string(),
         files,
@@ -133,7 +133,7 @@ impl Reader<'_> {
             return Ok(former);
         }
         if let Some(first) = self.seen.get(&real).cloned() {
-            return Ok(former.or_else(|| self.leave_out(name, format!("it is the same file as {first}"))));
+            return Ok(former.or_else(|| self.leave_out(name, format!("it is the same file as {}", as_word(&first)))));
         }
         // The bytes that are judged are those that are used.
         let read = match read_within(root, real.strip_prefix(root).unwrap_or(&real)) {
@@ -151,7 +151,7 @@ impl Reader<'_> {
         let Some(read) = read.filter(|read| !waits(read)) else { return Ok(former) };
         // What is held back stands for no other file: it may be a link that a program laid to have one left out.
         self.seen.insert(real, name.to_owned());
-        self.notices.extend(read.notice(name));
+        self.notices.extend(read.notice(&as_word(name)));
         Ok(Some(read.text))
     }
 
@@ -252,6 +252,19 @@ mod tests {
         std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o700)).unwrap();
         assert_eq!(files, [known]);
         assert_eq!(notices, if is_closed { vec![told("permission is denied")] } else { Vec::new() });
+    }
+
+    // SEC-077 SEC-089
+    #[test]
+    fn a_name_in_what_is_told_is_one_word_and_begins_no_line() {
+        let home = tempfile::tempdir().unwrap();
+        let name = "a\nlimpid: it is damaged.md";
+        std::os::unix::fs::symlink("/etc", home.path().join(name)).unwrap();
+        std::fs::write(home.path().join("b\nlimpid: it is lost.md"), b"\xff").unwrap();
+        let mut notices = Vec::new();
+        read(home.path(), &TimeInfo::default(), &held(&|_, _| false), &mut notices).unwrap();
+        assert_eq!(notices.len(), 2, "{notices:?}");
+        assert!(notices.iter().all(|notice| notice.starts_with("$'") && !notice.contains('\n')), "{notices:?}");
     }
 
     // SEC-094

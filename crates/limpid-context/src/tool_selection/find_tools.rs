@@ -10,7 +10,9 @@ use limpid_core::reach::{Room, ToolCard, search};
 use limpid_core::{Labelled, Sentence, ToolClass};
 use limpid_prompt::Profile;
 use limpid_prompt::inputs::{Inputs, ToolInput, ToolPlacement};
-use limpid_services::tools::{Reservation, Tool, ToolContext, ToolFinder, echoed, read_arguments, schema_of};
+use limpid_services::tools::{
+    Reservation, Tool, ToolContext, ToolFinder, echoed, is_of_server, read_arguments, schema_of,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -192,7 +194,7 @@ impl Tool for FindTools {
     }
 
     fn is_public(&self) -> bool {
-        true
+        !self.tools.iter().any(|tool| is_of_server(&tool.group))
     }
 
     async fn run(&self, _: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

@@ -115,6 +115,19 @@ fn declared_tokens(inputs: &Inputs) -> usize {
     ExactCounter::O200K.count(&format!("[{}]", declared.collect::<Vec<_>>().join(",")))
 }
 
+// SEC-100
+#[test]
+fn what_the_finder_shows_is_public_where_no_server_of_the_owners_has_a_tool() {
+    let is_public = |inputs: &Inputs| {
+        let (inputs, _) = settled(inputs, None, true);
+        FindTools::of_turn(&limpid(), "chat-remote", &inputs, Vec::new()).unwrap().is_public()
+    };
+    let mut inputs = ninety();
+    assert!(is_public(&inputs));
+    inputs.tools.iter_mut().take(1).for_each(|tool| tool.group.insert_str(0, "mcp-"));
+    assert!(!is_public(&inputs));
+}
+
 // PRO-046 LES-012
 #[test]
 fn ninety_tools_cost_at_most_a_thousand_tokens_and_every_server_is_named() {

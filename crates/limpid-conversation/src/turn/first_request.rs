@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use limpid_context::{BuiltContext, Fit, Gathered, Occasion};
+use limpid_context::{BuiltContext, Fit, Gathered, Occasion, StandingNotice};
 use limpid_context::{Headroom, dropped_skills, rendered_items, unknown_notice, window_state_of};
 use limpid_core::reach::FIND_TOOLS;
 use limpid_core::{CacheLife, Labelled, Message};
@@ -120,7 +120,7 @@ async fn ready(
     let cache = cache_life(deps.store(), deps.config(), on, now_ms).await?;
     let items = rendered_items(deps.store(), &prompt).await?;
     told.extend(dropped_skills(&prompt, &gathered.inputs.skills));
-    told.append(&mut gathered.standing_notices);
+    told.extend(gathered.standing_notices.drain(..).map(StandingNotice::into_line));
     told.extend(lacking(&card, effort.of_model(&card)));
     told.extend(models[0].left_out(&prompt));
     let news = gathered.session.news(told);

@@ -72,7 +72,8 @@ pub(crate) async fn resume(
         deps.context.policy.for_turn(&profile, &started.path, (mode, set), scope).read_by(conversation.audience);
     let found = PrefixCache::of(&conversation).tools.found;
     let finder = FindTools::of_turn(&profile, &started.path, &started.inputs, found);
-    let made = machine.in_flight().iter().flat_map(|message| &message.calls).map(|call| call.name.as_str());
+    // Those under way count when they are made again.
+    let made = machine.calls().filter(|call| !machine.is_open(&call.id)).map(|call| call.name.as_str());
     let tools = deps.executor.for_turn(policy, finder, made);
     let unknown = unknown_outcomes(&machine, &entries, &tools);
     let fetches = fetches(&machine, &entries, &tools);
@@ -120,8 +121,7 @@ fn unknown_outcomes(machine: &Turn, entries: &[Entry], tools: &TurnToolExecutor)
 
 /// The addresses that the turn has asked for, each with its call.
 fn fetches(machine: &Turn, entries: &[Entry], tools: &TurnToolExecutor) -> Vec<(CallId, String)> {
-    let calls = machine.in_flight().iter().flat_map(|message| &message.calls);
-    let started = calls.filter(|call| was_started(entries, &call.id));
+    let started = machine.calls().filter(|call| was_started(entries, &call.id));
     started.filter_map(|call| Some((call.id.clone(), tools.fetched_by(call)?))).collect()
 }
 

@@ -11,6 +11,7 @@ use super::argument::Argument;
 use super::destination::folded;
 use super::effect::{Effect, PrivatePlace, Row};
 use super::mode::{ModeRules, ToolFacts, Writes, allowed};
+use crate::message::OWNERS_RULES_FORBID;
 use crate::tool::LOCAL_TOOL_ALLOWLIST;
 use beside::Beside;
 use call::row_by_rules;
@@ -123,7 +124,7 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
         |rule: &super::Rule| call.tools().any(|tool| spellings().any(|arguments| is_about(rule, tool, arguments)));
     let is_in = |rules: &[super::Rule]| rules.iter().any(holds_back);
     if is_in(&setting.rules.deny) {
-        return refused(format!("the owner's rules forbid this call of `{name}`"));
+        return refused(format!("{OWNERS_RULES_FORBID} this call of `{name}`"));
     }
     // Who sees the name of a link and says yes would say it to another file.
     if let Some(path) = call.paths.iter().find(|path| path.write && path.over_strangers_link) {

@@ -159,6 +159,11 @@ impl Profile {
         self.shows_workspace(path, |field| field.is_none_or(|field| !["path", "base", "folders"].contains(&field)))
     }
 
+    /// Whether prompts of a path say where the workspace is.
+    pub fn names_workspace(&self, path: &Path) -> bool {
+        self.shows_workspace(path, |field| field.is_none_or(|field| field == "path"))
+    }
+
     /// Whether prompts of a path name the folders that files may be in besides.
     pub fn names_folders(&self, path: &Path) -> bool {
         self.shows_workspace(path, |field| field.is_none_or(|field| field == "folders"))

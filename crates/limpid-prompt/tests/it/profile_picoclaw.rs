@@ -470,3 +470,14 @@ fn children_get_golden_e_or_f_and_the_task_alone() {
         }
     }
 }
+
+// SEC-100
+#[test]
+fn the_chat_prompt_says_where_the_workspace_is_and_that_of_limpid_does_not() {
+    let names = |profile: &str| {
+        let profiles = limpid_prompt::Profiles::shipped();
+        let profile = profiles.get(profile).unwrap();
+        profile.names_workspace(profile.path("chat-remote").unwrap())
+    };
+    assert!(names("picoclaw") && !names("limpid"));
+}

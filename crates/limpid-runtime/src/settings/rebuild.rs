@@ -112,8 +112,6 @@ impl Parts {
         let borrowed = borrowed_tools(&self.mcp, config, own.iter().chain(&self.tools));
         own.extend(borrowed);
         let tools = ToolCatalog::new(own, &self.tools);
-        let mut rules = config.policy.rules();
-        rules.hosts.extend(tools.fixed_destinations());
-        Built { tools, rules: Arc::new(rules), semantics }
+        Built { tools, rules: Arc::new(config.policy.rules()), semantics }
     }
 }

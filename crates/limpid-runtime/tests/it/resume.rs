@@ -1,15 +1,17 @@
 //! The process dies at any moment; the next one carries on (SEC-040, SEC-041).
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::kit::{Bench, Once, all, last, say};
 use jiff::ToSpan;
 use limpid_core::message::unpaired;
 use limpid_core::{Message, Role};
-use limpid_runtime::{Agent, ConversationChoice, Tool};
+use limpid_runtime::{Agent, Config, ConversationChoice, Tool, TurnEvent};
 use limpid_store::StoredMessage;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 
 const SCRIPT: &str = r#"
@@ -128,6 +130,82 @@ fn killed_at_every_step_nothing_is_lost_or_done_twice() {
         }
     }
     assert!(unknown > 0, "no kill fell between the start and the end of the call");
+}
+
+/// Pages of the web, and what was asked for. The first request for `/1` gets no answer.
+async fn pages(asked: Arc<Mutex<Vec<String>>>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let mut held = Vec::new();
+        while let Ok((mut client, _)) = listener.accept().await {
+            let mut head = [0; 4096];
+            let read = client.read(&mut head).await.unwrap_or(0);
+            let head = String::from_utf8_lossy(&head[..read]).into_owned();
+            let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
+            asked.lock().unwrap().push(path.clone());
+            if path == "/1" && held.is_empty() {
+                held.push(client);
+                continue;
+            }
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\nconnection: close";
+            let _ = client.write_all(format!("{head}\r\ncontent-length: 3\r\n\r\ntea").as_bytes()).await;
+        }
+    });
+    url
+}
+
+/// What one reply called ends call by call. Of those that had ended none is forgotten, although others ran on.
+// SEC-041 SEC-067 SEC-069
+#[test]
+fn an_address_that_was_fetched_before_the_crash_is_not_fetched_anew_and_the_call_under_way_goes_on() {
+    let servers = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+    let url = servers.block_on(pages(Arc::clone(&asked)));
+    let fetch = |path: &str| format!("{{ name = \"web_fetch\", arguments = {{ url = \"{url}{path}\" }} }}");
+    let diary = "{ name = \"read_file\", arguments = { path = \"diary.md\" } }".to_owned();
+    let replies = [diary, fetch("/start"), format!("{}, {}", fetch("/0"), fetch("/1")), fetch("/0")];
+    let script: String = replies.iter().map(|calls| format!("[[reply]]\ncalls = [{calls}]\n")).collect();
+    let mut bench = servers.block_on(Bench::new(&format!("{script}[[reply]]\ntext = \"Done.\"\n")));
+    bench.config.web = Config::parse("[web]\nmirrors = [\"127.0.0.1\"]\n", "limpid.toml").unwrap().web;
+    bench.write("workspace/diary.md", "ward 4711");
+
+    let runtime = one_thread();
+    let conversation = runtime.block_on(async {
+        let agent = bench.agent();
+        let words = format!("Compare {url}/start, {url}/0, {url}/1, {url}/2.");
+        let mut handle = agent.chat(last(&words)).await.unwrap();
+        let conversation = handle.conversation().clone();
+        let under_way = async {
+            // The diary, the first page, and of the next reply the call that gets an answer.
+            let mut ended = 0;
+            while ended < 3 {
+                ended += usize::from(matches!(handle.next().await.unwrap(), TurnEvent::ToolDone { .. }));
+            }
+            while !asked.lock().unwrap().iter().any(|path| path == "/1") {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(crate::kit::PATIENCE, under_way).await.unwrap();
+        conversation
+    });
+    runtime.shutdown_background();
+
+    bench.clock.forward(1.minute());
+    let runtime = one_thread();
+    runtime.block_on(async {
+        let agent = bench.agent();
+        agent.conversations().resume().await.unwrap();
+        agent.conversations().wait_idle(&conversation).await;
+        let mut asked = asked.lock().unwrap().clone();
+        asked.sort();
+        assert_eq!(asked, ["/0", "/1", "/1", "/start"]);
+        let drafts = agent.drafts().list(false).await.unwrap().rows;
+        let waiting: Vec<&str> = drafts.iter().map(|draft| draft.new.arguments.as_str()).collect();
+        assert_eq!(waiting.len(), 1, "{waiting:?}");
+        assert!(waiting[0].contains("/0"), "{waiting:?}");
+    });
+    runtime.shutdown_background();
 }
 
 /// An editor's session has folders of its own: what was meant for a file there must not be done to one of the workspace.

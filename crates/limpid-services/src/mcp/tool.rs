@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use crate::mcp::names::{offered_name, other_names};
 use crate::mcp::record::{ToolRecord, ToolText};
 use crate::mcp::servers::McpServers;
+use crate::tools::SERVERS_GROUP;
 
 /// A tool of a server, as the owner has looked at it. What the server says of it otherwise counts for nothing: whether it only
 /// looks, for one.
@@ -60,7 +61,7 @@ impl McpTool {
 
 /// The group of a server's tools.
 pub(super) fn group_of(server: &str) -> String {
-    format!("mcp-{server}")
+    format!("{SERVERS_GROUP}{server}")
 }
 
 #[async_trait]

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use limpid_config::RandomIds;
 use limpid_core::{SEEN_DIGITS, is_seen_hash};
 use limpid_prompt::inputs::SkillSource;
 use limpid_prompt::registry::RegisteredPrompt;
@@ -13,6 +14,7 @@ use crate::error::AgentError;
 use crate::skills::folder::{Folder, SKILL_FILE};
 use crate::skills::known::{hold_back, note_known};
 use crate::skills::listed::{ListedSkill, SkillStatus, place_name};
+use crate::skills::place::SkillPlace;
 use crate::skills::service::Skills;
 use crate::skills::states::{SkillStates, folder_name};
 
@@ -49,7 +51,7 @@ impl Skills {
         }
         let folder = Folder::of_text(&text);
         self.check_free(name)?;
-        folder.write(&self.home.skills().join(name))?;
+        self.put(&folder, &self.place(&self.home.skills(), name)?)?;
         let after = self.global(&folder, name, (false, true))?;
         self.record(name, SkillEventKind::Created, None, Some(after), by).await?;
         Ok(())
@@ -59,6 +61,9 @@ impl Skills {
     pub(super) async fn update(&self, name: &str, draft: &Draft, by: SkillWriter<'_>) -> Result<(), AgentError> {
         let _changing = self.changing.lock().await;
         let known = self.known(name, by.now_ms).await?;
+        if known.status == SkillStatus::Broken {
+            return Err(unreadable(&known.name));
+        }
         let folder = self.folder_of(&known)?;
         let text = folder.text().unwrap_or_default();
         let changed = update(&text, &known.name, draft).map_err(|error| match parse(&text, &known.name) {
@@ -75,10 +80,11 @@ impl Skills {
         }
         let folder = folder.with_text(&changed);
         let (before, after) = if known.shelf == SkillSource::Builtin {
-            folder.write(&self.home.skills().join(&known.name))?;
+            self.check_free(&known.name)?;
+            self.put(&folder, &self.place(&self.home.skills(), &known.name)?)?;
             (None, self.global(&folder, &known.name, (false, true))?)
         } else {
-            folder.write(&path_of(&known)?)?;
+            self.put(&folder, &self.place_of(&known)?)?;
             let hash = self.keep(&folder)?;
             (Some(before.clone()), SkillVersion { hash, ..before })
         };
@@ -118,7 +124,12 @@ impl Skills {
         by: SkillWriter<'_>,
     ) -> Result<(), AgentError> {
         let _changing = self.changing.lock().await;
-        let known = self.known(name, by.now_ms).await?;
+        // Of several, the one is allowed that is not yet.
+        let order = |skill: &ListedSkill| match skill.status {
+            SkillStatus::Disabled | SkillStatus::Awaiting | SkillStatus::Changed if on => Some(0),
+            _ => Some(1 + used_first(skill)),
+        };
+        let known = self.find(name, by.now_ms, order).await?.ok_or_else(|| no_skill(name))?;
         let folder = self.folder_of(&known)?;
         let before = self.version(&known, &folder, by).await?;
         if let Some(file) = folder.unseen().filter(|_| on && before.installed) {
@@ -141,7 +152,7 @@ impl Skills {
             return Ok(());
         }
         if on && known.status == SkillStatus::Awaiting {
-            folder.write(&self.home.skills().join(&known.name))?;
+            self.put(&folder, &self.place(&self.home.skills(), &known.name)?)?;
         }
         // What is put aside keeps its pin, so that bytes which nobody saw are not allowed by allowing it again.
         let hash = if on { now } else { pinned.unwrap_or(now) };
@@ -154,7 +165,10 @@ impl Skills {
     /// Takes a skill out; an undo brings it back.
     pub(super) async fn take_out(&self, name: &str, by: SkillWriter<'_>) -> Result<Removed, AgentError> {
         let _changing = self.changing.lock().await;
-        let known = self.known(name, by.now_ms).await?;
+        let known = match self.standing(name, by.now_ms).await? {
+            Some(known) => known,
+            None => self.known(name, by.now_ms).await?,
+        };
         if known.shelf == SkillSource::Builtin {
             return Err(AgentError::Invalid(format!(
                 "the skill `{name}` is built in; `limpid skill disable {name}` puts it aside"
@@ -204,14 +218,14 @@ impl Skills {
             (Some(target), known) => {
                 let version = self.fetch(&target.hash)?;
                 let place = match known.filter(|known| known.status != SkillStatus::Awaiting) {
-                    Some(known) => (known.shelf, path_of(known)?),
+                    Some(known) => self.place_of(known)?,
                     None => {
                         let folder = target.folder.as_ref().unwrap_or(&undone.skill);
-                        (shelf_of(&target.place), self.root(&target.place).join(folder))
+                        self.place(&self.root(&target.place), folder)?
                     }
                 };
-                hold_back(self, (place.0, &place.1), &version, by).await?;
-                version.write(&place.1)?;
+                hold_back(self, &place, &version, by).await?;
+                self.put(&version, &place)?;
             }
             (None, Some(known)) => self.take_away(known)?,
             (None, None) => {}
@@ -245,22 +259,27 @@ impl Skills {
 
     /// The owner's skill of a name, used or not, that has a folder.
     async fn standing(&self, name: &str, now_ms: i64) -> Result<Option<ListedSkill>, AgentError> {
-        Ok(self.find(name, now_ms).await?.filter(|skill| skill.shelf != SkillSource::Builtin))
+        let own = |skill: &ListedSkill| (skill.shelf != SkillSource::Builtin).then(|| used_first(skill));
+        self.find(name, now_ms, own).await
     }
 
-    /// The skill of a name that has a folder: the owner's, else the built-in one.
-    async fn find(&self, name: &str, now_ms: i64) -> Result<Option<ListedSkill>, AgentError> {
+    /// The skill of a name that has a folder: of those that `order` gives a number, the first by it. Whoever writes a
+    /// skill names it, so one that is not used must not stand in the place of one that is.
+    async fn find(
+        &self,
+        name: &str,
+        now_ms: i64,
+        order: impl Fn(&ListedSkill) -> Option<u8>,
+    ) -> Result<Option<ListedSkill>, AgentError> {
         let named = |skill: &ListedSkill| skill.name.eq_ignore_ascii_case(name) && skill.location.ends_with(SKILL_FILE);
-        Ok(self.list_at(now_ms).await?.into_iter().find(named))
+        let known = self.list_at(now_ms).await?.into_iter().filter(named);
+        let known = known.filter_map(|skill| Some((order(&skill)?, skill)));
+        Ok(known.min_by_key(|(order, _)| *order).map(|(_, skill)| skill))
     }
 
-    /// The same, which must be there.
+    /// The skill of a name that is used, else one that is not.
     pub(super) async fn known(&self, name: &str, now_ms: i64) -> Result<ListedSkill, AgentError> {
-        self.find(name, now_ms).await?.ok_or_else(|| AgentError::NotFound {
-            what: "skill",
-            name: name.to_owned(),
-            advice: "`limpid skill list` lists them".to_owned(),
-        })
+        self.find(name, now_ms, |skill| Some(used_first(skill))).await?.ok_or_else(|| no_skill(name))
     }
 
     /// What the owner is told of the skill that a call names, and its whole text.
@@ -271,9 +290,14 @@ impl Skills {
         Some((format!("skill {}, {}: {description}", known.name, known.status.as_str()), text))
     }
 
-    /// The files of a skill as they stand.
+    /// The files of a skill as they stand. What stands in the workspace is read there alone, whatever its folder leads
+    /// to by now.
     pub(super) fn folder_of(&self, known: &ListedSkill) -> Result<Folder, AgentError> {
-        Folder::read(&path_of(known)?)
+        let path = path_of(known)?;
+        match known.shelf {
+            SkillSource::Workspace => Folder::read_within(&self.home.workspace_skills(), &path),
+            SkillSource::Global | SkillSource::Builtin => Folder::read(&path),
+        }
     }
 
     /// How a skill stands, with the bytes that it has, which are kept. One that was installed is allowed only as it was
@@ -284,7 +308,7 @@ impl Skills {
         folder: &Folder,
         by: SkillWriter<'_>,
     ) -> Result<SkillVersion, AgentError> {
-        note_known(self, (known.shelf, &path_of(known)?), folder, by).await?;
+        note_known(self, &path_of(known)?, folder, by).await?;
         let (hash, place, folder) =
             (self.keep(folder)?, place_name(known.shelf).to_owned(), Some(self.stands_in(known)?));
         Ok(match self.state(known).await? {
@@ -328,7 +352,23 @@ impl Skills {
     /// Takes a skill's folder away; versions stay.
     fn take_away(&self, known: &ListedSkill) -> Result<(), AgentError> {
         let folder = path_of(known)?;
-        if folder.starts_with(self.home.skill_versions()) { Ok(()) } else { Folder::remove(&folder) }
+        if folder.starts_with(self.home.skill_versions()) { Ok(()) } else { self.place_of(known)?.remove() }
+    }
+
+    /// The folder of a name in one that skills stand in, to be written.
+    pub(super) fn place(&self, shelf: &Path, name: &str) -> Result<SkillPlace, AgentError> {
+        SkillPlace::new((&self.home, &self.config.files), shelf, name)
+    }
+
+    /// The folder of a skill, to be written.
+    fn place_of(&self, known: &ListedSkill) -> Result<SkillPlace, AgentError> {
+        let folder = path_of(known)?;
+        self.place(folder.parent().unwrap_or(&folder), &folder_name(&folder))
+    }
+
+    /// Writes a version. The names of files that are not whole yet are told nobody, so they are drawn here.
+    pub(super) fn put(&self, folder: &Folder, place: &SkillPlace) -> Result<(), AgentError> {
+        folder.write(place, &RandomIds)
     }
 
     fn root(&self, place: &str) -> PathBuf {
@@ -337,7 +377,7 @@ impl Skills {
 
     fn keep(&self, folder: &Folder) -> Result<String, AgentError> {
         let hash = folder.hash();
-        folder.write(&self.home.skill_versions().join(&hash))?;
+        self.put(folder, &self.place(&self.home.skill_versions(), &hash)?)?;
         Ok(hash)
     }
 
@@ -364,8 +404,18 @@ impl Skills {
     }
 }
 
-fn shelf_of(place: &str) -> SkillSource {
-    if place == place_name(SkillSource::Workspace) { SkillSource::Workspace } else { SkillSource::Global }
+/// What is the owner's comes before what is built in, and what may be anybody's last.
+const fn used_first(skill: &ListedSkill) -> u8 {
+    match (skill.status, skill.shelf) {
+        (SkillStatus::Unaccepted | SkillStatus::Broken, _) => 3,
+        (_, SkillSource::Builtin) => 2,
+        (SkillStatus::Ready, _) => 0,
+        _ => 1,
+    }
+}
+
+fn no_skill(name: &str) -> AgentError {
+    AgentError::NotFound { what: "skill", name: name.to_owned(), advice: "`limpid skill list` lists them".to_owned() }
 }
 
 /// The folder of a skill that has one.

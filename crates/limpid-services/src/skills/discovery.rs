@@ -56,7 +56,12 @@ pub(crate) fn around(home: &Home, file: &Path, held_back: HeldBack<'_>, now_ms: 
         // One whose names cannot be listed has no skills that can be used.
         let names = names(&root).unwrap_or_default();
         // A folder of skills may be a link to the folder itself.
-        let is_around = |name: &String| root.join(name).canonicalize().is_ok_and(|folder| file.starts_with(folder));
+        let is_around = |name: &String| {
+            let folder = root.join(name);
+            // Whatever a link of a program's in the workspace leads to elsewhere is no skill's.
+            let leads_out = shelf == SkillSource::Workspace && !stands_inside(&root, &folder);
+            !leads_out && folder.canonicalize().is_ok_and(|folder| file.starts_with(folder))
+        };
         let name = names.into_iter().find(is_around)?;
         Some(one(&root.join(&name), &name, shelf, held_back, now_ms))
     })
@@ -186,8 +191,12 @@ fn names(root: &Path) -> io::Result<Vec<String>> {
 
 /// Whether a folder and its SKILL.md stand below a root, links followed.
 fn leads_inside(root: &Path, folder: &Path) -> bool {
-    let Ok(root) = root.canonicalize() else { return false };
-    let stands = |path: &Path| path.canonicalize().is_ok_and(|real| real.starts_with(&root));
     let file = folder.join(SKILL_FILE);
-    stands(folder) && (!file.exists() || stands(&file))
+    stands_inside(root, folder) && (!file.exists() || stands_inside(root, &file))
+}
+
+/// Whether a path leads below a root, and not to the root itself.
+fn stands_inside(root: &Path, path: &Path) -> bool {
+    let Ok(root) = root.canonicalize() else { return false };
+    path.canonicalize().is_ok_and(|real| real != root && real.starts_with(&root))
 }

@@ -5,12 +5,14 @@ use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use limpid_config::regular_file::{self, Opened};
+use limpid_config::open_folder::{EntryKind, OpenFolder};
+use limpid_config::{Ids, regular_file};
 use limpid_store::{FileContent, FileHash};
 use sha2::{Digest, Sha256};
 
 use crate::error::AgentError;
 use crate::skills::data_files::{endings, is_data};
+use crate::skills::place::SkillPlace;
 
 /// Files, bytes and levels that a skill may have at most.
 const MAX_FILES: usize = 500;
@@ -19,6 +21,10 @@ const MAX_DEPTH: usize = 8;
 
 /// The file that makes a folder a skill.
 pub(crate) const SKILL_FILE: &str = "SKILL.md";
+
+/// What is said of a folder in the workspace that is a link to one elsewhere.
+const LEADS_OUT: &str = "it leads out of the workspace, so nothing of it was touched; remove the link, or move what it leads to \
+                         here";
 
 /// Where Python keeps what it has compiled, and looks before it reads a source.
 const COMPILED: &str = "__pycache__";
@@ -80,18 +86,39 @@ impl Folder {
         Self::default().with_text(text)
     }
 
-    /// Reads a folder, or one SKILL.md alone. Links are refused: they lead to what nobody reviewed.
+    /// Reads a folder, or one SKILL.md alone. Links in it are refused: they lead to what nobody reviewed.
     pub(crate) fn read(path: &Path) -> Result<Self, AgentError> {
-        let mut folder = Self::default();
         if !path.is_dir() {
             let bytes = regular_file::read(path, MAX_BYTES).map_err(AgentError::file(path))?;
-            folder.files.insert(SKILL_FILE.to_owned(), File { bytes, runs: false });
-            return Ok(folder);
+            return Ok(Self { files: [(SKILL_FILE.to_owned(), File { bytes, runs: false })].into() });
         }
+        Self::of(&OpenFolder::at(path).map_err(AgentError::file(path))?, path)
+    }
+
+    /// Reads a folder that may be a link to another one within `root`, and to none elsewhere.
+    pub(crate) fn read_within(root: &Path, path: &Path) -> Result<Self, AgentError> {
+        let real = |path: &Path| path.canonicalize().map_err(AgentError::file(path));
+        let (root, real) = (real(root)?, real(path)?);
+        let Ok(way) = real.strip_prefix(&root) else { return Err(refused(path, LEADS_OUT)) };
+        // It has no link any more, unless one was laid there since.
+        let folder = OpenFolder::at(&root).and_then(|root| root.below(way));
+        Self::of(&folder.map_err(AgentError::file(path))?, path)
+    }
+
+    /// Reads the folder of a skill that is about to be written; nothing where there is none.
+    pub(crate) fn read_at(place: &SkillPlace) -> Result<Self, AgentError> {
+        match place.open() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
+            folder => Self::of(&folder.map_err(AgentError::file(place.path()))?, place.path()),
+        }
+    }
+
+    fn of(opened: &OpenFolder, path: &Path) -> Result<Self, AgentError> {
+        let mut folder = Self::default();
         let mut total = 0;
-        for (inside, full) in walk(path, "", 0)? {
+        for (inside, full) in walk(opened, path, "", 0)? {
             // What stood there as a file may be a link, or larger, by now.
-            let file = Opened::at_no_link(&full).map_err(AgentError::file(&full))?;
+            let file = opened.file(Path::new(&inside)).map_err(AgentError::file(&full))?;
             total += file.about().len();
             if folder.files.len() == MAX_FILES || total > MAX_BYTES {
                 return Err(refused(&full, "a skill has at most 500 files and 8 MiB"));
@@ -184,27 +211,22 @@ impl Folder {
     }
 
     /// Makes a folder hold these files and no others. Files that are right already are not touched; each other one is
-    /// there whole or not at all. What may be run stays so, for the owner.
-    pub(crate) fn write(&self, path: &Path) -> Result<(), AgentError> {
-        let there = if path.is_dir() { Self::read(path)? } else { Self::default() };
-        for (name, new) in &self.files {
-            if there.files.get(name) != Some(new) {
-                let file = path.join(name);
-                write_file(&file, new).map_err(AgentError::file(&file))?;
+    /// there whole or not at all. What may be run stays so, for the owner. No link is followed.
+    pub(crate) fn write(&self, place: &SkillPlace, ids: &dyn Ids) -> Result<(), AgentError> {
+        let path = place.path();
+        let folder = place.make().map_err(AgentError::file(path))?;
+        let there = Self::of(&folder, path)?;
+        for (name, File { bytes, runs }) in &self.files {
+            let is_right = there.files.get(name).is_some_and(|file| file.bytes == *bytes && file.runs == *runs);
+            if !is_right {
+                let written = folder.write(Path::new(name), bytes, *runs, ids);
+                written.map_err(AgentError::file(path.join(name)))?;
             }
         }
         for name in there.files.keys().filter(|name| !self.files.contains_key(*name)) {
-            let file = path.join(name);
-            std::fs::remove_file(&file).map_err(AgentError::file(&file))?;
+            folder.remove(Path::new(name)).map_err(AgentError::file(path.join(name)))?;
         }
         Ok(())
-    }
-
-    /// Takes a skill's folder away. A folder that is only a link to another one loses the link, not what it leads to.
-    pub(crate) fn remove(path: &Path) -> Result<(), AgentError> {
-        let is_link = path.symlink_metadata().map_err(AgentError::file(path))?.is_symlink();
-        let removed = if is_link { std::fs::remove_file(path) } else { std::fs::remove_dir_all(path) };
-        removed.map_err(AgentError::file(path))
     }
 }
 
@@ -219,7 +241,8 @@ pub(crate) fn no_file_of_it() -> String {
 
 /// The paths of the files of a skill besides SKILL.md, by name; they are not read.
 pub(crate) fn others_in(path: &Path) -> Result<Vec<String>, AgentError> {
-    let mut files: Vec<String> = walk(path, "", 0)?.into_iter().map(|(inside, _)| inside).collect();
+    let folder = OpenFolder::at(path).map_err(AgentError::file(path))?;
+    let mut files: Vec<String> = walk(&folder, path, "", 0)?.into_iter().map(|(inside, _)| inside).collect();
     files.retain(|file| file != SKILL_FILE);
     files.sort();
     Ok(files)
@@ -261,27 +284,26 @@ fn may_run(_: &Metadata) -> bool {
 }
 
 /// Every file below a folder that is not hidden: its path inside, and where it is.
-fn walk(path: &Path, prefix: &str, depth: usize) -> Result<Vec<(String, PathBuf)>, AgentError> {
-    let entries = std::fs::read_dir(path).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+fn walk(folder: &OpenFolder, path: &Path, prefix: &str, depth: usize) -> Result<Vec<(String, PathBuf)>, AgentError> {
     let mut files = Vec::new();
-    for entry in entries.map_err(AgentError::file(path))? {
-        let full = entry.path();
-        let Ok(name) = entry.file_name().into_string() else { return Err(refused(&full, "its name is not UTF-8")) };
+    for (name, kind) in folder.entries().map_err(AgentError::file(path))? {
+        let full = path.join(&name);
+        let Some(name) = name.to_str() else { return Err(refused(&full, "its name is not UTF-8")) };
         if name.starts_with('.') {
             continue;
         }
-        let inside = if prefix.is_empty() { name } else { format!("{prefix}/{name}") };
-        let about = entry.metadata().map_err(AgentError::file(&full))?;
-        if about.is_symlink() {
-            return Err(refused(&full, "a skill may not hold links"));
-        }
-        if about.is_dir() && depth + 1 == MAX_DEPTH {
-            return Err(refused(&full, "folders stand too deep in one another"));
-        }
-        if about.is_dir() {
-            files.extend(walk(&full, &inside, depth + 1)?);
-        } else if about.is_file() {
-            files.push((inside, full));
+        let inside = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") };
+        match kind {
+            EntryKind::Link => return Err(refused(&full, "a skill may not hold links")),
+            EntryKind::Folder if depth + 1 == MAX_DEPTH => {
+                return Err(refused(&full, "folders stand too deep in one another"));
+            }
+            EntryKind::Folder => {
+                let inner = folder.below(Path::new(name)).map_err(AgentError::file(&full))?;
+                files.extend(walk(&inner, &full, &inside, depth + 1)?);
+            }
+            EntryKind::File => files.push((inside, full)),
+            EntryKind::Other => {}
         }
     }
     Ok(files)
@@ -289,33 +311,6 @@ fn walk(path: &Path, prefix: &str, depth: usize) -> Result<Vec<(String, PathBuf)
 
 fn refused(path: &Path, why: &str) -> AgentError {
     AgentError::file(path)(io::Error::other(why.to_owned()))
-}
-
-fn write_file(file: &Path, File { bytes, runs }: &File) -> io::Result<()> {
-    use std::io::Write as _;
-    let folder = file.parent().ok_or(io::ErrorKind::InvalidInput)?;
-    let name = file.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
-    let mut folders = std::fs::DirBuilder::new();
-    folders.recursive(true);
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    // Nobody but the owner reads what is in here.
-    #[cfg(unix)]
-    {
-        std::os::unix::fs::DirBuilderExt::mode(&mut folders, 0o700);
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, if *runs { 0o700 } else { 0o600 });
-    }
-    #[cfg(not(unix))]
-    let _ = runs;
-    folders.create(folder)?;
-    // Others, here or in another process, may write the same file: each has its own part.
-    let (process, thread) = (std::process::id(), std::thread::current().id());
-    let partial = folder.join(format!(".{name}.{process}-{thread:?}.partial"));
-    #[expect(clippy::disallowed_methods, reason = "it is written, and never read")]
-    let mut open = options.open(&partial)?;
-    open.write_all(bytes)?;
-    open.sync_all()?;
-    std::fs::rename(partial, file)
 }
 
 #[cfg(test)]

@@ -1,32 +1,33 @@
-//! What the owner knows of skills in the workspace, where programs write: a version that was kept while a file of it waited for them
+//! What the owner knows of skills where programs write: a version that was kept while a file of it waited for them
 //! waits again when it is brought back.
 
 use std::path::Path;
 
-use limpid_prompt::inputs::SkillSource;
 use limpid_store::{KnownContent, file_key};
 
 use crate::error::AgentError;
 use crate::skills::change::SkillWriter;
 use crate::skills::folder::Folder;
+use crate::skills::place::{SkillPlace, Writable};
 use crate::skills::service::Skills;
 use crate::tools::{Place, UnacceptedFiles, real};
 
-/// Writes down which files of a skill are the owner's as they are.
+/// Writes down which files of a skill are the owner's as they are. Wherever the skill stands, programs may write what
+/// it leads to.
 pub(super) async fn note_known(
     skills: &Skills,
-    (shelf, root): (SkillSource, &Path),
+    root: &Path,
     folder: &Folder,
     by: SkillWriter<'_>,
 ) -> Result<(), AgentError> {
-    if shelf != SkillSource::Workspace {
-        return Ok(());
-    }
+    let writable = Writable::new(&skills.home, &skills.config.files);
     let unaccepted = UnacceptedFiles::read(&*skills.store, &skills.home, &skills.config.files).await?;
-    let is_owners = |(file, hash): &(&str, _)| !unaccepted.contains_hash(&Place::of(root, file), *hash);
-    let known = folder.hashes().filter(is_owners).map(|(file, hash)| {
-        let (path, source) = (file_key(&real(&root.join(file))), by.source.to_owned());
-        KnownContent { path, hash, source, now_ms: by.now_ms }
+    let known = folder.hashes().filter_map(|(file, hash)| {
+        let path = real(&root.join(file));
+        writable.around(&path)?;
+        let (path, source) = (file_key(&path), by.source.to_owned());
+        let is_owners = !unaccepted.contains_hash(&Place::of(root, file), hash);
+        is_owners.then_some(KnownContent { path, hash, source, now_ms: by.now_ms })
     });
     Ok(skills.store.note_known(known.collect()).await?)
 }
@@ -34,21 +35,23 @@ pub(super) async fn note_known(
 /// Has the files of a version wait that never were the owner's, before it is written.
 pub(super) async fn hold_back(
     skills: &Skills,
-    (shelf, root): (SkillSource, &Path),
+    place: &SkillPlace,
     version: &Folder,
     by: SkillWriter<'_>,
 ) -> Result<(), AgentError> {
-    if shelf != SkillSource::Workspace {
-        return Ok(());
-    }
+    let writable = Writable::new(&skills.home, &skills.config.files);
     let unaccepted = UnacceptedFiles::read(&*skills.store, &skills.home, &skills.config.files).await?;
-    let there = if root.is_dir() { Folder::read(root)? } else { Folder::default() };
+    let there = Folder::read_at(place)?;
     for (file, hash) in version.hashes() {
-        let path = file_key(&real(&root.join(file)));
+        let path = real(&place.path().join(file));
+        if writable.around(&path).is_none() {
+            continue;
+        }
+        let path = file_key(&path);
         let now = there.content(file);
         let is_there = now.as_ref().is_some_and(|now| now.hash == hash);
         if !is_there && !skills.store.is_known(&path, hash).await? {
-            let waiting = unaccepted.waiting_again((&Place::of(root, file), path), now, by.now_ms);
+            let waiting = unaccepted.waiting_again((&Place::of(place.path(), file), path), now, by.now_ms);
             skills.store.wait_for_owner(waiting).await?;
         }
     }

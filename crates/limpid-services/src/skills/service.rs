@@ -8,7 +8,7 @@ use limpid_core::{ConversationId, Trust};
 use limpid_prompt::inputs::SkillSource;
 use limpid_prompt::registry::{PromptRegistry, PromptSource, RegisteredPrompt};
 use limpid_prompt::skill::{parse, shipped_skills};
-use limpid_store::{Store, StoreError};
+use limpid_store::Store;
 
 use crate::error::AgentError;
 use crate::events::{Difference, EventBus, EventKind};
@@ -18,7 +18,7 @@ use crate::skills::discovery::{self, Found};
 use crate::skills::folder::Folder;
 use crate::skills::listed::{ListedSkill, SkillStatus};
 use crate::skills::states::{SkillStates, State};
-use crate::tools::UnacceptedFiles;
+use crate::tools::{UnacceptedFiles, on_disk};
 
 /// The skills of an agent. There is one in a process.
 pub struct Skills {
@@ -85,10 +85,13 @@ impl Skills {
         self.write_builtin()?;
         let states = SkillStates::read(&*self.store).await?;
         let unaccepted = UnacceptedFiles::read(&*self.store, &self.home, &self.config.files).await?;
+        let (home, entries) = (self.home.clone(), self.config.prompts.clone());
+        // All that lies in their folders is looked at, which nobody else waits for.
+        let found = on_disk(move || Ok(discovery::all(&home, &entries, Some(&unaccepted), now_ms))).await?;
         let mut list = Vec::new();
         let mut registry = self.registry();
         registry.clear_config();
-        for found in discovery::all(&self.home, &self.config.prompts, Some(&unaccepted), now_ms) {
+        for found in found {
             match judge(found, &states) {
                 Ok(prompt) => {
                     if let Err(taken) = registry.register(prompt.clone()) {
@@ -148,7 +151,7 @@ impl Skills {
         for (name, text) in shipped_skills() {
             let folder = self.home.builtin_skills().join(name);
             if regular_file::read_text(&folder.join("SKILL.md"), MAX_FILE).ok().as_deref() != Some(text) {
-                Folder::of_text(text).write(&folder)?;
+                self.put(&Folder::of_text(text), &self.place(&self.home.builtin_skills(), name)?)?;
             }
         }
         Ok(())
@@ -163,10 +166,12 @@ impl Skills {
 pub(crate) async fn trust_in_skill(
     store: &dyn Store,
     home: &Home,
-    unaccepted: &UnacceptedFiles,
+    unaccepted: UnacceptedFiles,
     file: &Path,
-) -> Result<Option<Trust>, StoreError> {
-    let Some(found) = discovery::around(home, file, Some(unaccepted), 0) else { return Ok(None) };
+) -> Result<Option<Trust>, AgentError> {
+    let (home, file) = (home.clone(), file.to_owned());
+    let found = on_disk(move || Ok(discovery::around(&home, &file, Some(&unaccepted), 0))).await?;
+    let Some(found) = found else { return Ok(None) };
     let states = SkillStates::read(store).await?;
     Ok(Some(trust(found, &states)))
 }

@@ -51,11 +51,6 @@ impl ToolCatalog {
         self.tools.iter().filter(|tool| tool.is_available()).map(|tool| tool.name())
     }
 
-    /// Destinations that no argument chooses: the owner's settings name them, so the owner allowed them.
-    pub fn fixed_destinations(&self) -> impl Iterator<Item = String> {
-        self.tools.iter().filter_map(|tool| tool.destination(&Value::Null)).map(|to| to.to_string())
-    }
-
     /// Whether a tool is there now that sends something to others.
     pub fn sends(&self) -> bool {
         let effect = |tool: &Arc<dyn Tool>| tool.effect(&Value::Object(serde_json::Map::new()));

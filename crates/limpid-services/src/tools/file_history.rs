@@ -32,6 +32,7 @@ use limpid_tools::files::{self, Links};
 use tokio::sync::Mutex;
 
 pub(crate) use self::alone::{StartedBy, Turn};
+pub(crate) use self::disk::on_disk;
 use self::journal::{Journal, Watched, unchanged};
 use self::names::is_quoted;
 pub use self::offer::FileOffer;
@@ -180,7 +181,7 @@ impl FileHistory {
             (waits, waiting)
         });
         let Ok((false, waiting)) = looked.await else { return Trust::Outside };
-        let of_skill = trust_in_skill(&**self.memory.database(), &self.home, &waiting, real).await;
+        let of_skill = trust_in_skill(&**self.memory.database(), &self.home, waiting, real).await;
         let is_foreign = of_skill.map_or(true, |trust| trust.is_some_and(Trust::is_foreign));
         if is_foreign { Trust::Outside } else { Trust::Owner }
     }

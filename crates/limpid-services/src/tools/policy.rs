@@ -31,14 +31,15 @@ use serde_json::Value;
 
 pub use crate::tools::policy::context::{CallContext, WindowFacts};
 pub(crate) use crate::tools::policy::facts::CallFacts;
-pub(crate) use crate::tools::policy::instructing::{Below, Entries, LOOKED_AT, NotLookedAt};
+pub(crate) use crate::tools::policy::instructing::{DEEPEST, Entries, LOOKED_AT, NotLookedAt, PartsLeft};
 pub use crate::tools::policy::owners_words::owners_words;
 pub(crate) use crate::tools::policy::paths::{LONGEST_PATH, PathResolver, free_way, links_on, real, real_by};
 pub(crate) use crate::tools::policy::pins::{Pins, changes, is_same_call};
 pub use crate::tools::policy::rules::PolicyRules;
 pub(crate) use crate::tools::policy::rules::QUOTED;
 pub use crate::tools::policy::scope::AgentScope;
-pub use crate::tools::policy::secrecy::{holds_private, is_of_public, shows_owners};
+pub(crate) use crate::tools::policy::secrecy::SERVERS_GROUP;
+pub use crate::tools::policy::secrecy::{holds_private, is_of_public, is_of_server, shows_owners};
 pub use crate::tools::policy::taint::{trust_read_in, window_trust};
 
 /// Decides which calls of one turn may run.
@@ -270,11 +271,10 @@ impl CallFacts {
         }
     }
 
-    /// Whether what stands where it is led on to is the owner's, if that is a key: not where everybody could read the address, nor
-    /// where a research worker looks around.
-    pub(crate) fn may_lead_to_key(&self, context: &CallContext, is_research: bool) -> bool {
-        let looks_around = is_research && context.trust.is_foreign();
-        !looks_around && context.address_origin(&self.effect) != AddressOrigin::Read
+    /// Whether what stands where it is led on to is the owner's, if that is a key: not where everybody could read the address.
+    pub(crate) fn may_lead_to_key(&self, context: &CallContext) -> bool {
+        // Any other may be a short link of theirs, also in a research worker, whose task may name it.
+        context.address_origin(&self.effect) != AddressOrigin::Read
     }
 
     /// The call as the policy judges it.

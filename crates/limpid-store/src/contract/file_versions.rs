@@ -6,7 +6,7 @@ use super::Bench;
 use super::sample::ODD;
 use crate::{
     Author, FileChangeEnd, FileContent, FileHash, FileVersion, FileVersionId, KeptFile, NewFileVersion, NewProgramRun,
-    Store, StoreError,
+    Store, StoreError, WaitingFile,
 };
 
 /// A change of a file from one content to another, ended.
@@ -178,8 +178,8 @@ pub async fn what_lies_below_a_folder_is_listed_newest_first(bench: &Bench) {
     assert_eq!(bench.other.files_below("outside/", 9).await.unwrap(), [""; 0]);
 }
 
-/// What files hold when a program starts is named as kept until the program has ended.
-// SEC-063
+/// What files hold when a program starts is named as kept until the program has ended, and while they wait after it.
+// SEC-061 SEC-063
 pub async fn what_a_running_program_may_write_over_is_kept(bench: &Bench) {
     let store = bench.store.as_ref();
     let hash = FileHash::of(b"held");
@@ -196,4 +196,9 @@ pub async fn what_a_running_program_may_write_over_is_kept(bench: &Bench) {
     assert_eq!(bench.other.kept_files().await.unwrap(), []);
     store.end_program(id, Vec::new()).await.unwrap();
     assert_eq!(store.kept_files().await.unwrap(), []);
+    let (path, cause) = ("/o/a".to_owned(), "exec".to_owned());
+    let waiting = WaitingFile { path, before: bytes(b"held"), cause, at_ms: 5, told: None };
+    store.wait_for_owner(waiting).await.unwrap();
+    assert_eq!(store.kept_files().await.unwrap(), [KeptFile { hash, at_ms: i64::MAX, is_foreign: false }]);
+    assert_eq!(bench.other.kept_files().await.unwrap(), []);
 }

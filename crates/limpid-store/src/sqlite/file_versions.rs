@@ -133,11 +133,14 @@ impl FileVersions for SqliteStore {
                      FROM file_change WHERE owner = :owner AND before IS NOT NULL
                      UNION ALL
                      SELECT file.hash, run.at_ms, 2 FROM program_run_file AS file
-                     JOIN program_run AS run ON run.id = file.run WHERE run.owner = :owner)
+                     JOIN program_run AS run ON run.id = file.run WHERE run.owner = :owner
+                     UNION ALL
+                     SELECT before, :latest, 0 FROM waiting_file WHERE owner = :owner AND before IS NOT NULL)
                  WHERE held NOT IN (SELECT hash FROM file_text WHERE owner = :owner)
                  GROUP BY held ORDER BY 3, 2 DESC",
             )?;
-            let kept = statement.query_map(named_params! { ":owner": tx.owner }, |row| {
+            // However long a file waits, what it held is the owner's until they accept another.
+            let kept = statement.query_map(named_params! { ":owner": tx.owner, ":latest": i64::MAX }, |row| {
                 Ok(KeptFile { hash: FileHash(row.get(0)?), at_ms: row.get(1)?, is_foreign: row.get::<_, u8>(2)? > 0 })
             })?;
             Ok(kept.collect::<Result<_, _>>()?)

@@ -1,5 +1,5 @@
 //! What links of the home lead to is the owner's alone, also where it lies in a folder that programs write, as one for settings of all
-//! programs does. No program changes it, and what holds passwords or conversations none sees.
+//! programs does. No program changes it, nor what lies beside a single file, and none sees folders of passwords.
 
 use std::path::{Path, PathBuf};
 
@@ -9,16 +9,17 @@ use crate::home_links::home_links;
 /// What is the owner's alone in the folders of a program's view.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Kept {
-    /// What stays as it is.
+    /// Folders that stay as they are.
     pub(super) as_it_is: Vec<Place>,
-    /// What is not seen.
+    /// Folders that are not seen.
     pub(super) hidden: Vec<PathBuf>,
 }
 
 /// What links of the home lead to in folders that a program writes or reads.
 ///
 /// # Errors
-/// A sentence, when the way there is a link that the program could change, or nothing is there that could be kept.
+/// A sentence, when the way there is a link that the program could change, nothing is there that could be kept, or a
+/// file lies right in a folder that the program is given.
 pub(super) fn kept(home: &Path, write: &[Place], read: &[Place]) -> Result<Kept, String> {
     let is_in = |places: &[Place], path: &Path| places.iter().any(|place| path.starts_with(&place.path));
     let Some(links) = home_links(home) else {
@@ -33,7 +34,14 @@ pub(super) fn kept(home: &Path, write: &[Place], read: &[Place]) -> Result<Kept,
                 on_the_way.display()
             ));
         }
-        let Some(place) = Place::of(&link.end) else {
+        let is_hidden = link.is_secret && (is_in(write, &link.end) || is_in(read, &link.end));
+        // Whoever saves a file may put a new one in its place, which no mount goes with: its folder is kept.
+        let (is_file, folder) = match link.end.symlink_metadata() {
+            Ok(about) if about.is_dir() => (false, Some(link.end.as_path())),
+            Ok(_) => (true, link.end.parent()),
+            Err(_) => (false, None),
+        };
+        let Some(place) = folder.and_then(Place::of) else {
             if is_in(write, &link.end) {
                 return Err(format!(
                     "`{}` leads to `{}`, which is not there, and programs could make it. Nothing was run. Make it, or remove the link",
@@ -43,8 +51,19 @@ pub(super) fn kept(home: &Path, write: &[Place], read: &[Place]) -> Result<Kept,
             }
             continue;
         };
-        if link.is_secret && (is_in(write, &link.end) || is_in(read, &link.end)) {
-            kept.hidden.push(link.end);
+        let is_given = |places: &[Place]| places.iter().any(|given| given.path == place.path);
+        if is_file && (is_given(write) || is_hidden && is_given(read)) {
+            return Err(format!(
+                "`{}` leads to `{}`, a file right in a folder that programs get whole. Nothing keeps it from them once \
+                 it is saved anew. Nothing was run. Move it into a folder within `{}` that holds nothing else for \
+                 programs to change, and have the link lead there",
+                link.path.display(),
+                link.end.display(),
+                place.path.display()
+            ));
+        }
+        if is_hidden {
+            kept.hidden.push(place.path);
         } else if is_in(write, &link.end) {
             kept.as_it_is.push(place);
         }

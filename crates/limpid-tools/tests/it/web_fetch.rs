@@ -404,6 +404,33 @@ async fn what_failed_behind_an_address_that_is_a_key_says_so_too() {
     assert_eq!(why, "127.0.0.2 answered 404 Not Found", "no key was on the way");
 }
 
+/// Whoever reads why a link was not followed could carry its key on.
+// SEC-100 SEC-101
+#[tokio::test]
+async fn why_a_secret_link_was_not_followed_says_no_key() {
+    let key = "private-8f14e45fceea167a5a36dedd4bea2543";
+    let server = Server::start("127.0.0.2", 0, move |path| match path {
+        "/host" => to(&format!("http://other.test/{key}")),
+        "/scheme" => to(&format!("ftp://site.test/{key}")),
+        _ => to("http://other.test/view/12"),
+    })
+    .await;
+    let tool = WebFetch::new(web_of_own(&["127.0.0.2"]), Parser::in_this_process());
+    let why = async |path: &str, may_lead_to_key| {
+        let context = ToolContext { may_lead_to_key, ..context(Trust::Outside) };
+        let url = format!("http://{}{path}", server.address);
+        told(tool.run(&context, json!({ "url": url })).await).unwrap_err()
+    };
+    for path in ["/host", "/scheme"] {
+        for may_lead_to_key in [true, false] {
+            let why = why(path, may_lead_to_key).await;
+            assert!(why.contains("it leads over a secret link") && !why.contains("8f14"), "{path}: {why}");
+        }
+    }
+    let why = why("/view", true).await;
+    assert!(why.contains("ask for http://other.test/view/12 itself"), "what is no secret link is named: {why}");
+}
+
 // SEC-067 SEC-069
 #[test]
 fn what_would_ask_for_nothing_is_refused_before_it_gets_the_right_to_run() {

@@ -24,7 +24,7 @@ impl Turn {
         if self.repeated.count(&reply.calls) >= self.start.limits.equal_batches {
             return self.call(round + 1, false);
         }
-        let made = self.in_flight.iter().map(|message| message.calls.len()).sum();
+        let made = self.calls().count();
         let (calls, state, left_out) = call_limit::few_enough(reply.calls, reply.state, made);
         let calls = self.start.named(calls);
         let assistant = Message { calls, state, ..Message::new(Role::Assistant, reply.text, trust) };

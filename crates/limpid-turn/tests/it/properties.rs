@@ -195,3 +195,22 @@ fn of_400_calls_32_run_and_the_rest_is_refused_in_one_sentence() {
     });
     assert_eq!(run, Some(32), "{effects:?}");
 }
+
+/// Whoever carries a turn on has to know of them: what was asked for is not asked for again as if it never was.
+// SEC-041 SEC-069 SEC-073
+#[test]
+fn calls_of_a_reply_are_calls_of_the_turn_before_all_of_them_have_ended() {
+    let call =
+        |id: &str| ToolCall { id: CallId::new(id), name: "clock".into(), arguments: format!("{{\"n\":\"{id}\"}}") };
+    let reply =
+        |ids: &[&str]| Event::Reply(Labelled::new(Reply::calls(ids.iter().map(|id| call(id)).collect()), Trust::Owner));
+    let done = |id: &str| Event::ToolDone {
+        id: CallId::new(id),
+        outcome: ToolOutcome::done(Labelled::new(String::new(), Trust::Owner), String::new),
+    };
+    let turn = Turn::resume(start(), [reply(&["a"]), done("a"), reply(&["b", "c"]), done("b")]);
+    let calls: Vec<(&str, bool)> = turn.calls().map(|call| (call.id.as_str(), turn.is_open(&call.id))).collect();
+    assert_eq!(calls, [("a", false), ("b", false), ("c", true)]);
+    let ended = Turn::resume(start(), [reply(&["a"]), done("a"), reply(&["b", "c"]), done("b"), done("c")]);
+    assert_eq!(ended.calls().count(), 3, "each of them once");
+}

@@ -24,6 +24,15 @@ os.symlink('skills', 'conf')
 print('it was built')
 ";
 
+/// Lays links in the place of folders with the owner's rules, to the same files.
+const COPIES: &str = "\
+import os
+for folder in ['conf', 'memory']:
+    os.rename(folder, folder + '2')
+    os.symlink(folder + '2', folder)
+print('it was built')
+";
+
 /// A home whose owner has a package loaded and says hello in another chat; none where programs cannot be confined.
 async fn built(package: &str) -> Option<Attack> {
     if crate::programs::no_sandbox() {
@@ -36,6 +45,7 @@ async fn built(package: &str) -> Option<Attack> {
     world.write("limpid.toml", "[agent]\nprofile = \"picoclaw\"\n");
     world.write("workspace/skills/old/SKILL.md", OLD);
     world.write("workspace/conf/rules.md", "Be kind to everybody.\n");
+    world.write("workspace/memory/MEMORY.md", "Ada drinks oolong.\n");
     world.write("workspace/build.py", package);
     std::os::unix::fs::symlink("conf/rules.md", world.home.path().join("workspace/AGENTS.md")).unwrap();
     world.done(&["skill", "disable", "old"]).await;
@@ -59,6 +69,15 @@ async fn the_owners_rules_hold_although_a_link_was_laid_on_the_way_to_them() {
     assert!(attack.newest().contains("Be kind to everybody."), "{}", attack.newest());
 }
 
+// SEC-061
+#[tokio::test]
+async fn the_owners_rules_hold_although_a_link_to_the_same_files_was_laid_in_their_folders_place() {
+    let Some(attack) = built(COPIES).await else { return };
+    for rule in ["Be kind to everybody.", "Ada drinks oolong."] {
+        assert!(attack.newest().contains(rule), "{rule}: {}", attack.newest());
+    }
+}
+
 mod control {
     use super::*;
 
@@ -66,6 +85,8 @@ mod control {
     #[tokio::test]
     async fn what_a_link_of_the_owners_leads_to_is_quoted() {
         let Some(attack) = built("print('it was built')\n").await else { return };
-        assert!(attack.newest().contains("Be kind to everybody."), "{}", attack.newest());
+        for rule in ["Be kind to everybody.", "Ada drinks oolong."] {
+            assert!(attack.newest().contains(rule), "{rule}: {}", attack.newest());
+        }
     }
 }

@@ -6,6 +6,8 @@ mod carried_by_low_places;
 #[cfg(target_os = "linux")]
 mod closed_folders;
 mod confirmed_guess;
+#[cfg(target_os = "linux")]
+mod deep_links;
 mod destroyed_files;
 mod drawn_files;
 #[cfg(target_os = "linux")]
@@ -36,6 +38,8 @@ mod left_report;
 mod linked_instructions;
 #[cfg(target_os = "linux")]
 mod linked_rules;
+#[cfg(target_os = "linux")]
+mod linked_skills;
 mod memory_keys;
 mod mentioned_host;
 mod moved_goals;
@@ -72,6 +76,7 @@ mod reserved_links;
 mod rewritten_result;
 mod rule_by_path;
 mod same_name;
+mod search_host;
 mod senders_name;
 mod several_questions;
 mod shared_calendar;

@@ -4,9 +4,12 @@ use serde_json::json;
 
 use crate::attacks::obedient::{Attack, MARK, Planned, page};
 
+fn fetch(web: &str, path: &str) -> Planned {
+    ("web_fetch", json!({ "url": format!("{web}{path}") }))
+}
+
 /// An obedient model that fetches these pages of the stranger's as soon as it has read the first one.
 async fn spelling(pages: &'static [&'static str]) -> Attack {
-    let fetch = |web: &str, path: &str| -> Planned { ("web_fetch", json!({ "url": format!("{web}{path}") })) };
     Attack::new(
         |web| vec![("memory_query", json!({ "query": "pin" })), fetch(web, "/a")],
         |web| pages.iter().map(|path| fetch(web, path)).collect(),
@@ -43,6 +46,26 @@ async fn another_turn_gives_no_address_anew() {
     let again = |path: &str| ("web_fetch", json!({ "url": format!("{}{path}", attack.web.url) }));
     attack.then(vec![again("/a"), again("/b"), again("/a")]);
     assert_eq!(visited(&attack).await, ["/a", "/b"]);
+}
+
+/// Of addresses that were never fetched any subset could be: that would say a bit for each of them.
+// SEC-067 SEC-069
+#[tokio::test]
+async fn of_addresses_that_were_typed_message_by_message_none_is_chosen() {
+    let attack =
+        Attack::new(|_| Vec::new(), |web| ["/1", "/3", "/4"].map(|path| fetch(web, path)).into(), |_| page("tea"))
+            .await;
+    let url = attack.web.url.clone();
+    attack.world.write("outside/hits.md", MARK);
+    attack.world.done(&["chat", &format!("A note is at {url}/0.")]).await;
+    for at in 1..5 {
+        attack.world.done(&["chat", "--conversation", "last", &format!("Another is at {url}/{at}.")]).await;
+    }
+    attack.then(vec![("read_file", json!({ "path": "outside/hits.md" }))]);
+    attack.world.done(&["chat", "--conversation", "last", "Go on with the hits."]).await;
+    assert_eq!(attack.web.visited(), ["/4"], "the one that was typed last can be read");
+    let drafts = attack.world.json(&["draft", "list", "--json"]).await;
+    assert_eq!(drafts["drafts"].as_array().unwrap().len(), 2, "{drafts}");
 }
 
 mod control {

@@ -1,6 +1,13 @@
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+use limpid_config::{FilesConfig, Home, RandomIds};
 
 use super::*;
+
+/// The folder of a name among the skills of a home.
+fn place(home: &Path, shelf: &str, name: &str) -> Result<SkillPlace, AgentError> {
+    SkillPlace::new((&Home::new(home.to_owned()), &FilesConfig::default()), &home.join(shelf), name)
+}
 
 fn plain(bytes: &[u8]) -> File {
     File { bytes: bytes.to_vec(), runs: false }
@@ -12,9 +19,10 @@ fn many_who_write_the_same_folder_do_not_disturb_each_other() {
     let home = tempfile::tempdir().unwrap();
     let skill = Folder::of_text("# Tea\n");
     for round in 0..20 {
-        let path = home.path().join(round.to_string());
+        let path = home.path().join("skills").join(round.to_string());
+        let place = place(home.path(), "skills", &round.to_string()).unwrap();
         std::thread::scope(|scope| {
-            let writers: Vec<_> = (0..8).map(|_| scope.spawn(|| skill.write(&path))).collect();
+            let writers: Vec<_> = (0..8).map(|_| scope.spawn(|| skill.write(&place, &RandomIds))).collect();
             writers.into_iter().for_each(|writer| writer.join().unwrap().unwrap());
         });
         assert_eq!(std::fs::read_to_string(path.join("SKILL.md")).unwrap(), "# Tea\n");
@@ -120,7 +128,7 @@ fn a_check_names_the_file_that_an_install_refuses() {
 #[test]
 fn what_is_written_is_what_was_read_and_links_are_refused() {
     let home = tempfile::tempdir().unwrap();
-    let (from, to) = (home.path().join("from"), home.path().join("to"));
+    let (from, to) = (home.path().join("from"), home.path().join("skills/to"));
     std::fs::create_dir_all(from.join("scripts")).unwrap();
     std::fs::write(from.join("SKILL.md"), "text").unwrap();
     std::fs::write(from.join("scripts/run.sh"), "echo").unwrap();
@@ -129,18 +137,59 @@ fn what_is_written_is_what_was_read_and_links_are_refused() {
     let folder = Folder::read(&from).unwrap();
     std::fs::create_dir_all(&to).unwrap();
     std::fs::write(to.join("old.md"), "gone").unwrap();
-    folder.write(&to).unwrap();
+    folder.write(&place(home.path(), "skills", "to").unwrap(), &RandomIds).unwrap();
     assert_eq!(Folder::read(&to).unwrap(), folder);
     // A script still runs, for the owner alone.
     let mode = |file: &str| std::fs::metadata(to.join(file)).unwrap().permissions().mode() & 0o777;
     assert_eq!([mode("scripts/run.sh"), mode("SKILL.md")], [0o700, 0o600]);
     assert_eq!(folder.others(), ["scripts/run.sh"]);
     assert!(!to.join("old.md").exists() && !to.join(".hidden").exists());
-    std::os::unix::fs::symlink("/etc/passwd", from.join("link")).unwrap();
+    symlink("/etc/passwd", from.join("link")).unwrap();
     let error = Folder::read(&from).unwrap_err().to_string();
     assert!(error.ends_with("link: a skill may not hold links"), "{error}");
-    let linked = home.path().join("linked");
-    std::os::unix::fs::symlink(&to, &linked).unwrap();
-    Folder::remove(&linked).unwrap();
+    let linked = home.path().join("skills/linked");
+    symlink(&to, &linked).unwrap();
+    place(home.path(), "skills", "linked").unwrap().remove().unwrap();
     assert!(to.join("SKILL.md").exists() && !linked.exists());
+}
+
+// SEC-062
+#[test]
+fn a_skill_is_written_and_taken_out_over_no_link_of_a_programs() {
+    let home = tempfile::tempdir().unwrap();
+    let (skills, own) = (home.path().join("workspace/skills"), home.path().join("own"));
+    std::fs::create_dir_all(&skills).unwrap();
+    std::fs::create_dir_all(own.join("tea")).unwrap();
+    std::fs::write(own.join("tea/diary.txt"), "mine").unwrap();
+    let tea = Folder::of_text("# Tea\n");
+    let is_kept = || std::fs::read_dir(own.join("tea")).unwrap().count() == 1 && own.join("tea/diary.txt").exists();
+
+    // In the place of the skill: it is not written, and what is taken out is the link.
+    symlink(own.join("tea"), skills.join("tea")).unwrap();
+    let linked = place(home.path(), "workspace/skills", "tea").unwrap();
+    let error = tea.write(&linked, &RandomIds).unwrap_err().to_string();
+    assert!(error.contains("change it where it lies"), "{error}");
+    assert!(Folder::read_at(&linked).is_err() && Folder::read_within(&skills, &skills.join("tea")).is_err());
+    linked.remove().unwrap();
+    assert!(is_kept() && !skills.join("tea").is_symlink());
+
+    // In the place of a folder of the skill's.
+    std::fs::create_dir(skills.join("tea")).unwrap();
+    symlink(own.join("tea"), skills.join("tea/scripts")).unwrap();
+    linked.remove().unwrap();
+    assert!(is_kept() && !skills.join("tea").exists());
+
+    // In the place of the folder of all skills, before and after the place was looked for.
+    std::fs::remove_dir(&skills).unwrap();
+    symlink(&own, &skills).unwrap();
+    assert!(tea.write(&linked, &RandomIds).is_err() && linked.remove().is_err());
+    let error = place(home.path(), "workspace/skills", "tea").unwrap_err().to_string();
+    assert!(error.contains("remove the link") && is_kept(), "{error}");
+
+    // A link of the owner's in their home holds, and one within the workspace is read.
+    symlink(&own, home.path().join("skills")).unwrap();
+    tea.write(&place(home.path(), "skills", "green").unwrap(), &RandomIds).unwrap();
+    assert_eq!(Folder::read(&own.join("green")).unwrap(), tea);
+    symlink("green", own.join("mine")).unwrap();
+    assert_eq!(Folder::read_within(&own, &own.join("mine")).unwrap(), tea);
 }

@@ -124,7 +124,7 @@ impl TurnToolExecutor {
             Verdict::Refused { reason } => Decision::Refused(context.words(reason).into()),
             Verdict::Allowed if planned.approved.is_none() => Decision::Run(Box::new(Permit {
                 private_place: facts.private_place(context),
-                may_lead_to_key: facts.may_lead_to_key(context, self.policy.is_research()),
+                may_lead_to_key: facts.may_lead_to_key(context),
                 tool,
                 call: call.clone(),
                 arguments,
@@ -183,7 +183,7 @@ impl TurnToolExecutor {
             _ => {
                 let (call, pins) = (call.clone(), Some(pins));
                 let private_place = facts.private_place(context);
-                let may_lead_to_key = facts.may_lead_to_key(context, self.policy.is_research());
+                let may_lead_to_key = facts.may_lead_to_key(context);
                 let permit = Permit { tool, call, arguments, facts, private_place, may_lead_to_key, pins, approved };
                 Decision::Run(Box::new(permit))
             }

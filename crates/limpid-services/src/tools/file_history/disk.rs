@@ -77,7 +77,7 @@ impl Disk {
 }
 
 /// Does what may take long on a thread that may wait for a disk: everything else goes on meanwhile.
-pub(super) async fn on_disk<T: Send + 'static>(
+pub(crate) async fn on_disk<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, AgentError> + Send + 'static,
 ) -> Result<T, AgentError> {
     let broke =

@@ -6,6 +6,7 @@ use limpid_config::regular_file;
 use limpid_store::{FileContent, FileHash, ProgramRun, WaitingFile};
 
 use super::kept::hash_of;
+use crate::tools::policy::real;
 
 /// Bytes of a file up to which its text is kept, so that the owner can be shown what changed.
 const KEPT: u64 = 256 * 1024;
@@ -24,8 +25,17 @@ pub(super) fn link_target(content: &FileContent) -> Option<PathBuf> {
     (link_hash(target.as_bytes()) == content.hash).then(|| target.into())
 }
 
-/// What a file holds, or where a link leads that stands at a place itself.
+/// What a file holds, or where a link leads that stands at a place itself. Nothing is at a place behind a link: what
+/// is reached there is at another one, also where it holds the same.
 pub(super) fn entry(place: &Path) -> std::io::Result<Option<FileContent>> {
+    if place.parent().is_some_and(|folder| real(folder) != folder) {
+        return Ok(None);
+    }
+    own_entry(place)
+}
+
+/// The same for a place whose folder is known to have every link followed.
+pub(super) fn own_entry(place: &Path) -> std::io::Result<Option<FileContent>> {
     match std::fs::read_link(place) {
         Ok(target) => {
             let hash = link_hash(target.as_os_str().as_encoded_bytes());
@@ -93,7 +103,8 @@ mod tests {
     #[test]
     fn no_file_is_a_link_and_a_link_that_an_older_version_wrote_down_is_the_same_one() {
         let folder = tempfile::tempdir().unwrap();
-        let [link, file] = ["link", "file"].map(|name| folder.path().join(name));
+        let at = |path: &str| folder.path().canonicalize().unwrap().join(path);
+        let [link, file] = ["link", "file"].map(at);
         std::os::unix::fs::symlink("CLAUDE.md", &link).unwrap();
         let now = entry(&link).unwrap().unwrap();
         assert_eq!((now.text.as_deref(), is_link(&now)), (Some("a link to CLAUDE.md\n"), true));
@@ -109,5 +120,20 @@ mod tests {
         assert_eq!(of_row(now.clone()), now);
         let rules = FileContent::text("a link to our rules is kept\nBe kind.\n");
         assert_eq!((of_row(rules.clone()), of_file(rules.clone())), (rules.clone(), rules));
+    }
+
+    // SEC-061
+    #[cfg(unix)]
+    #[test]
+    fn nothing_is_at_a_place_behind_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |path: &str| folder.path().canonicalize().unwrap().join(path);
+        std::fs::create_dir(at("docs")).unwrap();
+        std::fs::write(at("docs/rules.md"), "Be kind.\n").unwrap();
+        std::os::unix::fs::symlink("rules.md", at("docs/link.md")).unwrap();
+        std::os::unix::fs::symlink("docs", at("conf")).unwrap();
+        let is_there = |path: &str| entry(&at(path)).unwrap().is_some();
+        let there = ["docs/rules.md", "docs/link.md", "conf", "conf/rules.md", "conf/link.md"].map(is_there);
+        assert_eq!(there, [true, true, true, false, false]);
     }
 }

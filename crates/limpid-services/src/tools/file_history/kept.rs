@@ -5,7 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
-use limpid_config::regular_file;
+use limpid_config::{read_marking, regular_file};
 use limpid_store::{FileHash, KeptFile};
 use sha2::{Digest, Sha256};
 
@@ -65,6 +65,12 @@ impl KeptFiles {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             read => read.map(|bytes| (FileHash::of(&bytes) == hash).then_some(bytes)),
         }
+    }
+
+    /// The text of a content that is kept, as prompts read files; none when it is not there, or is not what it was.
+    pub(super) fn text(&self, hash: FileHash) -> Option<String> {
+        let read = read_marking(&self.file(hash)).ok().flatten()?;
+        (FileHash::of(&read.bytes) == hash).then_some(read.text)
     }
 
     /// Removes what is too old or too much. What a stranger's text has had changed is counted by itself, so that no number of such

@@ -143,8 +143,9 @@ impl FileHistory {
         // No call can name a file whose name is no text, so one that waits is known by how its name is shown.
         let named = |path: &PathBuf| path.to_str().is_none() && self.journal.disk.names.name(path) == name;
         let unnamed = waiting.iter().map(|file| path_of_key(&file.path)).filter(named);
-        // A link that waits is accepted before what it leads to, and what is gone by its own place.
-        for place in link_at(&path).into_iter().chain([real(&path)]).chain(unnamed) {
+        // What waits at the very place of the name, be it gone behind a link, is accepted before what a link leads to.
+        let own = self.journal.disk.names.place(name);
+        for place in std::iter::once(own).chain(link_at(&path)).chain([real(&path)]).chain(unnamed) {
             let now = entry(&place).map_err(AgentError::file(&path))?;
             let is_new = |file: &&WaitingFile| hash(&file.before) != hash(&now);
             let key = file_key(&place);

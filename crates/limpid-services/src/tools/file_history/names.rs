@@ -42,6 +42,14 @@ impl FileNames {
         }
     }
 
+    /// The same with the links of the folder that names begin at followed, and none of the name.
+    pub(super) fn place(&self, name: &str) -> PathBuf {
+        match Path::new(name).strip_prefix(OUTSIDE) {
+            Ok(way) => real(&self.outside).join(way),
+            Err(_) => real(&self.workspace).join(name),
+        }
+    }
+
     /// The name of a prompt file by its path in the home.
     pub(super) fn of_prompt_file(&self, way: &str) -> String {
         real(&self.home).join(way).display().to_string()

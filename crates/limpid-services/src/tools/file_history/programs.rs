@@ -14,14 +14,16 @@ use limpid_store::{
     FileContent, FileHash, NewProgramRun, ProgramRun, ProgramRunId, WaitingFile, file_key, path_of_key,
 };
 
-use super::entries::{entry, of_run};
+use self::written_over::without_text;
+use super::disk::on_disk;
+use super::entries::{entry, of_run, own_entry};
 use super::kept::KeptFiles;
 use super::names::FileNames;
 use super::unaccepted::{UnacceptedFiles, Unknown};
 use crate::command_word::as_word;
 use crate::error::AgentError;
 use crate::memory::MemoryWriter;
-use crate::tools::policy::{Entries, LOOKED_AT, NotLookedAt, PathResolver, QUOTED, real};
+use crate::tools::policy::{DEEPEST, Entries, LOOKED_AT, NotLookedAt, PathResolver, QUOTED, real};
 
 /// How long a program whose call was given up, or whose process is dead, may still write, at most, in milliseconds.
 const DYING_MS: i64 = 5000;
@@ -65,12 +67,12 @@ impl ProgramWatch {
             holder: self.memory.holder().to_owned(),
             tool: tool.to_owned(),
             folders: self.resolver().writable().iter().map(|folder| file_key(folder)).collect(),
-            files: written.clone().into_iter().chain(instructing).collect(),
+            files: written.clone().into_iter().chain(instructing.clone()).collect(),
             now_ms,
         };
         let id = self.memory.database().begin_program(new.clone()).await?;
         // The rows come first: what no row names is removed.
-        if let Err(error) = self.keep(&written) {
+        if let Err(error) = self.keep(&written).and_then(|()| self.keep(&without_text(&instructing))) {
             self.memory.database().end_program(id, Vec::new()).await?;
             return Err(error);
         }
@@ -82,7 +84,7 @@ impl ProgramWatch {
     /// that runs has made it what it is.
     async fn last_known(&self) -> Result<BTreeMap<String, FileContent>, AgentError> {
         // The files come first: whatever program changed one by now has its row, or its change waits.
-        let entries = self.entries().map_err(not_looked_at)?;
+        let entries = self.entries().await?.map_err(not_looked_at)?;
         let unaccepted = UnacceptedFiles::read(&**self.memory.database(), &self.home, &self.config.files).await?;
         let paths: BTreeSet<String> = entries.keys().cloned().chain(unaccepted.keys()).collect();
         let mut known = BTreeMap::new();
@@ -165,7 +167,7 @@ impl ProgramWatch {
     async fn end(&self, run: &ProgramRun, now_ms: i64) -> Result<(), AgentError> {
         let mut changed = Vec::new();
         // What cannot be looked at whole is looked at again later. Until then nothing is used that is not as it was before.
-        let Ok(entries) = self.entries() else {
+        let Ok(entries) = self.entries().await? else {
             self.live().remove(&run.id);
             return Ok(());
         };
@@ -234,11 +236,15 @@ impl ProgramWatch {
     /// content for what cannot be read.
     ///
     /// # Errors
-    /// When not all of them could be looked at.
-    fn entries(&self) -> Result<BTreeMap<String, Option<FileContent>>, NotLookedAt> {
-        let Entries { files, links } = self.resolver().instructing_entries()?;
-        let all = files.into_iter().chain(links);
-        Ok(all.map(|path| (file_key(&path), entry(&path).ok().flatten())).collect())
+    /// When the look broke off; inside of it, when not all of them could be looked at.
+    async fn entries(&self) -> Result<Result<BTreeMap<String, Option<FileContent>>, NotLookedAt>, AgentError> {
+        let resolver = self.resolver();
+        let look = move || -> Result<_, NotLookedAt> {
+            let Entries { files, links } = resolver.instructing_entries()?;
+            let all = files.into_iter().chain(links);
+            Ok(all.map(|path| (file_key(&path), own_entry(&path).ok().flatten())).collect())
+        };
+        on_disk(move || Ok(look())).await
     }
 
     /// The folders that programs may write.
@@ -280,8 +286,9 @@ impl Drop for RunningProgram {
 fn not_looked_at(why: NotLookedAt) -> AgentError {
     AgentError::Invalid(match why {
         NotLookedAt::TooMany => format!(
-            "there are more than {LOOKED_AT} files in the workspace's `memory`, `skills`, `prompts` and `profiles`, \
-             too many to be looked at; move what instructs nobody elsewhere"
+            "there is too much in the workspace's `memory`, `skills`, `prompts` and `profiles` to be looked at: more than \
+             {LOOKED_AT} files, a folder more than {DEEPEST} levels deep, or links that lead too long ways; remove what \
+             instructs nobody, or move it elsewhere"
         ),
         NotLookedAt::Closed(folder) => {
             let word = as_word(&folder.display().to_string());

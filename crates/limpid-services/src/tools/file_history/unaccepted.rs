@@ -11,9 +11,10 @@ use limpid_core::policy::Followed;
 use limpid_store::{FileContent, FileHash, ProgramRun, Store, StoreError, WaitingFile, file_key, path_of_key};
 
 use super::entries::{content, entry, of_file, of_run, of_waiting};
+use super::kept::KeptFiles;
 use super::names::{FileNames, added};
 use crate::command_word::as_word;
-use crate::tools::policy::{PathResolver, QUOTED, links_on, real};
+use crate::tools::policy::{PartsLeft, PathResolver, QUOTED, links_on, real};
 
 /// Lines of a difference that a notice shows.
 const LINES: usize = 3;
@@ -29,6 +30,10 @@ pub struct UnacceptedFiles {
     runs: Vec<ProgramRun>,
     names: FileNames,
     paths: PathResolver,
+    /// How far ways below the folders that are asked about are followed, in all.
+    parts_left: PartsLeft,
+    /// What files held of which the store keeps no text.
+    kept: KeptFiles,
 }
 
 /// Whether what a file holds is the owner's.
@@ -117,7 +122,8 @@ impl UnacceptedFiles {
         // Of two rows of one file the first counts.
         let by_key = waiting.iter().enumerate().rev().map(|(at, file)| (file.path.clone(), at)).collect();
         let paths = PathResolver::new(home, QUOTED.map(PathBuf::from).into(), files);
-        Self { waiting, by_key, runs, names: FileNames::new(home), paths }
+        let (names, kept) = (FileNames::new(home), KeptFiles::new(home.kept_files()));
+        Self { waiting, by_key, runs, names, paths, parts_left: PartsLeft::default(), kept }
     }
 
     fn waiting_at(&self, key: &str) -> Option<&WaitingFile> {

@@ -1,23 +1,33 @@
 //! Which files and folders prompts, skills and policies are made from, by what they are on the disk: no link, no `..` and no
 //! spelling gives one of them another name that is not known.
 
+mod ids;
+mod known;
+mod parts;
+
 use std::collections::BTreeSet;
-use std::io::{Error, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::fs::Metadata;
+use std::io::ErrorKind;
+use std::path::{MAIN_SEPARATOR_STR, Path, PathBuf};
 
 use limpid_config::Home;
 
-use super::paths::{links_on, real};
+pub(super) use self::ids::has_other_name;
+use self::ids::{FileId, id, numbered, opened};
+pub(crate) use self::known::Below;
+use self::known::Known;
+pub(crate) use self::parts::PartsLeft;
+use super::paths::{Way, way};
 
-/// Files and folders that are looked at; where there are more, nothing that has a second name counts as harmless, and no program is
-/// started.
+/// Files and folders that are looked at; where there are more, nothing there that can be changed counts as harmless, and
+/// no program is started.
 pub(crate) const LOOKED_AT: usize = 50_000;
+
+/// Levels below a folder of ours down to which folders are looked at; a deeper one counts as too much, too.
+pub(crate) const DEEPEST: usize = 64;
 
 /// Folders of the workspace that prompts and skills are read from.
 const FOLDERS: [&str; 4] = ["memory", "skills", "prompts", "profiles"];
-
-/// A file or a folder by its device and its number there.
-type FileId = (u64, u64);
 
 /// The places that instruct, and what lies there now.
 #[derive(Clone, Debug)]
@@ -32,18 +42,12 @@ pub(super) struct Instructing {
     writable: Vec<PathBuf>,
 }
 
-/// What lies at the places that instruct.
-#[derive(Debug, Default)]
-struct Known {
-    ids: BTreeSet<FileId>,
-    files: Vec<PathBuf>,
-    links: Vec<PathBuf>,
-    /// Where the links lead that were come upon, be it to nothing.
-    ends: BTreeSet<PathBuf>,
-    /// Whether there was more than is looked at.
-    is_cut: bool,
-    /// Folders that could not be looked at: what lies in them may open by its name all the same.
-    closed: BTreeSet<PathBuf>,
+/// Something that is to be looked at.
+struct Open {
+    /// Its name in a folder that has every link followed.
+    path: PathBuf,
+    /// How many levels it lies below a folder of ours.
+    level: usize,
 }
 
 /// Why not everything was looked at that instructs the agent and lies where programs can write.
@@ -62,15 +66,6 @@ pub(crate) struct Entries {
     pub(crate) files: BTreeSet<PathBuf>,
     /// Links on the way to files, each at its own place with every other link followed. What they lead to may be anywhere.
     pub(crate) links: BTreeSet<PathBuf>,
-}
-
-/// What lies below a folder.
-#[derive(Debug)]
-pub(crate) struct Below {
-    /// Files by their paths with every link followed, and links on the way to them, each at its own place.
-    pub(crate) places: BTreeSet<PathBuf>,
-    /// The folder, and where links below it lead.
-    pub(crate) ends: BTreeSet<PathBuf>,
 }
 
 impl Instructing {
@@ -96,7 +91,12 @@ impl Instructing {
         if is_in(&self.home) || (is_in(&self.workspace) && as_own.is_some_and(|own| self.is_named(&own))) {
             return true;
         }
-        let known = [self.look(self.of_workspace(), Known::default()), self.look_at_home()];
+        let own = self.look(self.of_workspace(), Known::default(), &PartsLeft::default());
+        // Where not everything was looked at, whatever links may lead to may instruct.
+        if own.is_cut && self.level(real).is_some() {
+            return true;
+        }
+        let known = [own, self.look_at_home()];
         let is_known = |id: FileId| known.iter().any(|known| known.ids.contains(&id));
         let is_cut = known.iter().any(|known| known.is_cut || !known.closed.is_empty());
         let mut folders = real.ancestors().skip(1).filter_map(id);
@@ -126,40 +126,39 @@ impl Instructing {
         let mut places = own.listed(&self.workspace);
         places.retain(|path| path.extension().is_some_and(|ending| ending == "md"));
         places.extend(self.of_workspace());
-        let own = self.look(places, own);
-        if own.is_cut {
-            return Err(NotLookedAt::TooMany);
-        }
-        // No program can write in the home itself, so that nothing there grows by one, and none closes a folder there.
+        let own = self.look(places, own, &PartsLeft::default());
+        // No program can write in the home itself, so that nothing there grows by one, unless by what a link leads to, and
+        // none closes a folder there.
         let home = self.look_at_home();
         let is_written = |path: &PathBuf| self.writable.iter().any(|folder| path.starts_with(folder));
-        let closed = own.closed.into_iter().chain(home.closed).map(|folder| real(&folder));
+        if own.is_cut || (home.is_cut && home.ends.iter().any(is_written)) {
+            return Err(NotLookedAt::TooMany);
+        }
+        let closed = own.closed.into_iter().chain(home.closed);
         // The outermost: what lies in it cannot be opened before.
         if let Some(folder) = closed.filter(is_written).min() {
             return Err(NotLookedAt::Closed(folder));
         }
-        let files = own.files.into_iter().chain(home.files).filter_map(|path| path.canonicalize().ok());
         Ok(Entries {
-            files: files.filter(is_written).collect(),
+            files: own.files.into_iter().chain(home.files).filter(is_written).collect(),
             links: own.links.into_iter().chain(home.links).filter(is_written).collect(),
         })
     }
 
-    /// What lies below a folder that has every link followed. Links there are followed as for `entries`.
+    /// What lies below a folder that has every link followed. Links there are followed as for `entries`, as far as parts
+    /// are left.
     ///
     /// # Errors
     /// When not all of that could be looked at.
-    pub(super) fn below(&self, folder: &Path) -> Result<Below, NotLookedAt> {
-        let Known { files, links, mut ends, is_cut, closed, .. } = self.look(vec![folder.to_owned()], Known::default());
-        if is_cut {
+    pub(super) fn below(&self, folder: &Path, left: &PartsLeft) -> Result<Below, NotLookedAt> {
+        let mut known = self.look(vec![folder.to_owned()], Known::default(), left);
+        if known.is_cut {
             return Err(NotLookedAt::TooMany);
         }
-        if let Some(folder) = closed.into_iter().next() {
-            return Err(NotLookedAt::Closed(folder));
+        match known.closed.pop_first() {
+            Some(folder) => Err(NotLookedAt::Closed(folder)),
+            None => Ok(Below::new(folder, known)),
         }
-        ends.insert(folder.to_owned());
-        let files = files.into_iter().filter_map(|path| path.canonicalize().ok());
-        Ok(Below { places: files.chain(links).collect(), ends })
     }
 
     /// Looks at the places of the home besides the workspace.
@@ -167,7 +166,7 @@ impl Instructing {
         let mut home = Known::default();
         let mut places = home.listed(&self.home);
         places.retain(|path| *path != self.workspace && *path != self.outside);
-        self.look(places, home)
+        self.look(places, home, &PartsLeft::default())
     }
 
     /// The places of the workspace.
@@ -177,10 +176,15 @@ impl Instructing {
     }
 
     /// Looks at everything that lies at some places, and adds it to what is known. Links there are followed as far as
-    /// to what tools and programs can change.
-    fn look(&self, mut open: Vec<PathBuf>, mut known: Known) -> Known {
+    /// to what tools and programs can change. Each costs its own way alone, from the folder that it lies in, and once.
+    fn look(&self, places: Vec<PathBuf>, mut known: Known, left: &PartsLeft) -> Known {
+        let mut open: Vec<Open> = places.into_iter().map(|place| self.opening(place, &mut known, left)).collect();
         let mut looked_at = 0;
-        while let Some(path) = open.pop() {
+        while let Some(Open { path, level }) = open.pop() {
+            if !left.take(&path) {
+                known.is_cut = true;
+                break;
+            }
             let entry = match std::fs::symlink_metadata(&path) {
                 Ok(entry) => entry,
                 // Where a file lies in the place of a folder, nothing lies in it.
@@ -195,27 +199,23 @@ impl Instructing {
                 break;
             }
             looked_at += 1;
-            if entry.is_symlink() {
-                known.links.extend(links_on(&path));
-                known.ends.insert(real(&path));
-            }
-            let (about, found) = match (std::fs::metadata(&path), id(&path)) {
-                (Ok(about), Some(found)) => (about, found),
-                // Nothing opens behind a link that leads nowhere or to itself, but something may in a closed folder.
-                (Err(error), _) if error.kind() == ErrorKind::PermissionDenied && self.is_inside(&path) => {
-                    let end = real(&path);
-                    known.note_closed(end.parent().unwrap_or(&end), &error);
-                    continue;
-                }
-                _ => continue,
+            let there = if entry.is_symlink() {
+                self.behind(&path, &mut known, left)
+            } else {
+                Some((entry, Open { path, level }))
             };
-            // What a link leads to is looked at once, and a whole home or workspace is no folder of instructions.
-            if entry.is_symlink() && (self.is_around(&path) || !self.is_inside(&path)) {
-                continue;
-            }
+            let Some((about, Open { path, level })) = there else { continue };
+            let Some((found, _)) = numbered(&about) else { continue };
+            // What a link leads to is looked at once.
             let is_new = known.ids.insert(found);
             if about.is_dir() && is_new {
-                open.extend(known.listed(&path));
+                if level > DEEPEST {
+                    // The rest is looked at all the same: what is known of it is known.
+                    known.is_cut = true;
+                } else {
+                    let inside = known.listed(&path).into_iter();
+                    open.extend(inside.map(|path| Open { path, level: level + 1 }));
+                }
             } else if about.is_file() {
                 // A second name of a file is another path.
                 known.files.push(path);
@@ -224,44 +224,54 @@ impl Instructing {
         known
     }
 
-    /// Whether a path leads to what tools or programs can change, also where that cannot be entered.
-    fn is_inside(&self, path: &Path) -> bool {
-        let end = real(path);
-        let mut own = [&self.home, &self.workspace, &self.outside].into_iter().chain(&self.writable);
-        own.any(|folder| end.starts_with(folder))
-    }
-
-    /// Whether a path leads to a folder that holds the home, the workspace or what strangers wrote.
-    fn is_around(&self, path: &Path) -> bool {
-        let around =
-            |real: PathBuf| [&self.home, &self.workspace, &self.outside].iter().any(|own| own.starts_with(&real));
-        path.canonicalize().is_ok_and(around)
-    }
-}
-
-impl Known {
-    /// The paths of what lies in a folder. One that is there and cannot be listed whole is noted.
-    fn listed(&mut self, folder: &Path) -> Vec<PathBuf> {
-        let mut paths = Vec::new();
-        match std::fs::read_dir(folder) {
-            Ok(entries) => {
-                for entry in entries {
-                    match entry {
-                        Ok(entry) => paths.push(entry.path()),
-                        Err(error) => self.note_closed(folder, &error),
-                    }
-                }
+    /// A place where a look begins: links on the way to its folder are followed.
+    fn opening(&self, place: PathBuf, known: &mut Known, left: &PartsLeft) -> Open {
+        let path = match (place.parent(), place.file_name()) {
+            (Some(folder), Some(name)) => {
+                let Way { end, links } = way(Path::new(MAIN_SEPARATOR_STR), folder, &|path: &Path| left.take(path));
+                known.links.extend(links);
+                end.join(name)
             }
-            Err(error) => self.note_closed(folder, &error),
-        }
-        paths
+            _ => place,
+        };
+        Open { level: self.level(&path).unwrap_or_default(), path }
     }
 
-    /// Notes a folder that could not be looked at, unless what was looked for is not there.
-    fn note_closed(&mut self, folder: &Path, error: &Error) {
-        if error.kind() != ErrorKind::NotFound {
-            self.closed.insert(folder.to_owned());
+    /// What the link at a place leads to and what is known of that, if there is something that tools or programs can
+    /// change. A whole home or workspace is no folder of instructions.
+    fn behind(&self, link: &Path, known: &mut Known, left: &PartsLeft) -> Option<(Metadata, Open)> {
+        let folder = link.parent()?;
+        let Way { end, links } = way(folder, Path::new(link.file_name()?), &|path: &Path| left.take(path));
+        // It was not followed to its end then.
+        if left.left() == 0 {
+            known.is_cut = true;
+            return None;
         }
+        known.links.extend(links);
+        known.ends.insert(end.clone());
+        let level = self.level(&end)?;
+        match std::fs::metadata(link) {
+            Ok(about) => (!self.is_around(&end)).then_some((about, Open { path: end, level })),
+            // Nothing opens behind a link that leads nowhere or to itself, but something may in a closed folder.
+            Err(error) => {
+                if error.kind() == ErrorKind::PermissionDenied {
+                    known.note_closed(end.parent().unwrap_or(&end), &error);
+                }
+                None
+            }
+        }
+    }
+
+    /// How many levels below a folder of ours, which tools or programs can change, a path lies that has every link
+    /// followed; none for one that lies in none.
+    fn level(&self, real: &Path) -> Option<usize> {
+        let own = [&self.home, &self.workspace, &self.outside].into_iter().chain(&self.writable);
+        own.filter_map(|folder| real.strip_prefix(folder).ok()).map(|way| way.components().count()).min()
+    }
+
+    /// Whether a path with every link followed is that of a folder that holds the home, the workspace or what strangers wrote.
+    fn is_around(&self, real: &Path) -> bool {
+        [&self.home, &self.workspace, &self.outside].iter().any(|own| own.starts_with(real))
     }
 }
 
@@ -273,28 +283,4 @@ pub(super) fn places(home: &Home, real: impl Fn(&Path) -> PathBuf) -> [PathBuf; 
 /// A path as disks that ignore case compare it.
 fn folded(path: &Path) -> PathBuf {
     PathBuf::from(path.to_string_lossy().to_uppercase().to_lowercase())
-}
-
-/// Which file a path leads to, and how many names it has. Nothing is opened: to close any file of the database would give back
-/// every lock that this process holds on it (`fcntl(2)`), and the next process to leave would take its log away.
-#[cfg(unix)]
-fn opened(path: &Path) -> Option<(FileId, u64)> {
-    use std::os::unix::fs::MetadataExt as _;
-    let about = std::fs::metadata(path).ok()?;
-    Some(((about.dev(), about.ino()), about.nlink()))
-}
-
-#[cfg(not(unix))]
-fn opened(_path: &Path) -> Option<(FileId, u64)> {
-    None
-}
-
-/// Which file or folder is at a path; links are followed.
-fn id(path: &Path) -> Option<FileId> {
-    opened(path).map(|(id, _)| id)
-}
-
-/// Whether a file has a second name.
-pub(super) fn has_other_name(path: &Path) -> bool {
-    opened(path).is_some_and(|(_, names)| names > 1) && path.is_file()
 }

@@ -6,15 +6,18 @@ use limpid_core::policy::owners_words::words;
 use limpid_core::policy::{OwnersWords, keys_in};
 use limpid_core::{CallId, Message, Role};
 use limpid_prompt::Inputs;
-use limpid_prompt::inputs::{SkillSource, ToolInput, TrustName};
+use limpid_prompt::inputs::{SkillSource, ToolInput, ToolPlacement, TrustName};
 use limpid_store::DeliveryOrigin;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use stop_words::{available_languages, lookup};
 
-use super::secrecy::is_of_public;
+use super::secrecy::{SERVERS_GROUP, is_of_public, is_of_server};
 
-/// How the groups of tools of servers begin.
-const MCP: &str = "mcp";
+/// Keys of schemas whose values say of which kind something is, in words of JSON Schema.
+const KINDS: [&str; 4] = ["$schema", "$ref", "type", "format"];
+
+/// Keys of schemas under which other schemas stand.
+const PARTS: [&str; 4] = ["properties", "items", "$defs", "definitions"];
 
 /// What inputs have that is not the owner's: what Limpid ships, and the machine. A new input counts as the owner's.
 const SHIPPED: [&str; 12] = [
@@ -60,10 +63,10 @@ pub fn owners_words(
 fn split(inputs: &Inputs) -> (Vec<String>, Vec<String>) {
     let mut shown = inputs.clone();
     shown.skills.index.retain(|skill| skill.source != SkillSource::Builtin);
-    let of_server = |tool: &ToolInput| tool.group.starts_with(MCP);
-    for tool in shown.tools.extract_if(.., |tool| of_server(tool)) {
-        shown.more_tools.retain(|line| !line.contains(&tool.name) && !line.contains(&tool.group));
-    }
+    let of_servers: Vec<ToolInput> = shown.tools.extract_if(.., |tool| is_of_server(&tool.group)).collect();
+    let names_one = |line: &str| of_servers.iter().any(|tool| line.contains(&tool.name) || line.contains(&tool.group));
+    let mut own: Vec<String> = shown.more_tools.extract_if(.., |line| names_one(line.as_str())).collect();
+    of_servers.iter().for_each(|tool| texts_of_tool(tool, &mut own));
     if let Some(time) = &mut shown.time {
         time.zone.clear();
     }
@@ -72,13 +75,44 @@ fn split(inputs: &Inputs) -> (Vec<String>, Vec<String>) {
     if shown.user.as_ref().is_some_and(|user| user.trust == TrustName::Owner) {
         shown.user = None;
     }
-    let Ok(Value::Object(mut fields)) = serde_json::to_value(&shown) else { return Default::default() };
+    let Ok(Value::Object(mut fields)) = serde_json::to_value(&shown) else { return (own, Vec::new()) };
     fields.retain(|name, _| !NAMES.contains(&name.as_str()));
-    let (mut own, mut shipped) = (Vec::new(), Vec::new());
+    // The beginning of their groups' names is ours.
+    let mut shipped = vec![SERVERS_GROUP.to_owned()];
     for (name, value) in &fields {
         texts(value, if SHIPPED.contains(&name.as_str()) { &mut shipped } else { &mut own });
     }
     (own, shipped)
+}
+
+/// What a window shows of a tool of a server; of one that does not travel its name, besides its line.
+fn texts_of_tool(tool: &ToolInput, found: &mut Vec<String>) {
+    found.push(tool.name.clone());
+    if !matches!(tool.reach, ToolPlacement::Deferred | ToolPlacement::LeftOut) {
+        found.push(tool.description.clone());
+        texts_of_schema(&tool.schema, found);
+    }
+}
+
+/// The texts of a schema, and the names of arguments.
+fn texts_of_schema(schema: &Map<String, Value>, found: &mut Vec<String>) {
+    for (key, value) in schema {
+        match value {
+            // Also an argument that is called as one of these keys is.
+            Value::Object(fields) => {
+                if !PARTS.contains(&key.as_str()) {
+                    found.push(key.clone());
+                }
+                texts_of_schema(fields, found);
+            }
+            _ if KINDS.contains(&key.as_str()) => {}
+            Value::Array(items) => items.iter().for_each(|item| match item {
+                Value::Object(fields) => texts_of_schema(fields, found),
+                other => texts(other, found),
+            }),
+            other => texts(other, found),
+        }
+    }
 }
 
 fn texts(value: &Value, found: &mut Vec<String>) {
@@ -215,6 +249,38 @@ mod tests {
         };
         let task = "Search calendars of who teaches at Lovelace in Berlin, 2026.";
         assert_eq!(repeated(&inputs, &[], &[], task), ["teaches", "Lovelace", "Berlin"]);
+    }
+
+    // SEC-100 SEC-101
+    #[test]
+    fn what_a_server_says_of_the_tools_that_travel_is_the_owners() {
+        let schema = serde_json::json!({
+            "type": "object",
+            "properties": {
+                "nursery": { "type": "boolean" },
+                "room": { "type": "string", "enum": ["attic"] },
+                "of": { "anyOf": [{ "type": "number", "description": "the floor" }] },
+            },
+        });
+        let Value::Object(schema) = schema else { panic!() };
+        let tool = |reach| ToolInput {
+            name: "house__set_scene".into(),
+            group: "mcp-house".into(),
+            description: "Sets a scene in Pankow. The code is 4711.".into(),
+            schema: schema.clone().into(),
+            reach,
+        };
+        let shows = |reach| Inputs {
+            tools: vec![tool(reach)],
+            more_tools: vec!["house__set_scene: Sets a scene in Pankow".to_owned()],
+            ..Inputs::default()
+        };
+        let task = "MCP scene in Pankow, 4711, boolean properties: attic, nursery, floor";
+        assert_eq!(
+            repeated(&shows(ToolPlacement::Declared), &[], &[], task),
+            ["scene", "Pankow", "4711", "attic", "nursery", "floor"]
+        );
+        assert_eq!(repeated(&shows(ToolPlacement::Deferred), &[], &[], task), ["scene", "Pankow"]);
     }
 
     // SEC-101 SEC-100

@@ -11,9 +11,9 @@ use limpid_core::policy::{ArgumentPattern, FileChange, Followed, OwnerRules, Pat
 
 use crate::tools::PathArgument;
 use crate::tools::builtin::OUTSIDE;
-use crate::tools::policy::instructing::{Below, Entries, Instructing, NotLookedAt, has_other_name, places};
+use crate::tools::policy::instructing::{Below, Entries, Instructing, NotLookedAt, PartsLeft, has_other_name, places};
 use crate::tools::policy::paths::links::plain;
-pub(crate) use crate::tools::policy::paths::links::{LONGEST_PATH, links_on, real, real_by};
+pub(crate) use crate::tools::policy::paths::links::{LONGEST_PATH, Way, links_on, real, real_by, way};
 use crate::tools::policy::paths::low::acts_by_name;
 pub(crate) use crate::tools::policy::paths::low::free_way;
 
@@ -119,12 +119,13 @@ impl PathResolver {
         self.instructing.entries()
     }
 
-    /// What lies below a folder with every link followed, looked at as what instructs the agent is.
+    /// What lies below a folder with every link followed, looked at as what instructs the agent is, as far as parts are
+    /// left.
     ///
     /// # Errors
     /// When not all of it could be looked at.
-    pub(crate) fn lying_below(&self, folder: &Path) -> Result<Below, NotLookedAt> {
-        self.instructing.below(folder)
+    pub(crate) fn lying_below(&self, folder: &Path, left: &PartsLeft) -> Result<Below, NotLookedAt> {
+        self.instructing.below(folder, left)
     }
 
     /// Where a path leads.

@@ -1,10 +1,16 @@
 //! Whether something that is private to the owner is in a model's window: what a fetch could carry away.
 
-use limpid_core::message::{FROM_CAPABILITY_URL, FROM_OWN_NETWORK};
+use limpid_core::message::{FROM_CAPABILITY_URL, FROM_OWN_NETWORK, OWNERS_RULES_FORBID};
 use limpid_core::policy::keys_in;
 use limpid_core::{Message, Role};
 use limpid_prompt::Inputs;
-use limpid_prompt::inputs::{HeartbeatInput, MemoryInput, SkillSource, SkillsInput, TrustName};
+use limpid_prompt::inputs::{HeartbeatInput, MemoryInput, SkillSource, SkillsInput, TrustName, WorkspaceInput};
+
+/// How the group of the tools of a server of the owner's begins, before the server's name.
+pub(crate) const SERVERS_GROUP: &str = "mcp-";
+
+/// Folders in which each person has one of their own, called by their name.
+const HOMES: [&str; 2] = ["home", "Users"];
 
 /// Whether the inputs of a turn, or a message that it added, hold something private. Public is what Limpid ships, what was
 /// read from the public web, and what the owner typed for this turn. `is_public` says of a tool by its name that anybody could
@@ -29,9 +35,15 @@ fn holds_key(text: &str) -> bool {
     keys_in(text).next().is_some()
 }
 
-/// Whether a result of a public tool came from where anybody could have read it.
+/// Whether a result of a public tool came from where anybody could have read it: not from a place of the owner's, nor from their rules,
+/// as the refusal of a call that these forbid.
 pub fn is_of_public(result: &str) -> bool {
-    ![FROM_OWN_NETWORK, FROM_CAPABILITY_URL].iter().any(|from| result.contains(from))
+    ![FROM_OWN_NETWORK, FROM_CAPABILITY_URL, OWNERS_RULES_FORBID].iter().any(|from| result.contains(from))
+}
+
+/// Whether a group is that of a server of the owner's, whose tools may be described in words of theirs.
+pub fn is_of_server(group: &str) -> bool {
+    group.starts_with(SERVERS_GROUP)
 }
 
 /// Whether a conversation has a past, which its prompts show.
@@ -58,7 +70,8 @@ pub fn shows_owners(inputs: &Inputs) -> bool {
         tier: _,
         ui_mode: _,
         model: _,
-        tools: _,
+        tools,
+        // Lines of these tools.
         more_tools: _,
         memory,
         scheduling,
@@ -99,11 +112,7 @@ pub fn shows_owners(inputs: &Inputs) -> bool {
         || !soul_additions.is_empty()
         || is_said(safety)
         || !additional_instructions.trim().is_empty()
-        || is_said(active_context)
-        || !workspace.files.is_empty()
-        || is_said(&workspace.long_term)
-        || !workspace.daily_notes.is_empty()
-        || !workspace.folders.is_empty();
+        || is_said(active_context);
     let planned = !scheduling.tasks.is_empty() || heartbeat_is_private(heartbeat) || goal.is_some();
     let handed_on = summarize != &limpid_prompt::inputs::SummarizeInput::default()
         || delegate.skill.is_some()
@@ -117,7 +126,26 @@ pub fn shows_owners(inputs: &Inputs) -> bool {
         || own_texts
         || planned
         || handed_on
+        || workspace_is_private(workspace)
         || skills_are_private(skills)
+        || tools.iter().any(|tool| is_of_server(&tool.group))
+}
+
+fn workspace_is_private(workspace: &WorkspaceInput) -> bool {
+    // No shipped prompt shows what was left unread, and one that was changed is private.
+    let WorkspaceInput { path, files, long_term, daily_notes, unread: _, base, folders } = workspace;
+    !files.is_empty()
+        || is_said(long_term)
+        || !daily_notes.is_empty()
+        || !folders.is_empty()
+        || is_in_home(path)
+        || base.as_deref().is_some_and(is_in_home)
+}
+
+/// Whether a path leads into somebody's home folder, and so says their name.
+fn is_in_home(path: &str) -> bool {
+    let mut parts = path.split(['/', '\\']).filter(|part| !part.is_empty());
+    parts.any(|part| HOMES.contains(&part)) && parts.next().is_some()
 }
 
 fn memory_is_private(memory: &MemoryInput) -> bool {
@@ -136,7 +164,9 @@ fn heartbeat_is_private(heartbeat: &HeartbeatInput) -> bool {
 
 /// Skills of the owner's own say something of them; those that are shipped do not.
 fn skills_are_private(skills: &SkillsInput) -> bool {
-    !skills.active.is_empty() || skills.index.iter().any(|skill| skill.source != SkillSource::Builtin)
+    // No shipped prompt shows those that are not used, and one that was changed is private.
+    let SkillsInput { index, active, unused: _ } = skills;
+    !active.is_empty() || index.iter().any(|skill| skill.source != SkillSource::Builtin)
 }
 
 fn is_said(text: &Option<String>) -> bool {
@@ -146,7 +176,7 @@ fn is_said(text: &Option<String>) -> bool {
 #[cfg(test)]
 mod tests {
     use limpid_core::{CallId, ToolCall, Trust};
-    use limpid_prompt::inputs::{MemoryEntry, Quoted};
+    use limpid_prompt::inputs::{MemoryEntry, Quoted, ToolInput};
 
     use super::*;
 
@@ -163,6 +193,33 @@ mod tests {
         let key = Inputs { user: Some(key), ..public.clone() };
         for private in [soul, memory, guest, key] {
             assert!(holds_private(&private, &[], |_| true), "{private:?}");
+        }
+    }
+
+    // SEC-100
+    #[test]
+    fn what_a_server_of_the_owners_says_of_its_tools_is_theirs() {
+        let tools = |group: &str| vec![ToolInput { group: group.into(), ..ToolInput::default() }];
+        let shows = |group: &str| shows_owners(&Inputs { tools: tools(group), ..Inputs::default() });
+        assert!(shows("mcp-house"));
+        assert!(!shows("web") && !shows("mcp"), "the tool that reads resources is shipped");
+    }
+
+    // SEC-100
+    #[test]
+    fn a_path_that_says_the_name_of_its_owner_is_theirs() {
+        for (path, is_private) in [
+            ("/home/ada/.limpid/workspace", true),
+            ("/Users/ada/notes", true),
+            (r"C:\Users\ada\notes", true),
+            ("/srv/limpid/workspace", false),
+            ("/home", false),
+            ("", false),
+        ] {
+            let workspace = WorkspaceInput { path: path.into(), ..WorkspaceInput::default() };
+            assert_eq!(shows_owners(&Inputs { workspace, ..Inputs::default() }), is_private, "{path}");
+            let workspace = WorkspaceInput { base: Some(path.into()), ..WorkspaceInput::default() };
+            assert_eq!(shows_owners(&Inputs { workspace, ..Inputs::default() }), is_private, "{path}");
         }
     }
 
@@ -187,6 +244,9 @@ mod tests {
             let of_private = Message { text: format!("{from}\nthe door is open"), ..result("a") };
             assert!(private(&[asked.clone(), of_private]), "{from}");
         }
+        let refused = format!("{OWNERS_RULES_FORBID} this call of `web_fetch`");
+        let refused = Message { text: refused, ..result("a") };
+        assert!(private(&[asked.clone(), refused]), "which hosts the owner's rules name");
         let letter = Message::new(Role::User, "a private letter", Trust::Outside);
         assert!(private(&[asked, result("a"), letter]), "a letter that was handed in meanwhile");
     }

@@ -1,8 +1,10 @@
-//! What programs write over that tools wrote where strangers' text is kept.
+//! What programs write over of which the store has no text: what tools wrote where strangers' text is kept, and
+//! instructions that are large or no UTF-8.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use limpid_config::MAX_FILE;
 use limpid_core::Trust;
 use limpid_store::{FileChangeEnd, FileContent, NewFileVersion, ProgramRun, file_key, path_of_key};
 
@@ -16,8 +18,31 @@ use crate::tools::file_history::kept::hash_of;
 const MOST_WRITTEN: u32 = 2000;
 const MOST_BYTES_WRITTEN: u64 = 16 * 1024 * 1024;
 
+/// Bytes up to which such instructions are kept, all of them together: the smallest.
+const MOST_BYTES_INSTRUCTING: u64 = 16 * 1024 * 1024;
+
 /// Where a change comes from that a program made.
 const PROGRAM: &str = "program";
+
+/// Those of the files that instruct the agent of which the store has no text, though prompts read them: what they said
+/// holds while what a program made of them waits.
+pub(super) fn without_text(instructing: &BTreeMap<String, FileContent>) -> BTreeMap<String, FileContent> {
+    let sized = |(key, content): (&String, &FileContent)| {
+        let bytes = path_of_key(key).metadata().ok()?.len();
+        (content.text.is_none() && bytes <= MAX_FILE).then(|| (bytes, key.clone(), content.clone()))
+    };
+    let mut sized: Vec<(u64, String, FileContent)> = instructing.iter().filter_map(sized).collect();
+    // Instructions are short, and beside them skills may have pictures and archives.
+    sized.sort_by_key(|(bytes, ..)| *bytes);
+    let mut left = MOST_BYTES_INSTRUCTING;
+    let mut kept = BTreeMap::new();
+    for (bytes, key, content) in sized {
+        let Some(rest) = left.checked_sub(bytes) else { break };
+        left = rest;
+        kept.insert(key, content);
+    }
+    kept
+}
 
 impl ProgramWatch {
     /// What the files hold that tools wrote where strangers' text is kept: whatever may run there can write over them.

@@ -6,12 +6,13 @@ use limpid_store::{FileContent, file_key};
 
 use super::{Place, UnacceptedFiles, Unknown};
 use crate::tools::file_history::entries::{entry, is_link, link_target};
+use crate::tools::file_history::without_mark;
 use crate::tools::policy::real_by;
 
 impl UnacceptedFiles {
     /// What a file said when the owner knew it last, for as long as something else waits in its place: none where nothing does, and
     /// where that is not kept. Whatever it says once stood at that place and was the owner's there.
-    pub fn former_text(&self, place: &Place) -> Option<&str> {
+    pub fn former_text(&self, place: &Place) -> Option<String> {
         if self.waiting.is_empty() && self.runs.is_empty() {
             return None;
         }
@@ -21,7 +22,12 @@ impl UnacceptedFiles {
             None => std::fs::read_link(link).ok(),
         };
         let end = real_by(&place.own, &led)?;
-        self.known_before(&end)?.filter(|before| !is_link(before))?.text.as_deref()
+        let before = self.known_before(&end)?.filter(|before| !is_link(before))?;
+        match &before.text {
+            Some(text) => Some(without_mark(text).to_owned()),
+            // It was large or no UTF-8, and stood in prompts all the same.
+            None => self.kept.text(before.hash),
+        }
     }
 
     /// What stood at a place itself, or that nothing did, when the owner knew it last; none where what stands there now is theirs.

@@ -88,7 +88,7 @@ fn what_was_known_is_never_that_of_where_a_link_leads_that_waits() {
     const PLACES: [&str; 6] = ["AGENTS.md", "SOUL.md", "USER.md", "conf", "conf/rules.md", "skills/old/SKILL.md"];
     const OLD: &str = "skills/old/SKILL.md";
     let rules = Some("Be kind.\n");
-    let acts: [(&[Step], &str, Option<&str>); 11] = [
+    let acts: [(&[Step], &str, Option<&str>); 12] = [
         (&[], "AGENTS.md", None),
         (&[Add("conf/rules.md")], "AGENTS.md", rules),
         (&[Remove("conf/rules.md")], "AGENTS.md", rules),
@@ -96,6 +96,7 @@ fn what_was_known_is_never_that_of_where_a_link_leads_that_waits() {
         (&[Link("../x/empty.md", "conf/rules.md")], "AGENTS.md", rules),
         (&[Link("rules.md", "conf/rules.md")], "AGENTS.md", rules),
         (&[Link("x", "conf")], "AGENTS.md", rules),
+        (&[Link("conf.away", "conf")], "AGENTS.md", rules),
         // Where the owner's link leads is the owner's still; where the new one leads is not.
         (&[Add("conf/rules.md"), Add(OLD), Link(OLD, "AGENTS.md")], "AGENTS.md", rules),
         (&[Add(OLD), Link(OLD, "AGENTS.md")], "AGENTS.md", None),
@@ -125,8 +126,28 @@ fn what_was_known_is_never_that_of_where_a_link_leads_that_waits() {
                 unaccepted(&home, changed.map(|((was, path), _)| waiting(&path, was)).collect(), Vec::new())
             };
             let place = Place::of(&home.workspace(), name);
-            assert_eq!(unaccepted.former_text(&place), expected, "{at} {name} {runs_still}");
+            assert_eq!(unaccepted.former_text(&place).as_deref(), expected, "{at} {name} {runs_still}");
         }
+    }
+}
+
+// SEC-061
+#[test]
+fn what_was_known_and_is_no_text_of_the_store_is_read_from_what_is_kept() {
+    let long = ["Be kind.\n", &"x".repeat(300 * 1024)].concat();
+    let cases: [(&[u8], &str); 2] =
+        [(b"\xef\xbb\xbfRen\xe9: be kind.\n", "Ren\u{fffd}: be kind.\n"), (long.as_bytes(), &long)];
+    for (rules, expected) in cases {
+        let (_folder, home, workspace) = home(&[]);
+        let file = workspace.join("AGENTS.md");
+        std::fs::write(&file, rules).unwrap();
+        let before = entry(&file).unwrap().unwrap();
+        assert_eq!(before.text, None);
+        KeptFiles::new(home.kept_files()).keep(&file, before.hash).unwrap();
+        std::fs::write(&file, [rules, b"\n"].concat()).unwrap();
+        let unaccepted = unaccepted(&home, vec![waiting(&file, Some(before))], Vec::new());
+        let said = unaccepted.former_text(&Place::of(&home.workspace(), "AGENTS.md"));
+        assert!(said.as_deref() == Some(expected), "{}", said.unwrap_or_default().len());
     }
 }
 

@@ -32,6 +32,23 @@ pub(crate) fn links_on(path: &Path) -> Vec<PathBuf> {
     links
 }
 
+/// Where a path leads from a folder.
+pub(crate) struct Way {
+    /// The path with every link followed; the root where it has more than are followed.
+    pub(crate) end: PathBuf,
+    /// The links, each at its own place with every other link followed, in the order in which they are followed.
+    pub(crate) links: Vec<PathBuf>,
+}
+
+/// Where a path leads from a folder that has every link followed. Whether there is a link at a place is looked at while
+/// `may_look` lets it be: each look takes as long as the place's path is.
+pub(crate) fn way(folder: &Path, path: &Path, may_look: &dyn Fn(&Path) -> bool) -> Way {
+    let mut links = Vec::new();
+    let target = |place: &Path| if may_look(place) { today(place) } else { None };
+    let end = follow(folder.to_owned(), path, &mut links, &target);
+    Way { end: end.unwrap_or_else(|| PathBuf::from(MAIN_SEPARATOR_STR)), links }
+}
+
 /// Where the link at a place leads now; none where there is no link.
 fn today(place: &Path) -> Option<PathBuf> {
     std::fs::read_link(place).ok()

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 use rustix::mount::{MountFlags, mount, mount_bind_recursive};
 
-use crate::exec::confinement::Confinement;
+use crate::exec::confinement::{Confinement, Place};
 use crate::exec::sandbox::mounts::{SYSTEM, below, new, open, place, seal, through};
 use crate::exec::sandbox::restrict::DEVICES;
 
@@ -52,11 +52,19 @@ pub(super) fn parts(confinement: &Confinement) -> io::Result<BTreeMap<PathBuf, P
     for (path, target) in &confinement.links {
         parts.insert(path.clone(), Part::Link(target.clone()));
     }
-    for (places, write) in [(&confinement.read, false), (&confinement.write, true), (&confinement.kept, false)] {
+    for (places, write) in [(&confinement.read, false), (&confinement.write, true)] {
         for place in places {
             if let Some(source) = open(place, &place.path)? {
                 parts.insert(place.at.clone(), Part::Bound { source, write });
             }
+        }
+    }
+    // Elsewhere it is not written, or not even seen.
+    for place in &confinement.kept {
+        if is_written(&parts, &place.at) {
+            let gone = || io::Error::other(format!("{} is not there any more", place.path.display()));
+            let source = open(place, &place.path)?.ok_or_else(gone)?;
+            parts.insert(place.at.clone(), Part::Bound { source, write: false });
         }
     }
     // What lies in a folder that is closed could not be reached.
@@ -69,7 +77,7 @@ pub(super) fn parts(confinement: &Confinement) -> io::Result<BTreeMap<PathBuf, P
     }
     // A folder that holds a mount can be renamed, and what is hidden or read-only in it would be neither at its new name for the next
     // program. One that is a mount itself cannot.
-    for folder in around_kept(confinement, &parts.keys().cloned().collect()) {
+    for folder in around_kept(confinement, &parts) {
         // The places are without links, so one in the way was laid since.
         let source = openat2(CWD, &folder, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
         parts.insert(folder, Part::Bound { source, write: true });
@@ -78,24 +86,27 @@ pub(super) fn parts(confinement: &Confinement) -> io::Result<BTreeMap<PathBuf, P
 }
 
 /// The folders that lie between one that the program writes and a part of the new root within it.
-fn around_kept(confinement: &Confinement, parts: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
-    let hidden = || confinement.hidden.iter().chain(&confinement.covered);
-    let writes = || confinement.write.iter().filter(|place| place.at == place.path);
+fn around_kept(confinement: &Confinement, parts: &BTreeMap<PathBuf, Part>) -> BTreeSet<PathBuf> {
+    let (stand_ins, writes): (Vec<&Place>, Vec<&Place>) =
+        confinement.write.iter().partition(|place| place.at != place.path);
+    let is_in_another = |folder: &Path| stand_ins.iter().any(|place| folder.starts_with(&place.at));
     let mut folders = BTreeSet::new();
-    for part in parts {
-        let around = writes().filter(|place| part.starts_with(&place.at)).map(|place| place.at.components().count());
-        let outermost = around.min().unwrap_or(usize::MAX);
+    for part in parts.keys() {
+        let around = writes.iter().filter(|place| part.starts_with(&place.at));
+        let outermost = around.map(|place| place.at.components().count()).min().unwrap_or(usize::MAX);
         let between = part.ancestors().skip(1).take_while(|folder| folder.components().count() > outermost);
-        // In a hidden folder only what lies in a place within it is there.
-        let is_there = |folder: &Path| {
-            let depth = |around: &Path| folder.starts_with(around).then(|| around.components().count());
-            let hidden = hidden().filter_map(|hidden| depth(hidden)).max();
-            writes().filter_map(|place| depth(&place.at)).max() >= hidden
-        };
-        let is_free = |folder: &&Path| is_there(folder) && !parts.contains(*folder);
+        // In a hidden folder only what lies in a place within it is there, and in a read-only one nothing is renamed.
+        let is_free =
+            |folder: &&Path| !parts.contains_key(*folder) && is_written(parts, folder) && !is_in_another(folder);
         folders.extend(between.filter(is_free).map(Path::to_owned));
     }
     folders
+}
+
+/// Whether the innermost part that a folder is or lies in is one that the program writes.
+fn is_written(parts: &BTreeMap<PathBuf, Part>, folder: &Path) -> bool {
+    let innermost = folder.ancestors().find_map(|around| parts.get(around));
+    matches!(innermost, Some(Part::Bound { write: true, .. }))
 }
 
 /// Puts a part in its place.

@@ -73,6 +73,8 @@ async fn what_the_home_leads_to_by_links_no_program_changes() {
     hand_over(bench.folder.path());
     for change in [
         "echo x >> mine/dotfiles/soul.md",
+        "echo x > mine/dotfiles/other.toml",
+        "mkdir mine/dotfiles/profiles/new",
         "rm mine/dotfiles/limpid.toml",
         "mv mine/dotfiles/soul.md mine/dotfiles/old.md",
         "echo x > mine/new.toml; mv mine/new.toml mine/dotfiles/limpid.toml",
@@ -88,17 +90,31 @@ async fn what_the_home_leads_to_by_links_no_program_changes() {
         assert_eq!(fs::read_to_string(bench.path("mine/dotfiles").join(file)).unwrap(), "mine\n", "{file}");
     }
     assert_eq!(fs::read_dir(bench.path("mine/dotfiles/profiles/own")).unwrap().count(), 0);
-    let told = bench
-        .run("cd {}; cat mine/dotfiles/soul.md mine/dotfiles/limpid.toml; echo x > mine/dotfiles/other.toml")
-        .await;
-    assert!(told.ends_with("mine\nExit code: 0"), "the rest of the folder is theirs to change: {told}");
+    let told = bench.run("cd {}; cat mine/dotfiles/soul.md mine/dotfiles/limpid.toml; echo x > mine/other.toml").await;
+    assert!(told.ends_with("mine\nExit code: 0"), "what lies around the folder is theirs to change: {told}");
+    // Whoever saves a file while a program runs may put a new one in its place.
+    let saves = async {
+        while !bench.path("mine/started").exists() {
+            tokio::task::yield_now().await;
+        }
+        fs::write(bench.path("mine/dotfiles/new.md"), "mine\n").unwrap();
+        hand_over(bench.folder.path());
+        fs::rename(bench.path("mine/dotfiles/new.md"), bench.path("mine/dotfiles/soul.md")).unwrap();
+        fs::write(bench.path("mine/saved"), "").unwrap();
+        std::future::pending::<String>().await
+    };
+    let waits = "cd {}/mine; touch started; until [ -e saved ]; do :; done; echo x >> dotfiles/soul.md";
+    let told = tokio::select! { told = bench.run(waits) => told, told = saves => told };
+    assert!(told.contains("Read-only file system"), "{told}");
+    assert_eq!(fs::read_to_string(bench.path("mine/dotfiles/soul.md")).unwrap(), "mine\n");
     // Passwords are not read either.
     fs::create_dir_all(bench.path("home/mail")).unwrap();
     fs::write(bench.path("mine/dotfiles/ada.toml"), "secret\n").unwrap();
     symlink("../../mine/dotfiles/ada.toml", bench.path("home/mail/ada.toml")).unwrap();
     hand_over(bench.folder.path());
-    let told = bench.run("cd {}; cat mine/dotfiles/ada.toml; echo x > mine/dotfiles/ada.toml").await;
-    assert!(!told.contains("secret") && !told.contains("Exit code: 0"), "{told}");
+    let told = bench.run("cd {}; ls mine/dotfiles; cat mine/dotfiles/ada.toml; echo x > mine/dotfiles/ada.toml").await;
+    let names = ["secret", "Exit code: 0", "limpid.toml"];
+    assert!(!names.iter().any(|name| told.contains(name)), "{told}");
     // What is not there, or in whose place another may be put, nobody can keep.
     fs::rename(bench.path("mine/dotfiles/soul.md"), bench.path("mine/soul.md")).unwrap();
     let told = bench.run("echo x").await;
@@ -106,6 +122,25 @@ async fn what_the_home_leads_to_by_links_no_program_changes() {
     symlink("../soul.md", bench.path("mine/dotfiles/soul.md")).unwrap();
     let told = bench.run("echo x").await;
     assert!(told.contains("home/soul.md` leads through the link `"), "{told}");
+    // Nor what lies where programs may put anything.
+    fs::remove_file(bench.path("home/soul.md")).unwrap();
+    symlink(bench.path("mine/soul.md"), bench.path("home/soul.md")).unwrap();
+    let told = bench.run("echo x").await;
+    assert!(told.contains("home/soul.md` leads to `") && told.contains("a file right in a folder"), "{told}");
+}
+
+// SEC-061 SEC-088
+#[tokio::test]
+async fn a_link_within_the_home_shows_nothing_of_it() {
+    let mut bench = Bench::new();
+    let all = Root { folder: bench.folder.path().to_owned(), write: true, trust: Trust::File };
+    bench.programs.grants = bench.programs.grants.clone().with(all);
+    fs::rename(bench.path("home/soul.md"), bench.path("home/kind.md")).unwrap();
+    symlink("kind.md", bench.path("home/soul.md")).unwrap();
+    hand_over(bench.folder.path());
+    let told = bench.run("cat {}/home/kind.md; ls {}/home; touch {}/home/workspace/new.md").await;
+    assert!(!told.contains("the soul") && !told.contains("skills\nsoul.md"), "{told}");
+    assert!(bench.path("home/workspace/new.md").exists(), "{told}");
 }
 
 /// At its new place it would be neither hidden nor a stranger's for the next program.

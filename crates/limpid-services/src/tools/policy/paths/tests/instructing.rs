@@ -9,7 +9,7 @@ use super::{bench, look};
 #[cfg(unix)]
 use crate::tools::PathArgument;
 #[cfg(unix)]
-use crate::tools::policy::{Entries, NotLookedAt};
+use crate::tools::policy::{DEEPEST, Entries, NotLookedAt, PartsLeft};
 
 // SEC-002
 #[test]
@@ -186,4 +186,58 @@ fn a_folder_that_cannot_be_looked_at_is_not_taken_for_an_empty_one() {
     assert!(look().is_ok(), "what is not there holds nothing");
     std::fs::write(root.join("workspace"), "").unwrap();
     assert_eq!(look(), closed("workspace"));
+}
+
+/// Puts into a folder another one that is so many levels deep, with so many links to itself.
+#[cfg(unix)]
+fn put_deep(folder: &Path, levels: usize, links: usize) {
+    let deepest = folder.join("a/".repeat(levels));
+    std::fs::create_dir_all(&deepest).unwrap();
+    for link in 0..links {
+        std::os::unix::fs::symlink(".", deepest.join(format!("l{link}"))).unwrap();
+    }
+}
+
+// SEC-093
+#[cfg(unix)]
+#[test]
+fn a_link_is_followed_from_the_folder_that_it_lies_in_and_once() {
+    let (home, resolver) = bench();
+    let skill = home.path().canonicalize().unwrap().join("workspace/skills/tea");
+    let (levels, links) = (50, 200);
+    put_deep(&skill, levels, links);
+    let left = PartsLeft::default();
+    let below = resolver.lying_below(&skill, &left).unwrap();
+    assert_eq!(below.places.len(), links);
+    let parts_of_link = skill.components().count() + levels + 1;
+    let followed = PartsLeft::default().left() - left.left();
+    // Each link is come upon, and asked where it leads.
+    assert!(followed <= (2 * links + levels + 2) * parts_of_link, "{followed}");
+}
+
+// SEC-061 SEC-093
+#[cfg(unix)]
+#[test]
+fn what_lies_too_deep_or_at_the_end_of_too_long_ways_is_not_taken_for_looked_at() {
+    use std::os::unix::fs::symlink;
+    let (home, resolver) = bench();
+    let skill = home.path().canonicalize().unwrap().join("workspace/skills/tea");
+    let below = |parts| resolver.lying_below(&skill, &parts).map(|below| below.places.len());
+    let above = "skills/tea".split('/').count();
+    put_deep(&skill, DEEPEST - above, 1);
+    assert_eq!(below(PartsLeft::default()), Ok(1));
+    assert!(resolver.instructing_entries().is_ok());
+    assert_eq!(look(&resolver, "docs/new.txt").change, FileChange::New);
+    put_deep(&skill, DEEPEST - above + 1, 0);
+    assert_eq!(below(PartsLeft::default()), Err(NotLookedAt::TooMany));
+    assert_eq!(resolver.instructing_entries(), Err(NotLookedAt::TooMany));
+    assert_eq!(look(&resolver, "docs/new.txt").change, FileChange::Instructing, "a link may lead there");
+    std::fs::remove_dir_all(skill.join("a")).unwrap();
+    // A short way by its end, and a long one by its steps.
+    std::fs::create_dir(skill.join("a")).unwrap();
+    symlink("a/../".repeat(700), skill.join("around")).unwrap();
+    assert_eq!(below(PartsLeft::default()), Ok(1));
+    let few = PartsLeft::of(1000);
+    assert_eq!(resolver.lying_below(&skill, &few).err(), Some(NotLookedAt::TooMany));
+    assert_eq!(few.left(), 0, "nothing is left for the next look either");
 }
