@@ -107,15 +107,12 @@ pub(crate) async fn gather(
         // Elsewhere nothing holds a secret, and a guess that is struck out would be confirmed.
         clean(deps, &mut inputs);
     }
-    let given = agent.as_ref().map(|(agent, _)| agent).filter(|_| !policy.shows_nothing_private());
-    if let Some((agent, conversation)) = given.zip(occasion.conversation) {
+    let given = agent.as_ref().filter(|_| !policy.shows_nothing_private());
+    if let Some(((agent, _), conversation)) = given.zip(occasion.conversation) {
         let left = sources::delegate::fill(deps, conversation, agent, &mut inputs).await?;
         max_turns = Some(max_turns.map_or(left, |most| most.min(left)));
     }
-    let mut history = match occasion.conversation {
-        Some(conversation) => History::read(&*deps.store, conversation, &mut notices).await?,
-        None => History::default(),
-    };
+    let mut history = past(deps, occasion, &mut notices).await?;
     let mut learned = kept.clone().unwrap_or_default();
     let conversation = occasion.conversation.map(|conversation| &conversation.id);
     let mut began = None;
@@ -142,6 +139,14 @@ pub(crate) async fn gather(
     gathered.session.goals_asked_for = learned.goals_asked_for;
     gathered.session.window_state = window.clone();
     Ok(gathered)
+}
+
+/// What was said before in the conversation; nothing where there is none.
+async fn past(deps: &ContextDeps, occasion: &Occasion<'_>, notices: &mut Vec<String>) -> Result<History, AgentError> {
+    match occasion.conversation {
+        Some(conversation) => History::read(&*deps.store, conversation, notices).await,
+        None => Ok(History::default()),
+    }
 }
 
 /// The folders that a prompt speaks of, after one that spoke of those `before`: what it said of another place to begin at holds no more.

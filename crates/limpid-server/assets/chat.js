@@ -23,7 +23,7 @@ const fresh = id === "new";
 const MARGIN = 12;
 const atEnd = () => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 80;
 const toEnd = () => { scroller.scrollTop = scroller.scrollHeight; };
-const question = () => document.querySelector(".ask:has(button:enabled)");
+const question = () => document.querySelector(".ask button:enabled")?.closest(".ask") ?? null;
 const waits = () => question() !== null;
 // A question is read from its beginning: one that is higher than the screen would else show its end alone, with the buttons.
 function toQuestion() {

@@ -59,19 +59,22 @@ const UNSEEN = ["Read it first", "Not all of this was on the screen. Scroll up, 
 // Letters are drawn at parts of a pixel.
 const ROUGH = 2;
 const shown = new WeakMap();
+// What may lie over a card. An older browser has no such selector, and a query with it would end the script.
+const OPEN = CSS.supports("selector(:popover-open)") ? ":popover-open, dialog[open]" : "dialog[open]";
+// With a keyboard of the screen over it, or very large letters, less than this would be left to read in.
+const LOWEST = 80;
 // What the screen shows of a card: not what its scroller cuts off, or a bar at the head or foot hides.
 function frame(card) {
   const scroller = card.closest(".scroller")?.getBoundingClientRect();
   const rail = document.querySelector(".rail");
   const isFoot = rail && getComputedStyle(rail).position === "fixed";
-  return {
-    head: Math.max(0, scroller?.top ?? 0, document.querySelector(".jump")?.getBoundingClientRect().bottom ?? 0),
-    foot: Math.min(innerHeight, scroller?.bottom ?? innerHeight, isFoot ? rail.getBoundingClientRect().top : innerHeight),
-  };
+  const head = Math.max(0, scroller?.top ?? 0, document.querySelector(".jump")?.getBoundingClientRect().bottom ?? 0);
+  const foot = Math.min(innerHeight, scroller?.bottom ?? innerHeight, isFoot ? rail.getBoundingClientRect().top : innerHeight);
+  return foot - head < LOWEST ? { head: 0, foot: innerHeight } : { head, foot };
 }
 // Remembers what of the cards was on the screen so far: from where to where, in one piece. In another width it is another picture.
 function read() {
-  if (document.hidden || document.querySelector(":popover-open, dialog[open]")) return;
+  if (document.hidden || document.querySelector(OPEN)) return;
   for (const card of document.querySelectorAll(YES)) {
     const { top, height, width } = card.getBoundingClientRect();
     const { head, foot } = frame(card);
@@ -83,7 +86,9 @@ function read() {
     }
     for (const button of card.querySelectorAll(".row button")) {
       const isUnseen = !button.matches(NO) && !isRead(card, button);
-      if (isUnseen) button.ariaDisabled = "true";
+      // Only what changes is written: each write has the page laid out anew.
+      if (isUnseen === button.hasAttribute("aria-disabled")) continue;
+      if (isUnseen) button.setAttribute("aria-disabled", "true");
       else button.removeAttribute("aria-disabled");
     }
   }

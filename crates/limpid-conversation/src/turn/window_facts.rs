@@ -93,7 +93,7 @@ async fn typed_addresses(
     (conversation, this): (&ConversationId, &TurnId),
 ) -> Result<TypedAddresses, AgentError> {
     let mut named = TypedAddresses::default();
-    let mut journal: Option<(TurnId, Vec<Entry>)> = None;
+    let mut journal: Option<(TurnId, Option<Vec<Entry>>)> = None;
     for said in store.typed_and_called(conversation).await? {
         match said {
             TypedOrCalled::Typed(text) => named.message(addresses([text.as_str()].into_iter())),
@@ -106,11 +106,12 @@ async fn typed_addresses(
                 }
                 let started = match journal.take().filter(|(of, _)| *of == turn) {
                     Some((_, started)) => started,
-                    // What cannot be read counts for nothing.
-                    None => entries(&store.turn_events(&turn).await?).unwrap_or_default(),
+                    None => entries(&store.turn_events(&turn).await?).ok(),
                 };
-                // A call that was refused, or that waits, has sent nothing: else it would choose what is next.
-                let left = fetches.iter().filter(|(id, _)| was_started(&started, id));
+                // A call that was refused, or that waits, has sent nothing: else it would choose what is next. Where that
+                // cannot be read, each was sent.
+                let was_sent = |id| started.as_ref().is_none_or(|all| was_started(all, id));
+                let left = fetches.iter().filter(|(id, _)| was_sent(id));
                 left.for_each(|(_, address)| named.fetched(address));
                 journal = Some((turn, started));
             }

@@ -42,7 +42,8 @@ pub(super) fn rows(arguments: &str, width: usize, most: usize) -> (Vec<String>, 
 /// The arguments by their names, where a text among them stands by itself, and they are the very ones of the canonical form.
 fn laid_out(arguments: &str) -> Option<Map<String, Value>> {
     let value: Value = serde_json::from_str(arguments).ok()?;
-    let is_canonical = value.to_string() == arguments;
+    let canonical = value.to_string();
+    let is_canonical = canonical == arguments;
     let Value::Object(fields) = value else { return None };
     (is_canonical && fields.iter().any(|(name, value)| apart(name, value).is_some())).then_some(fields)
 }

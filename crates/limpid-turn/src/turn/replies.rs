@@ -13,10 +13,10 @@ use crate::{call_limit, decision, screen};
 impl Turn {
     pub(super) fn on_reply(&mut self, reply: Labelled<Reply>) -> Vec<Effect> {
         let State::Calling { round, tools, form, .. } = self.state else { return Vec::new() };
+        self.unrun.clear();
         if let Some(effects) = self.decide(reply.as_ref(), round, form, tools) {
             return effects;
         }
-        self.unrun.clear();
         let (reply, trust) = reply.into_parts();
         if !tools || reply.calls.is_empty() {
             return self.answer(reply, trust, round);

@@ -10,7 +10,7 @@ fn fetch(web: &str, path: &str) -> Planned {
 }
 
 /// The same with another argument.
-fn with(web: &str, path: &str, name: &str, value: Value) -> Planned {
+fn with(web: &str, path: &str, name: &str, value: &Value) -> Planned {
     ("web_fetch", json!({ "url": format!("{web}{path}"), name: value }))
 }
 
@@ -49,7 +49,7 @@ async fn a_call_that_cannot_run_passes_no_address_over_for_the_next_of_its_reply
     for (name, value) in [("maxChars", json!(1)), ("maxChars", json!("a")), ("x", json!(1))] {
         let attack = led(
             |web| {
-                let skipped = |path| with(web, path, name, value.clone());
+                let skipped = |path| with(web, path, name, &value);
                 vec![skipped("/0"), fetch(web, "/1"), skipped("/2"), fetch(web, "/3")]
             },
             &[],
@@ -63,7 +63,7 @@ async fn a_call_that_cannot_run_passes_no_address_over_for_the_next_of_its_reply
 // SEC-067 SEC-069
 #[tokio::test]
 async fn neither_does_it_for_a_later_reply() {
-    let attack = led(|web| ["/0", "/2"].map(|path| with(web, path, "x", json!(1))).into(), &["/1", "/3"]).await;
+    let attack = led(|web| ["/0", "/2"].map(|path| with(web, path, "x", &json!(1))).into(), &["/1", "/3"]).await;
     assert_eq!(visited(&attack), ["/start"]);
     assert_eq!(drafts(&attack).await, 2);
 }
@@ -79,7 +79,7 @@ async fn a_call_that_waits_for_the_owner_passes_no_address_over() {
 // SEC-067 SEC-069
 #[tokio::test]
 async fn what_sent_nothing_in_an_earlier_turn_counts_for_nothing_and_what_did_counts() {
-    let attack = led(|web| vec![fetch(web, "/0"), with(web, "/1", "x", json!(1)), fetch(web, "/3")], &[]).await;
+    let attack = led(|web| vec![fetch(web, "/0"), with(web, "/1", "x", &json!(1)), fetch(web, "/3")], &[]).await;
     assert_eq!(visited(&attack), ["/0", "/start"]);
     let url = attack.web.url.clone();
     attack.then(["/2", "/0", "/1", "/2"].map(|path| fetch(&url, path)).into());
@@ -95,7 +95,8 @@ mod control {
     #[tokio::test]
     async fn pages_are_compared_in_their_order_however_much_of_each_is_read() {
         let attack =
-            led(|web| vec![fetch(web, "/0"), with(web, "/1", "maxChars", json!(100)), fetch(web, "/2")], &["/3"]).await;
+            led(|web| vec![fetch(web, "/0"), with(web, "/1", "maxChars", &json!(100)), fetch(web, "/2")], &["/3"])
+                .await;
         assert_eq!(visited(&attack), ["/0", "/1", "/2", "/3", "/start"]);
         assert_eq!(drafts(&attack).await, 0);
     }

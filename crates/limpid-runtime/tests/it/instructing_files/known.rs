@@ -2,6 +2,9 @@
 
 use super::*;
 
+/// What a program does in the workspace.
+type Act = fn(&Path);
+
 // SEC-061
 #[cfg(unix)]
 #[tokio::test]
@@ -478,7 +481,7 @@ async fn what_was_known_holds_where_a_link_of_the_owners_leads() {
 // SEC-061
 #[tokio::test]
 async fn the_model_that_agent_md_chooses_holds_while_something_else_waits_in_its_place() {
-    let acts: [(fn(&Path), &str); 3] = [
+    let acts: [(Act, &str); 3] = [
         (|_| (), "other"),
         (|file| std::fs::write(file, "---\nmodel: openai/eve\n---\nBe mean.\n").unwrap(), "other"),
         (|file| std::fs::remove_file(file).unwrap(), "other"),
@@ -501,7 +504,7 @@ async fn a_skill_waits_for_what_any_of_its_links_leads_to_and_for_names_that_are
     use std::os::unix::ffi::OsStrExt as _;
     use std::os::unix::fs::symlink;
     // Each with what the owner is told of first, if the skill is not used any more.
-    let acts: [(fn(&Path), Option<&str>); 4] = [
+    let acts: [(Act, Option<&str>); 4] = [
         (|_| (), None),
         (|workspace| std::fs::write(workspace.join("lib/x.sh"), "echo bad\n").unwrap(), Some("lib/x.sh")),
         (|workspace| std::fs::write(workspace.join("lib/y.sh"), "echo bad\n").unwrap(), Some("lib/y.sh")),

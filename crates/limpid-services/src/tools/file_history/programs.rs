@@ -286,9 +286,9 @@ impl Drop for RunningProgram {
 fn not_looked_at(why: NotLookedAt) -> AgentError {
     AgentError::Invalid(match why {
         NotLookedAt::TooMany => format!(
-            "there is too much in the workspace's `memory`, `skills`, `prompts` and `profiles` to be looked at: more than \
-             {LOOKED_AT} files, a folder more than {DEEPEST} levels deep, or links that lead too long ways; remove what \
-             instructs nobody, or move it elsewhere"
+            "there is too much to be looked at in the workspace's `memory`, `skills`, `prompts` and `profiles`, or in Limpid's \
+             own folder, of which a link leads to where programs write: more than {LOOKED_AT} files, a folder more than \
+             {DEEPEST} levels deep, or links that lead too long ways; remove what instructs nobody, or move it elsewhere"
         ),
         NotLookedAt::Closed(folder) => {
             let word = as_word(&folder.display().to_string());
