@@ -81,13 +81,14 @@ mod tests {
     // SEC-077
     #[test]
     fn a_text_of_several_lines_has_a_row_for_each() {
-        let arguments = json!({ "content": "a\n\tb\n\nc \n", "path": "note.md" }).to_string();
+        let arguments = json!({ "content": "a\n\tb\n\\tb\n\nc \n", "path": "note.md" }).to_string();
         let (rows, more) = rows(&arguments, 80, usize::MAX);
         let wanted = [
             r#"│   {"content":↓,"path":"note.md"}"#,
-            r#"│ "content": 5 lines"#,
+            r#"│ "content": 6 lines"#,
             "│   a",
             r"│   \tb",
+            r"│   \u{5c}tb",
             "│   ",
             r"│   c\u{20}",
             "│   ",

@@ -63,7 +63,8 @@ pub fn lines_behind_margin(text: &str, width: usize) -> String {
 /// that none looks like a line that it is not. Tabs and a blank at a line's end are written out: nobody would see them.
 pub fn block(text: &str, width: usize) -> Vec<String> {
     let room = width.saturating_sub(6).max(8);
-    let text = exact(text).replace('\t', "\\u{9}");
+    // A tab is often written, so it has a short form, which its letters then do not have.
+    let text = exact(text).replace("\\t", "\\u{5c}t").replace('\t', "\\t");
     let in_rows = |line: &str| {
         let line = match line.strip_suffix(' ') {
             Some(rest) => format!("{rest}\\u{{20}}"),

@@ -42,7 +42,7 @@ scenario("each report is put away alone, and those behind the newest are opened"
   await shot(page, "reports");
   await page.getByRole("button", { name: "Dismiss “The cellar is wet.”" }).click();
   await sees("the others, still open", () => banner(page).innerText(), (seen) => seen.includes("and 1 more") && seen.includes("The roof leaks.") && !seen.includes("The cellar is wet."));
-  is("where the cursor is", await page.evaluate(() => document.activeElement.getAttribute("aria-label")), "Dismiss “The roof leaks.”");
+  await sees("where the cursor is", () => page.evaluate(() => document.activeElement.getAttribute("aria-label")), "Dismiss “The roof leaks.”");
   await page.getByRole("button", { name: "Dismiss the report" }).click();
   await sees("the one that is left", () => banner(page).innerText(), (seen) => seen.includes("The roof leaks.") && !seen.includes("more"));
   await page.reload();

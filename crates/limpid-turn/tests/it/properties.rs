@@ -214,3 +214,16 @@ fn calls_of_a_reply_are_calls_of_the_turn_before_all_of_them_have_ended() {
     let ended = Turn::resume(start(), [reply(&["a"]), done("a"), reply(&["b", "c"]), done("b"), done("c")]);
     assert_eq!(ended.calls().count(), 3, "each of them once");
 }
+
+/// Whoever tells of calls that never ran tells of each once.
+// KAI-113
+#[test]
+fn a_call_that_is_refused_is_told_with_its_own_reply_alone() {
+    let reply = |reply| Event::Reply(Labelled::new(reply, Trust::Owner));
+    let call = ToolCall { id: CallId::new("a"), name: "rm".into(), arguments: "{}".into() };
+    let (mut turn, _) = Turn::start(TurnStart { decision: Some("decide".into()), ..start() });
+    turn.on(reply(Reply::calls(vec![call])));
+    assert_eq!(turn.unrun().len(), 1);
+    turn.on(reply(Reply::text("Nothing is up.")));
+    assert_eq!(turn.unrun(), []);
+}

@@ -278,7 +278,7 @@ mod tests {
         let task = "MCP scene in Pankow, 4711, boolean properties: attic, nursery, floor";
         assert_eq!(
             repeated(&shows(ToolPlacement::Declared), &[], &[], task),
-            ["scene", "Pankow", "4711", "attic", "nursery", "floor"]
+            ["scene", "Pankow", "attic", "nursery", "floor", "4711"]
         );
         assert_eq!(repeated(&shows(ToolPlacement::Deferred), &[], &[], task), ["scene", "Pankow"]);
     }
