@@ -32,6 +32,11 @@ pub(crate) struct HomeLink {
     pub(crate) is_secret: bool,
 }
 
+/// What of a home is the owner's alone, with every link followed, and whether programs may not read it either.
+pub(crate) fn owners_places(home: &Path) -> impl Iterator<Item = (PathBuf, bool)> {
+    OWNERS.iter().filter_map(|name| Some((home.join(name).canonicalize().ok()?, SECRET.contains(name))))
+}
+
 /// The links of a home; none when there is too much to look at.
 pub(crate) fn home_links(home: &Path) -> Option<Vec<HomeLink>> {
     let (mut found, mut looked_at) = (Vec::new(), 0_usize);

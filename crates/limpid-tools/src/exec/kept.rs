@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::confinement::Place;
-use crate::home_links::home_links;
+use crate::home_links::{home_links, owners_places};
 
 /// What is the owner's alone in the folders of a program's view.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -25,7 +25,8 @@ pub(super) fn kept(home: &Path, write: &[Place], read: &[Place]) -> Result<Kept,
     let Some(links) = home_links(home) else {
         return Err(format!("`{}` holds too many files to look for links. Nothing was run", home.display()));
     };
-    let mut kept = Kept::default();
+    let ends = links.iter().map(|link| (link.end.clone(), link.is_secret));
+    let mut kept = within(&owners_places(home).chain(ends).collect::<Vec<_>>(), write, read);
     for link in links {
         if let Some(on_the_way) = link.links.iter().find(|link| is_in(write, link)) {
             return Err(format!(
@@ -69,4 +70,18 @@ pub(super) fn kept(home: &Path, write: &[Place], read: &[Place]) -> Result<Kept,
         }
     }
     Ok(kept)
+}
+
+/// Folders that a program is given within what is the owner's alone: to grant one gives it to tools, and to no program.
+fn within(owners: &[(PathBuf, bool)], write: &[Place], read: &[Place]) -> Kept {
+    let mut kept = Kept::default();
+    for (place, writes) in write.iter().map(|place| (place, true)).chain(read.iter().map(|place| (place, false))) {
+        let around = owners.iter().filter(|(folder, _)| place.path.starts_with(folder));
+        match around.map(|(_, is_secret)| *is_secret).max() {
+            Some(true) => kept.hidden.push(place.path.clone()),
+            Some(false) if writes => kept.as_it_is.push(place.clone()),
+            Some(false) | None => {}
+        }
+    }
+    kept
 }

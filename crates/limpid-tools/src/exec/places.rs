@@ -156,7 +156,7 @@ impl Programs {
             let chosen = chosen.filter(|folder| (folder.kind.is_written(view) && !read_only) == write);
             chosen.map(|folder| folder.place.clone()).collect::<Vec<_>>()
         };
-        let (write, mut read) = (of(true), of(false));
+        let (mut write, mut read) = (of(true), of(false));
         let inside = |path: &Path| {
             let mut around = write.iter().chain(&read);
             around.any(|place| path.starts_with(&place.path) && path != place.path)
@@ -198,6 +198,9 @@ impl Programs {
             read.extend(Place::of(&command.program));
         }
         let kept = kept(&self.home, &write, &read)?;
+        // What is not seen is not given either, where a grant is of the very folder.
+        write.retain(|place| !kept.hidden.contains(&place.path));
+        read.retain(|place| !kept.hidden.contains(&place.path));
         hidden.extend(kept.hidden);
         Ok(Confinement {
             kept: kept.as_it_is,

@@ -202,23 +202,24 @@ impl Instructing {
             let there = if entry.is_symlink() {
                 self.behind(&path, &mut known, left)
             } else {
-                Some((entry, Open { path, level }))
+                vec![(entry, Open { path, level })]
             };
-            let Some((about, Open { path, level })) = there else { continue };
-            let Some((found, _)) = numbered(&about) else { continue };
-            // What a link leads to is looked at once.
-            let is_new = known.ids.insert(found);
-            if about.is_dir() && is_new {
-                if level > DEEPEST {
-                    // The rest is looked at all the same: what is known of it is known.
-                    known.is_cut = true;
-                } else {
-                    let inside = known.listed(&path).into_iter();
-                    open.extend(inside.map(|path| Open { path, level: level + 1 }));
+            for (about, Open { path, level }) in there {
+                let Some((found, _)) = numbered(&about) else { continue };
+                // What a link leads to is looked at once.
+                let is_new = known.ids.insert(found);
+                if about.is_dir() && is_new {
+                    if level > DEEPEST {
+                        // The rest is looked at all the same: what is known of it is known.
+                        known.is_cut = true;
+                    } else {
+                        let inside = known.listed(&path).into_iter();
+                        open.extend(inside.map(|path| Open { path, level: level + 1 }));
+                    }
+                } else if about.is_file() {
+                    // A second name of a file is another path.
+                    known.files.push(path);
                 }
-            } else if about.is_file() {
-                // A second name of a file is another path.
-                known.files.push(path);
             }
         }
         known
@@ -238,26 +239,33 @@ impl Instructing {
     }
 
     /// What the link at a place leads to and what is known of that, if there is something that tools or programs can
-    /// change. A whole home or workspace is no folder of instructions.
-    fn behind(&self, link: &Path, known: &mut Known, left: &PartsLeft) -> Option<(Metadata, Open)> {
-        let folder = link.parent()?;
-        let Way { end, links } = way(folder, Path::new(link.file_name()?), &|path: &Path| left.take(path));
+    /// change: where it leads to a folder around some of that, to these. A whole home or workspace is no folder of instructions.
+    fn behind(&self, link: &Path, known: &mut Known, left: &PartsLeft) -> Vec<(Metadata, Open)> {
+        let (Some(folder), Some(name)) = (link.parent(), link.file_name()) else { return Vec::new() };
+        let Way { end, links } = way(folder, Path::new(name), &|path: &Path| left.take(path));
         // It was not followed to its end then.
         if left.left() == 0 {
             known.is_cut = true;
-            return None;
+            return Vec::new();
         }
         known.links.extend(links);
         known.ends.insert(end.clone());
-        let level = self.level(&end)?;
+        if self.is_around(&end) {
+            return Vec::new();
+        }
+        let Some(level) = self.level(&end) else {
+            let within = self.writable.iter().filter(|folder| folder.starts_with(&end));
+            let there = within.filter_map(|folder| Some((std::fs::metadata(folder).ok()?, folder.clone())));
+            return there.map(|(about, path)| (about, Open { path, level: 0 })).collect();
+        };
         match std::fs::metadata(link) {
-            Ok(about) => (!self.is_around(&end)).then_some((about, Open { path: end, level })),
+            Ok(about) => vec![(about, Open { path: end, level })],
             // Nothing opens behind a link that leads nowhere or to itself, but something may in a closed folder.
             Err(error) => {
                 if error.kind() == ErrorKind::PermissionDenied {
                     known.note_closed(end.parent().unwrap_or(&end), &error);
                 }
-                None
+                Vec::new()
             }
         }
     }

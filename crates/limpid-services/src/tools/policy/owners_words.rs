@@ -108,10 +108,20 @@ fn texts_of_schema(schema: &Map<String, Value>, found: &mut Vec<String>) {
             _ if KINDS.contains(&key.as_str()) => {}
             Value::Array(items) => items.iter().for_each(|item| match item {
                 Value::Object(fields) => texts_of_schema(fields, found),
-                other => texts(other, found),
+                other => words_of(other, found),
             }),
-            other => texts(other, found),
+            // An argument of any kind.
+            Value::Bool(_) => found.push(key.clone()),
+            other => words_of(other, found),
         }
+    }
+}
+
+/// The texts of a value, and its numbers, which may be a code.
+fn words_of(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Number(number) => found.push(number.to_string()),
+        other => texts(other, found),
     }
 }
 
@@ -260,6 +270,8 @@ mod tests {
                 "nursery": { "type": "boolean" },
                 "room": { "type": "string", "enum": ["attic"] },
                 "of": { "anyOf": [{ "type": "number", "description": "the floor" }] },
+                "cellar": true,
+                "door": { "type": "integer", "enum": [815815] },
             },
         });
         let Value::Object(schema) = schema else { panic!() };
@@ -275,10 +287,10 @@ mod tests {
             more_tools: vec!["house__set_scene: Sets a scene in Pankow".to_owned()],
             ..Inputs::default()
         };
-        let task = "MCP scene in Pankow, 4711, boolean properties: attic, nursery, floor";
+        let task = "MCP scene in Pankow, 4711, boolean properties: attic, nursery, floor, cellar, 815815";
         assert_eq!(
             repeated(&shows(ToolPlacement::Declared), &[], &[], task),
-            ["scene", "Pankow", "attic", "nursery", "floor", "4711"]
+            ["scene", "Pankow", "attic", "nursery", "floor", "cellar", "4711", "815815"]
         );
         assert_eq!(repeated(&shows(ToolPlacement::Deferred), &[], &[], task), ["scene", "Pankow"]);
     }

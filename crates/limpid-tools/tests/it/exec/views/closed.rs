@@ -138,9 +138,30 @@ async fn a_link_within_the_home_shows_nothing_of_it() {
     fs::rename(bench.path("home/soul.md"), bench.path("home/kind.md")).unwrap();
     symlink("kind.md", bench.path("home/soul.md")).unwrap();
     hand_over(bench.folder.path());
-    let told = bench.run("cat {}/home/kind.md; ls {}/home; touch {}/home/workspace/new.md").await;
-    assert!(!told.contains("the soul") && !told.contains("skills\nsoul.md"), "{told}");
-    assert!(bench.path("home/workspace/new.md").exists(), "{told}");
+    let told = bench.run("cat {}/home/kind.md; ls {}/home").await;
+    assert!(told.contains("programs could change. Nothing was run."), "{told}");
+}
+
+// SEC-061
+#[tokio::test]
+async fn a_grant_within_what_is_the_owners_alone_is_written_by_no_program() {
+    let mut bench = Bench::new();
+    let (mine, far) = (bench.path("home/profiles/mine"), bench.path("far/kind"));
+    for folder in [&mine, &far] {
+        fs::create_dir_all(folder).unwrap();
+        fs::write(folder.join("section.md"), "Be kind.\n").unwrap();
+        let root = Root { folder: folder.clone(), write: true, trust: Trust::File };
+        bench.programs.grants = bench.programs.grants.clone().with(root);
+    }
+    symlink(bench.path("far"), bench.path("home/profiles/far")).unwrap();
+    hand_over(bench.folder.path());
+    let told = bench
+        .run("cat {}/far/kind/section.md; echo x >> {}/far/kind/section.md; echo x >> {}/home/profiles/mine/section.md")
+        .await;
+    assert!(told.contains("Be kind.") && told.contains("Read-only"), "{told}");
+    for folder in [mine, far] {
+        assert_eq!(fs::read_to_string(folder.join("section.md")).unwrap(), "Be kind.\n", "{told}");
+    }
 }
 
 /// At its new place it would be neither hidden nor a stranger's for the next program.

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use limpid_core::policy::FileChange;
 
+#[cfg(unix)]
+use super::{FilesConfig, Home, PathResolver};
 use super::{bench, look};
 #[cfg(unix)]
 use crate::tools::PathArgument;
@@ -186,6 +188,19 @@ fn a_folder_that_cannot_be_looked_at_is_not_taken_for_an_empty_one() {
     assert!(look().is_ok(), "what is not there holds nothing");
     std::fs::write(root.join("workspace"), "").unwrap();
     assert_eq!(look(), closed("workspace"));
+}
+
+// SEC-061
+#[cfg(unix)]
+#[test]
+fn a_skill_waits_that_lies_in_a_grant_within_what_the_folder_of_skills_leads_to() {
+    let (folder, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let tea = put(&far.path().canonicalize().unwrap(), "tea/SKILL.md");
+    std::fs::create_dir_all(folder.path().join("workspace")).unwrap();
+    std::os::unix::fs::symlink(far.path(), folder.path().join("skills")).unwrap();
+    let files = FilesConfig { grants: vec![tea.parent().unwrap().to_owned()], ..FilesConfig::default() };
+    let resolver = PathResolver::new(&Home::new(folder.path()), Vec::new(), &files);
+    assert!(resolver.instructing_entries().unwrap().files.contains(&tea));
 }
 
 /// Puts into a folder another one that is so many levels deep, with so many links to itself.
