@@ -15,6 +15,22 @@ pub(super) struct Kept {
     pub(super) hidden: Vec<PathBuf>,
 }
 
+impl Kept {
+    /// Takes what is not seen out of what a program is given, also where a grant is of the very folder; what stays as it is.
+    pub(super) fn taken_out_of(
+        self,
+        write: &mut Vec<Place>,
+        read: &mut Vec<Place>,
+        hidden: &mut Vec<PathBuf>,
+    ) -> Vec<Place> {
+        for given in [write, read] {
+            given.retain(|place| !self.hidden.contains(&place.path));
+        }
+        hidden.extend(self.hidden);
+        self.as_it_is
+    }
+}
+
 /// What links of the home lead to in folders that a program writes or reads.
 ///
 /// # Errors

@@ -197,13 +197,9 @@ impl Programs {
         if own && !view.reads_high() {
             read.extend(Place::of(&command.program));
         }
-        let kept = kept(&self.home, &write, &read)?;
-        // What is not seen is not given either, where a grant is of the very folder.
-        write.retain(|place| !kept.hidden.contains(&place.path));
-        read.retain(|place| !kept.hidden.contains(&place.path));
-        hidden.extend(kept.hidden);
+        let kept = kept(&self.home, &write, &read)?.taken_out_of(&mut write, &mut read, &mut hidden);
         Ok(Confinement {
-            kept: kept.as_it_is,
+            kept,
             hidden,
             closed,
             covered: installed.covered,
