@@ -56,8 +56,16 @@ impl Disk {
     }
 
     /// Removes what is too old or too much; `changes` are in the order in which they are worth keeping.
-    pub(super) fn prune(&self, changes: &[KeptFile], now_ms: i64) {
-        self.kept.prune(changes, now_ms);
+    ///
+    /// # Errors
+    /// When the work broke off.
+    pub(super) async fn prune(self: &Arc<Self>, changes: Vec<KeptFile>, now_ms: i64) -> Result<(), AgentError> {
+        let disk = Arc::clone(self);
+        on_disk(move || {
+            disk.kept.prune(&changes, now_ms);
+            Ok(())
+        })
+        .await
     }
 
     fn read(&self, name: &str) -> Result<Option<FileContent>, AgentError> {

@@ -86,7 +86,7 @@ impl Journal {
                 self.memory.database().end_file_change(begun, unchanged(content)).await?;
                 return Err(error);
             }
-            self.disk.prune(&self.memory.database().kept_files().await?, by.now_ms);
+            self.disk.prune(self.memory.database().kept_files().await?, by.now_ms).await?;
         }
         Ok(Watched { content, begun: Some(begun) })
     }

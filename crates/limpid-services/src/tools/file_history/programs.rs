@@ -14,7 +14,6 @@ use limpid_store::{
     FileContent, FileHash, NewProgramRun, ProgramRun, ProgramRunId, WaitingFile, file_key, path_of_key,
 };
 
-use self::written_over::without_text;
 use super::disk::on_disk;
 use super::entries::{entry, of_run, own_entry};
 use super::kept::KeptFiles;
@@ -72,7 +71,7 @@ impl ProgramWatch {
         };
         let id = self.memory.database().begin_program(new.clone()).await?;
         // The rows come first: what no row names is removed.
-        if let Err(error) = self.keep(&written).and_then(|()| self.keep(&without_text(&instructing))) {
+        if let Err(error) = self.keep(written, instructing).await {
             self.memory.database().end_program(id, Vec::new()).await?;
             return Err(error);
         }

@@ -2,7 +2,7 @@
 //! instructions that are large or no UTF-8.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use limpid_config::MAX_FILE;
 use limpid_core::Trust;
@@ -11,6 +11,7 @@ use limpid_store::{FileChangeEnd, FileContent, NewFileVersion, ProgramRun, file_
 use super::ProgramWatch;
 use crate::error::AgentError;
 use crate::tools::builtin::OUTSIDE;
+use crate::tools::file_history::disk::on_disk;
 use crate::tools::file_history::kept::hash_of;
 
 /// Files that tools wrote where strangers' text is kept, and bytes of all of them, up to which programs cannot write over them
@@ -26,7 +27,7 @@ const PROGRAM: &str = "program";
 
 /// Those of the files that instruct the agent of which the store has no text, though prompts read them: what they said
 /// holds while what a program made of them waits.
-pub(super) fn without_text(instructing: &BTreeMap<String, FileContent>) -> BTreeMap<String, FileContent> {
+fn without_text(instructing: &BTreeMap<String, FileContent>) -> BTreeMap<String, FileContent> {
     let sized = |(key, content): (&String, &FileContent)| {
         let bytes = path_of_key(key).metadata().ok()?.len();
         (content.text.is_none() && bytes <= MAX_FILE).then(|| (bytes, key.clone(), content.clone()))
@@ -48,45 +49,58 @@ impl ProgramWatch {
     /// What the files hold that tools wrote where strangers' text is kept: whatever may run there can write over them.
     pub(super) async fn written(&self) -> Result<BTreeMap<String, FileContent>, AgentError> {
         let names = self.memory.database().files_below(&format!("{OUTSIDE}/"), MOST_WRITTEN).await?;
-        let (mut files, mut left) = (BTreeMap::new(), MOST_BYTES_WRITTEN);
-        for path in names.iter().map(|name| self.names.path(name)) {
-            let Ok(about) = path.symlink_metadata() else { continue };
-            if let Some(rest) = left.checked_sub(about.len()).filter(|_| about.is_file())
-                && let Ok(Some(hash)) = hash_of(&path)
-            {
-                left = rest;
-                files.insert(file_key(&path), FileContent::bytes(hash));
+        let paths: Vec<PathBuf> = names.iter().map(|name| self.names.path(name)).collect();
+        on_disk(move || {
+            let (mut files, mut left) = (BTreeMap::new(), MOST_BYTES_WRITTEN);
+            for path in paths {
+                let Ok(about) = path.symlink_metadata() else { continue };
+                if let Some(rest) = left.checked_sub(about.len()).filter(|_| about.is_file())
+                    && let Ok(Some(hash)) = hash_of(&path)
+                {
+                    left = rest;
+                    files.insert(file_key(&path), FileContent::bytes(hash));
+                }
             }
-        }
-        Ok(files)
+            Ok(files)
+        })
+        .await
     }
 
-    /// Keeps what such files hold, so that it can be had back.
-    pub(super) fn keep(&self, files: &BTreeMap<String, FileContent>) -> Result<(), AgentError> {
-        for (key, content) in files {
-            let path = path_of_key(key);
-            if let Err(error) = self.kept.keep(&path, content.hash)
-                // Whoever has changed it since keeps what it held.
-                && hash_of(&path).is_ok_and(|now| now == Some(content.hash))
-            {
-                return Err(AgentError::file(path)(error));
+    /// Keeps what such files hold, and instructions of which the store has no text, so that it can be had back.
+    pub(super) async fn keep(
+        &self,
+        written: BTreeMap<String, FileContent>,
+        instructing: BTreeMap<String, FileContent>,
+    ) -> Result<(), AgentError> {
+        let kept = self.kept.clone();
+        on_disk(move || {
+            for (key, content) in written.into_iter().chain(without_text(&instructing)) {
+                let path = path_of_key(&key);
+                if let Err(error) = kept.keep(&path, content.hash)
+                    // Whoever has changed it since keeps what it held.
+                    && hash_of(&path).is_ok_and(|now| now == Some(content.hash))
+                {
+                    return Err(AgentError::file(path)(error));
+                }
             }
-        }
-        Ok(())
+            Ok(())
+        })
+        .await
     }
 
     /// Writes down what a program wrote over that a tool had written, so that it can be undone.
     pub(super) async fn note_written_over(&self, run: &ProgramRun, now_ms: i64) -> Result<(), AgentError> {
-        let database = self.memory.database();
-        for (key, before) in &run.new.files {
-            let path = path_of_key(key);
-            let Ok(way) = path.strip_prefix(self.home.outside()) else { continue };
-            // What cannot be read is another content, as what is gone.
-            let now = hash_of(&path).ok().flatten();
+        let (database, outside) = (self.memory.database(), self.home.outside());
+        let files = run.new.files.iter().map(|(key, before)| (path_of_key(key), before.clone()));
+        let files: Vec<_> = files.filter(|(path, _)| path.starts_with(&outside)).collect();
+        // What cannot be read is another content, as what is gone.
+        let now = |(path, before): (PathBuf, FileContent)| (hash_of(&path).ok().flatten(), path, before);
+        for (now, path, before) in on_disk(move || Ok(files.into_iter().map(now).collect::<Vec<_>>())).await? {
+            let way = path.strip_prefix(&outside).unwrap_or(&path);
             let name = Path::new(OUTSIDE).join(way).display().to_string();
             let newest = database.newest_file_version(&name).await?.filter(|change| change.at_ms >= run.new.now_ms);
             // A tool that wrote it meanwhile has said so itself.
-            let before = newest.map_or_else(|| Some(before.clone()), |change| change.after);
+            let before = newest.map_or(Some(before), |change| change.after);
             let after = now.map(FileContent::bytes);
             if before.as_ref().map(|content| content.hash) == now {
                 continue;
