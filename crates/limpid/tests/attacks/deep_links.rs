@@ -3,9 +3,8 @@
 
 use std::time::Duration;
 
-use serde_json::json;
-
-use crate::attacks::obedient::{Attack, page};
+use crate::attacks::obedient::Attack;
+use crate::attacks::package;
 
 /// Makes a deep folder with links to itself, unless it is there.
 const BUILDS: &str = "\
@@ -23,6 +22,8 @@ for link in range(4000):
 print('it was built')
 ";
 
+const TEA: &str = "---\nname: tea\ndescription: Knows every oolong.\n---\nPour it.\n";
+
 /// How long a message may wait for its answer: many times what it takes, and a part of what it would take to follow all
 /// these links by their whole paths.
 const ANSWERED: Duration = Duration::from_secs(20);
@@ -30,22 +31,14 @@ const ANSWERED: Duration = Duration::from_secs(20);
 /// A home whose owner has a package loaded, says hello in another chat, and has the package loaded once more; and what the
 /// model was sent with the hello. None where programs cannot be confined.
 async fn built(folder: &str) -> Option<(Attack, String)> {
-    if crate::programs::no_sandbox() {
-        return None;
-    }
-    let build = || vec![("exec", json!({ "command": "python3 build.py" }))];
-    let mut attack = Attack::new(|_| build(), |_| Vec::new(), |_| page("tea")).await;
-    attack.world = attack.world.without_rights();
+    let files = [("skills/tea/SKILL.md", TEA), ("build.py", &BUILDS.replace("FOLDER", folder))];
+    let attack = package::home(&files).await?;
+    package::load(&attack).await;
     let world = &attack.world;
-    world.write("limpid.toml", "[agent]\nprofile = \"picoclaw\"\n");
-    world.write("workspace/skills/tea/SKILL.md", "---\nname: tea\ndescription: Knows every oolong.\n---\nPour it.\n");
-    world.write("workspace/build.py", &BUILDS.replace("FOLDER", folder));
-    world.done(&["chat", "build it"]).await;
-    assert!(attack.newest().contains("it was built"), "{}", attack.newest());
     let hello = tokio::time::timeout(ANSWERED, world.done(&["chat", "-c", "new", "hello"])).await;
     assert!(hello.is_ok(), "nobody answered");
     let hello = attack.newest();
-    attack.then(build());
+    attack.then(vec![package::build()]);
     world.done(&["chat", "-c", "new", "build it"]).await;
     Some((attack, hello))
 }

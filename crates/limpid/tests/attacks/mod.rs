@@ -57,6 +57,8 @@ mod other_destination;
 mod others_read;
 mod own_network;
 mod owners_name;
+#[cfg(target_os = "linux")]
+pub(crate) mod package;
 #[cfg(unix)]
 mod pasted_yes;
 #[cfg(target_os = "linux")]
