@@ -164,6 +164,26 @@ async fn a_grant_within_what_is_the_owners_alone_is_written_by_no_program() {
     }
 }
 
+// SEC-061
+#[tokio::test]
+async fn no_grant_shows_a_program_passwords_or_conversations() {
+    // Folders of the home, and one that a link of it leads to.
+    for (granted, link) in [("home/mail", None), ("home/data", None), ("far/mail", Some("home/mail"))] {
+        let mut bench = Bench::new();
+        fs::create_dir_all(bench.path(granted)).unwrap();
+        fs::write(bench.path(granted).join("ada.toml"), "password = \"4711\"\n").unwrap();
+        if let Some(link) = link {
+            let _ = fs::remove_dir_all(bench.path(link));
+            symlink(bench.path(granted), bench.path(link)).unwrap();
+        }
+        let root = Root { folder: bench.path(granted), write: true, trust: Trust::File };
+        bench.programs.grants = bench.programs.grants.clone().with(root);
+        hand_over(bench.folder.path());
+        let told = bench.run(&format!("echo it runs; cat {{}}/{granted}/ada.toml")).await;
+        assert!(told.contains("it runs") && !told.contains("4711"), "{granted}: {told}");
+    }
+}
+
 /// At its new place it would be neither hidden nor a stranger's for the next program.
 // SEC-058
 #[tokio::test]
