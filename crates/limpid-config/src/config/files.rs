@@ -53,7 +53,7 @@ impl FilesConfig {
                 Err(error) if error.kind() == ErrorKind::NotFound => {
                     "is not there, so nothing of it can be used. Make the folder, or take it out.".to_owned()
                 }
-                Err(error) => format!("cannot be looked at: {error}"),
+                Err(error) => format!("cannot be looked at: {error}. Open it to yourself, or take it out."),
             };
             Some(format!("`{key}` under [files] in limpid.toml: {} {why}", folder.display()))
         };

@@ -308,6 +308,7 @@ const fn ends_reply(event: &TurnEvent) -> bool {
         TurnEvent::Done { .. }
             | TurnEvent::Interrupted(_)
             | TurnEvent::ToolStarted { .. }
+            | TurnEvent::ToolRefused { .. }
             | TurnEvent::Retrying { .. }
             | TurnEvent::Notice(_)
     )
