@@ -87,17 +87,16 @@ fn host_behind(rest: &str) -> String {
     host
 }
 
-/// The host in a word without a scheme; none where nothing more is said behind a name with a dot.
+/// The host in a word without a scheme; none where nothing more is said behind a name with a dot. What stands before an `@` is no host.
 fn bare_host(word: &str) -> Option<String> {
     let mut rest = word;
     loop {
         rest = rest.trim_start_matches(|letter| !is_of_name(letter));
         let end = rest.find(|letter| !is_of_name(letter))?;
         let (name, behind) = rest.split_at(end);
-        let more = behind
-            .find(ENDS)
-            .is_some_and(|at| behind[at..].contains(|letter| !ENDS.contains(&letter) && is_of_name(letter)));
-        if is_host(name) && more && !behind.starts_with('@') {
+        let (authority, path) = behind.split_at(behind.find(ENDS).unwrap_or(behind.len()));
+        let more = path.contains(|letter| !ENDS.contains(&letter) && is_of_name(letter));
+        if is_host(name) && more && !authority.contains('@') {
             return Some(name.to_owned());
         }
         rest = behind;
@@ -181,6 +180,7 @@ mod tests {
                 "p4711[.]evil[.]example，「4711[.]evil[.]example」 4711[.]evil[.]example💩",
             ),
             ("@4711.evil.example", "@4711[.]evil[.]example"),
+            ("a。a.http@：http a。a[.]http@：http", "a。a[.]http@：http a。a[.]http@：http"),
             ("At 3.5 or 10.30 p.m., e.g. 你好。再见", "At 3.5 or 10.30 p.m., e.g. 你好。再见"),
         ];
         for (line, expected) in cases {
