@@ -24,8 +24,15 @@ pub struct OwnersWords {
 impl OwnersWords {
     /// The words of texts that are the owner's, without those that `is_common` says of that everybody uses them.
     pub fn of<'t>(texts: impl IntoIterator<Item = &'t str>, is_common: impl Fn(&str) -> bool) -> Self {
+        Self::default().with(texts, is_common)
+    }
+
+    /// The same with words of other texts, of which others may be common.
+    #[must_use]
+    pub fn with<'t>(mut self, texts: impl IntoIterator<Item = &'t str>, is_common: impl Fn(&str) -> bool) -> Self {
         let keys = texts.into_iter().flat_map(words).map(|word| word.key);
-        Self { words: keys.filter(|key| !is_common(key)).collect(), parts: BTreeMap::new() }
+        self.words.extend(keys.filter(|key| !is_common(key)));
+        self
     }
 
     /// The same with keys of addresses ([`keys_in`](super::keys_in)). To type one gives it to nobody but the server that it is of.

@@ -1,12 +1,14 @@
 //! Which words of a window are the owner's and nobody else's.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
-use limpid_core::policy::owners_words::words;
+use limpid_core::policy::owners_words::{Word, words};
 use limpid_core::policy::{OwnersWords, keys_in};
 use limpid_core::{CallId, Message, Role};
 use limpid_prompt::Inputs;
 use limpid_prompt::inputs::{SkillSource, ToolInput, ToolPlacement, TrustName};
+use limpid_prompt::profile::shipped_files;
 use limpid_store::DeliveryOrigin;
 use serde_json::{Map, Value};
 use stop_words::{available_languages, lookup};
@@ -39,6 +41,18 @@ const SHIPPED: [&str; 12] = [
 /// that they gave, and paths.
 const NAMES: [&str; 4] = ["agent_name", "boundary", "origins", "user_trust"];
 
+/// Words that prompts and tools that ship are written in. Whoever describes the tools of a server writes in the same, and a task that
+/// says `list` or `review` tells nobody which server there is. Names and numbers of examples are not among them.
+static OF_TOOLS: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    let prompts = shipped_files().into_iter().filter(|file| file.path.ends_with(".md"));
+    let is_plain = |word: &Word| word.written.chars().all(char::is_lowercase);
+    prompts
+        .flat_map(|file| words(&String::from_utf8_lossy(&file.bytes)))
+        .filter(is_plain)
+        .map(|word| word.key)
+        .collect()
+});
+
 /// The words of what a window shows of the owner's: what is kept for them, what tools read of theirs, and what was handed in. Not those
 /// that they typed in the conversation, which are given to its work; nor those of prompts and of the language alone. What the model
 /// wrote here, and what a run is told to do, may be made of both and counts as neither; but what another run has reported stands for
@@ -49,24 +63,29 @@ pub fn owners_words(
     typed: &[String],
     is_public: impl Fn(&str) -> bool,
 ) -> OwnersWords {
-    let (own, shipped) = split(inputs);
+    let (own, of_servers, shipped) = split(inputs);
     let results = results(inputs, in_flight, is_public);
     let own: Vec<&str> = own.iter().map(String::as_str).chain(results).collect();
+    let of_servers: Vec<&str> = of_servers.iter().map(String::as_str).collect();
     let given = typed.iter().chain(&shipped);
     let given: HashSet<String> = given.flat_map(|text| keys(text)).collect();
-    let of_language = of_language(&own);
-    let keys: Vec<String> = own.iter().copied().chain(typed.iter().map(String::as_str)).flat_map(keys_in).collect();
-    OwnersWords::of(own, |word| given.contains(word) || of_language.contains(word)).with_keys(keys)
+    let of_language = of_language(&[&*own, &*of_servers].concat());
+    let with_keys = own.iter().chain(&of_servers).copied().chain(typed.iter().map(String::as_str));
+    let keys: Vec<String> = with_keys.flat_map(keys_in).collect();
+    let is_common = |word: &str| given.contains(word) || of_language.contains(word);
+    let words = OwnersWords::of(own, is_common).with(of_servers, |word| is_common(word) || OF_TOOLS.contains(word));
+    words.with_keys(keys)
 }
 
-/// The texts of inputs that are the owner's, and those that are in every window.
-fn split(inputs: &Inputs) -> (Vec<String>, Vec<String>) {
+/// The texts of inputs that are the owner's, what their servers say of tools, and the texts that are in every window.
+fn split(inputs: &Inputs) -> (Vec<String>, Vec<String>, Vec<String>) {
     let mut shown = inputs.clone();
     shown.skills.index.retain(|skill| skill.source != SkillSource::Builtin);
-    let of_servers: Vec<ToolInput> = shown.tools.extract_if(.., |tool| is_of_server(&tool.group)).collect();
-    let names_one = |line: &str| of_servers.iter().any(|tool| line.contains(&tool.name) || line.contains(&tool.group));
-    let mut own: Vec<String> = shown.more_tools.extract_if(.., |line| names_one(line.as_str())).collect();
-    of_servers.iter().for_each(|tool| texts_of_tool(tool, &mut own));
+    let tools: Vec<ToolInput> = shown.tools.extract_if(.., |tool| is_of_server(&tool.group)).collect();
+    let names_one = |line: &str| tools.iter().any(|tool| line.contains(&tool.name) || line.contains(&tool.group));
+    let mut of_servers: Vec<String> = shown.more_tools.extract_if(.., |line| names_one(line.as_str())).collect();
+    tools.iter().for_each(|tool| texts_of_tool(tool, &mut of_servers));
+    let mut own = Vec::new();
     if let Some(time) = &mut shown.time {
         time.zone.clear();
     }
@@ -75,14 +94,14 @@ fn split(inputs: &Inputs) -> (Vec<String>, Vec<String>) {
     if shown.user.as_ref().is_some_and(|user| user.trust == TrustName::Owner) {
         shown.user = None;
     }
-    let Ok(Value::Object(mut fields)) = serde_json::to_value(&shown) else { return (own, Vec::new()) };
+    let Ok(Value::Object(mut fields)) = serde_json::to_value(&shown) else { return (own, of_servers, Vec::new()) };
     fields.retain(|name, _| !NAMES.contains(&name.as_str()));
     // The beginning of their groups' names is ours.
     let mut shipped = vec![SERVERS_GROUP.to_owned()];
     for (name, value) in &fields {
         texts(value, if SHIPPED.contains(&name.as_str()) { &mut shipped } else { &mut own });
     }
-    (own, shipped)
+    (own, of_servers, shipped)
 }
 
 /// What a window shows of a tool of a server; of one that does not travel its name, besides its line.
@@ -293,6 +312,22 @@ mod tests {
             ["scene", "Pankow", "attic", "nursery", "floor", "cellar", "4711", "815815"]
         );
         assert_eq!(repeated(&shows(ToolPlacement::Deferred), &[], &[], task), ["scene", "Pankow"]);
+    }
+
+    // SEC-100 SEC-101
+    #[test]
+    fn the_words_that_tools_are_described_in_are_nobodys_and_still_the_owners_where_they_stand_in_their_texts() {
+        let tool = ToolInput {
+            name: "hub__list_reviews".into(),
+            group: "mcp-hub".into(),
+            description: "List the reviews of a page: title, results, Berlin, diabetes.".into(),
+            ..ToolInput::default()
+        };
+        let inputs = Inputs { tools: vec![tool], ..Inputs::default() };
+        let task = "List reviews and results of each page with its title: diabetes in Berlin.";
+        assert_eq!(repeated(&inputs, &[], &[], task), ["diabetes", "Berlin"]);
+        let inputs = Inputs { soul: Some("She likes reviews.".to_owned()), ..inputs };
+        assert_eq!(repeated(&inputs, &[], &[], task), ["reviews", "diabetes", "Berlin"]);
     }
 
     // SEC-101 SEC-100
