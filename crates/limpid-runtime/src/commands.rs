@@ -33,6 +33,7 @@ mod table;
 mod tasks;
 mod undo;
 
+use limpid_prompt::shown::shown_line;
 use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
 use limpid_services::skills::{ListedSkill, SkillStatus};
@@ -84,8 +85,15 @@ pub enum Input {
 pub struct Completion {
     /// The word, with its slash when it is a command.
     pub word: String,
-    /// What it is, when there is something to say.
+    /// What it is on one line without control characters, when there is something to say.
     pub help: String,
+}
+
+impl Completion {
+    /// A word with what it is; none for one that is not drawn as it is: a skill and a model may have their names from a stranger.
+    fn new(word: String, help: &str) -> Option<Self> {
+        (shown_line(&word) == word).then(|| Self { word, help: shown_line(help) })
+    }
 }
 
 /// Every command, in the order in which help lists them.
@@ -129,7 +137,7 @@ impl Agent {
             let own = commands()
                 .flat_map(|command| command.names().map(move |name| (name.to_owned(), command.help.to_owned())));
             let fitting = own.chain(skills).filter(|(name, _)| name.starts_with(rest));
-            return fitting.map(|(name, help)| Completion { word: format!("/{name}"), help }).collect();
+            return fitting.filter_map(|(name, help)| Completion::new(format!("/{name}"), &help)).collect();
         };
         let Some(command) = TABLE.find(name) else { return Vec::new() };
         let mut before: Vec<&str> = rest.split_whitespace().collect();
@@ -137,7 +145,7 @@ impl Agent {
         let Ok(context) = self.command_context(conversation).await else { return Vec::new() };
         let words = command.words(&context, &before).await.unwrap_or_default();
         let fitting = words.into_iter().filter(|word| word.starts_with(begun));
-        fitting.map(|word| Completion { word, help: String::new() }).collect()
+        fitting.filter_map(|word| Completion::new(word, "")).collect()
     }
 
     /// What may be called by a slash besides the commands: names and descriptions of the skills in use.

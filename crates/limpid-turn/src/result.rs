@@ -40,7 +40,21 @@ pub fn keep_quotes_whole(text: &str, limit: usize) -> String {
 }
 
 fn left_out(missing: usize, _: usize) -> String {
-    format!("\n[… {missing} characters left out …]\n")
+    format!("\n[… {missing}{LEFT_OUT} …]\n")
+}
+
+/// Stands behind the number of characters that are missing.
+const LEFT_OUT: &str = " characters left out";
+
+/// Whether a text was cut within its first `characters`, so that what stands there at its beginning may be missing.
+///
+/// ```
+/// use limpid_turn::result::{is_cut_within, keep_both_ends};
+/// let cut = keep_both_ends(&"x".repeat(1000), 200);
+/// assert!(is_cut_within(&cut, 100) && !is_cut_within(&cut, 50) && !is_cut_within(&"x".repeat(1000), 100));
+/// ```
+pub fn is_cut_within(text: &str, characters: usize) -> bool {
+    text.find(LEFT_OUT).is_some_and(|at| text[..at].chars().nth(characters).is_none())
 }
 
 /// As [`keep_both_ends`]; the mark says how to read on in the whole result of a call, which is kept.
@@ -53,7 +67,7 @@ fn left_out(missing: usize, _: usize) -> String {
 pub fn with_pointer(text: &str, limit: usize, call: &CallId) -> String {
     cut(text, (limit, false), |missing, from| {
         let next = serde_json::json!({ "id": call.as_str(), "offset": from });
-        format!("\n[… {missing} characters left out; {READ_ON} {next} reads on …]\n")
+        format!("\n[… {missing}{LEFT_OUT}; {READ_ON} {next} reads on …]\n")
     })
 }
 

@@ -19,7 +19,7 @@ use limpid_turn::{Event, HeldCall, ToolOutcome, Why};
 
 use crate::event::{ApprovalAnswer, QuestionPart, TurnEvent};
 use crate::question_id::QuestionId;
-use crate::turn::agents::{agent_of, named};
+use crate::turn::agents::{agent_of, granted_in, named};
 use crate::turn::clean_first;
 use crate::turn::open_question::OpenQuestion;
 use crate::turn::running::RunningTurn;
@@ -68,7 +68,8 @@ pub(super) async fn take_answer(
     if answer == ApprovalAnswer::Always
         && let Some(grant) = lasting
     {
-        turn.deps.drafts.grant(&turn.writer.lease().conversation, grant).await?;
+        let place = granted_in(turn).await?;
+        turn.deps.drafts.grant(&place, grant).await?;
     }
     let cleans = answer == ApprovalAnswer::CleanFirst && context.trust.is_foreign();
     if cleans {

@@ -14,17 +14,48 @@ pub fn written_addresses(text: &str) -> Vec<&str> {
 }
 
 /// The links in a text that a stranger may have written, each once: whole addresses, and what begins with `www.`, which people
-/// write without a scheme.
+/// write without a scheme. Whatever stands right behind one goes to its server with it, so a link ends where a field of a table or a
+/// word of a language without blanks may begin.
 ///
 /// ```
 /// use limpid_core::policy::links_in;
 /// assert_eq!(links_in("See www.example.com/tea, or README.md."), ["https://www.example.com/tea"]);
+/// assert_eq!(links_in("Tea,https://example.com/tea,ada,4711"), ["https://example.com/tea"]);
 /// ```
 pub fn links_in(text: &str) -> Vec<String> {
     let mut known = BTreeSet::new();
-    let links = beginning_with(&[SCHEMES[0], SCHEMES[1], "www."], text).into_iter();
+    let links = beginning_with(&[SCHEMES[0], SCHEMES[1], "www."], text).into_iter().filter_map(alone);
     let links = links.map(|link| if link.starts_with("www.") { format!("https://{link}") } else { link.to_owned() });
     links.filter(|link| known.insert(link.clone())).collect()
+}
+
+/// An address without what may be no part of it; none where its host may not be whole then.
+fn alone(address: &str) -> Option<&str> {
+    let host = SCHEMES.iter().find_map(|scheme| address.strip_prefix(scheme)).unwrap_or(address);
+    let path = address.len() - host.len() + host.find(['/', '?', '#']).unwrap_or(host.len());
+    let mut open = 0_u32;
+    let mut ends = |(at, letter): (usize, char)| match letter {
+        ',' | ';' | '\'' => true,
+        ':' if at >= path => true,
+        // In the number of a host.
+        ':' if open > 0 => false,
+        ':' => !address[at + 1..].starts_with(|next: char| next == '/' || next.is_ascii_digit()),
+        '(' | '[' | '{' => {
+            open += 1;
+            false
+        }
+        ')' | ']' | '}' => {
+            let is_of_none = open == 0;
+            open = open.saturating_sub(1);
+            is_of_none
+        }
+        letter => !letter.is_ascii(),
+    };
+    match address.char_indices().find_map(|place| ends(place).then_some(place)) {
+        Some((at, letter)) if at < path && !letter.is_ascii() => None,
+        Some((at, _)) => Some(whole(&address[..at])),
+        None => Some(address),
+    }
 }
 
 const SCHEMES: [&str; 2] = ["https://", "http://"];
@@ -100,11 +131,21 @@ mod tests {
     // SEC-070
     #[test]
     fn a_link_has_a_scheme_or_begins_with_www_and_counts_once() {
-        let table: [(&str, &[&str]); 4] = [
+        let table: [(&str, &[&str]); 8] = [
             ("(website: www.a.test).", &["https://www.a.test"]),
             ("https://www.a.test/x www.a.test/x HTTPS", &["https://www.a.test/x"]),
             ("www.b.test then http://a.test", &["https://www.b.test", "http://a.test"]),
             ("a.test, awww.a.test, README.md", &[]),
+            (
+                "https://a.test:8080/t?q=1#z:ada:4711 http://a.test:ada",
+                &["https://a.test:8080/t?q=1#z", "http://a.test"],
+            ),
+            (
+                "http://a.test/t;ada http://b.test,ada 'http://c.test'ada",
+                &["http://a.test/t", "http://b.test", "http://c.test"],
+            ),
+            ("http://a.test/t密码4711 http://b.test密码 www.c.test。密码", &["http://a.test/t"]),
+            ("[t](http://a.test/t_(x))4711 http://[::1]:80/{x}]4711", &["http://a.test/t_(x)", "http://[::1]:80/{x}"]),
         ];
         for (text, links) in table {
             assert_eq!(links_in(text), links, "{text}");

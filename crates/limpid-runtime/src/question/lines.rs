@@ -1,6 +1,7 @@
 //! Texts of strangers on lines of the frame: nothing in them begins a line of its own, and what is cut says so.
 
 use limpid_prompt::shown::{exact, shown};
+use unicode_general_category::{GeneralCategory, get_general_category};
 use unicode_width::UnicodeWidthChar as _;
 
 /// Columns that a remark on what is missing takes, and on a narrow screen.
@@ -117,12 +118,15 @@ fn rows(text: &str, width: usize) -> Vec<String> {
 }
 
 /// The columns of a letter, the most that a screen gives it: some draw letters of Greek, Russian and others as wide as those of Chinese.
-/// A tab reaches up to the next eighth column. A letter of a flag that stands alone is as wide as a flag.
+/// A tab reaches up to the next eighth column. A letter of a flag that stands alone is as wide as a flag. Signs of vowels that stand
+/// beside their letter, as in Tamil and Bengali, have a column of their own on many screens; only marks above and below have none.
 fn columns_of(letter: char) -> usize {
-    match letter {
-        '\t' => 8,
-        '\u{1f1e6}'..='\u{1f1ff}' => 2,
-        letter => letter.width().max(letter.width_cjk()).unwrap_or(0),
+    let widest = letter.width().max(letter.width_cjk()).unwrap_or(0);
+    match get_general_category(letter) {
+        _ if letter == '\t' => 8,
+        _ if matches!(letter, '\u{1f1e6}'..='\u{1f1ff}' | '\u{302e}' | '\u{302f}') => 2,
+        GeneralCategory::NonspacingMark | GeneralCategory::EnclosingMark | GeneralCategory::Format => widest,
+        _ => widest.max(1),
     }
 }
 
@@ -140,4 +144,21 @@ fn rows_of_words(text: &str, width: usize) -> Vec<String> {
         }
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SEC-077
+    #[test]
+    fn a_sign_beside_its_letter_has_a_column_of_its_own() {
+        for (letters, columns) in [("கா", 2), ("বা", 2), ("മാ", 2), ("ಕಾ", 2), ("ශා", 2), ("é", 1), ("क्", 1), ("ｶﾞ", 2)]
+        {
+            assert_eq!(letters.chars().map(columns_of).sum::<usize>(), columns, "{letters}");
+            let line = letters.repeat(30);
+            let most = Screen { width: 10, height: 24 }.rows(&line);
+            assert_eq!(most, (30 * columns).div_ceil(10), "{letters}");
+        }
+    }
 }

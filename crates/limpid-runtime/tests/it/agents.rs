@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::kit::agents::{
     Passed, agents, bench, calls, declared, hangs, is_child, newest, notices, open, says, talk, until,
 };
-use crate::kit::effects::EffectTool;
+use crate::kit::effects::{EffectTool, saying_always};
 use crate::kit::{PATIENCE, all, last};
 
 // LES-122
@@ -92,6 +92,30 @@ async fn the_owner_says_yes_to_a_call_of_an_agent_and_where_nobody_is_there_it_w
         assert_eq!(why.len(), usize::from(!is_there));
         assert!(why.iter().all(|why| why.starts_with("agent 1 (Mail it.) asks: ")), "{why:?}");
     }
+}
+
+// SEC-078 LES-122
+#[tokio::test]
+async fn a_lasting_yes_to_a_call_of_an_agent_holds_for_its_next_one() {
+    let mail_it = || calls(&[("send_mail", json!({ "to": "a@example.com" }))]);
+    let (bench, _) = bench("koshi", move |request| {
+        let newest = newest(request);
+        let is_sent = |times: usize| request.text().matches("send_mail done").count() == times;
+        if is_child(request) && (newest.contains("Mail it.") || is_sent(1)) {
+            mail_it()
+        } else if is_child(request) {
+            says("Ended.")
+        } else if newest.contains("Begin.") {
+            calls(&[("spawn_agent", json!({ "task": "Mail it.", "run_in_background": false }))])
+        } else {
+            says("Done.")
+        }
+    })
+    .await;
+    let mail = EffectTool::new("send_mail", ToolClass::Send);
+    let agent = open(&bench, &Passed::new(), &[&mail]);
+    let covered = tokio::time::timeout(PATIENCE, saying_always(&agent, "Begin.")).await.unwrap();
+    assert_eq!((covered.len(), mail.runs()), (1, 2), "{covered:?}");
 }
 
 // LES-112 LES-113 LES-128 PICO-064 PICO-066

@@ -3,12 +3,13 @@
 use std::time::Instant;
 
 use limpid_prompt::registry::PromptSource;
-use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, ConversationChoice, Environment, SkillStatus, TurnEvent};
+use limpid_runtime::{Agent, ConversationChoice, Environment, SkillStatus};
 use limpid_testkit::McpScript;
 use serde_json::json;
 
+use crate::kit::effects::saying_always;
 use crate::kit::skills::sent;
-use crate::kit::{Bench, PATIENCE, last, say};
+use crate::kit::{Bench, PATIENCE, say};
 
 /// An agent with a server that is a program.
 fn agent(bench: &mut Bench, script: &McpScript, way: &str) -> Agent {
@@ -124,18 +125,7 @@ async fn a_lasting_yes_to_a_tool_ends_when_the_owner_enables_another_text_of_it(
         // What the server answered the first time stands beside the second call.
         let times = if asked.is_empty() { 3 } else { 1 };
         for _ in 0..times {
-            let mut handle = agent.chat(ChatRequest { can_answer: true, ..last("tell") }).await.unwrap();
-            let mut covered = Vec::new();
-            while let Some(event) = handle.next().await {
-                if let TurnEvent::ApprovalRequested { parts, .. } = &event {
-                    covered.extend(parts.iter().filter_map(|part| part.pattern.clone()));
-                    parts.iter().for_each(|part| handle.answer(&part.id, ApprovalAnswer::Always));
-                }
-                if event.is_last() {
-                    break;
-                }
-            }
-            asked.push(covered);
+            asked.push(saying_always(&agent, "tell").await);
         }
     }
     let [_, _, lasts, changed, back] = asked.as_slice() else { panic!("{asked:?}") };

@@ -6,7 +6,7 @@ use limpid_core::{ToolClass, Trust};
 use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, ConversationChoice, EventKind, QuestionId, Tool, TurnEvent};
 use limpid_store::{Audience, DraftId};
 
-use crate::kit::effects::{EffectTool, OBEDIENT, PageAndMail, agent, answering, results};
+use crate::kit::effects::{EffectTool, OBEDIENT, PageAndMail, agent, answering, results, saying_always};
 use crate::kit::{Bench, all, last, new_chat};
 
 // SEC-072
@@ -235,28 +235,14 @@ async fn a_lasting_yes_of_a_chat_is_asked_for_anew_once_others_read_it() {
                  [[reply]]\ntext = \"ok\"\n";
     let bench = Bench::new(&format!("{OBEDIENT}{}", again.repeat(3))).await;
     let agent = PageAndMail::new().agent(&bench);
-    let covered = async |text: &str| {
-        let mut handle = agent.chat(ChatRequest { can_answer: true, ..last(text) }).await.unwrap();
-        let mut covered = Vec::new();
-        while let Some(event) = handle.next().await {
-            if let TurnEvent::ApprovalRequested { parts, .. } = &event {
-                covered.extend(parts.iter().filter_map(|part| part.pattern.clone()));
-                parts.iter().for_each(|part| handle.answer(&part.id, ApprovalAnswer::Always));
-            }
-            if event.is_last() {
-                break;
-            }
-        }
-        covered
-    };
-    let alone = covered("read the page").await;
+    let alone = saying_always(&agent, "read the page").await;
     assert!(matches!(&alone[..], [one] if !one.contains("others")), "{alone:?}");
-    assert_eq!(covered("and again").await, [""; 0], "it lasts");
+    assert_eq!(saying_always(&agent, "and again").await, [""; 0], "it lasts");
     let conversation = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
     agent.conversations().set_audience(&conversation, Audience::Group).await.unwrap();
-    let with_others = covered("and now?").await;
+    let with_others = saying_always(&agent, "and now?").await;
     assert!(matches!(&with_others[..], [one] if one.contains(", where others read too")), "{with_others:?}");
-    assert_eq!(covered("once more").await, [""; 0], "it lasts there too");
+    assert_eq!(saying_always(&agent, "once more").await, [""; 0], "it lasts there too");
 }
 
 // SEC-056 SEC-060

@@ -1,6 +1,7 @@
 //! Slash commands, the same on every surface.
 
 use crate::kit::{Bench, say};
+use limpid_prompt::shown::shown_line;
 use limpid_runtime::{Agent, AgentError, ConversationChoice, Input, SlashReply};
 
 const REPLIES: &str = r#"
@@ -106,6 +107,10 @@ async fn completion_offers_commands_and_what_they_take() {
     // KAI-098
     bench.write("skills/mod/SKILL.md", "---\ndescription: Of a car\n---\nText.\n");
     assert_eq!(words("/mo").await, ["/mode", "/model", "/mod"]);
+    // SEC-089
+    bench.write("skills/steer/SKILL.md", "---\ndescription: \"Of \\e]0;a ship\\u202e\"\n---\nText.\n");
+    let help = agent.complete(&ConversationChoice::Last, "/ste").await.remove(0).help;
+    assert_eq!(help, shown_line("Of \u{1b}]0;a ship\u{202e}"));
     // KAI-099
     for called in ["/mod it", "/MOD it", " /mod  it\n"] {
         let said = agent.command(&ConversationChoice::Last, called).await.unwrap();

@@ -12,7 +12,7 @@ use limpid_store::{NewSkillEvent, SkillEvent, SkillEventId, SkillEventKind, Skil
 
 use crate::error::AgentError;
 use crate::skills::folder::{Folder, SKILL_FILE};
-use crate::skills::known::{hold_back, note_known};
+use crate::skills::known::{hold_back, note_known, waits_elsewhere};
 use crate::skills::listed::{ListedSkill, SkillStatus, place_name};
 use crate::skills::place::SkillPlace;
 use crate::skills::service::Skills;
@@ -175,7 +175,7 @@ impl Skills {
             )));
         }
         let folder = self.folder_of(&known)?;
-        let before = self.version(&known, &folder, by).await?;
+        let before = self.version_taken_away(&known, &folder, by).await?;
         self.take_away(&known)?;
         let event = self.record(&known.name, SkillEventKind::Removed, Some(before), None, by).await?;
         Ok(Removed { name: known.name, event: event.id })
@@ -203,7 +203,7 @@ impl Skills {
         // What stands there now, whatever it calls itself; another skill of its name is none of it.
         let known = self.undone_at(undone, by.now_ms).await?;
         let before = match &known {
-            Some(known) => Some(self.version(known, &self.folder_of(known)?, by).await?),
+            Some(known) => Some(self.version_taken_away(known, &self.folder_of(known)?, by).await?),
             None => None,
         };
         let own = known.as_ref().filter(|known| known.shelf != SkillSource::Builtin);
@@ -317,6 +317,22 @@ impl Skills {
                 SkillVersion { hash, place, folder, installed: state.installed, enabled }
             }
             None => SkillVersion { hash, place, folder, installed: false, enabled: true },
+        })
+    }
+
+    /// The same of a skill that is taken away. Where a link led to files that wait for the owner, it comes back as what they are:
+    /// from elsewhere, and not allowed.
+    async fn version_taken_away(
+        &self,
+        known: &ListedSkill,
+        folder: &Folder,
+        by: SkillWriter<'_>,
+    ) -> Result<SkillVersion, AgentError> {
+        let version = self.version(known, folder, by).await?;
+        Ok(if waits_elsewhere(self, &path_of(known)?, folder).await? {
+            SkillVersion { installed: true, enabled: false, ..version }
+        } else {
+            version
         })
     }
 

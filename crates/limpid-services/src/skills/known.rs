@@ -32,6 +32,19 @@ pub(super) async fn note_known(
     Ok(skills.store.note_known(known.collect()).await?)
 }
 
+/// Whether files of a skill wait for the owner where programs write, and would not in its own folder, which may lead there by links.
+pub(super) async fn waits_elsewhere(skills: &Skills, root: &Path, folder: &Folder) -> Result<bool, AgentError> {
+    let writable = Writable::new(&skills.home, &skills.config.files);
+    let unaccepted = UnacceptedFiles::read(&*skills.store, &skills.home, &skills.config.files).await?;
+    let own = match (root.parent(), root.file_name()) {
+        (Some(shelf), Some(name)) => real(shelf).join(name),
+        _ => root.to_owned(),
+    };
+    Ok(folder.hashes().any(|(file, hash)| {
+        writable.around(&own.join(file)).is_none() && unaccepted.contains_hash(&Place::of(root, file), hash)
+    }))
+}
+
 /// Has the files of a version wait that never were the owner's, before it is written.
 pub(super) async fn hold_back(
     skills: &Skills,

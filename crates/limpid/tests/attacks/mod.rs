@@ -27,7 +27,6 @@ mod found_names;
 mod framed_draft;
 mod granted_home;
 #[cfg(target_os = "linux")]
-#[cfg(target_os = "linux")]
 mod hidden_path;
 mod hostile_formats;
 mod hostile_research;
@@ -38,6 +37,8 @@ mod left_report;
 mod linked_instructions;
 #[cfg(target_os = "linux")]
 mod linked_rules;
+#[cfg(target_os = "linux")]
+mod linked_shelf;
 #[cfg(target_os = "linux")]
 mod linked_skills;
 mod memory_keys;

@@ -68,6 +68,14 @@ impl World {
         self
     }
 
+    /// Puts a folder of the owner's in the hands of whoever runs the program.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn owns(&self, folder: &Path) {
+        if self.unprivileged {
+            hand_over(folder);
+        }
+    }
+
     /// The program, and its home in the hands of whoever runs it.
     fn program(&self) -> Command {
         let program = env!("CARGO_BIN_EXE_limpid");

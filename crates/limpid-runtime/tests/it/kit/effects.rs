@@ -187,3 +187,19 @@ pub async fn answering(agent: &Agent, text: &str, answer: ApprovalAnswer) -> Vec
     }
     questions
 }
+
+/// Talks with somebody who says "always" to every question; returns what each such yes would cover.
+pub async fn saying_always(agent: &Agent, text: &str) -> Vec<String> {
+    let mut handle = agent.chat(ChatRequest { can_answer: true, ..last(text) }).await.unwrap();
+    let mut covered = Vec::new();
+    while let Some(event) = handle.next().await {
+        if let TurnEvent::ApprovalRequested { parts, .. } = &event {
+            covered.extend(parts.iter().filter_map(|part| part.pattern.clone()));
+            parts.iter().for_each(|part| handle.answer(&part.id, ApprovalAnswer::Always));
+        }
+        if event.is_last() {
+            break;
+        }
+    }
+    covered
+}

@@ -5,9 +5,13 @@ use limpid_core::policy::keys_in;
 use limpid_core::{Message, Role};
 use limpid_prompt::Inputs;
 use limpid_prompt::inputs::{HeartbeatInput, MemoryInput, SkillSource, SkillsInput, TrustName, WorkspaceInput};
+use limpid_turn::result::is_cut_within;
 
 /// How the group of the tools of a server of the owner's begins, before the server's name.
 pub(crate) const SERVERS_GROUP: &str = "mcp-";
+
+/// Characters within which a result says where it is from.
+const SAID_WITHIN: usize = 200;
 
 /// Folders in which each person has one of their own, called by their name.
 const HOMES: [&str; 2] = ["home", "Users"];
@@ -36,9 +40,10 @@ fn holds_key(text: &str) -> bool {
 }
 
 /// Whether a result of a public tool came from where anybody could have read it: not from a place of the owner's, nor from their rules,
-/// as the refusal of a call that these forbid.
+/// as the refusal of a call that these forbid. One that was cut before it could say so may be from anywhere.
 pub fn is_of_public(result: &str) -> bool {
-    ![FROM_OWN_NETWORK, FROM_CAPABILITY_URL, OWNERS_RULES_FORBID].iter().any(|from| result.contains(from))
+    !is_cut_within(result, SAID_WITHIN)
+        && ![FROM_OWN_NETWORK, FROM_CAPABILITY_URL, OWNERS_RULES_FORBID].iter().any(|from| result.contains(from))
 }
 
 /// Whether a group is that of a server of the owner's, whose tools may be described in words of theirs.
@@ -177,6 +182,7 @@ fn is_said(text: &Option<String>) -> bool {
 mod tests {
     use limpid_core::{CallId, ToolCall, Trust};
     use limpid_prompt::inputs::{MemoryEntry, Quoted, ToolInput};
+    use limpid_turn::result::keep_both_ends;
 
     use super::*;
 
@@ -236,13 +242,20 @@ mod tests {
         let is_public = |name: &str| name == "web_fetch";
         let private = |results: &[Message]| holds_private(&Inputs::default(), results, is_public);
         assert!(!private(&[asked.clone(), result("a")]));
+        let long = Message { text: keep_both_ends(&"public ".repeat(1000), 2000), ..result("a") };
+        assert!(!private(&[asked.clone(), long]));
         assert!(private(&[asked.clone(), result("a"), result("b")]));
         assert!(private(&[result("c")]), "a result of no known call");
         let typed = Message::new(Role::User, "what is on https://a.test/8f14e45fceea167a?", Trust::Owner);
         assert!(private(&[asked.clone(), result("a"), typed]), "the links to follow could spell a key");
         for from in [FROM_OWN_NETWORK, FROM_CAPABILITY_URL] {
             let of_private = Message { text: format!("{from}\nthe door is open"), ..result("a") };
-            assert!(private(&[asked.clone(), of_private]), "{from}");
+            assert!(private(&[asked.clone(), of_private.clone()]), "{from}");
+            let long = format!("{}{}", of_private.text, " the door is open".repeat(100));
+            for limit in [100, 150, 300, 600] {
+                let cut = Message { text: keep_both_ends(&long, limit), ..of_private.clone() };
+                assert!(private(&[asked.clone(), cut]), "{from} {limit}");
+            }
         }
         let refused = format!("{OWNERS_RULES_FORBID} this call of `web_fetch`");
         let refused = Message { text: refused, ..result("a") };
