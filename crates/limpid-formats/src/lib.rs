@@ -15,6 +15,7 @@
 
 mod depth;
 mod html;
+mod lanes;
 pub mod mail;
 mod page;
 mod parser;

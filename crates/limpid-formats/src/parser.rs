@@ -12,6 +12,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
+use crate::lanes::{Lanes, QUICK_AT_ONCE, begun};
 use crate::mail::{Mail, MailHead, MailId};
 use crate::question::{Answer, Layers, Question, answer, write};
 use crate::search_page::Found;
@@ -21,11 +22,8 @@ use crate::worker::{PARSE, SECONDS};
 /// Bytes of an answer at most.
 const ANSWER: usize = 2 * 1024 * 1024;
 
-/// Workers of one parser at a time.
-const AT_ONCE: usize = 4;
-
 /// Workers of one reader at a time: whatever it reads, others find room beside it.
-const AT_ONCE_FOR_ONE: usize = AT_ONCE / 2;
+const AT_ONCE_FOR_ONE: usize = QUICK_AT_ONCE / 2;
 
 /// Bytes of a type of content that are looked at.
 const KIND: usize = 1024;
@@ -55,7 +53,7 @@ pub struct Parser(Way);
 enum Way {
     Nowhere,
     Here,
-    Worker { program: PathBuf, turns: Arc<Semaphore>, share: Arc<Semaphore>, shares: Arc<Shares> },
+    Worker { program: PathBuf, lanes: Arc<Lanes>, share: Arc<Semaphore>, shares: Arc<Shares> },
 }
 
 /// What a list shows of messages, in their order.
@@ -115,8 +113,8 @@ impl Parser {
             (Parsing::ByHelper, None) => Way::Nowhere,
             (Parsing::ByHelper, Some(program)) => Way::Worker {
                 program,
-                turns: Arc::new(Semaphore::new(AT_ONCE)),
-                share: Arc::new(Semaphore::new(AT_ONCE)),
+                lanes: Arc::new(Lanes::new()),
+                share: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
                 shares: Arc::default(),
             },
         })
@@ -126,9 +124,9 @@ impl Parser {
     /// whoever asked for them, and nobody else.
     #[must_use]
     pub fn for_reader(&self, name: &str) -> Self {
-        let Way::Worker { program, turns, shares, .. } = &self.0 else { return self.clone() };
+        let Way::Worker { program, lanes, shares, .. } = &self.0 else { return self.clone() };
         let share = shares.of(name, AT_ONCE_FOR_ONE);
-        Self(Way::Worker { program: program.clone(), turns: Arc::clone(turns), share, shares: Arc::clone(shares) })
+        Self(Way::Worker { program: program.clone(), lanes: Arc::clone(lanes), share, shares: Arc::clone(shares) })
     }
 
     /// One that parses in this process; see [`Parsing::InThisProcess`].
@@ -199,7 +197,7 @@ impl Parser {
     async fn heads_within(&self, messages: Vec<(MailId, Option<i64>, Vec<u8>)>, limit: Duration) -> Heads {
         let mut asked = JoinSet::new();
         let until = Instant::now() + limit;
-        let begun = Arc::new(Semaphore::new(AT_ONCE));
+        let begun = Arc::new(Semaphore::new(QUICK_AT_ONCE));
         for (at, (id, at_ms, bytes)) in messages.into_iter().enumerate() {
             let place = tokio::time::timeout_at(until, Arc::clone(&begun).acquire_owned()).await;
             let parser = self.clone();
@@ -258,20 +256,13 @@ impl Parser {
                 let answered = tokio::task::spawn_blocking(move || answer(question, &bodies)).await;
                 answered.map_err(|_| Broken::Ended)?
             }
-            Way::Worker { program, turns, share, .. } => {
+            Way::Worker { program, lanes, share, .. } => {
                 let bodies: Vec<&[u8]> = bodies.iter().map(Vec::as_slice).collect();
                 let bytes = write(question, &bodies).map_err(|_| Broken::NotStarted)?;
-                let places = async {
-                    // The reader's own first: whoever waits for it must not stand in the way of others meanwhile.
-                    let own = share.acquire().await.map_err(|_| Broken::NotStarted)?;
-                    Ok::<_, Broken>((own, turns.acquire().await.map_err(|_| Broken::NotStarted)?))
-                };
-                let _places = match until {
-                    Some(until) => tokio::time::timeout_at(until, places).await.map_err(|_| Broken::Late)??,
-                    None => places.await?,
-                };
-                let asked = tokio::time::timeout(Duration::from_secs(SECONDS), ask_worker(program, seconds, bytes));
-                asked.await.map_err(|_| Broken::Time)??
+                // The reader's own first: whoever waits for it must not stand in the way of others meanwhile.
+                let _own = begun(until, share.acquire()).await?.map_err(|_| Broken::NotStarted)?;
+                let most = Duration::from_secs(SECONDS);
+                lanes.run(until, most, || ask_worker(program, seconds, &bytes)).await??
             }
         };
         if answered == Answer::TooDeep { Err(Broken::Deep) } else { Ok(answered) }
@@ -279,7 +270,7 @@ impl Parser {
 }
 
 /// Starts a process, writes to it and reads from it. It ends when this is dropped.
-async fn ask_worker(program: &Path, seconds: u64, bytes: Vec<u8>) -> Result<Answer, Broken> {
+async fn ask_worker(program: &Path, seconds: u64, bytes: &[u8]) -> Result<Answer, Broken> {
     let mut child = Command::new(program)
         .args([PARSE, &seconds.to_string()])
         .env_clear()
@@ -295,7 +286,7 @@ async fn ask_worker(program: &Path, seconds: u64, bytes: Vec<u8>) -> Result<Answ
     };
     let ask = async move {
         // One that has ended reads no more; its answer says so.
-        let _ = stdin.write_all(&bytes).await;
+        let _ = stdin.write_all(bytes).await;
         drop(stdin);
     };
     let mut said = Vec::new();
@@ -339,9 +330,9 @@ mod tests {
     #[tokio::test]
     async fn a_list_of_heads_is_there_in_time_whatever_they_are() {
         let parser = Parser::new(Parsing::ByHelper, Some(PathBuf::from("/none")));
-        let Way::Worker { turns, .. } = &parser.0 else { panic!() };
-        // Nobody gets a turn, as while others take long.
-        let _held = turns.acquire_many(AT_ONCE as u32).await.unwrap();
+        let Way::Worker { lanes, .. } = &parser.0 else { panic!() };
+        // Nobody gets a place, as while others take long.
+        let _held = lanes.fill().await;
         let heads = parser.heads_within(messages(1..=50), Duration::ZERO).await;
         assert_eq!(heads, Heads { done: Vec::new(), late: broken(1..=50, Broken::Late) });
     }

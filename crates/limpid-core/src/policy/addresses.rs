@@ -51,7 +51,7 @@ fn alone(address: &str) -> Option<&str> {
         }
         letter => !letter.is_ascii(),
     };
-    match address.char_indices().find_map(|place| ends(place).then_some(place)) {
+    match address.char_indices().find(|place| ends(*place)) {
         Some((at, letter)) if at < path && !letter.is_ascii() => None,
         Some((at, _)) => Some(whole(&address[..at])),
         None => Some(address),
