@@ -101,7 +101,12 @@ pub fn commands() -> impl Iterator<Item = SlashInfo> {
     TABLE.list()
 }
 
-/// Whether a text is a command, so that a surface can choose the conversation before it asks for more.
+/// Whether a text is a command that there is, and so about a conversation that there is: one with the name of a skill is a message.
+pub fn is_known_command(text: &str) -> bool {
+    matches!(parse(TABLE, text), Line::Command(..))
+}
+
+/// Whether a text is a command, of whatever name, or has the name of a skill.
 pub fn is_command(text: &str) -> bool {
     matches!(parse(TABLE, text), Line::Command(..) | Line::Unknown(_))
 }

@@ -10,7 +10,8 @@ use limpid_prompt::Profile;
 use limpid_prompt::problem::{Problem, Severity};
 use limpid_services::error::AgentError;
 use limpid_services::profiles::{
-    Identity, PromptFile, PromptFileText, base_of_copy, copy_out, own_file_of_section, prompt_files,
+    Identity, OwnFile, PromptFile, PromptFileText, base_of_copy, copy_out, own_file_of_section, own_file_of_tool,
+    prompt_files, status,
 };
 use limpid_services::tools::{FileHistory, PromptFileChange, SavedFile};
 use limpid_store::{FileVersion, FileVersionId, Listed};
@@ -205,8 +206,18 @@ fn identity<'a>(home: &'a Home, config: &'a Config, profile: &'a Profile) -> Ide
     Identity { home, profile, agent_name }
 }
 
-/// The file in which the owner edits a section, made from the text that holds when there is none yet: of the profile that is set, or
-/// of another one. With a `/` in it, `section` is a file of the profile's folder.
+/// The owner's files that stand in place of shipped ones, with how they compare with these: soul and safety rules, and those of profiles.
+///
+/// # Errors
+/// When one cannot be read.
+pub fn own_files((home, config): (&Home, &Config), profile: &Profile) -> Result<Vec<OwnFile>, AgentError> {
+    let mut files = identity(home, config, profile).own_files()?;
+    files.extend(status(home)?);
+    Ok(files)
+}
+
+/// The file in which the owner edits a section or the text of a tool, made from the text that holds when there is none yet: of the
+/// profile that is set, or of another one. With a `/` in it, `section` is a file of the profile's folder.
 ///
 /// # Errors
 /// When there is no such section or file, or it cannot be written.
@@ -221,7 +232,7 @@ pub fn file_to_edit(
     }
     let path = match section.contains('/') {
         true => Some(format!("{}/{section}", profile.name())),
-        false => own_file_of_section(profile, section),
+        false => own_file_of_section(profile, section).or_else(|| own_file_of_tool(profile, section)),
     };
     path.map(|path| copy_out(home, &path)).transpose()
 }

@@ -8,8 +8,8 @@ mod prompt_file;
 mod registry;
 
 pub use files::{
-    OwnFile, OwnState, copy_out, file_of_section, own_file_of_section, reset, shipped_text, start_profile, status,
-    write_base,
+    OwnFile, OwnState, copy_out, file_of_section, own_file_of_section, own_file_of_tool, reset, shipped_text,
+    start_profile, status, write_base,
 };
 pub use identity::{Identity, identity_files, identity_text, is_untouched};
 pub use kept::own_profile_files;

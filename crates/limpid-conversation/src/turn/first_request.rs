@@ -127,6 +127,7 @@ async fn ready(
     gathered.notices.extend(news);
     if gathered.inputs.history.is_empty() {
         gathered.notices.extend(unknown_notice(&card));
+        gathered.notices.extend(deps.context.models.in_place_of(&card.name()));
     }
     let mut started = started(deps, &gathered.inputs, &prompt, card.name());
     (started.effort, started.cache) = (effort, cache);

@@ -40,7 +40,7 @@ fn sum<'a>(rows: impl Iterator<Item = &'a CostRow>) -> String {
     let cost = match unknown {
         0 => Money(money).to_string(),
         _ if unknown == requests => "at a price that is not known".to_owned(),
-        _ => format!("{} and {unknown} at a price that is not known", Money(money)),
+        _ => format!("{}, and {unknown} of the requests at a price that is not known", Money(money)),
     };
     let Usage { input, cached, cache_written, output, reasoning, .. } = usage;
     let reasoned = if reasoning > 0 { format!(" ({reasoning} of them reasoning)") } else { String::new() };

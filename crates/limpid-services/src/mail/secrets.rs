@@ -139,7 +139,7 @@ impl AccountFiles {
 }
 
 fn waits(address: &str) -> String {
-    format!("{address} waits for its password: the owner enters it with `limpid inbox mail add {address}`")
+    format!("{address} waits for its password; enter it with `limpid inbox mail add {address}`")
 }
 
 #[cfg(all(test, unix))]

@@ -1,5 +1,7 @@
 //! Looks for a model that can be asked without having been set: keys and addresses, servers on this machine, fetched files.
 
+use std::sync::PoisonError;
+
 use limpid_config::{Config, Environment};
 use limpid_model::catalogue::Installed;
 use limpid_model::provider::presets;
@@ -30,10 +32,33 @@ pub(super) struct ProviderSetting {
 impl ModelRegistry {
     /// Looks for a model, in this order: keys and addresses, servers on this machine, fetched models.
     pub async fn detect(&self) -> Option<DetectedModel> {
+        let mut silent = Vec::new();
+        let found = self.first(&mut silent).await;
+        let because = |found: DetectedModel| match silent.as_slice() {
+            [] => found,
+            silent => DetectedModel { because: format!("{}; {}", found.because, no_answer(silent)), ..found },
+        };
+        let found = found.map(because);
+        *self.silent.lock().unwrap_or_else(PoisonError::into_inner) = silent;
+        found
+    }
+
+    /// That a model answers in the place of others which the owner set, where the last look for one found no model of theirs.
+    pub fn in_place_of(&self, model: &str) -> Option<String> {
+        let silent = self.silent.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_found = self.config.model.is_none() && !silent.is_empty();
+        is_found.then(|| format!("{}, so {model} answers in its place", no_answer(&silent)))
+    }
+
+    /// The first model that there is; `silent` are servers of the owner's before it that have none.
+    async fn first(&self, silent: &mut Vec<String>) -> Option<DetectedModel> {
         for place in places(&self.config, &self.environment) {
+            let own = self.config.provider.get(&place.provider).and_then(|own| own.base_url.clone());
+            let own = own.map(|url| format!("{} at {url}", place.provider));
             if let Some(found) = self.look(place).await {
                 return Some(found);
             }
+            silent.extend(own);
         }
         for server in limpid_model::find_local_servers().await {
             if let Some(model) = server.models.first() {
@@ -64,6 +89,10 @@ impl ModelRegistry {
         let model = usual.or_else(other)?;
         Some(DetectedModel { model: format!("{provider}/{model}"), because })
     }
+}
+
+fn no_answer(silent: &[String]) -> String {
+    format!("no model was had from {}", silent.join(" and "))
 }
 
 /// The providers whose key or address is set, in the order in which they are taken: the best-known first, the owner's

@@ -186,7 +186,15 @@ pub fn file_of_section(profile: &Profile, section: &str) -> Option<String> {
 /// The file that a section of a profile is edited in: always one of the profile itself, so that an edit changes no other
 /// profile.
 pub fn own_file_of_section(profile: &Profile, section: &str) -> Option<String> {
-    let source = file_of_section(profile, section)?;
+    own_path(profile, &file_of_section(profile, section)?)
+}
+
+/// The same of the text of a tool.
+pub fn own_file_of_tool(profile: &Profile, tool: &str) -> Option<String> {
+    own_path(profile, &profile.tool(tool)?.source.path)
+}
+
+fn own_path(profile: &Profile, source: &str) -> Option<String> {
     let (_, rest) = source.split_once('/')?;
     Some(format!("{}/{rest}", profile.name()))
 }

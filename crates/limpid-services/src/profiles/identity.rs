@@ -12,7 +12,7 @@ use limpid_prompt::profile::{shipped_names, shipped_text};
 use limpid_prompt::{Layer, Profile};
 
 use crate::error::AgentError;
-use crate::profiles::files::{beside, copy_out, lent_text, own_file_of_section, write_copy};
+use crate::profiles::files::{OwnFile, OwnState, beside, copy_out, lent_text, own_file_of_section, write_copy};
 
 /// The sections that are files of the home, with these.
 pub fn identity_files(home: &Home) -> [(&'static str, PathBuf); 2] {
@@ -40,6 +40,22 @@ impl Identity<'_> {
         let holds = !self.has_changed_section(section)
             && (!is_untouched(file, section, &read.text, self.agent_name) || read.text == self.profile_text(section));
         Ok(holds.then_some(read))
+    }
+
+    /// The owner's files of the home, with how they compare with what this profile has.
+    ///
+    /// # Errors
+    /// When one cannot be read.
+    pub fn own_files(self) -> Result<Vec<OwnFile>, AgentError> {
+        let mut files = Vec::new();
+        for (section, file) in identity_files(self.home) {
+            let Some(own) = read_text(&file)? else { continue };
+            let shipped = self.profile_text(section);
+            let is_same = own == shipped || is_untouched(&file, section, &own, self.agent_name);
+            let state = if is_same { OwnState::Same } else { OwnState::Changed };
+            files.push(OwnFile { path: format!("{section}.md"), file, state, own, shipped: Some(shipped) });
+        }
+        Ok(files)
     }
 
     /// The file in which the owner edits a section, made from the text that this profile has.

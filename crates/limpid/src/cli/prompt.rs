@@ -9,14 +9,14 @@ use clap::{Args, Subcommand};
 pub enum PromptCommand {
     /// Print the prompt of the next turn without sending it, or one that was sent
     Show(ShowArgs),
-    /// Open your copy of a section in $EDITOR; the shipped text is copied out first
+    /// Open your copy of a section, or of a tool's text, in $EDITOR; the shipped text is copied out first
     Edit {
-        /// The section: soul, safety, or any that `prompt show --explain` names
+        /// The section or the tool: soul, safety, or any that `prompt show --explain` names
         section: String,
         /// The profile
         #[arg(long, value_name = "NAME")]
         profile: Option<String>,
-        /// Only say where the file is
+        /// Copy it out, and only say where it is
         #[arg(long)]
         path: bool,
     },

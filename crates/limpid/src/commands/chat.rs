@@ -13,7 +13,7 @@ mod typing;
 use std::io::Read as _;
 
 use limpid_core::{ConversationId, Labelled};
-use limpid_runtime::commands::is_command;
+use limpid_runtime::commands::is_known_command;
 use limpid_runtime::ui::are_drawn;
 use limpid_runtime::{Agent, ChatRequest, ConversationChoice, Event, Input, TurnEvent};
 use tokio::sync::broadcast::Receiver;
@@ -107,7 +107,7 @@ async fn once(context: &Context, agent: &Agent, talk: &TalkArgs, said: Said, jso
         );
     }
     // A command is about a conversation that is there; a message without a word about it begins one.
-    let usual = if is_command(&text) { ConversationChoice::Last } else { ConversationChoice::New };
+    let usual = if is_known_command(&text) { ConversationChoice::Last } else { ConversationChoice::New };
     let conversation = choice(talk.conversation.as_deref(), &usual);
     let mut printer = Printer::new(&context.environment, json).hiding_markers(agent.config().chat.hide_markers);
     let mut changes = context.take_changes(agent);

@@ -32,6 +32,7 @@ pub async fn run(context: &Context, as_json: bool) -> Result<(), Failure> {
 
 fn line(check: &Check) -> String {
     let mark = if check.ok { "OK  " } else { "!!  " };
-    let advice = check.advice.as_ref().map_or_else(String::new, |advice| format!(" {advice}"));
+    let end = if check.says.ends_with(['.', '?', '!', ':']) { "" } else { "." };
+    let advice = check.advice.as_ref().map_or_else(String::new, |advice| format!("{end} {advice}"));
     format!("{mark}{}: {}{advice}", check.what, check.says)
 }

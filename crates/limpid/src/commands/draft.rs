@@ -137,12 +137,12 @@ async fn list(agent: &Agent, all: bool, json: bool) -> Result<(), Failure> {
                     draft.state.to_string(),
                     in_zone(draft.new.expires_ms, &agent.zone()),
                     cell(&draft.new.tool),
-                    cell(draft.new.destination.as_deref().unwrap_or_default()),
+                    cell(draft.new.destination.as_deref().unwrap_or(&draft.new.arguments)),
                     cell(&draft.new.why),
                 ]
             })
             .collect();
-        output::line(&output::table(&["draft", "state", "until", "tool", "to", "why"], &rows))?;
+        output::line(&output::table(&["draft", "state", "until", "tool", "to, or with", "why"], &rows))?;
     }
     tell_broken(&listed.broken);
     Ok(())

@@ -79,7 +79,7 @@ async fn list(agent: &Agent, all: bool, json: bool) -> Result<(), Failure> {
 
 fn request(args: &AddArgs) -> Result<TaskRequest, Failure> {
     let when = when(&args.when)?.ok_or_else(|| {
-        Failure::new(ExitStatus::Usage, "when is missing")
+        Failure::new(ExitStatus::Usage, "it is not said when this is to be done")
             .advise("Say one of --at TIME, --after SPAN, --every SPAN, --cron PATTERN, --heartbeat.")
     })?;
     Ok(TaskRequest {

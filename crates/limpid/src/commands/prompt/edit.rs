@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use limpid_config::{MAX_FILE, regular_file};
+use limpid_prompt::problem::{Problem, Severity};
 use limpid_runtime::line_diff;
 use limpid_runtime::profiles::{self, OwnState};
-use limpid_runtime::prompt_files::file_to_edit;
+use limpid_runtime::prompt_files::{file_to_edit, own_files};
 use serde_json::{Value, json};
 
 use crate::commands::context::Context;
@@ -38,14 +39,17 @@ pub(super) async fn run(
         output::tell(&format!("The history of {} lacks this change: {error}", file.display()));
     }
     let problems = context.profiles()?;
-    for problem in problems.problems().iter().filter(|problem| file.ends_with(&problem.path)) {
-        output::tell(&problem.to_string());
+    let of_file: Vec<&Problem> = problems.problems().iter().filter(|problem| file.ends_with(&problem.path)).collect();
+    of_file.iter().for_each(|problem| output::tell(&problem.to_string()));
+    if of_file.iter().any(|problem| problem.severity == Severity::Error) {
+        return Err(Failure::new(ExitStatus::Files, format!("{} is kept, and is not used as it is", file.display()))
+            .advise(format!("Mend it: limpid prompt edit {section}")));
     }
-    if is_same {
-        output::tell(&format!("Nothing was changed in {}.", file.display()));
+    output::tell(&if is_same {
+        format!("Nothing was changed in {}.", file.display())
     } else {
-        output::tell(&format!("{} is used from the next turn on.", file.display()));
-    }
+        format!("{} is used from the next turn on.", file.display())
+    });
     Ok(())
 }
 
@@ -74,14 +78,19 @@ fn file_of(context: &Context, section: &str, profile: Option<&str>) -> Result<Pa
     let is_set = profile.is_none();
     let profile = context.profile(profile)?;
     file_to_edit((&context.home, &context.config), &profile, section, is_set)?.ok_or_else(|| {
-        Failure::new(ExitStatus::Usage, format!("the profile `{}` has no section `{section}`", profile.name()))
-            .advise(format!("See which it has: limpid profile show {}", profile.name()))
+        let name = profile.name();
+        Failure::new(ExitStatus::Usage, format!("the profile `{name}` has no section and no tool `{section}`")).advise(
+            format!(
+                "See its sections: limpid profile show {name}. With the tools of a prompt: limpid prompt show --explain"
+            ),
+        )
     })
 }
 
 /// Lists the owner's files and how they compare with what ships.
 pub(super) fn status(context: &Context, json: bool) -> Result<(), Failure> {
-    let files = profiles::status(&context.home)?;
+    let profile = context.profile(None)?;
+    let files = own_files((&context.home, &context.config), &profile)?;
     if json {
         let rows: Vec<Value> = files
             .iter()
@@ -90,7 +99,7 @@ pub(super) fn status(context: &Context, json: bool) -> Result<(), Failure> {
         return output::json("files", &rows);
     }
     if files.is_empty() {
-        output::tell("Every profile's file is as shipped. Copy one out: limpid prompt edit SECTION");
+        output::tell("Every prompt is as shipped. Copy one out to change it: limpid prompt edit SECTION");
         return Ok(());
     }
     let rows: Vec<Vec<String>> = files.iter().map(|file| vec![file.path.clone(), file.state.to_string()]).collect();

@@ -1,7 +1,10 @@
 //! The prompt of the next turn, without sending it.
 
-use limpid_prompt::shown::shown_json;
-use limpid_runtime::{ConversationChoice, PreviewRequest};
+use limpid_core::Usage;
+use limpid_prompt::problem::Severity;
+use limpid_prompt::shown::{shown_json, shown_line};
+use limpid_prompt::{OfferedTool, Profile, Prompt};
+use limpid_runtime::{ConversationChoice, Preview, PreviewRequest};
 
 use super::print::print;
 use crate::cli::ShowArgs;
@@ -37,8 +40,40 @@ pub(super) async fn show(context: &Context, args: &ShowArgs) -> Result<(), Failu
         };
     }
     print(&next.prompt, args)?;
-    match next.since.filter(|_| args.explain) {
+    let profiles = context.profiles()?;
+    let broken = profiles.problems().iter().filter(|problem| problem.severity == Severity::Error);
+    broken.for_each(|problem| output::tell(&problem.to_string()));
+    next.notices.iter().for_each(|notice| output::tell(notice));
+    if !args.explain || args.json || args.message.is_some() {
+        return Ok(());
+    }
+    if !next.prompt.tools().is_empty() {
+        let profile = context.profile(Some(next.prompt.profile()))?;
+        output::line(&format!("\n{}", tools(&next.prompt, &profile)))?;
+    }
+    output::line(&cost(&next))?;
+    match next.since {
         Some(since) => output::line(&since.to_string()),
         None => Ok(()),
+    }
+}
+
+/// The declared tools with their sizes and the files that describe them.
+fn tools(prompt: &Prompt, profile: &Profile) -> String {
+    let row = |tool: &OfferedTool| {
+        let origin = profile.tool(tool.name()).map(|text| text.source.to_string()).unwrap_or_default();
+        vec![shown_line(tool.name()), tool.declaration().len().to_string(), origin]
+    };
+    let rows: Vec<Vec<String>> = prompt.tools().iter().map(row).collect();
+    output::table(&["tool", "bytes", "origin"], &rows)
+}
+
+/// What it costs to have the prompt read.
+fn cost(next: &Preview) -> String {
+    let input = next.prompt.totals().map_or(0, |totals| totals.total) as u64;
+    let money = next.price.as_ref().map(|price| price.of(Usage { input, ..Usage::default() }));
+    match money {
+        Some(money) => format!("Price: {money} to read it, if nothing is cached."),
+        None => "Price: not known for this model; models.toml in the home folder can say it.".to_owned(),
     }
 }
