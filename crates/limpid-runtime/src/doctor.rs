@@ -113,7 +113,8 @@ fn profiles(options: &AgentOptions) -> Finding {
     let profiles = Profiles::with_home(files);
     let wrong = profiles.problems().iter().filter(|problem| problem.severity == Severity::Error).count();
     if wrong > 0 {
-        return Err((format!("{wrong} errors in your files"), "See them with `limpid profile check`."));
+        let errors = if wrong == 1 { "error" } else { "errors" };
+        return Err((format!("{wrong} {errors} in your files"), "See them with `limpid profile check`."));
     }
     let names: Vec<&str> = profiles.iter().map(|profile| profile.name()).collect();
     let wanted = &options.config.agent.profile;
