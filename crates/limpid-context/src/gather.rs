@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limpid_core::Tier;
 use limpid_core::agent::RESEARCH;
+use limpid_core::policy::keys_in;
 use limpid_model::ModelCard;
 use limpid_prompt::Profile;
 use limpid_prompt::inputs::{
@@ -235,14 +236,21 @@ fn keep_offered(profile: &Profile, path: &str, inputs: &mut Inputs) {
 }
 
 /// Offers one way to the web: a research worker where something of the owner's is in the prompt, since what a page says
-/// could have it carried away; else the bare tools.
+/// could have it carried away; else the bare tools. No worker reads an address that is a key, so where the owner named one, fetching it
+/// stays.
 fn prefer_research(profile: &Profile, path: &str, inputs: &mut Inputs) {
     let is_offered = profile.path(path).is_ok_and(|path| path.offers(RESEARCH, inputs.model.local));
     if !is_offered || !inputs.tools.iter().any(|tool| tool.name == RESEARCH) {
         return;
     }
     let has_own = shows_owners(inputs);
-    inputs.tools.retain(|tool| if has_own { !BARE.contains(&tool.name.as_str()) } else { tool.name != RESEARCH });
+    let told = inputs.user.as_ref().filter(|user| user.trust == TrustName::Owner);
+    let names_key = told.is_some_and(|user| keys_in(&user.text).next().is_some());
+    inputs.tools.retain(|tool| match tool.name.as_str() {
+        "web_fetch" if names_key => true,
+        name if has_own => !BARE.contains(&name),
+        name => name != RESEARCH,
+    });
 }
 
 /// Shows pinned memories, goal and tools where the conversation's earlier prompts did, so that its prefix stays the same

@@ -43,7 +43,7 @@ pub fn key_of_task(task: TaskId, slot_ms: i64) -> String {
 }
 
 /// The task whose run works in a conversation.
-pub(crate) fn task_of_run(conversation: &ConversationId) -> Option<TaskId> {
+pub fn task_of_run(conversation: &ConversationId) -> Option<TaskId> {
     let key = conversation.as_str().strip_prefix(RUN)?.strip_prefix(TASK)?;
     key.split_once('-')?.0.parse().ok().map(TaskId)
 }

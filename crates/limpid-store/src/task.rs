@@ -69,6 +69,8 @@ pub struct NewTask {
     pub base: Option<String>,
     /// Who wrote the least trusted text that it was made from.
     pub trust: Trust,
+    /// Whether its texts are what the owner typed, word for word.
+    pub typed: bool,
 }
 
 /// A task as it stands.

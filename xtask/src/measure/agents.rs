@@ -100,6 +100,7 @@ async fn set_up(owner: &SqliteStore, due: Timestamp) -> Result<(), StoreError> {
         base: None,
         conversation: None,
         trust: Trust::Owner,
+        typed: true,
     };
     let standing = Standing { status: TaskStatus::Pending, next: Some(due), failures: 0 };
     owner.keep_task(task, standing, 0).await.map(drop)

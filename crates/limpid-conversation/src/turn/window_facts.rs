@@ -7,6 +7,7 @@ use limpid_core::message::FAILED;
 use limpid_core::policy::{OwnersWords, TypedAddresses, written_addresses};
 use limpid_core::{ConversationId, Message, Role, ToolCall, TurnId};
 use limpid_prompt::Inputs;
+use limpid_services::directory::task_of_run;
 use limpid_services::error::AgentError;
 use limpid_services::tools::{CallContext, TurnToolExecutor, WindowFacts, address_of, holds_private, owners_words};
 use limpid_store::{Store, TypedOrCalled};
@@ -45,13 +46,21 @@ pub(super) async fn owners_words_for(
         None => turn.writer.lease().conversation.clone(),
     };
     let said = turn.deps.store().typed_and_called(&place).await?;
-    let typed: Vec<String> = said
+    let mut typed: Vec<String> = said
         .into_iter()
         .filter_map(|said| match said {
             TypedOrCalled::Typed(text) => Some(text),
             TypedOrCalled::Called(..) => None,
         })
         .collect();
+    // A planned task that they typed is typed for each of its runs.
+    let task = match task_of_run(&place) {
+        Some(id) => turn.deps.store().task(id).await?,
+        None => None,
+    };
+    typed.extend(
+        task.filter(|task| task.new.typed).into_iter().flat_map(|task| [task.new.prompt, task.new.description]),
+    );
     let is_public = |name: &str| turn.calls.tools.is_public(name);
     Ok(Arc::new(owners_words(&turn.requests.inputs, turn.machine.in_flight(), &typed, is_public)))
 }

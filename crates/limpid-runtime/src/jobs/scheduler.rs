@@ -118,14 +118,9 @@ impl Scheduler {
         Ok(())
     }
 
-    /// Claims of processes that are known to be dead are free at once.
+    /// As [`release_the_dead`].
     pub(crate) async fn release_the_dead(&self) -> Result<(), AgentError> {
-        for holder in self.store.timer_holders().await? {
-            if process::is_dead(&holder) {
-                self.store.release_timers(&holder).await?;
-            }
-        }
-        Ok(())
+        release_the_dead(&*self.store).await
     }
 
     /// What failed under other settings is tried again without the long pauses.
@@ -200,6 +195,19 @@ impl Scheduler {
         }
         Ok(())
     }
+}
+
+/// Claims of processes that are known to be dead are free at once.
+///
+/// # Errors
+/// When they cannot be read or given back.
+pub(crate) async fn release_the_dead(store: &dyn Store) -> Result<(), AgentError> {
+    for holder in store.timer_holders().await? {
+        if process::is_dead(&holder) {
+            store.release_timers(&holder).await?;
+        }
+    }
+    Ok(())
 }
 
 /// Runs a job in a task of its own, so that one that panics has failed, no more; it stops with whoever waits for it.

@@ -3,13 +3,16 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use limpid_core::task::TaskKind;
 use limpid_core::{AgentId, AgentState, Role, Trust};
+use limpid_runtime::tasks::{TaskRequest, When};
 use limpid_runtime::{Agent, TurnEvent};
-use limpid_store::{CostBy, CostQuery};
+use limpid_store::{CostBy, CostQuery, NewTask, Task};
 use limpid_testkit::{Recorded, Reply};
 use serde_json::{Value, json};
 
 use crate::kit::agents::{Passed, Sent, agents, bench, calls, declared, hangs, newest, says, talk, until};
+use crate::kit::tasks::reminder;
 use crate::kit::{Bench, PATIENCE, all, last};
 
 fn is_worker(request: &Recorded) -> bool {
@@ -78,6 +81,47 @@ async fn a_research_worker_is_an_agent_that_sees_its_task_and_the_web() {
     // Whatever it is told could be carried to the web.
     let told = agent.agents().tell(AgentId(1), "The door code?").await.unwrap_err().to_string();
     assert!(told.contains("hears nothing besides its task"), "{told}");
+}
+
+// SEC-101
+#[tokio::test]
+async fn what_a_planned_task_says_is_researched_unasked_where_the_owner_typed_it() {
+    for is_typed in [true, false] {
+        let (bench, sent) = bench("limpid", |request| {
+            if is_worker(request) {
+                says("Rain.")
+            } else if newest(request).contains("Look for news of Kyoto.") {
+                calls(&[("research", json!({ "task": "What is new in Kyoto? Look for news." }))])
+            } else {
+                says("It rains there.")
+            }
+        })
+        .await;
+        let agent = open(&bench, &Passed::new());
+        let daily = When::Cron("0 8 * * *".to_owned());
+        let request = TaskRequest { kind: TaskKind::Agent, ..reminder("Look for news of Kyoto.", daily) };
+        let task = agent.tasks().add(request).await.unwrap();
+        let new = NewTask { typed: is_typed, ..task.new.clone() };
+        agent.store().change_task(Task { new, ..task }, 1).await.unwrap();
+        agent.jobs().run_task("1").await.unwrap();
+        let asked = sent.lock().unwrap().iter().filter(|one| is_worker(one)).count();
+        let drafts = agent.drafts().list(true).await.unwrap().rows.len();
+        assert_eq!((asked, drafts), if is_typed { (1, 0) } else { (0, 1) });
+    }
+}
+
+// SEC-100 SEC-101
+#[tokio::test]
+async fn an_address_that_is_a_key_is_fetched_by_the_model_that_the_owner_named_it_to() {
+    let (bench, sent) = bench("limpid", |_| says("Noted.")).await;
+    let agent = open(&bench, &Passed::new());
+    talk(&agent, "What is on https://calendar.test/private-8f14e45fceea167a5a36dedd4bea2543/basic.ics today?").await;
+    talk(&agent, "What is on https://calendar.test/ today?").await;
+    let offered = |at: usize| {
+        let names = declared(&sent.lock().unwrap()[at]);
+        ["research", "web_fetch", "web_search"].map(|name| names.iter().any(|known| known == name))
+    };
+    assert_eq!((offered(0), offered(1)), ([true, true, false], [true, false, false]));
 }
 
 // SEC-101

@@ -202,6 +202,7 @@ async fn a_stranger_s_task_is_behind_the_margin_and_in_no_button() {
         base: None,
         conversation: None,
         trust: Trust::Outside,
+        typed: false,
     };
     let standing = limpid_core::task::Standing::begin(&new.trigger, bench.agent.now());
     bench.agent.store().keep_task(new, standing, 0).await.unwrap();

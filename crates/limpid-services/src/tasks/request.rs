@@ -90,6 +90,7 @@ impl TaskRequest {
             conversation: self.conversation,
             base,
             trust: requester.trust,
+            typed: requester.typed,
         })
     }
 }
@@ -130,6 +131,11 @@ impl TaskChange {
             if self.description.is_none() && new.description == short(&task.new.prompt) {
                 new.description = short(&new.prompt);
             }
+        }
+        if self.description.is_some() || self.prompt.is_some() {
+            let is_whole =
+                self.prompt.is_some() && (self.description.is_some() || new.description == short(&new.prompt));
+            new.typed = requester.typed && (new.typed || is_whole);
         }
         if let Some(zone) = &self.zone {
             TimeZone::get(zone).map_err(|_| refused(&TriggerError::Zone(zone.clone())))?;

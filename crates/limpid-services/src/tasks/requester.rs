@@ -16,6 +16,8 @@ pub(crate) struct Requester {
     pub(crate) now: Timestamp,
     /// Who wrote the least trusted text that led to the request.
     pub(crate) trust: Trust,
+    /// Whether it is in the owner's own words.
+    pub(crate) typed: bool,
     /// The only conversation whose tasks may be seen and changed; none: all may be.
     pub(crate) only: Option<ConversationId>,
 }
@@ -23,7 +25,7 @@ pub(crate) struct Requester {
 impl Requester {
     /// The owner, asking at this moment.
     pub(crate) fn owner(host: &Host) -> Self {
-        Self { zone: host.zone(), now: host.now(), trust: Trust::Owner, only: None }
+        Self { zone: host.zone(), now: host.now(), trust: Trust::Owner, typed: true, only: None }
     }
 
     pub(super) fn may_see(&self, task: &Task) -> bool {

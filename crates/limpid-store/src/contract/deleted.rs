@@ -165,6 +165,7 @@ async fn beside(store: &dyn Store, held: &Lease, id: &str, word: &str) {
         base: None,
         conversation: Some(own),
         trust: Trust::Outside,
+        typed: false,
     };
     store.keep_task(task, Standing { status: TaskStatus::Pending, next: Some(at(50)), failures: 0 }, 8).await.unwrap();
     let source = Some(format!("turn:{id}-turn-1"));

@@ -68,6 +68,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0053_where_the_folders_of_the_home_were.sql"),
     include_str!("../../migrations/0054_when_a_program_lost_its_process.sql"),
     include_str!("../../migrations/0055_floods_are_counted_and_put_aside_as_one.sql"),
+    include_str!("../../migrations/0056_which_tasks_the_owner_typed.sql"),
 ];
 
 /// A file and how long to wait for it.

@@ -74,16 +74,17 @@ fn add(tx: &Tx<'_>, new: &NewTask, standing: &Standing, now_ms: i64) -> Outcome<
         .sql
         .prepare_cached(
             "INSERT INTO task (owner, key, description, prompt, kind, trigger, at_ms, period_ms, pattern, zone, missed,
-                               conversation, base, trust, status, next_ms, failures, made_ms, changed_ms)
+                               conversation, base, trust, typed, status, next_ms, failures, made_ms,
+                               changed_ms)
              VALUES (:owner, :key, :description, :prompt, :kind, :trigger, :at, :period, :pattern, :zone, :missed,
-                     :conversation, :base, :trust, :status, :next, :failures, :now, :now)",
+                     :conversation, :base, :trust, :typed, :status, :next, :failures, :now, :now)",
         )?
         .execute(named_params! {
             ":owner": tx.owner, ":key": new.key, ":description": new.description, ":prompt": new.prompt,
             ":kind": new.kind.as_str(), ":trigger": times.name, ":at": times.at_ms, ":period": times.period_ms,
             ":pattern": times.pattern, ":zone": new.zone, ":missed": new.missed.to_string(),
             ":conversation": new.conversation.as_ref().map(ConversationId::as_str), ":base": new.base,
-            ":trust": new.trust.as_str(),
+            ":trust": new.trust.as_str(), ":typed": new.typed,
             ":status": standing.status.as_str(), ":next": next_ms(standing), ":failures": standing.failures,
             ":now": now_ms,
         });
@@ -106,7 +107,7 @@ fn change(tx: &Tx<'_>, task: &Task, now_ms: i64) -> Outcome<Task> {
         .prepare_cached(
             "UPDATE task SET description = :description, prompt = :prompt, kind = :kind, trigger = :trigger,
                              at_ms = :at, period_ms = :period, pattern = :pattern, zone = :zone, missed = :missed,
-                             trust = :trust, status = :status, next_ms = :next, failures = :failures,
+                             trust = :trust, typed = :typed, status = :status, next_ms = :next, failures = :failures,
                              revision = revision + 1, changed_ms = :now
              WHERE owner = :owner AND id = :id AND revision = :revision",
         )?
@@ -114,7 +115,8 @@ fn change(tx: &Tx<'_>, task: &Task, now_ms: i64) -> Outcome<Task> {
             ":owner": tx.owner, ":id": id.0, ":description": new.description, ":prompt": new.prompt,
             ":kind": new.kind.as_str(), ":trigger": times.name, ":at": times.at_ms, ":period": times.period_ms,
             ":pattern": times.pattern, ":zone": new.zone, ":missed": new.missed.to_string(),
-            ":trust": new.trust.as_str(), ":status": standing.status.as_str(), ":next": next_ms(standing),
+            ":trust": new.trust.as_str(), ":typed": new.typed, ":status": standing.status.as_str(),
+            ":next": next_ms(standing),
             ":failures": standing.failures, ":revision": revision, ":now": now_ms,
         })?;
     let Some(found) = find(tx, *id)? else { return Err(missing(*id).into()) };
@@ -273,6 +275,7 @@ fn task(row: &Row<'_>) -> Read<Task> {
             conversation: get::<Option<String>>(row, "conversation")?.map(ConversationId::new),
             base: get(row, "base")?,
             trust: word(row, "trust")?,
+            typed: get(row, "typed")?,
         },
         standing: Standing {
             status: parsed(row, "status", TaskStatus::parse)?,

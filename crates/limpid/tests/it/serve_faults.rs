@@ -7,12 +7,16 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use crate::kit::World;
 use limpid_testkit::{Recorder, Script};
 use rusqlite::Connection;
+use serde_json::json;
+use tokio::sync::Notify;
 
 /// Longer than anything here takes: the file is waited for five seconds each time that it is locked.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -293,4 +297,23 @@ async fn providers_that_hang_babble_break_off_and_refuse() {
     // When each is tried again depends on the hour.
     let shown: Vec<&str> = shown.map(|line| line.split(" It is tried again").next().unwrap_or(line)).collect();
     insta::assert_snapshot!(shown.join("\n").replace(&recorder.url(), "http://[server]"));
+}
+
+// LES-092
+#[tokio::test]
+async fn a_task_is_run_by_hand_again_at_once_where_the_process_that_ran_it_was_killed() {
+    let asked = Arc::new(Notify::new());
+    let (noted, requests) = (Arc::clone(&asked), AtomicUsize::new(0));
+    let world = World::answering(move |_| {
+        let is_first = requests.fetch_add(1, Ordering::Relaxed) == 0;
+        noted.notify_one();
+        let reply = if is_first { json!({ "text": "never", "hang": "start" }) } else { json!({ "text": "Done." }) };
+        serde_json::from_value(reply).unwrap()
+    })
+    .await;
+    world.done(&["task", "add", "Look at it", "--kind", "agent", "--at", "2099-04-11T09:00"]).await;
+    let mut first = world.start(&["task", "run", "1"]);
+    tokio::time::timeout(PATIENCE, asked.notified()).await.unwrap();
+    first.kill().await.unwrap();
+    tokio::time::timeout(PATIENCE, world.done(&["task", "run", "1"])).await.expect("it waits for a dead process");
 }

@@ -9,6 +9,7 @@ use limpid_services::spending::Spender;
 use limpid_store::{TASK_TIMER, Task, TaskRun};
 
 use crate::jobs::job::Job as _;
+use crate::jobs::scheduler::release_the_dead;
 use crate::jobs::task_runs::TaskJob;
 
 /// How often it is looked whether another process has run a task.
@@ -28,6 +29,8 @@ impl TaskJob {
         self.check_runnable(&self.tasks.get(id).await?.0).await?;
         let task = self.tasks.make_due(id).await?;
         let (name, slot_ms) = (task.id.to_string(), task.standing.next.map(Timestamp::as_millisecond));
+        // Where nobody serves this home, nobody else frees what a process held that was ended.
+        release_the_dead(&*self.store).await?;
         loop {
             let claimed =
                 self.store.claim_timer(TASK_TIMER, &name, self.host.now_ms(), self.host.holder(), CLAIM_MS).await?;

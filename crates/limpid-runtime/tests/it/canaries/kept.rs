@@ -42,6 +42,7 @@ async fn filled() -> (Caller, Agent) {
         base: None,
         conversation: None,
         trust: Trust::Outside,
+        typed: false,
     };
     agent.store().keep_task(task, Standing::begin(&trigger, caller.bench.clock.now()), 1).await.unwrap();
     let skill = Skill::new(CANARY.parse().unwrap(), CANARY, CANARY);

@@ -37,6 +37,7 @@ fn task(what: &str, trigger: &Trigger) -> NewTask {
         base: None,
         conversation: None,
         trust: Trust::Outside,
+        typed: false,
     }
 }
 

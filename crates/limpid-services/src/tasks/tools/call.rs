@@ -54,7 +54,7 @@ pub(super) fn key(context: &ToolContext, name: &str, arguments: &Value) -> Strin
 /// text led to is carried out as that, and asks for what such a turn asks for.
 pub(super) fn requester(context: &ToolContext) -> Requester {
     let only = (context.trust == Trust::Guest).then(|| context.conversation.clone());
-    Requester { zone: context.zone.clone(), now: context.now, trust: context.trust, only }
+    Requester { zone: context.zone.clone(), now: context.now, trust: context.trust, typed: false, only }
 }
 
 /// Where what a call plans is told: in its chat. Nobody reads the hidden conversation of a run, so what is planned
