@@ -6,10 +6,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use limpid_core::policy::links_in;
+use limpid_core::policy::{links_among_private, links_in};
 use limpid_core::{CallId, Labelled, Sentence, ToolCall, Trust, sentence};
 use limpid_services::tools::{
-    CallContext, Decision, Reservation, ToolContext, TurnToolExecutor, WindowFacts, address_of,
+    CallContext, Decision, Reservation, ToolContext, TurnToolExecutor, WindowFacts, address_of, is_of_public,
 };
 use limpid_turn::{PlannedCall, ToolOutcome};
 
@@ -35,7 +35,9 @@ impl OpenedLinks {
         id: &CallId,
         read: ToolOutcome,
     ) -> ToolOutcome {
-        let links = links_in(read.text());
+        let read_by = self.reservation.result.as_ref().map(|later| later.tool.as_str());
+        let is_public = read_by.is_some_and(|tool| tools.is_public(tool)) && is_of_public(read.text());
+        let links = if is_public { links_in(read.text()) } else { links_among_private(read.text()) };
         let trust = context.trust.join(read.trust());
         let mut said = Sentence::from(read.said);
         if links.len() > MOST {

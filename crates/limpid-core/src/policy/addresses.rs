@@ -14,25 +14,41 @@ pub fn written_addresses(text: &str) -> Vec<&str> {
 }
 
 /// The links in a text that a stranger may have written, each once: whole addresses, and what begins with `www.`, which people
-/// write without a scheme. Whatever stands right behind one goes to its server with it, so a link ends where a field of a table or a
-/// word of a language without blanks may begin.
+/// write without a scheme.
 ///
 /// ```
 /// use limpid_core::policy::links_in;
 /// assert_eq!(links_in("See www.example.com/tea, or README.md."), ["https://www.example.com/tea"]);
-/// assert_eq!(links_in("Tea,https://example.com/tea,ada,4711"), ["https://example.com/tea"]);
 /// ```
 pub fn links_in(text: &str) -> Vec<String> {
+    links(text, Some)
+}
+
+/// The links in a text that holds something private. Whatever stands right behind one would go to its server with it, so a link ends
+/// where a field of a table, or a word of a language without blanks, may begin; one with a name or a password in it is none.
+///
+/// ```
+/// use limpid_core::policy::links_among_private;
+/// assert_eq!(links_among_private("Tea,https://example.com/tea,ada,4711"), ["https://example.com/tea"]);
+/// ```
+pub fn links_among_private(text: &str) -> Vec<String> {
+    links(text, alone)
+}
+
+fn links<'t>(text: &'t str, part: impl Fn(&'t str) -> Option<&'t str>) -> Vec<String> {
     let mut known = BTreeSet::new();
-    let links = beginning_with(&[SCHEMES[0], SCHEMES[1], "www."], text).into_iter().filter_map(alone);
+    let links = beginning_with(&[SCHEMES[0], SCHEMES[1], "www."], text).into_iter().filter_map(part);
     let links = links.map(|link| if link.starts_with("www.") { format!("https://{link}") } else { link.to_owned() });
     links.filter(|link| known.insert(link.clone())).collect()
 }
 
-/// An address without what may be no part of it; none where its host may not be whole then.
+/// An address without what may be no part of it; none where its host may not be what it looks like then.
 fn alone(address: &str) -> Option<&str> {
     let host = SCHEMES.iter().find_map(|scheme| address.strip_prefix(scheme)).unwrap_or(address);
     let path = address.len() - host.len() + host.find(['/', '?', '#']).unwrap_or(host.len());
+    if address[..path].contains(|letter: char| letter == '@' || !letter.is_ascii()) {
+        return None;
+    }
     let mut open = 0_u32;
     let mut ends = |(at, letter): (usize, char)| match letter {
         ',' | ';' | '\'' => true,
@@ -51,11 +67,8 @@ fn alone(address: &str) -> Option<&str> {
         }
         letter => !letter.is_ascii(),
     };
-    match address.char_indices().find(|place| ends(*place)) {
-        Some((at, letter)) if at < path && !letter.is_ascii() => None,
-        Some((at, _)) => Some(whole(&address[..at])),
-        None => Some(address),
-    }
+    let end = address.char_indices().find(|place| ends(*place)).map_or(address.len(), |(at, _)| at);
+    Some(whole(&address[..end]))
 }
 
 const SCHEMES: [&str; 2] = ["https://", "http://"];
@@ -131,11 +144,22 @@ mod tests {
     // SEC-070
     #[test]
     fn a_link_has_a_scheme_or_begins_with_www_and_counts_once() {
-        let table: [(&str, &[&str]); 8] = [
+        let table: [(&str, &[&str]); 4] = [
             ("(website: www.a.test).", &["https://www.a.test"]),
             ("https://www.a.test/x www.a.test/x HTTPS", &["https://www.a.test/x"]),
             ("www.b.test then http://a.test", &["https://www.b.test", "http://a.test"]),
             ("a.test, awww.a.test, README.md", &[]),
+        ];
+        for (text, links) in table {
+            assert_eq!(links_in(text), links, "{text}");
+        }
+    }
+
+    // SEC-070 SEC-100
+    #[test]
+    fn what_stands_right_behind_a_link_is_no_part_of_it_among_private_words() {
+        let table: [(&str, &[&str]); 7] = [
+            ("(website: www.a.test). https://www.a.test", &["https://www.a.test"]),
             (
                 "https://a.test:8080/t?q=1#z:ada:4711 http://a.test:ada",
                 &["https://a.test:8080/t?q=1#z", "http://a.test"],
@@ -146,9 +170,11 @@ mod tests {
             ),
             ("http://a.test/t密码4711 http://b.test密码 www.c.test。密码", &["http://a.test/t"]),
             ("[t](http://a.test/t_(x))4711 http://[::1]:80/{x}]4711", &["http://a.test/t_(x)", "http://[::1]:80/{x}"]),
+            ("https://key:x@a.test http://ada:4711,x@b.test/t http://@c.test", &[]),
+            ("http://ada,x@a.test:80 http://4711;x:y@b.test mail@c.test", &[]),
         ];
         for (text, links) in table {
-            assert_eq!(links_in(text), links, "{text}");
+            assert_eq!(links_among_private(text), links, "{text}");
         }
     }
 }
