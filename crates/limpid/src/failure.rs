@@ -56,7 +56,7 @@ impl ExitStatus {
             Self::Done => "It did what was asked.",
             Self::Failed => "Something went wrong that no other code names.",
             Self::Usage => {
-                "The command line was wrong: an unknown command or option, an id that does not exist, no `--hash` where nobody can be asked."
+                "The command line was wrong: an unknown command or option, an id that does not exist, no `--hash` where `file accept` or `memory approve` can ask nobody."
             }
             Self::Files => "A file of yours is wrong: limpid.toml, a profile, a section, an inputs file.",
             Self::Model => "No model could be had, or its provider failed.",

@@ -18,30 +18,40 @@ use crate::output;
 
 /// Compares two things, each a profile, a path, a `profile:path`, a request's id or a revision.
 pub(super) async fn run(context: &Context, names: [&str; 2], inputs: Option<&Path>, json: bool) -> Result<(), Failure> {
-    let inputs = match inputs {
+    let given = match inputs {
         Some(file) => read_inputs(file)?,
         None => Inputs::from_json(EXAMPLE_INPUTS).map_err(|error| Failure::new(ExitStatus::Failed, error))?,
     };
-    let mut sides = Vec::new();
-    for name in names {
-        sides.push(side(context, name, &inputs).await?);
-    }
-    let (older, newer) = (&sides[0], &sides[1]);
-    let diff = older.diff(newer);
+    let (older, newer) = (side(context, names[0], &given).await?, side(context, names[1], &given).await?);
+    let diff = older.prompt.diff(&newer.prompt);
     if json {
         return output::json("diff", &diff);
     }
-    print(names, older, newer, &diff)
+    if inputs.is_none() && (older.is_rendered || newer.is_rendered) {
+        output::tell(
+            "Profiles and paths are filled with an example; your soul, safety rules and memories are not in it. \
+             --inputs FILE takes others.",
+        );
+    }
+    print(names, &older.prompt, &newer.prompt, &diff)
 }
 
-async fn side(context: &Context, name: &str, inputs: &Inputs) -> Result<Prompt, Failure> {
+/// One of the two that are compared.
+struct Side {
+    prompt: Prompt,
+    /// Whether it was made from inputs, and not sent as it is.
+    is_rendered: bool,
+}
+
+async fn side(context: &Context, name: &str, inputs: &Inputs) -> Result<Side, Failure> {
+    let rendered = |prompt| Side { prompt, is_rendered: true };
     let (profile, path) = name.split_once(':').map_or((name, None), |(profile, path)| (profile, Some(path)));
     let usual = if inputs.model.local { "chat-local" } else { "chat-remote" };
     if let Ok(profile) = context.profiles()?.get(profile) {
         let path = path.unwrap_or(usual);
         let counter = ExactCounter::O200K;
         let request = RenderRequest { path, inputs, counter: &counter, count_tokens: false };
-        return profile.render(request).map_err(|error| Failure::new(ExitStatus::Usage, error));
+        return profile.render(request).map(rendered).map_err(|error| Failure::new(ExitStatus::Usage, error));
     }
     if let Ok(prompt) = context.profile(None)?.render(RenderRequest {
         path: name,
@@ -49,9 +59,10 @@ async fn side(context: &Context, name: &str, inputs: &Inputs) -> Result<Prompt, 
         counter: &limpid_prompt::Estimate::default(),
         count_tokens: false,
     }) {
-        return Ok(prompt);
+        return Ok(rendered(prompt));
     }
-    Ok(recorded(&ledger::find(&context.agent()?, name).await?, true))
+    let sent = ledger::find(&context.agent()?, name).await?;
+    Ok(Side { prompt: recorded(&sent, true), is_rendered: false })
 }
 
 fn print(names: [&str; 2], older: &Prompt, newer: &Prompt, diff: &PromptDiff) -> Result<(), Failure> {

@@ -104,7 +104,8 @@ pub(super) fn status(context: &Context, json: bool) -> Result<(), Failure> {
     }
     let rows: Vec<Vec<String>> = files.iter().map(|file| vec![file.path.clone(), file.state.to_string()]).collect();
     output::line(&output::table(&["file", "state"], &rows))?;
-    for file in &files {
+    // Scenarios and what they came to are no prompts.
+    for file in files.iter().filter(|file| !file.path.contains("/scenarios/")) {
         if let Some(diff) = diff(file) {
             output::data(&format!("\n{diff}"))?;
         }
