@@ -59,7 +59,9 @@ pub(super) async fn owners_words_for(
         None => None,
     };
     typed.extend(
-        task.filter(|task| task.new.typed).into_iter().flat_map(|task| [task.new.prompt, task.new.description]),
+        task.filter(|task| task.new.typed && !task.new.trust.is_foreign())
+            .into_iter()
+            .flat_map(|task| [task.new.prompt, task.new.description]),
     );
     let is_public = |name: &str| turn.calls.tools.is_public(name);
     Ok(Arc::new(owners_words(&turn.requests.inputs, turn.machine.in_flight(), &typed, is_public)))

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use limpid_core::task::TaskKind;
 use limpid_core::{AgentId, AgentState, Role, Trust};
-use limpid_runtime::tasks::{TaskRequest, When};
+use limpid_runtime::tasks::{TaskChange, TaskRequest, When};
 use limpid_runtime::{Agent, TurnEvent};
 use limpid_store::{CostBy, CostQuery, NewTask, Task};
 use limpid_testkit::{Recorded, Reply};
@@ -102,7 +102,10 @@ async fn what_a_planned_task_says_is_researched_unasked_where_the_owner_typed_it
         let request = TaskRequest { kind: TaskKind::Agent, ..reminder("Look for news of Kyoto.", daily) };
         let task = agent.tasks().add(request).await.unwrap();
         let new = NewTask { typed: is_typed, ..task.new.clone() };
-        agent.store().change_task(Task { new, ..task }, 1).await.unwrap();
+        agent.store().change_task(Task { new: new.clone(), ..task }, 1).await.unwrap();
+        // A form brings back what stood.
+        let (prompt, description) = (Some(new.prompt.clone()), Some(new.description.clone()));
+        agent.tasks().change("1", TaskChange { prompt, description, ..TaskChange::default() }).await.unwrap();
         agent.jobs().run_task("1").await.unwrap();
         let asked = sent.lock().unwrap().iter().filter(|one| is_worker(one)).count();
         let drafts = agent.drafts().list(true).await.unwrap().rows.len();

@@ -132,11 +132,8 @@ impl TaskChange {
                 new.description = short(&new.prompt);
             }
         }
-        if self.description.is_some() || self.prompt.is_some() {
-            let is_whole =
-                self.prompt.is_some() && (self.description.is_some() || new.description == short(&new.prompt));
-            new.typed = requester.typed && (new.typed || is_whole);
-        }
+        // A form brings a text back as it stood, so no change makes one the owner's own words.
+        new.typed &= requester.typed || (new.description == task.new.description && new.prompt == task.new.prompt);
         if let Some(zone) = &self.zone {
             TimeZone::get(zone).map_err(|_| refused(&TriggerError::Zone(zone.clone())))?;
             zone.clone_into(&mut new.zone);

@@ -1,7 +1,7 @@
 //! A package changes a skill or a prompt in a granted project, to which the home leads over a folder that is granted to nobody. The owner
 //! had a program load the package.
 
-use std::fs::create_dir_all;
+use std::fs::{create_dir_all, hard_link};
 use std::os::unix::fs::symlink;
 
 use tempfile::TempDir;
@@ -20,6 +20,8 @@ const SHELF: Links = &[("home/skills", "dots/skills"), ("dots/skills/tea", "proj
 const FILE: Links = &[("home/skills/tea", "dots/tea"), ("dots/tea/SKILL.md", "project/tea/SKILL.md")];
 const PROMPTS: Links = &[("home/prompts", "dots/prompts"), ("dots/prompts/tea.md", "project/tea/SKILL.md")];
 const SKILL: Links = &[("home/skills/tea", "project/tea")];
+/// Another name of the file, in place of a link to it.
+const NAME: Links = &[("home/skills/tea/SKILL.md", "project/tea/SKILL.md")];
 
 /// A home with such links, in which the owner has had the package write this in the place of the description; none where programs cannot
 /// be confined. The folder holds the project.
@@ -41,7 +43,8 @@ async fn built(links: Links, description: &str) -> Option<(Attack, TempDir)> {
         if to.starts_with("dots") {
             create_dir_all(folder.path().join(to)).unwrap();
         }
-        symlink(folder.path().join(to), at).unwrap();
+        let to = folder.path().join(to);
+        if links == NAME { hard_link(to, at).unwrap() } else { symlink(to, at).unwrap() }
     }
     let project = project.display();
     let files =
@@ -55,8 +58,8 @@ async fn built(links: Links, description: &str) -> Option<(Attack, TempDir)> {
 
 // SEC-061
 #[tokio::test]
-async fn what_lies_in_a_grant_behind_two_links_waits_when_a_program_changed_it() {
-    for links in [SHELF, FILE, PROMPTS] {
+async fn what_lies_in_a_grant_behind_two_links_or_by_another_name_waits_when_a_program_changed_it() {
+    for links in [SHELF, FILE, PROMPTS, NAME] {
         let Some((attack, _folder)) = built(links, OTHER).await else { return };
         assert!(!attack.newest().contains(OTHER), "{links:?}: {}", attack.newest());
     }
@@ -78,7 +81,7 @@ mod control {
     // SEC-098
     #[tokio::test]
     async fn what_nobody_changed_is_in_the_prompt() {
-        for links in [SHELF, FILE, SKILL] {
+        for links in [SHELF, FILE, SKILL, NAME] {
             let Some((attack, _folder)) = built(links, "Knows every oolong.").await else { return };
             assert!(attack.newest().contains("Knows every oolong."), "{links:?}: {}", attack.newest());
         }

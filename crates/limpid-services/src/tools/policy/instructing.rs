@@ -30,6 +30,9 @@ pub(crate) const DEEPEST: usize = 64;
 /// profiles are no deeper. What lies there changes by what a link leads to alone.
 const DEEPEST_ELSEWHERE: usize = 3;
 
+/// Folders of the home from which no prompt is made.
+const UNTOLD: [&str; 3] = ["data", "mail", "models"];
+
 /// Folders of the workspace that prompts and skills are read from.
 const FOLDERS: [&str; 4] = ["memory", "skills", "prompts", "profiles"];
 
@@ -151,8 +154,12 @@ impl Instructing {
         if let Some(folder) = closed.filter(is_written).min() {
             return Err(NotLookedAt::Closed(folder));
         }
+        // By another name such a file may lie where programs write. What is no text of the home's is changed by the agent itself.
+        let is_of_agent = |path: &Path| UNTOLD.iter().any(|folder| path.starts_with(self.home.join(folder)));
+        let is_written_elsewhere = |path: &PathBuf| has_other_name(path) && !is_of_agent(path);
+        let is_written_somewhere = |path: &PathBuf| is_written(path) || is_written_elsewhere(path);
         Ok(Entries {
-            files: own.files.into_iter().chain(home.files).filter(is_written).collect(),
+            files: own.files.into_iter().chain(home.files).filter(is_written_somewhere).collect(),
             links: own.links.into_iter().chain(home.links).filter(is_written).collect(),
         })
     }
