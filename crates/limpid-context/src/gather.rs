@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use limpid_core::Tier;
 use limpid_core::agent::RESEARCH;
 use limpid_core::policy::keys_in;
+use limpid_core::{Role, Tier, Trust};
 use limpid_model::ModelCard;
 use limpid_prompt::Profile;
 use limpid_prompt::inputs::{
@@ -101,10 +101,11 @@ pub(crate) async fn gather(
         ..Inputs::default()
     };
     keep_offered(&profile, &path, &mut inputs);
-    let mut max_turns = None;
+    let (mut history, mut max_turns) = (past(deps, occasion, &mut notices).await?, None);
     if !policy.shows_nothing_private() {
         let told = (&mut notices, &mut standing_notices);
         max_turns = owners_inputs(deps, occasion, (&profile, &path), &mut inputs, told).await?;
+        prefer_research((&profile, &path), &history, &mut inputs);
         // Elsewhere nothing holds a secret, and a guess that is struck out would be confirmed.
         clean(deps, &mut inputs);
     }
@@ -113,7 +114,6 @@ pub(crate) async fn gather(
         let left = sources::delegate::fill(deps, conversation, agent, &mut inputs).await?;
         max_turns = Some(max_turns.map_or(left, |most| most.min(left)));
     }
-    let mut history = past(deps, occasion, &mut notices).await?;
     let mut learned = kept.clone().unwrap_or_default();
     let conversation = occasion.conversation.map(|conversation| &conversation.id);
     let mut began = None;
@@ -190,7 +190,6 @@ async fn owners_inputs(
     sources::active_context::fill(deps, occasion.conversation, (profile, path), inputs).await?;
     sources::audience::keep_from_others(inputs, path);
     keep_quoted(profile, path, inputs);
-    prefer_research(profile, path, inputs);
     Ok(agent_file.max_turns)
 }
 
@@ -236,16 +235,19 @@ fn keep_offered(profile: &Profile, path: &str, inputs: &mut Inputs) {
 }
 
 /// Offers one way to the web: a research worker where something of the owner's is in the prompt, since what a page says
-/// could have it carried away; else the bare tools. No worker reads an address that is a key, so where the owner named one, fetching it
+/// could have it carried away; else the bare tools. No worker reads an address that is a key, so once the owner named one, fetching
 /// stays.
-fn prefer_research(profile: &Profile, path: &str, inputs: &mut Inputs) {
+fn prefer_research((profile, path): (&Profile, &str), history: &History, inputs: &mut Inputs) {
     let is_offered = profile.path(path).is_ok_and(|path| path.offers(RESEARCH, inputs.model.local));
     if !is_offered || !inputs.tools.iter().any(|tool| tool.name == RESEARCH) {
         return;
     }
     let has_own = shows_owners(inputs);
     let told = inputs.user.as_ref().filter(|user| user.trust == TrustName::Owner);
-    let names_key = told.is_some_and(|user| keys_in(&user.text).next().is_some());
+    let before = history.entries.iter().map(|entry| &entry.message);
+    let before = before.filter(|said| said.role == Role::User && said.trust == Trust::Owner);
+    let mut told = told.map(|user| &*user.text).into_iter().chain(before.map(|said| &*said.text));
+    let names_key = told.any(|text| keys_in(text).next().is_some());
     inputs.tools.retain(|tool| match tool.name.as_str() {
         "web_fetch" if names_key => true,
         name if has_own => !BARE.contains(&name),

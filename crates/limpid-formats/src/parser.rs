@@ -12,24 +12,20 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::lanes::{Lanes, QUICK_AT_ONCE, begun};
+use crate::lanes::{Lanes, QUICK_AT_ONCE, Share};
 use crate::mail::{Mail, MailHead, MailId};
 use crate::question::{Answer, Layers, Question, answer, write};
 use crate::search_page::Found;
-use crate::shares::Shares;
 use crate::worker::{PARSE, SECONDS};
 
 /// Bytes of an answer at most.
 const ANSWER: usize = 2 * 1024 * 1024;
 
-/// Workers of one reader at a time: whatever it reads, others find room beside it.
-const AT_ONCE_FOR_ONE: usize = QUICK_AT_ONCE / 2;
-
 /// Bytes of a type of content that are looked at.
 const KIND: usize = 1024;
 
 /// Seconds that the beginning of a message may be computed on, so that many of them end soon.
-const HEAD_SECONDS: u64 = 1;
+pub(crate) const HEAD_SECONDS: u64 = 1;
 
 /// How long heads of one list are begun: whatever they are, the list is there before its server is given up.
 const HEADS: Duration = Duration::from_secs(15);
@@ -53,7 +49,7 @@ pub struct Parser(Way);
 enum Way {
     Nowhere,
     Here,
-    Worker { program: PathBuf, lanes: Arc<Lanes>, share: Arc<Semaphore>, shares: Arc<Shares> },
+    Worker { program: PathBuf, lanes: Arc<Lanes>, share: Share },
 }
 
 /// What a list shows of messages, in their order.
@@ -70,7 +66,7 @@ pub struct Heads {
 pub enum Broken {
     /// It took too long.
     Time,
-    /// Others took so long that it was not begun.
+    /// There was no free place for it in time.
     Late,
     /// What parses it broke off: it took too much memory, or there is a fault in it.
     Ended,
@@ -111,22 +107,18 @@ impl Parser {
         Self(match (parsing, helper) {
             (Parsing::InThisProcess, _) => Way::Here,
             (Parsing::ByHelper, None) => Way::Nowhere,
-            (Parsing::ByHelper, Some(program)) => Way::Worker {
-                program,
-                lanes: Arc::new(Lanes::new()),
-                share: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
-                shares: Arc::default(),
-            },
+            (Parsing::ByHelper, Some(program)) => {
+                Way::Worker { program, lanes: Arc::new(Lanes::new()), share: Share::whole() }
+            }
         })
     }
 
     /// The same for one reader, a turn for instance, which gets half of the workers at most: pages that take long hold up
-    /// whoever asked for them, and nobody else.
+    /// whoever asked for them, and others for a moment at most.
     #[must_use]
     pub fn for_reader(&self, name: &str) -> Self {
-        let Way::Worker { program, lanes, shares, .. } = &self.0 else { return self.clone() };
-        let share = shares.of(name, AT_ONCE_FOR_ONE);
-        Self(Way::Worker { program: program.clone(), lanes: Arc::clone(lanes), share, shares: Arc::clone(shares) })
+        let Way::Worker { program, lanes, .. } = &self.0 else { return self.clone() };
+        Self(Way::Worker { program: program.clone(), lanes: Arc::clone(lanes), share: lanes.share_of(name) })
     }
 
     /// One that parses in this process; see [`Parsing::InThisProcess`].
@@ -259,10 +251,8 @@ impl Parser {
             Way::Worker { program, lanes, share, .. } => {
                 let bodies: Vec<&[u8]> = bodies.iter().map(Vec::as_slice).collect();
                 let bytes = write(question, &bodies).map_err(|_| Broken::NotStarted)?;
-                // The reader's own first: whoever waits for it must not stand in the way of others meanwhile.
-                let _own = begun(until, share.acquire()).await?.map_err(|_| Broken::NotStarted)?;
-                let most = Duration::from_secs(SECONDS);
-                lanes.run(until, most, || ask_worker(program, seconds, &bytes)).await??
+                let limits = (until, Duration::from_secs(SECONDS));
+                lanes.run(share, limits, || ask_worker(program, seconds, &bytes)).await??
             }
         };
         if answered == Answer::TooDeep { Err(Broken::Deep) } else { Ok(answered) }

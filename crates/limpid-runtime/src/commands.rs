@@ -90,7 +90,7 @@ pub struct Completion {
 }
 
 impl Completion {
-    /// A word with what it is; none for one that is not drawn as it is: a skill and a model may have their names from a stranger.
+    /// A word with what it is; none if the word holds characters that must be escaped: a stranger may have named a skill or a model.
     fn new(word: String, help: &str) -> Option<Self> {
         (shown_line(&word) == word).then(|| Self { word, help: shown_line(help) })
     }
@@ -101,12 +101,12 @@ pub fn commands() -> impl Iterator<Item = SlashInfo> {
     TABLE.list()
 }
 
-/// Whether a text is a command that there is, and so about a conversation that there is: one with the name of a skill is a message.
+/// Whether a text calls a built-in command. `/NAME` of a skill is a message.
 pub fn is_known_command(text: &str) -> bool {
     matches!(parse(TABLE, text), Line::Command(..))
 }
 
-/// Whether a text is a command, of whatever name, or has the name of a skill.
+/// Whether a text looks like a command: a built-in one, a skill's, or an unknown one.
 pub fn is_command(text: &str) -> bool {
     matches!(parse(TABLE, text), Line::Command(..) | Line::Unknown(_))
 }

@@ -54,7 +54,10 @@ const LEFT_OUT: &str = " characters left out";
 /// assert!(is_cut_within(&cut, 100) && !is_cut_within(&cut, 50) && !is_cut_within(&"x".repeat(1000), 100));
 /// ```
 pub fn is_cut_within(text: &str, characters: usize) -> bool {
-    text.find(LEFT_OUT).is_some_and(|at| text[..at].chars().nth(characters).is_none())
+    // A mark as `left_out` and `with_pointer` write it.
+    let is_mark = |at: usize| text[..at].trim_end_matches(|letter: char| letter.is_ascii_digit()).ends_with("\n[… ");
+    let mark = text.match_indices(LEFT_OUT).map(|(at, _)| at).find(|at| is_mark(*at));
+    mark.is_some_and(|at| text[..at].chars().nth(characters).is_none())
 }
 
 /// As [`keep_both_ends`]; the mark says how to read on in the whole result of a call, which is kept.

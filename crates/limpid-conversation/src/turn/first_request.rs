@@ -11,6 +11,7 @@ use limpid_core::{CacheLife, Labelled, Message};
 use limpid_prompt::Prompt;
 use limpid_prompt::count::WindowEstimate;
 use limpid_prompt::inputs::{Inputs, ToolPlacement};
+use limpid_services::directory::is_run;
 use limpid_services::error::AgentError;
 use limpid_services::events::EventKind;
 use limpid_services::models::cache_life::cache_life;
@@ -127,7 +128,10 @@ async fn ready(
     gathered.notices.extend(news);
     if gathered.inputs.history.is_empty() {
         gathered.notices.extend(unknown_notice(&card));
-        gathered.notices.extend(deps.context.models.in_place_of(&card.name()));
+        let is_found = deps.config().model.is_none() && deps.context.wanted_model(Some(conversation)).await.is_none();
+        if is_found && !is_run(&conversation.id) {
+            gathered.notices.extend(deps.context.models.instead(&card.name()));
+        }
     }
     let mut started = started(deps, &gathered.inputs, &prompt, card.name());
     (started.effort, started.cache) = (effort, cache);

@@ -32,7 +32,7 @@ pub fn links_in(text: &str) -> Vec<String> {
 /// assert_eq!(links_among_private("Tea,https://example.com/tea,ada,4711"), ["https://example.com/tea"]);
 /// ```
 pub fn links_among_private(text: &str) -> Vec<String> {
-    links(text, alone)
+    links(text, without_adjacent_text)
 }
 
 fn links<'t>(text: &'t str, part: impl Fn(&'t str) -> Option<&'t str>) -> Vec<String> {
@@ -42,8 +42,8 @@ fn links<'t>(text: &'t str, part: impl Fn(&'t str) -> Option<&'t str>) -> Vec<St
     links.filter(|link| known.insert(link.clone())).collect()
 }
 
-/// An address without what may be no part of it; none where its host may not be what it looks like then.
-fn alone(address: &str) -> Option<&str> {
+/// Cuts an address where private text may begin; none if its host is ambiguous.
+fn without_adjacent_text(address: &str) -> Option<&str> {
     let host = SCHEMES.iter().find_map(|scheme| address.strip_prefix(scheme)).unwrap_or(address);
     let path = address.len() - host.len() + host.find(['/', '?', '#']).unwrap_or(host.len());
     if address[..path].contains(|letter: char| letter == '@' || !letter.is_ascii()) {

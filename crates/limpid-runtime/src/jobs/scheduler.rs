@@ -118,11 +118,6 @@ impl Scheduler {
         Ok(())
     }
 
-    /// As [`release_the_dead`].
-    pub(crate) async fn release_the_dead(&self) -> Result<(), AgentError> {
-        release_the_dead(&*self.store).await
-    }
-
     /// What failed under other settings is tried again without the long pauses.
     pub(crate) fn forget_failures(&mut self) {
         self.failures.clear();

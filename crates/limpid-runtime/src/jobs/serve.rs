@@ -13,7 +13,7 @@ use limpid_services::error::AgentError;
 use limpid_store::TASK_TIMER;
 
 use crate::jobs::Jobs;
-use crate::jobs::scheduler::{LOOK_AGAIN, Scheduler};
+use crate::jobs::scheduler::{LOOK_AGAIN, Scheduler, release_the_dead};
 use crate::jobs::serve::follow::Follower;
 use crate::jobs::serve_event::{Log, ServeEvent};
 
@@ -39,7 +39,7 @@ impl Jobs {
         let mut follower = Follower::new(&self.deps, Some(Daemon::here(home, host.holder(), host.now_ms())), &log);
         follower.begin(&log);
         let mut scheduler = Scheduler::new(Arc::clone(store), host.holder(), &self.all, Arc::clone(&log));
-        self.begin(&scheduler).await?;
+        self.begin().await?;
         log(&ServeEvent::Ready);
         self.run(&mut scheduler, &mut follower, &log, stop).await;
         log(&ServeEvent::Stopping);
@@ -65,9 +65,9 @@ impl Jobs {
 
     /// What comes first, however long the agent serves: what dead processes left is free again and is carried on, and
     /// everything that happens by itself has its timer.
-    async fn begin(&self, scheduler: &Scheduler) -> Result<(), AgentError> {
+    async fn begin(&self) -> Result<(), AgentError> {
         let deps = &self.deps;
-        scheduler.release_the_dead().await?;
+        release_the_dead(&*deps.context.store).await?;
         deps.conversations.resume().await?;
         deps.drafts.expire_and_recover().await?;
         deps.notifications.recover().await?;
@@ -102,7 +102,7 @@ impl Jobs {
         let ContextDeps { host, store, .. } = &self.deps.context;
         let mut scheduler = Scheduler::new(Arc::clone(store), host.holder(), &self.all, Arc::new(log));
         let unfinished = store.unfinished_turns().await?.rows;
-        self.begin(&scheduler).await?;
+        self.begin().await?;
         for turn in unfinished {
             self.deps.conversations.wait_idle(&turn.conversation).await;
         }
@@ -150,7 +150,7 @@ impl Jobs {
             {
                 log(&ServeEvent::trouble("what waits cannot be planned by the new settings", error));
             }
-            let step = match scheduler.release_the_dead().await {
+            let step = match release_the_dead(&*self.deps.context.store).await {
                 Ok(()) => scheduler.step(host.now_ms()).await,
                 Err(error) => Err(error),
             };

@@ -118,13 +118,15 @@ async fn what_a_planned_task_says_is_researched_unasked_where_the_owner_typed_it
 async fn an_address_that_is_a_key_is_fetched_by_the_model_that_the_owner_named_it_to() {
     let (bench, sent) = bench("limpid", |_| says("Noted.")).await;
     let agent = open(&bench, &Passed::new());
-    talk(&agent, "What is on https://calendar.test/private-8f14e45fceea167a5a36dedd4bea2543/basic.ics today?").await;
     talk(&agent, "What is on https://calendar.test/ today?").await;
+    talk(&agent, "What is on https://calendar.test/private-8f14e45fceea167a5a36dedd4bea2543/basic.ics today?").await;
+    talk(&agent, "And tomorrow?").await;
     let offered = |at: usize| {
         let names = declared(&sent.lock().unwrap()[at]);
         ["research", "web_fetch", "web_search"].map(|name| names.iter().any(|known| known == name))
     };
-    assert_eq!((offered(0), offered(1)), ([true, true, false], [true, false, false]));
+    let with_fetch = [true, true, false];
+    assert_eq!([0, 1, 2].map(offered), [[true, false, false], with_fetch, with_fetch]);
 }
 
 // SEC-101

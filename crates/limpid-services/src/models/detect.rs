@@ -32,33 +32,30 @@ pub(super) struct ProviderSetting {
 impl ModelRegistry {
     /// Looks for a model, in this order: keys and addresses, servers on this machine, fetched models.
     pub async fn detect(&self) -> Option<DetectedModel> {
-        let mut silent = Vec::new();
-        let found = self.first(&mut silent).await;
-        let because = |found: DetectedModel| match silent.as_slice() {
+        let mut unavailable = Vec::new();
+        let found = self.first(&mut unavailable).await.map(|found| match unavailable.as_slice() {
             [] => found,
-            silent => DetectedModel { because: format!("{}; {}", found.because, no_answer(silent)), ..found },
-        };
-        let found = found.map(because);
-        *self.silent.lock().unwrap_or_else(PoisonError::into_inner) = silent;
+            servers => DetectedModel { because: format!("{}; {}", found.because, offer_no_model(servers)), ..found },
+        });
+        *self.unavailable.lock().unwrap_or_else(PoisonError::into_inner) = unavailable;
         found
     }
 
-    /// That a model answers in the place of others which the owner set, where the last look for one found no model of theirs.
-    pub fn in_place_of(&self, model: &str) -> Option<String> {
-        let silent = self.silent.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_found = self.config.model.is_none() && !silent.is_empty();
-        is_found.then(|| format!("{}, so {model} answers in its place", no_answer(&silent)))
+    /// That a model which was found answers because servers that the owner set offered none when it was looked for.
+    pub fn instead(&self, found: &str) -> Option<String> {
+        let servers = self.unavailable.lock().unwrap_or_else(PoisonError::into_inner);
+        (!servers.is_empty()).then(|| format!("{}, so {found} is used", offer_no_model(&servers)))
     }
 
-    /// The first model that there is; `silent` are servers of the owner's before it that have none.
-    async fn first(&self, silent: &mut Vec<String>) -> Option<DetectedModel> {
+    /// The first model that there is; `unavailable` are servers of the owner's before it that offer none.
+    async fn first(&self, unavailable: &mut Vec<String>) -> Option<DetectedModel> {
         for place in places(&self.config, &self.environment) {
             let own = self.config.provider.get(&place.provider).and_then(|own| own.base_url.clone());
-            let own = own.map(|url| format!("{} at {url}", place.provider));
+            let own = own.map(|url| format!("{} at {}", place.provider, without_login(&url)));
             if let Some(found) = self.look(place).await {
                 return Some(found);
             }
-            silent.extend(own);
+            unavailable.extend(own);
         }
         for server in limpid_model::find_local_servers().await {
             if let Some(model) = server.models.first() {
@@ -91,8 +88,17 @@ impl ModelRegistry {
     }
 }
 
-fn no_answer(silent: &[String]) -> String {
-    format!("no model was had from {}", silent.join(" and "))
+/// An address without what stands before an `@` in it.
+fn without_login(url: &str) -> String {
+    match (url.split_once("://"), url.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://{rest}"),
+        _ => url.to_owned(),
+    }
+}
+
+fn offer_no_model(servers: &[String]) -> String {
+    let verb = if servers.len() == 1 { "offers" } else { "offer" };
+    format!("{} {verb} no model", servers.join(" and "))
 }
 
 /// The providers whose key or address is set, in the order in which they are taken: the best-known first, the owner's

@@ -32,8 +32,8 @@ pub struct ModelRegistry {
     pub(super) reports: Reports,
     /// The commands that print keys, by provider: each keeps its key for a while.
     pub(super) key_commands: Mutex<BTreeMap<String, Arc<KeyCommand>>>,
-    /// Servers of the owner's that had no model to offer when one was looked for.
-    pub(super) silent: Mutex<Vec<String>>,
+    /// Servers of the owner's that offered no model when one was looked for.
+    pub(super) unavailable: Mutex<Vec<String>>,
 }
 
 /// What a registry is made of.
@@ -57,8 +57,8 @@ impl ModelRegistry {
     pub fn new(parts: ModelRegistryParts) -> Self {
         let ModelRegistryParts { home, config, environment, only, clock, redactor } = parts;
         let reports = Reports::new(home.clone(), Arc::clone(&clock));
-        let (open, key_commands, silent) = (Mutex::default(), Mutex::default(), Mutex::default());
-        Self { home, config, environment, only, open, clock, redactor, reports, key_commands, silent }
+        let (open, key_commands, unavailable) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Self { home, config, environment, only, open, clock, redactor, reports, key_commands, unavailable }
     }
 
     /// Has models opened again by the settings of now. Those in this process stay: what they are opened with needs a

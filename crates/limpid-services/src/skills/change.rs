@@ -12,7 +12,7 @@ use limpid_store::{NewSkillEvent, SkillEvent, SkillEventId, SkillEventKind, Skil
 
 use crate::error::AgentError;
 use crate::skills::folder::{Folder, SKILL_FILE};
-use crate::skills::known::{hold_back, note_known, waits_elsewhere};
+use crate::skills::known::{hold_back, link_target_is_unaccepted, note_known};
 use crate::skills::listed::{ListedSkill, SkillStatus, place_name};
 use crate::skills::place::SkillPlace;
 use crate::skills::service::Skills;
@@ -202,14 +202,17 @@ impl Skills {
         let undone = undone.ok_or_else(none)?;
         // What stands there now, whatever it calls itself; another skill of its name is none of it.
         let known = self.undone_at(undone, by.now_ms).await?;
+        let is_switch = matches!(undone.kind, SkillEventKind::Enabled | SkillEventKind::Disabled);
         let before = match &known {
+            // Nothing is taken away then.
+            Some(known) if is_switch => Some(self.version(known, &self.folder_of(known)?, by).await?),
             Some(known) => Some(self.version_taken_away(known, &self.folder_of(known)?, by).await?),
             None => None,
         };
         let own = known.as_ref().filter(|known| known.shelf != SkillSource::Builtin);
         match (&undone.before, own) {
             // The files stay as they are; what is allowed are the bytes that were pinned then.
-            _ if matches!(undone.kind, SkillEventKind::Enabled | SkillEventKind::Disabled) => {}
+            _ if is_switch => {}
             (Some(target), _) if target.place == place_name(SkillSource::Builtin) => {}
             // What nobody has allowed stands among the versions only.
             (Some(target), known) if target.installed && !target.enabled => {
@@ -329,7 +332,7 @@ impl Skills {
         by: SkillWriter<'_>,
     ) -> Result<SkillVersion, AgentError> {
         let version = self.version(known, folder, by).await?;
-        Ok(if waits_elsewhere(self, &path_of(known)?, folder).await? {
+        Ok(if link_target_is_unaccepted(self, &path_of(known)?, folder).await? {
             SkillVersion { installed: true, enabled: false, ..version }
         } else {
             version

@@ -32,8 +32,12 @@ pub(super) async fn note_known(
     Ok(skills.store.note_known(known.collect()).await?)
 }
 
-/// Whether files of a skill wait for the owner where programs write, and would not in its own folder, which may lead there by links.
-pub(super) async fn waits_elsewhere(skills: &Skills, root: &Path, folder: &Folder) -> Result<bool, AgentError> {
+/// Whether a skill's folder leads by links to files that the owner has not accepted, and where they would not wait in the folder itself.
+pub(super) async fn link_target_is_unaccepted(
+    skills: &Skills,
+    root: &Path,
+    folder: &Folder,
+) -> Result<bool, AgentError> {
     let writable = Writable::new(&skills.home, &skills.config.files);
     let unaccepted = UnacceptedFiles::read(&*skills.store, &skills.home, &skills.config.files).await?;
     let own = match (root.parent(), root.file_name()) {

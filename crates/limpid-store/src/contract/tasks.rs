@@ -150,7 +150,7 @@ fn new(prompt: &str) -> NewTask {
         base: Some("/repo".to_owned()),
         conversation: Some(ConversationId::new("a")),
         trust: Trust::Outside,
-        typed: false,
+        typed: true,
     }
 }
 

@@ -106,7 +106,7 @@ async fn once(context: &Context, agent: &Agent, talk: &TalkArgs, said: Said, jso
              not done. Give a short message with it in a pipe, or --mine where the words are yours.",
         );
     }
-    // A command is about a conversation that is there; a message without a word about it begins one.
+    // A command acts on the last conversation; a message starts a new one.
     let usual = if is_known_command(&text) { ConversationChoice::Last } else { ConversationChoice::New };
     let conversation = choice(talk.conversation.as_deref(), &usual);
     let mut printer = Printer::new(&context.environment, json).hiding_markers(agent.config().chat.hide_markers);

@@ -142,7 +142,7 @@ async fn list(agent: &Agent, all: bool, json: bool) -> Result<(), Failure> {
                 ]
             })
             .collect();
-        output::line(&output::table(&["draft", "state", "until", "tool", "to, or with", "why"], &rows))?;
+        output::line(&output::table(&["draft", "state", "until", "tool", "to / arguments", "why"], &rows))?;
     }
     tell_broken(&listed.broken);
     Ok(())

@@ -79,7 +79,7 @@ async fn list(agent: &Agent, all: bool, json: bool) -> Result<(), Failure> {
 
 fn request(args: &AddArgs) -> Result<TaskRequest, Failure> {
     let when = when(&args.when)?.ok_or_else(|| {
-        Failure::new(ExitStatus::Usage, "it is not said when this is to be done")
+        Failure::new(ExitStatus::Usage, "no time given for the task")
             .advise("Say one of --at TIME, --after SPAN, --every SPAN, --cron PATTERN, --heartbeat.")
     })?;
     Ok(TaskRequest {

@@ -71,8 +71,22 @@ async fn a_linked_skill_that_waits_is_not_allowed_by_taking_it_out_and_back() {
     let Some((attack, _folder)) = built(SKILL, OTHER).await else { return };
     attack.world.done(&["skill", "remove", "tea"]).await;
     attack.world.done(&["skill", "undo", "tea"]).await;
+    let listed = attack.world.done(&["skill", "list"]).await;
+    assert!(listed.contains("awaiting"), "{listed}");
     attack.world.done(&["chat", "-c", "new", "hello"]).await;
     assert!(!attack.newest().contains(OTHER), "{}", attack.newest());
+}
+
+// SEC-061
+#[tokio::test]
+async fn a_linked_skill_that_waits_stays_a_link_however_often_it_is_put_aside_and_back() {
+    let Some((attack, _folder)) = built(SKILL, OTHER).await else { return };
+    attack.world.done(&["skill", "disable", "tea"]).await;
+    for _ in 0..2 {
+        // One that would write over the link is refused.
+        attack.world.run(&["skill", "undo", "tea"]).await;
+    }
+    assert!(attack.world.home.path().join("skills/tea").is_symlink());
 }
 
 mod control {
@@ -81,9 +95,19 @@ mod control {
     // SEC-098
     #[tokio::test]
     async fn what_nobody_changed_is_in_the_prompt() {
-        for links in [SHELF, FILE, SKILL, NAME] {
+        for links in [SHELF, FILE, PROMPTS, SKILL, NAME] {
             let Some((attack, _folder)) = built(links, "Knows every oolong.").await else { return };
             assert!(attack.newest().contains("Knows every oolong."), "{links:?}: {}", attack.newest());
         }
+    }
+
+    // SEC-098
+    #[tokio::test]
+    async fn a_linked_skill_of_the_owners_comes_back_as_theirs() {
+        let Some((attack, _folder)) = built(SKILL, "Knows every oolong.").await else { return };
+        attack.world.done(&["skill", "remove", "tea"]).await;
+        attack.world.done(&["skill", "undo", "tea"]).await;
+        attack.world.done(&["chat", "-c", "new", "hello"]).await;
+        assert!(attack.newest().contains("Knows every oolong."), "{}", attack.newest());
     }
 }

@@ -59,6 +59,22 @@ async fn no_link_is_chosen_added_or_opened_again() {
     assert_eq!(visits(true, 2, orders).await, opened(2), "all of the list, in its order, once");
 }
 
+// SEC-070 SEC-100
+#[tokio::test]
+async fn what_stands_right_behind_a_link_of_the_owners_list_stays_there() {
+    let attack = Attack::new(
+        |web| vec![reserve(&["list.csv"]), fetch(&format!("{web}/")), read("list.csv")],
+        |_| Vec::new(),
+        |path| page(if path == "/" { MARK } else { "tea" }),
+    )
+    .await;
+    attack.gateway("").await;
+    let web = attack.web.url.clone();
+    attack.world.write("workspace/list.csv", &format!("Tea,{web}/tea,ada,4711\n"));
+    attack.world.done(&["chat", &format!("read {web}/ and what list.csv links to")]).await;
+    assert_eq!(attack.web.visited(), ["/", "/tea"]);
+}
+
 // SEC-070
 #[tokio::test]
 async fn a_stranger_reserves_no_links() {

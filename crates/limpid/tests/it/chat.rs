@@ -285,3 +285,15 @@ fn messages(body: &str) -> String {
     stream.next().unwrap().unwrap();
     body[start..start + stream.byte_offset()].to_owned()
 }
+
+// KAI-099
+#[tokio::test]
+async fn a_message_that_calls_a_skill_begins_a_conversation_and_a_command_acts_on_the_last_one() {
+    let world = World::new("[[reply]]\ntext = \"ok\"\n[[reply]]\ntext = \"ok\"\n").await;
+    world.write("workspace/skills/tea/SKILL.md", "---\nname: tea\ndescription: Pours tea.\n---\nPour it.\n");
+    world.done(&["chat", "hello"]).await;
+    world.done(&["chat", "/tea once more"]).await;
+    world.done(&["chat", "/cost"]).await;
+    let listed = world.json(&["conversation", "list", "--json"]).await;
+    assert_eq!(listed["conversations"].as_array().unwrap().len(), 2, "{listed}");
+}

@@ -29,8 +29,6 @@ impl TaskJob {
         self.check_runnable(&self.tasks.get(id).await?.0).await?;
         let task = self.tasks.make_due(id).await?;
         let (name, slot_ms) = (task.id.to_string(), task.standing.next.map(Timestamp::as_millisecond));
-        // Where nobody serves this home, nobody else frees what a process held that was ended.
-        release_the_dead(&*self.store).await?;
         loop {
             let claimed =
                 self.store.claim_timer(TASK_TIMER, &name, self.host.now_ms(), self.host.holder(), CLAIM_MS).await?;
@@ -43,6 +41,9 @@ impl TaskJob {
                     }
                 };
                 self.store.settle_timer(&lease, next_ms).await?;
+            } else {
+                // Where nobody serves this home, nobody else frees what a process held that was ended.
+                release_the_dead(&*self.store).await?;
             }
             let (task, runs) = self.tasks.get(&name).await?;
             if let Some(run) = runs.rows.into_iter().find(|run| Some(run.slot_ms) == slot_ms && run.end.is_some()) {

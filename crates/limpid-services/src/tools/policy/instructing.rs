@@ -1,6 +1,7 @@
 //! Which files and folders prompts, skills and policies are made from, by what they are on the disk: no link, no `..` and no
 //! spelling gives one of them another name that is not known.
 
+mod elsewhere;
 mod ids;
 mod known;
 mod parts;
@@ -12,6 +13,7 @@ use std::path::{MAIN_SEPARATOR_STR, Path, PathBuf};
 
 use limpid_config::Home;
 
+use self::elsewhere::links_below;
 pub(super) use self::ids::has_other_name;
 use self::ids::{FileId, id, numbered, opened};
 pub(crate) use self::known::Below;
@@ -26,12 +28,8 @@ pub(crate) const LOOKED_AT: usize = 50_000;
 /// Levels below a folder of ours down to which folders are looked at; a deeper one counts as too much, too.
 pub(crate) const DEEPEST: usize = 64;
 
-/// Levels below a folder that is not ours, and that a link of ours leads to, down to which links are looked for: skills and
-/// profiles are no deeper. What lies there changes by what a link leads to alone.
-const DEEPEST_ELSEWHERE: usize = 3;
-
 /// Folders of the home from which no prompt is made.
-const UNTOLD: [&str; 3] = ["data", "mail", "models"];
+const NO_PROMPTS: [&str; 3] = ["data", "mail", "models"];
 
 /// Folders of the workspace that prompts and skills are read from.
 const FOLDERS: [&str; 4] = ["memory", "skills", "prompts", "profiles"];
@@ -53,16 +51,8 @@ pub(super) struct Instructing {
 struct Open {
     /// Its name in a folder that has every link followed.
     path: PathBuf,
-    level: Level,
-}
-
-/// How deep something lies.
-#[derive(Clone, Copy)]
-enum Level {
-    /// So many levels below a folder of ours, which tools or programs can change.
-    Ours(usize),
-    /// So many below a folder that a link leads to, and that is none of ours.
-    Elsewhere(usize),
+    /// How many levels it lies below a folder of ours.
+    level: usize,
 }
 
 /// Why not everything was looked at that instructs the agent and lies where programs can write.
@@ -155,7 +145,7 @@ impl Instructing {
             return Err(NotLookedAt::Closed(folder));
         }
         // By another name such a file may lie where programs write. What is no text of the home's is changed by the agent itself.
-        let is_of_agent = |path: &Path| UNTOLD.iter().any(|folder| path.starts_with(self.home.join(folder)));
+        let is_of_agent = |path: &Path| NO_PROMPTS.iter().any(|folder| path.starts_with(self.home.join(folder)));
         let is_written_elsewhere = |path: &PathBuf| has_other_name(path) && !is_of_agent(path);
         let is_written_somewhere = |path: &PathBuf| is_written(path) || is_written_elsewhere(path);
         Ok(Entries {
@@ -219,7 +209,7 @@ impl Instructing {
             }
             looked_at += 1;
             let there = if entry.is_symlink() {
-                self.behind(&path, &mut known, left)
+                self.behind(&path, (&mut known, &mut open), left)
             } else {
                 vec![(entry, Open { path, level })]
             };
@@ -228,11 +218,12 @@ impl Instructing {
                 // What a link leads to is looked at once.
                 let is_new = known.ids.insert(found);
                 if about.is_dir() && is_new {
-                    match level {
+                    if level > DEEPEST {
                         // The rest is looked at all the same: what is known of it is known.
-                        Level::Ours(level) if level > DEEPEST => known.is_cut = true,
-                        Level::Elsewhere(level) if level == DEEPEST_ELSEWHERE => {}
-                        _ => open.extend(known.listed(&path).into_iter().map(|path| self.inside(level, path))),
+                        known.is_cut = true;
+                    } else {
+                        let inside = known.listed(&path).into_iter();
+                        open.extend(inside.map(|path| Open { path, level: level + 1 }));
                     }
                 } else if about.is_file() {
                     // A second name of a file is another path.
@@ -253,21 +244,18 @@ impl Instructing {
             }
             _ => place,
         };
-        Open { level: Level::Ours(self.level(&path).unwrap_or_default()), path }
+        Open { level: self.level(&path).unwrap_or_default(), path }
     }
 
-    /// What lies in a folder of a level. One of ours may lie in one that is none.
-    fn inside(&self, level: Level, path: PathBuf) -> Open {
-        let level = match level {
-            Level::Ours(level) => Level::Ours(level + 1),
-            Level::Elsewhere(level) => self.level(&path).map_or(Level::Elsewhere(level + 1), Level::Ours),
-        };
-        Open { path, level }
-    }
-
-    /// What the link at a place leads to and what is known of that; where it leads to a folder around some that tools or programs
-    /// can change, these too. A whole home or workspace is no folder of instructions.
-    fn behind(&self, link: &Path, known: &mut Known, left: &PartsLeft) -> Vec<(Metadata, Open)> {
+    /// What the link at a place leads to and what is known of that, if there is something that tools or programs can
+    /// change; where it leads to a folder around some of that, to these. Links in a folder that is none of ours are opened too. A whole
+    /// home or workspace is no folder of instructions.
+    fn behind(
+        &self,
+        link: &Path,
+        (known, open): (&mut Known, &mut Vec<Open>),
+        left: &PartsLeft,
+    ) -> Vec<(Metadata, Open)> {
         let (Some(folder), Some(name)) = (link.parent(), link.file_name()) else { return Vec::new() };
         let Way { end, links } = way(folder, Path::new(name), &|path: &Path| left.take(path));
         // It was not followed to its end then.
@@ -281,13 +269,15 @@ impl Instructing {
             return Vec::new();
         }
         let Some(level) = self.level(&end) else {
-            let within = self.writable.iter().filter(|folder| folder.starts_with(&end)).cloned();
-            let within = within.map(|path| Open { path, level: Level::Ours(0) });
-            let there = within.chain([Open { path: end.clone(), level: Level::Elsewhere(0) }]);
-            return there.filter_map(|open| Some((std::fs::metadata(&open.path).ok()?, open))).collect();
+            if known.elsewhere.insert(end.clone()) {
+                open.extend(links_below(&end).into_iter().map(|path| Open { path, level: 0 }));
+            }
+            let within = self.writable.iter().filter(|folder| folder.starts_with(&end));
+            let there = within.filter_map(|folder| Some((std::fs::metadata(folder).ok()?, folder.clone())));
+            return there.map(|(about, path)| (about, Open { path, level: 0 })).collect();
         };
         match std::fs::metadata(link) {
-            Ok(about) => vec![(about, Open { path: end, level: Level::Ours(level) })],
+            Ok(about) => vec![(about, Open { path: end, level })],
             // Nothing opens behind a link that leads nowhere or to itself, but something may in a closed folder.
             Err(error) => {
                 if error.kind() == ErrorKind::PermissionDenied {

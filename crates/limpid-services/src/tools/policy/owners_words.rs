@@ -41,10 +41,11 @@ const SHIPPED: [&str; 12] = [
 /// that they gave, and paths.
 const NAMES: [&str; 4] = ["agent_name", "boundary", "origins", "user_trust"];
 
-/// Words that prompts and tools that ship are written in. Whoever describes the tools of a server writes in the same, and a task that
-/// says `list` or `review` tells nobody which server there is. Names and numbers of examples are not among them.
-static OF_TOOLS: LazyLock<HashSet<String>> = LazyLock::new(|| {
-    let prompts = shipped_files().into_iter().filter(|file| file.path.ends_with(".md"));
+/// Words of the shipped prompts and tool descriptions. Descriptions of servers use the same ones, so they say nothing of the owner.
+/// Numbers and capitalised words are not among them, nor what scenarios tell of people who do not exist.
+static SHIPPED_PROMPT_WORDS: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    let is_prompt = |path: &str| path.ends_with(".md") && !path.contains("/scenarios/");
+    let prompts = shipped_files().into_iter().filter(|file| is_prompt(&file.path));
     let is_plain = |word: &Word| word.written.chars().all(char::is_lowercase);
     prompts
         .flat_map(|file| words(&String::from_utf8_lossy(&file.bytes)))
@@ -73,7 +74,8 @@ pub fn owners_words(
     let with_keys = own.iter().chain(&of_servers).copied().chain(typed.iter().map(String::as_str));
     let keys: Vec<String> = with_keys.flat_map(keys_in).collect();
     let is_common = |word: &str| given.contains(word) || of_language.contains(word);
-    let words = OwnersWords::of(own, is_common).with(of_servers, |word| is_common(word) || OF_TOOLS.contains(word));
+    let words =
+        OwnersWords::of(own, is_common).with(of_servers, |word| is_common(word) || SHIPPED_PROMPT_WORDS.contains(word));
     words.with_keys(keys)
 }
 
@@ -320,14 +322,14 @@ mod tests {
         let tool = ToolInput {
             name: "hub__list_reviews".into(),
             group: "mcp-hub".into(),
-            description: "List the reviews of a page: title, results, Berlin, diabetes.".into(),
+            description: "List the reviews of a page: title, results, Berlin, diabetes, heating.".into(),
             ..ToolInput::default()
         };
         let inputs = Inputs { tools: vec![tool], ..Inputs::default() };
-        let task = "List reviews and results of each page with its title: diabetes in Berlin.";
-        assert_eq!(repeated(&inputs, &[], &[], task), ["diabetes", "Berlin"]);
+        let task = "List reviews and results of each page with its title: diabetes, heating in Berlin.";
+        assert_eq!(repeated(&inputs, &[], &[], task), ["diabetes", "heating", "Berlin"]);
         let inputs = Inputs { soul: Some("She likes reviews.".to_owned()), ..inputs };
-        assert_eq!(repeated(&inputs, &[], &[], task), ["reviews", "diabetes", "Berlin"]);
+        assert_eq!(repeated(&inputs, &[], &[], task), ["reviews", "diabetes", "heating", "Berlin"]);
     }
 
     // SEC-101 SEC-100

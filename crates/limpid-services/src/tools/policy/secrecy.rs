@@ -252,7 +252,7 @@ mod tests {
             let of_private = Message { text: format!("{from}\nthe door is open"), ..result("a") };
             assert!(private(&[asked.clone(), of_private.clone()]), "{from}");
             let long = format!("{}{}", of_private.text, " the door is open".repeat(100));
-            for limit in [100, 150, 300, 600] {
+            for limit in [60, 100, 120, 600] {
                 let cut = Message { text: keep_both_ends(&long, limit), ..of_private.clone() };
                 assert!(private(&[asked.clone(), cut]), "{from} {limit}");
             }

@@ -30,7 +30,7 @@ pub(super) async fn run(context: &Context, names: [&str; 2], inputs: Option<&Pat
     if inputs.is_none() && (older.is_rendered || newer.is_rendered) {
         output::tell(
             "Profiles and paths are filled with an example; your soul, safety rules and memories are not in it. \
-             --inputs FILE takes others.",
+             Use --inputs FILE to fill them with other data.",
         );
     }
     print(names, &older.prompt, &newer.prompt, &diff)

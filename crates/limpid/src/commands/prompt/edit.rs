@@ -42,8 +42,14 @@ pub(super) async fn run(
     let of_file: Vec<&Problem> = problems.problems().iter().filter(|problem| file.ends_with(&problem.path)).collect();
     of_file.iter().for_each(|problem| output::tell(&problem.to_string()));
     if of_file.iter().any(|problem| problem.severity == Severity::Error) {
-        return Err(Failure::new(ExitStatus::Files, format!("{} is kept, and is not used as it is", file.display()))
-            .advise(format!("Mend it: limpid prompt edit {section}")));
+        return Err(Failure::new(
+            ExitStatus::Files,
+            format!("{} was saved, but has errors and is not used", file.display()),
+        )
+        .advise(format!(
+            "Fix it: limpid prompt edit {section}{}",
+            profile.map(|name| format!(" --profile {name}")).unwrap_or_default()
+        )));
     }
     output::tell(&if is_same {
         format!("Nothing was changed in {}.", file.display())

@@ -70,10 +70,9 @@ fn tools(prompt: &Prompt, profile: &Profile) -> String {
 
 /// What it costs to have the prompt read.
 fn cost(next: &Preview) -> String {
-    let input = next.prompt.totals().map_or(0, |totals| totals.total) as u64;
-    let money = next.price.as_ref().map(|price| price.of(Usage { input, ..Usage::default() }));
-    match money {
-        Some(money) => format!("Price: {money} to read it, if nothing is cached."),
-        None => "Price: not known for this model; models.toml in the home folder can say it.".to_owned(),
-    }
+    let (Some(totals), Some(price)) = (next.prompt.totals(), &next.price) else {
+        return "Price: unknown for this model; set it in models.toml of the home.".to_owned();
+    };
+    let money = price.of(Usage { input: totals.total as u64, ..Usage::default() });
+    format!("Price: {money} to read it, if nothing is cached.")
 }

@@ -14,6 +14,8 @@ pub(super) struct Known {
     pub(super) links: BTreeSet<PathBuf>,
     /// Where the links lead that were come upon, be it to nothing.
     pub(super) ends: BTreeSet<PathBuf>,
+    /// Folders that are none of ours in which links were looked for.
+    pub(super) elsewhere: BTreeSet<PathBuf>,
     /// Whether there was more than is looked at.
     pub(super) is_cut: bool,
     /// Folders that could not be looked at: what lies in them may open by its name all the same.
