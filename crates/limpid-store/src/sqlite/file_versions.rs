@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use limpid_core::ConversationId;
-use rusqlite::{Row, named_params};
+use rusqlite::{Row, ToSql, named_params};
 
 use super::failure::Outcome;
 use super::places::Places;
@@ -34,10 +34,13 @@ impl FileVersions for SqliteStore {
         let places = self.places();
         let path = path.map(|path| places.kept(path));
         self.search(move |tx| {
-            let condition = "change.owner = :owner AND (:path IS NULL OR path = :path)";
-            let sql = format!("{SELECT} WHERE {condition} ORDER BY change.id");
-            let params = named_params! { ":owner": tx.owner, ":path": path };
-            row::list(&mut *tx.sql.prepare_cached(&sql)?, params, "file_change", "id", |row| version(row, &places))
+            // Of one file by its index: others may have very many changes.
+            let of_path = if path.is_some() { " AND path = :path" } else { "" };
+            let sql = format!("{SELECT} WHERE change.owner = :owner{of_path} ORDER BY change.id");
+            let mut params: Vec<(&str, &dyn ToSql)> = vec![(":owner", &tx.owner)];
+            params.extend(path.as_ref().map(|path| (":path", path as &dyn ToSql)));
+            let mut statement = tx.sql.prepare_cached(&sql)?;
+            row::list(&mut statement, params.as_slice(), "file_change", "id", |row| version(row, &places))
         })
         .await
     }

@@ -31,6 +31,41 @@ pub(crate) struct Before {
     _busy: Option<Busy>,
 }
 
+/// What is written down of what one program made of files that prompts quote. It may make very many, and all wait for the owner whether or
+/// not they are written down here.
+struct Room {
+    rows: usize,
+    bytes: usize,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self { rows: 1_000, bytes: 16 * 1024 * 1024 }
+    }
+}
+
+impl Room {
+    /// Takes a row, if there is one.
+    fn has_row(&mut self) -> bool {
+        let left = self.rows > 0;
+        self.rows = self.rows.saturating_sub(1);
+        left
+    }
+
+    /// A content with its text as far as there is room, else with its hash alone.
+    fn keep(&mut self, content: Option<FileContent>) -> Option<FileContent> {
+        let content = content?;
+        let bytes = content.text.as_ref().map_or(0, String::len);
+        match self.bytes.checked_sub(bytes) {
+            Some(left) => {
+                self.bytes = left;
+                Some(content)
+            }
+            None => Some(FileContent::bytes(content.hash)),
+        }
+    }
+}
+
 impl FileHistory {
     /// Keeps what the files hold that a call may change, and writes down that it is about to; nothing when it can change none.
     ///
@@ -90,6 +125,8 @@ impl FileHistory {
             let made = quoted.filter(|name| !files.contains_key(name)).collect::<Vec<_>>();
             files.extend(made.into_iter().map(|name| (name, Watched { content: None, begun: None })));
         }
+        let unaccepted = if all { Some(self.unaccepted().await?) } else { None };
+        let mut room = Room::default();
         for (name, Watched { content, begun }) in files {
             // For each file anew: a program may have left thousands, and other calls wait for none of them.
             let mut recorded = self.recorded.lock().await;
@@ -101,12 +138,19 @@ impl FileHistory {
                 self.memory.database().newest_file_version(&name).await?.and_then(|newest| newest.after)
             };
             let changed = hash(&now) != hash(&before);
+            let (mut before, mut now) = (before, now);
+            if let Some(unaccepted) = unaccepted.as_ref().filter(|_| changed) {
+                match before.as_ref().filter(|before| !unaccepted.contains_hash(&self.place(&name), before.hash)) {
+                    Some(known) => self.is_known_now(&name, known, by).await?,
+                    // What a program made of what a program had made.
+                    None if !room.has_row() => continue,
+                    None => before = room.keep(before),
+                }
+                now = room.keep(now);
+            }
             let begun = match begun {
                 Some(begun) => begun,
-                None if changed => {
-                    self.note_known(&name, before.as_ref(), by).await?;
-                    self.journal.write_down(&name, before.clone(), (Some(&tool), None), by).await?
-                }
+                None if changed => self.journal.write_down(&name, before.clone(), (Some(&tool), None), by).await?,
                 None => continue,
             };
             let end = match changed {
@@ -211,4 +255,20 @@ fn not_kept(written: String, error: &AgentError) -> Sentence {
         _ => "the history of files cannot be written".to_owned(),
     };
     sentence!("what `{}` holds could not be kept, so nothing was changed: {}", echoed(written), echoed(why))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SEC-085 SEC-093
+    #[test]
+    fn of_what_a_program_made_as_much_is_written_down_as_there_is_room_for() {
+        let mut room = Room { rows: 2, bytes: 10 };
+        let kept = ["seven..", "four", "abc", "d"].map(|text| room.keep(Some(FileContent::text(text))).unwrap());
+        assert_eq!(kept[1], FileContent::bytes(FileHash::of(b"four")));
+        assert_eq!(kept.map(|content| content.text.is_some()), [true, false, true, false]);
+        assert_eq!([0; 4].map(|_| room.has_row()), [true, true, false, false]);
+        assert_eq!(room.keep(None), None);
+    }
 }

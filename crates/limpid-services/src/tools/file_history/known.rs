@@ -46,6 +46,16 @@ impl FileHistory {
         if self.unaccepted().await?.contains_hash(&self.place(name), content.hash) {
             return Ok(());
         }
+        self.is_known_now(name, content, by).await
+    }
+
+    /// Writes down that a content is the owner's at its place.
+    pub(super) async fn is_known_now(
+        &self,
+        name: &str,
+        content: &FileContent,
+        by: &WriteSource,
+    ) -> Result<(), AgentError> {
         let (path, source, now_ms) = (self.key(name), by.source.clone(), by.now_ms);
         let known = KnownContent { path, hash: content.hash, source, now_ms };
         Ok(self.memory.database().note_known(vec![known]).await?)
@@ -100,7 +110,7 @@ impl FileHistory {
         )))
     }
 
-    fn place(&self, name: &str) -> Place {
+    pub(super) fn place(&self, name: &str) -> Place {
         Place::of(Path::new(""), self.journal.disk.names.path(name))
     }
 
