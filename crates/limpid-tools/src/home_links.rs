@@ -37,9 +37,18 @@ pub(crate) fn owners_places(home: &Path) -> impl Iterator<Item = (PathBuf, bool)
     OWNERS.iter().filter_map(|name| Some((home.join(name).canonicalize().ok()?, SECRET.contains(name))))
 }
 
+/// What of the owner's alone is written elsewhere too.
+#[derive(Debug, Default)]
+pub(crate) struct HomeLinks {
+    /// The links.
+    pub(crate) links: Vec<HomeLink>,
+    /// Files with a second name on the disk, by which they may be written.
+    pub(crate) named_twice: Vec<PathBuf>,
+}
+
 /// The links of a home; none when there is too much to look at.
-pub(crate) fn home_links(home: &Path) -> Option<Vec<HomeLink>> {
-    let (mut found, mut looked_at) = (Vec::new(), 0_usize);
+pub(crate) fn home_links(home: &Path) -> Option<HomeLinks> {
+    let (mut found, mut looked_at) = (HomeLinks::default(), 0_usize);
     let mut open: Vec<(PathBuf, bool, bool)> =
         OWNERS.map(|name| (home.join(name), SETTINGS.contains(&name), SECRET.contains(&name))).into();
     while let Some((path, descends, is_secret)) = open.pop() {
@@ -51,13 +60,30 @@ pub(crate) fn home_links(home: &Path) -> Option<Vec<HomeLink>> {
         if path.is_symlink() {
             let (links, end) = followed(&path);
             folder.clone_from(&end);
-            found.push(HomeLink { path, links, end, is_secret });
+            found.links.push(HomeLink { path, links, end, is_secret });
+        }
+        if is_named_twice(&folder) {
+            found.named_twice.push(folder.clone());
         }
         if descends {
             open.extend(entries(&folder).map(|path| (path, true, is_secret)));
         }
     }
     Some(found)
+}
+
+/// Whether a file has a second name, by which a program of this user could write it.
+#[cfg(unix)]
+fn is_named_twice(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let is_ours =
+        |about: &fs::Metadata| about.uid() == rustix::process::geteuid().as_raw() || about.mode() & 0o022 != 0;
+    path.symlink_metadata().is_ok_and(|about| about.is_file() && about.nlink() > 1 && is_ours(&about))
+}
+
+#[cfg(not(unix))]
+fn is_named_twice(_: &Path) -> bool {
+    false
 }
 
 fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
@@ -98,14 +124,17 @@ mod tests {
             fs::create_dir_all(at(folder)).unwrap();
         }
         fs::write(at("dots/a.toml"), "").unwrap();
+        fs::write(at("dots/limpid.toml"), "").unwrap();
         symlink(at("dots/limpid.toml"), at("home/limpid.toml")).unwrap();
         symlink("../../dots/a.toml", at("home/mail/a.toml")).unwrap();
         symlink(at("far/profiles"), at("home/profiles")).unwrap();
         symlink(at("dots/mine"), at("far/profiles/mine")).unwrap();
         symlink(at("dots"), at("home/workspace/dots")).unwrap();
         symlink(at("dots"), at("home/skills")).unwrap();
-        let found = home_links(&at("home")).unwrap().into_iter();
-        let mut found: Vec<_> = found.map(|link| (link.end, link.is_secret)).collect();
+        fs::hard_link(at("dots/limpid.toml"), at("dots/named.toml")).unwrap();
+        let found = home_links(&at("home")).unwrap();
+        assert_eq!(found.named_twice, [at("dots/limpid.toml")]);
+        let mut found: Vec<_> = found.links.into_iter().map(|link| (link.end, link.is_secret)).collect();
         found.sort();
         let expected = ["dots/a.toml", "dots/limpid.toml", "dots/mine", "far/profiles"];
         assert_eq!(found, expected.map(|path| (at(path), path == "dots/a.toml")));

@@ -124,6 +124,8 @@ fn columns_of(letter: char) -> usize {
     let widest = letter.width().max(letter.width_cjk()).unwrap_or(0);
     match get_general_category(letter) {
         _ if letter == '\t' => 8,
+        // It has the letter before it drawn as a picture of two columns.
+        _ if letter == '\u{fe0f}' => 1,
         _ if matches!(letter, '\u{1f1e6}'..='\u{1f1ff}' | '\u{302e}' | '\u{302f}') => 2,
         GeneralCategory::NonspacingMark | GeneralCategory::EnclosingMark | GeneralCategory::Format => widest,
         _ => widest.max(1),
@@ -153,7 +155,8 @@ mod tests {
     // SEC-077
     #[test]
     fn a_sign_beside_its_letter_has_a_column_of_its_own() {
-        for (letters, columns) in [("கா", 2), ("বা", 2), ("മാ", 2), ("ಕಾ", 2), ("ශා", 2), ("é", 1), ("क्", 1), ("ｶﾞ", 2)]
+        for (letters, columns) in
+            [("கா", 2), ("বা", 2), ("മാ", 2), ("ಕಾ", 2), ("ශා", 2), ("é", 1), ("क्", 1), ("ｶﾞ", 2), ("❤\u{fe0f}", 2)]
         {
             assert_eq!(letters.chars().map(columns_of).sum::<usize>(), columns, "{letters}");
             let line = letters.repeat(30);

@@ -69,9 +69,10 @@ fn number(id: &str) -> u32 {
     id.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)).max(1)
 }
 
-/// A body may hold a few tags of HTML on such servers; what was written is meant as it stands.
+/// A body may hold a few tags of HTML on such servers, and `notify-send` reads escapes of C in it; what was written is meant as it
+/// stands.
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    text.replace('\\', r"\\").replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]
@@ -106,20 +107,20 @@ mod tests {
         assert!(!is_used(Some(false), &of(&desktop)) && is_used(Some(true), &of(&[])));
     }
 
-    // KAI-068
+    // KAI-068 SEC-089
     #[test]
     fn a_notice_is_an_argument_and_takes_the_place_of_the_last_one() {
         let notice = |title: &str| Notice {
             id: "c1".to_owned(),
             title: Shown::new(title),
-            body: Shown::new("-a <b> & c"),
+            body: Shown::new(r"-a <b> & c \074\033"),
             link: None,
         };
         let first = words(&notice("--hint=x"), false);
         assert_eq!(first[0], "notify-send");
-        assert_eq!(first[3..], ["--", "--hint=x", "-a &lt;b&gt; &amp; c"]);
+        assert_eq!(first[3..], ["--", "--hint=x", r"-a &lt;b&gt; &amp; c \\074\\033"], "it reads escapes of C");
         assert_eq!(first[2], words(&notice("other"), false)[2], "one id, one place");
         assert_ne!(number("c1"), number("c2"));
-        assert_eq!(words(&notice("t"), true)[3..], ["--", "t", "-a <b> & c"]);
+        assert_eq!(words(&notice("t"), true)[3..], ["--", "t", r"-a <b> & c \074\033"]);
     }
 }

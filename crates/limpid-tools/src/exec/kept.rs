@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::confinement::Place;
-use crate::home_links::{home_links, owners_places};
+use crate::home_links::{HomeLinks, home_links, owners_places};
 
 /// What is the owner's alone in the folders of a program's view.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -34,13 +34,19 @@ impl Kept {
 /// What links of the home lead to in folders that a program writes or reads.
 ///
 /// # Errors
-/// A sentence, when the way there is a link that the program could change, nothing is there that could be kept, or a
+/// A sentence, when a file of the owner's has a second name, the way there is a link that the program could change, nothing is there that could be kept, or a
 /// file lies right in a folder that the program is given.
 pub(super) fn kept(home: &Path, write: &[Place], read: &[Place]) -> Result<Kept, String> {
     let is_in = |places: &[Place], path: &Path| places.iter().any(|place| path.starts_with(&place.path));
-    let Some(links) = home_links(home) else {
+    let Some(HomeLinks { links, named_twice }) = home_links(home) else {
         return Err(format!("`{}` holds too many files to look for links. Nothing was run", home.display()));
     };
+    if let Some(path) = named_twice.first().map(|path| path.display()) {
+        return Err(format!(
+            "`{path}` has a second name on the disk, by which programs could change it. Nothing was run. Make it a file of its own: \
+             `cp -p {path} {path}.own && mv {path}.own {path}`"
+        ));
+    }
     let ends = links.iter().map(|link| (link.end.clone(), link.is_secret));
     let mut kept = within(&owners_places(home).chain(ends).collect::<Vec<_>>(), write, read);
     for link in links {

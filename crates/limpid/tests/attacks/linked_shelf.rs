@@ -20,8 +20,9 @@ const SHELF: Links = &[("home/skills", "dots/skills"), ("dots/skills/tea", "proj
 const FILE: Links = &[("home/skills/tea", "dots/tea"), ("dots/tea/SKILL.md", "project/tea/SKILL.md")];
 const PROMPTS: Links = &[("home/prompts", "dots/prompts"), ("dots/prompts/tea.md", "project/tea/SKILL.md")];
 const SKILL: Links = &[("home/skills/tea", "project/tea")];
-/// Another name of the file, in place of a link to it.
+/// Another name of the file, in place of a link to it; the second is one behind a link.
 const NAME: Links = &[("home/skills/tea/SKILL.md", "project/tea/SKILL.md")];
+const NAME_BEHIND: Links = &[("home/skills", "dots/skills"), ("dots/skills/tea/SKILL.md", "project/tea/SKILL.md")];
 
 /// A home with such links, in which the owner has had the package write this in the place of the description; none where programs cannot
 /// be confined. The folder holds the project.
@@ -44,7 +45,8 @@ async fn built(links: Links, description: &str) -> Option<(Attack, TempDir)> {
             create_dir_all(folder.path().join(to)).unwrap();
         }
         let to = folder.path().join(to);
-        if links == NAME { hard_link(to, at).unwrap() } else { symlink(to, at).unwrap() }
+        let is_name = [NAME, NAME_BEHIND].contains(&links) && from.ends_with(".md");
+        if is_name { hard_link(to, at).unwrap() } else { symlink(to, at).unwrap() }
     }
     let project = project.display();
     let files =
@@ -59,7 +61,7 @@ async fn built(links: Links, description: &str) -> Option<(Attack, TempDir)> {
 // SEC-061
 #[tokio::test]
 async fn what_lies_in_a_grant_behind_two_links_or_by_another_name_waits_when_a_program_changed_it() {
-    for links in [SHELF, FILE, PROMPTS, NAME] {
+    for links in [SHELF, FILE, PROMPTS, NAME, NAME_BEHIND] {
         let Some((attack, _folder)) = built(links, OTHER).await else { return };
         assert!(!attack.newest().contains(OTHER), "{links:?}: {}", attack.newest());
     }
@@ -95,7 +97,7 @@ mod control {
     // SEC-098
     #[tokio::test]
     async fn what_nobody_changed_is_in_the_prompt() {
-        for links in [SHELF, FILE, PROMPTS, SKILL, NAME] {
+        for links in [SHELF, FILE, PROMPTS, SKILL, NAME, NAME_BEHIND] {
             let Some((attack, _folder)) = built(links, "Knows every oolong.").await else { return };
             assert!(attack.newest().contains("Knows every oolong."), "{links:?}: {}", attack.newest());
         }

@@ -28,8 +28,8 @@ pub(crate) const LOOKED_AT: usize = 50_000;
 /// Levels below a folder of ours down to which folders are looked at; a deeper one counts as too much, too.
 pub(crate) const DEEPEST: usize = 64;
 
-/// Folders of the home from which no prompt is made.
-const NO_PROMPTS: [&str; 3] = ["data", "mail", "models"];
+/// Folders of the home of whose files none is used while it waits for the owner.
+const WITHHELD: [&str; 2] = ["skills", "prompts"];
 
 /// Folders of the workspace that prompts and skills are read from.
 const FOLDERS: [&str; 4] = ["memory", "skills", "prompts", "profiles"];
@@ -136,7 +136,8 @@ impl Instructing {
         // none closes a folder there.
         let home = self.look_at_home();
         let is_written = |path: &PathBuf| self.writable.iter().any(|folder| path.starts_with(folder));
-        if own.is_cut || (home.is_cut && home.ends.iter().any(is_written)) {
+        let is_cut_elsewhere = own.is_cut_elsewhere || home.is_cut_elsewhere;
+        if own.is_cut || is_cut_elsewhere || (home.is_cut && home.ends.iter().any(is_written)) {
             return Err(NotLookedAt::TooMany);
         }
         let closed = own.closed.into_iter().chain(home.closed);
@@ -144,10 +145,11 @@ impl Instructing {
         if let Some(folder) = closed.filter(is_written).min() {
             return Err(NotLookedAt::Closed(folder));
         }
-        // By another name such a file may lie where programs write. What is no text of the home's is changed by the agent itself.
-        let is_of_agent = |path: &Path| NO_PROMPTS.iter().any(|folder| path.starts_with(self.home.join(folder)));
-        let is_written_elsewhere = |path: &PathBuf| has_other_name(path) && !is_of_agent(path);
-        let is_written_somewhere = |path: &PathBuf| is_written(path) || is_written_elsewhere(path);
+        // By another name such a file may lie where programs write. Where one of the home is used as it stands, no program runs.
+        let is_withheld = |path: &Path| {
+            !path.starts_with(&self.home) || WITHHELD.iter().any(|folder| path.starts_with(self.home.join(folder)))
+        };
+        let is_written_somewhere = |path: &PathBuf| is_written(path) || (is_withheld(path) && has_other_name(path));
         Ok(Entries {
             files: own.files.into_iter().chain(home.files).filter(is_written_somewhere).collect(),
             links: own.links.into_iter().chain(home.links).filter(is_written).collect(),
@@ -270,7 +272,11 @@ impl Instructing {
         }
         let Some(level) = self.level(&end) else {
             if known.elsewhere.insert(end.clone()) {
-                open.extend(links_below(&end).into_iter().map(|path| Open { path, level: 0 }));
+                let found = links_below(&end);
+                // A program that lays a link to a large folder ends no other: what is behind its own link waits anyway.
+                known.is_cut_elsewhere |= found.is_cut && !self.writable.iter().any(|folder| link.starts_with(folder));
+                known.files.extend(found.named_twice);
+                open.extend(found.links.into_iter().map(|path| Open { path, level: 0 }));
             }
             let within = self.writable.iter().filter(|folder| folder.starts_with(&end));
             let there = within.filter_map(|folder| Some((std::fs::metadata(folder).ok()?, folder.clone())));

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use limpid_core::{Sentence, sentence};
 
 use super::{FileId, Grants, Place, Root, id};
-use crate::home_links::home_links;
+use crate::home_links::{HomeLinks, home_links};
 use crate::tool::echoed;
 
 impl Grants {
@@ -107,7 +107,7 @@ impl Grants {
     /// Whether a link of the home leads there, or to a folder around it in which no folder of ours holds it. Where there is too much
     /// to look at, each place may be one.
     fn is_linked(&self, home: &Path, real: &Path) -> bool {
-        let Some(links) = home_links(home) else { return true };
+        let Some(HomeLinks { links, .. }) = home_links(home) else { return true };
         let own =
             self.others.iter().filter(|other| other.is.is_none()).map(|other| &other.root).chain([&self.workspace]);
         let own: Vec<PathBuf> = own.filter_map(|own| own.folder.canonicalize().ok()).collect();

@@ -1,8 +1,10 @@
 //! Folders that belong to nobody that tools or programs write for, and that links of the home or the workspace lead to. Nothing there
-//! changes but by the links in them.
+//! changes but by the links in them, and by another name of a file.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
+
+use super::ids::has_other_name;
 
 /// Levels down to which links are looked for: a shelf, and the eight that a skill on it may have.
 const DEEPEST: usize = 9;
@@ -10,30 +12,43 @@ const DEEPEST: usize = 9;
 /// Entries of one folder that are looked at, those that lie higher first.
 const MOST: usize = 16_384;
 
-/// Folders that hold packages and versions, and no prompts.
-const PASSED_OVER: [&str; 2] = ["node_modules", ".git"];
+/// What may change below such a folder.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// The links.
+    pub(super) links: Vec<PathBuf>,
+    /// Files with a second name, by which they may be written.
+    pub(super) named_twice: Vec<PathBuf>,
+    /// Whether there was more than is looked at.
+    pub(super) is_cut: bool,
+}
 
-/// The links that lie below a folder; none below a file.
-pub(super) fn links_below(folder: &Path) -> Vec<PathBuf> {
-    let (mut links, mut open, mut looked_at) = (Vec::new(), VecDeque::from([(folder.to_owned(), 0)]), 0);
+/// What may change below a folder, and at its place where it is a file.
+pub(super) fn links_below(folder: &Path) -> Found {
+    let (mut found, mut open, mut looked_at) = (Found::default(), VecDeque::from([(folder.to_owned(), 0)]), 0);
+    if has_other_name(folder) {
+        found.named_twice.push(folder.to_owned());
+    }
     while let Some((folder, level)) = open.pop_front() {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             looked_at += 1;
             if looked_at > MOST {
-                return links;
+                return Found { is_cut: true, ..found };
             }
             match entry.file_type() {
-                Ok(kind) if kind.is_symlink() => links.push(entry.path()),
-                Ok(kind) if kind.is_dir() && level < DEEPEST && !is_passed_over(&entry) => {
+                Ok(kind) if kind.is_symlink() => found.links.push(entry.path()),
+                Ok(kind) if kind.is_file() && has_other_name(&entry.path()) => found.named_twice.push(entry.path()),
+                Ok(kind) if kind.is_dir() && level < DEEPEST && !is_passed_over(&entry, level) => {
                     open.push_back((entry.path(), level + 1));
                 }
                 _ => {}
             }
         }
     }
-    links
+    found
 }
 
-fn is_passed_over(entry: &std::fs::DirEntry) -> bool {
-    PASSED_OVER.iter().any(|name| entry.file_name() == *name)
+/// Whether a folder holds versions, or packages: one on the shelf itself may be a skill of that name.
+fn is_passed_over(entry: &std::fs::DirEntry, level: usize) -> bool {
+    entry.file_name() == ".git" || (level > 0 && entry.file_name() == "node_modules")
 }

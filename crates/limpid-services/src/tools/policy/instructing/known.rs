@@ -18,6 +18,8 @@ pub(super) struct Known {
     pub(super) elsewhere: BTreeSet<PathBuf>,
     /// Whether there was more than is looked at.
     pub(super) is_cut: bool,
+    /// The same of a folder that is none of ours.
+    pub(super) is_cut_elsewhere: bool,
     /// Folders that could not be looked at: what lies in them may open by its name all the same.
     pub(super) closed: BTreeSet<PathBuf>,
 }

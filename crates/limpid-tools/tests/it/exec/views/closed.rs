@@ -144,6 +144,25 @@ async fn a_link_within_the_home_shows_nothing_of_it() {
 
 // SEC-061
 #[tokio::test]
+async fn no_program_runs_while_a_file_of_the_owners_has_a_second_name() {
+    let bench = Bench::new();
+    hand_over(bench.folder.path());
+    // They are of whoever starts the program.
+    fs::write(bench.path("home/limpid.toml"), "").unwrap();
+    fs::create_dir_all(bench.path("home/profiles/mine")).unwrap();
+    fs::write(bench.path("home/profiles/mine/section.md"), "Be kind.\n").unwrap();
+    let told = bench.run("echo it runs").await;
+    assert!(told.contains("it runs"), "{told}");
+    for name in ["home/limpid.toml", "home/profiles/mine/section.md"] {
+        fs::hard_link(bench.path(name), bench.path("mine/other")).unwrap();
+        let told = bench.run("echo it runs").await;
+        assert!(told.contains("has a second name") && !told.contains("Exit code"), "{told}");
+        fs::remove_file(bench.path("mine/other")).unwrap();
+    }
+}
+
+// SEC-061
+#[tokio::test]
 async fn a_grant_within_what_is_the_owners_alone_is_written_by_no_program() {
     let mut bench = Bench::new();
     let (mine, far) = (bench.path("home/profiles/mine"), bench.path("far/kind"));
