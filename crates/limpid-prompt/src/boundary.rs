@@ -16,7 +16,7 @@ const TAG_BYTES: usize = 8;
 const TELLING_TAG: usize = 8;
 
 /// Names that chat templates put in angle brackets or square ones to change who speaks.
-const MARKERS: [&str; 28] = [
+const MARKERS: [&str; 29] = [
     "start_of_turn",
     "end_of_turn",
     "bos",
@@ -45,7 +45,15 @@ const MARKERS: [&str; 28] = [
     "human",
     "function_calls",
     "function_results",
+    "role",
 ];
+
+/// What such names begin with whose ends are numbers or words of a vocabulary.
+const MARKER_PREFIXES: [&str; 5] = ["seed:", "special_", "extra_id_", "unused", "reserved_"];
+
+/// Letters of such a name at most.
+const LONGEST_MARKER: usize = 64;
+
 /// What a notice of the program or a turn of a plain transcript begins with.
 const SPEAKERS: [&str; 7] = ["system", "assistant", "user", "human", "developer", "tool", "context"];
 
@@ -226,21 +234,29 @@ fn disarm(line: &str, out: &mut String) {
     let is_before_fence = |c: char| c.is_whitespace() || matches!(c, '/' | '\\' | '[' | '|');
     let (mut fences, mut markers) = (Run::default(), Run::default());
     let mut copied = 0;
-    for (at, _) in line.match_indices(['<', '[']) {
+    for (at, sign) in line.match_indices(['<', '[', ']']) {
         out.push_str(&line[copied..at]);
-        let inside = &line[at + 1..];
-        let (own, angle) = (&line[at..=at], line[at..].starts_with('<'));
+        let (inside, angle) = (&line[at + 1..], sign == "<");
+        copied = at + 1;
+        if sign == "]" {
+            // Some templates put their marks around a tilde: `]~b]user`, `[e~[`.
+            out.push_str(if inside.starts_with('~') { "] " } else { "]" });
+            continue;
+        }
         let fence = fences.end(line, at + 1, is_before_fence);
         let name = markers.end(line, at + 1, |c| matches!(c, '/' | '<'));
         if !angle && starts_with(&line[fence..], "untrusted") {
             out.push('(');
-        } else if inside.starts_with(['|', '｜']) || is_marker(&line[name..], angle, name > at + 1) {
-            out.push_str(own);
+        } else if inside.starts_with(['|', '｜'])
+            || inside.starts_with("e~[")
+            || is_marker(&line[name..], angle, name > at + 1)
+            || is_vocabulary(&line[name..])
+        {
+            out.push_str(sign);
             out.push(' ');
         } else {
-            out.push_str(own);
+            out.push_str(sign);
         }
-        copied = at + 1;
     }
     out.push_str(&line[copied..]);
 }
@@ -262,6 +278,15 @@ impl Run {
         }
         self.end
     }
+}
+
+/// Whether a name of a model's own vocabulary stands here: one that ends in a bar, or begins as those do that are numbered.
+fn is_vocabulary(name: &str) -> bool {
+    let is_of_name = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | ':' | '/');
+    let length = name.chars().take(LONGEST_MARKER).take_while(is_of_name).count();
+    let (name, behind) = name.split_at(length);
+    let is_numbered = MARKER_PREFIXES.iter().any(|prefix| starts_with(name, prefix) && name.len() > prefix.len());
+    length > 0 && behind.starts_with("|>") || is_numbered && behind.starts_with(['>', ']'])
 }
 
 /// Whether a name stands here that a chat template would take for a change of speaker.

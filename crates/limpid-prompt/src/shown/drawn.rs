@@ -130,7 +130,13 @@ mod tests {
             ("   ```\n```\n<img src=x>", "   ```\n```\n< img src=x>"),
             ("$$\n\n```\n$$\n<img src=x>", "$$\n\n```\n$$\n< img src=x>"),
             // So it is with a box, a note or a block of settings before.
-            (":::x\n\n```\n:::\n\n![a](b)\n", ":::x\n\n```\n:::\n\n! [a](b)\n"),
+            (":::x\n\n```\n:::\n\n![a](b)\n", ":: :x\n\n```\n:: :\n\n! [a](b)\n"),
+            // Some run what stands in such a box, and draw a block by what it begins with.
+            (":::artifact{type=\"x\"}\n```\nx()\n```\n:::\n", ":: :artifact{type=\"x\"}\n```\nx()\n```\n:: :\n"),
+            ("> ::artifact{a=b}\n", "> :: artifact{a=b}\n"),
+            ("```\n<svg onload=x>\n```\n", "```\n <svg onload=x>\n```\n"),
+            ("```text\n@startuml\nx\n@enduml\n```\n", "```text\n@ startuml\nx\n@enduml\n```\n"),
+            ("```\n\n @startuml\n```\n", "```\n\n @ startuml\n```\n"),
             ("> %%\n\n```\n%%\n![a](b)\n", "> %%\n\n```\n%%\n! [a](b)\n"),
             ("x\n\n+++\nx\n\n```\n+++\n![a](b)\n```\n", "x\n\n+++\nx\n\n```\n+++\n! [a](b)\n```\n"),
             ("x\n\n---\nx\n\n```\n---\n![a](b)\n```\n", "x\n\n---\nx\n\n```\n---\n! [a](b)\n```\n"),

@@ -41,11 +41,25 @@ enum Place {
     /// In a line that begins with a fence.
     Fence,
     Words,
-    /// In a block of code: its fence, and its line so far.
+    /// In a block of code: its fence, its line so far, and how it began.
     Block {
         fence: String,
         line: String,
+        begun: Begun,
     },
+}
+
+/// How a block of code began, by which some programs draw it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Begun {
+    /// Nothing is there yet.
+    Not,
+    /// With blanks.
+    Blank,
+    /// With an `@`, behind which it goes on.
+    At,
+    /// With something else, or further on.
+    Words,
 }
 
 impl Default for Unloaded {
@@ -150,16 +164,20 @@ impl Unloaded {
                 }
             }
             ' ' | '\t' | '>' | '*' | '+' | '-' | '.' | ')' | ':' | '|' | '#' | '0'..='9' if !is_in_run => {
+                // To some a box begins so, which a line within a block of code ends, or a page that runs.
+                if letter == ':' && self.held.ends_with("::") {
+                    self.held.push(' ');
+                    self.is_plain = false;
+                }
                 self.held.push(letter);
-                // To some a box begins so, which a line within a block of code ends.
-                self.is_plain &= !self.held.ends_with(":::");
             }
             _ => {
                 // So it is with notes and diagrams of others.
                 let begins_line = self.held.chars().all(|letter| matches!(letter, ' ' | '\t' | '>'));
                 self.is_plain &= !(matches!(letter, '%' | ';') && begins_line);
                 self.place = Place::Words;
-                for held in std::mem::take(&mut self.held).chars().chain([letter]) {
+                let blank = (letter.is_alphabetic() && self.held.ends_with("::")).then_some(' ');
+                for held in std::mem::take(&mut self.held).chars().chain(blank).chain([letter]) {
                     self.inline(held, out);
                 }
             }
@@ -172,7 +190,7 @@ impl Unloaded {
         self.release_element(None, out);
         self.end_line(false, out);
         if let Some(fence) = fence {
-            self.place = Place::Block { fence, line: String::new() };
+            self.place = Place::Block { fence, line: String::new(), begun: Begun::Not };
         }
     }
 
@@ -208,10 +226,18 @@ impl Unloaded {
         is_block.then(|| fence.to_owned())
     }
 
-    /// A letter of a block of code. It stays; only where the block ends matters.
+    /// A letter of a block of code. It stays but for what some programs draw a block by; else only where the block ends matters.
     fn in_block(&mut self, letter: char, out: &mut String) {
+        let Place::Block { fence, line, begun } = &mut self.place else { return };
+        if *begun == Begun::Not && letter == '<' || *begun == Begun::At && letter.is_alphabetic() {
+            out.push(' ');
+        }
+        *begun = match begun {
+            Begun::Not | Begun::Blank if letter.is_whitespace() => Begun::Blank,
+            Begun::Not | Begun::Blank if letter == '@' => Begun::At,
+            _ => Begun::Words,
+        };
         out.push(letter);
-        let Place::Block { fence, line } = &mut self.place else { return };
         if letter != '\n' {
             if line.len() < LONGEST {
                 line.push(letter);

@@ -273,9 +273,11 @@ impl Instructing {
         let Some(level) = self.level(&end) else {
             if known.elsewhere.insert(end.clone()) {
                 let found = links_below(&end);
-                // A program that lays a link to a large folder ends no other: what is behind its own link waits anyway.
-                known.is_cut_elsewhere |= found.is_cut && !self.writable.iter().any(|folder| link.starts_with(folder));
-                known.files.extend(found.named_twice);
+                // A program may lay a link to any folder; what is behind its own link waits with that, and says nothing of the folder.
+                if !self.writable.iter().any(|folder| link.starts_with(folder)) {
+                    known.is_cut_elsewhere |= found.is_cut;
+                    known.files.extend(found.named_twice);
+                }
                 open.extend(found.links.into_iter().map(|path| Open { path, level: 0 }));
             }
             let within = self.writable.iter().filter(|folder| folder.starts_with(&end));
