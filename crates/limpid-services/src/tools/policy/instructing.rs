@@ -274,7 +274,8 @@ impl Instructing {
             if known.elsewhere.insert(end.clone()) {
                 let found = links_below(&end);
                 // A program may lay a link to any folder; what is behind its own link waits with that, and says nothing of the folder.
-                if !self.writable.iter().any(|folder| link.starts_with(folder)) {
+                let is_programs = |link: &Path| self.writable.iter().any(|folder| link.starts_with(folder));
+                if link.starts_with(&self.home) && !is_programs(link) {
                     known.is_cut_elsewhere |= found.is_cut;
                     known.files.extend(found.named_twice);
                 }
