@@ -13,7 +13,7 @@ use crate::kit::agents::{
     Passed, agents, bench, calls, declared, hangs, is_child, newest, notices, open, says, talk, until,
 };
 use crate::kit::effects::{EffectTool, saying_always};
-use crate::kit::{PATIENCE, all, last};
+use crate::kit::{Bench, PATIENCE, all, last};
 
 // LES-122
 #[tokio::test]
@@ -58,23 +58,29 @@ async fn a_question_of_an_agent_reaches_the_owner_by_its_name_and_a_no_holds_for
     assert!(agents(&agent).await.iter().all(|one| one.state == AgentState::Done));
 }
 
+/// A bench whose model hands a task to an agent that sends so many mails, one after the other.
+async fn mailing(times: usize) -> Bench {
+    let answers = move |request: &Recorded| {
+        let newest = newest(request);
+        let sent = request.text().matches("send_mail done").count();
+        if is_child(request) && (newest.contains("Mail it.") || (1..times).contains(&sent)) {
+            calls(&[("send_mail", json!({ "to": "a@example.com" }))])
+        } else if is_child(request) {
+            says("Ended.")
+        } else if newest.contains("Begin.") {
+            calls(&[("spawn_agent", json!({ "task": "Mail it.", "run_in_background": false }))])
+        } else {
+            says("Done.")
+        }
+    };
+    bench("koshi", answers).await.0
+}
+
 // LES-122
 #[tokio::test]
 async fn the_owner_says_yes_to_a_call_of_an_agent_and_where_nobody_is_there_it_waits_as_a_draft_of_its_name() {
     for is_there in [true, false] {
-        let (bench, _) = bench("koshi", |request| {
-            let newest = newest(request);
-            if is_child(request) && newest.contains("Mail it.") {
-                calls(&[("send_mail", json!({ "to": "a@example.com" }))])
-            } else if is_child(request) {
-                says("Ended.")
-            } else if newest.contains("Begin.") {
-                calls(&[("spawn_agent", json!({ "task": "Mail it.", "run_in_background": false }))])
-            } else {
-                says("Done.")
-            }
-        })
-        .await;
+        let bench = mailing(1).await;
         let mail = EffectTool::new("send_mail", ToolClass::Send);
         let agent = open(&bench, &Passed::new(), &[&mail]);
         let mut handle = agent.chat(ChatRequest { can_answer: is_there, ..last("Begin.") }).await.unwrap();
@@ -97,21 +103,7 @@ async fn the_owner_says_yes_to_a_call_of_an_agent_and_where_nobody_is_there_it_w
 // SEC-078 LES-122
 #[tokio::test]
 async fn a_lasting_yes_to_a_call_of_an_agent_holds_for_its_next_one() {
-    let mail_it = || calls(&[("send_mail", json!({ "to": "a@example.com" }))]);
-    let (bench, _) = bench("koshi", move |request| {
-        let newest = newest(request);
-        let is_sent = |times: usize| request.text().matches("send_mail done").count() == times;
-        if is_child(request) && (newest.contains("Mail it.") || is_sent(1)) {
-            mail_it()
-        } else if is_child(request) {
-            says("Ended.")
-        } else if newest.contains("Begin.") {
-            calls(&[("spawn_agent", json!({ "task": "Mail it.", "run_in_background": false }))])
-        } else {
-            says("Done.")
-        }
-    })
-    .await;
+    let bench = mailing(2).await;
     let mail = EffectTool::new("send_mail", ToolClass::Send);
     let agent = open(&bench, &Passed::new(), &[&mail]);
     let covered = tokio::time::timeout(PATIENCE, saying_always(&agent, "Begin.")).await.unwrap();

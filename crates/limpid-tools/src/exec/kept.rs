@@ -34,8 +34,8 @@ impl Kept {
 /// What links of the home lead to in folders that a program writes or reads.
 ///
 /// # Errors
-/// A sentence, when a file of the owner's has a second name, the way there is a link that the program could change, nothing is there that could be kept, or a
-/// file lies right in a folder that the program is given.
+/// A sentence, when a file of the owner's has a second name, the way there is a link that the program could change,
+/// nothing is there that could be kept, or a file lies right in a folder that the program is given.
 pub(super) fn kept(home: &Path, write: &[Place], read: &[Place]) -> Result<Kept, String> {
     let is_in = |places: &[Place], path: &Path| places.iter().any(|place| path.starts_with(&place.path));
     let Some(HomeLinks { links, named_twice }) = home_links(home) else {

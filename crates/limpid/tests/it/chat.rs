@@ -223,6 +223,17 @@ async fn the_payload_of_the_next_turn_is_shown_as_it_is_sent() {
     let shown = world.done(&look).await;
     let explained = world.done(&["prompt", "show", "-c", "last", "--explain"]).await;
     assert!(explained.lines().last().unwrap().starts_with("Since request r"), "{explained}");
+    let names_tool = |line: &str| {
+        line.starts_with("memory_store ") && line.contains("shipped:profiles/limpid/tools/memory_store.md")
+    };
+    assert!(explained.lines().any(names_tool) && explained.contains("\nPrice: unknown for this model"), "{explained}");
+    let price = "[[model]]\nnames = [\"openai/scripted\"]\nprice = { input = 1_000_000.0, output = 0.0 }\n";
+    world.write("models.toml", price);
+    let priced = world.done(&["prompt", "show", "-c", "last", "--explain"]).await;
+    let total = priced.lines().find(|line| line.starts_with("total ")).unwrap();
+    let tokens = total.split_whitespace().nth(2).unwrap();
+    assert!(priced.contains(&format!("\nPrice: ${tokens}.000000 to read it")), "{priced}");
+    std::fs::remove_file(world.home.path().join("models.toml")).unwrap();
     world.done(&["chat", "-c", "last", "Who am I?"]).await;
     // The message carries the time by the minute, and a minute may pass between the two.
     let whatever_minute = |text: &str| text.replace(|letter: char| letter.is_ascii_digit(), "0");

@@ -120,6 +120,29 @@ async fn one_large_result_is_cut_and_can_be_read_on_to_its_end() {
 // SUR-022
 #[cfg(unix)]
 #[tokio::test]
+async fn the_text_of_a_tool_is_edited_by_its_name_and_a_file_that_breaks_is_said_not_to_be_used() {
+    let mut world = World::new("[[reply]]\ntext = \"Hello.\"\n").await;
+    world.set("EDITOR", "sed -i s/calm/kind/");
+    world.done(&["prompt", "edit", "soul"]).await;
+    world.set("EDITOR", "sed -i $a{%if");
+    let edited = world.run(&["prompt", "edit", "memory_store"]).await;
+    assert_eq!(edited.code, 3, "{}", edited.err);
+    assert!(
+        edited.err.contains("has errors and is not used") && !edited.err.contains("is used from"),
+        "{}",
+        edited.err
+    );
+    let shown = world.run(&["prompt", "show", "--explain"]).await;
+    assert!(shown.err.contains("limpid/tools/memory_store.md:"), "{}", shown.err);
+    let status = world.done(&["prompt", "status"]).await;
+    for row in ["soul.md                       changed", "limpid/tools/memory_store.md  changed"] {
+        assert!(status.contains(row), "{status}");
+    }
+}
+
+// SUR-022
+#[cfg(unix)]
+#[tokio::test]
 async fn a_prompt_file_that_was_edited_is_taken_back_like_any_other_file() {
     let mut world = World::new("[[reply]]\ntext = \"Hello.\"\n").await;
     world.set("EDITOR", "sed -i s/calm/kind/");

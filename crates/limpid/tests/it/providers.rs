@@ -238,3 +238,23 @@ async fn a_command_that_prints_no_key_says_so_and_what_it_said_is_not_shown() {
     let run = world.run(&["chat", "hi"]).await;
     assert!(run.code == 3 && run.err.contains("openai-responses"), "{}", run.err);
 }
+
+// SUR-002
+#[tokio::test]
+async fn who_asks_is_told_where_a_server_of_theirs_has_no_model_and_another_one_answers() {
+    let mut world = world().await;
+    world.unset("OPENAI_API_KEY");
+    world.unset("OPENAI_BASE_URL");
+    let server = server(json!({"data": [{"id": "large"}]})).await;
+    let other = format!("[provider.other]\nbase_url = \"{}/v1\"\n", server.url());
+    // No server listens on port 9 of this machine.
+    world.write("limpid.toml", &format!("[provider.house]\nbase_url = \"http://ada:secret@127.0.0.1:9/v1\"\n{other}"));
+    let told = "house at http://127.0.0.1:9/v1 offers no model, so other/large is used";
+    let run = world.run(&["chat", "hi"]).await;
+    assert!(run.code == 0 && run.err.contains(told), "{}", run.err);
+    let chosen = world.run(&["chat", "--model", "other/large", "hi"]).await;
+    assert!(chosen.code == 0 && !chosen.err.contains("offers no model"), "{}", chosen.err);
+    world.write("limpid.toml", &other);
+    let alone = world.run(&["chat", "hi"]).await;
+    assert!(alone.code == 0 && !alone.err.contains("offers no model"), "{}", alone.err);
+}

@@ -31,8 +31,8 @@ pub(crate) struct Before {
     _busy: Option<Busy>,
 }
 
-/// What is written down of what one program made of files that prompts quote. It may make very many, and all wait for the owner whether or
-/// not they are written down here.
+/// How much the history takes of the files that one program made where prompts quote files. A program may make very many, and all of them
+/// wait for the owner, whether the history has them or not.
 struct Room {
     rows: usize,
     bytes: usize,
@@ -141,7 +141,7 @@ impl FileHistory {
             let (mut before, mut now) = (before, now);
             if let Some(unaccepted) = unaccepted.as_ref().filter(|_| changed) {
                 match before.as_ref().filter(|before| !unaccepted.contains_hash(&self.place(&name), before.hash)) {
-                    Some(known) => self.is_known_now(&name, known, by).await?,
+                    Some(known) => self.note_as_owners(&name, known, by).await?,
                     // What a program made of what a program had made.
                     None if !room.has_row() => continue,
                     None => before = room.keep(before),

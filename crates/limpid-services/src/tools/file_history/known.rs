@@ -46,11 +46,11 @@ impl FileHistory {
         if self.unaccepted().await?.contains_hash(&self.place(name), content.hash) {
             return Ok(());
         }
-        self.is_known_now(name, content, by).await
+        self.note_as_owners(name, content, by).await
     }
 
-    /// Writes down that a content is the owner's at its place.
-    pub(super) async fn is_known_now(
+    /// Writes down that a content, which waits for nobody, is the owner's at its place.
+    pub(super) async fn note_as_owners(
         &self,
         name: &str,
         content: &FileContent,

@@ -13,7 +13,7 @@ use std::path::{MAIN_SEPARATOR_STR, Path, PathBuf};
 
 use limpid_config::Home;
 
-use self::elsewhere::links_below;
+use self::elsewhere::look_below;
 pub(super) use self::ids::has_other_name;
 use self::ids::{FileId, id, numbered, opened};
 pub(crate) use self::known::Below;
@@ -272,7 +272,7 @@ impl Instructing {
         }
         let Some(level) = self.level(&end) else {
             if known.elsewhere.insert(end.clone()) {
-                let found = links_below(&end);
+                let found = look_below(&end);
                 // A program may lay a link to any folder; what is behind its own link waits with that, and says nothing of the folder.
                 let is_programs = |link: &Path| self.writable.iter().any(|folder| link.starts_with(folder));
                 if link.starts_with(&self.home) && !is_programs(link) {

@@ -1,5 +1,5 @@
-//! Folders that belong to nobody that tools or programs write for, and that links of the home or the workspace lead to. Nothing there
-//! changes but by the links in them, and by another name of a file.
+//! Folders outside of the home, the workspace and the grants, to which links in these lead. No tool and no program can write there, so what
+//! lies there changes only through a link that leads back into a grant, or through another name of a file.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -23,8 +23,8 @@ pub(super) struct Found {
     pub(super) is_cut: bool,
 }
 
-/// What may change below a folder, and at its place where it is a file.
-pub(super) fn links_below(folder: &Path) -> Found {
+/// Looks for what may change below a folder, or in the file at its place.
+pub(super) fn look_below(folder: &Path) -> Found {
     let (mut found, mut open, mut looked_at) = (Found::default(), VecDeque::from([(folder.to_owned(), 0)]), 0);
     if has_other_name(folder) {
         found.named_twice.push(folder.to_owned());
