@@ -2,6 +2,7 @@
 
 mod beside;
 mod known;
+mod many;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

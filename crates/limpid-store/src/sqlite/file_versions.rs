@@ -19,6 +19,12 @@ const SELECT: &str = "SELECT change.*, was.text AS text_before, is_now.text AS t
      LEFT JOIN file_text AS was ON was.owner = change.owner AND was.hash = change.before
      LEFT JOIN file_text AS is_now ON is_now.owner = change.owner AND is_now.hash = change.after";
 
+/// Changes in their order: all, or those of one file by its index, since others may have very many.
+fn in_order(of_one: bool) -> String {
+    let of_path = if of_one { " AND path = :path" } else { "" };
+    format!("{SELECT} WHERE change.owner = :owner{of_path} ORDER BY change.id")
+}
+
 #[async_trait]
 impl FileVersions for SqliteStore {
     async fn begin_file_change(&self, mut new: NewFileVersion) -> Result<FileVersionId, StoreError> {
@@ -34,9 +40,7 @@ impl FileVersions for SqliteStore {
         let places = self.places();
         let path = path.map(|path| places.kept(path));
         self.search(move |tx| {
-            // Of one file by its index: others may have very many changes.
-            let of_path = if path.is_some() { " AND path = :path" } else { "" };
-            let sql = format!("{SELECT} WHERE change.owner = :owner{of_path} ORDER BY change.id");
+            let sql = in_order(path.is_some());
             let mut params: Vec<(&str, &dyn ToSql)> = vec![(":owner", &tx.owner)];
             params.extend(path.as_ref().map(|path| (":path", path as &dyn ToSql)));
             let mut statement = tx.sql.prepare_cached(&sql)?;
@@ -223,4 +227,24 @@ fn version(row: &Row<'_>, places: &Places) -> Read<FileVersion> {
         at_ms: get(row, "at_ms")?,
         ended: get(row, "ended")?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SqliteOptions;
+
+    // SEC-093
+    #[test]
+    fn changes_of_a_file_are_found_however_many_others_have() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("limpid.db");
+        drop(SqliteStore::open(&path, SqliteOptions::default()).unwrap());
+        let sql = rusqlite::Connection::open(&path).unwrap();
+        let mut plan = sql.prepare(&format!("EXPLAIN QUERY PLAN {}", in_order(true))).unwrap();
+        let params = named_params! { ":owner": "o", ":path": "p" };
+        let steps = plan.query_map(params, |row| row.get::<_, String>("detail")).unwrap();
+        let steps: Vec<String> = steps.collect::<Result<_, _>>().unwrap();
+        assert_eq!(steps[0], "SEARCH change USING INDEX file_change_by_path (owner=? AND path=?)");
+    }
 }
