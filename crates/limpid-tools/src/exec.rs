@@ -4,7 +4,8 @@
 //! - [`words`]: a command as words, without a shell.
 //! - [`command`]: which program these words run, in which folder, and which ones are refused.
 //! - `same_program`: under which names rules know that program.
-//! - [`view`]: which places a call sees, and whether it has the network; `named`: what decides that of its words.
+//! - [`view`]: which places a call sees, and whether it has the network; `named`: what decides that of its words; `looks`: where these
+//!   lead.
 //! - [`confinement`]: what a program may touch and use, as one value.
 //! - `programs`: how programs are run, as the owner has set it.
 //! - [`places`]: the folders of that value, resolved once; [`toolchains`]: what of some of them is kept back.
@@ -23,9 +24,11 @@ pub mod confinement;
 mod disk;
 mod installed;
 mod kept;
+mod looks;
 mod named;
 mod named_places;
 mod outside;
+mod path_words;
 pub mod places;
 mod processes;
 mod programs;

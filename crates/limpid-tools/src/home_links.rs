@@ -74,15 +74,16 @@ pub(crate) fn home_links(home: &Path) -> Option<HomeLinks> {
 
 /// Whether a file has a second name, by which a program of this user could write it.
 #[cfg(unix)]
-fn is_named_twice(path: &Path) -> bool {
+pub fn is_named_twice(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     let is_ours =
         |about: &fs::Metadata| about.uid() == rustix::process::geteuid().as_raw() || about.mode() & 0o022 != 0;
     path.symlink_metadata().is_ok_and(|about| about.is_file() && about.nlink() > 1 && is_ours(&about))
 }
 
+/// Whether a file has a second name, by which a program of this user could write it.
 #[cfg(not(unix))]
-fn is_named_twice(_: &Path) -> bool {
+pub fn is_named_twice(_: &Path) -> bool {
     false
 }
 

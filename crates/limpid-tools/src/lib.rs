@@ -45,6 +45,7 @@ pub mod web_search;
 pub use check::check_arguments;
 pub use get_local_time::GetLocalTime;
 pub use get_location_from_ip::GetLocationFromIp;
+pub use home_links::is_named_twice;
 pub use open_url::{OpenUrl, Screen, SystemScreen};
 pub use outlet::Outlet;
 pub use rewrites::{Rewrite, Rewrites};

@@ -15,10 +15,13 @@ macro_rules! calls {
 type Calls = &'static [(&'static str, i64)];
 
 /// Files and folders, by path or descriptor: which ones, the mounts and Landlock say.
+///
+/// No call asks which parts of a file are in memory (`mincore`), brings some in (`readahead`) or pushes some out (`fadvise64`): what is
+/// in memory stays so after a program has ended, so one that sees what is the owner's could tell it to a later one that can send.
 const FILES: Calls = calls! {
-    SYS_close SYS_close_range SYS_read SYS_write SYS_readv SYS_writev SYS_pread64 SYS_pwrite64
-    SYS_preadv SYS_pwritev SYS_preadv2 SYS_pwritev2 SYS_lseek SYS_dup SYS_dup3 SYS_pipe2 SYS_ftruncate SYS_truncate
-    SYS_fsync SYS_fdatasync SYS_sync_file_range SYS_fadvise64 SYS_readahead SYS_flock SYS_copy_file_range SYS_sendfile
+    SYS_close SYS_read SYS_write SYS_readv SYS_writev SYS_pread64 SYS_pwrite64
+    SYS_preadv SYS_pwritev SYS_lseek SYS_dup SYS_dup3 SYS_pipe2 SYS_ftruncate SYS_truncate
+    SYS_fsync SYS_fdatasync SYS_sync_file_range SYS_flock SYS_copy_file_range SYS_sendfile
     SYS_splice SYS_tee SYS_fstat SYS_newfstatat SYS_statx SYS_statfs SYS_fstatfs SYS_faccessat SYS_faccessat2
     SYS_readlinkat SYS_getdents64 SYS_getcwd SYS_chdir SYS_fchdir SYS_mkdirat SYS_unlinkat SYS_renameat SYS_renameat2
     SYS_linkat SYS_symlinkat SYS_umask SYS_getxattr SYS_lgetxattr SYS_fgetxattr SYS_listxattr SYS_llistxattr
@@ -55,13 +58,13 @@ const OTHERS_RIGHTS: u32 = libc::S_ISUID | libc::S_ISGID;
 
 /// Memory of the program's own.
 const MEMORY: Calls = calls! {
-    SYS_mmap SYS_munmap SYS_mprotect SYS_mremap SYS_msync SYS_mincore SYS_madvise SYS_brk SYS_membarrier SYS_rseq
+    SYS_mmap SYS_munmap SYS_mprotect SYS_mremap SYS_msync SYS_brk SYS_membarrier SYS_rseq
 };
 
 /// Processes and threads below the program. Signals reach no others: it has process ids of its own, or Landlock's scope.
 const PROCESSES: Calls = calls! {
     SYS_execve SYS_execveat SYS_exit SYS_exit_group SYS_wait4 SYS_waitid SYS_kill SYS_tkill SYS_tgkill SYS_pidfd_open
-    SYS_pidfd_send_signal SYS_getpid SYS_getppid SYS_gettid SYS_getpgid SYS_setpgid SYS_getsid SYS_setsid SYS_getuid
+    SYS_pidfd_send_signal SYS_getpid SYS_getppid SYS_gettid SYS_getpgid SYS_setpgid SYS_getsid SYS_getuid
     SYS_geteuid SYS_getgid SYS_getegid SYS_getresuid SYS_getresgid SYS_getgroups SYS_capget SYS_set_tid_address
     SYS_set_robust_list SYS_get_robust_list SYS_futex SYS_rt_sigaction SYS_rt_sigprocmask SYS_rt_sigpending
     SYS_rt_sigsuspend SYS_rt_sigtimedwait SYS_rt_sigreturn SYS_sigaltstack SYS_restart_syscall SYS_sched_yield
@@ -118,6 +121,21 @@ const PRCTL: [i32; 10] = [
     libc::PR_SET_VMA,
 ];
 
+/// Advice of `madvise` that allocators and runtimes give on memory of their own. None of it brings parts of files into memory (3, 22),
+/// pushes some out (20, 21), or looks for the same pages elsewhere (12). Numbers, as not every C library names the newer ones.
+const ADVICE: [u64; 14] = [
+    0, // normal
+    1, // random
+    2, // sequential
+    4, // don't need
+    8, // free
+    10, 11, // fork
+    14, 15, // huge pages
+    16, 17, // dump
+    18, 19,  // wipe on fork
+    102, // guard, as for the stacks of threads
+];
+
 /// Flags of `clone` that make a namespace.
 const NAMESPACES: i32 = libc::CLONE_NEWNS
     | libc::CLONE_NEWCGROUP
@@ -126,6 +144,24 @@ const NAMESPACES: i32 = libc::CLONE_NEWNS
     | libc::CLONE_NEWUSER
     | libc::CLONE_NEWPID
     | libc::CLONE_NEWNET;
+
+/// Calls that seem to succeed and do nothing. Each session would have its own full share of the processors, so a program with many
+/// would leave the agent hardly any. Test runners start each test in one and end where that fails.
+const WITHOUT_EFFECT: Calls = calls! { SYS_setsid };
+
+/// Flag of `close_range` that gives a thread descriptors of its own. Whoever watches looks at those of the whole process.
+const CLOSE_RANGE_UNSHARE: u32 = 2;
+
+/// How a call of the list is allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Allowed {
+    /// With any value.
+    Whole,
+    /// With some values.
+    SomeValues,
+    /// It seems to succeed and does nothing.
+    WithoutEffect,
+}
 
 /// What the list depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,23 +172,36 @@ pub struct Allowance {
     pub network: bool,
 }
 
-/// The numbers that are allowed, each with its name and whether only some values are.
-pub fn allowed(allowance: Allowance) -> Result<Vec<(i64, &'static str, bool)>, String> {
-    let whole = whole(allowance).into_iter().map(|(name, call)| (call, name, false));
-    let some = by_value(allowance)?.into_iter().map(|(name, call, _)| (call, name, true));
-    let mut all: Vec<_> = whole.chain(some).collect();
+/// The numbers that are allowed, each with its name and how.
+pub fn allowed(allowance: Allowance) -> Result<Vec<(i64, &'static str, Allowed)>, String> {
+    let whole = whole(allowance).into_iter().map(|(name, call)| (call, name, Allowed::Whole));
+    let some = by_value(allowance)?.into_iter().map(|(name, call, _)| (call, name, Allowed::SomeValues));
+    let without = WITHOUT_EFFECT.iter().map(|(name, call)| (*call, *name, Allowed::WithoutEffect));
+    let mut all: Vec<_> = whole.chain(some).chain(without).collect();
     all.sort_unstable();
     Ok(all)
 }
 
-/// The filter of a program.
-pub(super) fn filter(allowance: Allowance) -> Result<BpfProgram, String> {
+/// The filters of a program, in the order in which they are to be applied. The kernel asks all of them, and a refusal of one holds.
+pub(super) fn filters(allowance: Allowance) -> Result<[BpfProgram; 2], String> {
+    let without = WITHOUT_EFFECT.iter().map(|(_, call)| (*call, Vec::new()));
     let whole = whole(allowance).into_iter().map(|(_, call)| (call, Vec::new()));
     let some = by_value(allowance)?.into_iter().map(|(_, call, rules)| (call, rules));
-    let rules: BTreeMap<i64, Vec<SeccompRule>> = whole.chain(some).collect();
-    let arch = std::env::consts::ARCH.try_into().map_err(|error: seccompiler::BackendError| error.to_string())?;
+    let allowed = whole.chain(some).chain(without.clone()).collect();
+    // A call that fails with no error returns 0 and is not carried out.
+    let without = compiled(without.collect(), SeccompAction::Allow, SeccompAction::Errno(0))?;
     let other = SeccompAction::Errno(libc::ENOSYS.unsigned_abs());
-    let filter = SeccompFilter::new(rules, other, SeccompAction::Allow, arch);
+    Ok([without, compiled(allowed, other, SeccompAction::Allow)?])
+}
+
+/// A filter that does one thing with these calls, and another one with all others.
+fn compiled(
+    calls: BTreeMap<i64, Vec<SeccompRule>>,
+    other: SeccompAction,
+    these: SeccompAction,
+) -> Result<BpfProgram, String> {
+    let arch = std::env::consts::ARCH.try_into().map_err(|error: seccompiler::BackendError| error.to_string())?;
+    let filter = SeccompFilter::new(calls, other, these, arch);
     filter.and_then(TryInto::try_into).map_err(|error: seccompiler::BackendError| error.to_string())
 }
 
@@ -175,7 +224,6 @@ type ByValue = (&'static str, i64, Vec<SeccompRule>);
 fn by_value(allowance: Allowance) -> Result<Vec<ByValue>, String> {
     // The program itself, not another process.
     let own = || rule(vec![equal(0, 0)?]);
-    let namespaces = SeccompCmpOp::MaskedEq(NAMESPACES.unsigned_abs().into());
     let kind = |index, mask: u32, value: u32| condition(index, SeccompCmpOp::MaskedEq(mask.into()), value.into());
     let of_stream = |kind_of: i32| kind(1, 0xf, kind_of.unsigned_abs());
     let pair = vec![equal(0, libc::AF_UNIX.unsigned_abs().into())?, of_stream(libc::SOCK_STREAM)?];
@@ -196,7 +244,12 @@ fn by_value(allowance: Allowance) -> Result<Vec<ByValue>, String> {
     let other = std::iter::once(equal(1, of_sockets)).chain(other).collect::<Result<Vec<_>, _>>()?;
     let options = vec![rule(vec![condition(1, SeccompCmpOp::Ne, of_sockets)?])?, rule(other)?];
     let mut some = vec![
-        ("SYS_clone", libc::SYS_clone, vec![rule(vec![condition(0, namespaces, 0)?])?]),
+        ("SYS_clone", libc::SYS_clone, clones()?),
+        ("SYS_close_range", libc::SYS_close_range, vec![rule(vec![kind(2, CLOSE_RANGE_UNSHARE, 0)?])?]),
+        // Flags could ask whether a part of a file is in memory.
+        ("SYS_preadv2", libc::SYS_preadv2, vec![rule(vec![equal(5, 0)?])?]),
+        ("SYS_pwritev2", libc::SYS_pwritev2, vec![rule(vec![equal(5, 0)?])?]),
+        ("SYS_madvise", libc::SYS_madvise, any(2, ADVICE.to_vec())?),
         ("SYS_openat", libc::SYS_openat, opens(2, 3)?),
         ("SYS_fcntl", libc::SYS_fcntl, any(1, numbers(&FCNTL))?),
         ("SYS_ioctl", libc::SYS_ioctl, any(1, IOCTL.to_vec())?),
@@ -242,6 +295,17 @@ fn by_value(allowance: Allowance) -> Result<Vec<ByValue>, String> {
         some.push(("SYS_socket", libc::SYS_socket, vec![rule(tcp)?]));
     }
     Ok(some)
+}
+
+/// New processes and threads, without namespaces of their own. All threads of a process have the same descriptors, since whoever watches
+/// looks at those of one.
+fn clones() -> Result<Vec<SeccompRule>, String> {
+    let flags = |mask: i32, value: i32| {
+        condition(0, SeccompCmpOp::MaskedEq(mask.unsigned_abs().into()), value.unsigned_abs().into())
+    };
+    let threads = libc::CLONE_THREAD | libc::CLONE_FILES;
+    let process = rule(vec![flags(NAMESPACES | libc::CLONE_THREAD, 0)?])?;
+    Ok(vec![process, rule(vec![flags(NAMESPACES | threads, threads)?])?])
 }
 
 fn equal(index: u8, value: u64) -> Result<SeccompCondition, String> {

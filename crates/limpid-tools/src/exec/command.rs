@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use limpid_core::Trust;
 
 use super::installed::SYSTEM_PATH;
+use super::looks::{Looks, MayBePath};
 use super::programs::Programs;
 use super::words::split;
 
@@ -38,6 +39,8 @@ pub struct Command {
     /// The script of a skill that the program is the shell for, whole and without links. It is judged in the shell's
     /// place: this is the same as running the script itself, whose first line names its shell.
     pub script: Option<PathBuf>,
+    /// What its arguments may name.
+    pub(super) paths: Vec<MayBePath>,
 }
 
 impl Command {
@@ -45,17 +48,22 @@ impl Command {
     ///
     /// # Errors
     /// A sentence for the model: a command that is too long, unbalanced quotes, a program that is not there or is
-    /// refused, a folder that is not granted.
+    /// refused, a folder that is not granted, more words or links than are looked at.
     pub fn parse(command: &str, folder: Option<&str>, programs: &Programs) -> Result<Self, String> {
         // Before anything looks at it: each part of it may be a path.
         if command.len() > LONGEST {
             let long = command.len();
             return Err(format!("`command` has {long} bytes; at most {LONGEST} are run. Put what is long into a file"));
         }
-        let folder = working_folder(folder.filter(|folder| !folder.trim().is_empty()), programs)?;
+        let mut looks = Looks::new();
+        let folder = working_folder(folder.filter(|folder| !folder.trim().is_empty()), programs, &mut looks)?;
         let mut words =
             if programs.shell { vec!["sh".to_owned(), "-c".to_owned(), command.to_owned()] } else { split(command)? };
         let name = words.first().filter(|_| !command.trim().is_empty()).ok_or("`command` must not be blank")?;
+        // What stands for the program or its script is followed only where that takes no longer than the rest may.
+        for first in words.iter().take(2) {
+            looks.real(&folder, first.as_ref())?;
+        }
         let program = find(name, &folder, &programs.path)?;
         let script = if programs.shell { None } else { script_of(&words, &program, &folder, programs) };
         if !programs.shell && script.is_none() {
@@ -65,7 +73,8 @@ impl Command {
         if let (Some(script), Some(word)) = (&script, words.get_mut(1)) {
             *word = script.display().to_string();
         }
-        Ok(Self { program, folder, words, script })
+        let paths = looks.at_words(words.get(1..).unwrap_or_default(), &folder)?;
+        Ok(Self { program, folder, words, script, paths })
     }
 
     /// The words as rules are compared with them. The first is the name that the program has in the system's folders,
@@ -91,17 +100,15 @@ impl Command {
 }
 
 /// The folder, which must lie in a granted one when every link is followed.
-fn working_folder(folder: Option<&str>, programs: &Programs) -> Result<PathBuf, String> {
+fn working_folder(folder: Option<&str>, programs: &Programs, looks: &mut Looks) -> Result<PathBuf, String> {
     let workspace = &programs.grants.workspace().folder;
     std::fs::create_dir_all(workspace).map_err(|error| format!("the workspace cannot be made: {error}"))?;
     let asked = folder.unwrap_or(".");
     let place = programs.grants.place(asked).map_err(|why| why.text().to_owned())?;
-    let real = place
-        .root
-        .folder
-        .join(&place.path)
-        .canonicalize()
-        .map_err(|_| format!("`{asked}`, the folder to run in, does not exist"))?;
+    let path = place.root.folder.join(&place.path);
+    // Links of a stranger's in it may take long to follow.
+    looks.real(Path::new("/"), &path)?;
+    let real = path.canonicalize().map_err(|_| format!("`{asked}`, the folder to run in, does not exist"))?;
     let within =
         programs.grants.roots().any(|root| root.folder.canonicalize().is_ok_and(|root| real.starts_with(root)));
     if !within {

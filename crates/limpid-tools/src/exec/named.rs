@@ -5,18 +5,10 @@ use std::path::{Component, Path, PathBuf};
 
 use super::command::Command;
 use super::installed::{is_around_what_people_installed, is_installed_by_people};
+use super::looks::MayBePath;
 use super::named_places::Named;
 use super::places::Kind;
 use super::programs::Programs;
-
-/// Parts of a word that are looked at. What is named beyond them, the kernel keeps from a program with the network.
-const PARTS: usize = 200;
-
-/// Bytes of the longest path.
-const LONGEST: usize = 4096;
-
-/// Behind these signs a path may begin within a word.
-const SIGNS: [char; 4] = ['=', ':', ',', '@'];
 
 impl Named {
     fn add(&mut self, kind: Kind) {
@@ -42,17 +34,17 @@ impl Programs {
         if command.words.first().is_some_and(|name| name.contains('/')) {
             self.add_installed(&mut named, &command.program);
         }
+        for MayBePath { said, real } in &command.paths {
+            if let Some(path) = real {
+                self.kind_of(path).into_iter().for_each(|kind| named.add(kind));
+                self.add_installed(&mut named, path);
+            }
+            let said = without_steps_back(said);
+            let low = self.innermost(&said).filter(|(_, kind)| *kind == Kind::Low);
+            named.low_folders.extend(low.map(|(path, _)| path.to_owned()));
+            self.add_outside(&mut named, &said);
+        }
         for word in command.words.iter().skip(1) {
-            let paths = pieces(word).flat_map(parts).map(|part| command.folder.join(part)).collect::<Vec<_>>();
-            for path in paths.iter().filter_map(|path| path.canonicalize().ok()) {
-                self.kind_of(&path).into_iter().for_each(|kind| named.add(kind));
-                self.add_installed(&mut named, &path);
-            }
-            for said in paths.iter().map(|path| without_steps_back(path)) {
-                let low = self.innermost(&said).filter(|(_, kind)| *kind == Kind::Low);
-                named.low_folders.extend(low.map(|(path, _)| path.to_owned()));
-                self.add_outside(&mut named, &said);
-            }
             for (path, kind, rest) in self.within(word) {
                 named.add(kind);
                 match kind {
@@ -85,8 +77,7 @@ impl Programs {
     /// The regular files that the words of a call name and the script that a shell is called for, and the folders that they name where
     /// tools and programs may write, all without links. What a yes is bound to is found by the very parts that decide what is seen.
     pub(super) fn named_paths(&self, command: &Command) -> (Vec<PathBuf>, Vec<PathBuf>) {
-        let words = command.words.iter().skip(1).flat_map(|word| pieces(word)).flat_map(parts);
-        let paths = words.filter_map(|part| command.folder.join(part).canonicalize().ok());
+        let paths = command.paths.iter().filter_map(|path| path.real.clone());
         let named: BTreeSet<PathBuf> = command.script.iter().cloned().chain(paths).collect();
         let (folders, files): (Vec<_>, Vec<_>) = named.into_iter().partition(|path| path.is_dir());
         let is_in_reach = |folder: &PathBuf| *folder != command.folder && self.innermost(folder).is_some();
@@ -113,22 +104,14 @@ impl Programs {
     pub(super) fn names_package(&self, command: &Command) -> bool {
         let real = |folder: &PathBuf| folder.canonicalize().unwrap_or_else(|_| folder.clone());
         let folders: Vec<PathBuf> = self.toolchains.iter().flat_map(|folder| [folder.clone(), real(folder)]).collect();
-        let is_there = |path: PathBuf| {
-            let path = path.canonicalize().unwrap_or(path);
-            folders.iter().any(|folder| path.starts_with(folder)) || is_around_what_people_installed(&path)
+        let is_there = |path: &Path| {
+            folders.iter().any(|folder| path.starts_with(folder)) || is_around_what_people_installed(path)
         };
-        let named = |word: &String| {
-            pieces(word).flat_map(parts).any(|part| is_there(command.folder.join(part)))
-                || folders.iter().any(|folder| word.contains(&folder.display().to_string()))
-        };
-        is_there(command.folder.clone()) || command.words.iter().skip(1).any(named)
+        let names = |word: &String| folders.iter().any(|folder| word.contains(&folder.display().to_string()));
+        is_there(&command.folder)
+            || command.paths.iter().any(|path| is_there(path.real.as_ref().unwrap_or(&path.said)))
+            || command.words.iter().skip(1).any(names)
     }
-}
-
-/// The words of a word: a text for a shell has several, between blanks and signs.
-fn pieces(word: &str) -> impl Iterator<Item = &str> {
-    let signs = |letter: char| letter.is_whitespace() || "\"'`;|&<>()$={}".contains(letter);
-    std::iter::once(word).chain(word.split(signs).filter(move |piece| *piece != word)).take(PARTS)
 }
 
 /// Of what was found at a place of a word, each with its length, the longest.
@@ -169,25 +152,9 @@ fn without_steps_back(path: &Path) -> PathBuf {
     plain
 }
 
-/// What of a word may be a path: the whole, what stands before or behind a sign, and what follows the letter of an option.
-fn parts(word: &str) -> impl Iterator<Item = &str> {
-    let behind_signs = word.match_indices(SIGNS).filter_map(|(at, sign)| word.get(at + sign.len()..));
-    let behind_letter = word.strip_prefix('-').and_then(|option| option.get(1..));
-    let parts = std::iter::once(word).chain(behind_letter).chain(word.split(SIGNS)).chain(behind_signs);
-    parts.filter(|part| !part.is_empty() && part.len() <= LONGEST).take(PARTS)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    // SEC-075
-    #[test]
-    fn a_text_for_a_shell_has_words_in_a_word() {
-        let found = |word: &str, path: &str| pieces(word).flat_map(parts).any(|part| part == path);
-        let words = ["cat ../a", "x=../a;y", "python3 '../a'", "awk -f../a|sort", "../a"];
-        assert_eq!(words.into_iter().filter(|word| !found(word, "../a")).collect::<Vec<_>>(), [""; 0]);
-    }
 
     // SEC-058
     #[test]
@@ -205,14 +172,5 @@ mod tests {
         assert_eq!(longest(found), ["other", "inner", "real"]);
         let often = (0..400_000).flat_map(|at| [(at, 5, at), (at, 8, at)]).collect();
         assert_eq!(longest(often), (0..400_000).collect::<Vec<_>>());
-    }
-
-    // SEC-058
-    #[test]
-    fn a_path_is_found_in_a_word_behind_signs_and_letters() {
-        let found = |word: &str, path: &str| parts(word).any(|part| part == path);
-        let words = ["../a", "-C../a", "--file=../a", "x:../a", "../a:x", "@../a", "-I=../a", "one,../a,two"];
-        assert_eq!(words.into_iter().filter(|word| !found(word, "../a")).collect::<Vec<_>>(), [""; 0]);
-        assert!(parts(&":".repeat(1 << 20)).count() <= PARTS);
     }
 }

@@ -24,9 +24,24 @@ const PIPE_PAGES: u64 = 16;
 /// Bytes that a socket's buffer may have where the system does not say.
 const SOCKET: u64 = 212_992;
 
+/// Files that processes may wait for at once, all together. The kernel lets a user's processes wait for so many only that are many times
+/// more, and where they are used up, the agent takes no connection.
+const WATCHES: u64 = 16_384;
+
+/// The part of the kernel's own limit that they may have where that is low.
+const PART: u64 = 16;
+
+/// Bytes that the kernel takes to tell of one of them, at most.
+const WATCH: u64 = 256;
+
+/// Queues of what happens to files that processes may have, of the 128 that a user has as a rule.
+const QUEUES: u64 = 64;
+
 /// One process.
 #[derive(Clone, Copy, Debug)]
 struct Process {
+    /// Whether its first thread has ended.
+    ended: bool,
     parent: i32,
     threads: u32,
     /// When it was started, as the kernel counts time.
@@ -38,7 +53,24 @@ struct Process {
 pub(super) struct Usage {
     pub(super) processes: u32,
     pub(super) memory_bytes: u64,
+    /// Whether they wait for more files than they may.
+    pub(super) waits_for_too_many: bool,
+    /// Whether open files are on their way between them, where nobody sees what these are.
+    pub(super) has_sent_files: bool,
     file_system_bytes: u64,
+}
+
+/// What processes have open that takes of what there is for all.
+#[derive(Debug, Default)]
+struct Open {
+    /// Pipes and sockets, by the names that the kernel gives them.
+    buffers: HashSet<std::path::PathBuf>,
+    /// Files that are waited for, and what they are waited for with.
+    watches: u64,
+    /// Queues of what happens to files.
+    queues: u64,
+    /// Whether a stream holds open files that were sent and not received.
+    sent_files: bool,
 }
 
 /// What the processes below this one use, but for the first `own` of them, which are the sandbox's. `known` gets their
@@ -50,23 +82,27 @@ pub(super) fn usage(own: u32, known: &mut Vec<i32>) -> io::Result<Usage> {
     let all = all()?;
     *known = below(this_process(), &all);
     let mut used = Usage::default();
-    let (mut shared, mut buffers, mut left) = (HashMap::new(), HashSet::new(), MAPPINGS);
+    let (mut shared, mut open, mut left) = (HashMap::new(), Open::default(), MAPPINGS);
+    let most = most_watches();
     for (at, pid) in known.iter().copied().enumerate() {
         let Some(process) = all.get(&pid) else { continue };
         used.processes += process.threads.max(1);
-        let read = |name: &str, most: u64| read(&format!("/proc/{pid}/{name}"), most);
+        let place = process.place(pid);
+        let read = |name: &str, most: u64| read(&format!("{place}/{name}"), most);
         used.memory_bytes += read("status", MAPPINGS)?.map_or(0, |status| its_own(&status));
         let maps = read("maps", left)?.unwrap_or_default();
         left = left.saturating_sub(maps.len() as u64);
         add_shared(&maps, &mut shared);
         // The sandbox's own let nobody look at what they have open.
         if at >= own as usize {
-            add_buffers(pid, &mut buffers)?;
+            open.add(&place, most)?;
         }
-        used.file_system_bytes = used.file_system_bytes.max(in_memory(pid));
+        used.file_system_bytes = used.file_system_bytes.max(in_memory(&place));
     }
     used.processes = used.processes.saturating_sub(own);
-    used.memory_bytes += shared.values().sum::<u64>() + used.file_system_bytes + size_of_buffers(&buffers);
+    used.memory_bytes += shared.values().sum::<u64>() + used.file_system_bytes + size_of_buffers(&open.buffers);
+    used.waits_for_too_many = open.watches > most || open.queues > QUEUES;
+    used.has_sent_files = open.sent_files;
     Ok(used)
 }
 
@@ -91,15 +127,66 @@ fn its_own(status: &str) -> u64 {
     lines.filter_map(number).sum::<u64>() * 1024
 }
 
-/// Adds the pipes and sockets that a process has open, by the names that the kernel gives them.
-fn add_buffers(pid: i32, buffers: &mut HashSet<std::path::PathBuf>) -> io::Result<()> {
-    let entries = match fs::read_dir(format!("/proc/{pid}/fd")) {
-        Err(error) if is_gone(&error) => return Ok(()),
-        other => other?,
-    };
-    let names = entries.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
-    buffers.extend(names.filter(|name| ["pipe:", "socket:"].iter().any(|kind| has_prefix(name, kind))));
-    Ok(())
+impl Process {
+    /// Where the kernel tells of it. Once its first thread has ended, it tells of what the others have by one of these alone.
+    fn place(self, pid: i32) -> String {
+        let other = || {
+            let mut threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?.filter_map(Result::ok);
+            threads.find(|thread| thread.file_name().to_str().is_some_and(|name| name != pid.to_string()))
+        };
+        let other = if self.ended && self.threads > 1 { other() } else { None };
+        other.map_or_else(
+            || format!("/proc/{pid}"),
+            |thread| format!("/proc/{pid}/task/{}", thread.file_name().display()),
+        )
+    }
+}
+
+impl Open {
+    /// Adds what a process has open, of which the kernel tells at this place. Nobody has to know by how much `most` is exceeded.
+    fn add(&mut self, place: &str, most: u64) -> io::Result<()> {
+        let entries = match fs::read_dir(format!("{place}/fd")) {
+            Err(error) if is_gone(&error) => return Ok(()),
+            other => other?,
+        };
+        for entry in entries.filter_map(Result::ok) {
+            let Ok(name) = fs::read_link(entry.path()) else { continue };
+            let is_queue = has_prefix(&name, "anon_inode:inotify");
+            let about = format!("{place}/fdinfo/{}", entry.file_name().display());
+            if is_queue || has_prefix(&name, "anon_inode:[eventpoll]") {
+                self.queues += u64::from(is_queue);
+                let found = match read(&about, most.saturating_sub(self.watches) * WATCH) {
+                    Err(error) if error.kind() == io::ErrorKind::FileTooLarge => most,
+                    about => watches_in(&about?.unwrap_or_default()),
+                };
+                // One that waits for nothing takes memory, too.
+                self.watches = self.watches.saturating_add(1 + found);
+            } else if has_prefix(&name, "pipe:") {
+                self.buffers.insert(name);
+            } else if has_prefix(&name, "socket:") {
+                self.sent_files |= read(&about, MAPPINGS)?.is_some_and(|about| has_sent_files(&about));
+                self.buffers.insert(name);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Files that are waited for, by what the kernel tells of a descriptor.
+fn watches_in(about: &str) -> u64 {
+    about.lines().filter(|line| line.starts_with("tfd:") || line.starts_with("inotify wd:")).count() as u64
+}
+
+/// Whether a stream holds open files, by what the kernel tells of a descriptor. Those before 5.8 do not tell.
+fn has_sent_files(about: &str) -> bool {
+    about.lines().filter_map(|line| line.strip_prefix("scm_fds:")).any(|count| count.trim() != "0")
+}
+
+/// Files that the processes may wait for, all together.
+fn most_watches() -> u64 {
+    let most = regular_file::read_text(Path::new("/proc/sys/fs/epoll/max_user_watches"), MAX_FILE).ok();
+    let most = most.and_then(|most| most.trim().parse::<u64>().ok());
+    most.map_or(WATCHES, |most| WATCHES.min(most / PART))
 }
 
 fn has_prefix(name: &Path, prefix: &str) -> bool {
@@ -131,9 +218,9 @@ fn add_shared(maps: &str, shared: &mut HashMap<String, u64>) {
 }
 
 /// Bytes of files in the file system that a program has for itself, which is memory.
-fn in_memory(pid: i32) -> u64 {
+fn in_memory(place: &str) -> u64 {
     use std::os::unix::fs::MetadataExt as _;
-    let folder = format!("/proc/{pid}/root/run/call");
+    let folder = format!("{place}/root/run/call");
     // The machine's own folder of this name is none of the program's.
     let is_own = |about: &Metadata| fs::metadata("/").is_ok_and(|root| root.dev() != about.dev());
     if !fs::metadata(&folder).is_ok_and(|about| is_own(&about)) {
@@ -144,8 +231,10 @@ fn in_memory(pid: i32) -> u64 {
 
 /// The files that the processes below this one have open.
 pub(super) fn open_files() -> Vec<Metadata> {
-    let pids = all_below(this_process()).unwrap_or_default();
-    let folders = pids.into_iter().filter_map(|pid| fs::read_dir(format!("/proc/{pid}/fd")).ok());
+    let all = all().unwrap_or_default();
+    let pids = below(this_process(), &all).into_iter();
+    let places = pids.filter_map(|pid| Some(all.get(&pid)?.place(pid)));
+    let folders = places.filter_map(|place| fs::read_dir(format!("{place}/fd")).ok());
     let files = folders.flatten().filter_map(|entry| fs::metadata(entry.ok()?.path()).ok());
     files.filter(Metadata::is_file).collect()
 }
@@ -225,6 +314,7 @@ fn parsed(stat: &str) -> Option<Process> {
     // The state, which comes first here, is field 3 of the manual page.
     let field = |n: usize| fields.get(n - 3).copied();
     Some(Process {
+        ended: field(3)? == "Z",
         parent: field(4)?.parse().ok()?,
         threads: field(20)?.parse().ok()?,
         start: field(22)?.parse().ok()?,
@@ -241,6 +331,18 @@ mod tests {
         let process = parsed(stat).unwrap();
         assert_eq!((process.parent, process.threads, process.start), (3, 5, 100));
         assert!(parsed("broken").is_none());
+    }
+
+    // SEC-084
+    #[test]
+    fn each_file_that_is_waited_for_counts() {
+        let about = "pos:\t0\nflags:\t02\nmnt_id:\t15\ntfd:        5 events:       19 data:                5  pos:0 ino:1 sdev:d\n\
+            tfd:        6 events:       19 data:                6  pos:0 ino:1 sdev:d\n";
+        assert_eq!(watches_in(about), 2);
+        assert_eq!(watches_in("flags:\t00\ninotify wd:1 ino:2 sdev:3 mask:8 ignored_mask:0\n"), 1);
+        assert!((1..=WATCHES).contains(&most_watches()));
+        assert!(has_sent_files("flags:\t02\nscm_fds: 3\n"));
+        assert!(!has_sent_files("flags:\t02\nscm_fds: 0\n") && !has_sent_files("flags:\t02\n"));
     }
 
     // SEC-084

@@ -8,6 +8,8 @@ use limpid_store::{Audience, Store, StoreError};
 use limpid_tools::{Concerned, Tool, check_arguments, echoed};
 use limpid_turn::{PlannedCall, Why};
 use serde_json::Value;
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::task::block_in_place;
 
 use crate::directory::task_of_run;
 use crate::tools::executor::{Decision, Permit, TurnToolExecutor};
@@ -58,7 +60,7 @@ impl TurnToolExecutor {
     }
 
     async fn judge(&self, planned: &PlannedCall, context: &CallContext, now_ms: i64) -> Decision {
-        let call = &self.as_run(&planned.call, context.trust);
+        let call = &aside(|| self.as_run(&planned.call, context.trust));
         let Some(tool) = self.tool(&call.name) else {
             return Decision::Refused(sentence!("there is no tool `{}`", context.words(&call.name)));
         };
@@ -76,21 +78,21 @@ impl TurnToolExecutor {
             Ok(arguments) => arguments,
             Err(error) => return Decision::Refused(context.words(error.to_string()).into()),
         };
-        if tool.paths(&arguments).iter().any(|path| path.path.len() > LONGEST_PATH) {
-            return Decision::Refused(sentence!("a path has at most {} bytes; nothing was touched", LONGEST_PATH));
+        if let Err(why) = aside(|| self.check_paths(&*tool, &arguments)) {
+            return Decision::Refused(why);
         }
         let others_read = self.others_read(context.conversation.as_ref()).await;
         // The owner is not asked about what cannot run.
         if let Err(why) = check_arguments(&tool.schema(), &arguments) {
             return Decision::Refused(Sentence::from(echoed(why)).join(context.trust));
         }
-        if let Err(why) = tool.check(&arguments) {
+        if let Err(why) = aside(|| tool.check(&arguments)) {
             // It may hold what only a call that is asked about would show.
             let is_kept_back = others_read && context.trust.is_foreign();
             let why = if is_kept_back { Sentence::from(NOT_FOR_OTHERS) } else { why };
             return Decision::Refused(why.join(context.trust));
         }
-        let mut facts = self.policy.facts(&*tool, &arguments);
+        let mut facts = aside(|| self.policy.facts(&*tool, &arguments));
         facts.others_read = others_read;
         facts.bind(&tool.looked_up(&arguments).await);
         self.policy.know_names(&mut facts, &*tool, &arguments, context.conversation.as_ref()).await;
@@ -118,7 +120,7 @@ impl TurnToolExecutor {
             verdict = self.policy.verdict(&*tool, &facts, context);
         }
         if verdict == Verdict::Allowed {
-            verdict = self.verdict_of_planned(&*tool, &arguments, context);
+            verdict = aside(|| self.verdict_of_planned(&*tool, &arguments, context));
         }
         match verdict {
             Verdict::Refused { reason } => Decision::Refused(context.words(reason).into()),
@@ -133,6 +135,19 @@ impl TurnToolExecutor {
                 approved: false,
             })),
             verdict => self.hold_against(planned, verdict, (call, tool, arguments, facts), (context, now_ms)).await,
+        }
+    }
+
+    /// Says what keeps the paths of a call, and of the one that it has made later, from being followed: looking at each takes time.
+    fn check_paths(&self, tool: &dyn Tool, arguments: &Value) -> Result<(), Sentence> {
+        if tool.paths(arguments).iter().any(|path| path.path.len() > LONGEST_PATH) {
+            return Err(sentence!("a path has at most {} bytes; nothing was touched", LONGEST_PATH));
+        }
+        let later = self.planned(tool, arguments);
+        let is_too_long = later.is_some_and(|(tool, arguments)| self.policy.is_too_long(&**tool, &arguments));
+        match is_too_long || self.policy.is_too_long(tool, arguments) {
+            true => Err("a path leads over too many links; nothing was touched".into()),
+            false => Ok(()),
         }
     }
 
@@ -168,7 +183,7 @@ impl TurnToolExecutor {
         (call, tool, arguments, mut facts): (&ToolCall, Arc<dyn Tool>, Value, CallFacts),
         (context, now_ms): (&CallContext, i64),
     ) -> Decision {
-        facts.warning = self.warning(&*tool, &arguments, context.trust);
+        facts.warning = aside(|| self.warning(&*tool, &arguments, context.trust));
         // What runs is what was looked at, so a copy of it is kept when it may run.
         let copies = planned.approved.is_some().then(|| self.policy.copies(&self.new_tag()));
         let pins = Pins::look(&tool, &arguments, &facts, copies).await;
@@ -193,7 +208,7 @@ impl TurnToolExecutor {
     /// What whoever is asked about a call is told that may run unasked by now: a draft of it waits for its yes anyway.
     pub async fn question(&self, permit: Permit, context: &CallContext) -> Why {
         let Permit { tool, arguments, mut facts, pins, .. } = permit;
-        facts.warning = self.warning(&*tool, &arguments, context.trust);
+        facts.warning = aside(|| self.warning(&*tool, &arguments, context.trust));
         let reason = self.policy.question(&*tool, &facts, context);
         let pins = match pins {
             Some(pins) => pins,
@@ -219,6 +234,14 @@ impl TurnToolExecutor {
         let tool = self.tool(&call.name)?;
         let others_read = self.others_read(context.conversation.as_ref()).await;
         Some(self.policy.describe(&*tool, &arguments, context, others_read))
+    }
+}
+
+/// Looks at files, which may take a while, without keeping other conversations waiting.
+fn aside<T>(look: impl FnOnce() -> T) -> T {
+    match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => block_in_place(look),
+        _ => look(),
     }
 }
 

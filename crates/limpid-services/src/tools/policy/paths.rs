@@ -12,8 +12,8 @@ use limpid_core::policy::{ArgumentPattern, FileChange, Followed, OwnerRules, Pat
 use crate::tools::PathArgument;
 use crate::tools::builtin::OUTSIDE;
 use crate::tools::policy::instructing::{Below, Entries, Instructing, NotLookedAt, PartsLeft, has_other_name, places};
-use crate::tools::policy::paths::links::plain;
 pub(crate) use crate::tools::policy::paths::links::{LONGEST_PATH, Way, links_on, real, real_by, way};
+use crate::tools::policy::paths::links::{is_too_long, plain};
 use crate::tools::policy::paths::low::acts_by_name;
 pub(crate) use crate::tools::policy::paths::low::free_way;
 
@@ -126,6 +126,11 @@ impl PathResolver {
     /// When not all of it could be looked at.
     pub(crate) fn lying_below(&self, folder: &Path, left: &PartsLeft) -> Result<Below, NotLookedAt> {
         self.instructing.below(folder, left)
+    }
+
+    /// Whether a path leads over so much that it takes long to follow. Nothing else may ask where it leads then.
+    pub(crate) fn is_too_long(&self, argument: &PathArgument) -> bool {
+        argument.path.len() > LONGEST_PATH || is_too_long(&self.base.join(&argument.path))
     }
 
     /// Where a path leads.

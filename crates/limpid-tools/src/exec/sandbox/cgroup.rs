@@ -25,6 +25,9 @@ const CALL: &str = "limpid-call-";
 /// What has to be limited.
 const CONTROLLERS: [&str; 2] = ["memory", "pids"];
 
+/// A call's share of the processors. The agent, and whatever else runs beside calls, has 100.
+const WEIGHT: &str = "10";
+
 /// How often moving is tried while new processes come.
 const ATTEMPTS: u32 = 5;
 
@@ -39,6 +42,8 @@ pub(super) struct Cgroup(PathBuf);
 pub(super) struct Reached {
     pub(super) memory: bool,
     pub(super) processes: bool,
+    /// Files that are waited for.
+    pub(super) watches: bool,
 }
 
 impl Cgroup {
@@ -68,6 +73,10 @@ impl Cgroup {
         };
         set("memory.max", limits.memory_bytes.to_string())?;
         set("memory.oom.group", "1".to_owned())?;
+        // Where the share of the processors is not left to the agent, the priority of processes holds.
+        if self.0.join("cpu.weight").exists() {
+            set("cpu.weight", WEIGHT.to_owned())?;
+        }
         set("pids.max", (limits.processes + own).to_string())?;
         if self.0.join("memory.swap.max").exists() {
             return set("memory.swap.max", "0".to_owned());
@@ -89,7 +98,8 @@ impl Cgroup {
             let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
             Ok(value.is_some_and(|value| value != "0"))
         };
-        Ok(Reached { memory: count("memory.events", "oom")?, processes: count("pids.events", "max")? })
+        let (memory, processes) = (count("memory.events", "oom")?, count("pids.events", "max")?);
+        Ok(Reached { memory, processes, watches: false })
     }
 
     /// Ends everything in it. Older kernels cannot; then whoever watches ends the processes one by one.
@@ -202,7 +212,11 @@ fn move_into_own(base: &Path) -> Result<(), String> {
 }
 
 fn switch_on(base: &Path) -> io::Result<()> {
-    fs::write(base.join("cgroup.subtree_control"), CONTROLLERS.map(|name| format!("+{name}")).join(" "))
+    let file = base.join("cgroup.subtree_control");
+    fs::write(&file, CONTROLLERS.map(|name| format!("+{name}")).join(" "))?;
+    // Not every system leaves this one to those that it leaves a cgroup to.
+    let _ = fs::write(&file, "+cpu");
+    Ok(())
 }
 
 /// The processes in a cgroup; the kernel lists those that this process cannot see as 0.

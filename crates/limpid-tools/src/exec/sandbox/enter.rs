@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{
     DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, getgid, getuid, pidfd_open, set_dumpable_behavior,
-    set_parent_process_death_signal, setsid, wait,
+    set_parent_process_death_signal, setpriority_process, setsid, wait,
 };
 use rustix::stdio::stdin;
 use rustix::system::sethostname;
@@ -28,6 +28,17 @@ use crate::exec::confinement::Confinement;
 
 /// How long the first process lives without a word from the one that watches.
 const SILENCE: Duration = Duration::from_secs(2);
+
+/// The priority of a program's processes: the lowest one.
+const NICE: i32 = 19;
+
+/// The priority of their session: it gets about a tenth of what the agent gets. With the lowest one a build would hardly go on beside
+/// whatever else the machine does, and end by its limit of time.
+const NICE_OF_SESSION: &str = "10";
+
+/// How often the session is given its priority, and the pause between.
+const ATTEMPTS: u32 = 25;
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// Makes the namespaces and starts the first process in them.
 pub(super) fn enter(confinement: &Confinement, words: &[OsString], cgroup: &Path) -> Result<u8, String> {
@@ -47,6 +58,20 @@ fn detach() -> Result<(), String> {
     // Whoever watches may be gone already; its end of the stream says so then.
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| error.to_string())?;
     setsid().map_err(|error| format!("no session of its own: {error}"))?;
+    stand_back()
+}
+
+/// Leaves the processors to the agent where both want them. Where the kernel shares them between sessions first, only what is said of
+/// the session counts between the two, and where it does not, or only within a cgroup, what is said of each process does.
+fn stand_back() -> Result<(), String> {
+    setpriority_process(None, NICE).map_err(|error| format!("no low priority: {error}"))?;
+    for _ in 0..ATTEMPTS {
+        // The kernel lets everybody do this ten times a second, all together. Many kernels have no such thing.
+        match fs::write("/proc/self/autogroup", NICE_OF_SESSION) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => std::thread::sleep(PAUSE),
+            _ => break,
+        }
+    }
     Ok(())
 }
 
@@ -75,6 +100,10 @@ fn make_namespaces(proxy: bool) -> io::Result<()> {
     fs::write("/proc/self/setgroups", "deny")?;
     fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
     fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
+    // What the user's own programs have of these is not for strangers' to use up. Older kernels have no such limits.
+    for (name, most) in [("instances", "16"), ("watches", "16384")] {
+        let _ = fs::write(format!("/proc/sys/user/max_inotify_{name}"), most);
+    }
     if proxy {
         loopback::open()?;
     }

@@ -15,7 +15,7 @@ use rustix::thread::{
 
 use super::frozen::COPIES;
 use super::loopback::PORT;
-use crate::exec::calls::{Allowance, filter};
+use crate::exec::calls::{Allowance, filters};
 use crate::exec::confinement::{Confinement, Limits};
 use crate::exec::processes::of_this_user;
 
@@ -72,8 +72,10 @@ pub(super) fn restrict(confinement: &Confinement, around: Around, scratch: &[Pat
         return Err("no Landlock: the kernel has none".to_owned());
     }
     let attributes = around == Around::Namespaces;
-    let filter = filter(Allowance { attributes, network: confinement.network.is_granted() })?;
-    seccompiler::apply_filter(&filter).map_err(|error| format!("no seccomp filter: {error}"))
+    for filter in filters(Allowance { attributes, network: confinement.network.is_granted() })? {
+        seccompiler::apply_filter(&filter).map_err(|error| format!("no seccomp filter: {error}"))?;
+    }
+    Ok(())
 }
 
 fn limit(limits: &Limits, around: Around) -> io::Result<()> {
@@ -85,6 +87,9 @@ fn limit(limits: &Limits, around: Around) -> io::Result<()> {
     setrlimit(Resource::Nofile, fixed(1024))?;
     setrlimit(Resource::Memlock, fixed(0))?;
     setrlimit(Resource::Msgqueue, fixed(0))?;
+    // It stays behind the agent wherever both want a processor.
+    setrlimit(Resource::Nice, fixed(0))?;
+    setrlimit(Resource::Rtprio, fixed(0))?;
     // In a user namespace the kernel counts its processes; without one, every process of the user.
     let others = if around == Around::Namespaces { 2 } else { of_this_user() };
     // A little more than is permitted, so that whoever watches sees that it is too many and ends them all.

@@ -29,11 +29,18 @@ const LOOK: Duration = Duration::from_millis(50);
 /// How long it may be unknown what the program uses.
 const UNKNOWN: Duration = Duration::from_secs(1);
 
+/// How long open files may be on their way between a program's processes, where they are counted by nobody.
+const UNSEEN: Duration = Duration::from_secs(2);
+
 /// How long the restrictions may take.
 const SETUP: Duration = Duration::from_secs(10);
 
 /// How much later than whoever started this it ends the program by itself.
 const LATER: Duration = Duration::from_secs(5);
+
+/// Why it ends where it uses up what the kernel has for one user's processes.
+const TOO_MANY_FILES: &str =
+    "it waited for too many files at once, or left open files in a stream where they are not counted";
 
 /// A program that was started, with the stream to the process that started it.
 struct Started {
@@ -43,6 +50,8 @@ struct Started {
     own: u32,
     /// The processes that were below this one when they were last looked at.
     known: Vec<i32>,
+    /// Since when open files are on their way between them.
+    unseen: Option<Instant>,
     /// The folder of the call, if the program has no file system of its own.
     call: Option<Call>,
     /// What the kernel counts and ends as one, or why there is none. Then this process looks at each of them.
@@ -151,7 +160,7 @@ fn put_up(words: &[OsString], call: Option<Call>, confinement: &Confinement) -> 
     let child = command.spawn().map_err(|error| format!("it cannot be started: {error}"))?;
     // It holds the other end of the stream, which must close when the child ends.
     drop(command);
-    let mut started = Started { child, stream, own, known: Vec::new(), call, cgroup };
+    let mut started = Started { child, stream, own, known: Vec::new(), unseen: None, call, cgroup };
     if confinement.network.is_granted() {
         let listener = loopback::take(&started.stream)?;
         proxy::serve(listener, confinement.network.clone()).map_err(|error| format!("no proxy: {error}"))?;
@@ -180,12 +189,17 @@ impl Started {
         if let Some(reached) = by_kernel.filter(|reached| reached.memory || reached.processes) {
             return Ok(reached);
         }
-        // In a cgroup, too: what nobody can look into hides files without a name from the count of the disk.
+        // In a cgroup, too: what nobody can look into hides files without a name from the count of the disk, and no cgroup counts
+        // files that are waited for.
         let used = usage(self.own, &mut self.known)?;
-        Ok(by_kernel.unwrap_or(Reached {
+        let reached = by_kernel.unwrap_or(Reached {
             memory: used.memory_bytes > limits.memory_bytes,
             processes: used.processes > limits.processes,
-        }))
+            watches: false,
+        });
+        self.unseen = used.has_sent_files.then(|| self.unseen.unwrap_or_else(Instant::now));
+        let hides = self.unseen.is_some_and(|since| since.elapsed() > UNSEEN);
+        Ok(Reached { watches: used.waits_for_too_many || hides, ..reached })
     }
 
     /// Waits until the restrictions hold.
@@ -258,6 +272,7 @@ fn follow(started: &mut Started, disk: Disk, confinement: &Confinement) -> Resul
         let reason = match reached {
             Ok(Reached { processes: true, .. }) => Some(format!("it had more than {} processes", limits.processes)),
             Ok(Reached { memory: true, .. }) => Some(too_much_memory(limits)),
+            Ok(Reached { watches: true, .. }) => Some(TOO_MANY_FILES.to_owned()),
             Err(error) if known.elapsed() > UNKNOWN => Some(format!("what it uses cannot be read: {error}")),
             _ => full().or_else(|| disk.try_recv().ok()),
         };

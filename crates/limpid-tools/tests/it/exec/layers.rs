@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::process::Command;
 
-use limpid_tools::exec::calls::{Allowance, allowed};
+use limpid_tools::exec::calls::{Allowance, Allowed, allowed};
 use limpid_tools::exec::sandbox::{Missing, TRY, WATCH};
 
 use super::kit::{Bench, HELPER, is_root, unprivileged};
@@ -85,14 +85,17 @@ async fn the_kernel_answers_the_calls_of_the_list_and_no_other() {
     let others: Vec<&i64> = others.filter(|number| !OF_THE_KERNEL.contains(number)).collect();
     assert!(others.is_empty(), "let through, and not in the list: {others:?}");
     let named = list.iter().filter(|(call, ..)| let_through.contains(call));
-    let named =
-        named.map(|(call, name, some)| format!("{call:<3} {name}{}", if *some { " with some values" } else { "" }));
+    let named = named.map(|(call, name, how)| match how {
+        Allowed::Whole => format!("{call:<3} {name}"),
+        Allowed::SomeValues => format!("{call:<3} {name} with some values"),
+        Allowed::WithoutEffect => format!("{call:<3} {name} without effect"),
+    });
     insta::assert_snapshot!(named.collect::<Vec<_>>().join("\n"));
 }
 
 /// Calls with values, and whether they are let through.
 #[cfg(target_arch = "x86_64")]
-const VALUES: [(&str, &str, bool); 33] = [
+const VALUES: [(&str, &str, bool); 50] = [
     ("limits of its own", "302, 0, 7, 0, 0", true),
     ("limits of another", "302, 1, 7, 0, 0", false),
     ("processors of its own", "204, 0, 0, 0", true),
@@ -126,6 +129,23 @@ const VALUES: [(&str, &str, bool); 33] = [
     ("its own user again", "117, -1, $<, -1", true),
     ("another user", "117, 1, 1, 1", false),
     ("its name", "157, 15, 0, 0, 0, 0", true),
+    ("whether a file is in memory", "27, 0, 0, 0", false),
+    ("a part of a file to be in memory", "187, 0, 0, 0", false),
+    ("a part of a file not to be in memory", "221, 0, 0, 0, 4", false),
+    ("memory that is not needed", "28, 0, 0, 4", true),
+    ("memory in huge pages", "28, 0, 0, 14", true),
+    ("a guard", "28, 0, 0, 102", true),
+    ("a part of a file to be read ahead", "28, 0, 0, 3", false),
+    ("the same pages elsewhere", "28, 0, 0, 12", false),
+    ("memory to be moved to a disk", "28, 0, 0, 20", false),
+    ("parts of files to be pushed out", "28, 0, 0, 21", false),
+    ("a read", "327, 0, 0, 0, 0, 0, 0", true),
+    ("a read of what is in memory alone", "327, 0, 0, 0, 0, 0, 8", false),
+    ("a write that leaves nothing in memory", "328, 0, 0, 0, 0, 0, 128", false),
+    ("a session", "112", true),
+    ("descriptors to be closed", "436, 900, 901, 0", true),
+    ("a thread with descriptors of its own", "436, 900, 901, 2", false),
+    ("the same from its beginning", "56, 0x10900, 0, 0, 0, 0", false),
 ];
 
 // SEC-080
@@ -142,6 +162,22 @@ async fn a_call_is_let_through_by_its_values_too() {
     for ((what, _, passes), answer) in VALUES.iter().zip(answers) {
         assert_eq!(answer == "yes", *passes, "{what}");
     }
+}
+
+// SEC-080 SEC-084
+#[tokio::test]
+async fn a_program_stands_behind_the_agent_and_no_session_of_its_own_changes_that() {
+    let bench = Bench::new();
+    let asks = "use POSIX; my $is = getppid() && POSIX::setsid(); print \"said $is\n\"; print getpriority(0, 0), \"\n\"; \
+                setpriority(0, 0, 0); print getpriority(0, 0), \"\n\"; \
+                open my $f, \"<\", \"/proc/self/autogroup\"; print <$f> // \"\"; \
+                if (fork == 0) { setsid(); open my $f, \"<\", \"/proc/self/autogroup\"; print <$f> // \"\"; exit }; wait;";
+    let told = bench.run(&format!("perl -e '{asks}'")).await;
+    let lines: Vec<&str> = told.lines().collect();
+    let sessions: Vec<&&str> = lines.iter().filter(|line| line.starts_with("/autogroup")).collect();
+    // A kernel without them has none.
+    assert!(sessions.is_empty() || sessions[0] == sessions[1] && sessions[0].ends_with(" nice 10"), "{told}");
+    assert_eq!(lines[1..3], ["19", "19"], "{told}");
 }
 
 // SEC-081

@@ -86,6 +86,81 @@ async fn a_fork_bomb_is_limited_and_ends() {
     assert_eq!(told, "fine\nExit code: 0");
 }
 
+/// Waits for 500 descriptors of one file with each of some epolls, in several processes.
+#[cfg(target_arch = "x86_64")]
+const WAITS: &str = r#"
+my ($epolls, $forks) = @ARGV;
+fork for 1 .. $forks;
+pipe(my $r, my $w);
+my @files = map { open(my $f, '<&', $r); $f } 1 .. 500;
+my @epolls = map { syscall(291, 0) } 1 .. $epolls;
+my $event = pack('LQ', 1, 0);
+for my $epoll (@epolls) { for (@files) { my $file = fileno($_); syscall(233, $epoll, 1, $file, $event) } }
+sleep 1;
+print "fine\n";
+sleep 30 if $epolls > 1;
+"#;
+
+/// The same in a process whose first thread has ended.
+#[cfg(target_arch = "x86_64")]
+const WAITS_BEHIND: &str = r#"
+import ctypes, os, select, threading, time
+def wait():
+    time.sleep(0.3)
+    event = os.eventfd(0)
+    files = [os.dup(event) for _ in range(400)]
+    epolls = [select.epoll() for _ in range(60)]
+    for epoll in epolls:
+        for file in files: epoll.register(file, 0)
+    time.sleep(30)
+threading.Thread(target=wait).start()
+ctypes.CDLL(None).syscall(60, 0)
+"#;
+
+/// Sends what waits for files into a stream that nobody reads.
+#[cfg(target_arch = "x86_64")]
+const WAITS_UNSEEN: &str = r#"
+import os, select, socket, time
+one, other = socket.socketpair()
+epoll = select.epoll()
+socket.send_fds(one, [b'x'], [epoll.fileno()])
+time.sleep(30)
+"#;
+
+// SEC-084
+#[cfg(target_arch = "x86_64")]
+#[tokio::test]
+async fn a_program_waits_for_so_many_files_only_that_others_of_the_user_can_too() {
+    let bench = bench(Limits::default());
+    let over = "ended: it waited for too many files at once";
+    fs::write(bench.path("home/workspace/waits.pl"), WAITS).unwrap();
+    fs::write(bench.path("home/workspace/behind.py"), WAITS_BEHIND).unwrap();
+    let begun = Instant::now();
+    let told = bench.run("perl waits.pl 10 2").await;
+    assert!(told.contains(over), "{told}");
+    assert!(begun.elapsed() < Duration::from_secs(10), "it was ended");
+    // As a program does that answers many.
+    let told = bench.run("perl waits.pl 1 2").await;
+    assert!(told.contains("fine\n") && told.ends_with("Exit code: 0"), "{told}");
+    if bench.run("python3 -c 'import os; os.eventfd'").await == "Exit code: 0" {
+        fs::write(bench.path("home/workspace/unseen.py"), WAITS_UNSEEN).unwrap();
+        for program in ["behind.py", "unseen.py"] {
+            let told = bench.run(&format!("python3 {program}")).await;
+            assert!(told.contains(over), "{program}: {told}");
+        }
+    }
+}
+
+// SEC-084
+#[cfg(target_arch = "x86_64")]
+#[tokio::test]
+async fn a_program_has_few_queues_of_what_happens_to_files() {
+    let bench = bench(Limits::default());
+    let told = bench.run("perl -e 'my $n = 0; for (1..100) { $n++ if syscall(294, 0) >= 0 } print \"$n\\n\"'").await;
+    let made: u32 = told.lines().next().and_then(|line| line.parse().ok()).unwrap_or_default();
+    assert!((8..=16).contains(&made) || told.contains("waited for too many files"), "{told}");
+}
+
 // SEC-085
 #[tokio::test]
 async fn disk_is_limited_for_the_whole_call() {

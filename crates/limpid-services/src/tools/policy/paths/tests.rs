@@ -72,6 +72,25 @@ fn where_a_path_with_too_many_links_leads_nothing_is_low() {
     assert!(near.is_low && near.real.as_path().ends_with(end.file_name().unwrap()), "{near:?}");
 }
 
+// SEC-062 SEC-093
+#[cfg(unix)]
+#[test]
+fn a_path_is_not_followed_for_ever() {
+    let (home, resolver) = bench();
+    let outside = home.path().join("outside");
+    std::fs::create_dir_all(outside.join("a")).unwrap();
+    for at in 0..LINKS - 2 {
+        let way = "a/../".repeat(800) + &format!("l{}", at + 1);
+        std::os::unix::fs::symlink(way, outside.join(format!("l{at}"))).unwrap();
+    }
+    let is_too_long =
+        |path: &str| resolver.is_too_long(&PathArgument { path: path.to_owned(), write: false, adds: false });
+    assert!(is_too_long("../outside/l0"));
+    assert!(!is_too_long(&format!("../outside/l{}", LINKS - 4)));
+    assert!(!is_too_long(&"a/".repeat(LONGEST_PATH / 2)));
+    assert!(is_too_long(&"a/".repeat(LONGEST_PATH)));
+}
+
 // SEC-055
 #[test]
 fn a_file_is_whose_the_innermost_folder_is() {
