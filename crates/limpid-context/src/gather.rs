@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limpid_core::agent::RESEARCH;
 use limpid_core::policy::keys_in;
-use limpid_core::{Role, Tier, Trust};
+use limpid_core::{DEFAULT_PROFILE, Role, Tier, Trust};
 use limpid_model::ModelCard;
 use limpid_prompt::Profile;
 use limpid_prompt::inputs::{
@@ -69,10 +69,9 @@ pub(crate) async fn gather(
     card: &ModelCard,
     window: &WindowState,
 ) -> Result<Gathered, AgentError> {
-    let loaded = deps.profiles.load(occasion.profile)?;
-    let profile = loaded.profile(occasion.profile)?;
-    let mut notices: Vec<String> = loaded.notices(&profile).collect();
     let path = occasion.path.unwrap_or(if card.local { "chat-local" } else { "chat-remote" }).to_owned();
+    let (loaded, profile) = profile_of(deps, occasion.profile, &path)?;
+    let mut notices: Vec<String> = loaded.notices(&profile).collect();
     let mode_set = is_set(occasion.conversation, occasion.mode);
     let agent = sources::delegate::agent_in(deps, occasion.conversation, &profile).await?;
     let scope = agent.as_ref().map(|(_, scope)| scope.clone());
@@ -142,6 +141,22 @@ pub(crate) async fn gather(
     Ok(gathered)
 }
 
+/// The profile of a prompt. A page that is read on a public path may learn every word of it.
+fn profile_of(deps: &ContextDeps, name: &str, path: &str) -> Result<(LoadedProfile, Arc<Profile>), AgentError> {
+    let loaded = deps.profiles.load(name)?;
+    let profile = loaded.profile(name)?;
+    if !profile.path(path).is_ok_and(|path| path.public) {
+        return Ok((loaded, profile));
+    }
+    let public = |name: &str| {
+        let loaded = deps.profiles.load_public(name)?;
+        let profile = loaded.profile(name)?;
+        Ok((loaded, profile))
+    };
+    // One that cannot do without the owner's own texts.
+    public(name).or_else(|_: AgentError| public(DEFAULT_PROFILE))
+}
+
 /// What was said before in the conversation; nothing where there is none.
 async fn past(deps: &ContextDeps, occasion: &Occasion<'_>, notices: &mut Vec<String>) -> Result<History, AgentError> {
     match occasion.conversation {
@@ -173,8 +188,14 @@ async fn owners_inputs(
     let own = (&deps.home, &*deps.config, &*deps.profiles);
     sources::own_words::fill(own, profile, inputs, standing_notices)?;
     let time = time_info(occasion.now, &deps.host.zone());
-    let unaccepted = UnacceptedFiles::read(&*deps.store, &deps.home, &deps.config.files).await?;
-    inputs.workspace = workspace(deps, &time, &unaccepted, standing_notices)?;
+    let mut unaccepted = UnacceptedFiles::read(&*deps.store, &deps.home, &deps.config.files).await?;
+    let told = standing_notices.len();
+    loop {
+        standing_notices.truncate(told);
+        inputs.workspace = workspace(deps, &time, &unaccepted, standing_notices)?;
+        let Some(newer) = unaccepted.newer(&*deps.store, &deps.home, &deps.config.files).await? else { break };
+        unaccepted = newer;
+    }
     let (files, outside) = (&deps.config.files, deps.home.outside());
     inputs.workspace.folders = sources::workspace_files::granted(files, &outside);
     inputs.workspace.base = files.base.as_deref().and_then(|base| files.name_of(base, &outside));

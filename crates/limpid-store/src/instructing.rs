@@ -16,6 +16,9 @@ pub trait InstructingFiles: Send + Sync {
     /// The programs that were started and were not seen to end, oldest first.
     async fn program_runs(&self) -> Result<Listed<ProgramRun>, StoreError>;
 
+    /// How many programs ever began, of which most are over: one that begins raises it for good.
+    async fn programs_begun(&self) -> Result<i64, StoreError>;
+
     /// Writes down that the process that started a program was found dead. The first time counts.
     async fn note_gone(&self, id: ProgramRunId, now_ms: i64) -> Result<(), StoreError>;
 

@@ -33,11 +33,17 @@ impl ContextDeps {
         if !quotes(&profile) {
             return None;
         }
-        let unaccepted = UnacceptedFiles::read(&*self.store, &self.home, &self.config.files).await.ok()?;
-        let read = read_marking(place.as_path()).ok().flatten();
-        let read = read.filter(|read| !unaccepted.contains(&place, &read.bytes)).map(|read| read.text);
-        // Somebody who changes the file chooses no other model: what the owner knew of it holds, as in prompts.
-        let text = read.or_else(|| unaccepted.former_text(&place))?;
+        let mut unaccepted = UnacceptedFiles::read(&*self.store, &self.home, &self.config.files).await.ok()?;
+        let text = loop {
+            let read = read_marking(place.as_path()).ok().flatten();
+            let read = read.filter(|read| !unaccepted.contains(&place, &read.bytes)).map(|read| read.text);
+            // Somebody who changes the file chooses no other model: what the owner knew of it holds, as in prompts.
+            let text = read.or_else(|| unaccepted.former_text(&place));
+            match unaccepted.newer(&*self.store, &self.home, &self.config.files).await.ok()? {
+                Some(newer) => unaccepted = newer,
+                None => break text?,
+            }
+        };
         let model = AgentFile::read(&text).0.model?;
         self.models.open(&model).is_ok().then_some(model)
     }

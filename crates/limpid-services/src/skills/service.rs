@@ -84,10 +84,17 @@ impl Skills {
     pub(super) async fn list_at(&self, now_ms: i64) -> Result<Vec<ListedSkill>, AgentError> {
         self.write_builtin()?;
         let states = SkillStates::read(&*self.store).await?;
-        let unaccepted = UnacceptedFiles::read(&*self.store, &self.home, &self.config.files).await?;
-        let (home, entries) = (self.home.clone(), self.config.prompts.clone());
-        // All that lies in their folders is looked at, which nobody else waits for.
-        let found = on_disk(move || Ok(discovery::all(&home, &entries, Some(&unaccepted), now_ms))).await?;
+        let mut unaccepted = UnacceptedFiles::read(&*self.store, &self.home, &self.config.files).await?;
+        let found = loop {
+            let (home, entries) = (self.home.clone(), self.config.prompts.clone());
+            // All that lies in their folders is looked at, which nobody else waits for.
+            let look = move || Ok((discovery::all(&home, &entries, Some(&unaccepted), now_ms), unaccepted));
+            let (found, judged_by) = on_disk(look).await?;
+            match judged_by.newer(&*self.store, &self.home, &self.config.files).await? {
+                Some(newer) => unaccepted = newer,
+                None => break found,
+            }
+        };
         let mut list = Vec::new();
         let mut registry = self.registry();
         registry.clear_config();

@@ -20,7 +20,7 @@ mod unaccepted;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use limpid_config::{Config, Home, Live};
@@ -39,6 +39,7 @@ pub use self::offer::FileOffer;
 use self::programs::ProgramWatch;
 pub(crate) use self::programs::RunningProgram;
 use self::read::ReadFiles;
+use self::unaccepted::Told;
 pub use self::unaccepted::{Place, UnacceptedFile, UnacceptedFiles};
 use crate::error::AgentError;
 use crate::memory::MemoryWriter;
@@ -85,6 +86,8 @@ pub struct FileHistory {
     recorded: Mutex<HashMap<String, u64>>,
     /// What conversations know of files.
     read: Arc<ReadFiles>,
+    /// The files that wait and that the owner was told of.
+    told: Arc<std::sync::Mutex<Told>>,
 }
 
 impl FileHistory {
@@ -92,8 +95,8 @@ impl FileHistory {
     pub fn new(home: &Home, config: Live<Config>, memory: MemoryWriter) -> Self {
         let journal = Journal::new(home, memory.clone());
         let programs = ProgramWatch::new(home, config.clone(), memory.clone());
-        let (is_settled, recorded, read) = (Mutex::default(), Mutex::default(), Arc::default());
-        Self { memory, home: home.clone(), config, journal, programs, is_settled, recorded, read }
+        let (is_settled, recorded, read, told) = (Mutex::default(), Mutex::default(), Arc::default(), Arc::default());
+        Self { memory, home: home.clone(), config, journal, programs, is_settled, recorded, read, told }
     }
 
     /// Writes down what the files hold that instruct the agent, before a program is started that could change them.
@@ -140,19 +143,24 @@ impl FileHistory {
     /// # Errors
     /// When the store cannot be read or written.
     pub async fn take_notices(&self) -> Result<Vec<String>, AgentError> {
-        let mut new = self.unaccepted().await?.list();
-        new.retain(|file| !file.is_told);
+        let (unaccepted, told) = (self.unaccepted().await?, Arc::clone(&self.told));
+        // A program may have left thousands of large ones, for which nobody else waits.
+        let look = move || Ok(unaccepted.not_told_of(&mut told.lock().unwrap_or_else(PoisonError::into_inner)));
+        let new = on_disk(look).await?;
         if new.is_empty() {
             return Ok(Vec::new());
         }
         // In one write: a program may have left thousands.
         let told = new.iter().map(|file| (file.now.0.clone(), file.now.1)).collect();
         self.memory.database().note_told(told).await?;
-        let mut notices: Vec<String> = new.iter().take(MOST_NOTICES).map(UnacceptedFile::notice).collect();
-        if let Some(more) = new.len().checked_sub(MOST_NOTICES).filter(|more| *more > 0) {
-            notices.push(format!("{more} more files wait until you accept them: limpid file list --waiting"));
-        }
-        Ok(notices)
+        on_disk(move || {
+            let mut notices: Vec<String> = new.iter().take(MOST_NOTICES).map(UnacceptedFile::notice).collect();
+            if let Some(more) = new.len().checked_sub(MOST_NOTICES).filter(|more| *more > 0) {
+                notices.push(format!("{more} more files wait until you accept them: limpid file list --waiting"));
+            }
+            Ok(notices)
+        })
+        .await
     }
 
     /// What waits until the owner accepts it.
@@ -174,13 +182,21 @@ impl FileHistory {
         let base = self.config.files.base.clone().unwrap_or_else(|| self.home.workspace());
         let places = [Place::of(&base, &path.written), Place::followed(&path.real)];
         // What cannot be looked up is nobody's own.
-        let Ok(waiting) = self.unaccepted().await else { return Trust::Outside };
-        // What waits is read whole, which nobody else waits for.
-        let looked = tokio::task::spawn_blocking(move || {
-            let waits = places.iter().any(|place| waiting.contains_now(place));
-            (waits, waiting)
-        });
-        let Ok((false, waiting)) = looked.await else { return Trust::Outside };
+        let Ok(mut waiting) = self.unaccepted().await else { return Trust::Outside };
+        let waiting = loop {
+            let places = places.clone();
+            // What waits is read whole, which nobody else waits for.
+            let looked = tokio::task::spawn_blocking(move || {
+                let waits = places.iter().any(|place| waiting.contains_now(place));
+                (waits, waiting)
+            });
+            let Ok((false, looked)) = looked.await else { return Trust::Outside };
+            match looked.newer(&**self.memory.database(), &self.home, &self.config.files).await {
+                Ok(None) => break looked,
+                Ok(Some(newer)) => waiting = newer,
+                Err(_) => return Trust::Outside,
+            }
+        };
         let of_skill = trust_in_skill(&**self.memory.database(), &self.home, waiting, real).await;
         let is_foreign = of_skill.map_or(true, |trust| trust.is_some_and(Trust::is_foreign));
         if is_foreign { Trust::Outside } else { Trust::Owner }

@@ -33,7 +33,7 @@ pub use crate::tools::policy::context::{CallContext, WindowFacts};
 pub(crate) use crate::tools::policy::facts::CallFacts;
 pub(crate) use crate::tools::policy::instructing::{DEEPEST, Entries, LOOKED_AT, NotLookedAt, PartsLeft};
 pub use crate::tools::policy::owners_words::owners_words;
-pub(crate) use crate::tools::policy::paths::{LONGEST_PATH, PathResolver, free_way, links_on, real, real_by};
+pub(crate) use crate::tools::policy::paths::{LONGEST_PATH, PathResolver, Way, free_way, links_on, real, real_by, way};
 pub(crate) use crate::tools::policy::pins::{Pins, changes, is_same_call};
 pub use crate::tools::policy::rules::PolicyRules;
 pub(crate) use crate::tools::policy::rules::QUOTED;
@@ -137,12 +137,18 @@ impl ToolPolicy {
         facts.know_names(tool, arguments, conversation, &self.paths).await;
     }
 
+    /// Whether a call names a path that takes long to follow.
+    pub(crate) fn is_too_long(&self, tool: &dyn Tool, arguments: &Value) -> bool {
+        tool.paths(arguments).iter().any(|path| self.paths.is_too_long(path))
+    }
+
     /// The arguments of a call whose new file goes to the folder for strangers' text, because its turn has read such text.
     pub(crate) fn keep_low(&self, tool: &dyn Tool, arguments: &Value, trust: Trust) -> Option<Value> {
         if !trust.is_foreign() {
             return None;
         }
-        let low = tool.paths(arguments).into_iter().find_map(|path| self.paths.low_path(path))?;
+        let mut paths = tool.paths(arguments).into_iter().filter(|path| !self.paths.is_too_long(path));
+        let low = paths.find_map(|path| self.paths.low_path(path))?;
         tool.with_new_path(arguments, &low)
     }
 

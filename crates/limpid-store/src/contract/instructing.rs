@@ -21,6 +21,7 @@ pub async fn what_a_program_changed_waits_with_what_it_held_first(bench: &Bench)
         now_ms: 1,
     };
     let id = store.begin_program(new.clone()).await.unwrap();
+    assert_eq!(store.programs_begun().await.unwrap(), 1);
     let [run] = <[_; 1]>::try_from(store.program_runs().await.unwrap().rows).unwrap();
     assert_eq!((run.id, &run.new), (id, &new));
     assert_eq!(bench.other.program_runs().await.unwrap().rows, []);

@@ -69,8 +69,9 @@ pub async fn strangers_change_so_many_memories_in_a_day(bench: &Bench) {
     store.store_memory(memory(Some("tea"), "Likes tea", 1001)).await.unwrap();
     let day = 24 * 3_600_000;
     store.store_memory(theirs("tea ".repeat(150_000), day + 1001)).await.unwrap();
-    store.store_memory(theirs("oat ".repeat(150_000), day + 1002)).await.unwrap();
-    assert!(store.store_memory(theirs("z".to_owned(), day + 1003)).await.is_err());
+    assert!(store.store_memory(theirs("oat ".repeat(150_000), day + 1002)).await.is_err(), "the new text counts");
+    store.store_memory(theirs("oat ".repeat(100_000), day + 1003)).await.unwrap();
+    assert!(store.store_memory(theirs("z".repeat(100_000), day + 1004)).await.is_err());
 }
 
 /// Ten times the same is one, with a key and without.
@@ -363,10 +364,18 @@ pub async fn the_lowest_hundredth_goes_to_a_searchable_archive(bench: &Bench) {
     assert_eq!(store.archive_memories(0, 5000).await.unwrap(), 1);
     assert_eq!(keys(store.archived_memories().await.unwrap().rows), ["k197", "k010"]);
     // What strangers wrote crowds out nothing of the owner's, however new and liked it is.
-    store.store_memory(NewMemory { trust: Trust::Outside, ..memory(Some("theirs"), "tea", 6000) }).await.unwrap();
-    store.reinforce_memory(&"theirs".into(), 6000).await.unwrap();
-    assert_eq!(store.archive_memories(0, 7000).await.unwrap(), 1);
-    assert!(keys(store.archived_memories().await.unwrap().rows).contains(&"theirs".to_owned()));
+    let theirs = |key| NewMemory { trust: Trust::Outside, ..memory(Some(key), &"tea".repeat(1000), 6000) };
+    for key in ["theirs", "too"] {
+        store.store_memory(theirs(key)).await.unwrap();
+        store.reinforce_memory(&key.into(), 6000).await.unwrap();
+    }
+    let before = keys(store.archived_memories().await.unwrap().rows);
+    for n in 1..4 {
+        assert_eq!(store.archive_memories(198 * 7, 7000 + n).await.unwrap(), u64::from(n < 3), "they are moved alone");
+    }
+    let mut archived = keys(store.archived_memories().await.unwrap().rows);
+    archived.retain(|key| !before.contains(key));
+    assert_eq!(archived, ["theirs", "too"]);
 }
 
 /// The index says how much it covers and can be made anew.

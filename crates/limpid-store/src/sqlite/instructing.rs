@@ -37,6 +37,14 @@ impl InstructingFiles for SqliteStore {
         .await
     }
 
+    async fn programs_begun(&self) -> Result<i64, StoreError> {
+        self.read(move |tx| {
+            let sql = "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'program_run'), 0)";
+            Ok(tx.sql.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
+        })
+        .await
+    }
+
     async fn note_gone(&self, id: ProgramRunId, now_ms: i64) -> Result<(), StoreError> {
         self.write(move |tx| {
             tx.sql

@@ -26,8 +26,8 @@ impl Memories for SqliteStore {
     async fn update_memory(&self, which: &MemoryRef, change: MemoryChange) -> Result<Memory, StoreError> {
         let which = which.clone();
         self.write(move |tx| {
-            if change.content.as_ref().is_some_and(|(_, trust)| trust.is_foreign()) {
-                memory_events::check_room(tx, change.now_ms)?;
+            if let Some((content, _)) = change.content.as_ref().filter(|(_, trust)| trust.is_foreign()) {
+                memory_events::check_room(tx, content.len(), change.now_ms)?;
             }
             let is_strangers = change.content.as_ref().is_some_and(|(_, trust)| trust.is_foreign());
             if is_strangers && !change.adopts {
@@ -180,7 +180,8 @@ impl Memories for SqliteStore {
 
 fn store(tx: &Tx<'_>, new: &NewMemory) -> Outcome<StoredMemory> {
     if new.trust.is_foreign() {
-        memory_events::check_room(tx, new.now_ms)?;
+        let key = new.key.as_ref().map_or(0, String::len);
+        memory_events::check_room(tx, key + new.content.len(), new.now_ms)?;
     }
     let known = match &new.key {
         Some(key) => find(tx, &MemoryRef::Key(key.clone()))?,

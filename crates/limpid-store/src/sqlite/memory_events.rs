@@ -38,12 +38,12 @@ pub(super) fn record(
     Ok(())
 }
 
-/// Whether strangers' texts may still change memories today: what a day wrote is counted, whoever wrote it, so that no program and
-/// no page fills the disk.
+/// Whether strangers' texts may still change memories today, by so many bytes: what a day wrote is counted, whoever wrote it, so that no
+/// program and no page fills the disk.
 ///
 /// # Errors
 /// That there is no room, as a reason for the model.
-pub(super) fn check_room(tx: &Tx<'_>, now_ms: i64) -> Outcome<()> {
+pub(super) fn check_room(tx: &Tx<'_>, bytes_more: usize, now_ms: i64) -> Outcome<()> {
     let (changes, bytes): (i64, i64) = tx
         .sql
         .prepare_cached(
@@ -54,6 +54,7 @@ pub(super) fn check_room(tx: &Tx<'_>, now_ms: i64) -> Outcome<()> {
         .query_row(named_params! { ":owner": tx.owner, ":most": CHANGES_A_DAY, ":since": now_ms - DAY_MS }, |row| {
             Ok((row.get(0)?, row.get(1)?))
         })?;
+    let bytes = bytes.saturating_add(i64::try_from(bytes_more).unwrap_or(i64::MAX));
     if changes < CHANGES_A_DAY && bytes < BYTES_A_DAY {
         return Ok(());
     }

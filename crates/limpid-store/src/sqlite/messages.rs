@@ -210,16 +210,17 @@ pub(super) fn message(row: &Row<'_>) -> Read<StoredMessage> {
     })
 }
 
-/// Whether a result of this tool in a conversation begins so.
-pub(super) fn has_result(tx: &Tx<'_>, id: &ConversationId, tool: &str, begins: &str) -> Outcome<bool> {
+/// Whether a result of this tool in a conversation is this one, in Limpid's own words.
+pub(super) fn was_refused(tx: &Tx<'_>, id: &ConversationId, tool: &str, result: &str) -> Outcome<bool> {
     let mut statement = tx.sql.prepare_cached(
         "SELECT r.call_id, m.calls FROM message r
          JOIN call c ON c.owner = r.owner AND c.conversation = r.conversation AND c.id = r.call_id
          JOIN message m ON m.id = c.message
          WHERE r.owner = :owner AND r.conversation = :conversation AND r.role = 'tool'
-           AND substr(r.text, 1, length(:begins)) = :begins",
+           AND r.trust = :ours AND r.text = :result",
     )?;
-    let params = named_params! { ":owner": tx.owner, ":conversation": id.as_str(), ":begins": begins };
+    let ours = Trust::Owner.as_str();
+    let params = named_params! { ":owner": tx.owner, ":conversation": id.as_str(), ":ours": ours, ":result": result };
     let mut rows = statement.query(params)?;
     while let Some(row) = rows.next()? {
         let call: String = row.get("call_id")?;

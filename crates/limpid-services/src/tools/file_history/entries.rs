@@ -45,6 +45,22 @@ pub(super) fn own_entry(place: &Path) -> std::io::Result<Option<FileContent>> {
     }
 }
 
+/// The hash of what stands at a place itself, as [`entry`] has it: its text is not held.
+pub(super) fn entry_hash(place: &Path) -> std::io::Result<Option<FileHash>> {
+    if place.parent().is_some_and(|folder| real(folder) != folder) {
+        return Ok(None);
+    }
+    own_entry_hash(place)
+}
+
+/// The same for a place whose folder is known to have every link followed.
+pub(super) fn own_entry_hash(place: &Path) -> std::io::Result<Option<FileHash>> {
+    match std::fs::read_link(place) {
+        Ok(target) => Ok(Some(link_hash(target.as_os_str().as_encoded_bytes()))),
+        Err(_) => hash_of(place),
+    }
+}
+
 /// The hash of a link: that of its target, bit by bit the reverse. Whoever wants a file that has it has to break SHA-256.
 fn link_hash(target: &[u8]) -> FileHash {
     FileHash(FileHash::of(target).0.map(|byte| !byte))

@@ -15,7 +15,7 @@ use limpid_store::{
 };
 
 use super::disk::on_disk;
-use super::entries::{entry, of_run, own_entry};
+use super::entries::{entry_hash, of_run, own_entry, own_entry_hash};
 use super::kept::KeptFiles;
 use super::names::FileNames;
 use super::unaccepted::{UnacceptedFiles, Unknown};
@@ -86,26 +86,34 @@ impl ProgramWatch {
         let entries = self.entries().await?.map_err(not_looked_at)?;
         let unaccepted = UnacceptedFiles::read(&**self.memory.database(), &self.home, &self.config.files).await?;
         let paths: BTreeSet<String> = entries.keys().cloned().chain(unaccepted.keys()).collect();
-        let mut known = BTreeMap::new();
+        let (mut known, mut as_they_are) = (BTreeMap::new(), Vec::new());
         for path in paths.into_iter().filter(|path| !self.is_outside(path)) {
             // One that cannot be read is not there for any prompt.
-            let now = entries.get(&path).cloned().flatten();
-            let unknown = match unaccepted.at(&path, now.as_ref()) {
+            let now = entries.get(&path).copied().flatten();
+            let unknown = match unaccepted.at(&path, now) {
                 Unknown::Nothing => None,
                 Unknown::Waits(before) => Some(before),
                 Unknown::MayBe(runs) => {
                     let mut unknown = None;
                     for run in runs {
-                        if !self.is_of_a_tool(&path, now.as_ref().map(|now| now.hash), run).await? {
+                        if !self.is_of_a_tool(&path, now, run).await? {
                             unknown = Some(run.new.files.get(&path));
                         }
                     }
                     unknown
                 }
             };
-            let content = unknown.map_or(now, Option::<&FileContent>::cloned);
-            known.extend(content.map(|content| (path, content)));
+            match unknown {
+                None => as_they_are.extend(now.map(|now| (path, now))),
+                Some(before) => known.extend(before.cloned().map(|before| (path, before))),
+            }
         }
+        // Texts are read of these alone: of what programs left there may be any number.
+        let with_text = |(key, hash): (String, FileHash)| {
+            let now = own_entry(&path_of_key(&key)).ok().flatten().filter(|now| now.hash == hash);
+            (key, now.unwrap_or_else(|| FileContent::bytes(hash)))
+        };
+        known.extend(on_disk(move || Ok(as_they_are.into_iter().map(with_text).collect::<BTreeMap<_, _>>())).await?);
         Ok(known)
     }
 
@@ -176,10 +184,7 @@ impl ProgramWatch {
             let is_known = match &now {
                 // What cannot be read now may be read later.
                 None if before.is_none() => false,
-                now => {
-                    let now = now.as_ref().map(|now| now.hash);
-                    before.map(|before| before.hash) == now || self.is_of_a_tool(&path, now, run).await?
-                }
+                now => before.map(|before| before.hash) == *now || self.is_of_a_tool(&path, *now, run).await?,
             };
             if !is_known {
                 let cause = run.new.tool.clone();
@@ -193,14 +198,10 @@ impl ProgramWatch {
     }
 
     /// What instructed the agent before a program and is not there any more: a rule that is gone is a change, too.
-    fn gone(
-        &self,
-        run: &ProgramRun,
-        entries: &BTreeMap<String, Option<FileContent>>,
-    ) -> Vec<(String, Option<FileContent>)> {
+    fn gone(&self, run: &ProgramRun, entries: &BTreeMap<String, Option<FileHash>>) -> Vec<(String, Option<FileHash>)> {
         let is_missing = |path: &&String| !entries.contains_key(*path) && !self.is_outside(path);
         // What a link led to may be where it was.
-        let now = |path: &String| (path.clone(), entry(&path_of_key(path)).ok().flatten());
+        let now = |path: &String| (path.clone(), entry_hash(&path_of_key(path)).ok().flatten());
         run.new.files.keys().filter(is_missing).map(now).collect()
     }
 
@@ -231,17 +232,17 @@ impl ProgramWatch {
         Ok(known.contains(&now))
     }
 
-    /// What the files hold that instruct the agent and that programs can write, and where links on the way to such files lead; no
-    /// content for what cannot be read.
+    /// What the files hold that instruct the agent and that programs can write, and where links on the way to such files lead, by their
+    /// hashes; none for what cannot be read.
     ///
     /// # Errors
     /// When the look broke off; inside of it, when not all of them could be looked at.
-    async fn entries(&self) -> Result<Result<BTreeMap<String, Option<FileContent>>, NotLookedAt>, AgentError> {
+    async fn entries(&self) -> Result<Result<BTreeMap<String, Option<FileHash>>, NotLookedAt>, AgentError> {
         let resolver = self.resolver();
         let look = move || -> Result<_, NotLookedAt> {
             let Entries { files, links } = resolver.instructing_entries()?;
             let all = files.into_iter().chain(links);
-            Ok(all.map(|path| (file_key(&path), own_entry(&path).ok().flatten())).collect())
+            Ok(all.map(|path| (file_key(&path), own_entry_hash(&path).ok().flatten())).collect())
         };
         on_disk(move || Ok(look())).await
     }
@@ -285,15 +286,31 @@ impl Drop for RunningProgram {
 fn not_looked_at(why: NotLookedAt) -> AgentError {
     AgentError::Invalid(match why {
         NotLookedAt::TooMany => format!(
-            "there is too much to be looked at in the workspace's `memory`, `skills`, `prompts` and `profiles`, or in Limpid's \
-             own folder, of which a link leads to where programs write: more than {LOOKED_AT} files, a folder more than \
-             {DEEPEST} levels deep, or links that lead too long ways; remove what instructs nobody, or move it elsewhere"
+            "there is too much to be looked at in the workspace's `memory`, `skills`, `prompts` and `profiles`, in the \
+             `skills` and `prompts` of Limpid's own folder, or in the rest of it where a link leads to where programs \
+             write: more than {LOOKED_AT} files, a folder more than {DEEPEST} levels deep, or links that lead too long \
+             ways; remove what instructs nobody, or move it elsewhere"
         ),
         NotLookedAt::Closed(folder) => {
             let word = as_word(&folder.display().to_string());
             format!(
                 "the folder {word} cannot be looked at, and what lies in it may instruct the agent; the owner has to \
                  open it with `chmod u+rx {word}`, or to remove it"
+            )
+        }
+        NotLookedAt::Around(link) => {
+            let word = as_word(&link.display().to_string());
+            format!(
+                "the link {word} among your skills or prompts leads to a folder that holds Limpid's own folders, so what \
+                 programs write there would be used at once; remove it, or have it lead to a folder of its own"
+            )
+        }
+        NotLookedAt::NamedTwice(file) => {
+            let word = as_word(&file.display().to_string());
+            format!(
+                "the file {word} is one of your skills or prompts and has a second name on the disk (a hard link), by \
+                 which a program could change it unseen; put a copy in its place: \
+                 `cp -p {word} {word}.own && mv {word}.own {word}`"
             )
         }
     })

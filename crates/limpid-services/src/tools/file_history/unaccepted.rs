@@ -3,21 +3,28 @@
 mod below;
 mod former;
 
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::cell::{Cell, LazyCell};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{MAIN_SEPARATOR_STR, Path, PathBuf};
 
 use limpid_config::{FilesConfig, Home};
 use limpid_core::policy::Followed;
-use limpid_store::{FileContent, FileHash, ProgramRun, Store, StoreError, WaitingFile, file_key, path_of_key};
+use limpid_store::{
+    FileContent, FileHash, NewProgramRun, ProgramRun, ProgramRunId, Store, StoreError, WaitingFile, file_key,
+    path_of_key,
+};
 
-use super::entries::{content, entry, of_file, of_run, of_waiting};
-use super::kept::KeptFiles;
+use super::entries::{entry, entry_hash, link_target, of_file, of_run, of_waiting};
+use super::kept::{KeptFiles, hash_of};
 use super::names::{FileNames, added};
 use crate::command_word::as_word;
-use crate::tools::policy::{PartsLeft, PathResolver, QUOTED, links_on, real};
+use crate::tools::policy::{PartsLeft, PathResolver, QUOTED, Way, links_on, real, real_by, way};
 
 /// Lines of a difference that a notice shows.
 const LINES: usize = 3;
+
+/// Looks at the files for one prompt, each made again because a program began during the last one.
+const MOST_LOOKS: u32 = 8;
 
 /// What the owner is told to have changed a file that holds again what waited for them.
 const UNDO: &str = "an undo";
@@ -34,6 +41,25 @@ pub struct UnacceptedFiles {
     parts_left: PartsLeft,
     /// What files held of which the store keeps no text.
     kept: KeptFiles,
+    /// How many programs had ever begun.
+    begun: i64,
+    /// How many looks at the files were made in vain before.
+    looks: u32,
+}
+
+/// What a file is by its folder's record of it: device, number, size and time of the last change of any kind. It proves nothing of
+/// what the file holds.
+type Stamp = (u64, u64, u64, i64, i64);
+
+/// Files that wait and that the owner was told of, by their keys: their stamps, and the hashes of what they held before and when the owner
+/// was told.
+pub(super) type Told = BTreeMap<String, (Stamp, Option<FileHash>, Option<FileHash>)>;
+
+/// Where a path led before a program that runs.
+struct EndBefore {
+    path: PathBuf,
+    /// Whether the program may write where the path leads along.
+    passes: bool,
 }
 
 /// Whether what a file holds is the owner's.
@@ -86,8 +112,8 @@ pub struct UnacceptedFile {
     pub is_gone: bool,
     /// The key of its path with every link followed, and what it holds.
     pub(super) now: (String, FileHash),
-    /// What it said and what it says, where both are known. They are compared where somebody is shown it, not whenever it is looked up.
-    texts: Option<(String, String)>,
+    /// What it said, where that is known. It is read and compared where somebody is shown it, not whenever it is looked up.
+    was: Option<String>,
 }
 
 impl UnacceptedFile {
@@ -95,14 +121,24 @@ impl UnacceptedFile {
     /// quotes, also at the beginning: it neither reads as a sentence of ours nor does anything in a shell.
     pub fn notice(&self) -> String {
         let (name, cause) = (as_word(&self.name), &self.cause);
-        let difference = self.texts.as_ref().map(|(was, is_now)| difference(was, is_now)).unwrap_or_default();
-        let lines: String = difference.iter().map(|line| format!("\n  {line}")).collect();
+        let lines: String = self.difference().iter().map(|line| format!("\n  {line}")).collect();
         if self.is_gone {
             return format!(
                 "{name} was removed by {cause}; put it back, or accept that it is gone: limpid file accept {name}{lines}"
             );
         }
         format!("{name} was changed by {cause} and is not used before you accept it: limpid file accept {name}{lines}")
+    }
+
+    /// The first lines that changed; none where a text is not known, or the file is another one by now.
+    fn difference(&self) -> Vec<String> {
+        let (key, hash) = &self.now;
+        let Some(was) = &self.was else { return Vec::new() };
+        if self.is_gone {
+            return difference(was, "");
+        }
+        let now = entry(&path_of_key(key)).ok().flatten().filter(|now| now.hash == *hash);
+        now.and_then(|now| now.text).map(|now| difference(was, &now)).unwrap_or_default()
     }
 }
 
@@ -113,9 +149,10 @@ impl UnacceptedFiles {
     /// When the store cannot be read.
     pub async fn read(store: &dyn Store, home: &Home, files: &FilesConfig) -> Result<Self, StoreError> {
         // In this order: a program that ends in between is in both, and never in none.
+        let begun = store.programs_begun().await?;
         let runs = store.program_runs().await?.rows.into_iter().map(of_run).collect();
         let waiting = store.waiting_files().await?.rows.into_iter().map(of_waiting).collect();
-        Ok(Self::new(waiting, runs, home, files))
+        Ok(Self { begun, ..Self::new(waiting, runs, home, files) })
     }
 
     fn new(waiting: Vec<WaitingFile>, runs: Vec<ProgramRun>, home: &Home, files: &FilesConfig) -> Self {
@@ -123,7 +160,33 @@ impl UnacceptedFiles {
         let by_key = waiting.iter().enumerate().rev().map(|(at, file)| (file.path.clone(), at)).collect();
         let paths = PathResolver::new(home, QUOTED.map(PathBuf::from).into(), files);
         let (names, kept) = (FileNames::new(home), KeptFiles::new(home.kept_files()));
-        Self { waiting, by_key, runs, names, paths, parts_left: PartsLeft::default(), kept }
+        Self { waiting, by_key, runs, names, paths, parts_left: PartsLeft::default(), kept, begun: 0, looks: 0 }
+    }
+
+    /// What a look at files is to be judged by instead, where a program began since this was read, or something came to wait: what the
+    /// look saw may be its work. None where the look holds. Where that comes to pass too often, nothing is used in the end that programs
+    /// could have written.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn newer(&self, store: &dyn Store, home: &Home, files: &FilesConfig) -> Result<Option<Self>, StoreError> {
+        if self.looks == MOST_LOOKS {
+            return Ok(None);
+        }
+        let mut newer = Self::read(store, home, files).await?;
+        let waited = |file: &WaitingFile| self.waiting_at(&file.path).is_some_and(|known| known.before == file.before);
+        // One that is over by now may have put back what it had laid.
+        if newer.begun == self.begun && newer.waiting.iter().all(waited) {
+            return Ok(None);
+        }
+        newer.looks = self.looks + 1;
+        if newer.looks == MOST_LOOKS {
+            let folders = newer.paths.writable().iter().map(|folder| file_key(folder)).collect();
+            let (holder, tool, files) = (String::new(), String::new(), BTreeMap::new());
+            let new = NewProgramRun { holder, tool, folders, files, now_ms: 0 };
+            newer.runs.push(ProgramRun { id: ProgramRunId(i64::MAX), new, gone_ms: None });
+        }
+        Ok(Some(newer))
     }
 
     fn waiting_at(&self, key: &str) -> Option<&WaitingFile> {
@@ -142,14 +205,14 @@ impl UnacceptedFiles {
 
     /// Whether a link that a path leads over is one of them.
     pub(super) fn waits_at_link(&self, place: &Place) -> bool {
-        let target = |link: &Path| entry(link).ok().flatten().map(|content| content.hash);
+        let target = |link: &Path| entry_hash(link).ok().flatten();
         links_on(&place.path).iter().any(|link| self.is_new(link, || target(link)))
     }
 
     /// Whether a file as it is now is one of them.
     pub fn contains_now(&self, place: &Place) -> bool {
         // What is not there tells nobody anything.
-        let now = || content(place.as_path()).ok().flatten().map(|content| content.hash);
+        let now = || hash_of(place.as_path()).ok().flatten();
         place.as_path().exists() && self.has(place, now)
     }
 
@@ -160,8 +223,8 @@ impl UnacceptedFiles {
     }
 
     /// Whether what a file holds is the owner's, by the key of its path without links.
-    pub(super) fn at(&self, key: &str, now: Option<&FileContent>) -> Unknown<'_> {
-        let is_other = |before: Option<&FileContent>| before.map(|before| before.hash) != now.map(|now| now.hash);
+    pub(super) fn at(&self, key: &str, now: Option<FileHash>) -> Unknown<'_> {
+        let is_other = |before: Option<&FileContent>| before.map(|before| before.hash) != now;
         let waiting = self.waiting_at(key).map(|waiting| waiting.before.as_ref());
         if let Some(before) = waiting.filter(|before| is_other(*before)) {
             return Unknown::Waits(before);
@@ -215,7 +278,13 @@ impl UnacceptedFiles {
         if self.waiting.is_empty() && self.runs.is_empty() {
             return false;
         }
-        self.is_new(&real(place.as_path()), hash) || self.waits_at_link(place)
+        let hash = LazyCell::new(hash);
+        let target = |link: &Path| entry_hash(link).ok().flatten();
+        // The way is followed once: a program that runs may lay links meanwhile.
+        let Way { end, links } = way(Path::new(MAIN_SEPARATOR_STR), &place.path, &|_| true);
+        self.is_new(&end, || *hash)
+            || links.iter().any(|link| self.is_new(link, || target(link)))
+            || self.runs.iter().any(|run| is_other_than_before(run, &place.path, || *hash))
     }
 
     /// Whether what stands at a place, which has every other link followed, is not what was known of it.
@@ -235,30 +304,103 @@ impl UnacceptedFiles {
 
     /// Those that wait for the owner, as they are now; one that is what it was before waits for nothing.
     pub fn list(&self) -> Vec<UnacceptedFile> {
-        let file = |WaitingFile { path: key, before, cause, at_ms, told }: &WaitingFile| {
-            let path = path_of_key(key);
-            let now = entry(&path).ok().flatten();
-            if before.as_ref().map(|before| before.hash) == now.as_ref().map(|now| now.hash) {
-                return None;
-            }
-            let text = |content: &Option<FileContent>| match content {
-                Some(content) => content.text.clone(),
-                None => Some(String::new()),
-            };
-            let texts = text(before).zip(text(&now));
-            let (is_gone, now) = (now.is_none(), now.map_or_else(gone, |now| now.hash));
-            Some(UnacceptedFile {
-                name: self.names.name(&path),
-                cause: cause.clone(),
-                at_ms: *at_ms,
-                texts,
-                is_told: *told == Some(now),
-                is_gone,
-                now: (key.clone(), now),
-            })
-        };
-        self.waiting.iter().filter_map(file).collect()
+        self.waiting.iter().filter_map(|waiting| self.as_it_is(waiting)).collect()
     }
+
+    /// Those that the owner was not told of. What they were told of is read again only once its stamp is another one: this says what is
+    /// worth a notice, and nothing of what is used.
+    pub(super) fn not_told_of(&self, told: &mut Told) -> Vec<UnacceptedFile> {
+        let waiting: BTreeSet<&String> = self.waiting.iter().map(|file| &file.path).collect();
+        told.retain(|key, _| waiting.contains(key));
+        let mut new = Vec::new();
+        for file in &self.waiting {
+            let before = file.before.as_ref().map(|before| before.hash);
+            // It is looked at before the file is read.
+            let now = stamp(&path_of_key(&file.path)).map(|stamp| (stamp, before, file.told));
+            if now.is_some() && told.get(&file.path) == now.as_ref() {
+                continue;
+            }
+            match (self.as_it_is(file).filter(|file| !file.is_told), now) {
+                (Some(file), _) => new.push(file),
+                (None, Some(now)) => drop(told.insert(file.path.clone(), now)),
+                (None, None) => {}
+            }
+        }
+        new
+    }
+
+    /// A file that waits, as it is now.
+    fn as_it_is(&self, waiting: &WaitingFile) -> Option<UnacceptedFile> {
+        let WaitingFile { path: key, before, cause, at_ms, told } = waiting;
+        let path = path_of_key(key);
+        let now = entry_hash(&path).ok().flatten();
+        if before.as_ref().map(|before| before.hash) == now {
+            return None;
+        }
+        let was = match before {
+            Some(content) => content.text.clone(),
+            None => Some(String::new()),
+        };
+        let (is_gone, now) = (now.is_none(), now.unwrap_or_else(gone));
+        Some(UnacceptedFile {
+            name: self.names.name(&path),
+            cause: cause.clone(),
+            at_ms: *at_ms,
+            was,
+            is_told: *told == Some(now),
+            is_gone,
+            now: (key.clone(), now),
+        })
+    }
+}
+
+/// Where a path led before a program that runs, by the links that were known then: where its own lead is for it to say, as often as it
+/// likes. None where there are too many links.
+fn end_before(run: &ProgramRun, path: &Path) -> Option<EndBefore> {
+    let passes = Cell::new(false);
+    let led = |link: &Path| {
+        if !is_written(run, link) {
+            return std::fs::read_link(link).ok();
+        }
+        passes.set(true);
+        run.new.files.get(&file_key(link)).and_then(link_target)
+    };
+    let path = real_by(path, &led)?;
+    Some(EndBefore { path, passes: passes.get() })
+}
+
+/// Whether what was found at a path is another content than the one that was known there before a program that runs.
+fn is_other_than_before(run: &ProgramRun, path: &Path, hash: impl Fn() -> Option<FileHash>) -> bool {
+    let Some(EndBefore { path: end, passes }) = end_before(run, path) else { return true };
+    if !passes {
+        return false;
+    }
+    let before = match is_written(run, &end) {
+        true => run.new.files.get(&file_key(&end)).map(|before| before.hash),
+        // The owner's own link leads out of where it writes.
+        false => hash_of(&end).ok().flatten(),
+    };
+    // What cannot be read is nothing that anybody knew.
+    let now = hash();
+    now.is_none() || before != now
+}
+
+/// Whether a program may write at a place.
+fn is_written(run: &ProgramRun, place: &Path) -> bool {
+    let key = file_key(place);
+    run.new.folders.iter().any(|folder| Path::new(&key).starts_with(folder))
+}
+
+#[cfg(unix)]
+fn stamp(path: &Path) -> Option<Stamp> {
+    use std::os::unix::fs::MetadataExt as _;
+    let about = path.symlink_metadata().ok()?;
+    Some((about.dev(), about.ino(), about.size(), about.ctime(), about.ctime_nsec()))
+}
+
+#[cfg(not(unix))]
+fn stamp(_: &Path) -> Option<Stamp> {
+    None
 }
 
 /// What stands for the content of a file that is gone, where the owner was told of that or accepted it.

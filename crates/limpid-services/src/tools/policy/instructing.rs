@@ -12,8 +12,8 @@ use std::io::ErrorKind;
 use std::path::{MAIN_SEPARATOR_STR, Path, PathBuf};
 
 use limpid_config::Home;
+use limpid_tools::is_named_twice;
 
-use self::elsewhere::look_below;
 pub(super) use self::ids::has_other_name;
 use self::ids::{FileId, id, numbered, opened};
 pub(crate) use self::known::Below;
@@ -28,8 +28,11 @@ pub(crate) const LOOKED_AT: usize = 50_000;
 /// Levels below a folder of ours down to which folders are looked at; a deeper one counts as too much, too.
 pub(crate) const DEEPEST: usize = 64;
 
-/// Folders of the home of whose files none is used while it waits for the owner.
-const WITHHELD: [&str; 2] = ["skills", "prompts"];
+/// Folders of the home with skills and prompts, which may be links of the owner's to where they keep them.
+const SHELVES: [&str; 2] = ["skills", "prompts"];
+
+/// Folder with versions of a shelf: git itself gives files there a second name, and none of them is read as a skill.
+const VERSIONS: &str = ".git";
 
 /// Folders of the workspace that prompts and skills are read from.
 const FOLDERS: [&str; 4] = ["memory", "skills", "prompts", "profiles"];
@@ -53,6 +56,8 @@ struct Open {
     path: PathBuf,
     /// How many levels it lies below a folder of ours.
     level: usize,
+    /// Whether no link on the way lies where others than the owner can lay one.
+    is_owners: bool,
 }
 
 /// Why not everything was looked at that instructs the agent and lies where programs can write.
@@ -62,6 +67,10 @@ pub(crate) enum NotLookedAt {
     TooMany,
     /// This folder cannot be listed or entered.
     Closed(PathBuf),
+    /// This file of the owner's skills or prompts has a second name on the disk, by which a program could write it.
+    NamedTwice(PathBuf),
+    /// This link among the owner's skills or prompts leads to a folder that is or holds the home, the workspace or `outside/`.
+    Around(PathBuf),
 }
 
 /// What instructs the agent and lies where programs can write.
@@ -101,7 +110,7 @@ impl Instructing {
         if own.is_cut && self.level(real).is_some() {
             return true;
         }
-        let known = [own, self.look_at_home()];
+        let known = [own, self.look_at_home(&[])];
         let is_known = |id: FileId| known.iter().any(|known| known.ids.contains(&id));
         let is_cut = known.iter().any(|known| known.is_cut || !known.closed.is_empty());
         let mut folders = real.ancestors().skip(1).filter_map(id);
@@ -132,28 +141,32 @@ impl Instructing {
         places.retain(|path| path.extension().is_some_and(|ending| ending == "md"));
         places.extend(self.of_workspace());
         let own = self.look(places, own, &PartsLeft::default());
+        let shelves = self.look(self.shelves(), Known::default(), &PartsLeft::default());
+        // What a program wrote by another name would be used as it is, whatever it is known by.
+        if let Some(file) = shelves.named_twice.first() {
+            return Err(NotLookedAt::NamedTwice(file.clone()));
+        }
+        if let Some(link) = shelves.around.first() {
+            return Err(NotLookedAt::Around(link.clone()));
+        }
         // No program can write in the home itself, so that nothing there grows by one, unless by what a link leads to, and
         // none closes a folder there.
-        let home = self.look_at_home();
-        let is_written = |path: &PathBuf| self.writable.iter().any(|folder| path.starts_with(folder));
-        let is_cut_elsewhere = own.is_cut_elsewhere || home.is_cut_elsewhere;
-        if own.is_cut || is_cut_elsewhere || (home.is_cut && home.ends.iter().any(is_written)) {
+        let is_cut_shelf = shelves.is_cut;
+        let home = [shelves, self.look_at_home(&self.shelves())];
+        let is_written = |path: &PathBuf| self.is_in_grant(path);
+        let is_cut = |home: &Known| home.is_cut_elsewhere || (home.is_cut && home.ends.iter().any(is_written));
+        if own.is_cut || is_cut_shelf || home.iter().any(is_cut) {
             return Err(NotLookedAt::TooMany);
         }
-        let closed = own.closed.into_iter().chain(home.closed);
-        // The outermost: what lies in it cannot be opened before.
-        if let Some(folder) = closed.filter(is_written).min() {
-            return Err(NotLookedAt::Closed(folder));
+        let mut entries = Entries::default();
+        let mut closed = BTreeSet::new();
+        for known in home.into_iter().chain([own]) {
+            entries.files.extend(known.files.into_iter().filter(is_written));
+            entries.links.extend(known.links.into_iter().filter(is_written));
+            closed.extend(known.closed.into_iter().filter(is_written));
         }
-        // By another name such a file may lie where programs write. Where one of the home is used as it stands, no program runs.
-        let is_withheld = |path: &Path| {
-            !path.starts_with(&self.home) || WITHHELD.iter().any(|folder| path.starts_with(self.home.join(folder)))
-        };
-        let is_written_somewhere = |path: &PathBuf| is_written(path) || (is_withheld(path) && has_other_name(path));
-        Ok(Entries {
-            files: own.files.into_iter().chain(home.files).filter(is_written_somewhere).collect(),
-            links: own.links.into_iter().chain(home.links).filter(is_written).collect(),
-        })
+        // The outermost: what lies in it cannot be opened before.
+        closed.pop_first().map_or(Ok(entries), |folder| Err(NotLookedAt::Closed(folder)))
     }
 
     /// What lies below a folder that has every link followed. Links there are followed as for `entries`, as far as parts
@@ -172,12 +185,27 @@ impl Instructing {
         }
     }
 
-    /// Looks at the places of the home besides the workspace.
-    fn look_at_home(&self) -> Known {
+    /// Looks at the places of the home besides the workspace and those that were looked at.
+    fn look_at_home(&self, but: &[PathBuf]) -> Known {
         let mut home = Known::default();
         let mut places = home.listed(&self.home);
-        places.retain(|path| *path != self.workspace && *path != self.outside);
+        places.retain(|path| *path != self.workspace && *path != self.outside && !but.contains(path));
         self.look(places, home, &PartsLeft::default())
+    }
+
+    /// The places of the home's skills and prompts.
+    fn shelves(&self) -> Vec<PathBuf> {
+        SHELVES.map(|folder| self.home.join(folder)).into()
+    }
+
+    /// Whether a path lies where programs write.
+    fn is_in_grant(&self, path: &Path) -> bool {
+        self.writable.iter().any(|folder| path.starts_with(folder))
+    }
+
+    /// Whether others than the owner may have laid what lies at a path.
+    fn is_of_others(&self, path: &Path) -> bool {
+        self.is_in_grant(path) || path.starts_with(&self.outside)
     }
 
     /// The places of the workspace.
@@ -191,7 +219,7 @@ impl Instructing {
     fn look(&self, places: Vec<PathBuf>, mut known: Known, left: &PartsLeft) -> Known {
         let mut open: Vec<Open> = places.into_iter().map(|place| self.opening(place, &mut known, left)).collect();
         let mut looked_at = 0;
-        while let Some(Open { path, level }) = open.pop() {
+        while let Some(Open { path, level, is_owners }) = open.pop() {
             if !left.take(&path) {
                 known.is_cut = true;
                 break;
@@ -211,23 +239,27 @@ impl Instructing {
             }
             looked_at += 1;
             let there = if entry.is_symlink() {
-                self.behind(&path, (&mut known, &mut open), left)
+                self.behind((&path, is_owners), (&mut known, &mut open), left)
             } else {
-                vec![(entry, Open { path, level })]
+                vec![(entry, Open { path, level, is_owners })]
             };
-            for (about, Open { path, level }) in there {
+            for (about, Open { path, level, is_owners }) in there {
                 let Some((found, _)) = numbered(&about) else { continue };
-                // What a link leads to is looked at once.
-                let is_new = known.ids.insert(found);
+                // What a link leads to is looked at once, and once more where the first one was not the owner's.
+                let is_new = known.ids.insert(found) | (is_owners && known.owners.insert(found));
                 if about.is_dir() && is_new {
                     if level > DEEPEST {
                         // The rest is looked at all the same: what is known of it is known.
                         known.is_cut = true;
                     } else {
                         let inside = known.listed(&path).into_iter();
-                        open.extend(inside.map(|path| Open { path, level: level + 1 }));
+                        open.extend(inside.map(|path| Open { path, level: level + 1, is_owners }));
                     }
                 } else if about.is_file() {
+                    let is_shelved = is_owners && !path.iter().rev().take(level).any(|part| part == VERSIONS);
+                    if is_shelved && !self.is_of_others(&path) && is_named_twice(&path) {
+                        known.named_twice.insert(path.clone());
+                    }
                     // A second name of a file is another path.
                     known.files.push(path);
                 }
@@ -238,15 +270,17 @@ impl Instructing {
 
     /// A place where a look begins: links on the way to its folder are followed.
     fn opening(&self, place: PathBuf, known: &mut Known, left: &PartsLeft) -> Open {
+        let mut is_owners = true;
         let path = match (place.parent(), place.file_name()) {
             (Some(folder), Some(name)) => {
                 let Way { end, links } = way(Path::new(MAIN_SEPARATOR_STR), folder, &|path: &Path| left.take(path));
+                is_owners = !links.iter().any(|link| self.is_of_others(link));
                 known.links.extend(links);
                 end.join(name)
             }
             _ => place,
         };
-        Open { level: self.level(&path).unwrap_or_default(), path }
+        Open { level: self.level(&path).unwrap_or_default(), path, is_owners }
     }
 
     /// What the link at a place leads to and what is known of that, if there is something that tools or programs can
@@ -254,7 +288,7 @@ impl Instructing {
     /// home or workspace is no folder of instructions.
     fn behind(
         &self,
-        link: &Path,
+        (link, is_owners): (&Path, bool),
         (known, open): (&mut Known, &mut Vec<Open>),
         left: &PartsLeft,
     ) -> Vec<(Metadata, Open)> {
@@ -265,28 +299,29 @@ impl Instructing {
             known.is_cut = true;
             return Vec::new();
         }
+        let is_owners = is_owners && !links.iter().any(|link| self.is_of_others(link));
         known.links.extend(links);
         known.ends.insert(end.clone());
         if self.is_around(&end) {
+            known.around.extend(is_owners.then(|| link.to_owned()));
             return Vec::new();
         }
         let Some(level) = self.level(&end) else {
-            if known.elsewhere.insert(end.clone()) {
-                let found = look_below(&end);
-                // A program may lay a link to any folder; what is behind its own link waits with that, and says nothing of the folder.
-                let is_programs = |link: &Path| self.writable.iter().any(|folder| link.starts_with(folder));
-                if link.starts_with(&self.home) && !is_programs(link) {
-                    known.is_cut_elsewhere |= found.is_cut;
-                    known.files.extend(found.named_twice);
-                }
-                open.extend(found.links.into_iter().map(|path| Open { path, level: 0 }));
+            // A program may lay a thousand links to any folder; what is behind its own link waits with that, and says nothing of the
+            // folder.
+            if is_owners {
+                let found = known.elsewhere.look_below(&end);
+                known.is_cut_elsewhere |= found.is_cut;
+                known.ids.extend(found.named_twice.iter().filter_map(|file| id(file)));
+                known.named_twice.extend(found.named_twice.into_iter().filter(|file| !self.is_of_others(file)));
+                open.extend(found.links.into_iter().map(|path| Open { path, level: 0, is_owners }));
             }
             let within = self.writable.iter().filter(|folder| folder.starts_with(&end));
             let there = within.filter_map(|folder| Some((std::fs::metadata(folder).ok()?, folder.clone())));
-            return there.map(|(about, path)| (about, Open { path, level: 0 })).collect();
+            return there.map(|(about, path)| (about, Open { path, level: 0, is_owners })).collect();
         };
         match std::fs::metadata(link) {
-            Ok(about) => vec![(about, Open { path: end, level })],
+            Ok(about) => vec![(about, Open { path: end, level, is_owners })],
             // Nothing opens behind a link that leads nowhere or to itself, but something may in a closed folder.
             Err(error) => {
                 if error.kind() == ErrorKind::PermissionDenied {

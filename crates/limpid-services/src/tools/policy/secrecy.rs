@@ -14,7 +14,7 @@ pub(crate) const SERVERS_GROUP: &str = "mcp-";
 const SAID_WITHIN: usize = 200;
 
 /// Folders in which each person has one of their own, called by their name.
-const HOMES: [&str; 2] = ["home", "Users"];
+const HOMES: [&str; 3] = ["home", "Users", "homes"];
 
 /// Whether the inputs of a turn, or a message that it added, hold something private. Public is what Limpid ships, what was
 /// read from the public web, and what the owner typed for this turn. `is_public` says of a tool by its name that anybody could
@@ -144,7 +144,8 @@ fn workspace_is_private(workspace: &WorkspaceInput) -> bool {
         || !daily_notes.is_empty()
         || !folders.is_empty()
         || is_in_home(path)
-        || base.as_deref().is_some_and(is_in_home)
+        // A folder that they opened is called as they like.
+        || base.as_ref().is_some_and(|base| base != path)
 }
 
 /// Whether a path leads into somebody's home folder, and so says their name.
@@ -217,16 +218,20 @@ mod tests {
         for (path, is_private) in [
             ("/home/ada/.limpid/workspace", true),
             ("/Users/ada/notes", true),
+            ("/volume1/homes/ada/limpid/workspace", true),
             (r"C:\Users\ada\notes", true),
             ("/srv/limpid/workspace", false),
             ("/home", false),
             ("", false),
         ] {
-            let workspace = WorkspaceInput { path: path.into(), ..WorkspaceInput::default() };
-            assert_eq!(shows_owners(&Inputs { workspace, ..Inputs::default() }), is_private, "{path}");
-            let workspace = WorkspaceInput { base: Some(path.into()), ..WorkspaceInput::default() };
-            assert_eq!(shows_owners(&Inputs { workspace, ..Inputs::default() }), is_private, "{path}");
+            for base in [None, Some(path.into())] {
+                let workspace = WorkspaceInput { path: path.into(), base, ..WorkspaceInput::default() };
+                assert_eq!(shows_owners(&Inputs { workspace, ..Inputs::default() }), is_private, "{path}");
+            }
         }
+        let base = Some("/srv/limpid/workspace/globex-takeover".into());
+        let workspace = WorkspaceInput { path: "/srv/limpid/workspace".into(), base, ..WorkspaceInput::default() };
+        assert!(shows_owners(&Inputs { workspace, ..Inputs::default() }), "a folder that they opened");
     }
 
     // SEC-100

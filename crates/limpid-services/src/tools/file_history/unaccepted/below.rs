@@ -3,10 +3,10 @@
 use std::io;
 use std::path::Path;
 
-use limpid_store::{FileContent, file_key, path_of_key};
+use limpid_store::{FileHash, file_key, path_of_key};
 
-use super::{UnacceptedFiles, Unknown};
-use crate::tools::file_history::entries::{entry, own_entry};
+use super::{UnacceptedFiles, Unknown, end_before};
+use crate::tools::file_history::entries::{entry_hash, own_entry_hash};
 use crate::tools::policy::real;
 
 impl UnacceptedFiles {
@@ -16,22 +16,28 @@ impl UnacceptedFiles {
         if self.waiting.is_empty() && self.runs.is_empty() {
             return false;
         }
-        let Ok(below) = self.paths.lying_below(&real(folder), &self.parts_left) else { return true };
+        let end = real(folder);
+        // A program that runs may lay a link in the way for as long as a look takes.
+        let leads_elsewhere = |run| end_before(run, folder).is_none_or(|before| before.path != end);
+        if self.runs.iter().any(leads_elsewhere) {
+            return true;
+        }
+        let Ok(below) = self.paths.lying_below(&end, &self.parts_left) else { return true };
         // What is gone or hidden is known by where it was.
         let mut known = self.keys().map(|key| path_of_key(&key));
-        known.any(|path| below.is_around(&path) && self.is_other(&path, entry))
+        known.any(|path| below.is_around(&path) && self.is_other(&path, entry_hash))
             // What a program that runs has laid there is in no row yet.
-            || below.places.iter().any(|path| self.is_other(path, own_entry))
+            || below.places.iter().any(|path| self.is_other(path, own_entry_hash))
     }
 
     /// Whether what stands at a place itself, or nothing there, is not what was known of it.
-    fn is_other(&self, path: &Path, entry: fn(&Path) -> io::Result<Option<FileContent>>) -> bool {
+    fn is_other(&self, path: &Path, entry: fn(&Path) -> io::Result<Option<FileHash>>) -> bool {
         let key = file_key(path);
         if !self.is_in_question(&key) {
             return false;
         }
         // What cannot be read is nothing that anybody knew.
         let Ok(now) = entry(path) else { return true };
-        !matches!(self.at(&key, now.as_ref()), Unknown::Nothing)
+        !matches!(self.at(&key, now), Unknown::Nothing)
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use limpid_store::{FileContent, file_key};
 
 use super::{Place, UnacceptedFiles, Unknown};
-use crate::tools::file_history::entries::{entry, is_link, link_target};
+use crate::tools::file_history::entries::{entry_hash, is_link, link_target};
 use crate::tools::file_history::without_mark;
 use crate::tools::policy::real_by;
 
@@ -37,8 +37,8 @@ impl UnacceptedFiles {
             return None;
         }
         // What cannot be read is not there for any prompt.
-        let now = entry(place).ok().flatten();
-        match self.at(&key, now.as_ref()) {
+        let now = entry_hash(place).ok().flatten();
+        match self.at(&key, now) {
             Unknown::Nothing => None,
             Unknown::Waits(before) => Some(before),
             Unknown::MayBe(_) => Some(self.before_all(&key)),

@@ -4,18 +4,25 @@ use std::collections::BTreeSet;
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use super::elsewhere::Elsewhere;
 use super::ids::FileId;
 
 /// What lies at the places that instruct. Every path has every link followed, but for that of a link itself.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     pub(super) ids: BTreeSet<FileId>,
+    /// Of these, what the owner's own links lead to.
+    pub(super) owners: BTreeSet<FileId>,
     pub(super) files: Vec<PathBuf>,
     pub(super) links: BTreeSet<PathBuf>,
     /// Where the links lead that were come upon, be it to nothing.
     pub(super) ends: BTreeSet<PathBuf>,
-    /// Folders that are none of ours in which links were looked for.
-    pub(super) elsewhere: BTreeSet<PathBuf>,
+    /// Folders that are none of ours.
+    pub(super) elsewhere: Elsewhere,
+    /// Files to which the owner's own links lead, that no program writes by this name but may by a second one.
+    pub(super) named_twice: BTreeSet<PathBuf>,
+    /// Links of the owner's to folders around the home, the workspace or `outside/`, below which nothing was looked at.
+    pub(super) around: BTreeSet<PathBuf>,
     /// Whether there was more than is looked at.
     pub(super) is_cut: bool,
     /// The same of a folder that is none of ours.

@@ -203,6 +203,87 @@ fn a_skill_waits_that_lies_in_a_grant_within_what_the_folder_of_skills_leads_to(
     assert!(resolver.instructing_entries().unwrap().files.contains(&tea));
 }
 
+// SEC-061
+#[cfg(unix)]
+#[test]
+fn no_program_starts_while_a_skill_or_a_prompt_of_the_home_has_a_second_name() {
+    use std::os::unix::fs::symlink;
+    /// Links, each from its path to what it leads to, and the file that has a second name.
+    type Case = (&'static [(&'static str, &'static str)], &'static str);
+    const OWN: Case = (&[], "home/skills/tea/SKILL.md");
+    const SHELF: Case = (&[("home/skills", "dots/skills")], "dots/skills/tea/SKILL.md");
+    const TWO: Case = (&[("home/skills", "dots/skills"), ("dots/skills/tea", "src/tea")], "src/tea/SKILL.md");
+    const PROMPT: Case = (&[("home/prompts", "dots/prompts"), ("dots/prompts/a.md", "src/a.md")], "src/a.md");
+    // The package's own link to the folder is no reason to pass over the owner's.
+    const BOTH: Case = (&[("home/skills/a", "src/tea"), ("home/workspace/skills/a", "src/tea")], "src/tea/SKILL.md");
+    const OF_PROGRAM: Case = (&[("home/workspace/skills/a", "src/tea")], "src/tea/SKILL.md");
+    // One that a package lays in a granted folder, to which the home leads.
+    const IN_GRANT: Case = (&[("home/skills/a", "project"), ("project/far", "src/tea")], "src/tea/SKILL.md");
+    const INTO_HOME: Case = (&[("home/skills/a", "project"), ("project/far", "home/models")], "home/models/a.gguf");
+    const GRANTED: Case = (&[("home/skills/tea", "project/tea")], "project/tea/SKILL.md");
+    const VERSION: Case = (&[], "home/skills/.git/objects/a");
+    let stops = [(OWN, true), (SHELF, true), (TWO, true), (PROMPT, true), (BOTH, true)];
+    let starts = [(OF_PROGRAM, false), (IN_GRANT, false), (INTO_HOME, false), (GRANTED, false), (VERSION, false)];
+    for ((links, file), is_stopped) in stops.into_iter().chain(starts) {
+        let disk = tempfile::tempdir().unwrap();
+        let root = disk.path().canonicalize().unwrap();
+        std::fs::create_dir_all(root.join("home/workspace/skills")).unwrap();
+        std::fs::create_dir_all(root.join("project")).unwrap();
+        let named = put(&root, file);
+        for (from, to) in links {
+            std::fs::create_dir_all(root.join(from).parent().unwrap()).unwrap();
+            symlink(root.join(to), root.join(from)).unwrap();
+        }
+        let files = FilesConfig { grants: vec![root.join("project")], ..FilesConfig::default() };
+        let resolver = PathResolver::new(&Home::new(root.join("home")), Vec::new(), &files);
+        assert!(resolver.instructing_entries().is_ok(), "{links:?}");
+        std::fs::hard_link(&named, root.join("project/other.md")).unwrap();
+        let stopped = resolver.instructing_entries().err();
+        assert_eq!(stopped, is_stopped.then(|| NotLookedAt::NamedTwice(named.clone())), "{links:?} {file}");
+        if is_stopped {
+            let path = root.join("project/other.md").display().to_string();
+            assert_eq!(look(&resolver, &path).change, FileChange::Instructing, "{links:?} {file}");
+        }
+    }
+}
+
+// SEC-061
+#[cfg(unix)]
+#[test]
+fn no_program_starts_while_a_skill_or_a_prompt_leads_around_limpids_own_folders() {
+    use std::os::unix::fs::symlink;
+    let links = [("home/skills", "home/workspace"), ("home/skills/tea", "home/outside"), ("home/prompts", "")];
+    for (from, to) in links.into_iter().chain([("home/workspace/skills", ""), ("home/docs", "home/workspace")]) {
+        let disk = tempfile::tempdir().unwrap();
+        let root = disk.path().canonicalize().unwrap();
+        std::fs::create_dir_all(root.join("home/outside")).unwrap();
+        std::fs::create_dir_all(root.join("home/workspace")).unwrap();
+        std::fs::create_dir_all(root.join(from).parent().unwrap()).unwrap();
+        symlink(root.join(to), root.join(from)).unwrap();
+        let resolver = PathResolver::new(&Home::new(root.join("home")), Vec::new(), &FilesConfig::default());
+        let is_shelf = from.starts_with("home/skills") || from.starts_with("home/prompts");
+        let stopped = resolver.instructing_entries().err();
+        assert_eq!(stopped, is_shelf.then(|| NotLookedAt::Around(root.join(from))), "{from}");
+    }
+}
+
+// SEC-061 SEC-093
+#[cfg(unix)]
+#[test]
+fn below_what_a_link_of_a_program_leads_to_elsewhere_nothing_is_looked_at() {
+    use std::os::unix::fs::symlink;
+    for (link, is_owners) in [("workspace/skills/far", false), ("skills/far", true)] {
+        let (home, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let root = home.path().canonicalize().unwrap();
+        let note = put(&root, "workspace/docs/note.md");
+        std::fs::create_dir_all(root.join(link).parent().unwrap()).unwrap();
+        symlink(far.path(), root.join(link)).unwrap();
+        symlink(&note, far.path().join("note.md")).unwrap();
+        let resolver = PathResolver::new(&Home::new(&root), Vec::new(), &FilesConfig::default());
+        assert_eq!(resolver.instructing_entries().unwrap().files.contains(&note), is_owners, "{link}");
+    }
+}
+
 /// Puts into a folder another one that is so many levels deep, with so many links to itself.
 #[cfg(unix)]
 fn put_deep(folder: &Path, levels: usize, links: usize) {
