@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::front_matter::says_public;
+
 /// Which layer a file of a profile comes from; a later layer takes the place of an earlier one, file by file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Layer {
@@ -43,6 +45,13 @@ impl SourceFile {
     /// A file that ships with the program.
     pub fn shipped(path: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
         Self { path: path.into(), bytes: bytes.into(), layer: Layer::Shipped }
+    }
+
+    /// Whether strangers may learn its words: it ships, it is no text of a prompt, or the owner says so at its top.
+    pub fn is_public(&self) -> bool {
+        self.layer == Layer::Shipped
+            || self.path.ends_with(".toml")
+            || std::str::from_utf8(&self.bytes).is_ok_and(says_public)
     }
 }
 

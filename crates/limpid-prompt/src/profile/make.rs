@@ -11,14 +11,17 @@ use super::file_set::FileSet;
 use super::loaded::Profile;
 use super::manifest::{Manifest, PathDraft, StepDraft};
 use super::mode::Mode;
+use super::path::Path;
 use super::policy::policies;
 use super::resolve::{Draft, Resolver};
 use super::shelf::{FileKind, MANIFEST, kind};
 use super::tool_text::ToolText;
+use crate::front_matter::says_public;
 use crate::problem::{Fault, File, Problem};
 use crate::section::Section;
 use crate::section::build::{SectionFiles, Shop};
 use crate::section::front::{self, ToolFront};
+use crate::source::Layer;
 use crate::template::names::Names;
 
 /// The parts of a profile, each compiled by itself.
@@ -73,6 +76,7 @@ impl Made {
             found.push(file.error(Fault::new(path.span(), message, "name a path of this profile or of `limpid`")));
         }
         found.extend(self.strays(set));
+        found.extend(not_public(set, &paths));
         let known_modes = if self.modes.is_empty() { fallback.map(|made| &made.modes) } else { Some(&self.modes) };
         let known_modes: Vec<&str> = known_modes.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
         let known_paths: Vec<&str> = paths.keys().map(String::as_str).collect();
@@ -149,6 +153,27 @@ impl Made {
         };
         set.files.iter().filter_map(stray).collect()
     }
+}
+
+/// Texts of the owner's that a public path leaves out.
+fn not_public(set: &FileSet, paths: &BTreeMap<String, Path>) -> Vec<Problem> {
+    let is_left_out = |(path, file): &(&String, &Arc<File>)| {
+        if file.layer == Layer::Shipped || says_public(&file.text) {
+            return false;
+        }
+        let mut public = paths.values().filter(|path| path.public);
+        match kind(path) {
+            FileKind::Section(id) | FileKind::SectionTier(id, _) => {
+                public.any(|path| path.sections().any(|section| section.id == id))
+            }
+            FileKind::Tool(name) => public.any(|path| path.offers(&name, false)),
+            _ => false,
+        }
+    };
+    let message = "a research worker is not told this text: each page that it reads may learn every word of its prompt";
+    let fix = "write `public: true` into its front matter, if anybody may read it";
+    let told = |(_, file): (&String, &Arc<File>)| file.warning(Fault::new(0..0, message, fix));
+    set.files.iter().filter(is_left_out).map(told).collect()
 }
 
 fn sections(set: &FileSet, shop: &Shop<'_>, problems: &mut Vec<Problem>) -> BTreeMap<String, Option<Arc<Section>>> {

@@ -65,6 +65,9 @@ pub(crate) struct Front {
     pub(crate) trim: Option<Spanned<Trim>>,
     pub(crate) keep: Option<Spanned<usize>>,
     pub(crate) from: Option<Spanned<String>>,
+    /// Read by [`says_public`](crate::front_matter::says_public).
+    #[serde(rename = "public")]
+    _public: bool,
 }
 
 /// One of several lists.
@@ -106,6 +109,9 @@ pub(crate) struct ToolFront {
     pub(crate) parameters: Ordered<String>,
     pub(crate) words: Vec<String>,
     pub(crate) with: Vec<String>,
+    /// Read by [`says_public`](crate::front_matter::says_public).
+    #[serde(rename = "public")]
+    _public: bool,
 }
 
 /// A map in the order of its file.

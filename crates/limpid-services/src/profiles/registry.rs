@@ -1,7 +1,7 @@
 //! Profiles as they stand now: the shipped ones with the owner's files in place. The owner's files are read at every
 //! turn and compiled again only when one of them changed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use limpid_config::Home;
@@ -41,6 +41,8 @@ pub struct LoadedProfile {
     /// The owner's files.
     pub files: Arc<Vec<SourceFile>>,
     profiles: Arc<Profiles>,
+    /// Paths of the owner's files that are left out.
+    without: Vec<String>,
 }
 
 impl ProfileRegistry {
@@ -89,12 +91,24 @@ impl ProfileRegistry {
         let mut known = self.known()?;
         let files = Arc::clone(&known.files);
         if let Some(profiles) = known.one.get(name) {
-            return Ok(LoadedProfile { files, profiles: Arc::clone(profiles) });
+            return Ok(LoadedProfile { files, profiles: Arc::clone(profiles), without: Vec::new() });
         }
         let profiles = Arc::new(Profiles::one_with_home(name, known.sources()));
         self.keep(&known, &profiles);
         known.one.insert(name.to_owned(), Arc::clone(&profiles));
-        Ok(LoadedProfile { files, profiles })
+        Ok(LoadedProfile { files, profiles, without: Vec::new() })
+    }
+
+    /// The same for prompts whose every word a stranger may learn: of the owner's texts those alone that say so at their top.
+    ///
+    /// # Errors
+    /// When the owner's files cannot be read.
+    pub fn load_public(&self, name: &str) -> Result<LoadedProfile, AgentError> {
+        let private: BTreeSet<String> = {
+            let known = self.known()?;
+            known.sources().filter(|file| !file.is_public()).map(|file| file.path).collect()
+        };
+        self.load_without(name, private.into_iter().collect())
     }
 
     /// Keeps the texts that can be used for the day on which they cannot. A disk that refuses them costs no answer: what is
@@ -107,13 +121,14 @@ impl ProfileRegistry {
     }
 
     /// One profile without some of the owner's files: where they stood, the next ones in the order of lookup do.
-    fn load_one_without(&self, name: &str, without: &[String]) -> Result<Arc<Profile>, AgentError> {
+    fn load_without(&self, name: &str, without: Vec<String>) -> Result<LoadedProfile, AgentError> {
         let mut known = self.known()?;
-        let files = known.sources().filter(|file| !without.contains(&file.path)).collect::<Vec<_>>();
-        let make = || Arc::new(Profiles::one_with_home(name, files));
+        let files: Vec<SourceFile> = known.files.iter().filter(|file| !without.contains(&file.path)).cloned().collect();
+        let sources: Vec<_> = known.sources().filter(|file| !without.contains(&file.path)).collect();
+        let make = || Arc::new(Profiles::one_with_home(name, sources));
         let profiles =
             Arc::clone(known.one.entry(format!("{name} without {}", without.join(" "))).or_insert_with(make));
-        LoadedProfile { files: Arc::clone(&known.files), profiles }.profile(name)
+        Ok(LoadedProfile { files: Arc::new(files), profiles, without })
     }
 
     /// A profile whose texts fit a path's budgets. Where texts of the owner's that must stay are too large by themselves,
@@ -131,7 +146,7 @@ impl ProfileRegistry {
         if loaded.files.is_empty() {
             return Ok(profile);
         }
-        let (mut profile, mut without) = (profile, Vec::new());
+        let (mut profile, mut without) = (profile, loaded.without.clone());
         loop {
             let request = RenderRequest { path, inputs, counter: &Estimate::default(), count_tokens: false };
             // Every other error is told where the prompt is made.
@@ -142,7 +157,7 @@ impl ProfileRegistry {
             };
             let notice = format!("profiles/{} is not used: {overfull}", file.path);
             without.push(file.path.clone());
-            let other = self.load_one_without(profile.name(), &without)?;
+            let other = self.load_without(profile.name(), without.clone())?.profile(profile.name())?;
             // A mode that exists by this file alone has no other text: that it is too large is told where it is made.
             if !other.modes().any(|mode| mode == inputs.mode) && profile.modes().any(|mode| mode == inputs.mode) {
                 return Ok(profile);
