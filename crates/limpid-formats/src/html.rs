@@ -1,10 +1,14 @@
 //! HTML as text that can be read.
 
-use html2text::{Handle, RcDom};
-use html5ever::tendril::{StrTendril, TendrilSink as _};
-use html5ever::tree_builder::TreeBuilderOpts;
-use html5ever::{ParseOpts, parse_document};
+mod parted;
 
+use html2text::{Handle, RcDom};
+use html5ever::interface::TokenizerResult;
+use html5ever::tendril::StrTendril;
+use html5ever::tokenizer::{BufferQueue, Tokenizer, TokenizerOpts};
+use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts, TreeSink as _};
+
+use self::parted::Parted;
 use crate::depth::{MOST_DEPTH, TooDeep};
 
 /// Columns of a piece on one line.
@@ -42,17 +46,21 @@ pub(crate) fn bare(html: &str) -> Result<String, TooDeep> {
 /// The tree of a page, as browsers make it.
 fn parsed(html: &str) -> Result<RcDom, TooDeep> {
     let tree_builder = TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() };
-    let mut parser = parse_document(RcDom::default(), ParseOpts { tree_builder, ..ParseOpts::default() });
+    let tree = Parted::new(TreeBuilder::new(RcDom::default(), tree_builder));
+    let (tokenizer, input) = (Tokenizer::new(tree, TokenizerOpts::default()), BufferQueue::default());
     let mut rest = html;
     while !rest.is_empty() {
         let (step, behind) = rest.split_at(rest.floor_char_boundary(STEP));
         rest = behind;
-        parser.process(StrTendril::from(step));
-        if newest_depth(&parser.tokenizer.sink.sink) > MOST_DEPTH {
+        input.push_back(StrTendril::from(step));
+        // It stops behind a script, which nobody runs.
+        while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
+        if newest_depth(&tokenizer.sink.tree.sink) > MOST_DEPTH {
             return Err(TooDeep);
         }
     }
-    let dom = parser.finish();
+    tokenizer.end();
+    let dom = tokenizer.sink.tree.sink.finish();
     if is_too_deep(&dom) { Err(TooDeep) } else { Ok(dom) }
 }
 
@@ -82,6 +90,16 @@ fn is_too_deep(dom: &RcDom) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // SEC-100
+    #[test]
+    fn the_text_of_the_next_element_is_no_part_of_an_address() {
+        let html = "<p><span>http://a.test/e</span><span>PIN</span> <i>htt</i>p:/<i>/b.test/</i><kbd>4711</kbd> http://c.test/<wbr>x, \
+                    <a href=\"http://d.test/\">d</a>ay, dear</p>";
+        let text = readable(html, 200).unwrap();
+        assert!(text.starts_with("http://a.test/e PIN http://b.test/ 4711 http://c.test/ x, "), "{text}");
+        assert!(text.contains("ay, dear"), "{text}");
+    }
 
     // SEC-091
     #[test]

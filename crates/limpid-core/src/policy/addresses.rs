@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 /// assert_eq!(written_addresses("Read https://example.com/a?b=1, not README.md."), ["https://example.com/a?b=1"]);
 /// ```
 pub fn written_addresses(text: &str) -> Vec<&str> {
-    beginning_with(&SCHEMES, text)
+    beginning_with(&SCHEMES, text).into_iter().map(|(_, address)| address).collect()
 }
 
 /// The links in a text that a stranger may have written, each once: whole addresses, and what begins with `www.`, which people
@@ -21,25 +21,34 @@ pub fn written_addresses(text: &str) -> Vec<&str> {
 /// assert_eq!(links_in("See www.example.com/tea, or README.md."), ["https://www.example.com/tea"]);
 /// ```
 pub fn links_in(text: &str) -> Vec<String> {
-    links(text, Some)
+    links(text, |_, address| Some(address))
 }
 
-/// The links in a text that holds something private. Whatever stands right behind one would go to its server with it, so a link ends
-/// where a field of a table, or a word of a language without blanks, may begin; one with a name or a password in it is none.
+/// The links in a text that holds something private. Whatever stands right behind one would go to its server with it, so one counts
+/// only where it begins as links in sentences, lists and tables do, and ends where something else may begin: a field of a table or of a
+/// form, the mark of bold words, a word of a language without blanks. One with a name or a password in it is none.
 ///
 /// ```
 /// use limpid_core::policy::links_among_private;
 /// assert_eq!(links_among_private("Tea,https://example.com/tea,ada,4711"), ["https://example.com/tea"]);
+/// assert_eq!(links_among_private("site=https://example.com/tea&pin=4711").len(), 0);
 /// ```
 pub fn links_among_private(text: &str) -> Vec<String> {
-    links(text, without_adjacent_text)
+    links(text, |before, address| without_adjacent_text(address).filter(|_| before.is_none_or(may_open)))
 }
 
-fn links<'t>(text: &'t str, part: impl Fn(&'t str) -> Option<&'t str>) -> Vec<String> {
+fn links<'t>(text: &'t str, part: impl Fn(Option<char>, &'t str) -> Option<&'t str>) -> Vec<String> {
     let mut known = BTreeSet::new();
-    let links = beginning_with(&[SCHEMES[0], SCHEMES[1], "www."], text).into_iter().filter_map(part);
+    let found = beginning_with(&[SCHEMES[0], SCHEMES[1], "www."], text);
+    let links = found.into_iter().filter_map(|(at, link)| part(text[..at].chars().next_back(), link));
     let links = links.map(|link| if link.starts_with("www.") { format!("https://{link}") } else { link.to_owned() });
     links.filter(|link| known.insert(link.clone())).collect()
+}
+
+/// Whether an address behind this letter ends by what `without_adjacent_text` knows. Behind a mark of bold words or the name of a field, it
+/// may end at a mark that may also stand in an address.
+fn may_open(letter: char) -> bool {
+    letter.is_whitespace() || r#"<>()[]{}"'`|,;:‹›«»“”„‘’"#.contains(letter)
 }
 
 /// Cuts an address where private text may begin; none if its host is ambiguous.
@@ -49,9 +58,16 @@ fn without_adjacent_text(address: &str) -> Option<&str> {
     if address[..path].contains(|letter: char| letter == '@' || !letter.is_ascii()) {
         return None;
     }
-    let mut open = 0_u32;
+    let (mut open, mut is_query) = (0_u32, false);
     let mut ends = |(at, letter): (usize, char)| match letter {
-        ',' | ';' | '\'' => true,
+        ',' | ';' | '\'' | '*' | '!' | '$' => true,
+        '~' | '_' => address[at + 1..].starts_with(letter) || address.ends_with(letter),
+        // Of a form that an address is a field of.
+        '&' | '=' => !is_query,
+        '?' | '#' => {
+            is_query = true;
+            false
+        }
         ':' if at >= path => true,
         // In the number of a host.
         ':' if open > 0 => false,
@@ -73,8 +89,8 @@ fn without_adjacent_text(address: &str) -> Option<&str> {
 
 const SCHEMES: [&str; 2] = ["https://", "http://"];
 
-/// Each letter is looked at once, however many beginnings stand in one address.
-fn beginning_with<'t>(beginnings: &[&str], text: &'t str) -> Vec<&'t str> {
+/// The addresses and where they begin. Each letter is looked at once, however many beginnings stand in one address.
+fn beginning_with<'t>(beginnings: &[&str], text: &'t str) -> Vec<(usize, &'t str)> {
     let mut places: Vec<usize> =
         beginnings.iter().flat_map(|beginning| text.match_indices(beginning).map(|(at, _)| at)).collect();
     places.sort_unstable();
@@ -85,7 +101,7 @@ fn beginning_with<'t>(beginnings: &[&str], text: &'t str) -> Vec<&'t str> {
         if !follows_a_word && at >= end {
             let address = whole(&text[at..]);
             end = at + address.len();
-            found.push(address);
+            found.push((at, address));
         }
     }
     found
@@ -158,7 +174,7 @@ mod tests {
     // SEC-070 SEC-100
     #[test]
     fn what_stands_right_behind_a_link_is_no_part_of_it_among_private_words() {
-        let table: [(&str, &[&str]); 7] = [
+        let table: [(&str, &[&str]); 10] = [
             ("(website: www.a.test). https://www.a.test", &["https://www.a.test"]),
             (
                 "https://a.test:8080/t?q=1#z:ada:4711 http://a.test:ada",
@@ -172,6 +188,18 @@ mod tests {
             ("[t](http://a.test/t_(x))4711 http://[::1]:80/{x}]4711", &["http://a.test/t_(x)", "http://[::1]:80/{x}"]),
             ("https://key:x@a.test http://ada:4711,x@b.test/t http://@c.test", &[]),
             ("http://ada,x@a.test:80 http://4711;x:y@b.test mail@c.test", &[]),
+            (
+                "site=http://a.test/s&name=Ada url=http://b.test/t?x=1&pin=4711 **http://c.test/v**4711 _http://d.test/_x",
+                &[],
+            ),
+            (
+                "(http://a.test/s&name=Ada) http://b.test/v**4711** http://c.test/~~no~~ http://d.test/u_by_ada_",
+                &["http://a.test/s", "http://b.test/v", "http://c.test/", "http://d.test/u"],
+            ),
+            (
+                "http://a.test/~ada/x_y?a=1&b=2 \u{201e}http://b.test/a\u{201c}",
+                &["http://a.test/~ada/x_y?a=1&b=2", "http://b.test/a"],
+            ),
         ];
         for (text, links) in table {
             assert_eq!(links_among_private(text), links, "{text}");
