@@ -12,6 +12,12 @@ use limpid_tools::ToolContext;
 use crate::error::AgentError;
 use crate::host::Host;
 
+/// Bytes of the longest memory that a stranger's text may lead to.
+const LONGEST_CONTENT: usize = 16 * 1024;
+
+/// Bytes of the longest key of such a memory.
+const LONGEST_KEY: usize = 512;
+
 /// Writes memories.
 #[derive(Clone)]
 pub struct MemoryWriter {
@@ -119,6 +125,7 @@ impl MemoryWriter {
             return Err(AgentError::Invalid("the key of a memory must not be blank".to_owned()));
         }
         let content = self.checked("the content", note.content)?;
+        check_length(&key, &content, by)?;
         let known = self.store.memory(&MemoryRef::Key(key.clone())).await?;
         if known.is_none() && MemoryRef::number(&key).is_some() {
             let why = "the key of a memory must not be a number, because numbers name memories; use a word";
@@ -164,6 +171,7 @@ impl MemoryWriter {
             Some(content) => Some(self.checked("the content", content)?),
             None => None,
         };
+        check_length("", content.as_deref().unwrap_or_default(), by)?;
         let author = self.author(content.as_deref().unwrap_or(&known.content), by).await?;
         let change = MemoryChange {
             content: content.map(|content| (content, by.trust)),
@@ -257,4 +265,15 @@ impl MemoryWriter {
         let said = is_said(content, said);
         Ok(if said { Author::Said } else { Author::Inferred })
     }
+}
+
+/// Keeps what is led by a stranger's text as short as a fact is. Every word of a memory is put into the index while others wait to write.
+fn check_length(key: &str, content: &str, by: &WriteSource) -> Result<(), AgentError> {
+    if by.trust.is_foreign() && (key.len() > LONGEST_KEY || content.len() > LONGEST_CONTENT) {
+        return Err(AgentError::Invalid(format!(
+            "a memory has a key of at most {LONGEST_KEY} bytes and at most {LONGEST_CONTENT} bytes of content; write what is longer into a \
+             file"
+        )));
+    }
+    Ok(())
 }

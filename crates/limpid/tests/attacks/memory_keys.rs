@@ -30,6 +30,18 @@ fn notes(attack: &Attack) -> String {
     std::fs::read_to_string(attack.world.home.path().join("workspace/notes.md")).unwrap()
 }
 
+/// Each word of a memory goes into the index while others wait to write.
+// SEC-093
+#[tokio::test]
+async fn a_page_has_no_long_text_remembered() {
+    let stores = |content: String| ("memory_store", json!({ "key": "long", "content": content }));
+    let words = |count: usize| (0..count).map(|n| format!("word{n} ")).collect::<String>();
+    let attack = with_a_strangers_key(vec![stores(words(20_000))]).await;
+    assert!(attack.newest().contains("at most 16384 bytes of content"), "{}", attack.newest());
+    let listed = attack.world.done(&["memory", "list"]).await;
+    assert!(!listed.contains("word1"), "{listed}");
+}
+
 // SEC-055 SEC-056
 #[tokio::test]
 async fn a_correction_in_a_clean_turn_raises_no_label() {
