@@ -12,7 +12,7 @@ use limpid_services::tools::{
     CallContext, Decision, Permit, Rewrites, ShownItems, ToolContext, ToolFinder, is_of_public,
 };
 use limpid_store::{Kept, TurnWrite};
-use limpid_turn::result::failure;
+use limpid_turn::result::{failure, returned};
 use limpid_turn::{Effect, Event, HeldCall, PlannedCall, ToolOutcome};
 
 use crate::event::TurnEvent;
@@ -24,7 +24,7 @@ use crate::turn::replies::refused;
 use crate::turn::reservations;
 use crate::turn::running::RunningTurn;
 use crate::turn::tool_tasks::FinishedCall;
-use crate::turn::window_facts::{call_context, owners_words_for};
+use crate::turn::window_facts::{call_context, owners_words_for, says_nothing_private, shows_private};
 
 /// What an agent reads whose owner has said no to such a call before.
 const REFUSED_BEFORE: &str = "the owner said no to a call of this tool before, which holds for the whole task";
@@ -145,7 +145,7 @@ impl RunningTurn {
             Event::ToolDone { id, outcome } => {
                 clean_first::note(self, id, outcome);
                 let text = outcome.text();
-                (id.clone(), if outcome.failed { failure(text) } else { text.to_owned() })
+                (id.clone(), if outcome.failed { failure(text) } else { returned(text.to_owned()) })
             }
             Event::Timer { id } => {
                 let why = "it took too long and was stopped";
@@ -174,7 +174,7 @@ impl RunningTurn {
     fn without_secrets(&self, event: Event) -> Event {
         match event {
             // What anybody can read holds no secret of the owner's, and a guess that is struck out is a guess that is confirmed.
-            Event::ToolDone { id, outcome } if self.is_public_call(&id) && is_of_public(outcome.text()) => {
+            Event::ToolDone { id, outcome } if self.is_of_public_call(&id) && is_of_public(outcome.text()) => {
                 Event::ToolDone { id, outcome }
             }
             Event::ToolDone { id, outcome } => {
@@ -185,8 +185,14 @@ impl RunningTurn {
         }
     }
 
-    fn is_public_call(&self, id: &CallId) -> bool {
-        self.machine.name_of(id).is_some_and(|name| self.calls.tools.is_public(name))
+    fn is_of_public_call(&self, id: &CallId) -> bool {
+        self.machine.name_of(id).is_some_and(|name| says_nothing_private(self, name))
+    }
+
+    /// What strikes the owner's secrets out of what the model says. After a stranger's text, in a window that shows nothing of the owner's,
+    /// the model can only repeat a guess.
+    pub(super) fn redactor_of_reply(&self) -> Redactor {
+        if self.trust().is_foreign() && !shows_private(self) { Redactor::default() } else { self.redactor() }
     }
 
     /// What strikes the owner's secrets out of texts. The windows of research workers and of strangers' turns show nothing of the

@@ -41,10 +41,9 @@ pub(super) async fn owners_words_for(
         return Ok(Arc::default());
     }
     // In the conversation of an agent nobody types.
-    let place = match agents::agent_of(turn).await? {
-        Some(agent) => agent.chat,
-        None => turn.writer.lease().conversation.clone(),
-    };
+    let agent = agents::agent_of(turn).await?;
+    let is_agent = agent.is_some();
+    let place = agent.map_or_else(|| turn.writer.lease().conversation.clone(), |agent| agent.chat);
     let said = turn.deps.store().typed_and_called(&place).await?;
     let mut typed: Vec<String> = said
         .into_iter()
@@ -64,12 +63,35 @@ pub(super) async fn owners_words_for(
             .flat_map(|task| [task.new.prompt, task.new.description]),
     );
     let is_public = |name: &str| turn.calls.tools.is_public(name);
-    Ok(Arc::new(owners_words(&turn.requests.inputs, turn.machine.in_flight(), &typed, is_public)))
+    let mut inputs = turn.requests.inputs.clone();
+    // What an agent is told later is as much of its task as what it was told at first.
+    if is_agent && let Some(told) = inputs.user.take() {
+        inputs.delegate.context = Some([inputs.delegate.context.unwrap_or_default(), told.text].join("\n"));
+    }
+    Ok(Arc::new(owners_words(&inputs, turn.machine.in_flight(), &typed, is_public)))
 }
 
 /// The addresses that the turn has asked for.
 fn fetched(turn: &RunningTurn) -> Vec<String> {
     turn.calls.fetches.iter().map(|(_, address)| address.clone()).collect()
+}
+
+/// Whether the window of a turn shows something that is private to the owner.
+pub(super) fn shows_private(turn: &RunningTurn) -> bool {
+    let (inputs, in_flight) = (&turn.requests.inputs, turn.machine.in_flight());
+    let is_public = |name: &str| says_nothing_private(turn, name);
+    if turn.calls.tools.is_research() {
+        // Its task was written while the turn that sent it was clean, or the owner has confirmed it.
+        holds_private(&Inputs { user: None, ..inputs.clone() }, in_flight, is_public)
+    } else {
+        turn.requests.profile.is_changed() || holds_private(inputs, in_flight, is_public)
+    }
+}
+
+/// Whether nothing of the owner's is in the results of a tool of this name. What the turn has not got was refused, so its result says
+/// nothing.
+pub(super) fn says_nothing_private(turn: &RunningTurn, name: &str) -> bool {
+    !turn.machine.has_tool(name) || turn.calls.tools.is_public(name)
 }
 
 /// Looks a tainted window through.
@@ -80,14 +102,7 @@ async fn window_facts(turn: &mut RunningTurn) -> Result<WindowFacts, AgentError>
     let mut named = typed.await?.clone();
     fetched(turn).iter().for_each(|address| named.fetched(address));
     let in_flight = turn.machine.in_flight();
-    // What the turn has not got was refused, so its result says nothing.
-    let is_public = |name: &str| !turn.machine.has_tool(name) || turn.calls.tools.is_public(name);
-    let is_private = if turn.calls.tools.is_research() {
-        // Its task was written while the turn that sent it was clean, or the owner has confirmed it.
-        holds_private(&Inputs { user: None, ..turn.requests.inputs.clone() }, in_flight, is_public)
-    } else {
-        turn.requests.profile.is_changed() || holds_private(&turn.requests.inputs, in_flight, is_public)
-    };
+    let is_private = shows_private(turn);
     // What a call was refused with repeats the model's own words.
     let is_read = |message: &&Message| message.role == Role::Tool && message.trust.is_foreign();
     let results = in_flight.iter().filter(is_read).filter(|message| !message.text.starts_with(FAILED));

