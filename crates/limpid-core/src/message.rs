@@ -141,6 +141,9 @@ pub fn quotes_of_strangers(text: &str) -> impl Iterator<Item = Range<usize>> {
 /// What a model reads of a call that the owner said no to.
 pub const OWNER_SAID_NO: &str = "the owner said no";
 
+/// What models read of a call that was stopped with its turn.
+pub const STOPPED_BY_OWNER: &str = "stopped by the user";
+
 /// How the result of a call that failed begins, whatever the error is.
 pub const FAILED: &str = r#"{"success":false,"error":"#;
 

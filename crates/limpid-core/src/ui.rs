@@ -55,6 +55,9 @@ pub enum NoTree {
 }
 
 impl NoTree {
+    /// Every reason.
+    pub const ALL: &'static [Self] = &[Self::NoFence, Self::TooLong, Self::NoObject, Self::NoComponent];
+
     /// What is wrong.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -1,6 +1,7 @@
 //! What a server wants the owner to say in the middle of a call: read within bounds, asked of whoever started the call, and sent
 //! back to that server and nobody else.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -93,10 +94,11 @@ impl OpenCalls {
         let declined = || ElicitResult::new(ElicitationAction::Decline);
         let Some(call) = self.only() else { return declined() };
         let Some(asking) = &call.asking else { return declined() };
-        let Some(form) = form(&asking.server, wanted) else { return declined() };
+        // Before anything of it is read, so that what is too large counts as a question too.
         if !call.may_ask() {
             return declined();
         }
+        let Some(form) = form(&asking.server, wanted) else { return declined() };
         let _waits = Waits::new(&call.waiting);
         let answer = tokio::select! {
             answer = timeout_at(call.until, asking.owner.ask(form)) => answer.unwrap_or(FormAnswer::Left),
@@ -196,12 +198,22 @@ fn form(server: &str, wanted: ElicitRequestParams) -> Option<Form> {
 }
 
 fn fields(schema: &ElicitationSchema) -> Option<Vec<Field>> {
+    // Before they are put in order and written out: the server says how many there are.
+    if schema.properties.len() > FIELDS {
+        return None;
+    }
     let mut names: Vec<&String> = schema.properties.keys().collect();
     if let Some(order) = &schema.property_order {
-        names.sort_by_key(|name| order.iter().position(|known| known == *name));
+        // Names that no field has, and those that stand there twice, are passed over once.
+        let mut places: HashMap<&String, usize> = HashMap::new();
+        for (place, name) in order.iter().enumerate() {
+            if schema.properties.contains_key(name) {
+                places.entry(name).or_insert(place);
+            }
+        }
+        names.sort_by_key(|name| places.get(*name));
     }
-    let said = serde_json::to_string(&schema.properties).ok()?;
-    if names.len() > FIELDS || said.len() > ALL {
+    if serde_json::to_string(&schema.properties).ok()?.len() > ALL {
         return None;
     }
     let required = schema.required.as_deref().unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use limpid_core::ui::NoTree;
 use limpid_core::{FailureClass, Message, ToolCall};
 
 use crate::event::{Finish, Why};
@@ -35,6 +36,11 @@ pub enum Effect {
     StoreMessages {
         /// The messages in their order.
         batch: Vec<Message>,
+    },
+    /// Tell the person that an answer cannot be drawn, and that the model is asked for it again.
+    TellNotDrawn {
+        /// Why it cannot be drawn.
+        why: NoTree,
     },
     /// Give the answer to the person.
     Deliver {

@@ -1,7 +1,7 @@
 //! The text of a tool's result, with its limits.
 
-use limpid_core::CallId;
-use limpid_core::message::{FAILED, quotes_of_strangers};
+use limpid_core::message::{FAILED, is_failure, quotes_of_strangers};
+use limpid_core::{CallId, Trust};
 
 /// The tool that reads on in a result that was cut; where it is offered, a cut result says how.
 pub const READ_ON: &str = "read_result";
@@ -13,6 +13,33 @@ pub const READ_ON: &str = "read_result";
 /// ```
 pub fn failure(error: &str) -> String {
     format!("{FAILED}{}}}", serde_json::Value::from(error))
+}
+
+/// The result of a call that did not fail. By how it begins a failure is known, so what a page or a server says in the same words gets
+/// a blank before it.
+///
+/// ```
+/// use limpid_core::message::is_failure;
+/// use limpid_turn::result::{failure, returned};
+/// assert_eq!(returned("tea".to_owned()), "tea");
+/// assert!(!is_failure(&returned(failure("no such file"))));
+/// ```
+pub fn returned(text: String) -> String {
+    if is_failure(&text) { format!(" {text}") } else { text }
+}
+
+/// Whether the result of a call says that it was refused for this reason, and Limpid itself says so. A page or a server may answer
+/// with the same words, which are theirs then.
+///
+/// ```
+/// use limpid_core::Trust;
+/// use limpid_turn::result::{failure, was_refused};
+/// let result = failure("the owner said no");
+/// assert!(was_refused(&result, Trust::Owner, "the owner said no"));
+/// assert!(!was_refused(&result, Trust::Outside, "the owner said no"));
+/// ```
+pub fn was_refused(result: &str, trust: Trust, why: &str) -> bool {
+    trust == Trust::Owner && error_of(result).as_deref() == Some(why)
 }
 
 /// What went wrong, in the result of a call that [failed](failure), as long as it is whole.

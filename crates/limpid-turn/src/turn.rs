@@ -7,7 +7,7 @@ mod start;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use limpid_core::message::OWNER_SAID_NO;
+use limpid_core::message::{OWNER_SAID_NO, STOPPED_BY_OWNER};
 use limpid_core::{CallId, FailureClass, Labelled, Message, Role, ToolCall, sentence};
 
 use crate::effect::{Approval, Effect, HeldCall, Outcome, PlannedCall};
@@ -242,7 +242,7 @@ impl Turn {
             State::Running { assistant, results, .. } => {
                 let open = assistant.calls.iter().zip(results.iter_mut()).filter(|(_, result)| result.is_none());
                 for (call, result) in open {
-                    let outcome = ToolOutcome::refused("stopped by the user");
+                    let outcome = ToolOutcome::refused(STOPPED_BY_OWNER);
                     *result = Some(result_message(&call.id, outcome, Cap { chars: usize::MAX, pointer: false }));
                 }
                 let batch = self.take_batch();

@@ -1,8 +1,8 @@
 //! Turns of agents: what ends them besides themselves. And turns that the ends of agents begin: who is told of their answers.
 
 use limpid_core::agent::is_notice;
-use limpid_core::message::{FAILED, OWNER_SAID_NO};
-use limpid_core::{ConversationId, FailureClass, Labelled, Role, Trust};
+use limpid_core::message::OWNER_SAID_NO;
+use limpid_core::{ConversationId, FailureClass, Labelled, Message, Role, Trust};
 use limpid_model::ModelError;
 use limpid_services::deliveries::visible_text;
 use limpid_services::directory::is_run;
@@ -11,6 +11,7 @@ use limpid_services::events::EventKind;
 use limpid_services::notifications::{Matter, Notice};
 use limpid_services::spending::{Spender, spender_of};
 use limpid_store::{AgentFilter, DeliveryId, DeliveryOrigin, NewDelivery, SubAgent, TurnWrite};
+use limpid_turn::result::{self, failure};
 use limpid_turn::{Effect, HeldCall, Why};
 
 use crate::event::TurnEvent;
@@ -46,15 +47,21 @@ pub(super) fn named(agent: Option<&SubAgent>, held: HeldCall) -> HeldCall {
 pub(super) async fn was_refused(turn: &mut RunningTurn, tool: &str) -> Result<bool, AgentError> {
     let Some(agent) = agent_of(turn).await? else { return Ok(false) };
     let own = agent.works_in();
-    let (store, no) = (turn.deps.store(), format!("{FAILED}\"{OWNER_SAID_NO}"));
-    if store.has_result(&own, tool, &no).await? || store.has_refused_draft(&own, tool).await? {
+    let store = turn.deps.store();
+    if store.was_refused(&own, tool, &failure(OWNER_SAID_NO)).await? || store.has_refused_draft(&own, tool).await? {
         return Ok(true);
     }
-    let now = turn.machine.in_flight();
-    let refused = now.iter().filter(|message| message.role == Role::Tool && message.text.starts_with(&no));
-    let refused: Vec<_> = refused.filter_map(|message| message.call_id.as_ref()).collect();
-    let mut calls = now.iter().flat_map(|message| &message.calls);
-    Ok(calls.any(|call| call.name == tool && refused.contains(&&call.id)))
+    Ok(was_refused_in(turn.machine.in_flight(), tool))
+}
+
+/// The same in the messages of a turn that is under way.
+fn was_refused_in(messages: &[Message], tool: &str) -> bool {
+    let says_no = |message: &&Message| {
+        message.role == Role::Tool && result::was_refused(&message.text, message.trust, OWNER_SAID_NO)
+    };
+    let refused: Vec<_> = messages.iter().filter(says_no).filter_map(|message| message.call_id.as_ref()).collect();
+    let mut calls = messages.iter().flat_map(|message| &message.calls);
+    calls.any(|call| call.name == tool && refused.contains(&&call.id))
 }
 
 /// What people see of a result: of an agent that did not come to its end only that, and no word of its own.
@@ -166,5 +173,29 @@ impl Unheard {
         }
         let change = EventKind::Delivered { origin: origin.to_string(), title, text, delivery: id.0 };
         notifications.announce(&conversation, id, change);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use limpid_core::{CallId, ToolCall};
+
+    use super::*;
+
+    // SEC-051
+    #[test]
+    fn only_the_owner_refuses_a_tool() {
+        let said = |text: &str, trust| {
+            let call = ToolCall { id: CallId::new("a"), name: "desk__look".to_owned(), arguments: "{}".to_owned() };
+            let calling = Message { calls: vec![call], ..Message::new(Role::Assistant, "", Trust::Owner) };
+            [calling, Message { call_id: Some(CallId::new("a")), ..Message::new(Role::Tool, text, trust) }]
+        };
+        let no = failure(OWNER_SAID_NO);
+        assert!(was_refused_in(&said(&no, Trust::Owner), "desk__look"));
+        assert!(!was_refused_in(&said(&no, Trust::Owner), "web_fetch"));
+        for trust in [Trust::Guest, Trust::Outside] {
+            assert!(!was_refused_in(&said(&no, trust), "desk__look"), "a server's own words: {trust}");
+        }
+        assert!(!was_refused_in(&said(&failure("the owner said nothing"), Trust::Owner), "desk__look"));
     }
 }

@@ -26,6 +26,8 @@ impl GoalMarkers {
         for marker in scan(reply).into_iter().filter_map(|line| line.marker) {
             match marker {
                 Ok(marker) => markers.good.push(marker),
+                // One notice for each kind of fault: an answer may have any number of such lines.
+                Err(rejected) if markers.bad.contains(&rejected) => {}
                 Err(rejected) => markers.bad.push(rejected),
             }
         }

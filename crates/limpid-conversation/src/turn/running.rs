@@ -192,6 +192,7 @@ impl RunningTurn {
                 | Effect::Decide { .. }
                 | Effect::RunTools { .. }
                 | Effect::AskOwner { .. }
+                | Effect::TellNotDrawn { .. }
                 | Effect::Deliver { .. } => {}
             }
         }

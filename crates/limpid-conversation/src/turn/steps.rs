@@ -4,7 +4,7 @@ use std::mem;
 
 use limpid_core::Labelled;
 use limpid_services::error::AgentError;
-use limpid_turn::{Effect, Event, screen};
+use limpid_turn::{Effect, Event};
 
 use crate::compaction::CompactionDone;
 use crate::event::{ApprovalAnswer, TurnEvent};
@@ -84,11 +84,10 @@ impl RunningTurn {
                 }
                 Effect::Deliver { text } => self.answer = Some(text),
                 // Written together with the event that it belongs to.
-                Effect::StoreMessages { batch } => {
-                    let told = batch.last().and_then(|message| screen::refused(&message.text));
-                    told.iter().for_each(|why| {
-                        self.listeners.send(&TurnEvent::Notice(format!("{why}; it is asked for again")));
-                    });
+                Effect::StoreMessages { .. } => {}
+                Effect::TellNotDrawn { why } => {
+                    let told = format!("the reply cannot be drawn: {why}; it is asked for again");
+                    self.listeners.send(&TurnEvent::Notice(told));
                 }
                 Effect::End { outcome, .. } => {
                     if let Some(end) = self.clean_end.take() {

@@ -22,12 +22,13 @@ pub enum Marker {
     Next(String),
 }
 
-/// A line that begins as a marker and is none: it is reported and changes nothing.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{line}` changes nothing: {reason}")]
+/// A line that begins as a marker and is none: it is reported and changes nothing. Its words are not repeated: a model may have
+/// them from a stranger, and the report is in Limpid's own words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a `{keyword}` line changes nothing: {reason}")]
 pub struct Rejected {
-    /// The line.
-    pub line: String,
+    /// Its keyword, with the brackets.
+    pub keyword: &'static str,
     /// What is wrong with it.
     pub reason: &'static str,
 }
@@ -49,24 +50,38 @@ const KEYWORDS: [(&str, Keyword); 5] = [
     ("[NEXT]", Keyword::Next),
 ];
 
+/// Bytes of a line that can be a marker: the longest path in the largest letters, with room for what stands around it. Longer lines
+/// are not taken apart.
+const LONGEST: usize = 8 * MAX_PATH;
+
 const EMPHASIS: [&str; 2] = ["**", "__"];
+
+/// Bytes of the end of a line.
+const LINE_END: usize = 2;
 
 /// Words that look like a status and are none.
 const NO_STATUS: [&str; 3] = ["UNLOCKED", "BLOCKED", "DONE"];
 
 /// Reads one line without its end; none when it is text.
 pub fn read(line: &str) -> Option<Result<Marker, Rejected>> {
-    let (keyword, rest) = begin(line)?;
+    let (word, keyword, rest) = begin(line)?;
     // A link is text.
     if rest.starts_with(['(', '[']) {
         return None;
     }
-    let rejected = |reason| Rejected { line: line.trim().to_owned(), reason };
+    let rejected = |reason| Rejected { keyword: word, reason };
+    if line.len() > LONGEST {
+        return Some(Err(rejected("the line is far too long for one")));
+    }
     Some(separated(rest).and_then(|rest| body(keyword, rest)).map_err(rejected))
 }
 
 /// Whether a line that is not over yet may still become a marker: what a display holds back.
 pub fn may_become(line: &str) -> bool {
+    // It is asked again with each piece that comes, so what is too long for a marker is looked through no more.
+    if line.len() > LONGEST + LINE_END {
+        return false;
+    }
     if begin(line).is_some() {
         return true;
     }
@@ -81,9 +96,9 @@ pub fn may_become(line: &str) -> bool {
 }
 
 /// Indent, bullet, emphasis and keyword; what follows them.
-fn begin(line: &str) -> Option<(Keyword, &str)> {
+fn begin(line: &str) -> Option<(&'static str, Keyword, &str)> {
     let rest = without_lead(line);
-    KEYWORDS.iter().find_map(|(word, keyword)| Some((*keyword, strip_word(rest, word)?)))
+    KEYWORDS.iter().find_map(|(word, keyword)| Some((*word, *keyword, strip_word(rest, word)?)))
 }
 
 fn without_lead(line: &str) -> &str {
@@ -173,14 +188,12 @@ fn text(rest: &str) -> Result<String, &'static str> {
 
 /// What stands before the last dash and, in capitals with single blanks, what stands after it.
 fn split_status(text: &str) -> Option<(&str, String)> {
-    let dashes = text.char_indices().filter(|(_, c)| matches!(c, '-' | '–' | '—'));
-    let parts = |(at, dash): (usize, char)| {
-        let (before, after) = (&text[..at], &text[at + dash.len_utf8()..]);
-        let apart = before.ends_with(is_blank) && after.starts_with(is_blank) && !before.trim().is_empty();
-        let word = after.split_whitespace().collect::<Vec<_>>().join(" ").to_uppercase();
-        apart.then_some((before.trim_end(), word))
-    };
-    dashes.filter_map(parts).next_back()
+    let dashes = text.char_indices().rev().filter(|(_, c)| matches!(c, '-' | '–' | '—'));
+    let mut parts = dashes.map(|(at, dash)| (&text[..at], &text[at + dash.len_utf8()..]));
+    let (before, after) = parts.find(|(before, after)| before.ends_with(is_blank) && after.starts_with(is_blank))?;
+    // What is blank before the last such dash is so before each.
+    let before = Some(before.trim_end()).filter(|before| !before.trim_start().is_empty())?;
+    Some((before, after.split_whitespace().collect::<Vec<_>>().join(" ").to_uppercase()))
 }
 
 fn checkpoint_status(word: &str) -> Option<CheckpointStatus> {
@@ -195,16 +208,17 @@ fn checkpoint_status(word: &str) -> Option<CheckpointStatus> {
 /// A body without the emphasis and punctuation that follow it. Emphasis that was opened inside the text belongs to it.
 fn without_end(rest: &str) -> &str {
     let mut rest = rest.trim_end();
+    // Counted once: each that is taken away is one less.
+    let mut left = EMPHASIS.map(|emphasis| rest.matches(emphasis).count());
     loop {
-        let closes_the_line = |emphasis| {
-            let before: &str = rest.strip_suffix(emphasis)?;
-            (before.matches(emphasis).count() % 2 == 0).then_some(before)
-        };
-        let before = rest.strip_suffix(['.', '!']).or_else(|| EMPHASIS.into_iter().find_map(closes_the_line));
-        match before {
-            Some(before) => rest = before,
-            None => return rest.trim_end(),
+        if let Some(before) = rest.strip_suffix(['.', '!']) {
+            rest = before;
+            continue;
         }
+        let closes_the_line = |at: &usize| rest.ends_with(EMPHASIS[*at]) && left[*at] % 2 == 1;
+        let Some(at) = (0..EMPHASIS.len()).find(closes_the_line) else { return rest.trim_end() };
+        left[at] -= 1;
+        rest = &rest[..rest.len() - EMPHASIS[at].len()];
     }
 }
 

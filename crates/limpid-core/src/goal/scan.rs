@@ -158,7 +158,7 @@ mod tests {
     fn markers(reply: &str) -> Vec<String> {
         let read = |line: Line| match line.marker? {
             Ok(marker) => Some(format!("{marker:?}")),
-            Err(rejected) => Some(rejected.line),
+            Err(rejected) => Some(rejected.to_string()),
         };
         scan(reply).into_iter().filter_map(read).collect()
     }

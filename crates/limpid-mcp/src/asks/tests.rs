@@ -94,6 +94,41 @@ fn what_is_too_large_or_no_address_of_the_web_is_not_asked() {
     );
 }
 
+/// A question with fields of these names, in this order.
+fn with_fields(names: impl Iterator<Item = String>) -> ElicitRequestParams {
+    let fields: Vec<String> = names.map(|name| format!("\"{name}\":{{\"type\":\"boolean\"}}")).collect();
+    let schema = format!("{{\"type\":\"object\",\"properties\":{{{}}}}}", fields.join(","));
+    serde_json::from_str(&format!("{{\"mode\":\"form\",\"message\":\"\",\"requestedSchema\":{schema}}}")).unwrap()
+}
+
+// SEC-093
+#[test]
+fn fields_are_counted_before_they_are_put_in_order() {
+    let Some(Form { wants: Wanted::Fields(fields), .. }) =
+        form("desk", with_fields(["b", "c", "a"].map(str::to_owned).into_iter()))
+    else {
+        panic!()
+    };
+    let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+    assert_eq!(names, ["b", "c", "a"], "as the server has them");
+    let many = with_fields((0..20_000).rev().map(|at| format!("f{at:06}")));
+    let began = std::time::Instant::now();
+    assert_eq!(form("desk", many), None);
+    assert!(began.elapsed().as_secs() < 5, "{:?}", began.elapsed());
+}
+
+// SEC-093
+#[tokio::test]
+async fn a_question_that_is_too_large_counts_as_one() {
+    let calls = OpenCalls::default();
+    let _call = calls.enter(owner("t", yes()));
+    for _ in 0..QUESTIONS {
+        let large = with_fields((0..=FIELDS).map(|at| format!("f{at}")));
+        assert_eq!(calls.ask(large, std::future::pending()).await.action, ElicitationAction::Decline);
+    }
+    assert_eq!(asked(&calls).await, ElicitationAction::Decline, "nothing more of this call is read");
+}
+
 // SUR-034
 #[tokio::test]
 async fn a_question_goes_to_the_one_turn_whose_call_is_open_and_else_to_nobody() {

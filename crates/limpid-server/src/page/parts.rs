@@ -2,12 +2,13 @@
 //! text becomes markup.
 
 use askama::Template;
-use limpid_core::message::{OWNER_SAID_NO, is_failure};
+use limpid_core::Trust;
+use limpid_core::message::{OWNER_SAID_NO, STOPPED_BY_OWNER, is_failure};
 use limpid_prompt::shown::{shown, shown_line};
 use limpid_runtime::drafts::kept_in;
-use limpid_runtime::{ApprovalAnswer, QuestionPart};
+use limpid_runtime::{ApprovalAnswer, QuestionPart, was_refused};
 use limpid_store::DraftId;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::attached::{File, Words};
 use super::exact::Exact;
@@ -17,9 +18,6 @@ const LINE: usize = 80;
 
 /// Characters of a result that are shown when it is opened.
 const RESULT: usize = 20_000;
-
-/// What models read of a call that was stopped with its turn.
-const STOPPED: &str = "stopped by the user";
 
 /// Arguments that a line shows rather than others.
 const TOLD: [&str; 4] = ["path", "command", "url", "query"];
@@ -113,11 +111,11 @@ struct Thought<'a> {
 }
 
 impl CallResult {
-    /// What came of a call, and who wrote it where that is known.
-    pub(super) fn new(result: &str, trust: &'static str) -> Self {
-        for (why, told) in [(OWNER_SAID_NO, "You said no."), (STOPPED, "You stopped it.")] {
-            let is_it = is_failure(result) && result.parse().is_ok_and(|result: Value| result["error"] == json!(why));
-            if is_it {
+    /// What came of a call, and who wrote it where that is known. What nobody is known to have written tells of no act of the owner's:
+    /// while a turn runs, a call that they refuse or stop comes to no result.
+    pub(super) fn new(result: &str, trust: Option<Trust>) -> Self {
+        for (why, told) in [(OWNER_SAID_NO, "You said no."), (STOPPED_BY_OWNER, "You stopped it.")] {
+            if trust.is_some_and(|trust| was_refused(result, trust, why)) {
                 let (line, text) = (told.to_owned(), told.to_owned());
                 return Self { line, text, is_failure: false, trust: "", is_own: true };
             }
@@ -125,7 +123,13 @@ impl CallResult {
         let lines = result.lines().filter(|line| !line.trim().is_empty()).count();
         let first = result.lines().find(|line| !line.trim().is_empty()).unwrap_or("nothing");
         let line = if lines > 1 { format!("{lines} lines") } else { cut(&shown_line(first), LINE) };
-        Self { line, text: cut(&shown(result), RESULT), is_failure: is_failure(result), trust, is_own: false }
+        Self {
+            line,
+            text: cut(&shown(result), RESULT),
+            is_failure: is_failure(result),
+            trust: trust.map_or("", wrote),
+            is_own: false,
+        }
     }
 }
 
@@ -146,6 +150,16 @@ impl Call {
     }
 }
 
+/// Who wrote a result.
+fn wrote(trust: Trust) -> &'static str {
+    match trust {
+        Trust::Owner => "yours",
+        Trust::File => "a file of yours, or Limpid itself",
+        Trust::Guest => "a guest",
+        Trust::Outside => "someone else, or a program that read someone else's text",
+    }
+}
+
 /// A message of the owner's that waits or is being answered.
 pub(super) fn mine(said: &Words, time: String) -> String {
     drawn(&Mine { text: &shown(&said.text), files: &said.files, from: said.from, time })
@@ -163,7 +177,7 @@ pub(super) fn call(name: &str, arguments: &str, result: Option<CallResult>) -> S
 
 /// What came of a call.
 pub(super) fn result(result: &str) -> String {
-    drawn(&Result { result: &CallResult::new(result, "") })
+    drawn(&Result { result: &CallResult::new(result, None) })
 }
 
 /// A call that waits for the owner, with every word of what would run.
@@ -260,6 +274,21 @@ mod tests {
         let told = note(limpid_runtime::drafts::kept_words(DraftId(4)).text());
         assert!(told.contains("href=\"/activity#d4\"") && !told.contains("limpid draft"), "{told}");
         assert_eq!(note("a <b>"), "<p class=\"notice\">a &#60;b&#62;</p>");
+    }
+
+    // SEC-051 SEC-089
+    #[test]
+    fn only_our_own_result_tells_of_an_act_of_the_owners() {
+        for (why, told) in [(OWNER_SAID_NO, "You said no."), (STOPPED_BY_OWNER, "You stopped it.")] {
+            let text = format!("{{\"success\":false,\"error\":\"{why}\"}}");
+            let ours = call("web_fetch", "{}", Some(CallResult::new(&text, Some(Trust::Owner))));
+            assert!(ours.contains(told) && !ours.contains(why), "{ours}");
+            for trust in [Some(Trust::File), Some(Trust::Guest), Some(Trust::Outside), None] {
+                let theirs = call("web_fetch", "{}", Some(CallResult::new(&text, trust)));
+                assert!(!theirs.contains(told) && theirs.contains(why), "{theirs}");
+            }
+            assert!(!result(&text).contains(told), "while the turn runs nobody knows whose words they are");
+        }
     }
 
     // SEC-077

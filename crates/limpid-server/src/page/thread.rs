@@ -360,7 +360,7 @@ impl Reader<'_> {
             let result = results.get(&(&row.turn, &call.id));
             let drafted =
                 result.filter(|row| !row.message.trust.is_foreign()).and_then(|row| held_as(&row.message.text));
-            let result = result.map(|row| CallResult::new(&row.message.text, wrote(row.message.trust)));
+            let result = result.map(|row| CallResult::new(&row.message.text, Some(row.message.trust)));
             blocks.push(Block::Called(Call::new(&call.name, &call.arguments, result)));
             blocks.extend(drafted.map(|id| Block::Kept(self.draft(id))));
         }
@@ -394,14 +394,4 @@ fn sentence(words: &str) -> String {
     let mut letters = words.chars();
     let first = letters.next().map(char::to_uppercase);
     first.into_iter().flatten().chain(letters).chain(['.']).collect()
-}
-
-/// Who wrote a result.
-fn wrote(trust: Trust) -> &'static str {
-    match trust {
-        Trust::Owner => "yours",
-        Trust::File => "a file of yours, or Limpid itself",
-        Trust::Guest => "a guest",
-        Trust::Outside => "someone else, or a program that read someone else's text",
-    }
 }

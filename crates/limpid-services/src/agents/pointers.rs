@@ -5,6 +5,10 @@ use limpid_core::AgentId;
 /// How a pointer begins.
 const BEGINS: &str = "[agent_result:";
 
+/// Bytes between that and its end: the longest number, and blanks around it. Without a limit a text of nothing but beginnings is
+/// searched to its end at each of them.
+const NUMBER: usize = 40;
+
 /// One part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part<'t> {
@@ -19,9 +23,7 @@ pub(super) fn parts(mut text: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let mut from = 0;
     while let Some(at) = text[from..].find(BEGINS).map(|at| from + at) {
-        let rest = &text[at + BEGINS.len()..];
-        let number = rest.split_once(']').and_then(|(number, behind)| Some((number.trim().parse().ok()?, behind)));
-        let Some((number, behind)) = number else {
+        let Some((number, behind)) = number(&text[at + BEGINS.len()..]) else {
             from = at + BEGINS.len();
             continue;
         };
@@ -37,9 +39,29 @@ pub(super) fn parts(mut text: &str) -> Vec<Part<'_>> {
     parts
 }
 
+/// The number that a text begins with, and what stands behind the end of its pointer.
+fn number(text: &str) -> Option<(i64, &str)> {
+    let end = text.bytes().take(NUMBER + 1).position(|byte| byte == b']')?;
+    Some((text[..end].trim().parse().ok()?, &text[end + 1..]))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // SEC-093
+    #[test]
+    fn a_text_of_beginnings_is_read_once() {
+        for text in [BEGINS.repeat(100_000), format!("{}]", BEGINS.repeat(100_000))] {
+            let began = std::time::Instant::now();
+            assert_eq!(parts(&text), [Part::Text(&text)]);
+            assert!(began.elapsed().as_secs() < 5, "{:?}", began.elapsed());
+        }
+        let far = format!("[agent_result:{}7]", " ".repeat(NUMBER));
+        assert_eq!(parts(&far), [Part::Text(&far)]);
+        let longest = format!("[agent_result: {} ]", i64::MAX);
+        assert_eq!(parts(&longest), [Part::Result(AgentId(i64::MAX))]);
+    }
 
     // KOSHI-041
     #[test]

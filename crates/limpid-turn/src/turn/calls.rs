@@ -103,6 +103,6 @@ pub(super) fn result_message(id: &CallId, outcome: ToolOutcome, cap: Cap) -> Mes
     let ToolOutcome { said, boundary, failed } = outcome;
     let (text, trust) = said.into_parts();
     let text = cap.cut(&text, id);
-    let text = if failed { result::failure(&text) } else { text };
+    let text = if failed { result::failure(&text) } else { result::returned(text) };
     Message { boundary, call_id: Some(id.clone()), ..Message::new(Role::Tool, text, trust) }
 }

@@ -90,6 +90,8 @@ impl Seen {
                     self.steered += batch.iter().filter(|message| message.role == Role::User).count();
                     self.stored.extend(batch.iter().cloned());
                 }
+                // Screens are asked for nowhere here.
+                Effect::TellNotDrawn { why } => panic!("{why}"),
                 Effect::Deliver { text } => assert!(!text.trim().is_empty()),
                 Effect::End { unanswered, .. } => {
                     self.unanswered = unanswered.len();

@@ -137,6 +137,7 @@ fn shown(effects: &[Effect]) -> String {
                     writeln!(out, "        {}", shown_message(message)).unwrap();
                 }
             }
+            Effect::TellNotDrawn { why } => writeln!(out, "    tell that it cannot be drawn: {why}").unwrap(),
             Effect::Deliver { text } => writeln!(out, "    deliver {text:?}").unwrap(),
             Effect::End { outcome, unanswered } => {
                 match outcome {

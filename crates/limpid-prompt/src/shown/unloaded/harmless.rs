@@ -7,6 +7,20 @@ const HARMLESS: &[&str] = &[
     "string", "t", "u32", "u64", "u8", "usize",
 ];
 
+/// Bytes of the longest harmless element, from its `<` to its `>`: an end with a blank and a slash.
+const LONGEST: usize = "</ />".len() + longest_name();
+
+const fn longest_name() -> usize {
+    let (mut longest, mut at) = (0, 0);
+    while at < HARMLESS.len() {
+        if HARMLESS[at].len() > longest {
+            longest = HARMLESS[at].len();
+        }
+        at += 1;
+    }
+    longest
+}
+
 /// Languages of blocks of code that are shown as text. Others may be drawn: diagrams, pages, charts.
 const LANGUAGES: &[&str] = &[
     "asm",
@@ -104,6 +118,9 @@ pub(super) fn begins_element(letter: char) -> bool {
 
 /// Whether what begins so is a harmless element, or may become one.
 pub(super) fn may_be_harmless(element: &str) -> bool {
+    if element.len() > LONGEST {
+        return false;
+    }
     let element = element.to_ascii_lowercase();
     let inner = element.strip_prefix('<').unwrap_or(&element);
     let inner = inner.strip_prefix('/').unwrap_or(inner);
@@ -123,7 +140,9 @@ pub(in crate::shown) fn unloaded_json(json: &str) -> String {
     for (at, letter) in json.char_indices() {
         let rest = &json[at + letter.len_utf8()..];
         let is_element = letter == '<' && rest.chars().next().is_some_and(begins_element);
-        let is_harmless = || rest.find('>').is_some_and(|end| may_be_harmless(&json[at..at + end + 2]));
+        // No further than a harmless one goes, or a text of nothing but beginnings is searched to its end at each of them.
+        let end = || rest.bytes().take(LONGEST).position(|byte| byte == b'>');
+        let is_harmless = || end().is_some_and(|end| may_be_harmless(&json[at..at + end + 2]));
         match letter {
             '[' if before == '!' => out.push_str("\\u005b"),
             '<' if is_element && !is_harmless() => out.push_str("\\u003c"),
@@ -132,4 +151,36 @@ pub(in crate::shown) fn unloaded_json(json: &str) -> String {
         before = letter;
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SEC-093
+    #[test]
+    fn a_text_of_beginnings_is_read_once() {
+        let began = std::time::Instant::now();
+        for beginning in ["<a", "<b", "</b", "<b ", "<!"] {
+            let json = format!("\"{}>\"", beginning.repeat(200_000));
+            let written = unloaded_json(&json).matches("u003c").count();
+            assert!(written >= 199_999, "{beginning}: {written}");
+        }
+        assert!(began.elapsed().as_secs() < 10, "{:?}", began.elapsed());
+    }
+
+    // SEC-093
+    #[test]
+    fn every_harmless_element_is_within_the_limit() {
+        for name in HARMLESS {
+            for end in [">", "/>", " />"] {
+                for element in [format!("<{name}{end}"), format!("</{name}{end}")] {
+                    assert!(element.len() <= LONGEST, "{element}");
+                    let json = format!("\"{element}{element}\"");
+                    assert_eq!(unloaded_json(&json), json);
+                }
+            }
+        }
+        assert!(!may_be_harmless(&format!("<b{}>", " ".repeat(LONGEST))));
+    }
 }
