@@ -64,6 +64,7 @@ pub use limpid_services::error::AgentError;
 pub use limpid_services::events::{Event, EventKind};
 pub use limpid_services::heartbeat::{HeartbeatChange, HeartbeatOpening};
 pub use limpid_services::line_diff::line_diff;
+pub use limpid_services::marked::{MARK, marked_line};
 pub use limpid_services::memory::{Indexed, SemanticState};
 pub use limpid_services::models::{CONNECT_A_MODEL, DetectedModel, ModelUpdate, memory_available};
 pub use limpid_services::modes::{FocusChange, ModeState, ModeSwitch};
@@ -80,5 +81,5 @@ pub use limpid_services::{
 pub use limpid_telemetry::{Traces, Trouble};
 #[cfg(target_os = "linux")]
 pub use limpid_tools::exec::sandbox;
-pub use limpid_turn::result::error_of;
+pub use limpid_turn::result::{error_of, was_refused};
 pub use limpid_turn::{Finish, Outcome};

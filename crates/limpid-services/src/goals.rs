@@ -22,7 +22,7 @@ use crate::host::Host;
 use crate::models::ModelRegistry;
 use crate::profiles::ProfileRegistry;
 
-pub use display::{goal_text, goals_text, record_text, step_text};
+pub use display::{goal_text, goals_text, record_text, steps_text};
 pub use owner::{GoalChange, GoalHistory};
 pub use tools::{CREATE_GOAL, GOAL_TOOLS, tools};
 

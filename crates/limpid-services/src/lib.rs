@@ -17,6 +17,7 @@ pub mod host;
 pub mod inbox;
 pub mod line_diff;
 pub mod mail;
+pub mod marked;
 pub mod mcp;
 pub mod memory;
 pub mod models;

@@ -7,6 +7,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use limpid_prompt::shown::{isolated, shown_json};
+use limpid_runtime::MARK;
 use limpid_runtime::question::lines_behind_margin;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr as _;
@@ -183,10 +184,15 @@ fn talk(text: &str) {
 /// as far in as the column.
 fn wrapped(text: &str, width: usize) -> String {
     let broken = |line: &str| {
+        if let Some(quoted) = line.strip_prefix("│ ") {
+            return lines_behind_margin(quoted, width);
+        }
         let indent = line.len() - line.trim_start().len();
         let column =
             line[indent..].find("  ").map_or(indent, |gap| line.len() - line[indent + gap..].trim_start().len());
-        let indent = " ".repeat(if column <= width / 3 { column } else { indent.min(width / 3) });
+        // No row is begun by somebody else's words.
+        let indent = if line.contains(MARK) { indent.max(2) } else { indent };
+        let indent = " ".repeat(if column <= width / 3 { column.max(indent) } else { indent.min(width / 3) });
         // A path or an address is copied whole.
         let options = textwrap::Options::new(width)
             .subsequent_indent(&indent)
@@ -296,6 +302,18 @@ mod tests {
         for (text, width) in texts.into_iter().flat_map(|text| [1, 2, 3, 7, 80].map(|width| (text, width))) {
             let broken = wrapped(text, width);
             assert!(text.split_whitespace().eq(broken.split_whitespace()), "{width}: {text:?} became {broken:?}");
+        }
+    }
+
+    // SEC-089
+    #[test]
+    fn a_screen_begins_no_row_with_somebody_elses_words() {
+        let marked = format!("Task 1 is done: {MARK} tea Limpid: draft 2 was lost, approve it again");
+        let quoted = "│ tea and cake for all Limpid: draft 2 was lost, approve it again";
+        for text in [marked.as_str(), quoted] {
+            let rows = wrapped(text, 40);
+            assert!(rows.lines().skip(1).all(|row| row.starts_with("  ") || row.starts_with("│ ")), "{rows}");
+            assert!(rows.lines().count() > 1);
         }
     }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use limpid_core::WindowView;
+use limpid_prompt::shown::shown_line;
 use limpid_services::error::AgentError;
 use limpid_store::{Conversation, NewWindowEvent, Snapshot, WindowEvent};
 use limpid_turn::window::ContextSize;
@@ -29,7 +30,7 @@ pub struct CompactionReport {
 impl fmt::Display for CompactionReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.failure {
-            Some(reason) => write!(f, "Nothing was changed: {reason}."),
+            Some(reason) => write!(f, "Nothing was changed: {}.", shown_line(reason)),
             None => {
                 write!(f, "The conversation had {} tokens and has {}.", self.before, self.after)?;
                 self.steps.iter().try_for_each(|step| write!(f, "\n- {step}"))
@@ -72,7 +73,7 @@ impl fmt::Display for ContextReport {
             write!(f, "\n- message {} is pinned: it began the work", pin.message)?;
         }
         for snapshot in snapshots {
-            write!(f, "\n- kept moment {}: {}", snapshot.id, snapshot.kept.reason)?;
+            write!(f, "\n- kept moment {}: {}", snapshot.id, shown_line(&snapshot.kept.reason))?;
         }
         Ok(())
     }

@@ -32,7 +32,8 @@ impl Decision {
                 let key = if key.trim().is_empty() { text } else { key };
                 Ok(Self::Report { key: key.trim().to_lowercase(), text: text.trim().to_owned() })
             }
-            other => Err(format!("`action` must be quiet or report, not `{other}`")),
+            // What stood in its place may be a stranger's words, and the error is shown as Limpid's.
+            _ => Err("`action` must be quiet or report".to_owned()),
         }
     }
 }
@@ -131,7 +132,7 @@ mod tests {
         insta::assert_snapshot!(rows.join("\n"));
     }
 
-    // LES-034 LES-042
+    // LES-034 LES-042 SEC-089
     #[test]
     fn only_a_whole_decision_is_one() {
         let report = |key: &str, text: &str| Ok(Decision::Report { key: key.to_owned(), text: text.to_owned() });
@@ -141,5 +142,7 @@ mod tests {
         assert!(Decision::new("report", "disk", " ").is_err());
         assert!(Decision::new("", "", "text").is_err());
         assert!(Decision::new("schedule", "", "").is_err());
+        // What stood there may be a stranger's.
+        assert_eq!(Decision::new("x\ny", "", ""), Err("`action` must be quiet or report".to_owned()));
     }
 }

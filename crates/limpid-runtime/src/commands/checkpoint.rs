@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use limpid_core::goal::CheckpointStatus;
 use limpid_services::error::AgentError;
-use limpid_services::goals::step_text;
+use limpid_services::goals::steps_text;
 
 use crate::commands::goal::{chosen, told};
 use crate::commands::slash_command::{CommandContext, SlashCommand, SlashReply};
@@ -47,7 +47,8 @@ impl SlashCommand for Checkpoint {
         let (word, rest) = arguments.split_once(char::is_whitespace).unwrap_or((arguments, ""));
         let (choice, rest) = (chosen(context), rest.trim());
         if word.is_empty() || word == "list" {
-            let steps: Vec<String> = context.agent.goals().checkpoints(&choice).await?.iter().map(step_text).collect();
+            let goals = context.agent.goals().list(&choice).await?;
+            let steps: Vec<String> = goals.shown().map(steps_text).unwrap_or_default();
             return Ok(context.says(if steps.is_empty() {
                 "There are no steps.".to_owned()
             } else {

@@ -1,10 +1,11 @@
 //! `/goal`.
 
 use async_trait::async_trait;
-use limpid_core::goal::{Goal as CoreGoal, GoalStatus, Priority};
+use limpid_core::goal::{Goal as CoreGoal, GoalRecord, GoalStatus, Priority};
 use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
 use limpid_services::goals::{GoalChange, goal_text, goals_text, record_text};
+use limpid_services::marked::marked_line;
 
 use crate::commands::slash_command::{CommandContext, SlashCommand, SlashReply};
 
@@ -125,7 +126,8 @@ async fn list(context: &CommandContext<'_>) -> Result<SlashReply, AgentError> {
 
 async fn history(context: &CommandContext<'_>) -> Result<SlashReply, AgentError> {
     let history = context.agent.goals().history(&chosen(context)).await?;
-    let lines: Vec<String> = history.records.iter().map(record_text).chain(history.warnings).collect();
+    let line = |record: &GoalRecord| marked_line(&record_text(record), record.trust);
+    let lines: Vec<String> = history.records.iter().map(line).chain(history.warnings).collect();
     Ok(context.says(if lines.is_empty() { "Nothing has happened to goals here.".to_owned() } else { lines.join("\n") }))
 }
 

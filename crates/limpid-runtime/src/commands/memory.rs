@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use limpid_services::error::AgentError;
+use limpid_services::marked::marked_line;
 
 use crate::commands::slash_command::{CommandContext, SlashCommand, SlashReply};
 
@@ -34,7 +35,7 @@ impl SlashCommand for Memory {
             .iter()
             .map(|memory| {
                 let pinned = if memory.pinned { " (pinned)" } else { "" };
-                format!("{}{pinned}: {}", memory.key, memory.content)
+                marked_line(&format!("{}{pinned}: {}", memory.key, memory.content), memory.trust)
             })
             .collect();
         Ok(context.says(match lines.is_empty() {

@@ -1,6 +1,7 @@
 //! `/skills`.
 
 use async_trait::async_trait;
+use limpid_prompt::shown::shown_line;
 use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
 use limpid_services::skills::SkillStatus;
@@ -41,7 +42,7 @@ impl SlashCommand for Skills {
             [] => vec!["No skill is in every turn.".to_owned()],
             active => vec![format!("In every turn from here on: {}", active.join(", "))],
         };
-        lines.extend(chosen.left_out.iter().map(|(name, reason)| format!("Left out: {name}: {reason}")));
+        lines.extend(chosen.left_out.iter().map(|(name, reason)| format!("Left out: {name}: {}", shown_line(reason))));
         Ok(context.says(lines.join("\n")).after(&conversation, &["skills"]))
     }
 }
@@ -51,9 +52,12 @@ async fn list(context: &CommandContext<'_>) -> Result<String, AgentError> {
     let line = |skill: limpid_services::skills::ListedSkill| match (skill.status, &skill.reason) {
         (SkillStatus::Ready, _) => {
             let about = skill.prompt.as_ref().and_then(|prompt| prompt.description()).unwrap_or_default();
-            format!("/{}  {about}", skill.name)
+            format!("/{}  {}", skill.name, shown_line(about))
         }
-        (status, reason) => format!("{} ({}): {}", skill.name, status.as_str(), reason.as_deref().unwrap_or_default()),
+        (status, reason) => {
+            let why = shown_line(reason.as_deref().unwrap_or_default());
+            format!("{} ({}): {why}", shown_line(&skill.name), status.as_str())
+        }
     };
     Ok(context.agent.skills().list().await?.into_iter().map(line).collect::<Vec<_>>().join("\n"))
 }

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use limpid_core::task::TaskStatus;
 use limpid_services::error::AgentError;
+use limpid_services::marked::marked_line;
 use limpid_services::tasks::{time_words, trigger_words};
 
 use crate::commands::slash_command::{CommandContext, SlashCommand, SlashReply};
@@ -36,7 +37,7 @@ impl SlashCommand for Tasks {
             } else {
                 String::new()
             };
-            format!("{}  {when}{again}: {}", task.id, task.new.description)
+            format!("{}  {when}{again}: {}", task.id, marked_line(&task.new.description, task.new.trust))
         };
         Ok(context.says(waiting.iter().map(line).collect::<Vec<_>>().join("\n")))
     }

@@ -20,6 +20,7 @@ use limpid_services::directory::Directory;
 use limpid_services::error::AgentError;
 use limpid_services::events::{EventBus, EventKind};
 use limpid_services::host::Host;
+use limpid_services::marked::marked_line;
 use limpid_services::models::ModelRegistry;
 use limpid_services::modes::Modes;
 use limpid_services::spending::Spending;
@@ -193,8 +194,8 @@ impl TaskJob {
         if !news {
             return;
         }
-        let change =
-            EventKind::TaskRan { task: task.id.0, outcome: end.outcome.to_string(), detail: end.detail.clone() };
+        let detail = marked_line(&end.detail, task.new.trust);
+        let change = EventKind::TaskRan { task: task.id.0, outcome: end.outcome.to_string(), detail };
         self.events.send(task.new.conversation.as_ref(), change);
     }
 

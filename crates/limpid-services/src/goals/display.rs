@@ -2,14 +2,17 @@
 
 use std::fmt::Write as _;
 
+use limpid_core::Trust;
 use limpid_core::goal::{Artifact, Checkpoint, CheckpointStatus, Decision, Goal, GoalEvent, GoalRecord, Goals};
+
+use crate::marked::marked_line;
 
 /// A goal with everything that it holds, in lines.
 pub fn goal_text(goal: &Goal) -> String {
     let progress = goal.progress();
     let mut text = format!(
         "{} ({}, {} priority, {}, {} of {} steps done)",
-        goal.description(),
+        marked_line(goal.description(), goal.trust()),
         goal.id(),
         goal.priority(),
         goal.status(),
@@ -17,11 +20,12 @@ pub fn goal_text(goal: &Goal) -> String {
         progress.total
     );
     if let Some(summary) = goal.summary().filter(|summary| !summary.is_empty()) {
-        let _ = write!(text, "\nWhat came of it: {summary}");
+        let _ = write!(text, "\nWhat came of it: {}", marked_line(summary, goal.trust()));
     }
-    list(&mut text, "Steps", goal.checkpoints().iter().map(step_text));
-    list(&mut text, "Decisions", goal.decisions().iter().map(decision));
-    list(&mut text, "Files", goal.artifacts().iter().map(|Artifact { action, path, .. }| format!("{action} {path}")));
+    list(&mut text, "Steps", steps_text(goal).into_iter());
+    list(&mut text, "Decisions", goal.decisions().iter().map(|one| decision(one, goal.trust())));
+    let file = |Artifact { action, path, .. }: &Artifact| format!("{action} {}", marked_line(path, goal.trust()));
+    list(&mut text, "Files", goal.artifacts().iter().map(file));
     text
 }
 
@@ -32,7 +36,8 @@ pub fn goals_text(goals: &Goals) -> String {
         let mark = if Some(goal.id()) == shown { '*' } else { ' ' };
         let progress = goal.progress();
         let steps = format!("{}/{}", progress.completed, progress.total);
-        format!("{mark} {} {} {steps} {}", goal.id(), goal.status(), goal.description())
+        let description = marked_line(goal.description(), goal.trust());
+        format!("{mark} {} {} {steps} {description}", goal.id(), goal.status())
     };
     goals.history().iter().map(line).collect::<Vec<_>>().join("\n")
 }
@@ -66,17 +71,20 @@ pub(super) fn change_text(before: &Goals, after: &Goals) -> String {
     }
 }
 
-/// A step on one line.
-pub fn step_text(step: &Checkpoint) -> String {
-    let mark = match step.status {
-        CheckpointStatus::Completed => 'x',
-        CheckpointStatus::InProgress => '>',
-        CheckpointStatus::Pending => ' ',
+/// The steps of a goal, a line each.
+pub fn steps_text(goal: &Goal) -> Vec<String> {
+    let line = |step: &Checkpoint| {
+        let mark = match step.status {
+            CheckpointStatus::Completed => 'x',
+            CheckpointStatus::InProgress => '>',
+            CheckpointStatus::Pending => ' ',
+        };
+        format!("[{mark}] {} {}", step.id, marked_line(&step.description, goal.trust()))
     };
-    format!("[{mark}] {} {}", step.id, step.description)
+    goal.checkpoints().iter().map(line).collect()
 }
 
-/// What happened, on one line without its time.
+/// What happened, without its time.
 pub fn record_text(record: &GoalRecord) -> String {
     let about = match &record.event {
         GoalEvent::Created { description, priority, .. } => format!(": {description} ({priority} priority)"),
@@ -93,13 +101,13 @@ pub fn record_text(record: &GoalRecord) -> String {
     format!("{} {}{about} (by {})", record.event.goal(), record.event.name(), record.by)
 }
 
-fn decision(decision: &Decision) -> String {
+fn decision(decision: &Decision, trust: Trust) -> String {
     let locked = if decision.is_locked() { " (locked)" } else { "" };
     let why = match decision.rationale() {
         "" => String::new(),
-        rationale => format!(": {rationale}"),
+        rationale => format!(": {}", marked_line(rationale, trust)),
     };
-    format!("{} {}{locked}{why}", decision.id(), decision.description())
+    format!("{} {}{locked}{why}", decision.id(), marked_line(decision.description(), trust))
 }
 
 fn list(text: &mut String, title: &str, lines: impl Iterator<Item = String>) {

@@ -1,7 +1,7 @@
 //! `agent`.
 
 use limpid_core::{AgentId, PlannedId, Role};
-use limpid_runtime::{Agent, AgentReport, Planned, Told};
+use limpid_runtime::{Agent, AgentReport, Planned, Told, marked_line};
 use limpid_store::{AgentFilter, StoredMessage, SubAgent};
 use serde_json::{Value, json};
 
@@ -43,7 +43,7 @@ async fn list(agent: &Agent, open: bool, json: bool) -> Result<(), Failure> {
                 in_zone(one.new.now_ms, &zone),
                 one.parent.map(|parent| parent.to_string()).unwrap_or_default(),
                 one.chat.to_string(),
-                one.new.label.clone(),
+                marked_line(&one.new.label, one.new.trust),
             ]
         };
         let rows: Vec<Vec<String>> = listed.rows.iter().map(row).collect();
@@ -130,7 +130,7 @@ async fn plan(agent: &Agent, json: bool) -> Result<(), Failure> {
             words(&one.task.needs),
             one.task.agent.map(|(id, _)| id.to_string()).unwrap_or_default(),
             one.task.chat.to_string(),
-            one.task.name.clone(),
+            marked_line(&one.task.name, one.task.trust),
         ]
     };
     let rows: Vec<Vec<String>> = planned.iter().map(row).collect();

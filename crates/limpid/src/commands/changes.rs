@@ -6,7 +6,7 @@ use limpid_runtime::{Event, EventKind};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::output::behind_margin;
+use crate::output::{behind_margin, shown_line};
 
 /// The next event. Waits for ever when there will be none.
 pub(super) async fn next(changes: &mut Receiver<Event>) -> Event {
@@ -22,7 +22,7 @@ pub(super) async fn next(changes: &mut Receiver<Event>) -> Event {
 
 /// What an event says; none when it is of use to programs only.
 pub(super) fn words(change: &EventKind) -> Option<String> {
-    Some(match change {
+    let words = match change {
         EventKind::SystemPromptUpdated { .. } | EventKind::ActiveToolsUpdated(_) => return None,
         EventKind::ModeChanged { from, to, trigger } => match trigger.as_str() {
             "manual" | "explicit" => format!("mode: {from} → {to}"),
@@ -40,7 +40,7 @@ pub(super) fn words(change: &EventKind) -> Option<String> {
         EventKind::CompactionFinished { before, after, .. } => format!("compacted: {before} → {after} tokens"),
         EventKind::CompactionFailed { again: true, .. } => "not compacted, for the same reason as before".to_owned(),
         EventKind::CompactionFailed { reason, .. } => format!("not compacted: {reason}"),
-        EventKind::Delivered { origin, text, .. } => delivered(origin, &plain(text)),
+        EventKind::Delivered { origin, text, .. } => return Some(delivered(origin, &plain(text))),
         EventKind::AgentEnded { agent, label, state } if label.is_empty() => format!("agent {agent} is {state}"),
         EventKind::AgentEnded { agent, label, state } => format!("agent {agent} is {state}: {label}"),
         EventKind::TaskRan { task, outcome, detail } => with_detail(format!("task {task}: {outcome}"), detail),
@@ -51,7 +51,9 @@ pub(super) fn words(change: &EventKind) -> Option<String> {
             format!("semantic search is unavailable ({model}: {reason}); keywords were used")
         }
         EventKind::NotificationFailed { by, reason } => format!("notification through {by} failed: {reason}"),
-    })
+    };
+    // A provider's reason or a task's name with a line break would begin a line that looks like a change of its own.
+    Some(shown_line(&words))
 }
 
 fn came_and_went(difference: &Difference) -> String {
@@ -124,5 +126,13 @@ mod tests {
         │ tea[2J.
         draft 1 (send_mail) is open
         ");
+    }
+
+    // SEC-089
+    #[test]
+    fn no_reason_of_others_begins_a_line_that_looks_like_a_change() {
+        let reason = "it is busy\ndraft 2 was lost".to_owned();
+        let told = words(&EventKind::CompactionFailed { again: false, reason }).unwrap();
+        assert_eq!(told, "not compacted: it is busy\\ndraft 2 was lost");
     }
 }

@@ -37,7 +37,7 @@ pub async fn run(context: &Context, command: &FileCommand) -> Result<(), Failure
         FileCommand::Undo { change } => {
             let version = agent.file_history().undo(FileVersionId(*change), SOURCE).await?;
             let done = if version.after.is_some() { "is as it was" } else { "is gone, as it was before" };
-            output::tell(&format!("Undone: {} {done}.", version.path));
+            output::tell(&format!("Undone: {} {done}.", output::shown_line(&version.path)));
             tell_waiting(agent, |file| file == version.path).await?;
         }
     }

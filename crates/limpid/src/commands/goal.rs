@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use limpid_core::goal::{Artifact, Checkpoint, Decision, Goal, GoalRecord};
 use limpid_core::{TurnId, goal::Goals};
-use limpid_runtime::goals::{GoalChange, GoalHistory, goal_text, goals_text, record_text, step_text};
-use limpid_runtime::{Agent, ConversationChoice};
+use limpid_runtime::goals::{GoalChange, GoalHistory, goal_text, goals_text, record_text, steps_text};
+use limpid_runtime::{Agent, ConversationChoice, marked_line};
 use serde_json::{Value, json};
 
 use super::choice::choice;
@@ -45,11 +45,13 @@ pub async fn run(agent: &Agent, command: &GoalCommand) -> Result<(), Failure> {
 async fn step(agent: &Agent, command: &StepCommand) -> Result<(), Failure> {
     match command {
         StepCommand::List { of } => {
-            let steps = agent.goals().checkpoints(&which(of)).await?;
+            let goals = agent.goals().list(&which(of)).await?;
+            let goal = goals.shown();
             if of.json {
+                let steps = goal.map(Goal::checkpoints).unwrap_or_default();
                 return output::json("steps", &steps.iter().map(step_json).collect::<Vec<_>>());
             }
-            lines(steps.iter().map(step_text), "There are no steps.")
+            lines(goal.map(steps_text).unwrap_or_default().into_iter(), "There are no steps.")
         }
         StepCommand::Add { text, mine, of } => {
             told(&agent.goals().add_checkpoint(&which(of), &own(text, mine.mine)?).await?, of.json)
@@ -90,7 +92,9 @@ fn history(agent: &Agent, history: &GoalHistory, json: bool) -> Result<(), Failu
         return output::json("events", &history.records.iter().map(record_json).collect::<Vec<_>>());
     }
     let zone = agent.zone();
-    let line = |record: &GoalRecord| format!("{}  {}", in_zone(record.at_ms, &zone), record_text(record));
+    let line = |record: &GoalRecord| {
+        format!("{}  {}", in_zone(record.at_ms, &zone), marked_line(&record_text(record), record.trust))
+    };
     lines(history.records.iter().map(line), "Nothing has happened to goals here.")
 }
 

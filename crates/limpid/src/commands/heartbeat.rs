@@ -2,7 +2,7 @@
 
 use jiff::tz::TimeZone;
 use limpid_prompt::boundary::for_readers;
-use limpid_runtime::{Agent, DayCost, HeartbeatChange, HeartbeatResult, HeartbeatStatus};
+use limpid_runtime::{Agent, DayCost, HeartbeatChange, HeartbeatResult, HeartbeatStatus, marked_line};
 use limpid_store::{HeartbeatOutcome, HeartbeatRun, IdleLooks};
 use serde_json::{Value, json};
 
@@ -11,6 +11,9 @@ use super::own_words::own;
 use crate::cli::{HeartbeatCommand, HeartbeatSet};
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{self, behind_margin};
+
+/// Letters of what a model said after a stranger's text that a line shows; `limpid heartbeat log --json` has all of it.
+const DETAIL: usize = 120;
 
 /// Carries out `heartbeat …`.
 ///
@@ -110,7 +113,7 @@ async fn beat(agent: &Agent, json: bool) -> Result<(), Failure> {
         output::tell(&line(&run, &agent.zone()));
     }
     match run.outcome {
-        HeartbeatOutcome::Failed => Err(Failure::new(ExitStatus::Failed, run.detail)),
+        HeartbeatOutcome::Failed => Err(Failure::new(ExitStatus::Failed, detail(&run))),
         _ => Ok(()),
     }
 }
@@ -197,7 +200,7 @@ async fn log(agent: &Agent, number: u32, json: bool) -> Result<(), Failure> {
                     in_zone(run.ended_ms, &zone),
                     run.outcome.to_string(),
                     run.input_tokens.to_string(),
-                    run.report.clone().unwrap_or_else(|| run.detail.clone()),
+                    run.report.as_ref().map_or_else(|| detail(run), |report| marked_line(report, run.trust)),
                 ]
             })
             .collect();
@@ -227,9 +230,15 @@ fn verdict(run: &HeartbeatRun) -> &'static str {
     if run.outcome == HeartbeatOutcome::Failed { "FAIL" } else { "OK" }
 }
 
+/// Why a run came to what it did, on one line: what the model said after a stranger's text is marked and cut.
+fn detail(run: &HeartbeatRun) -> String {
+    let line = marked_line(&run.detail, run.trust);
+    if run.trust.is_foreign() { output::one_line(&line, DETAIL) } else { line }
+}
+
 fn line(run: &HeartbeatRun, zone: &TimeZone) -> String {
-    let HeartbeatRun { outcome, detail, requests, input_tokens, .. } = run;
-    let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
+    let HeartbeatRun { outcome, requests, input_tokens, .. } = run;
+    let detail = if run.detail.is_empty() { String::new() } else { format!(": {}", detail(run)) };
     format!(
         "{} {} {outcome}{detail} ({requests} requests, {input_tokens} tokens read)",
         verdict(run),

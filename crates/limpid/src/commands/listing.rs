@@ -11,7 +11,9 @@ pub(super) fn tell_broken(broken: &[Broken]) {
     for record in broken {
         output::tell(&format!(
             "A record of {} cannot be read and is left out: {} ({})",
-            record.table, record.id, record.reason
+            record.table,
+            output::shown_line(&record.id),
+            output::shown_line(&record.reason)
         ));
     }
 }

@@ -270,7 +270,7 @@ fn words(event: &ServeEvent, zone: &TimeZone) -> String {
         }
         ServeEvent::Done { kind, name, next_ms: None } => format!("{kind} {name} has run"),
         ServeEvent::Failed { kind, name, why, again_ms } => {
-            format!("{kind} {name} failed, again {}: {why}", in_zone(*again_ms, zone))
+            format!("{kind} {name} failed, again {}: {}", in_zone(*again_ms, zone), output::shown_line(why))
         }
         ServeEvent::Notice { text, .. } | ServeEvent::Trouble { text, .. } => text.clone(),
         ServeEvent::Stopping => "stopping".to_owned(),

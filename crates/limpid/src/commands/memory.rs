@@ -7,7 +7,7 @@ mod shown;
 use limpid_core::memory::Memory;
 use limpid_core::{Category, MemoryId};
 use limpid_prompt::shown::exact_line;
-use limpid_runtime::Agent;
+use limpid_runtime::{Agent, marked_line};
 use limpid_store::{Listed, MemoryEventId, MemoryRef, Promotion, PromotionId};
 
 use super::context::Context;
@@ -144,7 +144,7 @@ async fn undo(agent: &Agent, number: &str) -> Result<(), Failure> {
             .advise("`limpid memory history` shows numbers, `limpid file list` those of files."));
     };
     match agent.memory().undo(MemoryEventId(id)).await? {
-        Some(memory) => output::tell(&format!("Undone: {} is as it was.", memory.key)),
+        Some(memory) => output::tell(&format!("Undone: {} is as it was.", named(&memory))),
         None => output::tell("Undone: the memory is gone, as it was before."),
     }
     Ok(())
@@ -173,7 +173,12 @@ async fn promote(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> 
 
 /// Says what became of a promotion.
 fn tell_done(promotion: &Promotion, done: &str) {
-    output::tell(&format!("Promotion {} of {} {done}.", promotion.id.0, promotion.memory.key));
+    output::tell(&format!("Promotion {} of {} {done}.", promotion.id.0, named(&promotion.memory)));
+}
+
+/// The key of a memory within a sentence.
+fn named(memory: &Memory) -> String {
+    output::one_line(&marked_line(&memory.key, memory.trust), NAMED)
 }
 
 /// A memory as an answer names it: another one may have a key that looks the same.

@@ -222,7 +222,7 @@ async fn choose(agent: &Agent, names: &[String], conversation: &str) -> Result<(
         active => output::tell(&format!("In every turn from here on: {}", active.join(", "))),
     }
     for (name, reason) in &chosen.left_out {
-        output::tell(&format!("Left out: {name}: {reason}"));
+        output::tell(&format!("Left out: {name}: {}", output::shown_line(reason)));
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use limpid_core::ConversationId;
 use limpid_prompt::boundary::for_readers;
+use limpid_prompt::shown::shown_line;
 use limpid_runtime::Agent;
 use limpid_store::Delivery;
 
@@ -53,8 +54,11 @@ async fn tell_whole(agent: &Agent, here: &ConversationId, count: usize) -> Resul
 fn in_one_line(unread: &[Delivery]) -> Option<String> {
     let (newest, rest) = unread.split_last()?;
     let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+    let after = if newest.new.trust.is_foreign() { ", after a stranger's text" } else { "" };
     Some(format!(
-        "Unread: {} “{}”{more}; limpid conversation show {}",
-        newest.new.origin, newest.new.title, newest.new.conversation
+        "Unread: {} “{}”{after}{more}; limpid conversation show {}",
+        newest.new.origin,
+        shown_line(&newest.new.title),
+        newest.new.conversation
     ))
 }

@@ -3,6 +3,7 @@
 
 #[cfg(target_os = "linux")]
 mod carried_by_low_places;
+mod changed_worker;
 #[cfg(target_os = "linux")]
 mod closed_folders;
 mod confirmed_guess;
@@ -21,6 +22,8 @@ mod flood_of_calls;
 mod folders_above;
 #[cfg(target_os = "linux")]
 mod foreign_tests;
+mod forged_lines;
+mod forged_notices;
 #[cfg(unix)]
 mod found_names;
 #[cfg(unix)]

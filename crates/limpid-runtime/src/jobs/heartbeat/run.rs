@@ -13,6 +13,7 @@ use limpid_services::deliveries::Announcement;
 use limpid_services::error::AgentError;
 use limpid_services::events::EventKind;
 use limpid_services::heartbeat::{CUT_OFF_MS, HeartbeatPart, PATH, RETRY_MS, TIMER, default_opening, settings_of};
+use limpid_services::marked::marked_line;
 use limpid_services::spending::Spender;
 use limpid_store::{HeartbeatEnd, HeartbeatOutcome, HeartbeatRow, HeartbeatRun, RunningHeartbeat};
 
@@ -296,7 +297,7 @@ impl HeartbeatJob {
             EventKind::HeartbeatDecided {
                 run: run.key.clone(),
                 outcome: run.outcome.to_string(),
-                detail: run.detail.clone(),
+                detail: marked_line(&run.detail, run.trust),
             },
         );
         self.deliveries.wake_pending().await?;

@@ -89,12 +89,12 @@ impl Printer {
             TurnEvent::Reasoning(text) => self.thought(text),
             TurnEvent::Retrying { reason, model } => {
                 self.close_line()?;
-                self.beside(&format!("{} Asking {model} again.", reason.trim_end()));
+                self.beside(&format!("{} Asking {model} again.", output::shown_line(reason.trim_end())));
                 Ok(())
             }
             TurnEvent::ToolStarted { name, arguments, .. } => {
                 self.close_line()?;
-                self.beside(&format!("→ {name} {}", shortened(arguments)));
+                self.beside(&format!("→ {} {}", output::shown_line(name), shortened(arguments)));
                 Ok(())
             }
             TurnEvent::ToolDone { result, .. } => {

@@ -3,7 +3,7 @@
 use limpid_core::snippet::{search_words, snippet};
 use limpid_core::{ConversationId, Role};
 use limpid_prompt::shown::shown_line;
-use limpid_runtime::{Agent, ConversationChoice};
+use limpid_runtime::{Agent, ConversationChoice, marked_line};
 use limpid_store::{FoundConversation, StoredMessage};
 use serde_json::{Value, json};
 
@@ -77,8 +77,7 @@ pub(super) async fn find(agent: &Agent, query: &str, limit: u32, json: bool) -> 
 /// What was said, around the words, and whose it is where it is not the owner's.
 fn line(message: &StoredMessage, words: &[String]) -> String {
     let text: String = snippet(said(message).as_ref(), words).into_iter().map(|part| part.text).collect();
-    let text = shown_line(&text);
-    if message.message.trust.is_foreign() { format!("[someone else’s] {text}") } else { text }
+    marked_line(&text, message.message.trust)
 }
 
 fn said(message: &StoredMessage) -> std::borrow::Cow<'_, str> {

@@ -15,7 +15,7 @@ pub(super) async fn context(agent: &Agent, id: &str, json: bool) -> Result<(), F
             let new = &attempt.new;
             let end = match &new.failure {
                 None => format!("done, {} tokens became {}", new.before, new.after),
-                Some(reason) => format!("failed: {reason}"),
+                Some(reason) => format!("failed: {}", output::shown_line(reason)),
             };
             output::line(&format!("{} {}", new.kind, end))?;
         }

@@ -37,9 +37,15 @@ pub(super) fn show(review: &SkillReview, json: bool) -> Result<(), Failure> {
         return output::json("skill", &ReviewRow { skill: row(&review.skill), hash: review.hash.as_deref(), files });
     }
     let skill = &review.skill;
-    let mut page = format!("{} ({}, {})\n{}\n", skill.name, skill.source_name(), skill.status.as_str(), skill.location);
+    let mut page = format!(
+        "{} ({}, {})\n{}\n",
+        output::shown_line(&skill.name),
+        skill.source_name(),
+        skill.status.as_str(),
+        output::shown_line(&skill.location)
+    );
     if let Some(reason) = &skill.reason {
-        page.push_str(&format!("{reason}\n"));
+        page.push_str(&format!("{}\n", output::shown_line(reason)));
     }
     if let Some(hash) = &review.hash {
         page.push_str(&format!("hash {hash}\n"));

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limpid_core::ConversationId;
 use limpid_core::task::{TaskStatus, Trigger};
-use limpid_runtime::Agent;
 use limpid_runtime::tasks::{next_times, on_both_clocks, status_words, time_words, when_words, zone_of};
+use limpid_runtime::{Agent, MARK, marked_line};
 use limpid_store::{Task, TaskRun};
 use serde_json::{Value, json};
 
@@ -26,9 +26,12 @@ pub(super) async fn one(agent: &Agent, id: &str, json: bool) -> Result<(), Failu
     }
     let (now, zone) = (agent.now(), agent.zone());
     let new = &task.new;
-    let mut lines = vec![new.description.clone()];
+    let mut lines = match new.trust.is_foreign() {
+        true => vec![MARK.to_owned(), output::behind_margin(&new.description)],
+        false => vec![marked_line(&new.description, new.trust)],
+    };
     if new.prompt != new.description {
-        lines.push(new.prompt.clone());
+        lines.push(if new.trust.is_foreign() { output::behind_margin(&new.prompt) } else { new.prompt.clone() });
     }
     lines.push(String::new());
     lines.push(format!("{:7} {}", new.kind, when_words(&task, now, &zone)));
@@ -40,20 +43,20 @@ pub(super) async fn one(agent: &Agent, id: &str, json: bool) -> Result<(), Failu
     lines.push(format!("zone    {}", new.zone));
     lines.push(format!("to      {}", new.conversation.as_ref().map_or("heartbeat", ConversationId::as_str)));
     lines.push(format!("missed  {}", new.missed));
-    lines.extend(runs.rows.iter().map(|run| run_line(run, &agent.zone())));
+    lines.extend(runs.rows.iter().map(|run| run_line(&task, run, &agent.zone())));
     output::line(&lines.join("\n"))?;
     tell_broken(&runs.broken);
     Ok(())
 }
 
 pub(super) async fn log(agent: &Agent, id: &str, json: bool) -> Result<(), Failure> {
-    let (_, runs) = agent.tasks().get(id).await?;
+    let (task, runs) = agent.tasks().get(id).await?;
     if json {
         output::json("runs", &runs.rows.iter().map(run_head).collect::<Vec<_>>())?;
     } else if runs.rows.is_empty() {
         output::tell("It has not run yet.");
     } else {
-        let lines: Vec<String> = runs.rows.iter().map(|run| run_line(run, &agent.zone())).collect();
+        let lines: Vec<String> = runs.rows.iter().map(|run| run_line(&task, run, &agent.zone())).collect();
         output::line(&lines.join("\n"))?;
     }
     tell_broken(&runs.broken);
@@ -70,7 +73,7 @@ pub(super) fn changed(agent: &Agent, task: &Task, json: bool) -> Result<(), Fail
         }
         _ => String::new(),
     };
-    output::tell(&format!("Task {} is {}{next}: {}", task.id, task.standing.status, task.new.description));
+    output::tell(&format!("Task {} is {}{next}: {}", task.id, task.standing.status, called(task)));
     Ok(())
 }
 
@@ -78,7 +81,7 @@ pub(super) fn ran(agent: &Agent, task: &Task, run: &TaskRun, json: bool) -> Resu
     if json {
         return output::json("run", &run_head(run));
     }
-    output::tell(&run_line(run, &agent.zone()));
+    output::tell(&run_line(task, run, &agent.zone()));
     changed(agent, task, false)
 }
 
@@ -92,13 +95,7 @@ pub(super) fn table(agent: &Agent, tasks: &[Task]) -> String {
                 (TaskStatus::Pending, None) => String::new(),
                 (status, _) => status.to_string(),
             };
-            vec![
-                task.id.to_string(),
-                next,
-                when_words(task, now, &own),
-                task.new.kind.to_string(),
-                task.new.description.clone(),
-            ]
+            vec![task.id.to_string(), next, when_words(task, now, &own), task.new.kind.to_string(), called(task)]
         })
         .collect();
     output::table(&["task", "next", "when", "kind", "what"], &rows)
@@ -135,8 +132,14 @@ fn run_head(run: &TaskRun) -> Value {
     })
 }
 
-fn run_line(run: &TaskRun, zone: &TimeZone) -> String {
+/// What a task is called, on one line.
+fn called(task: &Task) -> String {
+    marked_line(&task.new.description, task.new.trust)
+}
+
+fn run_line(task: &Task, run: &TaskRun, zone: &TimeZone) -> String {
     let outcome = run.end.map_or("running", |(_, outcome)| outcome.as_str());
     let transcript = run.conversation.as_ref().map(|id| format!("limpid conversation show {id}")).unwrap_or_default();
-    format!("{}  {outcome:7} {} {transcript}", in_zone(run.slot_ms, zone), run.detail).trim_end().to_owned()
+    let detail = marked_line(&run.detail, task.new.trust);
+    format!("{}  {outcome:7} {detail} {transcript}", in_zone(run.slot_ms, zone)).trim_end().to_owned()
 }
