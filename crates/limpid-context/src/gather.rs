@@ -70,8 +70,9 @@ pub(crate) async fn gather(
     window: &WindowState,
 ) -> Result<Gathered, AgentError> {
     let path = occasion.path.unwrap_or(if card.local { "chat-local" } else { "chat-remote" }).to_owned();
-    let (loaded, profile) = profile_of(deps, occasion.profile, &path)?;
-    let mut notices: Vec<String> = loaded.notices(&profile).collect();
+    let mut notices = Vec::new();
+    let (loaded, profile) = profile_of(deps, occasion.profile, &path, &mut notices)?;
+    notices.extend(loaded.notices(&profile));
     let mode_set = is_set(occasion.conversation, occasion.mode);
     let agent = sources::delegate::agent_in(deps, occasion.conversation, &profile).await?;
     let scope = agent.as_ref().map(|(_, scope)| scope.clone());
@@ -142,7 +143,12 @@ pub(crate) async fn gather(
 }
 
 /// The profile of a prompt. A page that is read on a public path may learn every word of it.
-fn profile_of(deps: &ContextDeps, name: &str, path: &str) -> Result<(LoadedProfile, Arc<Profile>), AgentError> {
+fn profile_of(
+    deps: &ContextDeps,
+    name: &str,
+    path: &str,
+    notices: &mut Vec<String>,
+) -> Result<(LoadedProfile, Arc<Profile>), AgentError> {
     let loaded = deps.profiles.load(name)?;
     let profile = loaded.profile(name)?;
     if !profile.path(path).is_ok_and(|path| path.public) {
@@ -151,10 +157,19 @@ fn profile_of(deps: &ContextDeps, name: &str, path: &str) -> Result<(LoadedProfi
     let public = |name: &str| {
         let loaded = deps.profiles.load_public(name)?;
         let profile = loaded.profile(name)?;
-        Ok((loaded, profile))
+        // A manifest is read whatever it says at its top.
+        match profile.path(path).is_ok_and(|path| path.is_wordless()) {
+            true => Ok((loaded, profile)),
+            false => Err(AgentError::Prompt(format!("words stand between the sections of `{path}`"))),
+        }
     };
-    // One that cannot do without the owner's own texts.
-    public(name).or_else(|_: AgentError| public(DEFAULT_PROFILE))
+    // A profile of the owner's may be broken without its private texts.
+    public(name).or_else(|error: AgentError| {
+        notices.push(format!(
+            "the profile `{name}` cannot be used without your private texts ({error}); `{DEFAULT_PROFILE}` is used"
+        ));
+        public(DEFAULT_PROFILE)
+    })
 }
 
 /// What was said before in the conversation; nothing where there is none.
@@ -193,7 +208,9 @@ async fn owners_inputs(
     loop {
         standing_notices.truncate(told);
         inputs.workspace = workspace(deps, &time, &unaccepted, standing_notices)?;
-        let Some(newer) = unaccepted.newer(&*deps.store, &deps.home, &deps.config.files).await? else { break };
+        let Some(newer) = unaccepted.read_again_if_changed(&*deps.store, &deps.home, &deps.config.files).await? else {
+            break;
+        };
         unaccepted = newer;
     }
     let (files, outside) = (&deps.config.files, deps.home.outside());

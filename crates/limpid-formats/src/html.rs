@@ -94,10 +94,15 @@ mod tests {
     // SEC-100
     #[test]
     fn the_text_of_the_next_element_is_no_part_of_an_address() {
-        let html = "<p><span>http://a.test/e</span><span>PIN</span> <i>htt</i>p:/<i>/b.test/</i><kbd>4711</kbd> http://c.test/<wbr>x, \
-                    <a href=\"http://d.test/\">d</a>ay, dear</p>";
-        let text = readable(html, 200).unwrap();
-        assert!(text.starts_with("http://a.test/e PIN http://b.test/ 4711 http://c.test/ x, "), "{text}");
+        let html = "<p><span>http://a.test/e</span><span>PIN</span> <i>x</i>http://<i>b.test/</i><kbd>4711</kbd> http://c.test/<wbr>x, \
+                    http://d.test/<style> .to {}</style><b>PIN</b> http://e.test/<img alt=PIN> http://f.test/<script>1 2</script>4711 \
+                    <a href=\"http://g.test/\">g</a>ay, dear</p>";
+        let text = readable(html, 400).unwrap();
+        for part in
+            ["http://a.test/e ", "http:// ", "http://c.test/ ", "http://d.test/ ", "http://e.test/ ", "http://f.test/ "]
+        {
+            assert!(text.contains(part), "{part} {text}");
+        }
         assert!(text.contains("ay, dear"), "{text}");
     }
 

@@ -37,7 +37,7 @@ pub(crate) fn says_public(text: &str) -> bool {
 }
 
 /// Bytes of the longest front matter: a text of some megabytes takes a second, whatever stands in it.
-const LONGEST: usize = 64 * 1024;
+pub(crate) const LONGEST: usize = 64 * 1024;
 
 /// Reads front matter. It is short, and a few lines of anchors and aliases would grow by powers, so there are none.
 ///

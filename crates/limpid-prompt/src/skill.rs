@@ -93,6 +93,10 @@ pub(crate) fn read_front(front: &str) -> Result<Map<String, Value>, SkillError> 
     if front.trim().is_empty() {
         return Ok(Map::new());
     }
+    if front.len() > front_matter::LONGEST {
+        let message = format!("it has more than {} bytes", front_matter::LONGEST);
+        return Err(SkillError::FrontMatter { line: 2, message });
+    }
     // JSON may be indented with tabs, which YAML refuses.
     if let Ok(Value::Object(map)) = serde_json::from_str(front) {
         return Ok(map);

@@ -47,7 +47,8 @@ impl SourceFile {
         Self { path: path.into(), bytes: bytes.into(), layer: Layer::Shipped }
     }
 
-    /// Whether strangers may learn its words: it ships, it is no text of a prompt, or the owner says so at its top.
+    /// Whether strangers may learn its words: it ships, it is a manifest or a policy, or its front matter says so. Of a manifest the
+    /// titles of groups are text, which no section of a public path lists, and what stands between sections.
     pub fn is_public(&self) -> bool {
         self.layer == Layer::Shipped
             || self.path.ends_with(".toml")

@@ -46,7 +46,7 @@ pub fn said<'a>(rows: &'a [StoredMessage], at: usize, typed: &HashSet<String>) -
     if is_typed(text) {
         return Said::Owner(text);
     }
-    if rows.get(at + 1).is_some_and(is_result) || screen::is_refusal(&row.message) && !is_typed(text) {
+    if rows.get(at + 1).is_some_and(is_result) || screen::is_refusal(&row.message) {
         return Said::Nothing;
     }
     match row.message.trust {

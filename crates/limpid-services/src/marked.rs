@@ -6,8 +6,8 @@ use limpid_prompt::shown::{exact_line, shown_line};
 /// Stands before a text that the owner did not write.
 pub const MARK: &str = "[someone else’s]";
 
-/// A stored text on one line: a line break in it would begin a line that looks like Limpid's own. What is not the owner's is marked, and
-/// has no blank that keeps its words together where a screen breaks the line.
+/// A stored text on one line, so that no line of it looks like Limpid's own. Text that is not the owner's is marked, and unusual blanks
+/// in it are written out.
 ///
 /// ```
 /// use limpid_core::Trust;
@@ -16,10 +16,12 @@ pub const MARK: &str = "[someone else’s]";
 /// assert_eq!(marked_line("tea", Trust::Outside), "[someone else’s] tea");
 /// ```
 pub fn marked_line(text: &str, trust: Trust) -> String {
-    match trust.is_foreign() {
-        _ if text.is_empty() => String::new(),
-        true => format!("{MARK} {}", exact_line(text)),
-        false => shown_line(text),
+    if text.is_empty() {
+        String::new()
+    } else if trust.is_foreign() {
+        format!("{MARK} {}", exact_line(text))
+    } else {
+        shown_line(text)
     }
 }
 

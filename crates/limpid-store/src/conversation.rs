@@ -64,8 +64,8 @@ pub trait Conversations: Send + Sync {
     /// The label of the least trusted message of a conversation up to one, that one included.
     async fn trust_until(&self, id: &ConversationId, last: MessageId) -> Result<Trust, StoreError>;
 
-    /// Whether a result of this tool in a conversation is this one, in Limpid's own words: the same from a server is the server's.
-    async fn was_refused(&self, id: &ConversationId, tool: &str, result: &str) -> Result<bool, StoreError>;
+    /// Whether this tool had this very result in a conversation, in Limpid's own words. A server may say the same.
+    async fn has_own_result(&self, id: &ConversationId, tool: &str, result: &str) -> Result<bool, StoreError>;
 
     /// How often each tool was called in the newest messages of all conversations, by name.
     async fn tool_uses(&self, newest: u32) -> Result<Vec<(String, u64)>, StoreError>;

@@ -39,7 +39,7 @@ impl ContextDeps {
             let read = read.filter(|read| !unaccepted.contains(&place, &read.bytes)).map(|read| read.text);
             // Somebody who changes the file chooses no other model: what the owner knew of it holds, as in prompts.
             let text = read.or_else(|| unaccepted.former_text(&place));
-            match unaccepted.newer(&*self.store, &self.home, &self.config.files).await.ok()? {
+            match unaccepted.read_again_if_changed(&*self.store, &self.home, &self.config.files).await.ok()? {
                 Some(newer) => unaccepted = newer,
                 None => break text?,
             }

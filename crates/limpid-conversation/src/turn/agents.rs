@@ -48,7 +48,7 @@ pub(super) async fn was_refused(turn: &mut RunningTurn, tool: &str) -> Result<bo
     let Some(agent) = agent_of(turn).await? else { return Ok(false) };
     let own = agent.works_in();
     let store = turn.deps.store();
-    if store.was_refused(&own, tool, &failure(OWNER_SAID_NO)).await? || store.has_refused_draft(&own, tool).await? {
+    if store.has_own_result(&own, tool, &failure(OWNER_SAID_NO)).await? || store.has_refused_draft(&own, tool).await? {
         return Ok(true);
     }
     Ok(was_refused_in(turn.machine.in_flight(), tool))

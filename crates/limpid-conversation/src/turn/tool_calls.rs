@@ -174,7 +174,7 @@ impl RunningTurn {
     fn without_secrets(&self, event: Event) -> Event {
         match event {
             // What anybody can read holds no secret of the owner's, and a guess that is struck out is a guess that is confirmed.
-            Event::ToolDone { id, outcome } if self.is_of_public_call(&id) && is_of_public(outcome.text()) => {
+            Event::ToolDone { id, outcome } if self.is_public_call(&id) && is_of_public(outcome.text()) => {
                 Event::ToolDone { id, outcome }
             }
             Event::ToolDone { id, outcome } => {
@@ -185,7 +185,7 @@ impl RunningTurn {
         }
     }
 
-    fn is_of_public_call(&self, id: &CallId) -> bool {
+    fn is_public_call(&self, id: &CallId) -> bool {
         self.machine.name_of(id).is_some_and(|name| says_nothing_private(self, name))
     }
 

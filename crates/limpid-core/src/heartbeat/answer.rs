@@ -32,7 +32,7 @@ impl Decision {
                 let key = if key.trim().is_empty() { text } else { key };
                 Ok(Self::Report { key: key.trim().to_lowercase(), text: text.trim().to_owned() })
             }
-            // What stood in its place may be a stranger's words, and the error is shown as Limpid's.
+            // The value may be a stranger's words, so the error does not repeat it.
             _ => Err("`action` must be quiet or report".to_owned()),
         }
     }

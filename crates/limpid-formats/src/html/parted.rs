@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 
-use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::{Token, TokenSink, TokenSinkResult};
 
 /// What stands in every address.
@@ -11,8 +10,8 @@ const IN_ADDRESSES: [&str; 2] = ["://", "www."];
 /// Bytes of the longest of these.
 const LONGEST: usize = 4;
 
-/// A tree that gets a blank behind each address which ends with its element. Else the text of the next one would be read as the end of
-/// the address, and would go to its server with it.
+/// A tree that gets a blank behind each address at which an element begins or ends. Else what is drawn next, be it another text or that of
+/// a picture, would be read as the end of the address, and would go to its server with it.
 pub(super) struct Parted<S> {
     pub(super) tree: S,
     word: RefCell<Word>,
@@ -24,8 +23,6 @@ struct Word {
     /// Its last letters.
     end: String,
     is_address: bool,
-    /// Whether an element began or ended behind it.
-    is_over: bool,
 }
 
 impl<S> Parted<S> {
@@ -38,16 +35,15 @@ impl<S: TokenSink> TokenSink for Parted<S> {
     type Handle = S::Handle;
 
     fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<S::Handle> {
-        let mut word = self.word.borrow_mut();
-        let token = match token {
-            Token::CharacterTokens(text) => Token::CharacterTokens(word.parted_from(text)),
-            tag @ Token::TagToken(_) => {
-                word.is_over = true;
-                tag
+        match &token {
+            Token::CharacterTokens(text) => self.word.borrow_mut().go_on(text),
+            Token::TagToken(_) | Token::CommentToken(_) => {
+                if std::mem::take(&mut *self.word.borrow_mut()).is_address {
+                    let _ = self.tree.process_token(Token::CharacterTokens(" ".into()), line);
+                }
             }
-            other => other,
-        };
-        drop(word);
+            Token::DoctypeToken(_) | Token::NullCharacterToken | Token::EOFToken | Token::ParseError(_) => {}
+        }
         self.tree.process_token(token, line)
     }
 
@@ -61,20 +57,12 @@ impl<S: TokenSink> TokenSink for Parted<S> {
 }
 
 impl Word {
-    /// The next text, with a blank before it where it would go on with an address.
-    fn parted_from(&mut self, text: StrTendril) -> StrTendril {
-        let goes_on = text.starts_with(|letter: char| !letter.is_whitespace());
-        let parted = self.is_address && self.is_over && goes_on;
-        if parted {
-            *self = Self::default();
-        }
-        self.is_over = false;
+    fn go_on(&mut self, text: &str) {
         match text.rfind(char::is_whitespace) {
             Some(at) => (self.end, self.is_address) = (text[at..].trim_start().to_owned(), false),
-            None => self.end.push_str(&text),
+            None => self.end.push_str(text),
         }
         self.is_address |= IN_ADDRESSES.iter().any(|part| self.end.contains(part));
         self.end.drain(..self.end.floor_char_boundary(self.end.len().saturating_sub(LONGEST)));
-        if parted { StrTendril::from(format!(" {text}")) } else { text }
     }
 }

@@ -57,6 +57,15 @@ impl Path {
         }
     }
 
+    /// Whether it says nothing itself: what stands between sections is no words.
+    pub fn is_wordless(&self) -> bool {
+        let has_words = |text: &str| text.contains(char::is_alphanumeric);
+        self.steps.iter().all(|step| match step {
+            Step::Message(message) => !has_words(&message.join) && !has_words(&message.end),
+            Step::History { .. } => true,
+        })
+    }
+
     /// The sections of every message, in order.
     pub fn sections(&self) -> impl Iterator<Item = &Arc<Section>> {
         self.steps.iter().flat_map(|step| match step {

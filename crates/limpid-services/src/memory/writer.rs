@@ -267,12 +267,14 @@ impl MemoryWriter {
     }
 }
 
-/// Keeps what is led by a stranger's text as short as a fact is. Every word of a memory is put into the index while others wait to write.
+/// Refuses long texts that a stranger may have led to: each word goes into the index, while others wait to write.
 fn check_length(key: &str, content: &str, by: &WriteSource) -> Result<(), AgentError> {
     if by.trust.is_foreign() && (key.len() > LONGEST_KEY || content.len() > LONGEST_CONTENT) {
         return Err(AgentError::Invalid(format!(
-            "a memory has a key of at most {LONGEST_KEY} bytes and at most {LONGEST_CONTENT} bytes of content; write what is longer into a \
-             file"
+            "after a stranger's text a memory may have a key of {LONGEST_KEY} bytes (this has {}) and at most {LONGEST_CONTENT} bytes of \
+             content (this has {}); write longer text into a file",
+            key.len(),
+            content.len()
         )));
     }
     Ok(())

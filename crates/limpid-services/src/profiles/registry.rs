@@ -104,11 +104,10 @@ impl ProfileRegistry {
     /// # Errors
     /// When the owner's files cannot be read.
     pub fn load_public(&self, name: &str) -> Result<LoadedProfile, AgentError> {
-        let private: BTreeSet<String> = {
-            let known = self.known()?;
-            known.sources().filter(|file| !file.is_public()).map(|file| file.path).collect()
-        };
-        self.load_without(name, private.into_iter().collect())
+        let mut known = self.known()?;
+        let private: BTreeSet<String> =
+            known.sources().filter(|file| !file.is_public()).map(|file| file.path).collect();
+        Ok(known.load_without(name, private.into_iter().collect()))
     }
 
     /// Keeps the texts that can be used for the day on which they cannot. A disk that refuses them costs no answer: what is
@@ -118,17 +117,6 @@ impl ProfileRegistry {
             return;
         }
         let _ = kept::keep(&self.home, &known.files, &known.kept, profiles);
-    }
-
-    /// One profile without some of the owner's files: where they stood, the next ones in the order of lookup do.
-    fn load_without(&self, name: &str, without: Vec<String>) -> Result<LoadedProfile, AgentError> {
-        let mut known = self.known()?;
-        let files: Vec<SourceFile> = known.files.iter().filter(|file| !without.contains(&file.path)).cloned().collect();
-        let sources: Vec<_> = known.sources().filter(|file| !without.contains(&file.path)).collect();
-        let make = || Arc::new(Profiles::one_with_home(name, sources));
-        let profiles =
-            Arc::clone(known.one.entry(format!("{name} without {}", without.join(" "))).or_insert_with(make));
-        Ok(LoadedProfile { files: Arc::new(files), profiles, without })
     }
 
     /// A profile whose texts fit a path's budgets. Where texts of the owner's that must stay are too large by themselves,
@@ -157,7 +145,7 @@ impl ProfileRegistry {
             };
             let notice = format!("profiles/{} is not used: {overfull}", file.path);
             without.push(file.path.clone());
-            let other = self.load_without(profile.name(), without.clone())?.profile(profile.name())?;
+            let other = self.known()?.load_without(profile.name(), without.clone()).profile(profile.name())?;
             // A mode that exists by this file alone has no other text: that it is too large is told where it is made.
             if !other.modes().any(|mode| mode == inputs.mode) && profile.modes().any(|mode| mode == inputs.mode) {
                 return Ok(profile);
@@ -190,6 +178,15 @@ impl Known {
     /// The owner's files, and what stands in for those of them that cannot be used.
     fn sources(&self) -> impl Iterator<Item = SourceFile> {
         self.files.iter().chain(&self.kept).cloned()
+    }
+
+    /// One profile without some of the owner's files: where they stood, the next ones in the order of lookup do.
+    fn load_without(&mut self, name: &str, without: Vec<String>) -> LoadedProfile {
+        let files: Vec<SourceFile> = self.files.iter().filter(|file| !without.contains(&file.path)).cloned().collect();
+        let sources: Vec<_> = self.sources().filter(|file| !without.contains(&file.path)).collect();
+        let make = || Arc::new(Profiles::one_with_home(name, sources));
+        let profiles = self.one.entry(format!("{name} without {}", without.join(" "))).or_insert_with(make);
+        LoadedProfile { files: Arc::new(files), profiles: Arc::clone(profiles), without }
     }
 }
 

@@ -98,6 +98,9 @@ fn folders(root: &Path, shelf: SkillSource, held_back: HeldBack<'_>, now_ms: i64
     Ok(found)
 }
 
+/// Bytes of the longest file of instructions, some sixty thousand tokens.
+const LONGEST: u64 = 256 * 1024;
+
 /// The skill of a folder; `name` is what it is called when it does not say.
 pub(crate) fn one(folder: &Path, name: &str, shelf: SkillSource, held_back: HeldBack<'_>, now_ms: i64) -> Found {
     let file = folder.join(SKILL_FILE);
@@ -130,6 +133,12 @@ fn read(file: &Path, text: &str, name: &str, shelf: SkillSource, now_ms: i64) ->
 
 /// A file's text; none when there is no such file. Instructions with holes in them are not followed.
 fn whole(file: &Path) -> Result<Option<ReadText>, String> {
+    // All of them are read for each prompt.
+    if file.metadata().is_ok_and(|about| about.len() > LONGEST) {
+        return Err(format!(
+            "it has more than {LONGEST} bytes; move what it need not always say into other files of its folder"
+        ));
+    }
     let read = read_marking(file).map_err(|error| error.to_string())?;
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     match read.as_ref().and_then(|read| read.notice(&name)) {

@@ -90,7 +90,7 @@ impl Skills {
             // All that lies in their folders is looked at, which nobody else waits for.
             let look = move || Ok((discovery::all(&home, &entries, Some(&unaccepted), now_ms), unaccepted));
             let (found, judged_by) = on_disk(look).await?;
-            match judged_by.newer(&*self.store, &self.home, &self.config.files).await? {
+            match judged_by.read_again_if_changed(&*self.store, &self.home, &self.config.files).await? {
                 Some(newer) => unaccepted = newer,
                 None => break found,
             }

@@ -145,22 +145,21 @@ impl FileHistory {
     pub async fn take_notices(&self) -> Result<Vec<String>, AgentError> {
         let (unaccepted, told) = (self.unaccepted().await?, Arc::clone(&self.told));
         // A program may have left thousands of large ones, for which nobody else waits.
-        let look = move || Ok(unaccepted.not_told_of(&mut told.lock().unwrap_or_else(PoisonError::into_inner)));
-        let new = on_disk(look).await?;
-        if new.is_empty() {
-            return Ok(Vec::new());
-        }
-        // In one write: a program may have left thousands.
-        let told = new.iter().map(|file| (file.now.0.clone(), file.now.1)).collect();
-        self.memory.database().note_told(told).await?;
-        on_disk(move || {
+        let look = move || {
+            let new = unaccepted.not_told_of(&mut told.lock().unwrap_or_else(PoisonError::into_inner));
             let mut notices: Vec<String> = new.iter().take(MOST_NOTICES).map(UnacceptedFile::notice).collect();
             if let Some(more) = new.len().checked_sub(MOST_NOTICES).filter(|more| *more > 0) {
                 notices.push(format!("{more} more files wait until you accept them: limpid file list --waiting"));
             }
-            Ok(notices)
-        })
-        .await
+            Ok((new, notices))
+        };
+        let (new, notices) = on_disk(look).await?;
+        if !new.is_empty() {
+            // In one write: a program may have left thousands.
+            let told = new.iter().map(|file| (file.now.0.clone(), file.now.1)).collect();
+            self.memory.database().note_told(told).await?;
+        }
+        Ok(notices)
     }
 
     /// What waits until the owner accepts it.
@@ -191,7 +190,7 @@ impl FileHistory {
                 (waits, waiting)
             });
             let Ok((false, looked)) = looked.await else { return Trust::Outside };
-            match looked.newer(&**self.memory.database(), &self.home, &self.config.files).await {
+            match looked.read_again_if_changed(&**self.memory.database(), &self.home, &self.config.files).await {
                 Ok(None) => break looked,
                 Ok(Some(newer)) => waiting = newer,
                 Err(_) => return Trust::Outside,
@@ -200,6 +199,13 @@ impl FileHistory {
         let of_skill = trust_in_skill(&**self.memory.database(), &self.home, waiting, real).await;
         let is_foreign = of_skill.map_or(true, |trust| trust.is_some_and(Trust::is_foreign));
         if is_foreign { Trust::Outside } else { Trust::Owner }
+    }
+
+    /// Whether a program runs that may write a file: whatever was read of it is for the program to say, which may have put back by now
+    /// what was there before.
+    pub(crate) async fn may_be_changing(&self, path: &PathFacts) -> bool {
+        let place = Place::followed(&path.real);
+        !place.as_path().is_dir() && self.unaccepted().await.map_or(true, |known| known.may_be_changing(&place))
     }
 
     /// The folders of skills that are not used as they stand, which no program sees.

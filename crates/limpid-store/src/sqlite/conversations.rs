@@ -115,9 +115,9 @@ impl Conversations for SqliteStore {
         }
     }
 
-    async fn was_refused(&self, id: &ConversationId, tool: &str, result: &str) -> Result<bool, StoreError> {
+    async fn has_own_result(&self, id: &ConversationId, tool: &str, result: &str) -> Result<bool, StoreError> {
         let (id, tool, result) = (id.clone(), tool.to_owned(), result.to_owned());
-        self.read(move |tx| messages::was_refused(tx, &id, &tool, &result)).await
+        self.read(move |tx| messages::has_own_result(tx, &id, &tool, &result)).await
     }
 
     async fn accept(&self, new: NewInbound) -> Result<Accepted, StoreError> {

@@ -58,8 +58,7 @@ pub(super) fn check_room(tx: &Tx<'_>, bytes_more: usize, now_ms: i64) -> Outcome
     if changes < CHANGES_A_DAY && bytes < BYTES_A_DAY {
         return Ok(());
     }
-    let reason =
-        "memories were changed too often within a day for texts of strangers to change more; try again tomorrow";
+    let reason = "texts of strangers may change memories 1,000 times and by 1 MB within a day, and this would be more; store something shorter, or try again tomorrow";
     Err(StoreError::Invalid(reason.to_owned()).into())
 }
 

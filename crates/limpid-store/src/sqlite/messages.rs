@@ -211,7 +211,7 @@ pub(super) fn message(row: &Row<'_>) -> Read<StoredMessage> {
 }
 
 /// Whether a result of this tool in a conversation is this one, in Limpid's own words.
-pub(super) fn was_refused(tx: &Tx<'_>, id: &ConversationId, tool: &str, result: &str) -> Outcome<bool> {
+pub(super) fn has_own_result(tx: &Tx<'_>, id: &ConversationId, tool: &str, result: &str) -> Outcome<bool> {
     let mut statement = tx.sql.prepare_cached(
         "SELECT r.call_id, m.calls FROM message r
          JOIN call c ON c.owner = r.owner AND c.conversation = r.conversation AND c.id = r.call_id

@@ -58,7 +58,10 @@ impl Looks {
     /// A sentence for the model, when there is too much to look at.
     pub(super) fn at_words(&mut self, words: &[String], folder: &Path) -> Result<Vec<MayBePath>, String> {
         if words.len() > WORDS {
-            return Err(too_many());
+            return Err(format!(
+                "the command has too many words, {}; at most {WORDS} are run. Name a folder, or put the list into a file",
+                words.len()
+            ));
         }
         let (mut seen, mut found) = (HashSet::new(), Vec::new());
         for part in words.iter().flat_map(|word| pieces(word)).flat_map(parts) {

@@ -25,6 +25,24 @@ async fn a_worker_is_told_what_ships() {
     assert!(!sent(&format!("---\npublic: false\n---\n{OWN}")).await.contains("diabetes"));
 }
 
+/// A manifest has no front matter.
+// SEC-101
+#[tokio::test]
+async fn a_worker_is_told_no_words_of_a_manifest() {
+    let attack =
+        Attack::new(|_| vec![("research", json!({ "task": "Compare kettles." }))], |_| Vec::new(), |_| page("tea"))
+            .await;
+    attack.world.write("soul.md", "You are Ada's.");
+    let manifest = "title = \"Mine\"\nbase = \"limpid\"\n[path.research]\npublic = true\nmessages = [\n\
+                    { tools = [\"web_fetch\"] },\n\
+                    { role = \"system\", sections = [\"research\"], end = \"\\nAda has diabetes.\" },\n\
+                    { role = \"user\", sections = [\"user-message\"] } ]\n";
+    attack.world.write("profiles/mine/profile.toml", manifest);
+    attack.world.done(&["chat", "--profile", "mine", "compare kettles"]).await;
+    let sent = attack.sent();
+    assert!(sent.contains("You are a research worker") && !sent.contains("diabetes"), "{sent}");
+}
+
 mod control {
     use super::*;
 

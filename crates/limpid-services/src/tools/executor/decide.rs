@@ -138,15 +138,15 @@ impl TurnToolExecutor {
         }
     }
 
-    /// Says what keeps the paths of a call, and of the one that it has made later, from being followed: looking at each takes time.
+    /// Refuses a call, or one that makes a later call, whose paths take too long to follow.
     fn check_paths(&self, tool: &dyn Tool, arguments: &Value) -> Result<(), Sentence> {
-        if tool.paths(arguments).iter().any(|path| path.path.len() > LONGEST_PATH) {
-            return Err(sentence!("a path has at most {} bytes; nothing was touched", LONGEST_PATH));
-        }
         let later = self.planned(tool, arguments);
         let is_too_long = later.is_some_and(|(tool, arguments)| self.policy.is_too_long(&**tool, &arguments));
         match is_too_long || self.policy.is_too_long(tool, arguments) {
-            true => Err("a path leads over too many links; nothing was touched".into()),
+            true => Err(sentence!(
+                "a path has more than {} bytes or leads over too many links; nothing was touched. Use a shorter path",
+                LONGEST_PATH
+            )),
             false => Ok(()),
         }
     }

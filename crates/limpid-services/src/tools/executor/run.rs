@@ -90,6 +90,8 @@ impl TurnToolExecutor {
         if let Some(program) = program {
             kept = program.end(by.now_ms).await.and(kept);
         }
+        // A program may have begun meanwhile.
+        let read = read.join(self.trust_of_read(&facts).await);
         let done = done.map(|said| said.join(read)).map_err(|why| why.join(read))?;
         self.take_over(&facts, &call, &by, approved).await?;
         match kept {
@@ -106,6 +108,9 @@ impl TurnToolExecutor {
         let mut trust = Trust::Owner;
         for path in facts.paths.iter().filter(|path| !path.write) {
             trust = trust.join(self.files.trust_of(path).await);
+            if facts.effect != Effect::Run && self.files.may_be_changing(path).await {
+                trust = trust.join(Trust::Outside);
+            }
         }
         trust
     }

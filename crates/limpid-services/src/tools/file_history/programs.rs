@@ -286,29 +286,27 @@ impl Drop for RunningProgram {
 fn not_looked_at(why: NotLookedAt) -> AgentError {
     AgentError::Invalid(match why {
         NotLookedAt::TooMany => format!(
-            "there is too much to be looked at in the workspace's `memory`, `skills`, `prompts` and `profiles`, in the \
-             `skills` and `prompts` of Limpid's own folder, or in the rest of it where a link leads to where programs \
-             write: more than {LOOKED_AT} files, a folder more than {DEEPEST} levels deep, or links that lead too long \
-             ways; remove what instructs nobody, or move it elsewhere"
+            "no program can start: there are more than {LOOKED_AT} files, folders more than {DEEPEST} levels deep, or too \
+             many links among skills, prompts, profiles and memory files; move what is none of these elsewhere"
         ),
         NotLookedAt::Closed(folder) => {
             let word = as_word(&folder.display().to_string());
             format!(
-                "the folder {word} cannot be looked at, and what lies in it may instruct the agent; the owner has to \
+                "no program can start: the folder {word} cannot be looked at, and what lies in it may instruct the agent; the owner has to \
                  open it with `chmod u+rx {word}`, or to remove it"
             )
         }
         NotLookedAt::Around(link) => {
             let word = as_word(&link.display().to_string());
             format!(
-                "the link {word} among your skills or prompts leads to a folder that holds Limpid's own folders, so what \
-                 programs write there would be used at once; remove it, or have it lead to a folder of its own"
+                "no program can start: the link {word} among your skills or prompts leads to a folder around Limpid's own, \
+                 so a program could add a skill; remove it, or let it lead to a folder of skills alone"
             )
         }
         NotLookedAt::NamedTwice(file) => {
             let word = as_word(&file.display().to_string());
             format!(
-                "the file {word} is one of your skills or prompts and has a second name on the disk (a hard link), by \
+                "no program can start: the file {word} is one of your skills or prompts and has a second name on the disk (a hard link), by \
                  which a program could change it unseen; put a copy in its place: \
                  `cp -p {word} {word}.own && mv {word}.own {word}`"
             )

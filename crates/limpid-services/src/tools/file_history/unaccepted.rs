@@ -23,7 +23,7 @@ use crate::tools::policy::{PartsLeft, PathResolver, QUOTED, Way, links_on, real,
 /// Lines of a difference that a notice shows.
 const LINES: usize = 3;
 
-/// Looks at the files for one prompt, each made again because a program began during the last one.
+/// How often the files of one prompt are read again because a program began, or a file came to wait, meanwhile.
 const MOST_LOOKS: u32 = 8;
 
 /// What the owner is told to have changed a file that holds again what waited for them.
@@ -47,18 +47,17 @@ pub struct UnacceptedFiles {
     looks: u32,
 }
 
-/// What a file is by its folder's record of it: device, number, size and time of the last change of any kind. It proves nothing of
-/// what the file holds.
+/// Device, inode, size and time of change of a file. It proves nothing of its content.
 type Stamp = (u64, u64, u64, i64, i64);
 
 /// Files that wait and that the owner was told of, by their keys: their stamps, and the hashes of what they held before and when the owner
 /// was told.
 pub(super) type Told = BTreeMap<String, (Stamp, Option<FileHash>, Option<FileHash>)>;
 
-/// Where a path led before a program that runs.
+/// Where a path led before a program started.
 struct EndBefore {
     path: PathBuf,
-    /// Whether the program may write where the path leads along.
+    /// Whether a part of the path lies where the program may write.
     passes: bool,
 }
 
@@ -112,7 +111,7 @@ pub struct UnacceptedFile {
     pub is_gone: bool,
     /// The key of its path with every link followed, and what it holds.
     pub(super) now: (String, FileHash),
-    /// What it said, where that is known. It is read and compared where somebody is shown it, not whenever it is looked up.
+    /// What it said, where that is known. What it says now is read when a difference is shown.
     was: Option<String>,
 }
 
@@ -163,13 +162,17 @@ impl UnacceptedFiles {
         Self { waiting, by_key, runs, names, paths, parts_left: PartsLeft::default(), kept, begun: 0, looks: 0 }
     }
 
-    /// What a look at files is to be judged by instead, where a program began since this was read, or something came to wait: what the
-    /// look saw may be its work. None where the look holds. Where that comes to pass too often, nothing is used in the end that programs
-    /// could have written.
+    /// What to judge the files by instead, if a program began or a file came to wait since this was read; none if nothing did. After
+    /// [`MOST_LOOKS`] times nothing is used that a program could have written.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub async fn newer(&self, store: &dyn Store, home: &Home, files: &FilesConfig) -> Result<Option<Self>, StoreError> {
+    pub async fn read_again_if_changed(
+        &self,
+        store: &dyn Store,
+        home: &Home,
+        files: &FilesConfig,
+    ) -> Result<Option<Self>, StoreError> {
         if self.looks == MOST_LOOKS {
             return Ok(None);
         }
@@ -214,6 +217,11 @@ impl UnacceptedFiles {
         // What is not there tells nobody anything.
         let now = || hash_of(place.as_path()).ok().flatten();
         place.as_path().exists() && self.has(place, now)
+    }
+
+    /// Whether a program that runs may write a file.
+    pub(super) fn may_be_changing(&self, place: &Place) -> bool {
+        self.writing(&file_key(&real(place.as_path()))).next().is_some()
     }
 
     /// The keys of every file that waits or that was there before a program which runs.
@@ -354,8 +362,7 @@ impl UnacceptedFiles {
     }
 }
 
-/// Where a path led before a program that runs, by the links that were known then: where its own lead is for it to say, as often as it
-/// likes. None where there are too many links.
+/// Where a path led before a program started. Links that it may have changed lead where they led then. None where there are too many.
 fn end_before(run: &ProgramRun, path: &Path) -> Option<EndBefore> {
     let passes = Cell::new(false);
     let led = |link: &Path| {

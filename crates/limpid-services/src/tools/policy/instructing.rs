@@ -203,8 +203,8 @@ impl Instructing {
         self.writable.iter().any(|folder| path.starts_with(folder))
     }
 
-    /// Whether others than the owner may have laid what lies at a path.
-    fn is_of_others(&self, path: &Path) -> bool {
+    /// Whether somebody else than the owner may have put something at this path.
+    fn may_be_strangers(&self, path: &Path) -> bool {
         self.is_in_grant(path) || path.starts_with(&self.outside)
     }
 
@@ -257,7 +257,7 @@ impl Instructing {
                     }
                 } else if about.is_file() {
                     let is_shelved = is_owners && !path.iter().rev().take(level).any(|part| part == VERSIONS);
-                    if is_shelved && !self.is_of_others(&path) && is_named_twice(&path) {
+                    if is_shelved && !self.may_be_strangers(&path) && is_named_twice(&path) {
                         known.named_twice.insert(path.clone());
                     }
                     // A second name of a file is another path.
@@ -274,7 +274,7 @@ impl Instructing {
         let path = match (place.parent(), place.file_name()) {
             (Some(folder), Some(name)) => {
                 let Way { end, links } = way(Path::new(MAIN_SEPARATOR_STR), folder, &|path: &Path| left.take(path));
-                is_owners = !links.iter().any(|link| self.is_of_others(link));
+                is_owners = !links.iter().any(|link| self.may_be_strangers(link));
                 known.links.extend(links);
                 end.join(name)
             }
@@ -299,7 +299,7 @@ impl Instructing {
             known.is_cut = true;
             return Vec::new();
         }
-        let is_owners = is_owners && !links.iter().any(|link| self.is_of_others(link));
+        let is_owners = is_owners && !links.iter().any(|link| self.may_be_strangers(link));
         known.links.extend(links);
         known.ends.insert(end.clone());
         if self.is_around(&end) {
@@ -313,7 +313,7 @@ impl Instructing {
                 let found = known.elsewhere.look_below(&end);
                 known.is_cut_elsewhere |= found.is_cut;
                 known.ids.extend(found.named_twice.iter().filter_map(|file| id(file)));
-                known.named_twice.extend(found.named_twice.into_iter().filter(|file| !self.is_of_others(file)));
+                known.named_twice.extend(found.named_twice.into_iter().filter(|file| !self.may_be_strangers(file)));
                 open.extend(found.links.into_iter().map(|path| Open { path, level: 0, is_owners }));
             }
             let within = self.writable.iter().filter(|folder| folder.starts_with(&end));

@@ -40,7 +40,7 @@ const LATER: Duration = Duration::from_secs(5);
 
 /// Why it ends where it uses up what the kernel has for one user's processes.
 const TOO_MANY_FILES: &str =
-    "it waited for too many files at once, or left open files in a stream where they are not counted";
+    "it watched too many files at once, or kept sending open files without receiving them; watch fewer files";
 
 /// A program that was started, with the stream to the process that started it.
 struct Started {

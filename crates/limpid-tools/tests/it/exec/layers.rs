@@ -175,6 +175,7 @@ async fn a_program_stands_behind_the_agent_and_no_session_of_its_own_changes_tha
     let told = bench.run(&format!("perl -e '{asks}'")).await;
     let lines: Vec<&str> = told.lines().collect();
     let sessions: Vec<&&str> = lines.iter().filter(|line| line.starts_with("/autogroup")).collect();
+    assert_eq!(lines[0], "said 0 but true", "setsid seems to succeed: {told}");
     // A kernel without them has none.
     assert!(sessions.is_empty() || sessions[0] == sessions[1] && sessions[0].ends_with(" nice 10"), "{told}");
     assert_eq!(lines[1..3], ["19", "19"], "{told}");

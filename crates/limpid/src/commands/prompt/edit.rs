@@ -53,8 +53,10 @@ pub(super) async fn run(
     }
     output::tell(&if is_same {
         format!("Nothing was changed in {}.", file.display())
-    } else {
+    } else if of_file.is_empty() {
         format!("{} is used from the next turn on.", file.display())
+    } else {
+        format!("{} was saved.", file.display())
     });
     Ok(())
 }

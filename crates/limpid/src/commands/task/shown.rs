@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use limpid_core::ConversationId;
-use limpid_core::task::{TaskStatus, Trigger};
+use limpid_core::task::{RunOutcome, TaskStatus, Trigger};
+use limpid_core::{ConversationId, Trust};
 use limpid_runtime::tasks::{next_times, on_both_clocks, status_words, time_words, when_words, zone_of};
 use limpid_runtime::{Agent, MARK, marked_line};
 use limpid_store::{Task, TaskRun};
@@ -140,6 +140,9 @@ fn called(task: &Task) -> String {
 fn run_line(task: &Task, run: &TaskRun, zone: &TimeZone) -> String {
     let outcome = run.end.map_or("running", |(_, outcome)| outcome.as_str());
     let transcript = run.conversation.as_ref().map(|id| format!("limpid conversation show {id}")).unwrap_or_default();
-    let detail = marked_line(&run.detail, task.new.trust);
+    // Why a model's run failed may be a provider's or a page's words; the label of a run is not stored.
+    let failed = run.end.is_some_and(|(_, outcome)| outcome == RunOutcome::Failed);
+    let trust = if failed && run.conversation.is_some() { Trust::Outside } else { task.new.trust };
+    let detail = marked_line(&run.detail, trust);
     format!("{}  {outcome:7} {detail} {transcript}", in_zone(run.slot_ms, zone)).trim_end().to_owned()
 }

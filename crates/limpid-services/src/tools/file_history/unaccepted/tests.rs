@@ -252,7 +252,7 @@ async fn a_look_during_which_a_program_began_or_something_came_to_wait_is_made_a
     let store = limpid_store::SqliteStore::open(home.path().join("limpid.db"), options).unwrap();
     let (store, files): (&dyn Store, _) = (&store, FilesConfig::default());
     let read = async || UnacceptedFiles::read(store, &home, &files).await.unwrap();
-    let newer = async |before: &UnacceptedFiles| before.newer(store, &home, &files).await.unwrap();
+    let newer = async |before: &UnacceptedFiles| before.read_again_if_changed(store, &home, &files).await.unwrap();
     let before = read().await;
     assert!(newer(&before).await.is_none());
     let new = run_of(&workspace, [(file.clone(), rules.clone())]).new;
@@ -300,4 +300,17 @@ fn what_the_owner_was_told_of_is_read_again_only_once_it_is_another_file() {
     told.clear();
     std::fs::remove_file(&file).unwrap();
     assert_eq!((new(&mut told, row(Some(gone()))), new(&mut told, row(None))), (0, 1));
+}
+
+// SEC-061 SEC-094
+#[test]
+fn what_is_read_while_a_program_may_write_it_is_a_strangers() {
+    let (_folder, home, workspace) = home(&[("AGENTS.md", "Be kind.\n")]);
+    let file = workspace.join("AGENTS.md");
+    let known = entry(&file).unwrap().unwrap();
+    let running = unaccepted(&home, Vec::new(), vec![run_of(&workspace, [(file.clone(), known)])]);
+    let place = |path: &Path| Place::of(&home.workspace(), path.display().to_string().as_str());
+    assert!(running.may_be_changing(&place(&file)), "though it holds what was known at this moment");
+    assert!(!running.may_be_changing(&place(&home.path().join("soul.md"))));
+    assert!(!unaccepted(&home, Vec::new(), Vec::new()).may_be_changing(&place(&file)));
 }
