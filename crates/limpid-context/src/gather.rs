@@ -13,6 +13,7 @@ use limpid_prompt::Profile;
 use limpid_prompt::inputs::{
     ChangedInput, Inputs, MemoryInput, Quoted, SessionInput, TimeInfo, TrustName, WorkspaceInput,
 };
+use limpid_prompt::profile::Path;
 use limpid_prompt::prompt::hash_of;
 use limpid_services::error::AgentError;
 use limpid_services::modes::{is_set, kind_of};
@@ -158,7 +159,7 @@ fn profile_of(
         let loaded = deps.profiles.load_public(name)?;
         let profile = loaded.profile(name)?;
         // A manifest is read whatever it says at its top.
-        match profile.path(path).is_ok_and(|path| path.is_wordless()) {
+        match profile.path(path).is_ok_and(Path::is_wordless) {
             true => Ok((loaded, profile)),
             false => Err(AgentError::Prompt(format!("words stand between the sections of `{path}`"))),
         }

@@ -64,6 +64,6 @@ mod control {
         let attack = drafted().await;
         attack.world.done(&["draft", "approve", "2"]).await;
         let goals = attack.world.done(&["goal", "list"]).await;
-        assert!(goals.contains("g1 completed 1/1 Read the offer"), "{goals}");
+        assert!(goals.contains("g1 completed 1/1 [someone else’s] Read the offer"), "{goals}");
     }
 }
