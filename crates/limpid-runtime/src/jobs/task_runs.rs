@@ -151,7 +151,7 @@ impl TaskJob {
             }),
             None => None,
         };
-        let detail = detail(&did, due.missed);
+        let (detail, trust) = (detail(&did, due.missed), did.trust.join(task.new.trust));
         let end = TaskRunEnd {
             run,
             outcome: did.outcome,
@@ -161,20 +161,20 @@ impl TaskJob {
             delivery,
             now_ms: now.as_millisecond(),
         };
-        self.end_run(task, end).await
+        self.end_run(task, end, trust).await
     }
 
-    /// Ends a run. When what it says cannot reach its conversation, the run has failed and the owner is told where
-    /// reports go.
-    async fn end_run(&self, task: &Task, end: TaskRunEnd) -> Result<(), AgentError> {
+    /// Ends a run, whose detail has this label. When what it says cannot reach its conversation, the run has failed and the
+    /// owner is told where reports go.
+    async fn end_run(&self, task: &Task, end: TaskRunEnd, trust: Trust) -> Result<(), AgentError> {
         match self.store.end_task_run(end.clone()).await {
-            Ok(ended) => self.announce_run(task, &end, ended),
+            Ok(ended) => self.announce_run(task, (&end, trust), ended),
             Err(error @ (StoreError::NotFound { what: "conversation", .. } | StoreError::ForStrangers { .. })) => {
                 let why = error.to_string();
                 let failed = TaskRunEnd { outcome: RunOutcome::Failed, detail: why.clone(), delivery: None, ..end };
                 let key = format!("undelivered/task/{}/{}", task.id, failed.run.slot_ms);
                 let ended = self.store.end_task_run(failed.clone()).await?;
-                self.announce_run(task, &failed, ended);
+                self.announce_run(task, (&failed, task.new.trust), ended);
                 let own = |text: String| Labelled::new(text, task.new.trust);
                 let (why, called) = (own(why), own(task.new.description.clone()));
                 // What a task is called may be private where it was made.
@@ -190,11 +190,11 @@ impl TaskJob {
     }
 
     /// Tells everybody who watches that a task ran, when it is `news`.
-    fn announce_run(&self, task: &Task, end: &TaskRunEnd, news: bool) {
+    fn announce_run(&self, task: &Task, (end, trust): (&TaskRunEnd, Trust), news: bool) {
         if !news {
             return;
         }
-        let detail = marked_line(&end.detail, task.new.trust);
+        let detail = marked_line(&end.detail, trust);
         let change = EventKind::TaskRan { task: task.id.0, outcome: end.outcome.to_string(), detail };
         self.events.send(task.new.conversation.as_ref(), change);
     }
