@@ -145,11 +145,10 @@ const NAMESPACES: i32 = libc::CLONE_NEWNS
     | libc::CLONE_NEWPID
     | libc::CLONE_NEWNET;
 
-/// Calls that seem to succeed and do nothing. Each session would have its own full share of the processors, so a program with many
-/// would leave the agent hardly any. Test runners start each test in one and end where that fails.
+/// Calls that return 0 and do nothing. Each new session would get a full share of the CPU; test runners stop if `setsid` fails.
 const WITHOUT_EFFECT: Calls = calls! { SYS_setsid };
 
-/// Flag of `close_range` that gives a thread descriptors of its own. Whoever watches looks at those of the whole process.
+/// Flag of `close_range` that gives a thread its own descriptors, which the watcher would not see.
 const CLOSE_RANGE_UNSHARE: u32 = 2;
 
 /// How a call of the list is allowed.
@@ -297,8 +296,7 @@ fn by_value(allowance: Allowance) -> Result<Vec<ByValue>, String> {
     Ok(some)
 }
 
-/// New processes and threads, without namespaces of their own. All threads of a process have the same descriptors, since whoever watches
-/// looks at those of one.
+/// New processes and threads, without namespaces of their own. Threads share their descriptors, since the watcher looks at those of one.
 fn clones() -> Result<Vec<SeccompRule>, String> {
     let flags = |mask: i32, value: i32| {
         condition(0, SeccompCmpOp::MaskedEq(mask.unsigned_abs().into()), value.unsigned_abs().into())

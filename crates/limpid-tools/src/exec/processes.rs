@@ -24,17 +24,17 @@ const PIPE_PAGES: u64 = 16;
 /// Bytes that a socket's buffer may have where the system does not say.
 const SOCKET: u64 = 212_992;
 
-/// Files that processes may wait for at once, all together. The kernel lets a user's processes wait for so many only that are many times
-/// more, and where they are used up, the agent takes no connection.
+/// Files that a call's processes may watch at once. The kernel has a limit for each user; once that is used up, the agent accepts no
+/// connection any more.
 const WATCHES: u64 = 16_384;
 
-/// The part of the kernel's own limit that they may have where that is low.
+/// Where the kernel's limit is low, a call gets this part of it.
 const PART: u64 = 16;
 
-/// Bytes that the kernel takes to tell of one of them, at most.
+/// Most bytes that the kernel prints for one watch.
 const WATCH: u64 = 256;
 
-/// Queues of what happens to files that processes may have, of the 128 that a user has as a rule.
+/// Instances of inotify that a call's processes may have; a user usually has 128.
 const QUEUES: u64 = 64;
 
 /// One process.
@@ -53,23 +53,23 @@ struct Process {
 pub(super) struct Usage {
     pub(super) processes: u32,
     pub(super) memory_bytes: u64,
-    /// Whether they wait for more files than they may.
+    /// Whether they watch more files than they may.
     pub(super) waits_for_too_many: bool,
-    /// Whether open files are on their way between them, where nobody sees what these are.
+    /// Whether open files were sent over a socket and not received yet: nobody can see what these are.
     pub(super) has_sent_files: bool,
     file_system_bytes: u64,
 }
 
-/// What processes have open that takes of what there is for all.
+/// What processes have open of things that the kernel limits for the whole user.
 #[derive(Debug, Default)]
 struct Open {
     /// Pipes and sockets, by the names that the kernel gives them.
     buffers: HashSet<std::path::PathBuf>,
-    /// Files that are waited for, and what they are waited for with.
+    /// Watched files, and the instances of epoll and inotify that watch them.
     watches: u64,
-    /// Queues of what happens to files.
+    /// Instances of inotify.
     queues: u64,
-    /// Whether a stream holds open files that were sent and not received.
+    /// Whether a socket holds open files that were sent and not received.
     sent_files: bool,
 }
 
@@ -128,7 +128,7 @@ fn its_own(status: &str) -> u64 {
 }
 
 impl Process {
-    /// Where the kernel tells of it. Once its first thread has ended, it tells of what the others have by one of these alone.
+    /// Its folder in `/proc`. Once the first thread has ended, only another thread's folder shows what the process has open.
     fn place(self, pid: i32) -> String {
         let other = || {
             let mut threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?.filter_map(Result::ok);
@@ -143,7 +143,7 @@ impl Process {
 }
 
 impl Open {
-    /// Adds what a process has open, of which the kernel tells at this place. Nobody has to know by how much `most` is exceeded.
+    /// Adds what the process with this folder in `/proc` has open. Beyond `most` watches the exact number does not matter.
     fn add(&mut self, place: &str, most: u64) -> io::Result<()> {
         let entries = match fs::read_dir(format!("{place}/fd")) {
             Err(error) if is_gone(&error) => return Ok(()),
@@ -159,7 +159,7 @@ impl Open {
                     Err(error) if error.kind() == io::ErrorKind::FileTooLarge => most,
                     about => watches_in(&about?.unwrap_or_default()),
                 };
-                // One that waits for nothing takes memory, too.
+                // An instance without watches takes memory, too.
                 self.watches = self.watches.saturating_add(1 + found);
             } else if has_prefix(&name, "pipe:") {
                 self.buffers.insert(name);
@@ -172,17 +172,17 @@ impl Open {
     }
 }
 
-/// Files that are waited for, by what the kernel tells of a descriptor.
+/// The watches in the `fdinfo` of a descriptor.
 fn watches_in(about: &str) -> u64 {
     about.lines().filter(|line| line.starts_with("tfd:") || line.starts_with("inotify wd:")).count() as u64
 }
 
-/// Whether a stream holds open files, by what the kernel tells of a descriptor. Those before 5.8 do not tell.
+/// Whether a socket holds open files, by the `fdinfo` of its descriptor. Kernels before 5.8 do not say.
 fn has_sent_files(about: &str) -> bool {
     about.lines().filter_map(|line| line.strip_prefix("scm_fds:")).any(|count| count.trim() != "0")
 }
 
-/// Files that the processes may wait for, all together.
+/// How many files a call's processes may watch, all together.
 fn most_watches() -> u64 {
     let most = regular_file::read_text(Path::new("/proc/sys/fs/epoll/max_user_watches"), MAX_FILE).ok();
     let most = most.and_then(|most| most.trim().parse::<u64>().ok());

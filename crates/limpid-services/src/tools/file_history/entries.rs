@@ -25,13 +25,15 @@ pub(super) fn link_target(content: &FileContent) -> Option<PathBuf> {
     (link_hash(target.as_bytes()) == content.hash).then(|| target.into())
 }
 
+/// Whether the folder of a place is reached over a link.
+fn is_behind_link(place: &Path) -> bool {
+    place.parent().is_some_and(|folder| real(folder) != folder)
+}
+
 /// What a file holds, or where a link leads that stands at a place itself. Nothing is at a place behind a link: what
 /// is reached there is at another one, also where it holds the same.
 pub(super) fn entry(place: &Path) -> std::io::Result<Option<FileContent>> {
-    if place.parent().is_some_and(|folder| real(folder) != folder) {
-        return Ok(None);
-    }
-    own_entry(place)
+    if is_behind_link(place) { Ok(None) } else { own_entry(place) }
 }
 
 /// The same for a place whose folder is known to have every link followed.
@@ -47,10 +49,7 @@ pub(super) fn own_entry(place: &Path) -> std::io::Result<Option<FileContent>> {
 
 /// The hash of what stands at a place itself, as [`entry`] has it: its text is not held.
 pub(super) fn entry_hash(place: &Path) -> std::io::Result<Option<FileHash>> {
-    if place.parent().is_some_and(|folder| real(folder) != folder) {
-        return Ok(None);
-    }
-    own_entry_hash(place)
+    if is_behind_link(place) { Ok(None) } else { own_entry_hash(place) }
 }
 
 /// The same for a place whose folder is known to have every link followed.

@@ -42,7 +42,7 @@ pub(super) struct Cgroup(PathBuf);
 pub(super) struct Reached {
     pub(super) memory: bool,
     pub(super) processes: bool,
-    /// Files that are waited for.
+    /// Watched files.
     pub(super) watches: bool,
 }
 
@@ -73,7 +73,7 @@ impl Cgroup {
         };
         set("memory.max", limits.memory_bytes.to_string())?;
         set("memory.oom.group", "1".to_owned())?;
-        // Where the share of the processors is not left to the agent, the priority of processes holds.
+        // Without this controller the priority of the processes has to do.
         if self.0.join("cpu.weight").exists() {
             set("cpu.weight", WEIGHT.to_owned())?;
         }
@@ -214,7 +214,7 @@ fn move_into_own(base: &Path) -> Result<(), String> {
 fn switch_on(base: &Path) -> io::Result<()> {
     let file = base.join("cgroup.subtree_control");
     fs::write(&file, CONTROLLERS.map(|name| format!("+{name}")).join(" "))?;
-    // Not every system leaves this one to those that it leaves a cgroup to.
+    // Not every system delegates this one.
     let _ = fs::write(&file, "+cpu");
     Ok(())
 }

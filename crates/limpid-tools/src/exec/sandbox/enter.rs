@@ -32,12 +32,14 @@ const SILENCE: Duration = Duration::from_secs(2);
 /// The priority of a program's processes: the lowest one.
 const NICE: i32 = 19;
 
-/// The priority of their session: it gets about a tenth of what the agent gets. With the lowest one a build would hardly go on beside
-/// whatever else the machine does, and end by its limit of time.
+/// The priority of their session, which gets about a tenth of the agent's share. With the lowest one a build on a busy machine would
+/// run into its time limit.
 const NICE_OF_SESSION: &str = "10";
 
-/// How often the session is given its priority, and the pause between.
+/// How often setting the priority of the session is tried.
 const ATTEMPTS: u32 = 25;
+
+/// Pause between two tries.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Makes the namespaces and starts the first process in them.
@@ -61,8 +63,8 @@ fn detach() -> Result<(), String> {
     stand_back()
 }
 
-/// Leaves the processors to the agent where both want them. Where the kernel shares them between sessions first, only what is said of
-/// the session counts between the two, and where it does not, or only within a cgroup, what is said of each process does.
+/// Lowers the CPU priority below the agent's. With autogroups the kernel compares sessions, so the session gets one too; otherwise it
+/// compares processes.
 fn stand_back() -> Result<(), String> {
     setpriority_process(None, NICE).map_err(|error| format!("no low priority: {error}"))?;
     for _ in 0..ATTEMPTS {
@@ -100,7 +102,7 @@ fn make_namespaces(proxy: bool) -> io::Result<()> {
     fs::write("/proc/self/setgroups", "deny")?;
     fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
     fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
-    // What the user's own programs have of these is not for strangers' to use up. Older kernels have no such limits.
+    // So that a call does not use up what the kernel gives the user. Older kernels have no such limits.
     for (name, most) in [("instances", "16"), ("watches", "16384")] {
         let _ = fs::write(format!("/proc/sys/user/max_inotify_{name}"), most);
     }

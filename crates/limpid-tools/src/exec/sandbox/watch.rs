@@ -29,7 +29,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// How long it may be unknown what the program uses.
 const UNKNOWN: Duration = Duration::from_secs(1);
 
-/// How long open files may be on their way between a program's processes, where they are counted by nobody.
+/// How long sent files may stay unreceived between a program's processes, where nothing counts them.
 const UNSEEN: Duration = Duration::from_secs(2);
 
 /// How long the restrictions may take.
@@ -38,7 +38,7 @@ const SETUP: Duration = Duration::from_secs(10);
 /// How much later than whoever started this it ends the program by itself.
 const LATER: Duration = Duration::from_secs(5);
 
-/// Why it ends where it uses up what the kernel has for one user's processes.
+/// Why a program ends that would use up what the kernel gives one user.
 const TOO_MANY_FILES: &str =
     "it watched too many files at once, or kept sending open files without receiving them; watch fewer files";
 
@@ -50,7 +50,7 @@ struct Started {
     own: u32,
     /// The processes that were below this one when they were last looked at.
     known: Vec<i32>,
-    /// Since when open files are on their way between them.
+    /// Since when there are sent files that were not received.
     unseen: Option<Instant>,
     /// The folder of the call, if the program has no file system of its own.
     call: Option<Call>,
@@ -190,7 +190,7 @@ impl Started {
             return Ok(reached);
         }
         // In a cgroup, too: what nobody can look into hides files without a name from the count of the disk, and no cgroup counts
-        // files that are waited for.
+        // watches.
         let used = usage(self.own, &mut self.known)?;
         let reached = by_kernel.unwrap_or(Reached {
             memory: used.memory_bytes > limits.memory_bytes,
