@@ -132,7 +132,7 @@ time.sleep(30)
 #[tokio::test]
 async fn a_program_waits_for_so_many_files_only_that_others_of_the_user_can_too() {
     let bench = bench(Limits::default());
-    let over = "ended: it waited for too many files at once";
+    let over = "ended: it watched too many files at once";
     fs::write(bench.path("home/workspace/waits.pl"), WAITS).unwrap();
     fs::write(bench.path("home/workspace/behind.py"), WAITS_BEHIND).unwrap();
     let begun = Instant::now();
@@ -158,7 +158,7 @@ async fn a_program_has_few_queues_of_what_happens_to_files() {
     let bench = bench(Limits::default());
     let told = bench.run("perl -e 'my $n = 0; for (1..100) { $n++ if syscall(294, 0) >= 0 } print \"$n\\n\"'").await;
     let made: u32 = told.lines().next().and_then(|line| line.parse().ok()).unwrap_or_default();
-    assert!((8..=16).contains(&made) || told.contains("waited for too many files"), "{told}");
+    assert!((8..=16).contains(&made) || told.contains("watched too many files"), "{told}");
 }
 
 // SEC-085
