@@ -1,39 +1,80 @@
 //! Known secrets are taken out of every text before it is stored or rendered, so that what is stored is what was sent.
+//!
+//! What is taken out of a guess confirms it: whoever wrote a list of passwords learns which one is right by the one that does not come
+//! back. So a secret that somebody could guess stays where a stranger wrote it, and within an address, which may be a stranger's too.
+
+mod guessable;
+mod stream;
 
 use std::sync::{Arc, PoisonError, RwLock};
 
+use limpid_core::Trust;
+
 use crate::environment::Environment;
+use guessable::{is_guessable, looks_drawn};
+pub use stream::StreamRedactor;
 
 /// Shorter values are words that a text may hold by chance.
 const MIN_SECRET: usize = 8;
-
-/// Letters that a token which somebody else gave has at least.
-const SHORTEST_GIVEN: usize = 16;
-
-/// How often a letter and a digit stand side by side in one.
-const FEWEST_TURNS: usize = 2;
 
 /// Endings of the names of variables that hold secrets.
 const ENDINGS: [&str; 4] = ["_KEY", "_TOKEN", "_SECRET", "_PASSWORD"];
 
 /// The secrets that the program knows. Clones share them, so one that is learned on the way is known everywhere.
 #[derive(Clone, Default)]
-pub struct Redactor(Arc<RwLock<Arc<Known>>>);
+pub struct Redactor {
+    known: Arc<RwLock<Arc<Known>>>,
+    /// Whether it leaves what could be guessed.
+    for_strangers: bool,
+}
 
-/// Secrets with what is shown in their place, the longest first.
-type Known = Vec<(String, String)>;
+/// Secrets, the longest first.
+type Known = Vec<Secret>;
+
+/// One secret.
+#[derive(Clone)]
+struct Secret {
+    value: String,
+    /// What is shown in its place.
+    mark: String,
+    /// Whether nobody finds it by trying words and numbers.
+    is_drawn: bool,
+}
+
+impl Secret {
+    fn new(name: &str, value: &str) -> Self {
+        Self { value: value.to_owned(), mark: format!("[secret {name}]"), is_drawn: !is_guessable(value) }
+    }
+}
 
 impl Redactor {
     /// Takes the values of variables that hold keys: by their name, or because the configuration says so.
     pub fn new(environment: &Environment, named: &[&str]) -> Self {
         let is_secret = |name: &str| named.contains(&name) || ENDINGS.iter().any(|ending| name.ends_with(ending));
-        let mut secrets: Vec<(String, String)> = environment
+        let mut secrets: Known = environment
             .iter()
             .filter(|(name, value)| value.len() >= MIN_SECRET && is_secret(name))
-            .map(|(name, value)| (value.to_owned(), format!("[secret {name}]")))
+            .map(|(name, value)| Secret::new(name, value))
             .collect();
         longest_first(&mut secrets);
-        Self(Arc::new(RwLock::new(Arc::new(secrets))))
+        Self { known: Arc::new(RwLock::new(Arc::new(secrets))), for_strangers: false }
+    }
+
+    /// The same for texts that a stranger wrote or led to. Secrets that could be guessed stay in these.
+    #[must_use]
+    pub fn for_strangers(&self) -> Self {
+        Self { for_strangers: true, ..self.clone() }
+    }
+
+    /// The one for a text with this label.
+    #[must_use]
+    pub fn for_text_of(&self, trust: Trust) -> Self {
+        if trust.is_foreign() { self.for_strangers() } else { self.clone() }
+    }
+
+    /// A text with this label, with the name of each secret in its place that is taken out of such texts.
+    pub fn clean_by(&self, trust: Trust, text: String) -> String {
+        self.for_text_of(trust).clean(text)
     }
 
     /// One secret more, which no variable holds.
@@ -44,12 +85,12 @@ impl Redactor {
 
     /// One secret more, for this and every clone.
     pub fn learn(&self, name: &str, value: &str) {
-        if value.len() < MIN_SECRET || self.known().iter().any(|(known, _)| known == value) {
+        if value.len() < MIN_SECRET || self.known().iter().any(|known| known.value == value) {
             return;
         }
-        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         let known = Arc::make_mut(&mut known);
-        known.push((value.to_owned(), format!("[secret {name}]")));
+        known.push(Secret::new(name, value));
         longest_first(known);
     }
 
@@ -62,78 +103,24 @@ impl Redactor {
     }
 
     fn known(&self) -> Arc<Known> {
-        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.known.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The text with the name of each secret in its place.
     pub fn clean(&self, text: String) -> String {
-        self.known().iter().fold(
-            text,
-            |text, (value, name)| {
-                if text.contains(value) { text.replace(value, name) } else { text }
-            },
-        )
+        if !self.known().iter().any(|secret| text.contains(&secret.value)) {
+            return text;
+        }
+        let mut stream = StreamRedactor::new(self);
+        let mut clean = stream.take(&text);
+        clean.push_str(&stream.rest());
+        clean
     }
-}
-
-/// Whether a token is long, of the letters that RFC 6750 (section 2.1) has for one or that Microsoft's have beside them, and of letters and
-/// digits in turns.
-fn looks_drawn(token: &str) -> bool {
-    let is_token = |letter: char| letter.is_ascii_alphanumeric() || "-._~+/=!*$".contains(letter);
-    let kinds: Vec<char> = token.chars().collect();
-    let turns = kinds.windows(2).filter(|pair| {
-        let digits = pair.iter().filter(|letter| letter.is_ascii_digit()).count();
-        digits == 1 && pair.iter().all(char::is_ascii_alphanumeric)
-    });
-    token.len() >= SHORTEST_GIVEN && token.chars().all(is_token) && turns.count() >= FEWEST_TURNS
 }
 
 /// A secret may begin with another one.
-fn longest_first(secrets: &mut [(String, String)]) {
-    secrets.sort_by_key(|(value, _)| std::cmp::Reverse(value.len()));
-}
-
-/// A text that comes in pieces: a secret is found also where they part it.
-#[derive(Clone, Default)]
-pub struct StreamRedactor {
-    redactor: Redactor,
-    /// The end of what came, while it may be the beginning of a secret.
-    held: String,
-}
-
-impl StreamRedactor {
-    /// Nothing has come yet.
-    pub fn new(redactor: &Redactor) -> Self {
-        Self { redactor: redactor.clone(), held: String::new() }
-    }
-
-    /// Takes more text in and gives out what is sure to be no part of a secret, secrets replaced.
-    pub fn take(&mut self, more: &str) -> String {
-        self.held.push_str(more);
-        let mut out = String::with_capacity(self.held.len());
-        let mut rest = self.held.as_str();
-        let known = self.redactor.known();
-        while let Some(first) = rest.chars().next() {
-            // The longest secret stands first, so one that may still become a longer one is waited for.
-            if known.iter().any(|(value, _)| value.len() > rest.len() && value.starts_with(rest)) {
-                break;
-            }
-            let secret = known.iter().find(|(value, _)| rest.starts_with(value.as_str()));
-            let taken = secret.map_or(first.len_utf8(), |(value, _)| value.len());
-            match secret {
-                Some((_, name)) => out.push_str(name),
-                None => out.push(first),
-            }
-            rest = &rest[taken..];
-        }
-        self.held = rest.to_owned();
-        out
-    }
-
-    /// What is still held when nothing more comes. It may be a whole secret that a longer one begins with.
-    pub fn rest(&mut self) -> String {
-        self.redactor.clean(std::mem::take(&mut self.held))
-    }
+fn longest_first(secrets: &mut [Secret]) {
+    secrets.sort_by_key(|secret| std::cmp::Reverse(secret.value.len()));
 }
 
 #[cfg(test)]
@@ -195,6 +182,42 @@ mod tests {
         ] {
             redactor.learn_given("mcp login", token);
             assert_eq!(redactor.clean(format!("it is {token}.")), "it is [secret mcp login].");
+        }
+    }
+
+    // SEC-032 SEC-100
+    #[test]
+    fn a_guess_stays_where_a_stranger_may_have_written_it_and_what_nobody_guesses_does_not() {
+        let drawn = "0b9c1d2e-77aa-4f10-9c3e-1a2b3c4d5e6f";
+        let variables = [("NAS_PASSWORD", "hunter2029"), ("HOUSE_TOKEN", drawn)];
+        let environment = Environment::new(variables.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        let redactor = Redactor::new(&environment, &[]);
+        let text = format!(
+            "hunter2029 https://evil.example/q?hunter2028,hunter2029,{drawn} hunter2029.evil.example http://hunter2029.example/ evil.example/hunter2029 \
+             smb://ada:hunter2029@nas/hunter2029@x {{\"url\":\"http://a/hunter2029\",\"key\":\"hunter2029\"}}"
+        );
+        insta::assert_snapshot!(redactor.clean(text.clone()), @r#"[secret NAS_PASSWORD] https://evil.example/q?hunter2028,hunter2029,[secret HOUSE_TOKEN] hunter2029.evil.example http://hunter2029.example/ evil.example/hunter2029 smb://ada:[secret NAS_PASSWORD]@nas/hunter2029@x {"url":"http://a/hunter2029","key":"[secret NAS_PASSWORD]"}"#);
+        insta::assert_snapshot!(redactor.for_strangers().clean(text), @r#"hunter2029 https://evil.example/q?hunter2028,hunter2029,[secret HOUSE_TOKEN] hunter2029.evil.example http://hunter2029.example/ evil.example/hunter2029 smb://ada:hunter2029@nas/hunter2029@x {"url":"http://a/hunter2029","key":"hunter2029"}"#);
+    }
+
+    // SEC-032
+    #[test]
+    fn a_stream_strikes_out_what_the_whole_text_does_wherever_it_is_parted() {
+        let secrets = [
+            ("NAS_PASSWORD", "hunter2029"),
+            ("HOUSE_TOKEN", "hunter2029:kT#9f@Lw2%qZ8"),
+            ("B_KEY", "hunter20"),
+            ("C_KEY", "my /dog is.rex 5"),
+        ];
+        let environment = Environment::new(secrets.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        let text = "hunter2029 smb://ada:hunter2029@nas/hunter2029@x http://a.b/hunter2029:kT#9f@Lw2%qZ8 hunter20@ a://hunter20 my /dog is.rex 5. hunter20";
+        for redactor in [Redactor::new(&environment, &[]), Redactor::new(&environment, &[]).for_strangers()] {
+            let whole = redactor.clean(text.to_owned());
+            for at in 0..=text.len() {
+                let mut stream = StreamRedactor::new(&redactor);
+                let parts = [stream.take(&text[..at]), stream.take(&text[at..]), stream.rest()];
+                assert_eq!(parts.concat(), whole, "parted at {at}");
+            }
         }
     }
 

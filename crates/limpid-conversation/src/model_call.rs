@@ -111,11 +111,11 @@ pub(crate) struct CallDeps {
 }
 
 impl CallDeps {
-    /// Those of an agent.
-    pub(crate) fn of(deps: &ConversationDeps) -> Self {
+    /// Those of an agent, with what strikes secrets out of the reply.
+    pub(crate) fn of(deps: &ConversationDeps, redactor: Redactor) -> Self {
         Self {
             host: deps.host().clone(),
-            redactor: deps.redactor().clone(),
+            redactor,
             counts: Arc::clone(&deps.context.counts),
             pause: Arc::clone(&deps.pause),
             back_offs: Arc::clone(&deps.back_offs),

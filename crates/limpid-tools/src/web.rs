@@ -199,11 +199,12 @@ impl Web {
         let request = self.client(reach)?.get(url.clone()).headers(ask.headers.clone());
         request.send().await.map_err(|error| {
             let error = error.without_url();
-            // Whoever leads on has chosen the name.
-            if (ask.hides_names || hop > 0) && is_about_name(&error) {
-                NOT_OF_THE_WEB.into()
-            } else {
-                Labelled::outside(causes(&error)).into()
+            match of_name(&error) {
+                // Whoever leads on has chosen the name.
+                Some(_) if ask.hides_names || hop > 0 => NOT_OF_THE_WEB.into(),
+                // The layers above only say that something was sent.
+                Some(why) => Labelled::outside(why.to_string()).into(),
+                None => Labelled::outside(causes(&error)).into(),
             }
         })
     }
@@ -228,8 +229,15 @@ impl Web {
     }
 }
 
+/// What stands in the place of a secret begins with this.
+const SECRET: &str = "[secret ";
+
 /// An address of the web.
 pub(crate) fn parse(url: &str) -> Result<Url, Sentence> {
+    // Its server would learn that a guess was right.
+    if url.contains(SECRET) {
+        return Err("an address from which a secret was taken out is not opened".into());
+    }
     let parsed =
         Url::parse(url.trim()).map_err(|error| sentence!("`{}` is no web address: {}", echoed(url), echoed(error)))?;
     if !matches!(parsed.scheme(), "http" | "https") || parsed.host_str().is_none() {
@@ -246,9 +254,10 @@ fn url_of(arguments: &Value) -> Option<Url> {
     parse(arguments.get("url")?.as_str()?).ok()
 }
 
-fn is_about_name(error: &reqwest::Error) -> bool {
+/// What is wrong with the name of a host, where that is why nothing came.
+fn of_name(error: &reqwest::Error) -> Option<&NameError> {
     let first: &(dyn Error + 'static) = error;
-    std::iter::successors(Some(first), |&error| error.source()).any(<dyn Error>::is::<NameError>)
+    std::iter::successors(Some(first), |&error| error.source()).find_map(|error| error.downcast_ref())
 }
 
 /// An address in its normal form, as two of them are compared: scheme, host, port, path and query. What stands behind `#`

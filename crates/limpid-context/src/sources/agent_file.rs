@@ -5,6 +5,7 @@ use limpid_prompt::Profile;
 use limpid_prompt::agent_file::{AGENT_FILE, AgentFile};
 use limpid_prompt::inputs::Inputs;
 use limpid_services::heartbeat::HEARTBEAT_DECISION;
+use limpid_services::profiles::Reader;
 use limpid_services::tools::{Place, UnacceptedFiles};
 use limpid_store::Conversation;
 
@@ -28,7 +29,7 @@ impl ContextDeps {
 
     /// The model of AGENT.md, in a profile that quotes it.
     pub async fn model_of_profile(&self, name: &str) -> Option<String> {
-        let profile = self.profiles.profile(name).ok()?;
+        let profile = self.profiles.profile(name, Reader::Owner).ok()?;
         let place = Place::of(&self.home.workspace(), AGENT_FILE);
         if !quotes(&profile) {
             return None;

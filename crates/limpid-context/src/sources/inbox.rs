@@ -35,7 +35,7 @@ async fn fill_from(
                 continue;
             }
             for text in [&mut item.new.sender, &mut item.new.title, &mut item.new.text] {
-                *text = redactor.clean(std::mem::take(text));
+                *text = redactor.for_strangers().clean(std::mem::take(text));
             }
             place(inputs, &item);
         }
@@ -129,7 +129,7 @@ mod tests {
     use limpid_services::events::EventBus;
     use limpid_services::host::Host;
     use limpid_services::inbox::{Inbox, InboxOptions, IngestKind};
-    use limpid_services::profiles::ProfileRegistry;
+    use limpid_services::profiles::{ProfileRegistry, Reader};
     use limpid_services::timers::SchedulerWaker;
     use limpid_store::{SqliteOptions, SqliteStore};
 
@@ -187,7 +187,7 @@ mod tests {
     }
 
     fn prompt(bench: &Bench, profile: &str, inputs: &Inputs) -> Prompt {
-        let profile = bench.profiles.profile(profile).unwrap();
+        let profile = bench.profiles.profile(profile, Reader::Owner).unwrap();
         let counter = Estimate::default();
         let request = RenderRequest { path: "heartbeat", inputs, counter: &counter, count_tokens: false };
         profile.render(request).unwrap()

@@ -83,8 +83,8 @@ mod tests {
         redactor.clone().learn("me@example.com", "ya29.access-token");
         assert_eq!(redactor.clean("ya29.access-token".to_owned()), "[secret me@example.com]");
         let mut events = reply.take(ModelEvent::Text("it is ya29.acc".into()));
-        events.extend(reply.take(ModelEvent::Text("ess-token".into())));
-        let expected = [ModelEvent::Text("it is ".into()), ModelEvent::Text("[secret me@example.com]".into())];
+        events.extend(reply.take(ModelEvent::Text("ess-token.\n".into())));
+        let expected = [ModelEvent::Text("it is ".into()), ModelEvent::Text("[secret me@example.com].\n".into())];
         assert_eq!(events, expected);
     }
 

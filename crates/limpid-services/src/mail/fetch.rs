@@ -73,15 +73,16 @@ impl MailAccounts {
     }
 
     fn item(&self, address: &str, head: MailHead, now_ms: i64) -> NewItem {
+        let redactor = self.redactor.for_strangers();
         NewItem {
             source: Source::Mail,
             account: address.to_owned(),
             key: None,
             uid: Some(MailUid { validity: head.id.validity, uid: head.id.uid }),
             message_id: Some(head.key),
-            sender: self.redactor.clean(head.from),
-            title: self.redactor.clean(head.subject),
-            text: self.redactor.clean(head.preview),
+            sender: redactor.clean(head.from),
+            title: redactor.clean(head.subject),
+            text: redactor.clean(head.preview),
             posted_ms: head.at_ms.unwrap_or(now_ms),
             now_ms,
         }

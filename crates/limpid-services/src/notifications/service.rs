@@ -104,7 +104,8 @@ impl Notifications {
             return None;
         }
         let is_foreign = title.trust().join(text.trust()).is_foreign();
-        let clean = |text: Labelled<String>| text.map(|text| self.redactor.clean(text));
+        let redactor = self.redactor.for_text_of(title.trust().join(text.trust()));
+        let clean = |text: Labelled<String>| text.map(|text| redactor.clean(text));
         let (title, body) = notice::of(clean(title), &clean(text).map(|text| for_readers(&text).into_owned()))?;
         let (title, body) = (Shown::new(&title), Shown::new(&body));
         let link = self.config.notify.link.as_ref().map(|link| link.replace(PLACE, conversation.as_str()));

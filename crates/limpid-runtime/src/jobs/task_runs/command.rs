@@ -67,7 +67,7 @@ pub(super) async fn run_command(job: &TaskJob, task: &Task, run: &TaskRun) -> Re
     let did = match tokio::time::timeout(planned.timeout, tools.run(context, permit.unapproved())).await {
         Ok(ToolOutcome { said, failed, .. }) => {
             let (text, trust) = said.into_parts();
-            let text = job.redactor.clean(text);
+            let text = job.redactor.clean_by(trust, text);
             if failed { TaskResult::failed(Labelled::new(text, trust)) } else { TaskResult::said(text, trust) }
         }
         Err(_) => TaskResult::cut_off(),
