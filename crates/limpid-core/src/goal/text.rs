@@ -11,7 +11,7 @@ use super::error::GoalError;
 /// assert_eq!(limpid_core::goal::text::one_line(" Move\n  hou\u{200b}se "), "Move house");
 /// ```
 pub fn one_line(text: &str) -> String {
-    let seen: String = text.chars().filter(|c| c.is_whitespace() || !is_unseen(*c)).collect();
+    let seen: String = text.chars().filter(|c| c.is_whitespace() || !is_cleaned_away(*c)).collect();
     seen.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -56,7 +56,7 @@ fn without_numbering(text: &str) -> &str {
 }
 
 /// Control characters, and those that are invisible or turn the direction of writing.
-fn is_unseen(c: char) -> bool {
+fn is_cleaned_away(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
             | '\u{feff}' | '\u{e0000}'..='\u{e007f}')

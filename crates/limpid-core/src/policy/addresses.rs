@@ -110,7 +110,9 @@ fn beginning_with<'t>(beginnings: &[&str], text: &'t str) -> Vec<(usize, &'t str
 /// The address at the beginning of a text: up to what cannot stand in one, without marks that close a sentence or a bracket
 /// which was opened before it.
 fn whole(text: &str) -> &str {
-    let ends = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '"' | '`' | '|' | '\\' | '^');
+    let ends = |c: char| {
+        c.is_whitespace() || c.is_control() || ends_address(c) || matches!(c, '<' | '>' | '"' | '`' | '|' | '\\' | '^')
+    };
     let address = &text[..text.find(ends).unwrap_or(text.len())];
     let mut address = address.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'']);
     for (open, close) in [('(', ')'), ('[', ']'), ('{', '}')] {
@@ -123,9 +125,32 @@ fn whole(text: &str) -> &str {
     address
 }
 
+/// Whether a letter is left out where a text is shown, so that nobody means it as a part of an address. Joiners and forms of glyphs are
+/// parts of words and of emoji.
+fn ends_address(letter: char) -> bool {
+    matches!(letter, '\u{ad}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // SEC-070 SEC-100
+    #[test]
+    fn a_letter_without_width_ends_an_address_and_parts_its_beginning() {
+        let address = "http://evil.test/q?a=";
+        for unseen in ["\u{ad}", "\u{200b}", "\u{200c}", "\u{2060}", "\u{2065}", "\u{feff}", "\u{e0041}", "\0"] {
+            for at in 0..=address.len() {
+                let (begin, end) = address.split_at(at);
+                let text = format!("{begin}{unseen}{end}");
+                let links = links_among_private(&format!("{text}{unseen}4711"));
+                assert!(!links.iter().any(|link| link.contains("4711")), "{text:?} {links:?}");
+            }
+        }
+        assert_eq!(links_in("http://a.test/x\u{200b}y www\u{2060}.b.test"), ["http://a.test/x"]);
+        assert_eq!(written_addresses("http://a.test/x\u{ad}y"), ["http://a.test/x"]);
+        assert_eq!(links_in("http://a.test/می\u{200c}خواهم"), ["http://a.test/می\u{200c}خواهم"]);
+    }
 
     // SEC-067
     #[test]

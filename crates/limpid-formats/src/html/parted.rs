@@ -1,48 +1,65 @@
 //! Addresses that end with their element.
+//!
+//! Texts of neighboring elements are drawn as one word: of `<i>http:</i>//a.test/?<b>4711</b>`, where several people may have written the
+//! parts, a reader of the text would see one address, and its server would get all of it. So a mark is put behind each text before the
+//! page is drawn, and each mark within an address becomes a blank afterwards. What is drawn decides, since the drawing drops letters and
+//! elements between two texts, and whoever writes a part of the page can choose among them.
 
-use std::cell::RefCell;
+use std::cell::Cell;
 
-use html5ever::tokenizer::{Token, TokenSink, TokenSinkResult};
+use html5ever::tendril::StrTendril;
+use html5ever::tokenizer::{TagKind, Token, TokenSink, TokenSinkResult};
 
-/// What stands in every address.
-const IN_ADDRESSES: [&str; 2] = ["://", "www."];
+/// A code point without a character, which is drawn without width. One that is in the page itself does no harm: it counts as a mark.
+const MARK: char = '\u{2065}';
 
-/// Bytes of the longest of these.
-const LONGEST: usize = 4;
-
-/// A tree that gets a blank behind each address at which an element begins or ends. Else what is drawn next, be it another text or that of
-/// a picture, would be read as the end of the address, and would go to its server with it.
+/// A tree that gets a mark behind each text that something may be joined to.
 pub(super) struct Parted<S> {
     pub(super) tree: S,
-    word: RefCell<Word>,
+    /// Whether the text so far has no mark and no blank at its end.
+    is_open: Cell<bool>,
 }
 
-/// The word that the text so far ends with.
-#[derive(Default)]
-struct Word {
-    /// Its last letters.
-    end: String,
-    is_address: bool,
-}
-
-impl<S> Parted<S> {
+impl<S: TokenSink> Parted<S> {
     pub(super) fn new(tree: S) -> Self {
-        Self { tree, word: RefCell::default() }
+        Self { tree, is_open: Cell::default() }
+    }
+
+    fn close(&self, line: u64) {
+        if self.is_open.take() {
+            let _ = self.tree.process_token(Token::CharacterTokens(StrTendril::from_char(MARK)), line);
+        }
     }
 }
 
 impl<S: TokenSink> TokenSink for Parted<S> {
     type Handle = S::Handle;
 
-    fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<S::Handle> {
-        match &token {
-            Token::CharacterTokens(text) => self.word.borrow_mut().go_on(text),
-            Token::TagToken(_) | Token::CommentToken(_) => {
-                if std::mem::take(&mut *self.word.borrow_mut()).is_address {
-                    let _ = self.tree.process_token(Token::CharacterTokens(" ".into()), line);
+    fn process_token(&self, mut token: Token, line: u64) -> TokenSinkResult<S::Handle> {
+        match &mut token {
+            Token::CharacterTokens(text) => {
+                if let Some(last) = text.chars().next_back() {
+                    // The drawing keeps these alone. It drops other kinds of white space here and there.
+                    self.is_open.set(!matches!(last, ' ' | '\n' | '\t'));
                 }
             }
-            Token::DoctypeToken(_) | Token::NullCharacterToken | Token::EOFToken | Token::ParseError(_) => {}
+            Token::TagToken(tag) => {
+                // Digits in `<sup>` are drawn as small ones only if nothing else is in it, so its mark stands behind it.
+                if tag.kind == TagKind::EndTag && &*tag.name == "sup" {
+                    let result = self.tree.process_token(token, line);
+                    self.close(line);
+                    return result;
+                }
+                self.close(line);
+                // The only attribute that is drawn among texts.
+                for attribute in &mut tag.attrs {
+                    if &*attribute.name.local == "alt" && !attribute.value.is_empty() {
+                        attribute.value.push_char(MARK);
+                    }
+                }
+            }
+            Token::CommentToken(_) | Token::DoctypeToken(_) | Token::EOFToken => self.close(line),
+            Token::NullCharacterToken | Token::ParseError(_) => {}
         }
         self.tree.process_token(token, line)
     }
@@ -56,13 +73,37 @@ impl<S: TokenSink> TokenSink for Parted<S> {
     }
 }
 
-impl Word {
-    fn go_on(&mut self, text: &str) {
-        match text.rfind(char::is_whitespace) {
-            Some(at) => (self.end, self.is_address) = (text[at..].trim_start().to_owned(), false),
-            None => self.end.push_str(text),
+/// A drawn text without its marks: a blank where one stands within an address.
+pub(super) fn without_marks(drawn: &str) -> String {
+    let mut text = String::with_capacity(drawn.len());
+    for word in drawn.split_inclusive(char::is_whitespace) {
+        if !word.contains(MARK) {
+            text.push_str(word);
+            continue;
         }
-        self.is_address |= IN_ADDRESSES.iter().any(|part| self.end.contains(part));
-        self.end.drain(..self.end.floor_char_boundary(self.end.len().saturating_sub(LONGEST)));
+        let address = beginning_of_address(word).unwrap_or(word.len());
+        let mut ends = false;
+        for (at, letter) in word.char_indices() {
+            if letter == MARK {
+                ends = at > address;
+                continue;
+            }
+            if ends && !letter.is_whitespace() {
+                text.push(' ');
+            }
+            ends = false;
+            text.push(letter);
+        }
     }
+    text
+}
+
+/// Where the first address of a word begins, at the latest. Only visible letters of ASCII are looked at: whoever reads the text may drop
+/// those that nobody sees, and all letters of `http://` and `www.` are of ASCII.
+fn beginning_of_address(word: &str) -> Option<usize> {
+    let (places, letters): (Vec<usize>, String) =
+        word.char_indices().filter(|(_, letter)| letter.is_ascii_graphic()).unzip();
+    let scheme = letters.find("://").map(|end| letters[..end].trim_end_matches(char::is_alphanumeric).len());
+    let first = scheme.into_iter().chain(letters.find("www.")).min()?;
+    places.get(first).copied()
 }
