@@ -38,6 +38,10 @@ pub trait FileVersions: Send + Sync {
     /// saw count too.
     async fn files_changed_in(&self, conversation: &ConversationId, since_ms: i64) -> Result<Vec<String>, StoreError>;
 
+    /// What the owner changed since a time, and tools in turns that had read nothing of a stranger's, where the file holds their own bytes
+    /// alone. Only what has ended, oldest first; what a file held before is known by its hash alone.
+    async fn own_changes_since(&self, since_ms: i64) -> Result<Listed<FileVersion>, StoreError>;
+
     /// The files whose path begins like this and that a change made or left there: the newest first, `most` of them at most.
     async fn files_below(&self, folder: &str, most: u32) -> Result<Vec<String>, StoreError>;
 

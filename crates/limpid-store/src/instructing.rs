@@ -41,8 +41,17 @@ pub trait InstructingFiles: Send + Sync {
     /// Writes down that the owner was told of files that wait, each with what it held then.
     async fn note_told(&self, told: Vec<(String, FileHash)>) -> Result<(), StoreError>;
 
-    /// Writes down that the owner accepted a file with this content; it waits no more.
-    async fn accept_file(&self, new: NewRaisedLabel, content: FileHash) -> Result<(), StoreError>;
+    /// Writes down that the owner accepted a file. What they accepted is what they know of it from then on, so it waits no more, and
+    /// whatever else a program has made of it since does.
+    async fn accept_file(&self, new: NewRaisedLabel, accepted: AcceptedContent) -> Result<(), StoreError>;
+
+    /// Deletes the rows of files that hold again what their owner knew, each with the hash of that, unless a program may have written
+    /// there since they were looked at. `no_program_since` is [`InstructingFiles::programs_begun`] before that look, while none ran.
+    async fn forget_waiting(
+        &self,
+        files: Vec<(String, Option<FileHash>)>,
+        no_program_since: i64,
+    ) -> Result<(), StoreError>;
 
     /// Writes down what files held while it was the owner's. The first time counts.
     async fn note_known(&self, contents: Vec<KnownContent>) -> Result<(), StoreError>;
@@ -100,6 +109,17 @@ pub struct WaitingFile {
     pub at_ms: i64,
     /// What it held when the owner was told of it.
     pub told: Option<FileHash>,
+}
+
+/// What the owner accepted of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AcceptedContent {
+    /// The hash by which they accepted it; one that stands for nothing where they accepted that the file is gone.
+    pub hash: FileHash,
+    /// What the file holds; none when it is gone.
+    pub now: Option<FileContent>,
+    /// [`InstructingFiles::programs_begun`] before the file was looked at; none where a program ran then.
+    pub no_program_since: Option<i64>,
 }
 
 /// What a file held while it was the owner's.

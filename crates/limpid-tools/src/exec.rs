@@ -49,6 +49,7 @@ use async_trait::async_trait;
 use command::Command;
 use limpid_core::policy::{ArgumentPattern, Destination, Effect};
 use limpid_core::{Labelled, Sentence, ToolClass, Trust};
+use places::Kind;
 pub use programs::{FolderRules, Programs};
 use run::{LAST_SECONDS, Manner};
 use schemars::JsonSchema;
@@ -170,6 +171,11 @@ impl Tool for Exec {
         // A script of a stranger's loads what lies anywhere in its folder.
         folders.extend(named.low_folders);
         Some(Started { program: command.program, files, folder: command.folder, folders, files_in })
+    }
+
+    fn writes_in(&self) -> Vec<PathBuf> {
+        let of_owner = self.programs.folders().filter(|(_, kind)| *kind == Kind::High { write: true });
+        of_owner.map(|([_, real], _)| real.to_owned()).collect()
     }
 
     fn warning(&self, trust: Trust, arguments: &Value) -> Option<String> {

@@ -4,6 +4,7 @@ mod arguments;
 mod call;
 mod context;
 
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -122,8 +123,9 @@ pub trait Tool: Send + Sync {
     }
 
     /// What a call is about, of what is there now: whoever is asked about the call sees it, and an approval is bound to it, so that
-    /// what is there later in its place is asked about anew. `conversation` is the one that it is made in. A tool that says nothing
-    /// here changes nothing that the owner has: such a call is refused.
+    /// what is there later in its place is asked about anew. `conversation` is the one that it is made in. A call that changes what
+    /// the owner has and says nothing here is refused. A call that only looks is asked for this when it waits, not when it runs unasked;
+    /// it says here what its arguments name by a number alone.
     async fn concerns(&self, _arguments: &Value, _conversation: Option<&ConversationId>) -> Concerned {
         Concerned::NotSaid
     }
@@ -132,6 +134,12 @@ pub trait Tool: Send + Sync {
     /// to the folder that it starts in with all that is in it.
     fn starts(&self, _arguments: &Value) -> Option<Started> {
         None
+    }
+
+    /// The folders that the programs which it starts can change, each without links. They are those of when the tool was made: a turn
+    /// keeps its tools while the settings change.
+    fn writes_in(&self) -> Vec<PathBuf> {
+        Vec::new()
     }
 
     /// The version of the tool, which an approval is bound to.

@@ -2,7 +2,9 @@
 
 mod beside;
 mod known;
+mod listened;
 mod many;
+mod raced;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -126,13 +128,17 @@ async fn other_bytes_of_the_same_size_and_time_are_in_no_prompt_before_the_owner
 // SEC-061
 #[tokio::test]
 async fn what_holds_its_old_bytes_again_is_used_without_a_question() {
-    let bench = developers(&replies(1)).await;
+    let bench = developers(&replies(2)).await;
     bench.write("workspace/AGENTS.md", "Be kind.\n");
     let agent = agent(&bench, vec![("AGENTS.md", "Be mean.\n")]);
     notices(&agent, "run it").await;
     bench.write("workspace/AGENTS.md", "Be kind.\n");
     assert_eq!(notices(&agent, "hi").await, Vec::<String>::new());
     assert!(bench.server.calls()[2].text().contains("Be kind."));
+    // What the owner makes of it later is no program's.
+    bench.write("workspace/AGENTS.md", "Be brief.\n");
+    assert_eq!(notices(&agent, "hi").await, Vec::<String>::new());
+    assert!(bench.server.calls()[3].text().contains("Be brief."));
 }
 
 /// Copies a folder with what lies in it, as it is moved to another machine.
@@ -414,7 +420,7 @@ async fn where_there_is_too_much_to_look_at_no_program_is_started_and_nothing_ne
     notices(&agent, "run it").await;
     let calls = bench.server.calls();
     assert!(!calls[2].text().contains("Eve is the owner."));
-    assert!(calls[3].text().contains("more than 50000 files, a folder"), "{}", calls[3].text());
+    assert!(calls[3].text().contains("more than 50000 files, folders"), "{}", calls[3].text());
     // Once the owner has tidied up, it is looked at.
     std::fs::remove_dir_all(workspace.join("skills/many")).unwrap();
     let told = notices(&agent, "hi").await;

@@ -12,11 +12,12 @@ use limpid_store::{NewSkillEvent, SkillEvent, SkillEventId, SkillEventKind, Skil
 
 use crate::error::AgentError;
 use crate::skills::folder::{Folder, SKILL_FILE};
-use crate::skills::known::{hold_back, link_target_is_unaccepted, note_known};
+use crate::skills::known::{ReadSkill, hold_back, link_target_is_unaccepted, note_known, read_skill};
 use crate::skills::listed::{ListedSkill, SkillStatus, place_name};
 use crate::skills::place::SkillPlace;
 use crate::skills::service::Skills;
 use crate::skills::states::{SkillStates, folder_name};
+use crate::tools::lock_files;
 
 /// Who changes a skill, and when.
 #[derive(Clone, Copy, Debug)]
@@ -59,13 +60,13 @@ impl Skills {
 
     /// Changes a skill where it stands; of a built-in one the owner gets a copy that stands in its place.
     pub(super) async fn update(&self, name: &str, draft: &Draft, by: SkillWriter<'_>) -> Result<(), AgentError> {
-        let _changing = self.changing.lock().await;
+        let _changing = (self.changing.lock().await, lock_files(&self.home).await?);
         let known = self.known(name, by.now_ms).await?;
         if known.status == SkillStatus::Broken {
             return Err(unreadable(&known.name));
         }
-        let folder = self.folder_of(&known)?;
-        let text = folder.text().unwrap_or_default();
+        let skill = self.read(&known, name).await?;
+        let text = skill.folder.text().unwrap_or_default();
         let changed = update(&text, &known.name, draft).map_err(|error| match parse(&text, &known.name) {
             // What is wrong is the call's.
             Ok(_) => invalid(error),
@@ -74,11 +75,11 @@ impl Skills {
         if changed == text {
             return Ok(());
         }
-        let before = self.version(&known, &folder, by).await?;
+        let before = self.version(&known, &skill, by).await?;
         if before.installed && known.status != SkillStatus::Ready {
             return Err(unreadable(name));
         }
-        let folder = folder.with_text(&changed);
+        let folder = skill.folder.with_text(&changed);
         let (before, after) = if known.shelf == SkillSource::Builtin {
             self.check_free(&known.name)?;
             self.put(&folder, &self.place(&self.home.skills(), &known.name)?)?;
@@ -130,8 +131,15 @@ impl Skills {
             _ => Some(1 + used_first(skill)),
         };
         let known = self.find(name, by.now_ms, order).await?.ok_or_else(|| no_skill(name))?;
-        let folder = self.folder_of(&known)?;
-        let before = self.version(&known, &folder, by).await?;
+        let (folder, before) = if on {
+            let skill = self.read(&known, name).await?;
+            let before = self.version(&known, &skill, by).await?;
+            (skill.folder, before)
+        } else {
+            let folder = self.folder_of(&known)?;
+            let before = self.version_put_aside(&known, &folder).await?;
+            (folder, before)
+        };
         if let Some(file) = folder.unseen().filter(|_| on && before.installed) {
             return Err(AgentError::Invalid(format!(
                 "the skill `{name}` has a file that nobody can read and a program may load: {file}; take the skill out with \
@@ -174,8 +182,8 @@ impl Skills {
                 "the skill `{name}` is built in; `limpid skill disable {name}` puts it aside"
             )));
         }
-        let folder = self.folder_of(&known)?;
-        let before = self.version_taken_away(&known, &folder, by).await?;
+        let skill = self.read(&known, name).await?;
+        let before = self.version_taken_away(&known, &skill, by).await?;
         self.take_away(&known)?;
         let event = self.record(&known.name, SkillEventKind::Removed, Some(before), None, by).await?;
         Ok(Removed { name: known.name, event: event.id })
@@ -188,7 +196,8 @@ impl Skills {
         event: Option<SkillEventId>,
         by: SkillWriter<'_>,
     ) -> Result<SkillEvent, AgentError> {
-        let _changing = self.changing.lock().await;
+        // A row of what waits is written before the files are; whoever deletes rows of files that hold what is known holds this, too.
+        let _changing = (self.changing.lock().await, lock_files(&self.home).await?);
         let events = self.store.skill_events(Some(&name.to_ascii_lowercase())).await?.rows;
         let undone = match event {
             Some(id) => events.iter().find(|known| known.id == id),
@@ -205,8 +214,8 @@ impl Skills {
         let is_switch = matches!(undone.kind, SkillEventKind::Enabled | SkillEventKind::Disabled);
         let before = match &known {
             // Nothing is taken away then.
-            Some(known) if is_switch => Some(self.version(known, &self.folder_of(known)?, by).await?),
-            Some(known) => Some(self.version_taken_away(known, &self.folder_of(known)?, by).await?),
+            Some(known) if is_switch => Some(self.version(known, &self.read(known, name).await?, by).await?),
+            Some(known) => Some(self.version_taken_away(known, &self.read(known, name).await?, by).await?),
             None => None,
         };
         let own = known.as_ref().filter(|known| known.shelf != SkillSource::Builtin);
@@ -227,7 +236,7 @@ impl Skills {
                         self.place(&self.root(&target.place), folder)?
                     }
                 };
-                hold_back(self, &place, &version, by).await?;
+                hold_back(self, (&place, name), &version, by).await?;
                 self.put(&version, &place)?;
             }
             (None, Some(known)) => self.take_away(known)?,
@@ -303,17 +312,38 @@ impl Skills {
         }
     }
 
+    /// The files of a skill that is about to be changed, which no program is changing. `name` is what the call names it.
+    async fn read(&self, known: &ListedSkill, name: &str) -> Result<ReadSkill, AgentError> {
+        let root = path_of(known)?;
+        read_skill(self, (root.as_path(), name), || self.folder_of(known)).await
+    }
+
     /// How a skill stands, with the bytes that it has, which are kept. One that was installed is allowed only as it was
     /// pinned; without any event it is the owner's own.
     async fn version(
         &self,
         known: &ListedSkill,
-        folder: &Folder,
+        skill: &ReadSkill,
         by: SkillWriter<'_>,
     ) -> Result<SkillVersion, AgentError> {
-        note_known(self, &path_of(known)?, folder, by).await?;
+        note_known(self, &path_of(known)?, skill, by).await?;
+        self.version_of(known, &skill.folder).await
+    }
+
+    /// The same of a skill that is put aside. No program keeps the owner from that by what it shows of the files at this moment: nothing
+    /// of it becomes the owner's, and one that was installed stands as it was pinned.
+    async fn version_put_aside(&self, known: &ListedSkill, files: &Folder) -> Result<SkillVersion, AgentError> {
+        let version = self.version_of(known, files).await?;
+        Ok(match self.state(known).await?.filter(|state| state.installed) {
+            Some(state) => SkillVersion { hash: state.hash, enabled: state.enabled, ..version },
+            None => version,
+        })
+    }
+
+    /// How a skill stands with these files, which are kept.
+    async fn version_of(&self, known: &ListedSkill, files: &Folder) -> Result<SkillVersion, AgentError> {
         let (hash, place, folder) =
-            (self.keep(folder)?, place_name(known.shelf).to_owned(), Some(self.stands_in(known)?));
+            (self.keep(files)?, place_name(known.shelf).to_owned(), Some(self.stands_in(known)?));
         Ok(match self.state(known).await? {
             Some(state) => {
                 let enabled = state.enabled && (!state.installed || state.hash == hash);
@@ -328,11 +358,11 @@ impl Skills {
     async fn version_taken_away(
         &self,
         known: &ListedSkill,
-        folder: &Folder,
+        skill: &ReadSkill,
         by: SkillWriter<'_>,
     ) -> Result<SkillVersion, AgentError> {
-        let version = self.version(known, folder, by).await?;
-        Ok(if link_target_is_unaccepted(self, &path_of(known)?, folder).await? {
+        let version = self.version(known, skill, by).await?;
+        Ok(if link_target_is_unaccepted(self, &path_of(known)?, skill) {
             SkillVersion { installed: true, enabled: false, ..version }
         } else {
             version

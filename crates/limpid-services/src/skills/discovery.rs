@@ -114,7 +114,7 @@ pub(crate) fn one(folder: &Path, name: &str, shelf: SkillSource, held_back: Held
                 unaccepted.contains(&Place::of(folder, SKILL_FILE), &whole.bytes)
                     // What is gone, hidden, or cannot be listed is none of its files, and may be what these were.
                     || unaccepted.waits_below(folder)
-                    || files.any(|other| unaccepted.contains_now(&Place::of(folder, other)))
+                    || files.any(|other| unaccepted.contains_listed(&Place::of(folder, other)))
             });
             (whole.sha256(), is_held_back, read)
         }

@@ -11,6 +11,7 @@ use limpid_store::{SkillEvent, SkillEventId};
 
 use crate::error::AgentError;
 use crate::events::{Difference, EventKind};
+use crate::profiles::Reader;
 use crate::skills::change::{Removed, SkillWriter};
 use crate::skills::folder::{Folder, ReviewFile, no_file_of_it};
 use crate::skills::listed::{ListedSkill, SkillStatus};
@@ -31,8 +32,8 @@ impl SkillReview {
     /// What whoever decides has to know of the files besides SKILL.md, executable or not: an interpreter runs those that are not.
     pub fn told_of_files(&self) -> Option<&'static str> {
         (self.files.len() > 1).then_some(
-            "Its other files may be run as programs, without a question where nothing of a stranger's was read and your rules \
-             ask for none: they can read your folders and change the workspace.",
+            "Its other files can run as programs without asking, unless a stranger's text was read or a rule of yours asks. They \
+             can read your folders and change the workspace.",
         )
     }
 }
@@ -86,7 +87,7 @@ impl Skills {
         let called = format!("/{name}");
         let skills = select([prompt], Occasion { message: &called, ..Occasion::default() });
         let inputs = Inputs { skills: SkillsInput { index: Vec::new(), ..skills }, ..Inputs::default() };
-        let profile = self.profiles.profile(profile)?;
+        let profile = self.profiles.profile(profile, Reader::Owner)?;
         let counter = Estimate::default();
         let request = RenderRequest { path: "chat-remote", inputs: &inputs, counter: &counter, count_tokens: false };
         let rendered = profile.render(request).map_err(|error| AgentError::Prompt(error.to_string()))?;

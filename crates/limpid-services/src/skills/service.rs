@@ -10,6 +10,7 @@ use limpid_prompt::registry::{PromptRegistry, PromptSource, RegisteredPrompt};
 use limpid_prompt::skill::{parse, shipped_skills};
 use limpid_store::Store;
 
+use crate::command_word::as_word;
 use crate::error::AgentError;
 use crate::events::{Difference, EventBus, EventKind};
 use crate::host::Host;
@@ -118,7 +119,8 @@ impl Skills {
             let state = states.at(SkillSource::Builtin, &prompt.id(), &prompt.id());
             let disabled = prompt.source == PromptSource::Static && state.is_some_and(|state| !state.enabled);
             let status = if disabled { SkillStatus::Disabled } else { SkillStatus::Ready };
-            list.push(ListedSkill::new(prompt.clone(), status, disabled.then(|| DISABLED.to_owned())));
+            let why = disabled.then(|| why_disabled(&prompt.skill.name.to_string()));
+            list.push(ListedSkill::new(prompt.clone(), status, why));
         }
         for (prompt, taken) in registry.covered() {
             list.push(ListedSkill::new(prompt.clone(), SkillStatus::Shadowed, Some(taken.to_string())));
@@ -136,7 +138,8 @@ impl Skills {
         let version = state.awaiting()?;
         let folder = self.home.skill_versions().join(&version.hash);
         let found = discovery::one(&folder, &state.skill, SkillSource::Global, None, now_ms);
-        let reason = Some("it awaits review: `limpid skill show NAME`, then `limpid skill enable NAME`".to_owned());
+        let name = as_word(&found.name);
+        let reason = Some(format!("it awaits review: `limpid skill show {name}`, then `limpid skill enable {name}`"));
         Some(match found.read {
             Ok(prompt) => {
                 let prompt = RegisteredPrompt { installed: true, ..prompt };
@@ -210,11 +213,9 @@ fn trust(found: Found, states: &SkillStates) -> Trust {
 /// A skill that a program changed is not used as it is.
 const UNACCEPTED: &str = "a file of it waits for you: `limpid file list --waiting` lists it";
 
-/// A skill that an earlier version installed, or to which somebody added something.
-const UNSEEN: &str = "it has a file that nobody can read and a program may load: `limpid skill enable NAME` says which one, and \
-                      what to do";
-
-const DISABLED: &str = "it is disabled; `limpid skill enable NAME` allows it";
+fn why_disabled(name: &str) -> String {
+    format!("it is disabled; `limpid skill enable {}` allows it", as_word(name))
+}
 
 /// What becomes of a skill that was found, before it is known whether another one has its name.
 fn judge(found: Found, states: &SkillStates) -> Result<RegisteredPrompt, Box<ListedSkill>> {
@@ -227,26 +228,37 @@ fn judge(found: Found, states: &SkillStates) -> Result<RegisteredPrompt, Box<Lis
             return Err(Box::new(ListedSkill { name, shelf, location, status, reason, prompt: None }));
         }
     };
-    let unused =
-        |prompt, status, reason: &str| Err(Box::new(ListedSkill::new(prompt, status, Some(reason.to_owned()))));
+    let unused = |prompt, status, reason: String| Err(Box::new(ListedSkill::new(prompt, status, Some(reason))));
     if is_held_back {
-        return unused(prompt, SkillStatus::Unaccepted, UNACCEPTED);
+        return unused(prompt, SkillStatus::Unaccepted, UNACCEPTED.to_owned());
     }
     let Some(state) = state else { return Ok(prompt) };
     prompt.installed = state.installed;
+    let name = prompt.skill.name.to_string();
     if !state.enabled {
-        return unused(prompt, SkillStatus::Disabled, DISABLED);
+        return unused(prompt, SkillStatus::Disabled, why_disabled(&name));
     }
+    let word = as_word(&name);
     match folder.as_deref().filter(|_| state.installed).map(Folder::read) {
         None => Ok(prompt),
-        Some(Ok(folder)) if folder.unseen().is_some() => unused(prompt, SkillStatus::Changed, UNSEEN),
+        // An earlier version installed it, or somebody added something.
+        Some(Ok(folder)) if folder.unseen().is_some() => unused(
+            prompt,
+            SkillStatus::Changed,
+            format!(
+                "it has a file that nobody can read and a program may load: `limpid skill enable {word}` says which one, \
+                 and what to do"
+            ),
+        ),
         // The text that prompts get is one of the bytes that were allowed, and not only a file that stood there before.
         Some(Ok(folder)) if folder.hash() == state.hash && folder.text_sha256() == Some(sha256) => Ok(prompt),
         Some(_) => unused(
             prompt,
             SkillStatus::Changed,
-            "it has changed since it was allowed: `limpid skill show NAME` shows it and its hash, \
-             `limpid skill enable NAME --hash HASH` allows it again",
+            format!(
+                "it has changed since it was allowed: `limpid skill show {word}` shows it and its hash, \
+                 `limpid skill enable {word} --hash HASH` allows it again"
+            ),
         ),
     }
 }

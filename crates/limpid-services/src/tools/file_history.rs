@@ -11,6 +11,7 @@ mod former;
 mod journal;
 mod kept;
 mod known;
+mod labels;
 mod locks;
 mod names;
 mod offer;
@@ -34,12 +35,14 @@ use tokio::sync::Mutex;
 pub(crate) use self::alone::{StartedBy, Turn};
 pub(crate) use self::disk::on_disk;
 use self::journal::{Journal, Watched, unchanged};
+pub(crate) use self::labels::Reading;
+pub(crate) use self::locks::lock_files;
 use self::names::is_quoted;
 pub use self::offer::FileOffer;
 use self::programs::ProgramWatch;
 pub(crate) use self::programs::RunningProgram;
 use self::read::ReadFiles;
-use self::unaccepted::Told;
+use self::unaccepted::{NotTold, Told, forget_put_back};
 pub use self::unaccepted::{Place, UnacceptedFile, UnacceptedFiles};
 use crate::error::AgentError;
 use crate::memory::MemoryWriter;
@@ -99,17 +102,23 @@ impl FileHistory {
         Self { memory, home: home.clone(), config, journal, programs, is_settled, recorded, read, told }
     }
 
-    /// Writes down what the files hold that instruct the agent, before a program is started that could change them.
+    /// Writes down what the files hold that instruct the agent, before a program is started that could change them: those in the folders
+    /// that its tool lets it change, `writes`, or that the settings do.
     ///
     /// # Errors
     /// When that cannot be written down: then the program must not be started.
-    pub(crate) async fn program_starts(&self, tool: &str, now_ms: i64) -> Result<RunningProgram, Sentence> {
+    pub(crate) async fn program_starts(
+        &self,
+        tool: &str,
+        writes: &[PathBuf],
+        now_ms: i64,
+    ) -> Result<RunningProgram, Sentence> {
         // It may name a folder that a program made.
         let kept = |error: AgentError| {
             let why = Labelled::outside(error.to_string());
             sentence!("what instructs the agent could not be written down first: {}", why)
         };
-        self.programs.begin(tool, now_ms).await.map_err(kept)
+        self.programs.begin(tool, writes, now_ms).await.map_err(kept)
     }
 
     /// Waits until a program may start: beside others but none of the other kind, if it may be a stranger's, or alone where the owner said yes to it, so that nothing of what it was
@@ -144,16 +153,22 @@ impl FileHistory {
     /// When the store cannot be read or written.
     pub async fn take_notices(&self) -> Result<Vec<String>, AgentError> {
         let (unaccepted, told) = (self.unaccepted().await?, Arc::clone(&self.told));
+        let no_program_since = unaccepted.no_program_since();
         // A program may have left thousands of large ones, for which nobody else waits.
         let look = move || {
-            let new = unaccepted.not_told_of(&mut told.lock().unwrap_or_else(PoisonError::into_inner));
+            let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+            let NotTold { new, put_back } = unaccepted.not_told_of(&mut told);
+            drop(told);
             let mut notices: Vec<String> = new.iter().take(MOST_NOTICES).map(UnacceptedFile::notice).collect();
             if let Some(more) = new.len().checked_sub(MOST_NOTICES).filter(|more| *more > 0) {
                 notices.push(format!("{more} more files wait until you accept them: limpid file list --waiting"));
             }
-            Ok((new, notices))
+            Ok((new, put_back, notices))
         };
-        let (new, notices) = on_disk(look).await?;
+        let (new, put_back, notices) = on_disk(look).await?;
+        if let Some(since) = no_program_since.filter(|_| !put_back.is_empty()) {
+            forget_put_back(&**self.memory.database(), &self.home, put_back, since).await?;
+        }
         if !new.is_empty() {
             // In one write: a program may have left thousands.
             let told = new.iter().map(|file| (file.now.0.clone(), file.now.1)).collect();
@@ -172,7 +187,7 @@ impl FileHistory {
 
     /// The label of what stands where a call leads, whichever tool looks or tells of it: a stranger's where their text may be, of
     /// what waits for the owner until they accepted it, and of the files of a skill that is not used as it stands.
-    pub(crate) async fn trust_of(&self, path: &PathFacts) -> Trust {
+    async fn trust_of(&self, path: &PathFacts) -> Trust {
         let real = path.real.as_path();
         let grants = grants(&self.home, &self.config.files);
         if grants.place(&real.display().to_string()).is_ok_and(|place| place.root.trust.is_foreign()) {
@@ -201,11 +216,16 @@ impl FileHistory {
         if is_foreign { Trust::Outside } else { Trust::Owner }
     }
 
-    /// Whether a program runs that may write a file: whatever was read of it is for the program to say, which may have put back by now
-    /// what was there before.
-    pub(crate) async fn may_be_changing(&self, path: &PathFacts) -> bool {
+    /// Whether a program runs that may write a file, or lay files in a folder: whatever was read of it is for the program to say, which
+    /// may have put back by now what was there before.
+    async fn may_be_changing(&self, path: &PathFacts) -> bool {
         let place = Place::followed(&path.real);
-        !place.as_path().is_dir() && self.unaccepted().await.map_or(true, |known| known.may_be_changing(&place))
+        self.unaccepted().await.map_or(true, |known| known.may_be_changing(&place))
+    }
+
+    /// How many programs had ever begun; none when that cannot be looked up.
+    async fn programs_begun(&self) -> Option<i64> {
+        self.memory.database().programs_begun().await.ok()
     }
 
     /// The folders of skills that are not used as they stand, which no program sees.

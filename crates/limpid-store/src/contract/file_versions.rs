@@ -115,6 +115,50 @@ pub async fn a_change_of_a_file_is_there_before_it_is_made(bench: &Bench) {
     assert_eq!(order, wanted.map(|(text, is_foreign)| (FileHash::of(text), is_foreign)));
 }
 
+/// Changes are the owner's own where nobody else's bytes are in them.
+// SEC-061
+pub async fn own_changes_are_found_by_their_time(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let write = async |text: &str, trust, tool: Option<&str>, exact, now_ms| {
+        let new = NewFileVersion {
+            path: "AGENTS.md".to_owned(),
+            undoes: None,
+            before: None,
+            trust,
+            source: "turn:t".to_owned(),
+            conversation: None,
+            tool: tool.map(str::to_owned),
+            now_ms,
+        };
+        let id = store.begin_file_change(new).await.unwrap();
+        let end = FileChangeEnd { before: None, after: Some(FileContent::text(text)), author: None, exact };
+        store.end_file_change(id, end).await.unwrap();
+    };
+    write("old", Trust::Owner, Some("write_file"), true, 1).await;
+    write("tool", Trust::Owner, Some("write_file"), true, 2).await;
+    write("program", Trust::Owner, Some("exec"), false, 2).await;
+    write("stranger", Trust::Outside, Some("write_file"), true, 2).await;
+    write("guest", Trust::Guest, Some("write_file"), true, 2).await;
+    write("undo", Trust::Owner, None, false, 3).await;
+    let new = NewFileVersion {
+        path: "AGENTS.md".to_owned(),
+        undoes: None,
+        before: None,
+        trust: Trust::Owner,
+        source: "command line".to_owned(),
+        conversation: None,
+        tool: None,
+        now_ms: 3,
+    };
+    store.begin_file_change(new).await.unwrap();
+    let said = |row: FileVersion| row.said_after().unwrap_or_default().to_owned();
+    for (since_ms, wanted) in [(2, &["tool", "undo"][..]), (3, &["undo"])] {
+        let rows = store.own_changes_since(since_ms).await.unwrap().rows;
+        assert_eq!(rows.into_iter().map(said).collect::<Vec<_>>(), wanted);
+    }
+    assert_eq!(bench.other.own_changes_since(0).await.unwrap().rows, []);
+}
+
 /// A file is a conversation's own while nothing came into it from elsewhere.
 // SEC-057 SEC-065 LES-123
 pub async fn a_file_is_known_by_the_conversation_that_made_it(bench: &Bench) {

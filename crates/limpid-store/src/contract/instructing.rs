@@ -1,11 +1,19 @@
 //! Files that instruct the agent, and what the owner made their own.
 
 use super::Bench;
-use crate::{FileContent, FileHash, KnownContent, NewProgramRun, NewRaisedLabel, RaisingAct, WaitingFile};
+use crate::{
+    AcceptedContent, FileContent, FileHash, KnownContent, NewProgramRun, NewRaisedLabel, RaisingAct, WaitingFile,
+};
 
 fn waiting(path: &str, before: Option<&str>, at_ms: i64) -> WaitingFile {
     let (path, before) = (path.to_owned(), before.map(FileContent::text));
     WaitingFile { path, before, cause: "exec".to_owned(), at_ms, told: None }
+}
+
+/// A text that the owner accepted, looked at while no program ran.
+async fn accepted(bench: &Bench, text: &str) -> AcceptedContent {
+    let no_program_since = Some(bench.store.programs_begun().await.unwrap());
+    AcceptedContent { hash: FileHash::of(text.as_bytes()), now: Some(FileContent::text(text)), no_program_since }
 }
 
 /// What files hold is there before a program runs; what it changed waits with what it held first.
@@ -69,9 +77,10 @@ pub async fn what_the_owner_accepted_waits_no_more(bench: &Bench) {
     for act in RaisingAct::ALL {
         store.raise_label(raise(act)).await.unwrap();
     }
-    bench.other.accept_file(raise(RaisingAct::File), FileHash::of(b"one\n")).await.unwrap();
+    let one = accepted(bench, "one\n").await;
+    bench.other.accept_file(raise(RaisingAct::File), one.clone()).await.unwrap();
     assert_eq!(store.waiting_files().await.unwrap().rows, files);
-    store.accept_file(raise(RaisingAct::File), FileHash::of(b"one\n")).await.unwrap();
+    store.accept_file(raise(RaisingAct::File), one).await.unwrap();
     assert_eq!(store.waiting_files().await.unwrap().rows, files[1..]);
     let acts: Vec<RaisingAct> = store.raised_labels().await.unwrap().rows.iter().map(|row| row.new.act).collect();
     assert_eq!(acts, [&RaisingAct::ALL[..], &[RaisingAct::File]].concat());
@@ -89,18 +98,69 @@ pub async fn what_was_the_owners_is_known_by_its_place_and_its_content(bench: &B
     store.note_known(vec![known("/w/a.md", "one"), known("/w/b.md", "two")]).await.unwrap();
     store.note_known(vec![known("/w/a.md", "one")]).await.unwrap();
     store.note_known(Vec::new()).await.unwrap();
-    let accepted = NewRaisedLabel {
+    let new = NewRaisedLabel {
         act: RaisingAct::File,
         subject: "/w/a.md".to_owned(),
         shown: "+three".to_owned(),
         source: "command line".to_owned(),
         now_ms: 2,
     };
-    store.accept_file(accepted, FileHash::of(b"three")).await.unwrap();
+    store.accept_file(new, accepted(bench, "three").await).await.unwrap();
     let mut found = Vec::new();
     for (path, text) in [("/w/a.md", "one"), ("/w/a.md", "two"), ("/w/a.md", "three"), ("/w/b.md", "two")] {
         found.push(store.is_known(path, FileHash::of(text.as_bytes())).await.unwrap());
         assert!(!bench.other.is_known(path, FileHash::of(text.as_bytes())).await.unwrap());
     }
     assert_eq!(found, [true, false, true, true]);
+}
+
+/// A program that ran when the owner looked at a file may have changed it by the time they accept it.
+// SEC-056 SEC-061
+pub async fn what_was_accepted_beside_a_program_is_known_and_anything_else_waits(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let run = || NewProgramRun {
+        holder: "me".to_owned(),
+        tool: "exec".to_owned(),
+        folders: vec!["/w".to_owned()],
+        files: [].into(),
+        now_ms: 1,
+    };
+    let (path, hash) = ("/w/a.md".to_owned(), |text: &str| FileHash::of(text.as_bytes()));
+    let accept = async |accepted: AcceptedContent| {
+        let (subject, shown, source) = ("/w/a.md".to_owned(), "+two".to_owned(), "command line".to_owned());
+        let new = NewRaisedLabel { act: RaisingAct::File, subject, shown, source, now_ms: 2 };
+        store.accept_file(new, accepted).await.unwrap();
+    };
+    let known =
+        async || store.waiting_files().await.unwrap().rows.into_iter().map(|file| file.before).collect::<Vec<_>>();
+    store.wait_for_owner(waiting("/w/a.md", Some("one"), 1)).await.unwrap();
+    store.note_told(vec![(path.clone(), hash("two"))]).await.unwrap();
+
+    // It ran when they looked, and has ended.
+    let seen_beside = AcceptedContent { no_program_since: None, ..accepted(bench, "two").await };
+    accept(seen_beside).await;
+    assert_eq!(known().await, [Some(FileContent::text("two"))]);
+    assert_eq!(store.waiting_files().await.unwrap().rows[0].told, None, "they were told of another content");
+    // It came to wait while they looked.
+    let seen = accepted(bench, "three").await;
+    let id = store.begin_program(run()).await.unwrap();
+    accept(seen.clone()).await;
+    store.end_program(id, vec![waiting("/w/a.md", Some("one"), 3)]).await.unwrap();
+    accept(seen).await;
+    assert_eq!(known().await, [Some(FileContent::text("three"))]);
+
+    // The row goes once the file holds what is known, and no program can have written there since.
+    let begun = store.programs_begun().await.unwrap();
+    let forget = async |text: &str, since| {
+        store.forget_waiting(vec![("/w/a.md".to_owned(), Some(FileHash::of(text.as_bytes())))], since).await.unwrap();
+        store.waiting_files().await.unwrap().rows.len()
+    };
+    assert_eq!(forget("two", begun).await, 1, "it is another content");
+    assert_eq!(forget("three", begun - 1).await, 1, "a program began meanwhile");
+    let id = store.begin_program(run()).await.unwrap();
+    assert_eq!(forget("three", begun + 1).await, 1, "a program runs");
+    store.end_program(id, Vec::new()).await.unwrap();
+    bench.other.forget_waiting(vec![(path.clone(), Some(hash("three")))], begun + 1).await.unwrap();
+    assert_eq!(known().await.len(), 1, "it is another owner's");
+    assert_eq!(forget("three", begun + 1).await, 0);
 }

@@ -4,7 +4,7 @@ use limpid_core::ConversationId;
 
 use super::Bench;
 use super::sample::conversation;
-use crate::{ConversationChange, NewSetting, SettingEvent, StoreError};
+use crate::{Audience, ConversationChange, ConversationKind, NewConversation, NewSetting, SettingEvent, StoreError};
 
 /// The newest event of each name is what is set; the log keeps the others, newest first.
 // LES-073
@@ -40,6 +40,36 @@ pub async fn a_setting_and_its_change_are_one(bench: &Bench) {
     let missing = store.set_in_conversation(&nobody, changes(), vec![setting("mode", Some("x"))], 3).await;
     assert!(matches!(missing, Err(StoreError::NotFound { .. })), "{missing:?}");
     assert!(store.settings(Some(&nobody)).await.unwrap().rows.is_empty());
+}
+
+/// By the name, or because no name of its kind is set; what the owner alone reads and what is another's do not count.
+// SEC-065
+pub async fn what_others_read_is_found_by_what_is_set_in_it(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let read_by_others = |id: &str, kind| NewConversation { kind, audience: Audience::Group, ..conversation(id, 1) };
+    let others_read = async |name: &str| store.others_read_any(name, "program ").await.unwrap();
+    let set = async |id: &str, value| {
+        let event = vec![setting("program a", value)];
+        store.set_in_conversation(&ConversationId::new(id), Vec::new(), event, 2).await.unwrap();
+    };
+    store.create_conversation(conversation("own", 1)).await.unwrap();
+    set("own", Some("on")).await;
+    store.create_conversation(read_by_others("run", ConversationKind::Run)).await.unwrap();
+    store.create_conversation(read_by_others("reports", ConversationKind::Heartbeat)).await.unwrap();
+    bench.other.create_conversation(read_by_others("theirs", ConversationKind::Chat)).await.unwrap();
+    assert!(!others_read("program a").await);
+
+    store.create_conversation(read_by_others("group", ConversationKind::Chat)).await.unwrap();
+    assert!(others_read("program a").await && others_read("program b").await, "nothing says which program it is of");
+    set("group", Some("on")).await;
+    assert!(others_read("program a").await && !others_read("program b").await);
+    let archive = vec![ConversationChange::Archived(true)];
+    store.change_conversation(&ConversationId::new("group"), archive, 3).await.unwrap();
+    assert!(others_read("program a").await, "it can be brought back");
+    set("group", None).await;
+    assert!(!others_read("program a").await);
+    set("reports", Some("on")).await;
+    assert!(others_read("program a").await);
 }
 
 fn setting(name: &str, value: Option<&str>) -> NewSetting {

@@ -19,6 +19,14 @@ const SELECT: &str = "SELECT change.*, was.text AS text_before, is_now.text AS t
      LEFT JOIN file_text AS was ON was.owner = change.owner AND was.hash = change.before
      LEFT JOIN file_text AS is_now ON is_now.owner = change.owner AND is_now.hash = change.after";
 
+/// What the owner changed since a time, and clean turns, with what each file held afterwards. What it held before is known by its hash.
+const OWN_SINCE: &str = "SELECT change.*, NULL AS text_before, is_now.text AS text_after
+     FROM file_change AS change
+     LEFT JOIN file_text AS is_now ON is_now.owner = change.owner AND is_now.hash = change.after
+     WHERE change.owner = :owner AND change.at_ms >= :since AND change.ended
+     AND (change.exact OR change.tool IS NULL) AND change.trust NOT IN ('guest', 'outside')
+     ORDER BY change.id";
+
 /// Changes in their order: all, or those of one file by its index, since others may have very many.
 fn in_order(of_one: bool) -> String {
     let of_path = if of_one { " AND path = :path" } else { "" };
@@ -111,6 +119,16 @@ impl FileVersions for SqliteStore {
                 Ok(places.path(&row.get::<_, String>(0)?))
             })?;
             Ok(paths.collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
+    async fn own_changes_since(&self, since_ms: i64) -> Result<Listed<FileVersion>, StoreError> {
+        let places = self.places();
+        self.search(move |tx| {
+            let mut statement = tx.sql.prepare_cached(OWN_SINCE)?;
+            let params = named_params! { ":owner": tx.owner, ":since": since_ms };
+            row::list(&mut statement, params, "file_change", "id", |row| version(row, &places))
         })
         .await
     }
@@ -241,10 +259,15 @@ mod tests {
         let path = folder.path().join("limpid.db");
         drop(SqliteStore::open(&path, SqliteOptions::default()).unwrap());
         let sql = rusqlite::Connection::open(&path).unwrap();
-        let mut plan = sql.prepare(&format!("EXPLAIN QUERY PLAN {}", in_order(true))).unwrap();
-        let params = named_params! { ":owner": "o", ":path": "p" };
-        let steps = plan.query_map(params, |row| row.get::<_, String>("detail")).unwrap();
-        let steps: Vec<String> = steps.collect::<Result<_, _>>().unwrap();
-        assert_eq!(steps[0], "SEARCH change USING INDEX file_change_by_path (owner=? AND path=?)");
+        let first_step = |query: &str, params: &[(&str, &dyn ToSql)]| {
+            let mut plan = sql.prepare(&format!("EXPLAIN QUERY PLAN {query}")).unwrap();
+            let steps = plan.query_map(params, |row| row.get::<_, String>("detail")).unwrap();
+            let steps: Vec<String> = steps.collect::<Result<_, _>>().unwrap();
+            steps[0].clone()
+        };
+        let of_one = first_step(&in_order(true), named_params! { ":owner": "o", ":path": "p" });
+        assert_eq!(of_one, "SEARCH change USING INDEX file_change_by_path (owner=? AND path=?)");
+        let since = first_step(OWN_SINCE, named_params! { ":owner": "o", ":since": 1 });
+        assert_eq!(since, "SEARCH change USING INDEX file_change_by_time (owner=? AND at_ms>?)");
     }
 }

@@ -11,8 +11,8 @@ use super::places::Places;
 use super::row::{self, Read, Unreadable, get, parsed};
 use super::{SqliteStore, Tx};
 use crate::{
-    FileContent, FileHash, FormerLabel, InstructingFiles, KnownContent, Listed, NewProgramRun, NewRaisedLabel,
-    ProgramRun, ProgramRunId, RaisedLabel, RaisingAct, StoreError, WaitingFile,
+    AcceptedContent, FileContent, FileHash, FormerLabel, InstructingFiles, KnownContent, Listed, NewProgramRun,
+    NewRaisedLabel, ProgramRun, ProgramRunId, RaisedLabel, RaisingAct, StoreError, WaitingFile,
 };
 
 #[async_trait]
@@ -38,11 +38,7 @@ impl InstructingFiles for SqliteStore {
     }
 
     async fn programs_begun(&self) -> Result<i64, StoreError> {
-        self.read(move |tx| {
-            let sql = "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'program_run'), 0)";
-            Ok(tx.sql.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
-        })
-        .await
+        self.read(programs_begun).await
     }
 
     async fn note_gone(&self, id: ProgramRunId, now_ms: i64) -> Result<(), StoreError> {
@@ -114,22 +110,39 @@ impl InstructingFiles for SqliteStore {
         .await
     }
 
-    async fn accept_file(&self, mut new: NewRaisedLabel, content: FileHash) -> Result<(), StoreError> {
+    async fn accept_file(&self, mut new: NewRaisedLabel, accepted: AcceptedContent) -> Result<(), StoreError> {
         let places = self.places();
         new.subject = places.kept(&new.subject);
         self.write(move |tx| {
-            raise(tx, &new, Some(content))?;
+            let AcceptedContent { hash, now, no_program_since } = &accepted;
+            raise(tx, &new, Some(*hash))?;
             let (path, source, now_ms) = (new.subject.clone(), new.source.clone(), new.now_ms);
-            know(tx, &KnownContent { path, hash: content, source, now_ms }, &places)?;
-            tx.sql.prepare_cached("UPDATE waiting_file SET accepted = ? WHERE owner = ? AND place = ?")?.execute((
-                content.0,
-                tx.owner,
-                &new.subject,
-            ))?;
+            know(tx, &KnownContent { path, hash: *hash, source, now_ms }, &places)?;
+            let before = keep(tx, now.as_ref())?;
             tx.sql
-                .prepare_cached("DELETE FROM waiting_file WHERE owner = ? AND place = ?")?
-                .execute((tx.owner, &new.subject))?;
-            Ok(())
+                .prepare_cached(
+                    "UPDATE waiting_file SET before = :before, accepted = :accepted, told = NULL,
+                     since = (SELECT max(id) FROM raised_label) WHERE owner = :owner AND place = :place",
+                )?
+                .execute(named_params! {
+                    ":before": before, ":accepted": hash.0, ":owner": tx.owner, ":place": new.subject,
+                })?;
+            no_program_since.map_or(Ok(()), |since| forget(tx, &new.subject, before, since))
+        })
+        .await
+    }
+
+    async fn forget_waiting(
+        &self,
+        files: Vec<(String, Option<FileHash>)>,
+        no_program_since: i64,
+    ) -> Result<(), StoreError> {
+        let places = self.places();
+        self.write(move |tx| {
+            let mut files = files.iter();
+            files.try_for_each(|(path, known)| {
+                forget(tx, &places.kept(path), known.map(|hash| hash.0), no_program_since)
+            })
         })
         .await
     }
@@ -215,6 +228,28 @@ fn wait(tx: &Tx<'_>, file: &WaitingFile, places: &Places) -> Outcome<()> {
             ":at": file.at_ms,
         })?;
     Ok(())
+}
+
+/// Deletes the row of a file that was seen to hold what is known of it, unless a program may have written there since: one that runs, or
+/// one that is over by now.
+fn forget(tx: &Tx<'_>, place: &str, known: Option<[u8; 32]>, no_program_since: i64) -> Outcome<()> {
+    let runs = tx.sql.prepare_cached("SELECT 1 FROM program_run WHERE owner = ?")?.exists([tx.owner])?;
+    if runs || programs_begun(tx)? != no_program_since {
+        return Ok(());
+    }
+    let seen = known.map_or_else(Vec::new, |hash| hash.to_vec());
+    tx.sql
+        .prepare_cached("UPDATE waiting_file SET seen = ? WHERE owner = ? AND place = ? AND before IS ?")?
+        .execute((seen, tx.owner, place, known))?;
+    tx.sql
+        .prepare_cached("DELETE FROM waiting_file WHERE owner = ? AND place = ? AND before IS ?")?
+        .execute((tx.owner, place, known))?;
+    Ok(())
+}
+
+fn programs_begun(tx: &Tx<'_>) -> Outcome<i64> {
+    let sql = "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'program_run'), 0)";
+    Ok(tx.sql.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
 }
 
 fn know(tx: &Tx<'_>, content: &KnownContent, places: &Places) -> Outcome<()> {

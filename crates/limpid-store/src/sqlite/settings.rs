@@ -7,7 +7,10 @@ use rusqlite::{Row, named_params};
 use super::failure::Outcome;
 use super::row::{self, Read, get};
 use super::{SqliteStore, Tx, conversations};
-use crate::{Conversation, ConversationChange, Listed, NewSetting, SettingEvent, Settings, StoreError};
+use crate::{
+    Audience, Conversation, ConversationChange, ConversationKind, Listed, NewSetting, SettingEvent, Settings,
+    StoreError,
+};
 
 #[async_trait]
 impl Settings for SqliteStore {
@@ -62,6 +65,28 @@ impl Settings for SqliteStore {
             let id = id.as_ref().map(ConversationId::as_str);
             let params = named_params! { ":owner": tx.owner, ":conversation": id, ":name": name, ":limit": limit };
             row::list(&mut statement, params, "setting_event", "id", event)
+        })
+        .await
+    }
+
+    async fn others_read_any(&self, name: &str, any: &str) -> Result<bool, StoreError> {
+        let (name, any) = (name.to_owned(), any.to_owned());
+        self.read(move |tx| {
+            let mut statement = tx.sql.prepare_cached(
+                "SELECT EXISTS (
+                   SELECT 1 FROM conversation AS own
+                   WHERE own.owner = :owner AND own.audience = :group AND own.kind <> :run AND NOT own.gone AND (
+                     (SELECT value FROM setting_event WHERE owner = :owner AND conversation = own.id AND name = :name
+                      ORDER BY id DESC LIMIT 1) IS NOT NULL
+                     OR own.kind = :chat AND NOT EXISTS (
+                       SELECT 1 FROM setting_event
+                       WHERE owner = :owner AND conversation = own.id AND substr(name, 1, length(:any)) = :any)))",
+            )?;
+            let (run, chat) = (ConversationKind::Run.as_str(), ConversationKind::Chat.as_str());
+            let params = named_params! {
+                ":owner": tx.owner, ":group": Audience::Group.as_str(), ":run": run, ":chat": chat, ":name": name, ":any": any,
+            };
+            Ok(statement.query_row(params, |row| row.get(0))?)
         })
         .await
     }

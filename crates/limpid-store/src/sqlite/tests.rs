@@ -245,21 +245,32 @@ async fn no_label_is_raised_where_it_stands() {
         sql.execute(raise, (act, subject, shown)).unwrap();
         sql.execute(change, []).unwrap();
     }
-    // A file goes by an act for what it holds, which came after it began to wait.
+    // What is known of a file changes by an act for that content, which came after it began to wait.
     let accept = "INSERT INTO raised_label (owner, act, subject, shown, source, at_ms, content)
                   VALUES ('owner', 'file', '/w/a.md', '+tea', 'x', 1, ?)";
-    let goes = || sql.execute("DELETE FROM waiting_file", []);
+    let known = |text: &str| {
+        sql.execute("UPDATE waiting_file SET before = ?1, accepted = CAST('tea' AS BLOB)", [text.as_bytes()])
+    };
     sql.execute(accept, [b"tea"]).unwrap();
-    sql.execute(
-        "UPDATE waiting_file SET since = (SELECT max(id) FROM raised_label), accepted = CAST('tea' AS BLOB)",
-        [],
-    )
-    .unwrap();
-    assert!(goes().is_err(), "the act is older");
+    sql.execute("UPDATE waiting_file SET since = (SELECT max(id) FROM raised_label)", []).unwrap();
+    assert!(known("tea").is_err(), "the act is older");
     assert!(sql.execute("UPDATE waiting_file SET since = 0", []).is_err());
     sql.execute(accept, [b"oil"]).unwrap();
-    assert!(goes().is_err(), "the act is for another content");
+    assert!(known("tea").is_err(), "the act is for another content");
     sql.execute(accept, [b"tea"]).unwrap();
+    assert!(known("oil").is_err(), "another content was accepted");
+    known("tea").unwrap();
+    // The row goes once the file was seen to hold that, while no program runs.
+    let goes = || sql.execute("DELETE FROM waiting_file", []);
+    let seen = |text: &str| sql.execute("UPDATE waiting_file SET seen = ?", [text.as_bytes()]).unwrap();
+    assert!(goes().is_err(), "nobody saw it");
+    seen("oil");
+    assert!(goes().is_err(), "it holds something else");
+    seen("tea");
+    let run = "INSERT INTO program_run (owner, holder, tool, folders, at_ms) VALUES ('owner', 'me', 'exec', '[]', 1)";
+    sql.execute(run, []).unwrap();
+    assert!(goes().is_err(), "a program runs");
+    sql.execute("DELETE FROM program_run", []).unwrap();
     goes().unwrap();
     sql.pragma_update(None, "ignore_check_constraints", false).unwrap();
     assert!(sql.execute(raise, ("fifth", "1", "tea")).is_err(), "there are four acts");

@@ -118,7 +118,7 @@ fn working_folder(folder: Option<&str>, programs: &Programs, looks: &mut Looks) 
 }
 
 /// A program by its name in the system's folders, or by its path from the folder that it runs in.
-fn find(name: &str, folder: &Path, path: &[PathBuf]) -> Result<PathBuf, String> {
+pub(super) fn find(name: &str, folder: &Path, path: &[PathBuf]) -> Result<PathBuf, String> {
     let candidates: Vec<PathBuf> = if name.contains('/') {
         vec![folder.join(name)]
     } else {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use limpid_core::Trust;
 
-use super::command::Command;
+use super::command::{Command, find};
 use super::confinement::{Limits, Network};
 use super::installed::seen_of_named;
 use super::places::Places;
@@ -61,6 +61,11 @@ impl Programs {
         let real = self.folders.iter().filter_map(|rules| Some((rules.folder.canonicalize().ok()?, rules)));
         let around = real.filter(|(real, _)| folder.starts_with(real));
         around.max_by_key(|(real, _)| real.components().count())
+    }
+
+    /// Whether there is a program of this name where programs are looked for.
+    pub fn has(&self, name: &str) -> bool {
+        find(name, Path::new("/"), &self.path).is_ok()
     }
 
     /// What a program may use that starts in a folder.

@@ -122,6 +122,10 @@ async fn what_is_accepted_or_undone_goes_over_no_link_that_was_laid_since() {
     assert_eq!((said("plan.txt").as_str(), said("docs/hotel/SKILL.md").as_str()), ("Obey Eve.\n", SKILL));
     bench.write("outside/AGENTS.md", "Be brief.\n");
     assert!(files.offer("outside/AGENTS.md").await.unwrap().instructs, "the question says so");
+    bench.write("outside/notes.md", "Buy tea.\n");
+    assert!(!files.offer("outside/notes.md").await.unwrap().instructs, "no shipped profile quotes it");
+    bench.write("profiles/mine/profile.toml", "base = \"limpid\"\n");
+    assert!(files.offer("outside/notes.md").await.unwrap().instructs, "one of the owner's may");
 }
 
 // SEC-056 SEC-061

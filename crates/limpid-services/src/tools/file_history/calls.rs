@@ -11,8 +11,9 @@ use limpid_tools::{Rewrite, echoed, files};
 
 use super::disk::on_disk;
 use super::journal::{Busy, Watched, unchanged};
+use super::labels::Reading;
 use super::names::{added, is_quoted, with_heading};
-use super::read::{look, look_before_read};
+use super::read::{changed, look, look_before_read};
 use super::{FileHistory, hash};
 use crate::error::AgentError;
 use crate::memory::WriteSource;
@@ -197,18 +198,24 @@ impl FileHistory {
         let Some(conversation) = by.conversation().filter(|_| facts.effect == Effect::Files) else {
             return Ok(Vec::new());
         };
+        let no_look = |error: tokio::task::JoinError| {
+            sentence!("whether the file has changed could not be seen: {}; nothing was written", echoed(error))
+        };
         let mut known = Vec::new();
         for path in facts.paths.iter().filter(|path| path.write) {
-            let trust = if facts.adds { None } else { Some(self.trust_of(path).await.join(Trust::File)) };
             // The file is read whole and compared, which nobody else waits for.
-            let (read, reader, path) = (Arc::clone(&self.read), conversation.clone(), path.clone());
-            let checked = tokio::task::spawn_blocking(move || match trust {
-                Some(trust) => read.check(&reader, &path, trust).map(|()| Some(path.real)),
-                None => Ok(read.is_known(&reader, &path.real).then_some(path.real)),
-            });
-            known.extend(checked.await.unwrap_or_else(|error| {
-                Err(sentence!("whether the file has changed could not be seen: {}; nothing was written", echoed(error)))
-            })?);
+            let (read, reader, real) = (Arc::clone(&self.read), conversation.clone(), path.real.clone());
+            if facts.adds {
+                let look = tokio::task::spawn_blocking(move || read.is_known(&reader, &real).then_some(real));
+                known.extend(look.await.map_err(no_look)?);
+                continue;
+            }
+            let reading = Reading::begin(self, vec![path], false).await;
+            let look = tokio::task::spawn_blocking(move || read.check(&reader, &real));
+            if let Some(told) = look.await.map_err(no_look)? {
+                return Err(changed(path, told, reading.end().await.join(Trust::File)));
+            }
+            known.push(path.real.clone());
         }
         Ok(known)
     }
@@ -233,7 +240,7 @@ impl FileHistory {
             let change = |text: &str| {
                 // It is read once more, and what is made of it is what the file holds from then on.
                 exact = is_own(FileHash::of(text.as_bytes()));
-                self.memory.clean(with_heading(name, before.is_none(), text))
+                self.memory.clean(by.trust, with_heading(name, before.is_none(), text))
             };
             let revised = files::revise(&self.journal.disk.workspace, name, change);
             Some(FileContent::text(revised.map_err(|why| AgentError::Invalid(why.into_text()))?))

@@ -3,20 +3,15 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::sync::Arc;
-use std::time::Duration;
 
 use limpid_config::Home;
 use limpid_store::{FileChangeEnd, FileContent, FileVersionId, NewFileVersion, StoreError};
 use tokio::sync::{Mutex, OwnedMutexGuard};
-use tokio::time::Instant;
 
 use super::disk::Disk;
-use super::locks::{self, How};
+use super::locks::lock_files;
 use crate::error::AgentError;
 use crate::memory::{MemoryWriter, WriteSource};
-
-/// How long a change of a file waits for others; less than a call may take, so that it can say why nothing was changed.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A file that a call may change.
 pub(super) struct Watched {
@@ -62,13 +57,7 @@ impl Journal {
             };
             guards.push(lock.lock_owned().await);
         }
-        let path = self.home.files_lock();
-        let lock = locks::take(&path, How::Alone, Instant::now() + PATIENCE).await.map_err(AgentError::file(path))?;
-        let lock = lock.ok_or_else(|| {
-            let why = "an approved program is running, or another change is being made; call again when that has ended";
-            AgentError::Invalid(why.to_owned())
-        })?;
-        Ok(Busy { _calls: guards, _processes: lock })
+        Ok(Busy { _calls: guards, _processes: lock_files(&self.home).await? })
     }
 
     /// Keeps what a file holds, and writes down that it is about to be changed.

@@ -5,48 +5,45 @@ use std::path::{Path, PathBuf};
 
 use limpid_core::policy::FileChange;
 use limpid_store::{
-    Author, FileChangeEnd, FileContent, FileHash, FileVersionId, KnownContent, NewRaisedLabel, RaisingAct, WaitingFile,
-    file_key, path_of_key,
+    AcceptedContent, Author, FileChangeEnd, FileContent, FileHash, FileVersionId, KnownContent, NewRaisedLabel,
+    RaisingAct, WaitingFile, file_key, path_of_key,
 };
 use limpid_tools::PathArgument;
 use limpid_tools::files::{self, Links};
 
+use super::disk::on_disk;
 use super::entries::{entry, is_link, of_waiting};
 use super::journal::{Watched, unchanged};
+use super::kept::KeptFiles;
 use super::names::is_quoted;
 use super::offer::{FileOffer, taken_over};
-use super::unaccepted::{Place, gone};
+use super::unaccepted::{Place, UnacceptedFiles, gone};
 use super::{FileHistory, hash};
 use crate::error::AgentError;
 use crate::memory::WriteSource;
+use crate::profiles::own_profile_files;
 use crate::tools::builtin::{OUTSIDE, grants};
-use crate::tools::policy::{PathResolver, QUOTED, links_on, real};
+use crate::tools::policy::{PathResolver, QuotedFiles, links_on, real};
 
 impl FileHistory {
-    /// Keeps what a file holds, writes down that it is about to be changed, and whether what it holds is the owner's.
+    /// Keeps what a file holds and writes down that it is about to be changed. What an instructing file holds is noted as the owner's, if
+    /// it was there before every program that ran meanwhile, and does not wait.
     pub(super) async fn begin(
         &self,
         name: &str,
         how: (Option<&str>, Option<FileVersionId>),
         by: &WriteSource,
     ) -> Result<Watched, AgentError> {
+        // It is read before the file: a program that has ended since may have put back what it had shown.
+        let unaccepted = if self.instructs(name) { Some(self.unaccepted().await?) } else { None };
         let watched = self.journal.begin(name, how, by).await?;
-        self.note_known(name, watched.content.as_ref(), by).await?;
-        Ok(watched)
-    }
-
-    /// Writes down that a content is the owner's at its place, if it instructs the agent there and waits for nobody.
-    pub(super) async fn note_known(
-        &self,
-        name: &str,
-        content: Option<&FileContent>,
-        by: &WriteSource,
-    ) -> Result<(), AgentError> {
-        let Some(content) = content.filter(|_| self.instructs(name)) else { return Ok(()) };
-        if self.unaccepted().await?.contains_hash(&self.place(name), content.hash) {
-            return Ok(());
+        if let (Some(unaccepted), Some(content)) = (unaccepted, &watched.content)
+            && !unaccepted.contains_hash(&self.place(name), content.hash)
+            && self.newer(&unaccepted).await?.is_none()
+        {
+            self.note_as_owners(name, content, by).await?;
         }
-        self.note_as_owners(name, content, by).await
+        Ok(watched)
     }
 
     /// Writes down that a content, which waits for nobody, is the owner's at its place.
@@ -68,19 +65,40 @@ impl FileHistory {
         if database.is_known(&path, again).await? {
             return Ok(false);
         }
-        let now = self.journal.content(name).await?;
-        let waiting = self.unaccepted().await?.waiting_again((&self.place(name), path), now, now_ms);
+        let mut unaccepted = self.unaccepted().await?;
+        let now = loop {
+            let now = self.journal.content(name).await?;
+            match self.newer(&unaccepted).await? {
+                Some(newer) => unaccepted = newer,
+                None => break now,
+            }
+        };
+        let waiting = unaccepted.waiting_again((&self.place(name), path), now, now_ms);
         database.wait_for_owner(waiting).await?;
         Ok(true)
     }
 
-    /// Whether prompts, skills or policies are made from a file, where programs can change it.
+    /// What to judge files by instead, if a program began or a file came to wait since `unaccepted` was read.
+    async fn newer(&self, unaccepted: &UnacceptedFiles) -> Result<Option<UnacceptedFiles>, AgentError> {
+        let (store, files) = (&**self.memory.database(), &self.config.files);
+        Ok(unaccepted.read_again_if_changed(store, &self.home, files).await?)
+    }
+
+    /// Whether prompts, skills or policies are made from a file, where programs can change it, or may be: each Markdown file at the top
+    /// counts.
     pub(super) fn instructs(&self, name: &str) -> bool {
-        if is_quoted(name) {
-            return true;
-        }
+        is_quoted(name) || self.is_instructing(name)
+    }
+
+    /// Whether prompts can hold what a file says. Shipped profiles quote few files at the top, one of the owner's may quote each.
+    fn is_read(&self, name: &str) -> bool {
+        let has_profiles = || own_profile_files(&self.home).map_or(true, |files| !files.is_empty());
+        self.is_instructing(name) || is_quoted(name) && has_profiles()
+    }
+
+    fn is_instructing(&self, name: &str) -> bool {
         let path = self.journal.disk.names.path(name).display().to_string();
-        let resolver = PathResolver::new(&self.home, QUOTED.map(PathBuf::from).into(), &self.config.files);
+        let resolver = PathResolver::quoting(&self.home, QuotedFiles::read(&self.home), &self.config.files);
         // Below a folder that is missing, every new file looks like one of the home's own.
         resolver.create_folders();
         let facts = resolver.resolve(PathArgument { path, write: true, adds: false });
@@ -129,8 +147,8 @@ impl FileHistory {
         Ok(self.offered(name).await?.0)
     }
 
-    /// The same, with the place of what it is about.
-    async fn offered(&self, name: &str) -> Result<(FileOffer, PathBuf), AgentError> {
+    /// The same, with the place of what it is about, and what the owner knows to be there once they accept it.
+    async fn offered(&self, name: &str) -> Result<(FileOffer, PathBuf, Option<FileContent>), AgentError> {
         let read = |name: &str| {
             files::text(&grants(&self.home, &self.config.files), name)
                 .map_err(|why| AgentError::Invalid(why.into_text()))
@@ -140,10 +158,10 @@ impl FileHistory {
             let there = if self.journal.content(&way).await?.is_some() { Some(read(&way)?) } else { None };
             let text = read(name)?;
             let content = FileHash::of(text.as_bytes());
-            let instructs = self.instructs(&way);
+            let instructs = self.is_read(&way);
             let place = real(&self.journal.disk.names.path(&way));
-            let from = name.to_owned();
-            return Ok((FileOffer { text, content, from, to: way, there, instructs, is_gone: false }, place));
+            let (from, known) = (name.to_owned(), Some(FileContent::text(text.as_str())));
+            return Ok((FileOffer { text, content, from, to: way, there, instructs, is_gone: false }, place, known));
         }
         self.settle().await?;
         let path = self.journal.disk.names.path(name);
@@ -171,9 +189,9 @@ impl FileHistory {
         let (from, there, is_gone) = (name.to_owned(), file.before.map(shown), now.is_none());
         let Some(now) = now else {
             let (to, text, content) = (from.clone(), String::new(), gone());
-            return Ok((FileOffer { from, to, text, content, there, instructs: true, is_gone }, place));
+            return Ok((FileOffer { from, to, text, content, there, instructs: true, is_gone }, place, None));
         };
-        let leads_elsewhere = is_link(&now);
+        let (leads_elsewhere, known) = (is_link(&now), Some(now.clone()));
         // What nobody can be shown is accepted by nobody.
         let text = match now.text {
             Some(text) => text,
@@ -183,7 +201,7 @@ impl FileHistory {
             return Err(AgentError::Invalid(format!("`{name}` changes while it is read; look at it again")));
         }
         let (to, content) = (from.clone(), now.hash);
-        Ok((FileOffer { from, to, text, content, there, instructs: true, is_gone }, place))
+        Ok((FileOffer { from, to, text, content, there, instructs: true, is_gone }, place, known))
     }
 
     /// Makes a file the owner's as they were shown it, and moves one for strangers' text into the workspace. What was shown is
@@ -195,8 +213,9 @@ impl FileHistory {
         let by = self.memory.owner(source);
         let _busy = self.journal.wait_for(&[seen.from.clone(), seen.to.clone()].into()).await?;
         let mut recorded = self.recorded.lock().await;
-        let (now, place) = self.offered(&seen.from).await?;
-        if now != *seen {
+        let no_program_since = self.unaccepted().await?.no_program_since();
+        let (offer, place, now) = self.offered(&seen.from).await?;
+        if offer != *seen {
             return Err(AgentError::Invalid(format!("{} is not what was shown by now; look at it again", seen.from)));
         }
         if seen.moves() {
@@ -219,8 +238,15 @@ impl FileHistory {
                 *recorded.entry(name.clone()).or_default() += 1;
             }
         }
+        let without_text = now.as_ref().filter(|now| now.text.is_none()).map(|now| now.hash);
+        if let Some(hash) = without_text.filter(|_| no_program_since.is_none()) {
+            // Prompts still say it if the program changes the file again.
+            let (kept, path) = (KeptFiles::new(self.home.kept_files()), place.clone());
+            on_disk(move || kept.keep(&path, hash).map_err(AgentError::file(path))).await?;
+        }
         let raised = self.raised(&place, seen.lines().join("\n"), source);
-        Ok(self.memory.database().accept_file(raised, seen.content).await?)
+        let accepted = AcceptedContent { hash: seen.content, now, no_program_since };
+        Ok(self.memory.database().accept_file(raised, accepted).await?)
     }
 
     /// Writes down that the owner's yes to a call made their own what it wrote, with what they were shown. What waited goes on

@@ -5,7 +5,13 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use limpid_config::Home;
 use tokio::time::Instant;
+
+use crate::error::AgentError;
+
+/// How long a change of a file waits for others; less than a call may take, so that it can say why nothing was changed.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Between two tries.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -34,6 +40,19 @@ pub(super) async fn take(path: &Path, how: How, until: Instant) -> io::Result<Op
         }
         tokio::time::sleep(PAUSE).await;
     }
+}
+
+/// Waits until nobody else changes files of a home, in whatever process, and lets others wait until this is dropped.
+///
+/// # Errors
+/// When the home has no room for the lock, and when others do not end in time.
+pub(crate) async fn lock_files(home: &Home) -> Result<File, AgentError> {
+    let path = home.files_lock();
+    let lock = take(&path, How::Alone, Instant::now() + PATIENCE).await.map_err(AgentError::file(path))?;
+    lock.ok_or_else(|| {
+        let why = "an approved program is running, or another change is being made; call again when that has ended";
+        AgentError::Invalid(why.to_owned())
+    })
 }
 
 /// The lock, if it can be had now.

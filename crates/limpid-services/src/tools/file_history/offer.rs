@@ -20,7 +20,7 @@ pub struct FileOffer {
     pub content: FileHash,
     /// What the file there says, which it replaces.
     pub there: Option<String>,
-    /// Whether the agent is told there what to do.
+    /// Whether prompts can hold what the file says there.
     pub instructs: bool,
     /// Whether the file was removed, which is what waits.
     pub is_gone: bool,

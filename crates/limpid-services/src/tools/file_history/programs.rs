@@ -3,26 +3,27 @@
 //! undone. Neither size nor time of a file is looked at. What was written down before one program is never what another one had made of
 //! a file meanwhile, but what the owner knew of it last.
 
+mod beside;
+mod look;
 mod written_over;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::LazyCell;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use limpid_config::{Config, Home, Live, process};
-use limpid_store::{
-    FileContent, FileHash, NewProgramRun, ProgramRun, ProgramRunId, WaitingFile, file_key, path_of_key,
-};
+use limpid_core::policy::FileChange;
+use limpid_store::{FileHash, NewProgramRun, ProgramRun, ProgramRunId, WaitingFile, file_key, path_of_key};
+use limpid_tools::PathArgument;
 
-use super::disk::on_disk;
-use super::entries::{entry_hash, of_run, own_entry, own_entry_hash};
+use self::beside::KnownBeside;
+use super::entries::{entry_hash, of_run};
 use super::kept::KeptFiles;
-use super::names::FileNames;
-use super::unaccepted::{UnacceptedFiles, Unknown};
-use crate::command_word::as_word;
+use super::names::{FileNames, is_quoted};
 use crate::error::AgentError;
 use crate::memory::MemoryWriter;
-use crate::tools::policy::{DEEPEST, Entries, LOOKED_AT, NotLookedAt, PathResolver, QUOTED, real};
+use crate::tools::policy::{PathResolver, QuotedFiles, real};
 
 /// How long a program whose call was given up, or whose process is dead, may still write, at most, in milliseconds.
 const DYING_MS: i64 = 5000;
@@ -54,18 +55,25 @@ impl ProgramWatch {
         Arc::new(Self { home: home.clone(), config, memory, names, kept, live: Mutex::default() })
     }
 
-    /// Writes down what the owner knows of the files before a program is started.
+    /// Writes down what the owner knows of the files before a program is started. `writes` are the folders that the tool gives it: the
+    /// settings may have changed since the tool was made.
     ///
     /// # Errors
     /// When that cannot be written down: then nothing may be started.
-    pub(super) async fn begin(self: &Arc<Self>, tool: &str, now_ms: i64) -> Result<RunningProgram, AgentError> {
+    pub(super) async fn begin(
+        self: &Arc<Self>,
+        tool: &str,
+        writes: &[PathBuf],
+        now_ms: i64,
+    ) -> Result<RunningProgram, AgentError> {
         self.settle(now_ms).await?;
         let written = self.written().await?;
-        let instructing = self.last_known().await?;
+        let folders = self.folders_with(writes);
+        let instructing = self.last_known(&folders).await?;
         let new = NewProgramRun {
             holder: self.memory.holder().to_owned(),
             tool: tool.to_owned(),
-            folders: self.resolver().writable().iter().map(|folder| file_key(folder)).collect(),
+            folders,
             files: written.clone().into_iter().chain(instructing.clone()).collect(),
             now_ms,
         };
@@ -77,44 +85,6 @@ impl ProgramWatch {
         }
         self.live().insert(id, None);
         Ok(RunningProgram { run: Some(ProgramRun { id, new, gone_ms: None }), watch: Arc::clone(self) })
-    }
-
-    /// What the owner knew last of each file that instructs the agent: what it holds, unless something waits there for them or a program
-    /// that runs has made it what it is.
-    async fn last_known(&self) -> Result<BTreeMap<String, FileContent>, AgentError> {
-        // The files come first: whatever program changed one by now has its row, or its change waits.
-        let entries = self.entries().await?.map_err(not_looked_at)?;
-        let unaccepted = UnacceptedFiles::read(&**self.memory.database(), &self.home, &self.config.files).await?;
-        let paths: BTreeSet<String> = entries.keys().cloned().chain(unaccepted.keys()).collect();
-        let (mut known, mut as_they_are) = (BTreeMap::new(), Vec::new());
-        for path in paths.into_iter().filter(|path| !self.is_outside(path)) {
-            // One that cannot be read is not there for any prompt.
-            let now = entries.get(&path).copied().flatten();
-            let unknown = match unaccepted.at(&path, now) {
-                Unknown::Nothing => None,
-                Unknown::Waits(before) => Some(before),
-                Unknown::MayBe(runs) => {
-                    let mut unknown = None;
-                    for run in runs {
-                        if !self.is_of_a_tool(&path, now, run).await? {
-                            unknown = Some(run.new.files.get(&path));
-                        }
-                    }
-                    unknown
-                }
-            };
-            match unknown {
-                None => as_they_are.extend(now.map(|now| (path, now))),
-                Some(before) => known.extend(before.cloned().map(|before| (path, before))),
-            }
-        }
-        // Texts are read of these alone: of what programs left there may be any number.
-        let with_text = |(key, hash): (String, FileHash)| {
-            let now = own_entry(&path_of_key(&key)).ok().flatten().filter(|now| now.hash == hash);
-            (key, now.unwrap_or_else(|| FileContent::bytes(hash)))
-        };
-        known.extend(on_disk(move || Ok(as_they_are.into_iter().map(with_text).collect::<BTreeMap<_, _>>())).await?);
-        Ok(known)
     }
 
     /// Whether a program of another process is over. Where that process was killed, the program's watcher takes a moment to notice.
@@ -171,89 +141,80 @@ impl ProgramWatch {
         Ok(())
     }
 
+    /// Has what a program changed wait for the owner. It is looked at with the folders that the program was given: by now they may be
+    /// granted no longer, or only in another process.
     async fn end(&self, run: &ProgramRun, now_ms: i64) -> Result<(), AgentError> {
-        let mut changed = Vec::new();
         // What cannot be looked at whole is looked at again later. Until then nothing is used that is not as it was before.
-        let Ok(entries) = self.entries().await? else {
+        let Ok(entries) = self.entries(&run.new.folders).await? else {
             self.live().remove(&run.id);
             return Ok(());
         };
-        let gone = self.gone(run, &entries);
-        for (path, now) in entries.into_iter().chain(gone) {
-            let before = run.new.files.get(&path);
-            let is_known = match &now {
-                // What cannot be read now may be read later.
-                None if before.is_none() => false,
-                now => before.map(|before| before.hash) == *now || self.is_of_a_tool(&path, *now, run).await?,
-            };
-            if !is_known {
-                let cause = run.new.tool.clone();
-                changed.push(WaitingFile { path, before: before.cloned(), cause, at_ms: now_ms, told: None });
-            }
-        }
+        // The changes come after the files: a tool may write one during the look.
+        let known = KnownBeside::read(run, &**self.memory.database(), &self.names).await?;
+        let gone = self.gone(&known, &entries);
+        // A folder may have been granted since, where the program wrote nothing. What cannot be read now may be read later.
+        let written = entries.into_iter().filter(|(path, _)| known.is_written(path));
+        let there = written.filter(|(path, now)| now.is_none() || known.is_other(path, *now));
+        let gone = gone.into_iter().filter(|(path, now)| known.is_other(path, *now));
+        let waits = |(path, _): (String, Option<FileHash>)| {
+            let before = known.at(&path).cloned();
+            WaitingFile { path, before, cause: run.new.tool.clone(), at_ms: now_ms, told: None }
+        };
+        let changed: Vec<WaitingFile> = there.chain(gone).map(waits).collect();
         self.note_written_over(run, now_ms).await?;
         self.memory.database().end_program(run.id, changed).await?;
         self.live().remove(&run.id);
         Ok(())
     }
 
-    /// What instructed the agent before a program and is not there any more: a rule that is gone is a change, too.
-    fn gone(&self, run: &ProgramRun, entries: &BTreeMap<String, Option<FileHash>>) -> Vec<(String, Option<FileHash>)> {
+    /// What instructed the agent before a program, or since a tool wrote it beside the program, and is not there any more: a rule that is
+    /// gone is a change, too.
+    fn gone(
+        &self,
+        known: &KnownBeside<'_>,
+        entries: &BTreeMap<String, Option<FileHash>>,
+    ) -> Vec<(String, Option<FileHash>)> {
         let is_missing = |path: &&String| !entries.contains_key(*path) && !self.is_outside(path);
         // What a link led to may be where it was.
         let now = |path: &String| (path.clone(), entry_hash(&path_of_key(path)).ok().flatten());
-        run.new.files.keys().filter(is_missing).map(now).collect()
+        let before = known.run.new.files.keys().filter(is_missing).map(now);
+        let new = known.made.keys().filter(|path| !known.run.new.files.contains_key(*path));
+        let resolver = LazyCell::new(|| self.resolver(&known.run.new.folders));
+        let was_instructing = |(path, now): &(String, Option<FileHash>)| {
+            now.is_none() && known.at(path).is_some() && known.is_written(path) && self.instructs(path, &resolver)
+        };
+        let made = new.filter(is_missing).map(now).filter(was_instructing);
+        before.chain(made).collect()
     }
 
-    /// Whether tools wrote a file as it is, in clean turns beside the program, or its owner. Either makes known only what is made of what
-    /// was known: a tool may have added a line to what the program had written, and an undo may have brought back what waited. Of a
-    /// tool's changes those alone count whose bytes it read and wrote itself. Whatever another program wrote, under any name, and what
-    /// one wrote around a tool's own write, is in none of them.
-    async fn is_of_a_tool(&self, key: &str, now: Option<FileHash>, run: &ProgramRun) -> Result<bool, AgentError> {
-        let (database, path) = (self.memory.database(), path_of_key(key));
-        // No tool can name a file whose name is no text, and what reads like that name is another file.
-        if path.to_str().is_none() {
-            return Ok(false);
-        }
-        let versions = database.file_versions(Some(&self.names.name(&path))).await?.rows;
-        let hash = |content: &Option<FileContent>| content.as_ref().map(|content| content.hash);
-        let mut known = BTreeSet::from([run.new.files.get(key).map(|before| before.hash)]);
-        let beside = versions.iter().filter(|change| change.at_ms >= run.new.now_ms && !change.trust.is_foreign());
-        for change in beside {
-            let is_known = match (&change.tool, &change.after) {
-                (Some(_), _) => change.exact && known.contains(&hash(&change.before)),
-                (None, Some(after)) => database.is_known(key, after.hash).await?,
-                (None, None) => true,
-            };
-            if is_known {
-                known.insert(hash(&change.after));
+    /// Whether prompts, skills or policies would be made from a file where a program can write.
+    fn instructs(&self, key: &str, resolver: &PathResolver) -> bool {
+        let path = path_of_key(key);
+        let argument = PathArgument { path: path.display().to_string(), write: true, adds: false };
+        is_quoted(&self.names.name(&path)) || resolver.resolve(argument).change == FileChange::Instructing
+    }
+
+    /// The folders that the settings let programs write.
+    pub(super) fn folders(&self) -> Vec<PathBuf> {
+        PathResolver::new(&self.home, Vec::new(), &self.config.files).writable().to_vec()
+    }
+
+    /// The same and these, by their keys.
+    fn folders_with(&self, writes: &[PathBuf]) -> Vec<String> {
+        let mut folders = self.folders();
+        for folder in writes.iter().map(|folder| real(folder)) {
+            if !folders.contains(&folder) {
+                folders.push(folder);
             }
         }
-        Ok(known.contains(&now))
+        folders.iter().map(|folder| file_key(folder)).collect()
     }
 
-    /// What the files hold that instruct the agent and that programs can write, and where links on the way to such files lead, by their
-    /// hashes; none for what cannot be read.
-    ///
-    /// # Errors
-    /// When the look broke off; inside of it, when not all of them could be looked at.
-    async fn entries(&self) -> Result<Result<BTreeMap<String, Option<FileHash>>, NotLookedAt>, AgentError> {
-        let resolver = self.resolver();
-        let look = move || -> Result<_, NotLookedAt> {
-            let Entries { files, links } = resolver.instructing_entries()?;
-            let all = files.into_iter().chain(links);
-            Ok(all.map(|path| (file_key(&path), own_entry_hash(&path).ok().flatten())).collect())
-        };
-        on_disk(move || Ok(look())).await
-    }
-
-    /// The folders that programs may write.
-    pub(super) fn folders(&self) -> Vec<PathBuf> {
-        self.resolver().writable().to_vec()
-    }
-
-    fn resolver(&self) -> PathResolver {
-        PathResolver::new(&self.home, QUOTED.map(PathBuf::from).into(), &self.config.files)
+    /// Says where paths lead while programs may write these folders, by their keys, besides those of the settings.
+    fn resolver(&self, folders: &[String]) -> PathResolver {
+        let mut files = self.config.files.clone();
+        files.grants.extend(folders.iter().map(|folder| path_of_key(folder)));
+        PathResolver::quoting(&self.home, QuotedFiles::read(&self.home), &files)
     }
 
     fn live(&self) -> MutexGuard<'_, BTreeMap<ProgramRunId, Option<i64>>> {
@@ -282,34 +243,5 @@ impl Drop for RunningProgram {
     }
 }
 
-/// Why no program starts where not all that instructs the agent could be looked at.
-fn not_looked_at(why: NotLookedAt) -> AgentError {
-    AgentError::Invalid(match why {
-        NotLookedAt::TooMany => format!(
-            "no program can start: there are more than {LOOKED_AT} files, folders more than {DEEPEST} levels deep, or too \
-             many links among skills, prompts, profiles and memory files; move what is none of these elsewhere"
-        ),
-        NotLookedAt::Closed(folder) => {
-            let word = as_word(&folder.display().to_string());
-            format!(
-                "no program can start: the folder {word} cannot be looked at, and what lies in it may instruct the agent; the owner has to \
-                 open it with `chmod u+rx {word}`, or to remove it"
-            )
-        }
-        NotLookedAt::Around(link) => {
-            let word = as_word(&link.display().to_string());
-            format!(
-                "no program can start: the link {word} among your skills or prompts leads to a folder around Limpid's own, \
-                 so a program could add a skill; remove it, or let it lead to a folder of skills alone"
-            )
-        }
-        NotLookedAt::NamedTwice(file) => {
-            let word = as_word(&file.display().to_string());
-            format!(
-                "no program can start: the file {word} is one of your skills or prompts and has a second name on the disk (a hard link), by \
-                 which a program could change it unseen; put a copy in its place: \
-                 `cp -p {word} {word}.own && mv {word}.own {word}`"
-            )
-        }
-    })
-}
+#[cfg(test)]
+mod tests;

@@ -78,21 +78,17 @@ impl ReadFiles {
         known.is_some_and(|hash| look(real.as_path()).is_some_and(|now| now.hash == hash))
     }
 
-    /// Says that a conversation does not know a file any more as it is now. From then on it does: it was told the difference,
-    /// which has the label of what the file holds.
-    ///
-    /// # Errors
-    /// That sentence, for the model.
-    pub(super) fn check(&self, conversation: &ConversationId, path: &PathFacts, trust: Trust) -> Result<(), Sentence> {
-        let key = (conversation.clone(), path.real.clone());
+    /// What a conversation is told of a file that it does not know as it is now; none where it does, or never read it. From then on it
+    /// knows the file.
+    pub(super) fn check(&self, conversation: &ConversationId, real: &Followed) -> Option<String> {
+        let key = (conversation.clone(), real.clone());
         let before = {
             let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            known.files.get(&key).map(|version| version.content.clone())
+            known.files.get(&key).map(|version| version.content.clone())?
         };
-        let Some(before) = before else { return Ok(()) };
-        let now = look(path.real.as_path());
+        let now = look(real.as_path());
         if now.as_ref().map(|now| now.hash) == Some(before.hash) {
-            return Ok(());
+            return None;
         }
         let told = match (&before.text, now.as_ref().map(|now| now.text.as_ref())) {
             (_, None) => "it is gone; nothing was written".to_owned(),
@@ -102,12 +98,17 @@ impl ReadFiles {
             (_, Some(_)) => "nothing was written; read it again".to_owned(),
         };
         match now {
-            Some(now) => self.note(conversation, &path.real, now),
+            Some(now) => self.note(conversation, real, now),
             None => drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).files.remove(&key)),
         }
-        let (name, told) = (echoed(path.written.clone()), Labelled::new(told, trust));
-        Err(sentence!("`{}` is not as you know it, somebody has changed it: {}", name, told))
+        Some(told)
     }
+}
+
+/// Why a call may not write over a file, for the model: `told` is from [`ReadFiles::check`], `trust` the label of that read.
+pub(super) fn changed(path: &PathFacts, told: String, trust: Trust) -> Sentence {
+    let (name, told) = (echoed(path.written.clone()), Labelled::new(told, trust));
+    sentence!("`{}` is not as you know it, somebody has changed it: {}", name, told)
 }
 
 /// What a file holds, as a conversation may come to know it; nothing where there is no file.
@@ -132,8 +133,6 @@ fn difference(was: &str, is_now: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use limpid_core::policy::FileChange;
-
     use super::*;
 
     // LES-125
@@ -142,29 +141,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.md");
         let real = Followed::new(&path);
-        let facts = PathFacts {
-            written: "a.md".to_owned(),
-            real: real.clone(),
-            over_strangers_link: false,
-            in_workspace: true,
-            is_low: false,
-            of_strangers: false,
-            write: true,
-            change: FileChange::Other,
-        };
         let (one, other) = (ConversationId::new("one"), ConversationId::new("other"));
         let files = ReadFiles::default();
         std::fs::write(&path, "tea\ngreen\n").unwrap();
         files.note(&one, &real, look(&path).unwrap());
-        files.check(&one, &facts, Trust::File).unwrap();
+        assert_eq!(files.check(&one, &real), None);
         std::fs::write(&path, "tea\nblack\n").unwrap();
-        files.check(&other, &facts, Trust::File).unwrap();
-        let told = files.check(&one, &facts, Trust::Outside).unwrap_err();
-        assert!(told.into_text().contains("-green\n+black"));
-        files.check(&one, &facts, Trust::File).unwrap();
+        assert_eq!(files.check(&other, &real), None);
+        assert!(files.check(&one, &real).unwrap().contains("-green\n+black"));
+        assert_eq!(files.check(&one, &real), None);
         std::fs::remove_file(&path).unwrap();
-        assert!(files.check(&one, &facts, Trust::File).unwrap_err().into_text().contains("it is gone"));
-        files.check(&one, &facts, Trust::File).unwrap();
+        assert!(files.check(&one, &real).unwrap().contains("it is gone"));
+        assert_eq!(files.check(&one, &real), None);
     }
 
     // SEC-093 SEC-042

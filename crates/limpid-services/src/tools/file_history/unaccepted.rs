@@ -2,6 +2,7 @@
 
 mod below;
 mod former;
+mod put_back;
 
 use std::cell::{Cell, LazyCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -14,11 +15,13 @@ use limpid_store::{
     path_of_key,
 };
 
+pub(super) use self::put_back::forget_put_back;
+use self::put_back::is_put_back;
 use super::entries::{entry, entry_hash, link_target, of_file, of_run, of_waiting};
 use super::kept::{KeptFiles, hash_of};
 use super::names::{FileNames, added};
 use crate::command_word::as_word;
-use crate::tools::policy::{PartsLeft, PathResolver, QUOTED, Way, links_on, real, real_by, way};
+use crate::tools::policy::{PartsLeft, PathResolver, Way, links_on, real, real_by, way};
 
 /// Lines of a difference that a notice shows.
 const LINES: usize = 3;
@@ -54,6 +57,14 @@ type Stamp = (u64, u64, u64, i64, i64);
 /// was told.
 pub(super) type Told = BTreeMap<String, (Stamp, Option<FileHash>, Option<FileHash>)>;
 
+/// What of the files that wait is worth a notice, or nothing any more.
+pub(super) struct NotTold {
+    /// Those that the owner was not told of.
+    pub(super) new: Vec<UnacceptedFile>,
+    /// Those that hold again what they held before.
+    pub(super) put_back: Vec<WaitingFile>,
+}
+
 /// Where a path led before a program started.
 struct EndBefore {
     path: PathBuf,
@@ -67,8 +78,8 @@ pub(super) enum Unknown<'a> {
     Nothing,
     /// It waits for them; this is what they knew.
     Waits(Option<&'a FileContent>),
-    /// These programs run, and it held something else before each. The oldest is the first.
-    MayBe(Vec<&'a ProgramRun>),
+    /// A program runs that may write it, and it held something else before that.
+    MayBe,
 }
 
 /// A file by the place that it is asked for at, before any link is followed: a link that waits is known by its own place alone.
@@ -157,7 +168,8 @@ impl UnacceptedFiles {
     fn new(waiting: Vec<WaitingFile>, runs: Vec<ProgramRun>, home: &Home, files: &FilesConfig) -> Self {
         // Of two rows of one file the first counts.
         let by_key = waiting.iter().enumerate().rev().map(|(at, file)| (file.path.clone(), at)).collect();
-        let paths = PathResolver::new(home, QUOTED.map(PathBuf::from).into(), files);
+        // Which files prompts quote is asked of it nowhere.
+        let paths = PathResolver::new(home, Vec::new(), files);
         let (names, kept) = (FileNames::new(home), KeptFiles::new(home.kept_files()));
         Self { waiting, by_key, runs, names, paths, parts_left: PartsLeft::default(), kept, begun: 0, looks: 0 }
     }
@@ -196,6 +208,11 @@ impl UnacceptedFiles {
         self.waiting.get(*self.by_key.get(key)?)
     }
 
+    /// How many programs had ever begun, where none ran when this was read.
+    pub(super) fn no_program_since(&self) -> Option<i64> {
+        self.runs.is_empty().then_some(self.begun)
+    }
+
     /// Whether a file with these bytes is one of them.
     pub fn contains(&self, place: &Place, bytes: &[u8]) -> bool {
         self.contains_hash(place, FileHash::of(bytes))
@@ -219,6 +236,11 @@ impl UnacceptedFiles {
         place.as_path().exists() && self.has(place, now)
     }
 
+    /// Whether a file that was listed is one of them, as it is now. One that is gone since may have got its name from a program.
+    pub(crate) fn contains_listed(&self, place: &Place) -> bool {
+        self.has(place, || hash_of(place.as_path()).ok().flatten())
+    }
+
     /// Whether a program that runs may write a file.
     pub(super) fn may_be_changing(&self, place: &Place) -> bool {
         self.writing(&file_key(&real(place.as_path()))).next().is_some()
@@ -237,9 +259,13 @@ impl UnacceptedFiles {
         if let Some(before) = waiting.filter(|before| is_other(*before)) {
             return Unknown::Waits(before);
         }
-        let runs = self.writing(key).filter(|run| is_other(run.new.files.get(key)));
-        let runs: Vec<&ProgramRun> = runs.collect();
-        if runs.is_empty() { Unknown::Nothing } else { Unknown::MayBe(runs) }
+        let may_be = self.writing(key).any(|run| is_other(run.new.files.get(key)));
+        if may_be { Unknown::MayBe } else { Unknown::Nothing }
+    }
+
+    /// The programs that run. The oldest is the first.
+    pub(super) fn runs(&self) -> &[ProgramRun] {
+        &self.runs
     }
 
     /// The programs that run and may write a file, by its key. A folder lies around a file where its key lies around that of the file.
@@ -317,10 +343,10 @@ impl UnacceptedFiles {
 
     /// Those that the owner was not told of. What they were told of is read again only once its stamp is another one: this says what is
     /// worth a notice, and nothing of what is used.
-    pub(super) fn not_told_of(&self, told: &mut Told) -> Vec<UnacceptedFile> {
+    pub(super) fn not_told_of(&self, told: &mut Told) -> NotTold {
         let waiting: BTreeSet<&String> = self.waiting.iter().map(|file| &file.path).collect();
         told.retain(|key, _| waiting.contains(key));
-        let mut new = Vec::new();
+        let (mut new, mut put_back) = (Vec::new(), Vec::new());
         for file in &self.waiting {
             let before = file.before.as_ref().map(|before| before.hash);
             // It is looked at before the file is read.
@@ -328,13 +354,14 @@ impl UnacceptedFiles {
             if now.is_some() && told.get(&file.path) == now.as_ref() {
                 continue;
             }
-            match (self.as_it_is(file).filter(|file| !file.is_told), now) {
-                (Some(file), _) => new.push(file),
-                (None, Some(now)) => drop(told.insert(file.path.clone(), now)),
-                (None, None) => {}
+            match (self.as_it_is(file), now) {
+                (Some(file), _) if !file.is_told => new.push(file),
+                (None, _) if is_put_back(file) => put_back.push(file.clone()),
+                (_, Some(now)) => drop(told.insert(file.path.clone(), now)),
+                (_, None) => {}
             }
         }
-        new
+        NotTold { new, put_back }
     }
 
     /// A file that waits, as it is now.

@@ -46,6 +46,8 @@ pub(super) struct Instructing {
     outside: PathBuf,
     /// Files of the workspace that prompts quote.
     prompt_files: Vec<PathBuf>,
+    /// Whether every file at the top of the workspace may be one of them.
+    all_at_top: bool,
     /// The folders that programs may write.
     writable: Vec<PathBuf>,
 }
@@ -89,7 +91,12 @@ impl Instructing {
         prompt_files: Vec<PathBuf>,
         writable: Vec<PathBuf>,
     ) -> Self {
-        Self { home, workspace, outside, prompt_files, writable }
+        Self { home, workspace, outside, prompt_files, all_at_top: false, writable }
+    }
+
+    /// Has every file at the top of the workspace be one that prompts quote, or those alone that are named.
+    pub(super) fn with_all_at_top(self, all_at_top: bool) -> Self {
+        Self { all_at_top, ..self }
     }
 
     /// Whether prompts, skills or policies are made from the file at a path that has every link followed, or would be if it
@@ -129,6 +136,7 @@ impl Instructing {
         let first = inside.components().next();
         FOLDERS.iter().any(|folder| first.is_some_and(|first| first.as_os_str() == *folder))
             || self.prompt_files.iter().any(|file| folded(file) == inside)
+            || (self.all_at_top && inside.components().count() == 1)
     }
 
     /// What instructs and lies where programs can write, and whatever prompts may quote at the top of the workspace.
@@ -211,7 +219,8 @@ impl Instructing {
     /// The places of the workspace.
     fn of_workspace(&self) -> Vec<PathBuf> {
         let files = self.prompt_files.iter().map(|file| self.workspace.join(file));
-        FOLDERS.iter().map(|folder| self.workspace.join(folder)).chain(files).collect()
+        let top = if self.all_at_top { files_in(&self.workspace) } else { Vec::new() };
+        FOLDERS.iter().map(|folder| self.workspace.join(folder)).chain(files).chain(top).collect()
     }
 
     /// Looks at everything that lies at some places, and adds it to what is known. Links there are followed as far as
@@ -348,6 +357,12 @@ impl Instructing {
 /// The places of a home, with every link followed by `real`.
 pub(super) fn places(home: &Home, real: impl Fn(&Path) -> PathBuf) -> [PathBuf; 3] {
     [real(home.path()), real(&home.workspace()), real(&home.outside())]
+}
+
+/// What lies in a folder and is none itself, nor a link to one.
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    entries.flatten().map(|entry| entry.path()).filter(|path| !path.is_dir()).collect()
 }
 
 /// A path as disks that ignore case compare it.

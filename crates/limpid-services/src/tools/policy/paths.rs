@@ -16,6 +16,7 @@ pub(crate) use crate::tools::policy::paths::links::{LONGEST_PATH, Way, links_on,
 use crate::tools::policy::paths::links::{is_too_long, plain};
 use crate::tools::policy::paths::low::acts_by_name;
 pub(crate) use crate::tools::policy::paths::low::free_way;
+use crate::tools::policy::quoted::QuotedFiles;
 
 /// Says where paths lead, by the folders that matter to the policy.
 #[derive(Clone, Debug)]
@@ -63,6 +64,13 @@ impl PathResolver {
             ruled: Vec::new(),
             rules: Vec::new(),
         }
+    }
+
+    /// The same with the files that prompts quote as they were read.
+    pub(crate) fn quoting(home: &Home, quoted: QuotedFiles, files: &FilesConfig) -> Self {
+        let QuotedFiles { names, all_at_top } = quoted;
+        let resolver = Self::new(home, names, files);
+        Self { instructing: resolver.instructing.with_all_at_top(all_at_top), ..resolver }
     }
 
     /// Has relative paths begin at a folder, if one is named.

@@ -8,8 +8,8 @@ use tempfile::TempDir;
 
 use super::{HomeFolders, give_places};
 use crate::{
-    FileChangeEnd, FileContent, FileHash, FileVersions, InstructingFiles, KnownContent, NewFileVersion, NewProgramRun,
-    NewRaisedLabel, RaisingAct, SqliteOptions, SqliteStore, WaitingFile,
+    AcceptedContent, FileChangeEnd, FileContent, FileHash, FileVersions, InstructingFiles, KnownContent,
+    NewFileVersion, NewProgramRun, NewRaisedLabel, RaisingAct, SqliteOptions, SqliteStore, WaitingFile,
 };
 
 fn folders(home: &Path) -> Vec<(&'static str, PathBuf)> {
@@ -57,6 +57,10 @@ async fn fill(store: &SqliteStore, home: &Path, beside: &str) {
 
 fn known(path: &str) -> KnownContent {
     KnownContent { path: path.to_owned(), hash: FileHash::of(b"tea"), source: "x".to_owned(), now_ms: 1 }
+}
+
+fn accepted(text: &str, no_program_since: Option<i64>) -> AcceptedContent {
+    AcceptedContent { hash: FileHash::of(text.as_bytes()), now: Some(FileContent::text(text)), no_program_since }
 }
 
 fn waiting(path: &str) -> WaitingFile {
@@ -111,7 +115,7 @@ async fn what_waits_goes_with_a_home_that_is_moved_and_with_one_that_is_copied()
     for home in [new, disk.join("copy")] {
         let store = open(&home);
         knows(&store, &home, &beside).await;
-        // And it goes by the same act as ever.
+        // And it is accepted as ever.
         let subject = at(&home, "workspace/AGENTS.md");
         let accept = NewRaisedLabel {
             act: RaisingAct::File,
@@ -120,8 +124,9 @@ async fn what_waits_goes_with_a_home_that_is_moved_and_with_one_that_is_copied()
             source: "command line".to_owned(),
             now_ms: 2,
         };
-        store.accept_file(accept, FileHash::of(b"tea\n")).await.unwrap();
-        let left = store.waiting_files().await.unwrap().rows;
+        store.accept_file(accept, accepted("tea\n", None)).await.unwrap();
+        let mut left = store.waiting_files().await.unwrap().rows;
+        left.retain(|file| file.before.is_none());
         assert_eq!(left.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(), [beside.as_str()]);
         assert_eq!(store.raised_labels().await.unwrap().rows[0].new.subject, subject);
     }
@@ -262,8 +267,8 @@ async fn a_file_whose_name_is_no_text_waits_by_a_key_of_its_own() {
     }
     assert_eq!(waits().await, keys);
     let (act, subject, shown) = (RaisingAct::File, keys[1].clone(), "tea".to_owned());
-    let accepted = NewRaisedLabel { act, subject, shown, source: "x".to_owned(), now_ms: 1 };
-    store.accept_file(accepted, FileHash::of(b"tea")).await.unwrap();
+    let new = NewRaisedLabel { act, subject, shown, source: "x".to_owned(), now_ms: 1 };
+    store.accept_file(new, accepted("tea", Some(0))).await.unwrap();
     assert_eq!(waits().await, [keys[0].clone(), keys[2].clone()]);
     assert!(store.is_known(&keys[1], FileHash::of(b"tea")).await.unwrap());
     assert!(!store.is_known(&keys[2], FileHash::of(b"tea")).await.unwrap());

@@ -1,11 +1,12 @@
 //! Whether anything below a folder waits for the owner, whatever it is: changed, new, hidden, or gone.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
 use limpid_store::{FileHash, file_key, path_of_key};
 
-use super::{UnacceptedFiles, Unknown, end_before};
+use super::{Place, UnacceptedFiles, Unknown, end_before};
 use crate::tools::file_history::entries::{entry_hash, own_entry_hash};
 use crate::tools::policy::real;
 
@@ -28,6 +29,26 @@ impl UnacceptedFiles {
         known.any(|path| below.is_around(&path) && self.is_other(&path, entry_hash))
             // What a program that runs has laid there is in no row yet.
             || below.places.iter().any(|path| self.is_other(path, own_entry_hash))
+    }
+
+    /// Whether a program that runs may have made the files of a folder what was read of them: `files` are their paths in the folder and the
+    /// hashes of what they held. Hidden files are not among them.
+    pub(crate) fn is_changing(&self, folder: &Path, files: &BTreeMap<&str, FileHash>) -> bool {
+        if self.runs.is_empty() {
+            return false;
+        }
+        let end = real(folder);
+        // A file that it took away it can put back later.
+        let was_there = |key: &String| {
+            let path = path_of_key(key);
+            let Ok(inside) = path.strip_prefix(&end) else { return false };
+            let parts = inside.components().map(|part| part.as_os_str().to_string_lossy());
+            let parts: Vec<_> = parts.collect();
+            let is_hidden = parts.iter().any(|part| part.starts_with('.'));
+            !parts.is_empty() && !is_hidden && !files.contains_key(parts.join("/").as_str())
+        };
+        files.iter().any(|(file, hash)| self.contains_hash(&Place::of(folder, file), *hash))
+            || self.runs.iter().flat_map(|run| run.new.files.keys()).any(was_there)
     }
 
     /// Whether what stands at a place itself, or nothing there, is not what was known of it.

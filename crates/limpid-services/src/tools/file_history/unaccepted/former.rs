@@ -41,7 +41,7 @@ impl UnacceptedFiles {
         match self.at(&key, now) {
             Unknown::Nothing => None,
             Unknown::Waits(before) => Some(before),
-            Unknown::MayBe(_) => Some(self.before_all(&key)),
+            Unknown::MayBe => Some(self.before_all(&key)),
         }
     }
 
