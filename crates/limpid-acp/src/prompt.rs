@@ -71,7 +71,7 @@ async fn answer(
     stop: &CancellationToken,
 ) -> Result<StopReason, Error> {
     let Some(place) = turn_of(session, place, stop).await else { return Ok(StopReason::Cancelled) };
-    let PromptText { text, attached } = PromptText::read(blocks).map_err(|why| refused(&why))?;
+    let PromptText { text, typed, attached } = PromptText::read(blocks).map_err(|why| refused(&why))?;
     if text.trim().is_empty() {
         return Err(refused("The message is empty."));
     }
@@ -79,13 +79,15 @@ async fn answer(
         return Ok(StopReason::Cancelled);
     }
     let conversation = session.conversation().await?;
-    // A command is typed.
-    let text = match attached {
+    // What is typed may be a command, whatever is attached: one that is sent as a message would be lost without a word.
+    let Some(unquoted) = command(session, &conversation, &typed, attached.is_some(), stop).await? else {
+        return Ok(if stop.is_cancelled() { StopReason::Cancelled } else { StopReason::EndTurn });
+    };
+    let text = match &attached {
+        // A slash that was doubled, so that the line is no command, is taken away beside marks too.
+        Some(_) if unquoted != typed => text.replacen("//", "/", 1),
         Some(_) => text,
-        None => match command(session, &conversation, text, stop).await? {
-            Some(text) => text,
-            None => return Ok(if stop.is_cancelled() { StopReason::Cancelled } else { StopReason::EndTurn }),
-        },
+        None => unquoted,
     };
     servers::review(session, stop).await;
     if stop.is_cancelled() {
@@ -100,19 +102,20 @@ async fn answer(
     ended
 }
 
-/// Carries out a slash command and tells what it came to; a message is given back.
+/// Carries out a slash command and tells what it came to; a message is given back. What is attached to a command has no part in it.
 async fn command(
     session: &Session,
     conversation: &ConversationChoice,
-    text: String,
+    text: &str,
+    is_attached: bool,
     stop: &CancellationToken,
 ) -> Result<Option<String>, Error> {
-    if is_elsewhere(&text) {
+    if is_elsewhere(text) {
         session.answer("Begin or close a session in the editor; each is a conversation of its own.\n");
         return Ok(None);
     }
     let carried_out = tokio::select! {
-        carried_out = session.agent.command(conversation, &text) => carried_out.map_err(|error| of_agent(&error))?,
+        carried_out = session.agent.command(conversation, text) => carried_out.map_err(|error| of_agent(&error))?,
         () = stop.cancelled() => {
             session.agent.conversations().cancel(&session.id);
             return Ok(None);
@@ -121,7 +124,8 @@ async fn command(
     match carried_out {
         Input::Message(text) => Ok(Some(text)),
         Input::Reply(reply) => {
-            session.answer(&format!("{}\n", reply.text));
+            let unused = if is_attached { "\nWhat was attached was not used." } else { "" };
+            session.answer(&format!("{}{unused}\n", reply.text));
             if !reply.changed.is_empty() {
                 session.tell_options().await;
             }

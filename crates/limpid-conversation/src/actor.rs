@@ -26,7 +26,7 @@ use crate::deps::ConversationDeps;
 use crate::event::TurnEvent;
 use crate::lease::{Attempt, HeldLease};
 use crate::listeners::Listeners;
-use crate::settings::ChangeRequest;
+use crate::settings::{self, ChangeRequest};
 use crate::turn::running::RunningTurn;
 use crate::turn::start::NextTurn;
 use crate::turn::steps::TurnStep;
@@ -189,6 +189,11 @@ impl Actor {
             (Command::Message { listener, path, .. }, _) => {
                 self.listeners.add(listener);
                 self.next.path = path;
+                Ok(())
+            }
+            // From here on others read, also what this turn has still to say.
+            (Command::Change(change), Phase::Turn(turn)) if change.is_for_others() => {
+                settings::make(&self.deps, turn.lease(), change).await;
                 Ok(())
             }
             (Command::Change(change), Phase::Turn(_)) => {

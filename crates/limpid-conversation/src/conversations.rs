@@ -116,7 +116,7 @@ impl Conversations {
         let redactor = if request.by_stranger { Redactor::default() } else { self.deps.redactor().clone() };
         let inbound = |key: Option<String>, text: Labelled<String>, typed: bool| {
             let (text, trust) = text.into_parts();
-            let text = redactor.clean(text);
+            let text = redactor.clean_by(trust, text);
             let now_ms = self.deps.host().now_ms();
             let base = self.deps.config().files.base_text().into();
             NewInbound { conversation: conversation.clone(), key, text, trust, typed, base, now_ms }
@@ -124,7 +124,11 @@ impl Conversations {
         let before =
             texts.pop().map(|text| inbound(request.key.as_ref().map(|key| format!("{key} with")), text, false));
         let new = inbound(request.key, newest, typed);
-        let answerer = if request.can_answer { Answerer::Person } else { Answerer::Nobody };
+        let answerer = match (request.can_answer, request.by_stranger || request.hides_notices) {
+            (true, _) => Answerer::Person,
+            (false, true) => Answerer::Nobody,
+            (false, false) => Answerer::Reader,
+        };
         let (message, events) = self.accept(before, new, request.path, answerer, Taken::IsTold).await?;
         Ok(TurnHandle { conversations: self.clone(), conversation, message, events: VisibleEvents::new(events) })
     }
@@ -139,7 +143,8 @@ impl Conversations {
         if let Some(why) = attached::unfit(&files) {
             return Err(AgentError::Invalid(why));
         }
-        let clean = |text: String| self.deps.redactor().clean(text);
+        let redactor = self.deps.redactor().for_strangers();
+        let clean = |text: String| redactor.clean(text);
         let files = files.into_iter().map(|file| AttachedFile { name: clean(file.name), text: clean(file.text) });
         let (words, trust) = handed_in.map_or((String::new(), Trust::Outside), Labelled::into_parts);
         let text = attached::framed(&files.collect::<Vec<_>>(), &clean(words));

@@ -87,6 +87,11 @@ impl ChangeRequest {
         Some(self)
     }
 
+    /// Whether it says that others read the conversation too.
+    pub(crate) fn is_for_others(&self) -> bool {
+        matches!(self.change, Change::Audience(Audience::Group))
+    }
+
     /// Tells whoever waits. They may be gone; what changed is told on the bus.
     pub(crate) fn finish(self, outcome: Result<Changed, AgentError>) {
         if let Some(done) = self.done {

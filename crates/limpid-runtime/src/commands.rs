@@ -38,6 +38,7 @@ use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
 use limpid_services::skills::{ListedSkill, SkillStatus};
 
+pub use group::OTHERS_READ;
 pub use slash_command::SlashReply;
 pub use table::SlashInfo;
 

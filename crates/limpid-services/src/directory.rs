@@ -1,5 +1,7 @@
 //! Which conversations there are.
 
+mod audience;
+
 use std::sync::Arc;
 
 use limpid_config::{Config, Live};
@@ -137,7 +139,7 @@ impl Directory {
         self.create_chat_as(self.new_id(), profile, mode, model).await
     }
 
-    /// A new conversation of a kind that only the owner reads.
+    /// A new conversation of a kind that these read.
     ///
     /// # Errors
     /// When the store cannot be written.
@@ -147,11 +149,14 @@ impl Directory {
         profile: String,
         mode: Option<String>,
         model: Option<String>,
+        audience: Audience,
     ) -> Result<Conversation, AgentError> {
-        self.create_as(self.new_id(), kind, profile, mode, model).await
+        let new = NewConversation { mode, model, audience, ..self.new_for_owner(self.new_id(), kind, profile) };
+        Ok(self.store.create_conversation(new).await?)
     }
 
-    /// The same, by an id from [`Directory::new_id`].
+    /// A chat by an id from [`Directory::new_id`], or one that the caller made. Only the owner reads it, and others where they read the one
+    /// of that id that was deleted.
     ///
     /// # Errors
     /// When the store cannot be written, or there is one of that id.
@@ -162,7 +167,9 @@ impl Directory {
         mode: Option<String>,
         model: Option<String>,
     ) -> Result<Conversation, AgentError> {
-        self.create_as(id, ConversationKind::Chat, profile, mode, model).await
+        let audience = self.audience_of_new(&id).await?;
+        let new = NewConversation { mode, model, audience, ..self.new_for_owner(id, ConversationKind::Chat, profile) };
+        Ok(self.store.create_conversation(new).await?)
     }
 
     /// A chat by an id of the caller's whose answers leave for whoever asks.
@@ -176,18 +183,6 @@ impl Directory {
     ) -> Result<Conversation, AgentError> {
         let new = self.new_for_owner(id, ConversationKind::Chat, profile);
         Ok(self.store.create_conversation(NewConversation { audience: Audience::Strangers, ..new }).await?)
-    }
-
-    async fn create_as(
-        &self,
-        id: ConversationId,
-        kind: ConversationKind,
-        profile: String,
-        mode: Option<String>,
-        model: Option<String>,
-    ) -> Result<Conversation, AgentError> {
-        let new = NewConversation { mode, model, ..self.new_for_owner(id, kind, profile) };
-        Ok(self.store.create_conversation(new).await?)
     }
 
     fn new_for_owner(&self, id: ConversationId, kind: ConversationKind, profile: String) -> NewConversation {

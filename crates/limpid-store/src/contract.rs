@@ -146,6 +146,7 @@ macro_rules! contract_suite {
                 a_change_of_a_file_is_kept_with_both_texts
                 a_change_of_a_file_is_there_before_it_is_made
                 a_file_is_known_by_the_conversation_that_made_it
+                own_changes_are_found_by_their_time
                 what_lies_below_a_folder_is_listed_newest_first
                 what_a_running_program_may_write_over_is_kept
             }
@@ -153,6 +154,7 @@ macro_rules! contract_suite {
                 what_a_program_changed_waits_with_what_it_held_first
                 what_the_owner_accepted_waits_no_more
                 what_was_the_owners_is_known_by_its_place_and_its_content
+                what_was_accepted_beside_a_program_is_known_and_anything_else_waits
             }
             goals {
                 every_goal_event_comes_back
@@ -215,6 +217,7 @@ macro_rules! contract_suite {
             settings {
                 the_newest_setting_holds_and_none_is_lost
                 a_setting_and_its_change_are_one
+                what_others_read_is_found_by_what_is_set_in_it
             }
             vectors {
                 every_text_waits_for_its_embedding_once

@@ -33,6 +33,10 @@ pub trait Settings: Send + Sync {
         name: &str,
         limit: u32,
     ) -> Result<Listed<SettingEvent>, StoreError>;
+
+    /// Whether others read a conversation in which a name is set, or a chat in which no name that begins as `any` was ever set; those in
+    /// the archive count, single runs do not.
+    async fn others_read_any(&self, name: &str, any: &str) -> Result<bool, StoreError>;
 }
 
 /// Something that is set.

@@ -115,6 +115,22 @@ async fn what_an_editor_attaches_is_text_that_anybody_may_have_written() {
     assert!(refused["message"].as_str().unwrap().contains("pictures"), "{refused}");
 }
 
+// SUR-015 SEC-053
+#[tokio::test]
+async fn a_command_is_carried_out_whatever_an_editor_attaches() {
+    let bench = Bench::new(&text("Hello.")).await;
+    let mut editor = bench.editor().await;
+    let session = bench.session(&mut editor).await;
+    editor.prompt(&session, "hi").await;
+    let link = json!({ "type": "resource_link", "name": "x.md", "uri": "file:///x.md" });
+    let prompt = json!([{ "type": "text", "text": "/group on" }, link]);
+    editor.ask("session/prompt", json!({ "sessionId": session, "prompt": prompt })).await.unwrap();
+    let said = editor.said("agent_message_chunk");
+    assert!(said.contains("stay out of this conversation"), "{said}");
+    assert!(said.ends_with("\nWhat was attached was not used.\n"), "{said}");
+    assert!(bench.server.calls().iter().all(|call| !call.text().contains("/group on")), "no model reads it");
+}
+
 // SEC-078
 #[tokio::test]
 async fn a_lasting_yes_does_not_hold_in_another_session() {

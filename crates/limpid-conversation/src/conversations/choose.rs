@@ -3,8 +3,9 @@
 use limpid_core::Tier;
 use limpid_core::mode::Trigger;
 use limpid_services::error::AgentError;
+use limpid_services::profiles::Reader;
 use limpid_services::ui::may_be_interactive;
-use limpid_store::{Conversation, ConversationChange, ConversationKind};
+use limpid_store::{Audience, Conversation, ConversationChange, ConversationKind};
 
 use super::request::ChatRequest;
 use crate::deps::ConversationDeps;
@@ -30,12 +31,13 @@ pub(super) async fn choose(
         (None, false) => ConversationKind::Chat,
     };
     if kind == ConversationKind::Interactive {
-        may_be_interactive(chosen.info(), &*deps.context.profiles.profile(&profile)?)?;
+        may_be_interactive(chosen.info(), &*deps.context.profiles.profile(&profile, Reader::Owner)?)?;
     }
 
     let now_ms = deps.host().now_ms();
     let Some(found) = found else {
-        let made = deps.directory.create(kind, profile, mode, model).await?;
+        let audience = if request.others_read { Audience::Group } else { Audience::Owner };
+        let made = deps.directory.create(kind, profile, mode, model, audience).await?;
         let Some(effort) = request.effort else { return Ok((made, None)) };
         let change = vec![ConversationChange::Effort(Some(effort))];
         return Ok((deps.store().change_conversation(&made.id, change, now_ms).await?, None));
@@ -68,7 +70,7 @@ fn check_profile(
     mode: Option<&str>,
     path: Option<&str>,
 ) -> Result<(), AgentError> {
-    let profile = deps.context.profiles.profile(profile)?;
+    let profile = deps.context.profiles.profile(profile, Reader::Owner)?;
     if let Some(mode) = mode {
         profile.mode(mode, Tier::ALL[2]).map_err(|error| AgentError::Invalid(error.to_string()))?;
     }

@@ -31,5 +31,7 @@ pub(super) async fn delete(conversations: &Conversations, found: &Conversation) 
     if !is_answering && deps.store().waiting(&found.id).await?.rows.is_empty() {
         conversations.wait_idle(&found.id).await;
     }
+    // What comes back by its id, or goes on with its words, is read by whoever read it.
+    deps.directory.keep_audience(found).await?;
     Ok(deps.store().delete_conversation(&found.id, deps.host().now_ms()).await?)
 }

@@ -20,6 +20,8 @@ pub struct ChatRequest {
     pub made_mine: Option<String>,
     /// Whether a new conversation is an interactive one: each answer is a screen.
     pub interactive: bool,
+    /// Whether others read a new conversation too.
+    pub others_read: bool,
     /// The profile from here on; absent: the conversation's.
     pub profile: Option<String>,
     /// The mode from here on; absent: the conversation's.
@@ -35,6 +37,8 @@ pub struct ChatRequest {
     /// Whether a person listens who answers questions ([`TurnEvent::ApprovalRequested`](crate::TurnEvent::ApprovalRequested)); without one, what needs an
     /// answer is kept as a draft.
     pub can_answer: bool,
+    /// Whether whoever asks is given the answer alone: what the owner is told once waits for another turn of theirs.
+    pub hides_notices: bool,
     /// Whether it comes from somebody behind a program at which nobody sits. What they say goes into conversations whose answers go
     /// to them, and nothing else does.
     pub by_stranger: bool,

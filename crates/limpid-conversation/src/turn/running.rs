@@ -11,7 +11,7 @@ use limpid_context::Headroom;
 use limpid_core::{Message, RequestId, Role, Trust, TurnId};
 use limpid_services::error::AgentError;
 use limpid_services::tools::window_trust;
-use limpid_store::{Inbound, InboundId, Kept, NewMessage, TurnWrite, Written};
+use limpid_store::{Inbound, InboundId, Kept, Lease, NewMessage, TurnWrite, Written};
 use limpid_turn::window::ContextSize;
 use limpid_turn::{Effect, Event, Outcome, Turn};
 
@@ -134,6 +134,11 @@ impl RunningTurn {
 
     pub(crate) fn id(&self) -> &TurnId {
         self.writer.turn()
+    }
+
+    /// The lease of its conversation.
+    pub(crate) fn lease(&self) -> &Lease {
+        self.writer.lease()
     }
 
     pub(crate) fn is_over(&self) -> bool {

@@ -7,6 +7,9 @@ use limpid_store::Audience;
 
 use crate::commands::slash_command::{CommandContext, SlashCommand, SlashReply};
 
+/// What is said of a conversation that others read since they read the one that it comes from: nobody said so in it.
+pub const OTHERS_READ: &str = "Others can read this conversation too; `/group off` ends that.";
+
 /// Says that others read the conversation too, so that what is remembered of the owner stays out of it.
 pub(crate) struct Group;
 
@@ -42,10 +45,12 @@ impl SlashCommand for Group {
         }
         let text = match context.agent.conversations().set_audience(&conversation.id, audience).await? {
             ChangeOutcome::Deferred => "An answer is under way; it is done when that has ended.",
-            ChangeOutcome::Unchanged => "Nothing changed.",
+            ChangeOutcome::Unchanged if audience == Audience::Group => "Others read this conversation already.",
+            ChangeOutcome::Unchanged => "This conversation is between the two of you already.",
             ChangeOutcome::Applied(_) if audience == Audience::Group => {
                 "From the next message on, memories and notes stay out of this conversation, and after a stranger's text each \
-                 look at what is yours waits for you. What was said here before stays; `/new` begins a conversation without it."
+                 look at what is yours waits for you. What was said here before stays; `/new` begins a conversation without it, \
+                 which others read too."
             }
             ChangeOutcome::Applied(_) => "From the next message on, this conversation is between the two of you.",
         };

@@ -4,7 +4,9 @@ use async_trait::async_trait;
 use limpid_conversation::ChatRequest;
 use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
+use limpid_store::Audience;
 
+use crate::commands::group::OTHERS_READ;
 use crate::commands::slash_command::{CommandContext, SlashCommand, SlashReply};
 
 /// The kind of conversation whose answers are screens.
@@ -46,16 +48,19 @@ impl SlashCommand for New {
             }
         };
         let conversation = ConversationChoice::New;
+        // Whoever reads this one reads on in the next.
+        let others_read = context.conversation.as_ref().is_some_and(|old| old.audience == Audience::Group);
         let made = context
             .agent
             .conversations()
-            .conversation_for(&ChatRequest { conversation, interactive, ..ChatRequest::default() })
+            .conversation_for(&ChatRequest { conversation, interactive, others_read, ..ChatRequest::default() })
             .await?;
         let kept = match &context.conversation {
             Some(old) if old.messages > 0 => format!(" The one before is kept as {}.", old.id),
             _ => String::new(),
         };
         let new = if interactive { "A new interactive conversation." } else { "A new conversation." };
-        Ok(context.says(format!("{new}{kept}")).after(&made, &["conversation"]))
+        let read = if others_read { format!(" {OTHERS_READ}") } else { String::new() };
+        Ok(context.says(format!("{new}{kept}{read}")).after(&made, &["conversation"]))
     }
 }

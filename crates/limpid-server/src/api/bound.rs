@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use axum::http::{HeaderMap, StatusCode};
 use limpid_core::ConversationId;
 use limpid_runtime::{ConversationChoice, Shares};
+use limpid_store::Audience;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::error::ApiError;
@@ -23,18 +24,85 @@ const REMEMBERED: usize = 1024;
 /// Requests that wait for one conversation.
 const WAITING: usize = 4;
 
-/// Where a request is answered.
-pub(super) struct Place {
+/// Bytes of what was said before that are remembered for threads of one program whose conversations do not hold it.
+const REMEMBERED_BYTES: usize = 4 << 20;
+
+/// The thread that a request goes on with.
+#[derive(Clone)]
+pub(super) struct Thread {
     pub(super) conversation: ConversationChoice,
     /// What was said before, where the conversation does not hold it.
     pub(super) before: Option<String>,
     /// Whether what it has said so far finds it.
     pub(super) by_words: bool,
+    /// Whether others read it since they read what it stands in the place of, which nobody has said in it yet.
+    pub(super) others_read: bool,
+}
+
+impl Thread {
+    /// Sees to it that a thread of others has its conversation, now that something is about to be said in it.
+    pub(super) async fn make_for_others(&mut self, api: &Api, program: &ApiToken) -> Result<(), ApiError> {
+        if self.others_read && self.conversation == ConversationChoice::New {
+            let directory = api.page.agent.directory();
+            let made = directory.create_chat_for_others(directory.new_id(), &key_of(program)).await?;
+            self.conversation = ConversationChoice::Id(made.id);
+        }
+        Ok(())
+    }
+}
+
+/// A thread while a request in it begins. Where nothing comes of the request, the thread is known again by what was said in it before.
+pub(super) struct Taken {
+    api: Arc<Api>,
+    program: ApiToken,
+    said: Vec<Line>,
+    pub(super) thread: Thread,
+}
+
+impl Taken {
+    pub(super) fn new(api: &Arc<Api>, program: &ApiToken, said: &[Line], thread: Thread) -> Self {
+        Self { api: Arc::clone(api), program: program.clone(), said: said.to_vec(), thread }
+    }
+
+    /// A command has answered: the thread goes on where that has led it, and has said so.
+    pub(super) fn replied(mut self, said: &[Line]) -> ConversationChoice {
+        let Thread { conversation, before, by_words, .. } = self.thread.clone();
+        if by_words {
+            let known = Known { conversation: conversation.clone(), before, others_read: false };
+            self.api.threads.keep_with(&self.program, said, known);
+        }
+        self.said.clear();
+        conversation
+    }
+
+    /// Something came of the request: whoever answers it says by what the thread is known from here on.
+    pub(super) fn answered(mut self) {
+        self.said.clear();
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        let Thread { conversation, before, by_words, others_read } = self.thread.clone();
+        if by_words && !self.said.is_empty() && matches!(conversation, ConversationChoice::Id(_)) {
+            self.api.threads.keep_with(&self.program, &self.said, Known { conversation, before, others_read });
+        }
+    }
 }
 
 /// What conversations have said so far, by its hash. Two that have said the same are told apart by nothing that a client can see.
 #[derive(Default)]
-pub(super) struct Threads(Mutex<HashMap<Whose, VecDeque<(String, ConversationChoice)>>>);
+pub(super) struct Threads(Mutex<HashMap<Whose, VecDeque<(String, Known)>>>);
+
+/// What is known of a thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Known {
+    pub(super) conversation: ConversationChoice,
+    /// What was said before in the thread, where the conversation does not hold it: only commands were carried out in it yet.
+    pub(super) before: Option<String>,
+    /// Whether others read it, which nobody has said in it yet.
+    pub(super) others_read: bool,
+}
 
 /// A program, by its token: one that is made anew under the same name is another.
 pub(super) type Whose = (String, i64);
@@ -43,22 +111,40 @@ pub(super) fn whose(program: &ApiToken) -> Whose {
     (program.name.clone(), program.made_ms)
 }
 
+/// The same as one word, by which the store knows it.
+pub(super) fn key_of(program: &ApiToken) -> String {
+    format!("{} {}", program.name, program.made_ms)
+}
+
 impl Threads {
     /// Remembers what a conversation has said so far. Each program has its own places.
     pub(super) fn keep(&self, program: &ApiToken, said: &[Line], conversation: ConversationChoice) {
+        self.keep_with(program, said, Known { conversation, before: None, others_read: false });
+    }
+
+    /// The same, with what the conversation does not hold.
+    pub(super) fn keep_with(&self, program: &ApiToken, said: &[Line], thread: Known) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = known.entry(whose(program)).or_default();
         known.truncate(REMEMBERED - 1);
-        known.push_front((key(said), conversation));
+        known.push_front((key(said), thread));
+        // The newest stays, however long it is: a request has a limit of its own.
+        let mut bytes = 0;
+        known.retain(|(_, thread)| {
+            let own = thread.before.as_ref().map_or(0, String::len);
+            let has_room = own == 0 || bytes < REMEMBERED_BYTES;
+            bytes += own;
+            has_room
+        });
     }
 
     /// The conversation that has said this so far. It is about to say more, so it is known by this no more.
-    fn take(&self, program: &ApiToken, said: &[Line]) -> Option<ConversationChoice> {
+    fn take(&self, program: &ApiToken, said: &[Line]) -> Option<Known> {
         let key = key(said);
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = known.get_mut(&whose(program))?;
         let at = known.iter().position(|(known, _)| *known == key)?;
-        known.remove(at).map(|(_, conversation)| conversation)
+        known.remove(at).map(|(_, thread)| thread)
     }
 }
 
@@ -87,16 +173,16 @@ impl Turns {
     }
 }
 
-/// Where a request is answered.
+/// The thread that a request goes on with.
 ///
 /// # Errors
 /// When it names a conversation that is not there, or that the program may not name.
-pub(super) async fn place(
+pub(super) async fn thread(
     api: &Api,
     program: &ApiToken,
     headers: &HeaderMap,
     asked: &Asked,
-) -> Result<Place, ApiError> {
+) -> Result<Thread, ApiError> {
     let before = || (!asked.before.is_empty()).then(|| transcript(&asked.before));
     if let Some(name) = headers.get(CONVERSATION) {
         if program.role != ApiRole::Owner {
@@ -104,56 +190,78 @@ pub(super) async fn place(
             return Err(ApiError::new(StatusCode::FORBIDDEN, why));
         }
         return match name.to_str().unwrap_or_default() {
-            "new" => Ok(Place { conversation: ConversationChoice::New, before: before(), by_words: true }),
+            "new" => unknown(api, program, before()).await,
             name => {
                 let conversation = ConversationChoice::Id(ConversationId::new(name));
                 api.page.agent.directory().find(&conversation).await?;
-                Ok(Place { conversation, before: None, by_words: false })
+                Ok(Thread { conversation, before: None, by_words: false, others_read: false })
             }
         };
     }
     if let Some(user) = asked.request.user.as_deref().filter(|user| !user.is_empty()) {
         let whose = format!("{} {:?} {} {user}", program.name, program.role, program.made_ms);
         let id = ConversationId::new(format!("c-api-{}", &hash(&whose)[..24]));
-        let is_empty = make(api, program.role, &id).await?;
-        let before = before().filter(|_| is_empty);
-        return Ok(Place { conversation: ConversationChoice::Id(id), before, by_words: false });
+        let made = make(api, program, &id, !asked.before.is_empty()).await?;
+        let before = before().filter(|_| made.is_empty);
+        let (conversation, others_read) = (ConversationChoice::Id(id), made.others_read);
+        return Ok(Thread { conversation, before, by_words: false, others_read });
     }
     if program.role != ApiRole::Owner {
         let id = api.page.agent.directory().new_id();
-        make(api, program.role, &id).await?;
-        return Ok(Place { conversation: ConversationChoice::Id(id), before: before(), by_words: false });
+        make(api, program, &id, false).await?;
+        let conversation = ConversationChoice::Id(id);
+        return Ok(Thread { conversation, before: before(), by_words: false, others_read: false });
     }
     let known = match asked.before.is_empty() {
         true => None,
         false => api.threads.take(program, &asked.before),
     };
-    let is_there = match &known {
+    let is_there = match known.as_ref().map(|known| &known.conversation) {
         // It may have been deleted since.
         Some(ConversationChoice::Id(id)) => api.page.agent.store().conversation(id).await?.is_some(),
         known => known.is_some(),
     };
-    Ok(match known.filter(|_| is_there) {
-        Some(conversation) => Place { conversation, before: None, by_words: true },
-        None => Place { conversation: ConversationChoice::New, before: before(), by_words: true },
-    })
+    match known.filter(|_| is_there) {
+        Some(Known { conversation, before, others_read }) => {
+            Ok(Thread { conversation, before, by_words: true, others_read })
+        }
+        None => unknown(api, program, before()).await,
+    }
 }
 
-/// Sees to it that a conversation is there: one whose answers leave, where nobody sits at the program. Says whether nothing was said in
-/// it yet.
-async fn make(api: &Api, role: ApiRole, id: &ConversationId) -> Result<bool, ApiError> {
+/// A thread that nobody knows. What was said before in it may have been read by others, as by those in a room that the
+/// program passes on: where they read any conversation of the program, they are taken to read this one.
+async fn unknown(api: &Api, program: &ApiToken, before: Option<String>) -> Result<Thread, ApiError> {
+    let others_read = before.is_some() && api.page.agent.directory().others_read_any_of(&key_of(program)).await?;
+    Ok(Thread { conversation: ConversationChoice::New, before, by_words: true, others_read })
+}
+
+/// What became of a conversation that a request names.
+struct Made {
+    /// Whether nothing was said in it yet.
+    is_empty: bool,
+    /// Whether it was made now and others read it.
+    others_read: bool,
+}
+
+/// Sees to it that a conversation is there: one whose answers leave, where nobody sits at the program. Others read it where they read the
+/// one of that id that was deleted, and where it goes on with a thread as [`unknown`] says.
+async fn make(api: &Api, program: &ApiToken, id: &ConversationId, goes_on: bool) -> Result<Made, ApiError> {
     let agent = &api.page.agent;
     if let Some(found) = agent.store().conversation(id).await? {
-        return Ok(found.messages == 0);
+        return Ok(Made { is_empty: found.messages == 0, others_read: false });
     }
-    let (directory, profile) = (agent.directory(), agent.config().agent.profile.clone());
-    let made = match role {
+    let (directory, profile, key) = (agent.directory(), agent.config().agent.profile.clone(), key_of(program));
+    let is_owner = program.role == ApiRole::Owner;
+    let is_for_others = is_owner && goes_on && directory.others_read_any_of(&key).await?;
+    let made = match program.role {
+        ApiRole::Owner if is_for_others => directory.create_chat_for_others(id.clone(), &key).await,
         ApiRole::Owner => directory.create_chat_as(id.clone(), profile, None, None).await,
         ApiRole::Program | ApiRole::Metrics => directory.create_chat_for_strangers(id.clone(), profile).await,
     };
     match (made, agent.store().conversation(id).await?) {
         // Another request may have been quicker.
-        (_, Some(found)) => Ok(found.messages == 0),
+        (_, Some(found)) => Ok(Made { is_empty: found.messages == 0, others_read: found.audience == Audience::Group }),
         (Err(error), None) => Err(error.into()),
         (Ok(_), None) => Err(ApiError::not_found("the conversation was deleted")),
     }
@@ -191,8 +299,26 @@ mod tests {
         for number in 0..2000 {
             threads.keep(&b, &[line("user", &number.to_string())], ConversationChoice::New);
         }
-        assert_eq!(threads.take(&a, &said), Some(ConversationChoice::Id(two)));
-        assert_eq!(threads.take(&a, &said), Some(ConversationChoice::Id(one)));
+        let known = |id| Some(Known { conversation: ConversationChoice::Id(id), before: None, others_read: false });
+        assert_eq!(threads.take(&a, &said), known(two));
+        assert_eq!(threads.take(&a, &said), known(one));
         assert_eq!(threads.take(&a, &said), None);
+    }
+
+    // SUR-031
+    #[test]
+    fn what_was_said_before_takes_no_more_than_its_room() {
+        let threads = Threads::default();
+        let program = ApiToken { name: "a".to_owned(), role: ApiRole::Owner, made_ms: 1 };
+        let said = |number: usize| [line("user", &number.to_string())];
+        let new = ConversationChoice::New;
+        threads.keep(&program, &said(0), new.clone());
+        for number in 1..=5 {
+            let before = Some("x".repeat(REMEMBERED_BYTES / 2));
+            let known = Known { conversation: new.clone(), before, others_read: false };
+            threads.keep_with(&program, &said(number), known);
+        }
+        let found: Vec<usize> = (0..=5).filter(|number| threads.take(&program, &said(*number)).is_some()).collect();
+        assert_eq!(found, [0, 4, 5], "the oldest go, and one that holds nothing stays");
     }
 }

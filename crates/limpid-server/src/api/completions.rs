@@ -6,24 +6,27 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::sse::{KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
 use futures_util::stream::unfold;
 use limpid_core::{Effort, Labelled};
 use limpid_prompt::shown::Drawn;
-use limpid_runtime::{ChatRequest, ConversationChoice, Input};
+use limpid_runtime::commands::OTHERS_READ;
+use limpid_runtime::{ChatRequest, ConversationChoice, Input, TurnHandle};
 use serde_json::{Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::answering::{Answering, Piece};
-use super::bound::{CONVERSATION, place};
+use super::bound::{CONVERSATION, Taken, key_of, thread};
+use super::command::command;
+use super::completion::{Chunk, chunk, reply_stream, whole};
 use super::door;
 use super::error::{ApiError, ErrorBody};
 use super::state::Api;
 use super::tokens::{ApiRole, ApiToken};
 use super::typed::is_typed;
-use super::wire::{AGENT, Answer, Asked, ChatCompletion, Choice, Line, TokenUsage};
+use super::wire::{AGENT, Asked, ChatCompletion, Line, TokenUsage};
 
 /// The header by which a request is the same one when it is sent again.
 const KEY: &str = "idempotency-key";
@@ -40,6 +43,8 @@ struct Exchange {
     model: String,
     answering: Answering,
     conversation: ConversationChoice,
+    /// What stands before the answer; empty most often.
+    notice: Drawn,
     /// What was said before the answer.
     said: Vec<Line>,
     /// Whether what was said finds the conversation again.
@@ -138,74 +143,112 @@ async fn begin(
     asked: Asked,
     (id, created): (&str, i64),
 ) -> Result<Begun, ApiError> {
-    let agent = &api.page.agent;
     let is_owner = program.role == ApiRole::Owner;
-    let model = Some(asked.request.model.clone()).filter(|model| model != AGENT);
-    if let Some(model) = model.as_ref().filter(|_| !is_owner) {
-        let why = format!("the token of this program has the model `{AGENT}` and not `{model}`");
-        return Err(ApiError::not_found(why).code("model_not_found").param("model"));
-    }
-    // Nothing is made for a model that is not there.
-    let found = agent.models().choose(model.as_deref()).await;
-    if let (Err(why), Some(_)) = (&found, &model) {
-        return Err(ApiError::not_found(why.to_string()).code("model_not_found").param("model"));
-    }
-    found?;
+    let model = model_of(api, program, &asked).await?;
     let effort = asked.request.reasoning_effort.as_deref().map(effort).transpose()?.filter(|_| is_owner);
-    let place = place(api, program, headers, &asked).await?;
-    let turn = match &place.conversation {
+    let thread = thread(api, program, headers, &asked).await?;
+    let mut taken = Taken::new(api, program, &asked.before, thread);
+    let turn = match &taken.thread.conversation {
         ConversationChoice::Id(id) => Some(api.turns.wait(id).await?),
         _ => None,
     };
     let Asked { request, before: mut said, text, .. } = asked;
     said.push(Line { role: "user".to_owned(), text: text.clone() });
-    let by_words = place.by_words;
+    let by_words = taken.thread.by_words;
     let is_typed = is_typed(api, program, &text);
     let mut words = text;
-    if is_typed && place.before.is_none() {
-        words = match agent.command(&place.conversation, &words).await? {
+    if is_typed {
+        words = match command(api, program, &mut taken.thread, &words).await? {
             Input::Message(text) => text,
             Input::Reply(reply) => {
-                let conversation = reply.conversation.map_or(place.conversation, ConversationChoice::Id);
                 let text = Drawn::new(&reply.text);
                 said.push(Line { role: "assistant".to_owned(), text: text.to_string() });
-                if by_words {
-                    api.threads.keep(program, &said, conversation.clone());
-                }
-                return Ok(Begun::Reply(text, conversation));
+                return Ok(Begun::Reply(text, taken.replied(&said)));
             }
         };
     }
-    let (text, foreign) = match is_typed {
-        true => (words, place.before),
-        false => (String::new(), Some(place.before.into_iter().chain([words]).collect::<Vec<_>>().join("\n\n"))),
-    };
-    // A program may pass on keys of several people, who do not know of each other's.
-    let user = request.user.as_deref().unwrap_or_default();
+    taken.thread.make_for_others(api, program).await?;
+    let notice = if taken.thread.others_read { Drawn::new(&format!("{OTHERS_READ}\n\n")) } else { Drawn::default() };
+    let (text, foreign) = parted(is_typed, words, taken.thread.before.clone());
     let key = headers.get(KEY).and_then(|key| key.to_str().ok());
-    let key = key.map(|key| format!("api {} {user:?} {key}", program.name));
+    // A program may pass on keys of several people, who do not know of each other's.
+    let key = key.map(|key| format!("api {} {:?} {key}", program.name, request.user.as_deref().unwrap_or_default()));
     let chat = ChatRequest {
-        conversation: place.conversation,
+        conversation: taken.thread.conversation.clone(),
         text,
         handed_in: foreign.map(Labelled::outside),
         model,
         effort,
         key,
         by_stranger: !is_owner,
+        // The protocol has no place for them.
+        hides_notices: true,
         ..ChatRequest::default()
     };
     let (api, program, id) = (Arc::clone(api), program.clone(), id.to_owned());
     // In a task of its own: were a turn begun for a client that has hung up meanwhile, nobody else would stop it.
     let beginning = tokio::spawn(async move {
-        let handle = api.page.agent.chat(chat).await?;
+        let handle = say(&api, &program, chat).await?;
+        taken.answered();
         let conversation = ConversationChoice::Id(handle.conversation().clone());
         let hides = api.page.agent.config().chat.hide_markers;
         let answering = Answering::new(handle, hides, api.page.ending.clone());
-        let (model, _turn, _place) = (request.model, turn, held);
-        Ok(Exchange { api, program, id, created, model, answering, conversation, said, by_words, _turn, _place })
+        Ok(Exchange {
+            api,
+            program,
+            id,
+            created,
+            model: request.model,
+            answering,
+            conversation,
+            notice,
+            said,
+            by_words,
+            _turn: turn,
+            _place: held,
+        })
     });
     let begun = beginning.await.map_err(|_| ApiError::interrupted("the turn could not be begun"))?;
     begun.map(|exchange| Begun::Turn(Box::new(exchange)))
+}
+
+/// What the owner typed, and what is anybody's.
+fn parted(is_typed: bool, words: String, before: Option<String>) -> (String, Option<String>) {
+    match is_typed {
+        true => (words, before),
+        false => (String::new(), Some(before.into_iter().chain([words]).collect::<Vec<_>>().join("\n\n"))),
+    }
+}
+
+/// Says something, and keeps in which conversation the owner's program has said it.
+async fn say(api: &Api, program: &ApiToken, chat: ChatRequest) -> Result<TurnHandle, ApiError> {
+    let directory = api.page.agent.directory();
+    let key = (program.role == ApiRole::Owner).then(|| key_of(program));
+    if let (Some(key), ConversationChoice::Id(id)) = (&key, &chat.conversation) {
+        directory.note_program(id, key).await?;
+    }
+    let is_new = chat.conversation == ConversationChoice::New;
+    let handle = api.page.agent.chat(chat).await?;
+    if let Some(key) = key.filter(|_| is_new) {
+        // The turn runs already. What is not kept now is kept with the next message.
+        let _ = directory.note_program(handle.conversation(), &key).await;
+    }
+    Ok(handle)
+}
+
+/// The model that a request names; none where it is the agent's own. Nothing is made for one that is not there.
+async fn model_of(api: &Api, program: &ApiToken, asked: &Asked) -> Result<Option<String>, ApiError> {
+    let model = Some(asked.request.model.clone()).filter(|model| model != AGENT);
+    if let Some(model) = model.as_ref().filter(|_| program.role != ApiRole::Owner) {
+        let why = format!("the token of this program has the model `{AGENT}` and not `{model}`");
+        return Err(ApiError::not_found(why).code("model_not_found").param("model"));
+    }
+    let found = api.page.agent.models().choose(model.as_deref()).await;
+    if let (Err(why), Some(_)) = (&found, &model) {
+        return Err(ApiError::not_found(why.to_string()).code("model_not_found").param("model"));
+    }
+    found?;
+    Ok(model)
 }
 
 fn effort(word: &str) -> Result<Effort, ApiError> {
@@ -229,7 +272,8 @@ impl Exchange {
         };
         self.remember();
         let thought = (!thought.is_empty()).then_some(thought);
-        let text = std::mem::take(&mut self.answering.text);
+        let mut text = std::mem::take(&mut self.notice);
+        text.append(&self.answering.text);
         let usage = self.answering.usage();
         let whole = whole((&self.id, self.created, std::mem::take(&mut self.model)), text, (thought, finish), usage);
         Ok(Json(whole).into_response())
@@ -237,7 +281,7 @@ impl Exchange {
 
     /// The answer piece by piece.
     fn stream(self: Box<Self>, tells_usage: bool) -> Response {
-        let first = self.chunk(&json!({ "role": "assistant", "content": "" }), None);
+        let first = self.chunk(&json!({ "role": "assistant", "content": self.notice }), None);
         let begun = Some((self, vec![first], tells_usage));
         let events = unfold(begun, |state| async move {
             let (mut exchange, mut waiting, tells_usage) = state?;
@@ -271,6 +315,11 @@ impl Exchange {
         Sse::new(events).keep_alive(KeepAlive::default()).into_response()
     }
 
+    /// What the client was given as the answer so far.
+    fn answer(&self) -> Line {
+        Line { role: "assistant".to_owned(), text: format!("{}{}", self.notice, self.answering.text) }
+    }
+
     fn chunk(&self, delta: &Value, finish: Option<&str>) -> Chunk {
         chunk((&self.id, self.created, &self.model), delta, finish)
     }
@@ -285,7 +334,7 @@ impl Exchange {
     /// What was said is known by its words from here on, and browsers that look on see it.
     fn remember(&mut self) {
         let mut said = std::mem::take(&mut self.said);
-        said.push(Line { role: "assistant".to_owned(), text: self.answering.text.to_string() });
+        said.push(self.answer());
         if self.by_words {
             self.api.threads.keep(&self.program, &said, self.conversation.clone());
         }
@@ -305,52 +354,9 @@ impl Drop for Exchange {
                 self.api.threads.keep(&self.program, &before, self.conversation.clone());
             }
             if !self.answering.text.is_empty() {
-                said.push(Line { role: "assistant".to_owned(), text: std::mem::take(&mut self.answering.text).into() });
+                said.push(self.answer());
                 self.api.threads.keep(&self.program, &said, self.conversation.clone());
             }
         }
     }
-}
-
-/// A piece of a stream.
-#[derive(PartialEq)]
-enum Chunk {
-    Json(Value),
-    Done,
-}
-
-impl Chunk {
-    fn event(self) -> Event {
-        match self {
-            Self::Json(value) => Event::default().data(value.to_string()),
-            Self::Done => Event::default().data("[DONE]"),
-        }
-    }
-}
-
-fn chunk((id, created, model): (&str, i64, &str), delta: &Value, finish: Option<&str>) -> Chunk {
-    Chunk::Json(json!({
-        "id": id, "object": "chat.completion.chunk", "created": created, "model": model,
-        "choices": [{ "index": 0, "delta": delta, "finish_reason": finish }],
-    }))
-}
-
-fn whole(
-    (id, created, model): (&str, i64, String),
-    content: Drawn,
-    (reasoning_content, finish_reason): (Option<Drawn>, &'static str),
-    usage: TokenUsage,
-) -> ChatCompletion {
-    let message = Answer { role: "assistant", content, reasoning_content, refusal: () };
-    let choices = vec![Choice { index: 0, message, finish_reason }];
-    ChatCompletion { id: id.to_owned(), object: "chat.completion", created, model, choices, usage }
-}
-
-/// The answer of a command as a stream.
-fn reply_stream(whole: &ChatCompletion) -> Response {
-    let named = (whole.id.as_str(), whole.created, whole.model.as_str());
-    let text = whole.choices.first().map_or("", |choice| choice.message.content.as_str());
-    let said = chunk(named, &json!({ "role": "assistant", "content": text }), None);
-    let events = [said, chunk(named, &json!({}), Some("stop")), Chunk::Done];
-    Sse::new(futures_util::stream::iter(events.map(|event| Ok::<_, Infallible>(event.event())))).into_response()
 }
