@@ -7,17 +7,16 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limpid_core::agent::RESEARCH;
 use limpid_core::policy::keys_in;
-use limpid_core::{DEFAULT_PROFILE, Role, Tier, Trust};
+use limpid_core::{Role, Tier, Trust};
 use limpid_model::ModelCard;
 use limpid_prompt::Profile;
 use limpid_prompt::inputs::{
     ChangedInput, Inputs, MemoryInput, Quoted, SessionInput, TimeInfo, TrustName, WorkspaceInput,
 };
-use limpid_prompt::profile::Path;
 use limpid_prompt::prompt::hash_of;
 use limpid_services::error::AgentError;
 use limpid_services::modes::{is_set, kind_of};
-use limpid_services::profiles::LoadedProfile;
+use limpid_services::profiles::{LoadedProfile, Reader};
 use limpid_services::tools::{Place, ToolPolicy, UnacceptedFiles, is_of_server, shows_owners};
 use limpid_services::ui::ui_mode;
 use limpid_store::{Audience, ConversationKind};
@@ -72,7 +71,7 @@ pub(crate) async fn gather(
 ) -> Result<Gathered, AgentError> {
     let path = occasion.path.unwrap_or(if card.local { "chat-local" } else { "chat-remote" }).to_owned();
     let mut notices = Vec::new();
-    let (loaded, profile) = profile_of(deps, occasion.profile, &path, &mut notices)?;
+    let (loaded, profile) = deps.profiles.load(occasion.profile, Reader::Prompts(&path))?;
     notices.extend(loaded.notices(&profile));
     let mode_set = is_set(occasion.conversation, occasion.mode);
     let agent = sources::delegate::agent_in(deps, occasion.conversation, &profile).await?;
@@ -141,36 +140,6 @@ pub(crate) async fn gather(
     gathered.session.goals_asked_for = learned.goals_asked_for;
     gathered.session.window_state = window.clone();
     Ok(gathered)
-}
-
-/// The profile of a prompt. A page that is read on a public path may learn every word of it.
-fn profile_of(
-    deps: &ContextDeps,
-    name: &str,
-    path: &str,
-    notices: &mut Vec<String>,
-) -> Result<(LoadedProfile, Arc<Profile>), AgentError> {
-    let loaded = deps.profiles.load(name)?;
-    let profile = loaded.profile(name)?;
-    if !profile.path(path).is_ok_and(|path| path.public) {
-        return Ok((loaded, profile));
-    }
-    let public = |name: &str| {
-        let loaded = deps.profiles.load_public(name)?;
-        let profile = loaded.profile(name)?;
-        // A manifest is read whatever it says at its top.
-        match profile.path(path).is_ok_and(Path::is_wordless) {
-            true => Ok((loaded, profile)),
-            false => Err(AgentError::Prompt(format!("words stand between the sections of `{path}`"))),
-        }
-    };
-    // A profile of the owner's may be broken without its private texts.
-    public(name).or_else(|error: AgentError| {
-        notices.push(format!(
-            "the profile `{name}` cannot be used without your private texts ({error}); `{DEFAULT_PROFILE}` is used"
-        ));
-        public(DEFAULT_PROFILE)
-    })
 }
 
 /// What was said before in the conversation; nothing where there is none.
@@ -281,7 +250,7 @@ fn prefer_research((profile, path): (&Profile, &str), history: &History, inputs:
     if !is_offered || !inputs.tools.iter().any(|tool| tool.name == RESEARCH) {
         return;
     }
-    let has_own = shows_owners(inputs);
+    let has_own = shows_owners((profile, path), inputs);
     let told = inputs.user.as_ref().filter(|user| user.trust == TrustName::Owner);
     let before = history.entries.iter().map(|entry| &entry.message);
     let before = before.filter(|said| said.role == Role::User && said.trust == Trust::Owner);
@@ -346,7 +315,9 @@ fn clean(deps: &ContextDeps, inputs: &mut Inputs) {
     workspace.daily_notes.iter_mut().map(|note| &mut note.content).for_each(clean);
     let MemoryInput { general, preference, learning, error, pinned, promotions, .. } = &mut inputs.memory;
     for memories in [general, preference, learning, error, pinned, promotions] {
-        memories.iter_mut().map(|memory| &mut memory.content).for_each(clean);
+        for memory in memories.iter_mut() {
+            memory.content = deps.redactor.clean_by(memory.trust.into(), std::mem::take(&mut memory.content));
+        }
     }
 }
 

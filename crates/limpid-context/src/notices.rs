@@ -36,18 +36,22 @@ pub fn cut_notice(cut: &SectionReport) -> String {
 
 /// What is not known of a model, said once a conversation.
 pub fn unknown_notice(card: &ModelCard) -> Option<String> {
-    let facts = [("window", card.window.is_none()), ("price", card.price.is_none() && !card.local)];
-    let unknown: Vec<&str> = facts.iter().filter(|(_, unknown)| *unknown).map(|(fact, _)| *fact).collect();
-    let is = if unknown.len() == 1 { "is" } else { "are" };
+    let (no_window, no_price) = (card.window.is_none(), card.price.is_none() && !card.local);
     let assumed = card.assumed.as_ref().map(|like| {
         format!(
             "{} is in no table of models, so it is assumed to be like {like}; `limpid model update` may know it",
             card.name()
         )
     });
-    let unknown = (!unknown.is_empty()).then(|| {
-        format!("{} of {} {is} not known; models.toml in the home folder can say", unknown.join(" and "), card.name())
-    });
+    let set = "in models.toml in the home folder";
+    let unknown = match (no_window, no_price) {
+        (false, false) => None,
+        (false, true) => Some(format!("no price is known for {}, so costs leave it out; set one {set}", card.name())),
+        (true, false) => Some(format!("no window is known for {}; set one {set}", card.name())),
+        (true, true) => {
+            Some(format!("no window and no price are known for {}, so costs leave it out; set them {set}", card.name()))
+        }
+    };
     let notices: Vec<String> = [assumed, unknown].into_iter().flatten().collect();
     (!notices.is_empty()).then(|| notices.join("; "))
 }

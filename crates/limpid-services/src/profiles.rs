@@ -15,4 +15,4 @@ pub use identity::{Identity, identity_files, identity_text, is_untouched};
 pub use kept::own_profile_files;
 pub use mode_fallback::{ModeFallback, mode_fallback, new_fallback_notice};
 pub use prompt_file::{PromptFile, PromptFileText, base_of_copy, prompt_files};
-pub use registry::{LoadedProfile, ProfileRegistry};
+pub use registry::{LoadedProfile, ProfileRegistry, REPORT_NOW, Reader};

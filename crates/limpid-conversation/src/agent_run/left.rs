@@ -12,14 +12,12 @@ use limpid_prompt::count::Estimate;
 use limpid_prompt::inputs::{DelegateInput, Inputs, TrustName};
 use limpid_prompt::{PromptMessage, RenderRequest};
 use limpid_services::error::AgentError;
+use limpid_services::profiles::{REPORT_NOW, Reader};
 use limpid_store::{AgentFilter, Base, NewInbound, SubAgent};
 
 use crate::actors::Command;
 use crate::conversations::{Conversations, Taken};
 use crate::listeners::Answerer;
-
-/// The path that tells an agent to come to its end.
-const REPORT_NOW: &str = "report-now";
 
 /// The time that an agent has: one that is waited for has it in all, one in the background may be inactive as long.
 pub(super) struct Time {
@@ -89,7 +87,8 @@ pub(super) async fn tell_to_report(
 ) -> Result<(), AgentError> {
     let deps = conversations.deps();
     let parent = deps.directory.existing(&agent.new.conversation).await?;
-    let profile = deps.context.profiles.profile(&parent.profile)?;
+    // It is told no more than its prompt may say.
+    let profile = deps.context.profiles.profile(&parent.profile, Reader::Prompts(&agent.new.path))?;
     let nothing = DelegateInput::by(TrustName::File);
     let delegate = match left {
         Left::Rounds(rounds) => DelegateInput { rounds_left: Some(rounds), ..nothing },

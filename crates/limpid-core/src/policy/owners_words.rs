@@ -13,6 +13,9 @@ use super::capability_url::plain;
 /// Letters in a row of a key that are told as the whole would be: with a few such parts somebody has it.
 const PART_OF_KEY: usize = 8;
 
+/// What stands before a part of a key in a line; no word has it.
+const MARK_OF_PART: char = '=';
+
 /// Words of the owner's and parts of the keys of their addresses, as they are compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnersWords {
@@ -63,11 +66,51 @@ impl OwnersWords {
         if self.parts.is_empty() {
             return false;
         }
-        let said: Vec<char> = texts(arguments)
-            .into_iter()
-            .flat_map(|text| plain(&percent_decode_str(text).decode_utf8_lossy()).chars().collect::<Vec<_>>())
-            .collect();
+        let said = letters(arguments);
         self.parts.iter().any(|(length, parts)| said.windows(*length).any(|run| parts.contains(run)))
+    }
+
+    /// As much of it as arguments tell: a call that waits can be judged by that once the window is gone.
+    #[must_use]
+    pub fn told_by(&self, arguments: &Argument) -> Self {
+        let told = texts(arguments).into_iter().flat_map(words).map(|word| word.key);
+        let words = told.filter(|key| self.words.contains(key)).collect();
+        let said = if self.parts.is_empty() { Vec::new() } else { letters(arguments) };
+        let told = |(length, parts): (&usize, &HashSet<Vec<char>>)| {
+            let runs = said.windows(*length).filter(|run| parts.contains(*run));
+            let runs: HashSet<Vec<char>> = runs.map(<[char]>::to_vec).collect();
+            (!runs.is_empty()).then_some((*length, runs))
+        };
+        Self { words, parts: self.parts.iter().filter_map(told).collect() }
+    }
+
+    /// All of it in one line, which [`OwnersWords::of_line`] reads; nothing where there is nothing.
+    ///
+    /// ```
+    /// use limpid_core::policy::{Argument, OwnersWords};
+    /// let own = OwnersWords::of(["Ada lives in Pankow; the PIN is 4711."], |word| word == "the");
+    /// let told = own.told_by(&Argument::Text("Hotels in Pankow".to_owned()));
+    /// assert_eq!(told.line(), "pankow");
+    /// assert_eq!(OwnersWords::of_line("pankow"), told);
+    /// ```
+    pub fn line(&self) -> String {
+        let parts: BTreeSet<String> = self.parts.values().flatten().map(|run| run.iter().collect()).collect();
+        let parts = parts.into_iter().map(|part| format!("{MARK_OF_PART}{part}"));
+        self.words.iter().cloned().chain(parts).collect::<Vec<_>>().join(" ")
+    }
+
+    /// What a line says ([`OwnersWords::line`]).
+    pub fn of_line(line: &str) -> Self {
+        let mut own = Self::default();
+        for said in line.split_whitespace() {
+            if let Some(part) = said.strip_prefix(MARK_OF_PART) {
+                let run: Vec<char> = part.chars().collect();
+                own.parts.entry(run.len()).or_default().insert(run);
+            } else {
+                own.words.insert(said.to_owned());
+            }
+        }
+        own
     }
 
     /// Those that arguments repeat, as they stand there and in their order, each once.
@@ -88,6 +131,12 @@ impl OwnersWords {
         }
         repeated
     }
+}
+
+/// The letters that arguments say, whatever stands between them.
+fn letters(arguments: &Argument) -> Vec<char> {
+    let letters = |text: &str| plain(&percent_decode_str(text).decode_utf8_lossy()).chars().collect::<Vec<_>>();
+    texts(arguments).into_iter().flat_map(letters).collect()
 }
 
 fn texts(argument: &Argument) -> Vec<&str> {
@@ -161,6 +210,19 @@ mod tests {
         let says = |text: &str| own.says_key(&Argument::Text(text.to_owned()));
         assert!(says("nFMdKvBdBZjgmUUqptlbs") && says("what is nfmd kvbd?") && says("abc de7"));
         assert!(!says("nfmdkvb, and abcde"));
+    }
+
+    // SEC-100 SEC-101
+    #[test]
+    fn what_a_call_tells_is_kept_in_a_line_and_says_the_same_of_it_later() {
+        let own = OwnersWords::of(["Ada wohnt in Köln, Tür 0815; 我住在柏林。"], |word| word == "wohnt");
+        let own = own.with_keys(["8f14e45fceea167a".to_owned(), "abcde7".to_owned()]);
+        let said = Argument::Text("wohnt Ada in KÖLN, 0815, 柏林? fcee-a167 abcde".to_owned());
+        let told = own.told_by(&said);
+        assert_eq!(OwnersWords::of_line(&told.line()), told);
+        assert_eq!((told.repeated_in(&said), told.says_key(&said)), (own.repeated_in(&said), true));
+        assert!(!told.says_key(&Argument::Text("8f14e45f".to_owned())), "of a key no more than was said");
+        assert_eq!(own.told_by(&Argument::Text("Hotels".to_owned())).line(), "");
     }
 
     // SEC-093 SEC-100

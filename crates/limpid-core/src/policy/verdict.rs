@@ -97,9 +97,9 @@ fn is_granted(setting: &Setting<'_>, call: &Call<'_>) -> bool {
     covering.any(|pattern| setting.grants.iter().any(|grant| grant.tool == call.tool.name && grant.pattern == pattern))
 }
 
-/// Whether a yes to a call makes files of the owner's of what a stranger's text led to.
+/// Whether a yes to a call makes the owner's, in a file or a skill, what a stranger's text led to.
 fn takes_over(setting: &Setting<'_>, call: &Call<'_>) -> bool {
-    setting.trust.is_foreign() && call.writes_owners_files()
+    setting.trust.is_foreign() && (call.writes_owners_files() || call.row() == Row::ChangeSelf)
 }
 
 /// Says whether a call may run.
@@ -149,7 +149,7 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
         rule.lacks(call.row()).is_none() && (call.row().tells() || names_server)
     };
     let fits = |rule: &super::Rule| rule.permits(&call.tool, call.arguments, call.destination);
-    // What a stranger's text led to gets into the owner's files by a yes to this very call alone, since it has to be seen.
+    // What a stranger's text led to gets into the owner's files and skills by a yes to this very call alone, since it has to be seen.
     // A rule that names the very call is an exception to one that asks about a tool as a whole.
     let whole = asks.iter().all(|rule| rule.covers(&call.tool));
     let is_exception = |rule: &super::Rule| whole && (rule.arguments.is_some() || rule.destination.is_some());

@@ -8,13 +8,14 @@ use limpid_core::{DEFAULT_PROFILE, Tier};
 
 use super::behaviour::{self, Behaviour, BehaviourValue};
 use super::mode::{Mode, ModeForm};
+use super::owners_texts::{OwnersText, owners_texts};
 use super::path::{Path, tier};
 use super::tool_text::{ToolGroup, ToolText};
 use super::unknown_name::UnknownName;
 use crate::inputs::Inputs;
 use crate::problem::File;
 use crate::section::Section;
-use crate::source::{Layer, SourceRef};
+use crate::source::SourceRef;
 use crate::template::Name;
 
 const LAST_MODE: &str = "developer";
@@ -41,17 +42,16 @@ pub struct Profile {
     pub(crate) behaviour_sources: BTreeMap<&'static str, SourceRef>,
     /// The files that it was made of, those of its bases included.
     pub(crate) files: BTreeMap<String, Arc<File>>,
+    /// Those of them that do not ship, with those of the profile that lends what it lacks.
+    pub(crate) owners_files: Vec<Arc<File>>,
+    /// What its manifests list that does not ship.
+    pub(crate) owners_words: Vec<String>,
 }
 
 impl Profile {
     /// Its name: that of its folder.
     pub fn name(&self) -> &str {
         &self.name
-    }
-
-    /// Whether a file of it is another than the one that Limpid ships: the owner may have written anything into it.
-    pub fn is_changed(&self) -> bool {
-        self.files.values().any(|file| file.layer != Layer::Shipped)
     }
 
     /// Its title for people.
@@ -169,13 +169,31 @@ impl Profile {
         self.shows_workspace(path, |field| field.is_none_or(|field| field == "folders"))
     }
 
+    /// The texts of the owner's own that prompts of a path show with these inputs: sections, the mode and tools of files that do not
+    /// ship, also where another tier or condition shows them, and words of their manifests. None on a path that is not there.
+    pub fn owners_texts<'p>(&'p self, path: &str, inputs: &Inputs) -> Vec<OwnersText<'p>> {
+        owners_texts(self, path, inputs)
+    }
+
+    /// Whether prompts of a path show a field of a record of the inputs: `workspace` and `unread`.
+    pub fn shows_field(&self, path: &Path, record: &str, field: &str) -> bool {
+        self.shows(
+            path,
+            &|name: &Name| matches!(name.path.as_slice(), [first, second, ..] if first == record && second == field),
+        )
+    }
+
     fn shows_workspace(&self, path: &Path, is_it: impl Fn(Option<&str>) -> bool) -> bool {
-        let holds = |name: &Name| {
+        self.shows(path, &|name: &Name| {
             name.path.first().is_some_and(|root| root == "workspace") && is_it(name.path.get(1).map(AsRef::as_ref))
-        };
+        })
+    }
+
+    /// Whether sections of a path or the text of a mode there name such an input.
+    fn shows(&self, path: &Path, is_it: &dyn Fn(&Name) -> bool) -> bool {
         let in_modes =
-            || self.modes.values().flat_map(|mode| mode.tiers.iter().flatten()).any(|form| form.shows(&holds));
-        path.sections().any(|section| section.shows(&holds) || (section.is_mode() && in_modes()))
+            || self.modes.values().flat_map(|mode| mode.tiers.iter().flatten()).any(|form| form.shows(is_it));
+        path.sections().any(|section| section.shows(is_it) || (section.is_mode() && in_modes()))
     }
 
     /// Whether prompts of a path show a field of the inputs, or ask whether it is there.
@@ -197,6 +215,12 @@ impl Profile {
     /// The workspace files that prompts quote, in order.
     pub fn file_order(&self) -> &[String] {
         &self.file_order
+    }
+
+    /// The mode whose texts stand where a mode is shown: its own, or the last resort.
+    pub(super) fn mode_in_place_of<'m>(&self, mode: &'m str) -> &'m str {
+        let has_text = self.modes.get(mode).is_some_and(|mode| mode.tiers.iter().any(Option::is_some));
+        if has_text { mode } else { LAST_MODE }
     }
 
     fn last_resort(&self, mode: &Mode, tier: Tier) -> Option<ModeForm<'_>> {

@@ -11,6 +11,7 @@ use super::file_set::FileSet;
 use super::loaded::Profile;
 use super::manifest::{Manifest, PathDraft, StepDraft};
 use super::mode::Mode;
+use super::owners_texts::owners_words;
 use super::path::Path;
 use super::policy::policies;
 use super::resolve::{Draft, Resolver};
@@ -31,6 +32,8 @@ pub(super) struct Made {
     policies: BTreeMap<String, ModeRules>,
     tools: BTreeMap<String, ToolText>,
     lists: Manifest,
+    /// The files that do not ship.
+    owners: Vec<Arc<File>>,
 }
 
 impl Made {
@@ -56,7 +59,8 @@ impl Made {
             ..Manifest::default()
         };
         let (words, paths) = (set.manifest.words.clone(), set.manifest.paths.clone());
-        Self { draft: Draft { name: name.to_owned(), words, paths, sections }, modes, policies, tools, lists }
+        let owners = set.files.values().filter(|file| file.layer != Layer::Shipped).cloned().collect();
+        Self { draft: Draft { name: name.to_owned(), words, paths, sections }, modes, policies, tools, lists, owners }
     }
 
     pub(super) fn profile(
@@ -99,6 +103,10 @@ impl Made {
                 tools.entry(name.clone()).or_insert_with(|| text.clone());
             }
         }
+        let all_made = || std::iter::once(self).chain(fallback);
+        let owners_files: Vec<Arc<File>> = all_made().flat_map(|made| &made.owners).cloned().collect();
+        let said = || owners_words(all_made().map(|made| &made.draft.words), &lists, &tools);
+        let owners_words = if owners_files.is_empty() { Vec::new() } else { said() };
         let without = lists.without.unwrap_or_default();
         for path in paths.values_mut() {
             if path.tools.is_none() {
@@ -130,6 +138,8 @@ impl Made {
             tool_order: lists.tool_order.unwrap_or_default(),
             file_order: lists.file_order.unwrap_or_default(),
             files: set.files.clone(),
+            owners_files,
+            owners_words,
         }
     }
 

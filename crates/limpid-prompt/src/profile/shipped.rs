@@ -1,13 +1,12 @@
-//! The profiles that ship, embedded into the program.
+//! The profiles that ship: loaded, and file by file.
 
-use include_dir::{Dir, File, include_dir};
+use include_dir::{Dir, File};
 
 use crate::source::SourceFile;
 
+use super::embedded::SHIPPED;
 use super::load::{Profiles, folder, one_of};
 use super::shelf::MANIFEST;
-
-static SHIPPED: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/profiles");
 
 impl Profiles {
     /// The profiles that ship.
@@ -41,16 +40,6 @@ pub fn shipped_files() -> Vec<SourceFile> {
     collect(&SHIPPED, &mut files);
     files.sort_by(|left, right| left.path.cmp(&right.path));
     files
-}
-
-/// The names of the profiles that ship.
-pub fn shipped_names() -> impl Iterator<Item = &'static str> {
-    SHIPPED.dirs().filter_map(|dir| dir.path().to_str())
-}
-
-/// The text that ships under a path of the folder of profiles: `kai/sections/soul.md`.
-pub fn shipped_text(path: &str) -> Option<&'static str> {
-    SHIPPED.get_file(path)?.contents_utf8()
 }
 
 /// The scenarios that ship with a profile, each with its name and text.

@@ -7,7 +7,7 @@ use limpid_core::task::TaskKind;
 use limpid_core::{AgentId, AgentState, Role, Trust};
 use limpid_runtime::tasks::{TaskChange, TaskRequest, When};
 use limpid_runtime::{Agent, TurnEvent};
-use limpid_store::{CostBy, CostQuery, NewTask, Task};
+use limpid_store::{CostBy, CostQuery, InboundId, NewTask, Task};
 use limpid_testkit::{Recorded, Reply};
 use serde_json::{Value, json};
 
@@ -209,4 +209,84 @@ async fn a_research_worker_has_ten_minutes_and_what_it_said_by_then_is_no_answer
     assert_eq!(trust, Trust::Outside);
     let seen = events.iter().filter(|event| matches!(event, TurnEvent::ToolDone { .. }));
     assert!(!format!("{:?}", seen.collect::<Vec<_>>()).contains("RAW WORDS"));
+}
+
+// SEC-101
+#[tokio::test]
+async fn a_research_worker_is_called_to_its_end_without_a_word_of_the_owners() {
+    let said = "[report now] Leave CANARY-0815 out.";
+    let words = "[path.report-now]\nabout = \"Ends.\"\nmessages = [{ tools = [] }, { role = \"user\", sections = [\"report-now\"], end = \"CANARY-0815\" }]\n";
+    for (file, text, is_told) in [
+        ("limpid/sections/report-now.md", format!("{said}\n"), false),
+        ("limpid/sections/report-now.md", format!("---\npublic: true\n---\n{said}\n"), true),
+        ("mine/profile.toml", format!("base = \"limpid\"\ntitle = \"Mine\"\nabout = \"Mine.\"\n{words}"), false),
+    ] {
+        let (mut bench, sent) = researching(json!({ "task": "Which tea?" }), || hangs("")).await;
+        bench.write(&format!("profiles/{file}"), &text);
+        bench.config.agent.profile = file.split('/').next().unwrap_or_default().to_owned();
+        let pause = Passed::new();
+        let agent = open(&bench, &pause);
+        let handle = agent.chat(last("Begin.")).await.unwrap();
+        let called = async {
+            while !sent.lock().unwrap().iter().any(is_worker) {
+                tokio::task::yield_now().await;
+            }
+            pause.seconds(480);
+            let key = agents(&agent).await[0].id.report_key();
+            loop {
+                for id in 1..10 {
+                    match agent.store().accepted(InboundId(id)).await.unwrap() {
+                        Some(told) if told.key.as_ref() == Some(&key) => return told.text,
+                        _ => tokio::task::yield_now().await,
+                    }
+                }
+            }
+        };
+        let told = tokio::time::timeout(PATIENCE, called).await.unwrap();
+        assert!(told.starts_with("[report now]"), "{told}");
+        assert_eq!(told.contains("CANARY-0815"), is_told, "{told}");
+        pause.seconds(600);
+        all(handle).await;
+    }
+}
+
+// SEC-100 SEC-101
+#[tokio::test]
+async fn what_the_owner_wrote_into_a_section_of_their_own_is_no_workers_to_learn_unasked() {
+    for (path, word, is_asked) in [
+        ("profiles/limpid/sections/honesty.md", "Pankow", true),
+        ("profiles/limpid/modes/developer/tier3.md", "Pankow", true),
+        ("profiles/limpid/sections/honesty.md", "kettles", false),
+        ("profiles/limpid/sections/heartbeat.md", "Pankow", false),
+    ] {
+        let task = json!({ "task": format!("Find shops for {word}.") });
+        let (mut bench, sent) = researching(task, || says("Three.")).await;
+        bench.config.agent.mode = "developer".to_owned();
+        bench.write(path, "Ada lives in Pankow.\n");
+        let agent = open(&bench, &Passed::new());
+        talk(&agent, "Begin.").await;
+        let is_told = sent.lock().unwrap().iter().any(is_worker);
+        let drafts = agent.drafts().list(true).await.unwrap().rows;
+        let whys: Vec<bool> = drafts.iter().map(|draft| draft.new.why.contains("“Pankow”")).collect();
+        assert_eq!((is_told, whys), (!is_asked, if is_asked { vec![true] } else { Vec::new() }), "{path} {word}");
+    }
+}
+
+/// A home without a soul: what stands in the owner's sections decides alone.
+// SEC-100
+#[tokio::test]
+async fn a_worker_is_offered_beside_a_section_of_the_owners_own_and_bare_tools_beside_what_ships() {
+    let offered = async |section: Option<&str>| {
+        let (bench, sent) = bench("limpid", |_| says("Noted.")).await;
+        if let Some(section) = section {
+            bench.write("profiles/limpid/sections/honesty.md", section);
+        }
+        let agent = Agent::open(bench.options()).unwrap();
+        talk(&agent, "Hello.").await;
+        let names = declared(&sent.lock().unwrap()[0]);
+        ["research", "web_fetch"].map(|name| names.iter().any(|known| known == name))
+    };
+    assert_eq!(offered(None).await, [false, true]);
+    assert_eq!(offered(Some("Ada lives in Pankow.\n")).await, [true, false]);
+    assert_eq!(offered(Some("---\npublic: true\n---\nNever make things up.\n")).await, [false, true]);
 }

@@ -122,6 +122,26 @@ async fn a_search_that_repeats_the_owners_words_waits_and_no_other_does() {
     assert_eq!(*service.asked.lock().unwrap(), ["adams 4711", "opening hours"]);
 }
 
+// SEC-075 SEC-100
+#[tokio::test]
+async fn a_search_that_waits_says_which_words_it_tells_also_once_it_is_edited() {
+    let bench = bench(&[&[READ, PAGE, DOCTOR]]).await;
+    let service = Arc::new(Service::default());
+    let agent = agent(&bench, &service);
+    say(&agent, "look into it").await;
+    let kept = agent.drafts().list(false).await.unwrap().rows.remove(0);
+    assert!(kept.new.why.contains("its words are “adams”, “4711”, which you did not type here"), "{}", kept.new.why);
+    let edit = async |query: &str| {
+        let arguments = json!({ "query": query }).to_string();
+        agent.drafts().edit(kept.id, &arguments).await.unwrap().new.why
+    };
+    assert_eq!(edit("please, adams 4711").await, kept.new.why);
+    let fewer = edit("adams and Eve").await;
+    assert!(fewer.contains("its words are “adams”, which you did not type here"), "{fewer}");
+    agent.drafts().approve(kept.id, None).await.unwrap();
+    assert_eq!(*service.asked.lock().unwrap(), ["adams and Eve"]);
+}
+
 /// Its calls are judged before the next request shows the past again.
 // SEC-041 SEC-100
 #[tokio::test]

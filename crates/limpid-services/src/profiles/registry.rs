@@ -5,15 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use limpid_config::Home;
+use limpid_core::DEFAULT_PROFILE;
 use limpid_prompt::count::Estimate;
 use limpid_prompt::inputs::Inputs;
 use limpid_prompt::problem::{Problem, Severity};
-use limpid_prompt::profile::ProfileError;
+use limpid_prompt::profile::{Path, ProfileError};
 use limpid_prompt::{Layer, Profile, Profiles, RenderError, RenderRequest, SourceFile, SourceRef};
 
 use crate::error::AgentError;
 use crate::profiles::kept;
 use crate::profiles::prompt_file::PromptFile;
+
+/// The path that tells an agent to come to its end, a research worker too.
+pub const REPORT_NOW: &str = "report-now";
 
 /// The profiles of a home folder.
 #[derive(Debug)]
@@ -43,6 +47,18 @@ pub struct LoadedProfile {
     profiles: Arc<Profiles>,
     /// Paths of the owner's files that are left out.
     without: Vec<String>,
+    /// Why another profile stands in its place, if one does.
+    instead: Option<String>,
+}
+
+/// Who reads what a profile says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reader<'p> {
+    /// The owner, and what works for them without a prompt.
+    Owner,
+    /// The models of prompts of this path, and so whoever they tell: a page that is read on a public path may learn every word. What
+    /// such a model is told besides is made of the same texts, whatever path that is on.
+    Prompts(&'p str),
 }
 
 impl ProfileRegistry {
@@ -75,39 +91,64 @@ impl ProfileRegistry {
         Ok(Arc::clone(known.all.insert(all)))
     }
 
-    /// One profile as the files stand now.
+    /// One profile as the files stand now, as far as its reader may know it.
     ///
     /// # Errors
     /// When there is none of that name, or the owner's files cannot be read.
-    pub fn profile(&self, name: &str) -> Result<Arc<Profile>, AgentError> {
-        self.load(name)?.profile(name)
+    pub fn profile(&self, name: &str, reader: Reader<'_>) -> Result<Arc<Profile>, AgentError> {
+        Ok(self.load(name, reader)?.1)
     }
 
-    /// What one profile is made of, as the files stand now.
+    /// The same with what it is made of.
     ///
     /// # Errors
-    /// When the owner's files cannot be read.
-    pub fn load(&self, name: &str) -> Result<LoadedProfile, AgentError> {
+    /// When there is none of that name, or the owner's files cannot be read.
+    pub fn load(&self, name: &str, reader: Reader<'_>) -> Result<(LoadedProfile, Arc<Profile>), AgentError> {
+        let loaded = self.whole(name)?;
+        let profile = loaded.profile(name)?;
+        match reader {
+            Reader::Prompts(path) if profile.path(path).is_ok_and(|path| path.public) => self.public(name, path),
+            Reader::Owner | Reader::Prompts(_) => Ok((loaded, profile)),
+        }
+    }
+
+    /// A profile with every file of the owner's.
+    fn whole(&self, name: &str) -> Result<LoadedProfile, AgentError> {
         let mut known = self.known()?;
         let files = Arc::clone(&known.files);
         if let Some(profiles) = known.one.get(name) {
-            return Ok(LoadedProfile { files, profiles: Arc::clone(profiles), without: Vec::new() });
+            return Ok(LoadedProfile { files, profiles: Arc::clone(profiles), without: Vec::new(), instead: None });
         }
         let profiles = Arc::new(Profiles::one_with_home(name, known.sources()));
         self.keep(&known, &profiles);
         known.one.insert(name.to_owned(), Arc::clone(&profiles));
-        Ok(LoadedProfile { files, profiles, without: Vec::new() })
+        Ok(LoadedProfile { files, profiles, without: Vec::new(), instead: None })
     }
 
-    /// The same for prompts whose every word a stranger may learn: of the owner's texts those alone that say so at their top.
-    ///
-    /// # Errors
-    /// When the owner's files cannot be read.
-    pub fn load_public(&self, name: &str) -> Result<LoadedProfile, AgentError> {
+    /// A profile whose every word a stranger may learn, the same or the usual one in its place: it may be broken without the owner's
+    /// private texts.
+    fn public(&self, name: &str, path: &str) -> Result<(LoadedProfile, Arc<Profile>), AgentError> {
+        self.public_of(name, path).or_else(|error| {
+            let (mut loaded, profile) = self.public_of(DEFAULT_PROFILE, path)?;
+            loaded.instead = Some(format!(
+                "the profile `{name}` cannot be used without your private texts ({error}); `{DEFAULT_PROFILE}` is used"
+            ));
+            Ok((loaded, profile))
+        })
+    }
+
+    /// A profile with those texts of the owner's alone that say at their top that anybody may read them.
+    fn public_of(&self, name: &str, path: &str) -> Result<(LoadedProfile, Arc<Profile>), AgentError> {
         let mut known = self.known()?;
         let private: BTreeSet<String> =
             known.sources().filter(|file| !file.is_public()).map(|file| file.path).collect();
-        Ok(known.load_without(name, private.into_iter().collect()))
+        let loaded = known.load_without(name, private.into_iter().collect());
+        let profile = loaded.profile(name)?;
+        // A manifest is read whatever it says at its top.
+        match [path, REPORT_NOW].into_iter().find(|path| !profile.path(path).is_ok_and(Path::is_wordless)) {
+            None => Ok((loaded, profile)),
+            Some(path) => Err(AgentError::Prompt(format!("words stand between the sections of `{path}`"))),
+        }
     }
 
     /// Keeps the texts that can be used for the day on which they cannot. A disk that refuses them costs no answer: what is
@@ -186,30 +227,29 @@ impl Known {
         let sources: Vec<_> = self.sources().filter(|file| !without.contains(&file.path)).collect();
         let make = || Arc::new(Profiles::one_with_home(name, sources));
         let profiles = self.one.entry(format!("{name} without {}", without.join(" "))).or_insert_with(make);
-        LoadedProfile { files: Arc::new(files), profiles: Arc::clone(profiles), without }
+        LoadedProfile { files: Arc::new(files), profiles: Arc::clone(profiles), without, instead: None }
     }
 }
 
 impl LoadedProfile {
-    /// One profile.
-    ///
-    /// # Errors
-    /// When there is none of that name, or it is broken.
-    pub fn profile(&self, name: &str) -> Result<Arc<Profile>, AgentError> {
+    fn profile(&self, name: &str) -> Result<Arc<Profile>, AgentError> {
         self.profiles.get(name).cloned().map_err(|error| match error {
             ProfileError::Unknown(unknown) => AgentError::Invalid(unknown.to_string()),
             ProfileError::Broken(..) => AgentError::Prompt(error.to_string()),
         })
     }
 
-    /// What the owner should know of the files that a profile is made of: each of theirs that is wrong and not in use,
-    /// and what stands in for it.
+    /// What the owner should know of the files that a profile is made of: that another profile stands in its place, each of theirs that
+    /// is wrong and not in use, and what stands in for it.
     pub fn notices(&self, profile: &Profile) -> impl Iterator<Item = String> {
         let folders: Vec<String> = profile.lineage().map(str::to_owned).collect();
         let set_aside = move |problem: &&Problem| {
             let wrong = problem.severity == Severity::Error && problem.layer == Layer::Home;
             wrong && folders.iter().any(|folder| problem.path.split('/').next() == Some(folder))
         };
-        self.profiles.problems().iter().filter(set_aside).map(ToString::to_string)
+        self.instead
+            .clone()
+            .into_iter()
+            .chain(self.profiles.problems().iter().filter(set_aside).map(ToString::to_string))
     }
 }

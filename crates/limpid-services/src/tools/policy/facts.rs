@@ -8,6 +8,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::tools::Tool;
+use crate::tools::policy::context::CallContext;
 use crate::tools::policy::paths::PathResolver;
 
 /// What is to be known of a call.
@@ -44,6 +45,9 @@ pub(crate) struct CallFacts {
     pub(crate) others_read: bool,
     /// What a number or a key in its arguments stands for.
     pub(crate) about: Option<String>,
+    /// What it tells of the owner's that they did not type, in a line ([`OwnersWords::line`](limpid_core::policy::OwnersWords::line)). A
+    /// yes is bound to it, and what waits is judged by it when its turn is over.
+    pub(crate) told: String,
     /// What whoever is asked has to know of it besides: what it can see, change and reach. A yes is bound to it, so it is looked for again when one is held against the call.
     pub(crate) warning: Option<String>,
     /// The hash of its words: tool, arguments, where paths lead, the workspace, the program's place. An approval is bound to it,
@@ -101,11 +105,20 @@ impl CallFacts {
             public: tool.is_public(),
             sends: tool.strangers_program(Trust::Owner, false, arguments) == Some(StrangersProgram::Sends),
             about: None,
+            told: String::new(),
             warning: None,
             others_read: false,
             hash: hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect(),
             arguments: plain(&judged),
             paths,
+        }
+    }
+
+    /// Notes what it tells of the owner's, where a question says so.
+    pub(crate) fn know_told(&mut self, context: &CallContext) {
+        let is_told = self.effect == Effect::Research || (self.effect == Effect::Search && context.trust.is_foreign());
+        if is_told {
+            self.told = context.owners_words.told_by(&self.arguments).line();
         }
     }
 
@@ -127,11 +140,28 @@ impl CallFacts {
         matches!(self.effect, Effect::ChangeOwned | Effect::Mailbox | Effect::Plan | Effect::ChangeSelf)
     }
 
+    /// Whether it only looks at something, or hands work on, which changes nothing by itself.
+    pub(crate) fn only_looks(&self) -> bool {
+        matches!(self.effect, Effect::Look | Effect::Delegate)
+    }
+
+    /// Keeps what a call that only looks is about, such as the message whose number it names, for whoever is asked about it.
+    pub(crate) async fn know_what_is_asked(
+        &mut self,
+        tool: &dyn Tool,
+        arguments: &Value,
+        conversation: Option<&ConversationId>,
+    ) {
+        if self.only_looks() {
+            self.tell(None, tool.concerns(arguments, conversation).await.into_words());
+        }
+    }
+
     /// Keeps what whoever is asked is told besides the arguments: what Limpid knows of the call stands before words that others may
     /// have written, so that these push nothing out.
     pub(crate) fn tell(&mut self, behind_links: Option<String>, stands_for: Option<String>) {
         // A look's own sentence says it.
-        let is_read = self.others_read && !matches!(self.effect, Effect::Look | Effect::Delegate);
+        let is_read = self.others_read && !self.only_looks();
         let readers = is_read.then(|| "others read this conversation, and what comes of the call with it".to_owned());
         let about: Vec<String> = readers.into_iter().chain(behind_links).chain(stands_for).collect();
         self.about = (!about.is_empty()).then(|| about.join("; "));

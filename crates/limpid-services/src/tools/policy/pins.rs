@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use limpid_config::regular_file::Opened;
+use limpid_core::policy::{FileChange, OwnersWords};
 use limpid_tools::snapshot::{Snapshot, hash_of};
 use limpid_turn::Approval;
 use serde_json::Value;
@@ -41,6 +42,12 @@ const ABOUT: &str = "what it is about";
 
 /// The part that is what a question says that it can do.
 const WARNING: &str = "what it can see, change and reach";
+
+/// The part that is what it tells of the owner's; the words stand behind it.
+const TOLD: &str = "what it tells of yours";
+
+/// The part that is what a change of the files would be that it writes.
+const CHANGE: &str = "what kind of files it changes";
 
 /// Parts that are named when they have changed.
 const NAMED: usize = 5;
@@ -95,6 +102,12 @@ pub(crate) fn is_same_call(before: &str, now: &str) -> bool {
     call(before).is_none_or(|before| call(now) == Some(before))
 }
 
+/// What a call tells of the owner's by a text of [`Pins`]: nobody can look at its turn's window any more.
+pub(crate) fn told_in(text: &str) -> OwnersWords {
+    let line = text.lines().find_map(|line| line.strip_prefix(TOLD)?.strip_prefix('\t')?.rsplit_once('\t'));
+    line.map(|(words, _)| OwnersWords::of_line(words)).unwrap_or_default()
+}
+
 /// What has changed between two texts of [`Pins`], in words.
 pub(crate) fn changes(before: &str, now: &str) -> String {
     let (old, new) = (parts_of(before), parts_of(now));
@@ -123,7 +136,8 @@ pub(crate) fn changes(before: &str, now: &str) -> String {
 /// The parts of a text of [`Pins`], each by its line without the hash, so that no two are one.
 fn parts_of(text: &str) -> BTreeMap<String, String> {
     let lines = text.lines().skip(1).filter_map(|line| line.rsplit_once('\t'));
-    lines.map(|(part, hash)| (part.to_owned(), hash.to_owned())).collect()
+    let part = |part: &str| if part.starts_with(TOLD) { TOLD.to_owned() } else { part.to_owned() };
+    lines.map(|(name, hash)| (part(name), hash.to_owned())).collect()
 }
 
 /// A part as it stands among words of ours. A stranger may have chosen the name of a file, so nothing of it but letters, digits and
@@ -150,6 +164,14 @@ fn look(tool: &dyn Tool, arguments: &Value, facts: &CallFacts, copies: Option<Pa
     // A yes is one to what was said: whatever is granted later and comes to a program too is asked about anew.
     if let Some(warning) = &facts.warning {
         parts.bind(WARNING, warning.as_bytes());
+    }
+    if !facts.told.is_empty() {
+        parts.parts.insert(Part::Told(facts.told.clone()), Sha256::digest(&facts.told).into());
+    }
+    // What a profile quotes is told to the agent, and another profile may quote more.
+    let written: Vec<FileChange> = facts.paths.iter().filter(|path| path.write).map(|path| path.change).collect();
+    if !written.is_empty() {
+        parts.bind(CHANGE, format!("{written:?}").as_bytes());
     }
     let mut left = NAMED_BYTES;
     let started = tool.starts(arguments);
@@ -186,6 +208,8 @@ fn look(tool: &dyn Tool, arguments: &Value, facts: &CallFacts, copies: Option<Pa
 enum Part {
     /// Something of the call, in words of ours.
     Own(&'static str),
+    /// What it tells of the owner's.
+    Told(String),
     /// A file, a link or a folder.
     Path(PathBuf),
 }
@@ -195,6 +219,7 @@ impl Part {
     fn key_and_name(&self) -> (Vec<u8>, String) {
         match self {
             Self::Own(words) => (words.as_bytes().to_vec(), (*words).to_owned()),
+            Self::Told(words) => (TOLD.as_bytes().to_vec(), format!("{TOLD}\t{words}")),
             Self::Path(path) => {
                 let bytes = path.as_os_str().as_encoded_bytes();
                 let short = hex(&Sha256::digest(bytes)[..SHORT / 2]);

@@ -1,6 +1,5 @@
 //! What the policies of turns are made from.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use limpid_config::{Config, Home, Live};
@@ -11,11 +10,9 @@ use limpid_prompt::profile::ModeRulesApply;
 use crate::tools::builtin::grants;
 use crate::tools::policy::ToolPolicy;
 use crate::tools::policy::paths::PathResolver;
+use crate::tools::policy::quoted::QuotedFiles;
 use crate::tools::policy::scope::AgentScope;
 use crate::tools::policy::usual_rules::with_usual_forms;
-
-/// Files of a workspace that prompts of shipped profiles quote.
-pub(crate) const QUOTED: [&str; 6] = ["AGENT.md", "AGENTS.md", "SOUL.md", "USER.md", "IDENTITY.md", "HEARTBEAT.md"];
 
 /// What the policies of turns are made from: the owner's rules, and the folders that calls may touch.
 #[derive(Clone)]
@@ -47,7 +44,7 @@ impl PolicyRules {
             mode: rules,
             local_only: behaviour.small_model_tools.iter().any(|few| few == path),
             rules: with_usual_forms(&self.rules),
-            paths: self.paths(prompt_files(profile)),
+            paths: self.paths(),
             folders: self.config.files.clone(),
             leaves_code: self.leaves_code(),
             is_research: profile.path(path).is_ok_and(|path| path.public),
@@ -60,7 +57,7 @@ impl PolicyRules {
 
     /// The policy of calls outside of any turn: the owner's rules alone.
     pub fn without_mode(&self) -> ToolPolicy {
-        let paths = self.paths(QUOTED.map(PathBuf::from).into());
+        let paths = self.paths();
         let copies = self.home.approved_copies();
         ToolPolicy {
             mode: None,
@@ -86,15 +83,10 @@ impl PolicyRules {
         listed.any(|one| grants.is_strangers(&one.folder))
     }
 
-    fn paths(&self, prompt_files: Vec<PathBuf>) -> PathResolver {
+    /// The same for every policy: a file that any profile of the home quotes may be read in the next chat.
+    fn paths(&self) -> PathResolver {
         let files = &self.config.files;
-        let resolver = PathResolver::new(&self.home, prompt_files, files).with_base(files.base.as_deref());
-        resolver.with_rules(&self.rules)
+        let resolver = PathResolver::quoting(&self.home, QuotedFiles::read(&self.home), files);
+        resolver.with_base(files.base.as_deref()).with_rules(&self.rules)
     }
-}
-
-/// Files of the workspace that prompts quote: those of the profile, and those of profiles that may come after it.
-fn prompt_files(profile: &Profile) -> Vec<PathBuf> {
-    let own = profile.file_order().iter().map(String::as_str);
-    own.chain(QUOTED).map(PathBuf::from).collect()
 }

@@ -3,8 +3,8 @@
 use limpid_core::message::{FROM_CAPABILITY_URL, FROM_OWN_NETWORK, OWNERS_RULES_FORBID};
 use limpid_core::policy::keys_in;
 use limpid_core::{Message, Role};
-use limpid_prompt::Inputs;
 use limpid_prompt::inputs::{HeartbeatInput, MemoryInput, SkillSource, SkillsInput, TrustName, WorkspaceInput};
+use limpid_prompt::{Inputs, Profile};
 use limpid_turn::result::is_cut_within;
 
 /// How the group of the tools of a server of the owner's begins, before the server's name.
@@ -16,10 +16,15 @@ const SAID_WITHIN: usize = 200;
 /// Folders in which each person has one of their own, called by their name.
 const HOMES: [&str; 3] = ["home", "Users", "homes"];
 
-/// Whether the inputs of a turn, or a message that it added, hold something private. Public is what Limpid ships, what was
-/// read from the public web, and what the owner typed for this turn. `is_public` says of a tool by its name that anybody could
-/// read its results.
-pub fn holds_private(inputs: &Inputs, in_flight: &[Message], is_public: impl Fn(&str) -> bool) -> bool {
+/// Whether the window of a turn holds something private: what its inputs show on a path of its profile, or a message that it added.
+/// Public is what Limpid ships, what was read from the public web, and what the owner typed for this turn. `is_public` says of a tool by
+/// its name that anybody could read its results.
+pub fn holds_private(
+    on: (&Profile, &str),
+    inputs: &Inputs,
+    in_flight: &[Message],
+    is_public: impl Fn(&str) -> bool,
+) -> bool {
     let is_private = |message: &Message| {
         // What others wrote to the owner, or the owner handed in, is theirs.
         if message.role == Role::User {
@@ -31,7 +36,7 @@ pub fn holds_private(inputs: &Inputs, in_flight: &[Message], is_public: impl Fn(
         message.role == Role::Tool && !name.is_some_and(|name| is_public(name) && is_of_public(&message.text))
     };
     let is_asked_with_key = inputs.user.as_ref().is_some_and(|user| holds_key(&user.text));
-    is_asked_with_key || earlier(inputs) || shows_owners(inputs) || in_flight.iter().any(is_private)
+    is_asked_with_key || earlier(inputs) || shows_owners(on, inputs) || in_flight.iter().any(is_private)
 }
 
 /// Whether a text has an address that is a key: whoever learns it can read what is the owner's.
@@ -59,9 +64,20 @@ fn earlier(inputs: &Inputs) -> bool {
         || !inputs.history.is_empty()
 }
 
-/// Whether inputs show something that the owner has, besides the conversation's past. By name, so that a new input is looked
-/// at before it counts as public.
-pub fn shows_owners(inputs: &Inputs) -> bool {
+/// Whether prompts of a path show something that the owner has, besides the conversation's past: in texts of their own for that path, or
+/// in the inputs.
+pub fn shows_owners((profile, path): (&Profile, &str), inputs: &Inputs) -> bool {
+    // No shipped prompt shows what was left unread, nor skills that are not used.
+    let shows =
+        |record: &str, field: &str| profile.path(path).is_ok_and(|path| profile.shows_field(path, record, field));
+    !profile.owners_texts(path, inputs).is_empty()
+        || (!inputs.workspace.unread.is_empty() && shows("workspace", "unread"))
+        || (!inputs.skills.unused.is_empty() && shows("skills", "unused"))
+        || are_owners(inputs)
+}
+
+/// Whether inputs are something that the owner has. By name, so that a new input is looked at before it counts as public.
+fn are_owners(inputs: &Inputs) -> bool {
     let Inputs {
         version: _,
         agent_name: _,
@@ -137,7 +153,6 @@ pub fn shows_owners(inputs: &Inputs) -> bool {
 }
 
 fn workspace_is_private(workspace: &WorkspaceInput) -> bool {
-    // No shipped prompt shows what was left unread, and one that was changed is private.
     let WorkspaceInput { path, files, long_term, daily_notes, unread: _, base, folders } = workspace;
     !files.is_empty()
         || is_said(long_term)
@@ -170,7 +185,6 @@ fn heartbeat_is_private(heartbeat: &HeartbeatInput) -> bool {
 
 /// Skills of the owner's own say something of them; those that are shipped do not.
 fn skills_are_private(skills: &SkillsInput) -> bool {
-    // No shipped prompt shows those that are not used, and one that was changed is private.
     let SkillsInput { index, active, unused: _ } = skills;
     !active.is_empty() || index.iter().any(|skill| skill.source != SkillSource::Builtin)
 }
@@ -180,92 +194,4 @@ fn is_said(text: &Option<String>) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use limpid_core::{CallId, ToolCall, Trust};
-    use limpid_prompt::inputs::{MemoryEntry, Quoted, ToolInput};
-    use limpid_turn::result::keep_both_ends;
-
-    use super::*;
-
-    // SEC-100
-    #[test]
-    fn a_window_is_private_by_any_one_thing_of_the_owners() {
-        let public = Inputs { user: Some(Quoted::new("compare three hotels", TrustName::Owner)), ..Inputs::default() };
-        assert!(!holds_private(&public, &[], |_| true));
-        let soul = Inputs { soul: Some("I am Ada's.".to_owned()), ..public.clone() };
-        let memory = MemoryInput { general: vec![MemoryEntry::by(TrustName::Owner)], ..MemoryInput::default() };
-        let memory = Inputs { memory, ..public.clone() };
-        let guest = Inputs { user: Some(Quoted::new("compare three hotels", TrustName::Guest)), ..public.clone() };
-        let key = Quoted::new("what is on https://a.test/8f14e45fceea167a?", TrustName::Owner);
-        let key = Inputs { user: Some(key), ..public.clone() };
-        for private in [soul, memory, guest, key] {
-            assert!(holds_private(&private, &[], |_| true), "{private:?}");
-        }
-    }
-
-    // SEC-100
-    #[test]
-    fn what_a_server_of_the_owners_says_of_its_tools_is_theirs() {
-        let tools = |group: &str| vec![ToolInput { group: group.into(), ..ToolInput::default() }];
-        let shows = |group: &str| shows_owners(&Inputs { tools: tools(group), ..Inputs::default() });
-        assert!(shows("mcp-house"));
-        assert!(!shows("web") && !shows("mcp"), "the tool that reads resources is shipped");
-    }
-
-    // SEC-100
-    #[test]
-    fn a_path_that_says_the_name_of_its_owner_is_theirs() {
-        for (path, is_private) in [
-            ("/home/ada/.limpid/workspace", true),
-            ("/Users/ada/notes", true),
-            ("/volume1/homes/ada/limpid/workspace", true),
-            (r"C:\Users\ada\notes", true),
-            ("/srv/limpid/workspace", false),
-            ("/home", false),
-            ("", false),
-        ] {
-            for base in [None, Some(path.into())] {
-                let workspace = WorkspaceInput { path: path.into(), base, ..WorkspaceInput::default() };
-                assert_eq!(shows_owners(&Inputs { workspace, ..Inputs::default() }), is_private, "{path}");
-            }
-        }
-        let base = Some("/srv/limpid/workspace/globex-takeover".into());
-        let workspace = WorkspaceInput { path: "/srv/limpid/workspace".into(), base, ..WorkspaceInput::default() };
-        assert!(shows_owners(&Inputs { workspace, ..Inputs::default() }), "a folder that they opened");
-    }
-
-    // SEC-100
-    #[test]
-    fn a_result_is_as_private_as_its_tool() {
-        let call = |id: &str, name: &str| ToolCall { id: CallId::new(id), name: name.into(), arguments: "{}".into() };
-        let asked = Message {
-            calls: vec![call("a", "web_fetch"), call("b", "memory_query")],
-            ..Message::new(Role::Assistant, "", Trust::Owner)
-        };
-        let result =
-            |id: &str| Message { call_id: Some(CallId::new(id)), ..Message::new(Role::Tool, "text", Trust::Owner) };
-        let is_public = |name: &str| name == "web_fetch";
-        let private = |results: &[Message]| holds_private(&Inputs::default(), results, is_public);
-        assert!(!private(&[asked.clone(), result("a")]));
-        let long = Message { text: keep_both_ends(&"public ".repeat(1000), 2000), ..result("a") };
-        assert!(!private(&[asked.clone(), long]));
-        assert!(private(&[asked.clone(), result("a"), result("b")]));
-        assert!(private(&[result("c")]), "a result of no known call");
-        let typed = Message::new(Role::User, "what is on https://a.test/8f14e45fceea167a?", Trust::Owner);
-        assert!(private(&[asked.clone(), result("a"), typed]), "the links to follow could spell a key");
-        for from in [FROM_OWN_NETWORK, FROM_CAPABILITY_URL] {
-            let of_private = Message { text: format!("{from}\nthe door is open"), ..result("a") };
-            assert!(private(&[asked.clone(), of_private.clone()]), "{from}");
-            let long = format!("{}{}", of_private.text, " the door is open".repeat(100));
-            for limit in [60, 100, 120, 600] {
-                let cut = Message { text: keep_both_ends(&long, limit), ..of_private.clone() };
-                assert!(private(&[asked.clone(), cut]), "{from} {limit}");
-            }
-        }
-        let refused = format!("{OWNERS_RULES_FORBID} this call of `web_fetch`");
-        let refused = Message { text: refused, ..result("a") };
-        assert!(private(&[asked.clone(), refused]), "which hosts the owner's rules name");
-        let letter = Message::new(Role::User, "a private letter", Trust::Outside);
-        assert!(private(&[asked, result("a"), letter]), "a letter that was handed in meanwhile");
-    }
-}
+mod tests;

@@ -91,6 +91,9 @@ fn no_rule_lets_a_strangers_text_into_the_owners_files() {
     let all = Rule { tool: ToolPattern::parse("*").unwrap(), arguments: None, destination: None, max_bytes: None };
     let rules = OwnerRules { allow: vec![all], ..OwnerRules::default() };
     let arguments = text("");
+    let skill = call("create_skill", &Effect::ChangeSelf, &arguments);
+    assert!(is_asked(&judge(&setting(&rules, Trust::Outside), &skill)));
+    assert_eq!(judge(&setting(&rules, Trust::Owner), &skill), Verdict::Allowed);
     let low = PathFacts { is_low: true, change: FileChange::Other, ..path("outside/a", "/o/a") };
     for (place, waits) in [(path("a.md", "/w/a.md"), true), (path("AGENTS.md", "/w/AGENTS.md"), true), (low, false)] {
         let paths = [place];

@@ -1,6 +1,6 @@
 use async_trait::async_trait;
 use limpid_config::{FilesConfig, Home};
-use limpid_core::policy::Effect;
+use limpid_core::policy::{Effect, PathFacts};
 use limpid_core::{Labelled, Sentence, ToolClass};
 use limpid_tools::{PathArgument, ToolContext};
 use serde_json::{Map, json};
@@ -153,6 +153,32 @@ fn everything_that_a_yes_is_bound_to_makes_it_another_question_by_one_byte() {
         std::os::unix::fs::symlink("main.c", bench.path("workspace/project/src/link.c")).unwrap();
         assert!(changes(&before.text, &bench.now().text).ends_with("link.c` is new"));
     }
+}
+
+// SEC-075 SEC-100
+#[test]
+fn a_yes_is_bound_to_what_the_call_tells_of_the_owners_and_to_what_kind_of_file_it_changes() {
+    let bench = Bench::new();
+    let (tool, arguments) = (bench.tool("run", "1"), json!({ "file": "notes.txt" }));
+    let facts = CallFacts::of(&tool, &arguments, &bench.resolver);
+    let with = |told: &str| {
+        let mut telling = facts.clone();
+        telling.told = told.to_owned();
+        look(&tool, &arguments, &telling, None).text
+    };
+    let (nothing, one, two) = (with(""), with("diabetes"), with("diabetes pankow =8f14e45f"));
+    assert_eq!(told_in(&nothing), OwnersWords::default());
+    assert_eq!((told_in(&one).line(), told_in(&two).line()), ("diabetes".into(), "diabetes pankow =8f14e45f".into()));
+    assert_eq!(changes(&one, &two), "what it tells of yours has changed");
+    assert!(is_same_call(&one, &two) && one.lines().next() != two.lines().next());
+    let changing = |change| {
+        let path = PathFacts { write: true, change, ..facts.paths[0].clone() };
+        let mut writing = facts.clone();
+        writing.paths = vec![path];
+        look(&tool, &arguments, &writing, None).text
+    };
+    let (other, instructing) = (changing(FileChange::Other), changing(FileChange::Instructing));
+    assert_eq!(changes(&other, &instructing), "what kind of files it changes has changed");
 }
 
 /// Names that say nothing, that say too much, and that differ in what is told of neither.
