@@ -1,5 +1,6 @@
 //! A prompt as people and programs read it: JSON, text, and a table of its sections.
 
+pub mod frames;
 mod json;
 
 use std::fmt::{self, Write as _};
@@ -11,6 +12,7 @@ use crate::profile::Unit;
 use crate::prompt::{BudgetUse, Outcome, Part, Prompt, PromptMessage, SectionReport, StatePart, WindowUse};
 use crate::render::{IN_FLIGHT, PAST};
 use crate::section::Stability;
+use crate::show::frames::{Framed, page};
 
 /// The origin of what a model's own chat template adds.
 const TEMPLATE: &str = "model:chat_template";
@@ -18,27 +20,20 @@ const TEMPLATE: &str = "model:chat_template";
 impl Prompt {
     /// The messages as text, each under a line that says who speaks and how long it is.
     pub fn to_text(&self) -> String {
-        let mut out = String::new();
-        for (n, message) in self.messages().iter().enumerate() {
+        let messages = self.messages().iter().enumerate().map(|(n, message)| {
             let (role, bytes) = (message.role(), message.text().len());
-            push(&mut out, format_args!("{}── {n} {role}, {bytes} bytes ──\n", if n > 0 { "\n" } else { "" }));
-            out.push_str(message.text());
-            for call in message.calls() {
-                push(&mut out, format_args!("\n→ {}({})", call.name, call.arguments));
-            }
+            let mut framed = Framed::message(format!("{n} {role}, {bytes} bytes"), message);
             if !message.loads().is_empty() {
-                push(&mut out, format_args!("\n[declares {}]", message.loads().join(", ")));
+                framed = framed.note(&format!("declares {}", message.loads().join(", ")));
             }
-            for state in message.state() {
+            message.state().iter().fold(framed, |framed, state| {
                 let (size, model) = (state.json().len(), &state.input().model);
-                push(&mut out, format_args!("\n[{}, {size} bytes of {model}]", StatePart::ORIGIN));
-            }
-            out.push('\n');
-        }
-        for text in self.template() {
-            push(&mut out, format_args!("\n── {TEMPLATE}, {} bytes ──\n{text}\n", text.len()));
-        }
-        out
+                framed.note(&format!("{}, {size} bytes of {model}", StatePart::ORIGIN))
+            })
+        });
+        let template = self.template().iter();
+        let template = template.map(|text| Framed::new(format!("{TEMPLATE}, {} bytes", text.len()), text));
+        page(&messages.chain(template).collect::<Vec<_>>())
     }
 
     /// A budget of tokens as a share of the window.

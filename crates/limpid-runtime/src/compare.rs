@@ -1,6 +1,7 @@
 //! Two texts side by side, and prompts as texts that can be compared.
 
 use limpid_prompt::Prompt;
+use limpid_prompt::show::frames::{Framed, Frames};
 use limpid_services::line_diff::line_diff;
 use similar::{ChangeTag, DiffTag};
 
@@ -87,16 +88,29 @@ pub fn changed_lines(old: &str, new: &str) -> ChangedLines {
     changed
 }
 
-/// A prompt as one text: each message under a line that says who speaks, with its calls.
-pub fn whole_text(prompt: &Prompt) -> String {
-    let mut text = String::new();
-    for message in prompt.messages() {
-        text.extend(["── ", message.role().as_str(), " ──\n", message.text(), "\n"]);
-        for call in message.calls() {
-            text.extend(["→ ", &call.name, "(", &call.arguments, ")\n"]);
-        }
+/// Two prompts as texts that can be compared: each message under a line that says who speaks, with its calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WholeTexts {
+    /// What is said before they are shown; none where no text in them looks like these lines.
+    pub notice: Option<String>,
+    /// The older one.
+    pub old: String,
+    /// The newer one.
+    pub new: String,
+}
+
+impl WholeTexts {
+    /// Those of two prompts. Their lines look the same, so that only what differs is a difference.
+    pub fn of(old: &Prompt, new: &Prompt) -> Self {
+        let (old, new) = (framed(old), framed(new));
+        let frames = Frames::around(old.iter().chain(&new));
+        let text = |framed: &[Framed<'_>]| framed.iter().map(|one| frames.draw(one)).collect();
+        Self { notice: frames.notice(), old: text(&old), new: text(&new) }
     }
-    text
+}
+
+fn framed(prompt: &Prompt) -> Vec<Framed<'_>> {
+    prompt.messages().iter().map(|message| Framed::message(message.role().to_string(), message)).collect()
 }
 
 #[cfg(test)]

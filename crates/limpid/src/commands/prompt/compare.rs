@@ -7,7 +7,7 @@ use limpid_prompt::diff::PromptDiff;
 use limpid_prompt::inputs::Inputs;
 use limpid_prompt::scenario::EXAMPLE_INPUTS;
 use limpid_prompt::{Prompt, RenderRequest};
-use limpid_runtime::compare::whole_text;
+use limpid_runtime::compare::WholeTexts;
 use limpid_runtime::{line_diff, recorded};
 
 use super::inputs_file::read_inputs;
@@ -88,7 +88,10 @@ fn print(names: [&str; 2], older: &Prompt, newer: &Prompt, diff: &PromptDiff) ->
         "Shared from the start: {} messages, {} bytes{end}.",
         diff.prefix.messages, diff.prefix.bytes
     ))?;
-    let (old, new) = (whole_text(older), whole_text(newer));
+    let WholeTexts { notice, old, new } = WholeTexts::of(older, newer);
+    if let Some(notice) = notice {
+        output::line(&notice)?;
+    }
     let text = line_diff(old.as_str(), new.as_str());
     output::data(&text.unified_diff().header(names[0], names[1]).to_string())
 }

@@ -1,8 +1,7 @@
 //! The request log: what was really sent, listed, shown again and sent again.
 
-use std::fmt::Write as _;
-
-use limpid_core::{ConversationId, ProviderState};
+use limpid_core::{ConversationId, ProviderState, ToolCall};
+use limpid_prompt::show::frames::{Framed, page};
 use limpid_prompt::{Stability, StatePart};
 use limpid_runtime::{Agent, ConversationChoice, ReadAgain};
 use limpid_store::{Request, RequestFilter, RequestMessage, RequestPart, RequestSummary};
@@ -254,22 +253,22 @@ fn explain(request: &Request) -> String {
 }
 
 fn text(request: &Request) -> String {
-    let mut page = String::new();
-    for (at, message) in request.messages.iter().enumerate() {
-        let gap = if at > 0 { "\n" } else { "" };
-        let _ = writeln!(page, "{gap}── {at} {}, {} bytes ──\n{}", message.role, message.text.len(), message.text);
-        for call in &message.calls {
-            let _ = writeln!(page, "→ {}({})", call.name, call.arguments);
-        }
-    }
+    let mut texts: Vec<Framed<'_>> = request.messages.iter().enumerate().map(framed).collect();
     if let Some(end) = &request.summary.end {
-        let _ = writeln!(page, "\n── reply ──\n{}", end.text);
-        for call in &end.calls {
-            let _ = writeln!(page, "→ {}({})", call.name, call.arguments);
-        }
-        if let Some((class, message)) = &end.failure {
-            let _ = writeln!(page, "failed ({class}): {message}");
-        }
+        let reply = with_calls(Framed::new("reply".to_owned(), &end.text), &end.calls);
+        texts.push(match &end.failure {
+            Some((class, why)) => reply.failed(class.as_str(), why),
+            None => reply,
+        });
     }
-    page
+    page(&texts)
+}
+
+fn framed((at, message): (usize, &RequestMessage)) -> Framed<'_> {
+    let head = format!("{at} {}, {} bytes", message.role, message.text.len());
+    with_calls(Framed::new(head, &message.text), &message.calls)
+}
+
+fn with_calls<'a>(framed: Framed<'a>, calls: &[ToolCall]) -> Framed<'a> {
+    calls.iter().fold(framed, |framed, call| framed.call(&call.name, &call.arguments))
 }
