@@ -43,6 +43,9 @@ function notice(text) {
 
 // Pieces
 
+/** The card of a question that was answered here, until it is gone: then the next question is scrolled to, or else the end. */
+let answered = null;
+
 function place(parent, key, text) {
   let holder = [...parent.children].find((child) => child.dataset.key === key);
   if (!text) return holder?.remove();
@@ -83,6 +86,10 @@ function take(piece) {
     place(answer, piece.key, piece.html);
   }
   held.hidden ||= !waits();
+  if (answered && !answered.isConnected) {
+    answered = null;
+    return waits() ? toQuestion() : toEnd();
+  }
   if (!follow) return;
   if (waits() && !waited) toQuestion();
   else toEnd();
@@ -118,6 +125,7 @@ async function load() {
     const whole = await loading;
     const follow = atEnd();
     redraw(whole.html);
+    answered = null;
     mark();
     live.replaceChildren();
     held.hidden = true;
@@ -206,10 +214,13 @@ async function sendOnce() {
       leave();
       keep();
       if (told.conversation !== id) location.href = `/c/${told.conversation}`;
-      // A question may have come by now, and is read from its head.
-      else if (waits() && !waited) toQuestion();
-      else toEnd();
-      held.hidden = !waits();
+      else {
+        // The note takes its room before the end is scrolled to.
+        held.hidden = !waits();
+        // A question may have come by now, and is read from its head.
+        if (waits() && !waited) toQuestion();
+        else toEnd();
+      }
     }
   } catch (error) {
     notice(error instanceof TypeError ? "Limpid cannot be reached. Your message is kept in the field." : error.message);
@@ -285,7 +296,9 @@ document.addEventListener("click", async (event) => {
   if (!button || button.tagName !== "BUTTON") return;
   const card = button.closest("[data-call]");
   for (const each of card.querySelectorAll("button")) each.disabled = true;
+  answered = card;
   try { await post(`/c/${id}/answer`, { call: card.dataset.call, answer: button.dataset.answer }); } catch (error) {
+    answered = null;
     notice(error.message);
   }
 });

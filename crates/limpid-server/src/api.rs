@@ -12,6 +12,8 @@
 mod answering;
 mod bound;
 mod changed;
+mod command;
+mod completion;
 mod completions;
 mod conversations;
 mod document;

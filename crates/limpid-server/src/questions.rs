@@ -31,8 +31,8 @@ pub(crate) struct Waits {
 /// Who asks the owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Asks {
-    /// The model, whether it may call this tool.
-    Call(String),
+    /// The model, whether it may call this tool with these arguments.
+    Call { tool: String, arguments: String },
     /// The MCP server of this name.
     Server(String),
 }
@@ -108,7 +108,8 @@ impl Questions {
     pub(crate) fn ask(&mut self, question: Question) -> u64 {
         let same = self.waiting.iter().filter(|(_, other)| other.part.id.call() == question.part.id.call());
         self.forget(&same.map(|(number, _)| *number).collect::<Vec<_>>());
-        let number = self.wait(Asks::Call(question.part.name.clone()));
+        let QuestionPart { name, arguments, .. } = &question.part;
+        let number = self.wait(Asks::Call { tool: name.clone(), arguments: arguments.clone() });
         self.waiting.insert(number, question);
         number
     }
@@ -223,7 +224,8 @@ mod tests {
         let changed = questions.ask(two);
         assert!(!questions.answer(seen, ApprovalAnswer::Once), "the call has changed");
         assert!(!questions.answer(changed, ApprovalAnswer::Always), "it was not offered");
-        let waits = Waits { conversation: chat.clone(), what: Asks::Call("write_file".to_owned()) };
+        let what = Asks::Call { tool: "write_file".to_owned(), arguments: "two".to_owned() };
+        let waits = Waits { conversation: chat.clone(), what };
         assert_eq!(numbers.waiting(), [waits], "it is one question, and waits");
         assert!(questions.is_asked(&CallId::new("c")));
         assert!(questions.answer(changed, ApprovalAnswer::Once));

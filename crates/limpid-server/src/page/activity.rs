@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 use super::chat::title;
 use super::exact::Exact;
 use super::forms::typed;
-use super::parts::fields;
+use super::parts::{fields, folder, short_form};
 use super::shell::Shell;
 use super::state::Page;
 use super::trouble::{Trouble, screen_before};
@@ -43,7 +43,7 @@ struct DraftRow {
     /// What a number or a key in them stands for.
     about: Option<Exact>,
     destination: Option<Exact>,
-    folder: Exact,
+    folder: Option<Exact>,
     why: Exact,
     led_by: Exact,
     is_foreign: bool,
@@ -59,7 +59,15 @@ struct QuestionRow {
     conversation: String,
     /// What the conversation is called.
     title: String,
-    what: Asks,
+    what: Asked,
+}
+
+/// Who asks, as it is shown.
+enum Asked {
+    /// The model, whether it may call this tool, and what says most of the call.
+    Call(String, String),
+    /// The MCP server of this name.
+    Server(String),
 }
 
 #[derive(Template)]
@@ -120,8 +128,8 @@ async fn questions(page: &Page) -> Result<Vec<QuestionRow>, Trouble> {
     let mut rows = Vec::new();
     for Waits { conversation, what } in page.numbers.waiting() {
         let what = match what {
-            Asks::Call(tool) => Asks::Call(shown_line(&tool)),
-            Asks::Server(name) => Asks::Server(shown_line(&name)),
+            Asks::Call { tool, arguments } => Asked::Call(shown_line(&tool), short_form(&arguments)),
+            Asks::Server(name) => Asked::Server(shown_line(&name)),
         };
         let own = page.agent.store().conversation(&conversation).await?;
         let title = own.map_or_else(|| "New conversation".to_owned(), |own| title(&own));
@@ -228,7 +236,7 @@ fn row(page: &Page, draft: &Draft) -> DraftRow {
         arguments: Exact::text(&new.arguments),
         about: new.about.as_deref().map(Exact::text),
         destination: new.destination.as_deref().map(Exact::line),
-        folder: Exact::line(&new.folder),
+        folder: folder(&new.folder),
         why: Exact::line(&new.why),
         led_by: Exact::line(&new.led_by),
         is_foreign: new.trust.is_foreign(),

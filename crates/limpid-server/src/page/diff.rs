@@ -12,7 +12,7 @@ use limpid_core::{ConversationId, RequestId};
 use limpid_prompt::Prompt;
 use limpid_prompt::diff::{Change, SectionChange};
 use limpid_prompt::shown::{shown, shown_line};
-use limpid_runtime::compare::{DiffRow, side_by_side, whole_text};
+use limpid_runtime::compare::{DiffRow, WholeTexts, side_by_side};
 use limpid_runtime::{ConversationChoice, PreviewRequest, recorded};
 use limpid_store::RequestFilter;
 use serde::Deserialize;
@@ -139,10 +139,13 @@ pub(super) fn sides((old, old_name): (&Prompt, String), (new, new_name): (&Promp
     let changes: Vec<String> = diff.sections.iter().map(said).collect();
     let changes = if changes.is_empty() { "No section changed".to_owned() } else { changes.join(", ") };
     let (messages, bytes) = (diff.prefix.messages, thousands(diff.prefix.bytes));
-    let (old_text, new_text) = (whole_text(old), whole_text(new));
+    let WholeTexts { notice, old: old_text, new: new_text } = WholeTexts::of(old, new);
+    let notice = notice.map_or_else(String::new, |notice| format!(" {notice}"));
     let size = |name: String, text: &str| format!("{name} · {} bytes", thousands(text.len()));
     Sides {
-        said: shown_line(&format!("{changes}. {messages} messages and {bytes} bytes are the same from the start.")),
+        said: shown_line(&format!(
+            "{changes}. {messages} messages and {bytes} bytes are the same from the start.{notice}"
+        )),
         lines: lines(&shown(&old_text), &shown(&new_text)),
         names: [size(old_name, &old_text), size(new_name, &new_text)],
     }

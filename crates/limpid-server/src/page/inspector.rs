@@ -18,6 +18,7 @@ use limpid_core::{ConversationId, RequestId, Usage};
 use limpid_model::ExactCounter;
 use limpid_prompt::shown::{shown, shown_line};
 use limpid_prompt::{Estimate, Profile, Prompt};
+use limpid_runtime::profiles::Reader;
 use limpid_runtime::{ConversationChoice, PreviewRequest, recorded};
 use limpid_store::{Request, RequestFilter, RequestSummary};
 use serde::Deserialize;
@@ -146,7 +147,7 @@ async fn next(
         let rest = prefix.bytes.saturating_sub(whole);
         Shared { messages: prefix.messages, rest, changed: prefix.broken_by.clone() }
     });
-    let profile = page.agent.profiles().profile(prompt.profile())?;
+    let profile = page.agent.profiles().profile(prompt.profile(), Reader::Owner)?;
     let name = |id: &Request| format!("Request of {}", page.clock(id.summary.sent_ms));
     let screen = InspectorScreen {
         shell: Shell::new(&page, &headers, "The next prompt · Limpid", "prompt").await?,
@@ -182,7 +183,7 @@ async fn past(State(page): State<Arc<Page>>, Path(id): Path<String>, headers: He
     let before = before(&page, summary).await?;
     let messages = usize::try_from(summary.shared.messages).unwrap_or_default();
     let id = summary.id.to_string();
-    let profile = page.agent.profiles().profile(prompt.profile()).ok();
+    let profile = page.agent.profiles().profile(prompt.profile(), Reader::Owner).ok();
     let sides = before.as_ref().map(|before| {
         let name = format!("Request of {}", page.clock(before.summary.sent_ms));
         sides((&recorded(before, true), name), (&prompt, title.clone()))
@@ -278,7 +279,7 @@ async fn conversations(page: &Page, chosen: Option<&ConversationId>) -> Result<V
 
 /// The paths of a prompt's profile.
 fn paths(page: &Page, prompt: &Prompt) -> Result<Vec<Choice>, Trouble> {
-    let profile = page.agent.profiles().profile(prompt.profile())?;
+    let profile = page.agent.profiles().profile(prompt.profile(), Reader::Owner)?;
     let choice = |path: &limpid_prompt::profile::Path| Choice {
         value: path.name.clone(),
         name: shown_line(&path.title),

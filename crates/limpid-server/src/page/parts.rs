@@ -6,7 +6,7 @@ use limpid_core::Trust;
 use limpid_core::message::{OWNER_SAID_NO, STOPPED_BY_OWNER, is_failure};
 use limpid_prompt::shown::{shown, shown_line};
 use limpid_runtime::drafts::kept_in;
-use limpid_runtime::{ApprovalAnswer, QuestionPart, was_refused};
+use limpid_runtime::{ApprovalAnswer, QuestionPart, error_of, was_refused};
 use limpid_store::DraftId;
 use serde_json::Value;
 
@@ -80,7 +80,8 @@ struct Ask {
     arguments: Exact,
     /// What a number or a key in them stands for.
     about: Option<Exact>,
-    folder: Exact,
+    /// Where it would run; none where that says nothing.
+    folder: Option<Exact>,
     destination: Option<Exact>,
     reason: Exact,
     pattern: Option<Exact>,
@@ -120,16 +121,14 @@ impl CallResult {
                 return Self { line, text, is_failure: false, trust: "", is_own: true };
             }
         }
+        // Of a result that was cut the error cannot be taken out, so it is shown as it is.
+        let is_failure = is_failure(result);
+        let error = error_of(result);
+        let result = error.as_deref().unwrap_or(result);
         let lines = result.lines().filter(|line| !line.trim().is_empty()).count();
         let first = result.lines().find(|line| !line.trim().is_empty()).unwrap_or("nothing");
-        let line = if lines > 1 { format!("{lines} lines") } else { cut(&shown_line(first), LINE) };
-        Self {
-            line,
-            text: cut(&shown(result), RESULT),
-            is_failure: is_failure(result),
-            trust: trust.map_or("", wrote),
-            is_own: false,
-        }
+        let line = if lines > 1 && !is_failure { format!("{lines} lines") } else { cut(&shown_line(first), LINE) };
+        Self { line, text: cut(&shown(result), RESULT), is_failure, trust: trust.map_or("", wrote), is_own: false }
     }
 }
 
@@ -137,17 +136,23 @@ impl Call {
     /// A call as it is shown.
     pub(super) fn new(name: &str, arguments: &str, result: Option<CallResult>) -> Self {
         let value: Value = serde_json::from_str(arguments).unwrap_or_default();
-        let told = TOLD.iter().find_map(|field| value.get(field)?.as_str());
-        let told = told.or_else(|| value.as_object()?.values().find_map(Value::as_str)).unwrap_or_default();
-        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        let told = told(&value);
         let arguments = serde_json::to_string_pretty(&value).unwrap_or_default();
-        Self {
-            name: shown_line(name),
-            told: cut(&shown_line(&told), LINE),
-            arguments: shown(&arguments).into_owned(),
-            result,
-        }
+        Self { name: shown_line(name), told, arguments: shown(&arguments).into_owned(), result }
     }
+}
+
+/// What says most of a call, on one line.
+fn told(arguments: &Value) -> String {
+    let told = TOLD.iter().find_map(|field| arguments.get(field)?.as_str());
+    let told = told.or_else(|| arguments.as_object()?.values().find_map(Value::as_str)).unwrap_or_default();
+    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    cut(&shown_line(&told), LINE)
+}
+
+/// The same of arguments in JSON; nothing where they have no text.
+pub(super) fn short_form(arguments: &str) -> String {
+    told(&serde_json::from_str(arguments).unwrap_or_default())
 }
 
 /// Who wrote a result.
@@ -188,7 +193,7 @@ pub(super) fn ask(part: &QuestionPart, asked: u64, can_clean: bool) -> String {
         fields: fields(&part.arguments),
         arguments: Exact::text(&part.arguments),
         about: part.about.as_deref().map(Exact::text),
-        folder: Exact::line(&part.folder),
+        folder: folder(&part.folder),
         destination: part.destination.as_deref().map(Exact::line),
         reason: Exact::line(&part.reason),
         pattern: part.pattern.as_deref().map(Exact::line),
@@ -204,6 +209,11 @@ pub(super) fn fields(arguments: &str) -> Vec<(Exact, Exact)> {
         (Exact::line(name), Exact::text(&value))
     });
     fields.collect()
+}
+
+/// The folder of a call, where it has one.
+pub(super) fn folder(folder: &str) -> Option<Exact> {
+    (!folder.is_empty()).then(|| Exact::line(folder))
 }
 
 /// That a question was answered.
@@ -289,6 +299,33 @@ mod tests {
             }
             assert!(!result(&text).contains(told), "while the turn runs nobody knows whose words they are");
         }
+    }
+
+    // SUR-020 SEC-077
+    #[test]
+    fn a_call_that_failed_says_so_with_its_error_and_who_wrote_it() {
+        let text = r#"{"success":false,"error":"no such file\n<b>\"a\"</b>"}"#;
+        let failed = call("read_file", "{}", Some(CallResult::new(text, Some(Trust::Outside))));
+        let mark = "<span aria-hidden=\"true\">✗ </span><span class=\"vh\">Failed: </span>";
+        assert!(failed.contains(&format!("<span class=\"end bad\">{mark}no such file</span>")), "{failed}");
+        let whole =
+            "<dt>Error</dt><dd><pre class=\"foreign\">no such file\n&#60;b&#62;&#34;a&#34;&#60;/b&#62;</pre></dd>";
+        assert!(failed.contains(whole) && failed.contains("<dt>Written by</dt><dd>someone else, or"), "{failed}");
+        assert!(!failed.contains("success") && !failed.contains("<b>"), "{failed}");
+        assert!(result(text).contains(mark) && !result(text).contains("success"), "{}", result(text));
+        // Of a result that was cut the error cannot be taken out; it failed all the same.
+        let cut = result(&text[..40]);
+        assert!(cut.contains(mark) && cut.contains("success"), "{cut}");
+        // A page that says the same did not make the call fail.
+        let said = result(&format!(" {text}"));
+        assert!(!said.contains(mark) && said.contains("<dt>Result</dt>") && said.contains("success"), "{said}");
+    }
+
+    // SEC-077
+    #[test]
+    fn what_has_no_folder_says_nothing_of_one() {
+        let card = ask(&QuestionPart { folder: String::new(), ..part("{}") }, 1, false);
+        assert!(!card.contains("Folder") && card.contains("<dt>Goes to</dt>"), "{card}");
     }
 
     // SEC-077

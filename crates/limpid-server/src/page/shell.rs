@@ -71,7 +71,7 @@ async fn spent_today(page: &Page) -> Result<String, Trouble> {
     page.agent.costs(CostBy::Day, Some(since_ms), None).await?.iter().for_each(|row| sum.add(row));
     Ok(match (sum.unknown_cost, sum.requests) {
         (0, _) => sum.cost.to_string(),
-        (unknown, all) if unknown == all => "unknown".to_owned(),
+        (unknown, all) if unknown == all || sum.cost.0 == 0 => "unknown".to_owned(),
         _ => format!("{} and more", sum.cost),
     })
 }

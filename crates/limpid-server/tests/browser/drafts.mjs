@@ -101,6 +101,73 @@ scenario("a question that is higher than the screen opens at its head, and takes
   is("after it was read", await ask("exists", { path: "tall.md" }), true);
 });
 
+// Whether the question that waits now is on the screen from its head to its last button, with nothing over that.
+const inSight = (page) => page.evaluate(() => {
+  const last = [...document.querySelectorAll("[data-answer=no]")].find((button) => !button.disabled);
+  const [card, button] = [last.closest(".ask"), last].map((each) => each.getBoundingClientRect());
+  const over = document.elementFromPoint(button.left + button.width / 2, button.bottom - 2);
+  return card.top >= document.querySelector(".scroller").getBoundingClientRect().top && last.contains(over);
+});
+// Words of a text that are on two lines.
+const broken = (found) => found.evaluateAll((all) => all.flatMap((element) => {
+  const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  const words = [];
+  while (texts.nextNode()) for (const { 0: word, index } of texts.currentNode.data.matchAll(/\p{L}+/gu)) {
+    const range = new Range();
+    range.setStart(texts.currentNode, index);
+    range.setEnd(texts.currentNode, index + word.length);
+    if (range.getClientRects().length > 1) words.push(word);
+  }
+  return words;
+}));
+
+scenario("on a phone a short question is on the screen whole, also the next one, and the field for a message is one line", async () => {
+  const page = await visitor({ viewport: { width: 390, height: 844 } });
+  await model.call("read_file", { path: "outside/letter.txt" });
+  await model.end();
+  for (const path of ["first.md", "second.md"]) await model.call(...letter(path));
+  await model.end();
+  await model.answer("As you like.");
+  await say(page, "read the letter, then write both");
+  const waiting = page.locator("[data-answer=no]:enabled");
+  await sees("the question", () => waiting.count(), (count) => count > 0);
+  const height = () => page.locator("#composer").evaluate((form) => form.offsetHeight);
+  await sees("that it is in sight whole", () => inSight(page), true);
+  is("the height of the field", await height(), (seen) => seen < 60);
+  is("whether models can be chosen meanwhile", await page.locator("#model").isVisible(), false);
+  const prose = page.locator(".ask .prose");
+  is("prose of the question", await prose.count(), (count) => count > 0);
+  is("words that are broken", await broken(prose), []);
+  await shot(page, "phone");
+  const first = await page.locator(".ask").first().getAttribute("data-call");
+  await press(waiting.first());
+  await sees("the next question", () => page.locator(`.ask:not([data-call="${first}"]) [data-answer=no]:enabled`).count(), 1);
+  await sees("that the first is gone", () => page.locator(".ask").count(), 1);
+  await sees("that the next is in sight whole", () => inSight(page), true);
+  await press(waiting.first());
+  await sees("the answer", () => messages(page), (seen) => seen.at(-1)?.includes("As you like."));
+  await sees("the end", () => page.locator(".scroller").evaluate((each) => each.scrollHeight - each.scrollTop - each.clientHeight < 2), true);
+  is("the height of the field", await height(), (seen) => seen > 100);
+  is("whether models can be chosen", await page.locator("#model").isVisible(), true);
+});
+
+scenario("a short draft is on the screen whole", async () => {
+  const page = await visitor({ viewport: { width: 1280, height: 800 } });
+  await model.call("read_file", { path: "outside/letter.txt" });
+  await model.end();
+  await model.call(...letter("compact.md"));
+  await model.end();
+  await model.answer("It waits.");
+  await ask("chat", { text: "read the letter, then write" });
+  await page.goto(`${url}/activity`);
+  const draft = page.locator(".drafts > li", { hasText: "compact.md" });
+  const foot = await draft.getByRole("button", { name: "Allow once" }).evaluate((button) => button.getBoundingClientRect().bottom);
+  is("where its buttons end", foot, (edge) => edge <= 800);
+  is("words that are broken", await broken(draft.locator(".prose")), []);
+  await press(draft.getByRole("button", { name: "Don’t run" }));
+  await sees("that nothing waits", () => text(page, "main"), (seen) => seen.includes("Nothing is waiting."));
+});
+
 scenario("a no is a no", async () => {
   const page = await visitor();
   await model.call(...letter("no.md"));

@@ -6,6 +6,7 @@
 mod api_chat;
 mod api_clients;
 mod api_fuzz;
+mod api_groups;
 mod api_kit;
 mod api_strangers;
 mod api_talk;

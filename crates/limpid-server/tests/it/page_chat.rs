@@ -101,8 +101,7 @@ async fn a_call_waits_for_an_answer_that_was_offered() {
 // SUR-024
 #[tokio::test]
 async fn a_question_that_waits_is_the_first_in_activity_and_is_counted() {
-    let script =
-        "[[reply]]\ncalls = [{ name = \"write_file\", arguments = { path = \"notes.md\", content = \"x\" } }]\n";
+    let script = "[[reply]]\ncalls = [{ name = \"write_file\", arguments = { path = \"<b>.md\", content = \"x\" } }]\n";
     let bench = PageBench::new(script, "[tools]\ndefer = false\n[policy]\nask = [{ tool = \"write_file\" }]\n").await;
     let told = bench.sent("/c/new/send", &[("text", "Write it down")]).await;
     let id = told["conversation"].as_str().unwrap();
@@ -110,7 +109,7 @@ async fn a_question_that_waits_is_the_first_in_activity_and_is_counted() {
     let screen = bench.html("/activity").await;
     for part in [
         "Waiting for your answer",
-        "Limpid asks whether it may call <code>write_file</code>",
+        "Limpid asks whether it may call <code>write_file</code>:<bdi class=\"foreign told\">&#60;b&#62;.md</bdi>",
         &format!("href=\"/c/{id}\""),
         "<span class=\"count\" data-waiting><span>1<",
     ] {

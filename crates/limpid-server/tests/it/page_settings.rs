@@ -160,7 +160,7 @@ async fn money_and_tokens_stand_by_the_owners_day_and_what_is_unknown_is_not_not
         ["11 Apr | 250 | 750 | 20 | 1,020 in all", "10 Apr | 500 | 1,500 | 40 | 2,040 in all"]
     );
     assert_eq!(table(&html, "cache"), ["11 Apr | 75 % | 75 %", "10 Apr | 75 % | 75 %"]);
-    assert!(!html.contains("is not known"), "{html}");
+    assert!(!html.contains("price unknown"), "{html}");
     for part in
         ["$0.125 of $0.50", "9,000 tokens each", "No limit", "role=\"group\"", "From the bottom: Chat, Heartbeat."]
     {
@@ -178,6 +178,21 @@ async fn money_and_tokens_stand_by_the_owners_day_and_what_is_unknown_is_not_not
         html.contains(&bench.agent.home().model_profiles().display().to_string()) && html.contains(lines),
         "{html}"
     );
+}
+
+// SUR-025
+#[tokio::test]
+async fn where_no_price_is_known_no_sum_of_money_is_shown() {
+    let bench = PageBench::new(QUIET, "[owner]\nzone = \"Europe/Berlin\"\n").await;
+    let chat = ("chat-remote", "secret-1");
+    spend(&bench, "a", "2026-04-11T09:00:00Z", chat, None).await;
+    // What failed at once is known to have cost nothing.
+    spend(&bench, "b", "2026-04-11T09:30:00Z", chat, Some(0)).await;
+    let html = bench.html("/cost").await;
+    assert!(html.contains("<dt>Today</dt><dd>unknown</dd>"), "{html}");
+    assert!(html.contains("Today so far: 2,040 tokens, 2 requests, 1 without a known price."), "{html}");
+    assert_eq!(rows(&html, "By model"), ["openai/secret-1 | unknown | 2 | 2,000 | 1,500 | 40"]);
+    assert!(!html.contains("and more") && !html.contains("and 1 unknown"), "{html}");
 }
 
 // SUR-025

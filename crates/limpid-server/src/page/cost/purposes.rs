@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use limpid_prompt::profile::Path;
 use limpid_prompt::shown::shown_line;
+use limpid_runtime::profiles::Reader;
 
 use crate::page::state::Page;
 
@@ -13,7 +14,7 @@ pub(super) struct Purposes(BTreeMap<String, String>);
 impl Purposes {
     /// Those of the owner's profile; none where it cannot be read.
     pub(super) fn new(page: &Page) -> Self {
-        let profile = page.agent.profiles().profile(&page.agent.config().agent.profile);
+        let profile = page.agent.profiles().profile(&page.agent.config().agent.profile, Reader::Owner);
         let title = |path: &Path| (path.name.clone(), shown_line(&path.title));
         Self(profile.map(|profile| profile.paths().map(title).collect()).unwrap_or_default())
     }

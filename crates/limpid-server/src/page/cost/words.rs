@@ -39,17 +39,23 @@ fn say(row: &CostRow) -> String {
     format!("{most}, {more}")
 }
 
+/// Whether no amount is known. Requests that are known to cost nothing, as one that failed at once, do not make the sum of the others $0.
+fn is_unknown(row: &CostRow) -> bool {
+    row.unknown_cost > 0 && (row.unknown_cost == row.requests || row.cost == Money(0))
+}
+
 /// The known money of a row as a figure, or its tokens where no money is known; and its requests with what is not known.
 pub(super) fn figure(row: &CostRow) -> (String, String) {
     let requests =
         format!("{} {}", thousands(row.requests as usize), if row.requests == 1 { "request" } else { "requests" });
+    let most = match is_unknown(row) {
+        true => format!("{} tokens", tokens_of(row.usage.input.saturating_add(row.usage.output))),
+        false => dollars(row.cost),
+    };
     match row.unknown_cost {
-        0 => (dollars(row.cost), requests),
-        unknown if unknown == row.requests => {
-            let tokens = row.usage.input.saturating_add(row.usage.output);
-            (format!("{} tokens", tokens_of(tokens)), format!("{requests}, price unknown"))
-        }
-        unknown => (dollars(row.cost), format!("{requests}, {} without a known price", thousands(unknown as usize))),
+        0 => (most, requests),
+        unknown if unknown == row.requests => (most, format!("{requests}, price unknown")),
+        unknown => (most, format!("{requests}, {} without a known price", thousands(unknown as usize))),
     }
 }
 
@@ -59,7 +65,7 @@ pub(super) fn beat_words(cost: Option<&CostRow>, beats: &BTreeMap<String, (u64, 
     let days = beats.len().max(1) as u64;
     let each = match cost {
         _ if asked == 0 => dollars(Money(0)),
-        Some(row) if row.unknown_cost == row.requests => "price unknown".to_owned(),
+        Some(row) if is_unknown(row) => "price unknown".to_owned(),
         Some(row) if row.unknown_cost > 0 => format!("{} or more", dollars(Money(row.cost.0 / asked))),
         Some(row) => dollars(Money(row.cost.0 / asked)),
         None => "nothing".to_owned(),
@@ -137,5 +143,5 @@ pub(super) fn tokens_of(tokens: u64) -> String {
 
 /// The money of a row, and for how many requests it is unknown.
 pub(super) fn money(row: &CostRow) -> String {
-    row.money_as(dollars)
+    if is_unknown(row) { "unknown".to_owned() } else { row.money_as(dollars) }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use limpid_core::Usage;
 use limpid_prompt::problem::Problem;
 use limpid_prompt::shown::{shown, shown_line};
-use limpid_runtime::profiles::PromptFile;
+use limpid_runtime::profiles::{PromptFile, Reader};
 use limpid_runtime::{Preview, Trial};
 use serde_json::{Value, json};
 
@@ -25,7 +25,9 @@ impl Sizes {
     /// What a prompt has of a file.
     pub(super) fn new(page: &Page, file: &PromptFile, preview: &Preview) -> Self {
         let prompt = &preview.prompt;
-        let Ok(profile) = page.agent.profiles().profile(prompt.profile()) else { return Self::default() };
+        let Ok(profile) = page.agent.profiles().profile(prompt.profile(), Reader::Owner) else {
+            return Self::default();
+        };
         let id = file.id();
         let mut sizes = Self::default();
         for message in prompt.messages() {

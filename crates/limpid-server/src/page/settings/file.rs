@@ -10,7 +10,7 @@ use axum::{Form, Json, Router};
 use limpid_config::{Config, Setting, SettingKind};
 use limpid_prompt::shown::{shown, shown_line};
 use limpid_runtime::ConversationChoice;
-use limpid_runtime::profiles::PromptFileText;
+use limpid_runtime::profiles::{PromptFileText, Reader};
 use limpid_runtime::settings::needs_restart;
 use limpid_runtime::settings_file::SettingsText;
 use serde::Deserialize;
@@ -137,7 +137,7 @@ async fn check(page: &Page, key: &str, words: &str) -> Result<(), Trouble> {
     for name in words.lines().map(str::trim).filter(|name| !name.is_empty()) {
         match key {
             "agent.profile" => {
-                let found = page.agent.profiles().profile(name);
+                let found = page.agent.profiles().profile(name, Reader::Owner);
                 found.map_err(|why| Trouble::invalid(why.to_string()))?;
             }
             "model" | "fallback" | "heartbeat.model" => {
