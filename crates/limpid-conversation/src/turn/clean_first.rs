@@ -3,8 +3,9 @@
 //!
 //! The call keeps the label of the turn: a stranger's text led to its arguments, and no cleaning changes that, so a program gets the
 //! lower view as after any other yes. Its words are not put into the clean window. What it came to is, with its own label: a
-//! stranger's words stand in a boundary there, and taint the window again. What the owner says meanwhile begins the next turn. After
-//! a crash in between the turn ends with the calls, or goes on as after any other yes, and what it had read has its label.
+//! stranger's words stand in a boundary there, and taint the window again. Of a file that was written nothing is told, so that the
+//! window stays clean. What the owner says meanwhile begins the next turn. After a crash in between the turn ends with the calls, or
+//! goes on as after any other yes, and what it had read has its label.
 
 use std::collections::BTreeSet;
 
@@ -38,7 +39,8 @@ pub(super) struct CleanEnd {
 /// What a call came to.
 struct Outcome {
     call: CallId,
-    said: Labelled<String>,
+    /// Nothing where the call says it all.
+    said: Option<Labelled<String>>,
     failed: bool,
 }
 
@@ -58,7 +60,8 @@ pub(super) fn note(turn: &mut RunningTurn, id: &CallId, outcome: &ToolOutcome) {
             Some(drawn) => boundary::fence(&text, &boundary::tag(drawn, [text.as_str()])),
             None => text,
         };
-        let said = outcome.said.clone().map(fenced);
+        let names_it = turn.machine.name_of(id).is_some_and(|name| turn.calls.tools.says_nothing_new(name));
+        let said = (outcome.failed || !names_it).then(|| outcome.said.clone().map(fenced));
         end.outcomes.push(Outcome { call: id.clone(), said, failed: outcome.failed });
     }
 }
@@ -70,7 +73,10 @@ pub(super) async fn settle(turn: &mut RunningTurn, end: CleanEnd) -> Result<(), 
     let conversation = turn.writer.lease().conversation.clone();
     for Outcome { call, said, failed } in outcomes {
         let [title, what, before] = if failed { FAILED } else { DONE };
-        let text = sentence!("{} {} {}\n\n{}", what, ASIDE, before, said);
+        let text = match said {
+            Some(said) => sentence!("{} {} {}\n\n{}", what, ASIDE, before, said),
+            None => sentence!("{} {}", what, ASIDE),
+        };
         let key = format!("clean/{}/{call}", turn.id());
         // The owner was asked here, and told who reads along.
         let told = Announcement::new(title.into(), text);

@@ -6,7 +6,7 @@ mod hardware;
 mod history;
 mod web;
 
-pub use self::exec::{Unavailable, left_out, running, tools as exec_tools};
+pub use self::exec::{Unavailable, folder_troubles, left_out, running, tools as exec_tools};
 pub use self::files::tools as file_tools;
 pub(crate) use self::files::{OUTSIDE, grants};
 pub use self::hardware::tools as hardware_tools;

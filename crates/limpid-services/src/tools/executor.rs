@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use limpid_config::{Ids, Live, hex};
 use limpid_core::policy::{Effect, PrivatePlace};
-use limpid_core::{Sentence, ToolCall, Trust};
+use limpid_core::{Sentence, ToolCall, ToolClass, Trust};
 use limpid_store::Store;
 use limpid_tools::{StrangersProgram, Tool};
 use limpid_turn::Why;
@@ -112,6 +112,11 @@ impl TurnToolExecutor {
     /// Whether anybody could read what a tool returns.
     pub fn is_public(&self, name: &str) -> bool {
         self.tool(name).is_some_and(|tool| tool.is_public())
+    }
+
+    /// Whether what a tool returns says nothing that its call does not: a tool that writes files names them.
+    pub fn says_nothing_new(&self, name: &str) -> bool {
+        self.tool(name).is_some_and(|tool| tool.class() == ToolClass::Write && tool.group() == "files")
     }
 
     /// What finds the tools that the prompt does not declare.

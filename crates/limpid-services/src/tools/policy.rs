@@ -10,6 +10,7 @@ mod notes;
 mod owners_words;
 mod paths;
 mod pins;
+mod quoted;
 mod rules;
 mod scope;
 mod secrecy;
@@ -24,7 +25,7 @@ use limpid_core::policy::{
     AddressOrigin, Bans, Call, Effect, FileChange, ModeRules, OwnerRules, PathFacts, PrivatePlace, Setting, ToolFacts,
     Verdict, Writes, allowed, is_capability_url, judge, lasting_yes, question_of,
 };
-use limpid_core::{ConversationId, Labelled, Trust};
+use limpid_core::{ConversationId, Labelled, ToolClass, Trust};
 use limpid_store::Audience;
 use limpid_tools::Tool;
 use serde_json::Value;
@@ -34,9 +35,9 @@ pub(crate) use crate::tools::policy::facts::CallFacts;
 pub(crate) use crate::tools::policy::instructing::{DEEPEST, Entries, LOOKED_AT, NotLookedAt, PartsLeft};
 pub use crate::tools::policy::owners_words::owners_words;
 pub(crate) use crate::tools::policy::paths::{LONGEST_PATH, PathResolver, Way, free_way, links_on, real, real_by, way};
-pub(crate) use crate::tools::policy::pins::{Pins, changes, is_same_call};
+pub(crate) use crate::tools::policy::pins::{Pins, changes, is_same_call, told_in};
+pub(crate) use crate::tools::policy::quoted::QuotedFiles;
 pub use crate::tools::policy::rules::PolicyRules;
-pub(crate) use crate::tools::policy::rules::QUOTED;
 pub use crate::tools::policy::scope::AgentScope;
 pub(crate) use crate::tools::policy::secrecy::SERVERS_GROUP;
 pub use crate::tools::policy::secrecy::{holds_private, is_of_public, is_of_server, shows_owners};
@@ -70,7 +71,8 @@ pub struct ToolPolicy {
 pub struct CallDescription {
     /// Where it would send or fetch something.
     pub destination: Option<String>,
-    /// The folder that the program starts in, where the call starts one; else the one that relative paths begin at.
+    /// The folder that the program starts in, where the call starts one; else the one that its relative paths begin at. Empty where it
+    /// has neither.
     pub folder: String,
     /// What a lasting yes would cover; none where there is none.
     pub pattern: Option<String>,
@@ -243,7 +245,11 @@ impl ToolPolicy {
         let destination = facts.destination.map(|to| to.to_string());
         // The same that a yes is bound to.
         let starts_in = tool.starts(arguments).map(|started| started.folder);
-        let folder = starts_in.as_deref().unwrap_or_else(|| self.paths.folder()).display().to_string();
+        let is_relative = |path: &str| !path.starts_with(['/', '~']);
+        let begins_there =
+            tool.class() == ToolClass::Execute || tool.paths(arguments).iter().any(|named| is_relative(&named.path));
+        let folder = starts_in.as_deref().or_else(|| begins_there.then(|| self.paths.folder()));
+        let folder = folder.map(|folder| folder.display().to_string()).unwrap_or_default();
         CallDescription { destination, folder, pattern, whole: context.trust.is_foreign() }
     }
 

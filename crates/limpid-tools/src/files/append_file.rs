@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::call::{MayLeave, changing, may_write, path_argument, where_it_is, with_path};
 use super::folder::{Changing, Opened};
 use super::grants::Grants;
-use crate::{PathArgument, Tool, ToolContext, read_arguments, schema_of};
+use crate::{PathArgument, Tool, ToolContext, echoed, read_arguments, schema_of};
 
 /// Adds to the end of a file of a granted folder. Appends that run at once come one after another.
 #[derive(Clone, Debug)]
@@ -88,14 +88,28 @@ impl Tool for AppendFile {
         changing(move |until| {
             let place = grants.place_to_write(&path)?;
             let (there, named) = (where_it_is(&place), Labelled::new(grants.called(&place, &path), turn));
+            let other = grants.elsewhere(&path);
             let file = Changing::new(Opened::new(&grants, place)?, true, until)?;
-            let before = if file.is_there() { file.text().ok() } else { Some(String::new()) };
+            let is_there = file.is_there();
+            if let Some(other) = other.filter(|_| !is_there) {
+                return Err(sentence!(
+                    "`{}` does not exist; `{}` does, which was written after foreign text was read. Add to that one, or make a new file \
+                     with write_file.",
+                    echoed(&path),
+                    echoed(other)
+                ));
+            }
+            let before = if is_there { file.text().ok() } else { Some(String::new()) };
             may_leave.check(&file, before.map(|before| before + &content).as_deref())?;
             let (bytes, rewrite) = file.append(&content)?;
             if let Some(rewrite) = rewrite {
                 rewrites.note(rewrite);
             }
-            Ok(sentence!("added {} bytes to {}, which has {}{}", content.len(), named, bytes, there).into())
+            Ok(match is_there {
+                true => sentence!("added {} bytes to {}, which has {}{}", content.len(), named, bytes, there),
+                false => sentence!("made {} with {} bytes{}", named, bytes, there),
+            }
+            .into())
         })
         .await
     }

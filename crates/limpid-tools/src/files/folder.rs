@@ -172,7 +172,14 @@ impl<'a> Opened<'a> {
             // The system gives a refusal a number; one without was made by the handle that the path tried to leave.
             ErrorKind::PermissionDenied if error.raw_os_error().is_none() => self.grants.outside(asked),
             ErrorKind::PermissionDenied => sentence!("`{}`: the system does not permit it", echoed(asked)),
-            ErrorKind::NotFound => sentence!("`{}` does not exist", echoed(asked)),
+            ErrorKind::NotFound => match self.grants.elsewhere(asked) {
+                Some(other) => sentence!(
+                    "`{}` does not exist; `{}` does, which was written after foreign text was read",
+                    echoed(asked),
+                    echoed(other)
+                ),
+                None => sentence!("`{}` does not exist", echoed(asked)),
+            },
             ErrorKind::NotADirectory => sentence!("`{}` leads through a file as if it were a folder", echoed(asked)),
             ErrorKind::IsADirectory => sentence!("`{}` is a folder", echoed(asked)),
             _ => sentence!("`{}`: {}", echoed(asked), echoed(limpid_core::io_cause(error))),

@@ -1,6 +1,6 @@
 //! `list_dir`: what a folder holds.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::call::{blocking, one_line, path_argument};
 use super::folder::Opened;
-use super::grants::Grants;
+use super::grants::{Grants, Place};
 use crate::{PathArgument, Tool, ToolContext, read_arguments, schema_of};
 
 /// The workspace, when no path is given.
@@ -78,15 +78,30 @@ impl Tool for ListDir {
         blocking(move || {
             let place = grants.place(&path)?;
             let trust = place.root.trust;
+            let beside = if is_workspace(&grants, &place) { beside(&grants) } else { String::new() };
             let entries = Opened::new(&grants, place)?.entries()?;
-            if entries.is_empty() {
+            let mut lines: Vec<String> = entries.iter().map(line).collect();
+            if lines.is_empty() && beside.is_empty() {
                 return Ok(Sentence::from("(empty)").into());
             }
-            let lines: Vec<String> = entries.iter().map(line).collect();
+            lines.extend((!beside.is_empty()).then_some(beside));
             Ok(Labelled::new(lines.join("\n"), trust))
         })
         .await
     }
+}
+
+fn is_workspace(grants: &Grants, place: &Place<'_>) -> bool {
+    place.root == grants.workspace() && place.path == Path::new(HERE)
+}
+
+/// What lies beside the workspace under a name of ours, so that what was written there is found again.
+fn beside(grants: &Grants) -> String {
+    let holds_something = |folder: &Path| folder.read_dir().is_ok_and(|mut entries| entries.next().is_some());
+    let folders = grants.of_strangers().filter(|(_, folder)| holds_something(folder));
+    let lines =
+        folders.map(|(name, _)| format!("DIR:  {name} (beside this folder: written after foreign text was read)"));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 fn line((name, is_folder): &(PathBuf, bool)) -> String {

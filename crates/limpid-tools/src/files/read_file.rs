@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use limpid_core::policy::Effect;
-use limpid_core::{Labelled, Sentence, ToolClass, sentence};
+use limpid_core::{ConversationId, Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::call::{blocking, path_argument};
 use super::folder::Opened;
 use super::grants::Grants;
-use crate::{PathArgument, Tool, ToolContext, read_arguments, schema_of};
+use crate::{Concerned, PathArgument, Tool, ToolContext, read_arguments, schema_of};
 
 /// Texts that are no files and are read as such: their names begin with a word of their own and a colon.
 #[async_trait]
@@ -25,6 +25,9 @@ pub trait NamedTexts: Send + Sync {
     /// # Errors
     /// A sentence that says why it cannot be read.
     async fn text(&self, context: &ToolContext, name: &str) -> Result<Labelled<String>, Sentence>;
+
+    /// What the text of a name is, for whoever is asked whether it may be read in a conversation.
+    async fn in_words(&self, name: &str, conversation: Option<&ConversationId>) -> String;
 }
 
 /// Reads a file of a granted folder, or a text with a name.
@@ -91,6 +94,14 @@ impl Tool for ReadFile {
     fn with_whole_path(&self, arguments: &Value) -> Option<Value> {
         let path = arguments.get("path").and_then(Value::as_str)?;
         self.name(path).is_none().then(|| self.grants.with_whole_path(arguments, "path", None))?
+    }
+
+    async fn concerns(&self, arguments: &Value, conversation: Option<&ConversationId>) -> Concerned {
+        // The path of a file says what is read.
+        match arguments.get("path").and_then(Value::as_str).and_then(|path| self.name(path)) {
+            Some((named, name)) => Concerned::Words(named.in_words(name, conversation).await),
+            None => Concerned::InArguments,
+        }
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

@@ -7,7 +7,6 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use limpid_core::causes;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
 use super::address::{Addresses, refusal};
@@ -50,6 +49,13 @@ impl fmt::Display for NameError {
 
 impl Error for NameError {}
 
+/// What the system says, without the name of the function that said it.
+fn not_found(host: &str, error: &io::Error) -> NameError {
+    let said = error.to_string();
+    let why = said.strip_prefix("failed to lookup address information: ").unwrap_or(&said);
+    NameError(format!("the host {host} was not found: {why}"))
+}
+
 /// What the client asks for addresses. It gets those that were checked and no others, so nobody can answer one way when
 /// a name is checked and another way when it is connected to.
 pub(super) struct Checked {
@@ -61,7 +67,7 @@ impl Resolve for Checked {
     fn resolve(&self, name: Name) -> Resolving {
         let (lookup, addresses) = (Arc::clone(&self.lookup), Arc::clone(&self.addresses));
         Box::pin(async move {
-            let found = lookup.lookup(name.as_str()).await.map_err(|error| NameError(causes(&error)))?;
+            let found = lookup.lookup(name.as_str()).await.map_err(|error| not_found(name.as_str(), &error))?;
             let own = lookup.own_networks();
             // One that may not be is one too many: the name is not what it says.
             if let Some(wrong) = found.iter().find(|address| !addresses.admit(**address, &own)) {

@@ -276,6 +276,21 @@ fn a_yes_to_a_program_is_one_to_the_folders_that_there_are() {
     assert_ne!(granted(Trust::File), granted(Trust::Outside), "whose it is counts too");
 }
 
+// SEC-061
+#[test]
+fn programs_can_change_the_owners_folders_that_are_granted_for_writing() {
+    let (folder, programs) = bench();
+    for name in ["notes", "library", "open"] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+    }
+    let root = |name: &str, write, trust| Root { folder: folder.path().join(name), write, trust };
+    let grants = programs.grants.clone().with(root("notes", true, Trust::File));
+    let grants = grants.with(root("library", false, Trust::File)).with(root("open", true, Trust::Outside));
+    let exec = Exec::new(Programs { grants, ..programs }.into());
+    let real = folder.path().canonicalize().unwrap();
+    assert_eq!(exec.writes_in(), ["workspace", "notes"].map(|name| real.join(name)));
+}
+
 // SEC-011 LES-136
 #[test]
 fn an_approval_is_bound_to_the_program_and_the_folder_that_the_words_lead_to() {

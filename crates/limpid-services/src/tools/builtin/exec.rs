@@ -39,10 +39,16 @@ fn support() -> Result<(), Unavailable> {
 }
 
 #[cfg(target_os = "linux")]
-pub use linux::{left_out, tools};
+pub use linux::{folder_troubles, left_out, tools};
 
 #[cfg(not(target_os = "linux"))]
 pub fn tools(_: &Home, _: &Config, _: &Environment, _: Option<&Path>) -> Vec<std::sync::Arc<dyn crate::tools::Tool>> {
+    Vec::new()
+}
+
+/// What is wrong with the folders of `[[exec.folders]]`, a sentence each.
+#[cfg(not(target_os = "linux"))]
+pub fn folder_troubles(_: &Home, _: &Config, _: &Environment, _: Option<&Path>) -> Vec<String> {
     Vec::new()
 }
 
@@ -88,6 +94,36 @@ mod linux {
         let kept_back =
             kept_back.map(|file| format!("`{}` holds credentials; programs do not get it.", file.display()));
         programs.left_out().into_iter().chain(kept_back).collect()
+    }
+
+    /// What is wrong with the folders of `[[exec.folders]]`, a sentence each: where one says something that never holds.
+    pub fn folder_troubles(
+        home: &Home,
+        config: &Config,
+        environment: &Environment,
+        helper: Option<&Path>,
+    ) -> Vec<String> {
+        let programs = helper.and_then(|helper| programs(home, config, environment, helper));
+        let Some(programs) = programs else { return Vec::new() };
+        let mut troubles = Vec::new();
+        for ExecFolder { folder, programs: named, .. } in &config.exec.folders {
+            let place = format!("[[exec.folders]] in limpid.toml: {}", folder.display());
+            if !folder.is_dir() {
+                troubles.push(format!("{place} does not exist or is not a folder. Make it, or take it out."));
+            } else if !named.is_empty() && !programs.grants.is_strangers(folder) {
+                troubles.push(format!(
+                    "{place} is not in an untrusted folder of [files], so `programs` does nothing there. Take `programs` out."
+                ));
+            }
+            let missing = named.iter().filter(|name| !programs.has(name));
+            troubles.extend(missing.map(|name| {
+                format!(
+                    "{place} names the program `{name}`, which is not found. Install it, or add its folder to `path` \
+                     under [exec]."
+                )
+            }));
+        }
+        troubles
     }
 
     fn programs(home: &Home, config: &Config, environment: &Environment, helper: &Path) -> Option<Programs> {

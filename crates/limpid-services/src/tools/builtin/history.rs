@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use limpid_core::inbox::preview;
 use limpid_core::policy::Effect;
 use limpid_core::recall::{Passage, plain_words, query_words, rank_passages, text_words};
-use limpid_core::{Labelled, MessageId, Role, Sentence, ToolClass, Trust, sentence};
+use limpid_core::{ConversationId, Labelled, MessageId, Role, Sentence, ToolClass, Trust, sentence};
 use limpid_store::{FoundMessages, Store, StoredMessage};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::memory::SemanticIndex;
-use crate::tools::{Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
+use crate::tools::{Concerned, Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
 
 /// Messages that a search returns.
 const FOUND: usize = 8;
@@ -131,6 +132,18 @@ impl Tool for ReadHistory {
 
     fn is_repeatable(&self) -> bool {
         true
+    }
+
+    async fn concerns(&self, arguments: &Value, conversation: Option<&ConversationId>) -> Concerned {
+        let first = async {
+            let Read { from, to } = read_arguments(arguments.clone()).ok()?;
+            let after = MessageId(from.saturating_sub(1));
+            let rows = self.store.messages(conversation?, Some(after)).await.ok()?.rows;
+            let row = rows.into_iter().find(|row| row.id.0 <= to)?;
+            let (id, role, begins) = (row.id, row.message.role, preview(said(&row)));
+            Some(format!("messages from number {id} on; the first is the {role}'s: {begins}"))
+        };
+        Concerned::found(first.await, "there is no such message")
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

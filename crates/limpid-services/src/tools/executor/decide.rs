@@ -96,14 +96,10 @@ impl TurnToolExecutor {
         facts.others_read = others_read;
         facts.bind(&tool.looked_up(&arguments).await);
         self.policy.know_names(&mut facts, &*tool, &arguments, context.conversation.as_ref()).await;
-        let concerned = tool.concerns(&arguments, context.conversation.as_ref()).await;
-        if concerned == Concerned::NotSaid && facts.changes_what_is_there() {
-            let name = context.words(&call.name);
-            return Decision::Refused(sentence!(
-                "`{}` does not say what it would change, so it does not run; this is a defect of it, please report it",
-                name
-            ));
-        }
+        let concerned = match concerned((call, &*tool), &arguments, &facts, context).await {
+            Ok(concerned) => concerned,
+            Err(why) => return Decision::Refused(why),
+        };
         if matches!(concerned, Concerned::SentTo(_)) {
             facts.effect = Effect::TellOthers;
         }
@@ -183,6 +179,8 @@ impl TurnToolExecutor {
         (call, tool, arguments, mut facts): (&ToolCall, Arc<dyn Tool>, Value, CallFacts),
         (context, now_ms): (&CallContext, i64),
     ) -> Decision {
+        facts.know_what_is_asked(&*tool, &arguments, context.conversation.as_ref()).await;
+        facts.know_told(context);
         facts.warning = aside(|| self.warning(&*tool, &arguments, context.trust));
         // What runs is what was looked at, so a copy of it is kept when it may run.
         let copies = planned.approved.is_some().then(|| self.policy.copies(&self.new_tag()));
@@ -208,6 +206,8 @@ impl TurnToolExecutor {
     /// What whoever is asked about a call is told that may run unasked by now: a draft of it waits for its yes anyway.
     pub async fn question(&self, permit: Permit, context: &CallContext) -> Why {
         let Permit { tool, arguments, mut facts, pins, .. } = permit;
+        facts.know_what_is_asked(&*tool, &arguments, context.conversation.as_ref()).await;
+        facts.know_told(context);
         facts.warning = aside(|| self.warning(&*tool, &arguments, context.trust));
         let reason = self.policy.question(&*tool, &facts, context);
         let pins = match pins {
@@ -234,6 +234,27 @@ impl TurnToolExecutor {
         let tool = self.tool(&call.name)?;
         let others_read = self.others_read(context.conversation.as_ref()).await;
         Some(self.policy.describe(&*tool, &arguments, context, others_read))
+    }
+}
+
+/// What a call is about; refused where its tool changes what is there and does not say what.
+async fn concerned(
+    (call, tool): (&ToolCall, &dyn Tool),
+    arguments: &Value,
+    facts: &CallFacts,
+    context: &CallContext,
+) -> Result<Concerned, Sentence> {
+    // What a look is about is looked up when somebody is asked about it: most looks run unasked.
+    let concerned = match facts.only_looks() {
+        true => Concerned::NotSaid,
+        false => tool.concerns(arguments, context.conversation.as_ref()).await,
+    };
+    match concerned {
+        Concerned::NotSaid if facts.changes_what_is_there() => Err(sentence!(
+            "`{}` does not say what it would change, so it does not run; this is a defect of it, please report it",
+            context.words(&call.name)
+        )),
+        concerned => Ok(concerned),
     }
 }
 

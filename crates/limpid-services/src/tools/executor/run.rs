@@ -9,7 +9,7 @@ use limpid_turn::ToolOutcome;
 
 use crate::memory::WriteSource;
 use crate::tools::executor::{Permit, TurnToolExecutor};
-use crate::tools::file_history::{StartedBy, Turn};
+use crate::tools::file_history::{Reading, StartedBy, Turn};
 use crate::tools::policy::{CallFacts, Pins, changes};
 
 impl TurnToolExecutor {
@@ -68,10 +68,11 @@ impl TurnToolExecutor {
         let by = WriteSource::turn(&context);
         let before = self.files.before(&call.name, &facts, &by).await?;
         let program = match facts.effect {
-            Effect::Run => Some(self.files.program_starts(&call.name, by.now_ms).await?),
+            Effect::Run => Some(self.files.program_starts(&call.name, &tool.writes_in(), by.now_ms).await?),
             _ => None,
         };
-        let read = self.trust_of_read(&facts).await;
+        let paths = facts.paths.iter().filter(|path| !path.write).collect();
+        let reading = Reading::begin(&self.files, paths, facts.effect == Effect::Run).await;
         let (reader, as_read) = (context.conversation.clone(), self.files.about_to_read(&facts).await);
         // A task of its own keeps a panic from reaching the turn.
         let task = match turn.as_ref().map(Turn::is_wanted) {
@@ -90,8 +91,7 @@ impl TurnToolExecutor {
         if let Some(program) = program {
             kept = program.end(by.now_ms).await.and(kept);
         }
-        // A program may have begun meanwhile.
-        let read = read.join(self.trust_of_read(&facts).await);
+        let read = reading.end().await;
         let done = done.map(|said| said.join(read)).map_err(|why| why.join(read))?;
         self.take_over(&facts, &call, &by, approved).await?;
         match kept {
@@ -101,18 +101,6 @@ impl TurnToolExecutor {
                 Err(sentence!("{}\nIt is done, but what the file said before was not kept: {}", done, why))
             }
         }
-    }
-
-    /// The label of the places that a call reads.
-    async fn trust_of_read(&self, facts: &CallFacts) -> Trust {
-        let mut trust = Trust::Owner;
-        for path in facts.paths.iter().filter(|path| !path.write) {
-            trust = trust.join(self.files.trust_of(path).await);
-            if facts.effect != Effect::Run && self.files.may_be_changing(path).await {
-                trust = trust.join(Trust::Outside);
-            }
-        }
-        trust
     }
 
     /// Writes down that the owner's yes makes their own what a stranger's text led to, with what they were shown.

@@ -1,12 +1,15 @@
 //! Names that stand for folders, what paths that begin with one mean, and what places are called.
 
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use limpid_core::{Sentence, sentence};
 use serde_json::Value;
 
 use super::{Grants, Place, Root};
 use crate::tool::echoed;
+
+/// The folder for notes in a folder for strangers' text.
+const NOTES: &str = "notes";
 
 impl Grants {
     /// A path as policies judge it. One with `..` is the place that will be opened: what stands before a `..` may be a link, and whoever
@@ -68,6 +71,32 @@ impl Grants {
         }
     }
 
+    /// Where the file is that somebody looks for in the workspace by a name which it has in a folder for strangers' text: what was written
+    /// there was asked for by that name.
+    pub(in crate::files) fn elsewhere(&self, asked: &str) -> Option<String> {
+        let parts: Vec<Component<'_>> =
+            Path::new(asked).components().filter(|part| *part != Component::CurDir).collect();
+        if !parts.iter().all(|part| matches!(part, Component::Normal(_))) {
+            return None;
+        }
+        let way: PathBuf = parts.iter().collect();
+        let below_notes = Path::new(NOTES).join(way.to_string_lossy().to_lowercase());
+        self.of_strangers().find_map(|(name, folder)| {
+            let way = [&way, &below_notes].into_iter().find(|way| folder.join(way).is_file())?;
+            Some(Path::new(name).join(way).display().to_string())
+        })
+    }
+
+    /// The names of folders for strangers' text, and the folders.
+    pub(in crate::files) fn of_strangers(&self) -> impl Iterator<Item = (&str, &Path)> {
+        let is_strangers = |folder: &Path| self.roots().any(|root| root.folder == *folder && root.trust.is_foreign());
+        let named = self.short.iter().filter_map(|(name, folders)| match folders.as_slice() {
+            [folder] => Some((name.as_str(), folder.as_path())),
+            _ => None,
+        });
+        named.filter(move |(_, folder)| is_strangers(folder))
+    }
+
     /// What is said of a path that leads out of the granted folders.
     pub fn outside(&self, path: &str) -> Sentence {
         let folders: Vec<String> = self.roots().map(|root| format!("`{}`", self.name_of(root))).collect();
@@ -78,8 +107,6 @@ impl Grants {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use limpid_core::Trust;
 
     use super::*;
@@ -116,6 +143,23 @@ mod tests {
             "nowhere",
         ];
         assert_eq!(told, expected);
+    }
+
+    // SEC-061
+    #[test]
+    fn a_file_is_found_by_the_name_that_it_was_asked_for_by() {
+        let home = tempfile::tempdir().unwrap();
+        let outside = home.path().join("outside");
+        std::fs::create_dir_all(outside.join("notes/b")).unwrap();
+        for file in ["a.md", "notes/a.md", "notes/trip.md", "notes/b/c.md"] {
+            std::fs::write(outside.join(file), "x").unwrap();
+        }
+        let root = Root { folder: outside.clone(), write: true, trust: Trust::Outside };
+        let grants = Grants::new(home.path().join("workspace"), home.path().join("locks"));
+        let grants = grants.with(root).with_short("outside", [outside]);
+        let found = ["a.md", "Trip.md", "./b/c.md", "b", "../outside/a.md", "/a.md", "none.md"]
+            .map(|asked| grants.elsewhere(asked).unwrap_or_default());
+        assert_eq!(found, ["outside/a.md", "outside/notes/trip.md", "outside/notes/b/c.md", "", "", "", ""]);
     }
 
     // KAI-024
