@@ -116,7 +116,8 @@ pub struct Config {
     pub tools: ToolsConfig,
     /// Conversations that are longer than the model's window.
     pub window: WindowConfig,
-    /// The engine that searches the web.
+    /// The engine that searches the web. Without `engine` research only reads pages, and nothing searches; `engine = "duckduckgo"` needs
+    /// no key.
     pub search: SearchConfig,
     /// Pages of the web.
     pub web: WebConfig,

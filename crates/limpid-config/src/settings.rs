@@ -101,7 +101,10 @@ pub fn settings_page() -> String {
     page.push_str(
         "Everything that `limpid.toml` in Limpid's home can say. Every key may be absent. The page shows the same under Settings, \
          changes most of it there, and keeps your comments; what only the file changes is marked \"in the file alone\".\n\
-         Changes act at once in programs that run (`limpid serve`, an open chat, an editor's session), but for `[local]`, `[page]` and `[telemetry]`, which need a restart.\n",
+         Changes act at once in programs that run (`limpid serve`, an open chat, an editor's session), but for `[local]`, `[page]` and `[telemetry]`, which need a restart.\n\n\
+         [repositories.md](repositories.md) says how to work in a repository, with examples of `[files]`, `[exec]` and `[[policy.allow]]`. \
+         What the agent writes after it read a stranger's text goes to `outside/` in the home; `limpid file list` shows what its tools wrote, and \
+         `limpid file accept outside/plan.md` makes it yours, as `plan.md` in the workspace.\n",
     );
     let settings = Config::settings();
     let mut sections = vec![(String::new(), "At the top of the file.".to_owned())];

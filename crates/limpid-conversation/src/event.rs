@@ -118,7 +118,7 @@ pub struct QuestionPart {
     pub about: Option<String>,
     /// Where it would send or fetch something.
     pub destination: Option<String>,
-    /// The folder that relative paths begin at.
+    /// The folder that its program starts in, or that its relative paths begin at; empty where it has neither.
     pub folder: String,
     /// Why it waits, and what it would do.
     pub reason: String,

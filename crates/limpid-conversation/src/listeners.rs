@@ -16,8 +16,10 @@ use crate::event::{FormQuestion, QuestionPart, TurnEvent};
 /// Who can answer questions of the turn that answers a message.
 #[derive(Clone)]
 pub(crate) enum Answerer {
-    /// Nobody.
+    /// Nobody, and what the owner is to know reaches no person either.
     Nobody,
+    /// Nobody, but the owner reads what they are told.
+    Reader,
     /// The person who listens.
     Person,
     /// Whoever listens to the chat that the agent of this conversation works for.
@@ -55,7 +57,7 @@ impl Listener {
     /// Puts a form where somebody can answer it.
     fn ask(&self, question: &FormQuestion) {
         match &self.answerer {
-            Answerer::Nobody => {}
+            Answerer::Nobody | Answerer::Reader => {}
             Answerer::Person => drop(self.events.send(TurnEvent::FormAsked(question.clone()))),
             Answerer::Chat(chat, _) => chat.listeners.put(question),
         }
@@ -64,7 +66,7 @@ impl Listener {
     fn can_answer(&self) -> bool {
         !self.events.is_closed()
             && match &self.answerer {
-                Answerer::Nobody => false,
+                Answerer::Nobody | Answerer::Reader => false,
                 Answerer::Person => true,
                 Answerer::Chat(chat, _) => chat.listeners.can_answer(),
             }
@@ -75,7 +77,7 @@ impl Listener {
         let Self { events, answerer, .. } = self.clone();
         async move {
             match answerer {
-                Answerer::Nobody => {}
+                Answerer::Nobody | Answerer::Reader => {}
                 Answerer::Person => events.closed().await,
                 Answerer::Chat(chat, _) => chat.listeners.nobody_answers().await,
             }
@@ -135,6 +137,13 @@ impl Listeners {
     /// Whether somebody listens to the running turn.
     pub(crate) fn is_heard(&self) -> bool {
         self.lock().active.iter().any(|listener| !listener.events.is_closed())
+    }
+
+    /// Whether the owner listens to it and reads what they are told: what is said once is said then. Of an agent's turn they hear
+    /// in its chat alone.
+    pub(crate) fn owner_reads(&self) -> bool {
+        let reads = |one: &Listener| matches!(one.answerer, Answerer::Reader | Answerer::Person);
+        self.lock().active.iter().any(|one| reads(one) && !one.events.is_closed())
     }
 
     /// Whether somebody listens to it who can answer a question.

@@ -91,6 +91,11 @@ impl FailureClass {
     }
 }
 
+/// What a person is told of a failure that is kept as its class and a message. That no answer came back, the message says itself.
+pub fn failure_words(kept: &str) -> &str {
+    kept.strip_prefix(FailureClass::Garbage.as_str()).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(kept)
+}
+
 impl fmt::Display for FailureClass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
@@ -201,6 +206,14 @@ mod tests {
             ]
         );
         assert!(!FailureClass::Cancelled.allows_fallback());
+    }
+
+    #[test]
+    fn a_class_that_says_nothing_to_a_person_is_left_out() {
+        assert_eq!(failure_words("garbage: the answer is empty"), "the answer is empty");
+        for kept in ["key: bad key", "garbage", "the answer: garbage: none", ""] {
+            assert_eq!(failure_words(kept), kept);
+        }
     }
 
     #[test]

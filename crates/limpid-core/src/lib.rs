@@ -93,7 +93,7 @@ pub use causes::{causes, io_cause};
 pub use digest::{Digest, DigestLevel, Entry, Pin, Shortened, WindowView};
 pub use draft::DraftState;
 pub use effort::Effort;
-pub use failure::{FailureClass, RetryPlan, background_wait};
+pub use failure::{FailureClass, RetryPlan, background_wait, failure_words};
 pub use id::{
     AgentId, CallId, CheckpointId, ConversationId, DecisionId, GoalId, MemoryId, MessageId, PlannedId, RequestId,
     TaskId, TurnId,

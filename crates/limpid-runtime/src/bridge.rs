@@ -119,10 +119,10 @@ impl Bridge {
     }
 
     /// A text as a client reads it: a stranger's words stand in a boundary, nothing in them is fetched by a client that draws them, and
-    /// known secrets are taken out.
+    /// known secrets are taken out that it could not have guessed.
     fn shown(&self, text: Labelled<String>) -> String {
         let (text, trust) = text.into_parts();
-        let text = self.agent.context().redactor.clean(text);
+        let text = self.agent.context().redactor.for_strangers().clean(text);
         if trust.is_foreign() { Drawn::new(&fence(&text, &self.agent.context().host.tag())).into() } else { text }
     }
 }

@@ -21,7 +21,7 @@ use limpid_services::memory::probe;
 use limpid_services::models::{ModelRegistry, ModelRegistryParts, fetched_table};
 use limpid_services::notifications::missing_for_desktop;
 use limpid_services::profiles::{identity_files, is_untouched, own_profile_files};
-use limpid_services::tools::{engine, left_out, running};
+use limpid_services::tools::{engine, folder_troubles, left_out, running};
 use limpid_store::{SqliteOptions, SqliteStore, Store};
 
 pub use check::Check;
@@ -30,7 +30,7 @@ use check::Finding;
 use crate::agent::{Agent, AgentOptions};
 
 /// Checks home, prompt files, profiles, prompts, database, model, what is known of models, sizes, modes, what parses pages
-/// and mail, programs, mail accounts, MCP servers, rules, the inbox, notifications, clock and zone.
+/// and mail, programs, folders, mail accounts, MCP servers, rules, the inbox, notifications, clock and zone.
 pub async fn check(options: &AgentOptions) -> Vec<Check> {
     let store = store(options);
     let mut checks = vec![
@@ -53,6 +53,7 @@ pub async fn check(options: &AgentOptions) -> Vec<Check> {
         servers.extend(rules::check(&agent));
     }
     checks.extend([Check::of("web search", web_search(options)), parsing::check(options).await, programs(options)]);
+    checks.extend(folders(options));
     checks.extend(inbox::mail(options, store.ok()).await);
     checks.extend(servers);
     checks.extend([serving::check(options), inbox::door(options), notifications(options)]);
@@ -226,6 +227,13 @@ fn programs(options: &AgentOptions) -> Check {
     };
     let left_out = left_out(&options.home, &options.config, &options.environment, helper);
     Check { what: WHAT, ok: true, says, advice: (!left_out.is_empty()).then(|| left_out.join(" ")) }
+}
+
+/// A line for each folder of limpid.toml that is not there, or about which it says what never holds.
+fn folders(options: &AgentOptions) -> impl Iterator<Item = Check> {
+    let of_programs = folder_troubles(&options.home, &options.config, &options.environment, options.helper.as_deref());
+    let troubles = options.config.files.troubles().into_iter().chain(of_programs);
+    troubles.map(|says| Check { what: "folders", ok: false, says, advice: None })
 }
 
 /// What was found of the layers of the sandbox.

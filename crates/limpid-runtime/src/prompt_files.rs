@@ -10,8 +10,8 @@ use limpid_prompt::Profile;
 use limpid_prompt::problem::{Problem, Severity};
 use limpid_services::error::AgentError;
 use limpid_services::profiles::{
-    Identity, OwnFile, PromptFile, PromptFileText, base_of_copy, copy_out, own_file_of_section, own_file_of_tool,
-    prompt_files, status,
+    Identity, OwnFile, PromptFile, PromptFileText, Reader, base_of_copy, copy_out, own_file_of_section,
+    own_file_of_tool, prompt_files, status,
 };
 use limpid_services::tools::{FileHistory, PromptFileChange, SavedFile};
 use limpid_store::{FileVersion, FileVersionId, Listed};
@@ -74,7 +74,7 @@ impl PromptFiles {
     /// When there is no such profile, or its folder cannot be read.
     #[expect(clippy::type_complexity, reason = "a list with what is known of each")]
     pub fn list(&self, profile: &str) -> Result<Vec<(PromptFile, Result<PromptFileText, AgentError>)>, AgentError> {
-        let profile = self.context.profiles.profile(profile)?;
+        let profile = self.context.profiles.profile(profile, Reader::Owner)?;
         let files = prompt_files(&self.context.home, &profile)?;
         Ok(files.into_iter().map(|file| (file.clone(), self.identity(&profile).text_of(&file))).collect())
     }
@@ -84,7 +84,7 @@ impl PromptFiles {
     /// # Errors
     /// When there is none of that name.
     pub fn find(&self, id: &str) -> Result<(PromptFile, Arc<Profile>), AgentError> {
-        let set = self.context.profiles.profile(&self.context.config.agent.profile).ok();
+        let set = self.context.profiles.profile(&self.context.config.agent.profile, Reader::Owner).ok();
         let all = self.context.profiles.all()?;
         for profile in set.iter().chain(all.iter()) {
             let mut files = prompt_files(&self.context.home, profile)?.into_iter();

@@ -73,24 +73,15 @@ fn drawn(part: &QuestionPart, width: usize, most: usize, is_whole: bool) -> Stri
 /// A line that a yes rests on: its label, its text, and the rows that it has where not all lines fit.
 type Line<'a> = (&'static str, Cow<'a, str>, usize);
 
-/// What stands in the place of what a lasting yes would cover where none is offered.
-const ASKED_EACH_TIME: &str = "not offered, so you are asked each time";
-
-/// All of them, in their order; the rows that they have are [`ROWS`] together. Who is told something is not always a
-/// destination, so where there is none nothing is said of it.
+/// All of them, in their order; the rows that they have are [`ROWS`] together. Where there is no destination, or no lasting yes is
+/// offered, nothing is said of it.
 fn lines(part: &QuestionPart) -> Vec<Line<'_>> {
     let about = part.about.as_deref().map(|about| ("  about   ", Cow::Borrowed(about), ABOUT));
-    let pattern = match &part.pattern {
-        Some(pattern) => Cow::Owned(format!("would cover {pattern}")),
-        None => Cow::Borrowed(ASKED_EACH_TIME),
-    };
+    let always = part.pattern.as_ref().map(|pattern| ("  always  ", Cow::Owned(format!("would cover {pattern}")), 3));
     let to = part.destination.as_deref().map(|to| ("  to      ", Cow::Borrowed(to), 2));
-    let below = [
-        ("  in      ", Cow::Borrowed(part.folder.as_str()), 1),
-        ("  always  ", pattern, 3),
-        ("  why     ", Cow::Borrowed(part.reason.as_str()), 9),
-    ];
-    about.into_iter().chain(to).chain(below).collect()
+    let folder = Some(("  in      ", Cow::Borrowed(part.folder.as_str()), 1)).filter(|_| !part.folder.is_empty());
+    let why = ("  why     ", Cow::Borrowed(part.reason.as_str()), 9);
+    about.into_iter().chain(to).chain(folder).chain(always).chain([why]).collect()
 }
 
 #[cfg(test)]
@@ -141,10 +132,9 @@ mod tests {
 
     // SEC-077
     #[test]
-    fn a_line_that_has_nothing_to_say_says_so_in_words_or_is_not_there() {
+    fn a_line_that_has_nothing_to_say_is_not_there() {
         let shown = frame(&QuestionPart { about: None, destination: None, pattern: None, ..part("{}") }, at(80));
-        let own = "  what this would do:\n  tool    exec\n  in      /w\n  \
-                   always  not offered, so you are asked each time\n  why     {}";
+        let own = "  what this would do:\n  tool    exec\n  in      /w\n  why     {}";
         assert!(shown.ends_with(own), "{shown}");
     }
 

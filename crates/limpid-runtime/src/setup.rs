@@ -10,7 +10,7 @@ use limpid_core::memory::MemoryPolicy;
 use limpid_prompt::Profile;
 use limpid_prompt::profile::{Behaviour, DEFAULT_PROFILE, shipped_template};
 use limpid_services::error::AgentError;
-use limpid_services::profiles::{Identity, ProfileRegistry, identity_files, identity_text, write_base};
+use limpid_services::profiles::{Identity, ProfileRegistry, Reader, identity_files, identity_text, write_base};
 
 /// What the person was asked; empty: not said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -86,7 +86,7 @@ fn write_what_is_read(
 }
 
 fn profile_of(home: &Home, agent: &AgentConfig) -> Result<Arc<Profile>, AgentError> {
-    ProfileRegistry::new(home.clone()).profile(&agent.profile)
+    ProfileRegistry::new(home.clone()).profile(&agent.profile, Reader::Owner)
 }
 
 /// The file in which the owner edits a section of the profile that is set: `soul.md` and `safety.md` of the home, with

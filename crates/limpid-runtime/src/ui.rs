@@ -12,6 +12,7 @@ use limpid_core::ui::{Tree, trees};
 use limpid_core::{ConversationId, Labelled, MessageId, Role, Trust};
 use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
+use limpid_services::profiles::Reader;
 use limpid_services::ui::may_be_interactive;
 use limpid_store::{Audience, ConversationKind};
 
@@ -135,6 +136,6 @@ pub async fn are_drawn(agent: &Agent, conversation: &ConversationChoice) -> Resu
 /// Whether a new conversation can be an interactive one.
 pub async fn can_be_interactive(agent: &Agent) -> bool {
     let Ok(model) = agent.models().choose(None).await else { return false };
-    let profile = agent.profiles().profile(&agent.config().agent.profile);
+    let profile = agent.profiles().profile(&agent.config().agent.profile, Reader::Owner);
     profile.is_ok_and(|profile| may_be_interactive(model.info(), &profile).is_ok())
 }

@@ -2,6 +2,7 @@
 
 mod finish;
 mod grants;
+mod judged_again;
 mod kept_words;
 mod led_by;
 mod send_state;
@@ -14,10 +15,12 @@ use limpid_core::{
     ConversationId, DraftState, Labelled, Sentence, Tier, ToolCall, Trust, TurnId, is_seen_hash, sentence,
 };
 use limpid_store::{
-    ConversationKind, Draft, DraftEdit, DraftEvent, DraftId, DraftRoom, ItemId, Listed, NewDraft, Store, StoreError,
+    ConversationKind, Draft, DraftEvent, DraftId, DraftRoom, ItemId, Listed, NewDraft, Store, StoreError,
 };
-use limpid_turn::{Approval, HeldCall, PlannedCall, Why};
+use limpid_turn::{Approval, HeldCall, PlannedCall};
 
+pub use crate::drafts::judged_again::asked_by;
+use crate::drafts::judged_again::call_context;
 pub use crate::drafts::kept_words::{held_as, held_words, kept_in, kept_words};
 pub use crate::drafts::led_by::led_by;
 use crate::drafts::send_state::DraftSendState;
@@ -28,11 +31,11 @@ use crate::error::AgentError;
 use crate::events::{EventBus, EventKind};
 use crate::host::Host;
 use crate::modes::{is_set, mode_of, with_mode_of_chat};
-use crate::profiles::ProfileRegistry;
+use crate::profiles::{ProfileRegistry, Reader};
 use crate::timers::SchedulerWaker;
 use crate::tools::{
-    CallContext, CallDescription, Decision, PolicyRules, Rewrites, SendState, ShownItems, ToolCatalog, ToolContext,
-    ToolExecutor, is_same_call,
+    CallDescription, Decision, PolicyRules, Rewrites, SendState, ShownItems, ToolCatalog, ToolContext, ToolExecutor,
+    is_same_call,
 };
 
 /// Why a draft is not carried out that leads elsewhere by now.
@@ -109,36 +112,6 @@ impl Drafts {
         Ok((draft, self.0.store.draft_events(id).await?.rows))
     }
 
-    /// Puts other arguments into a draft, as JSON. They are checked as a call's are, and whatever approval the draft had
-    /// is void.
-    ///
-    /// # Errors
-    /// When there is none, when it does not wait any more, or when the call would be refused.
-    pub async fn edit(&self, id: DraftId, arguments: &str) -> Result<Draft, AgentError> {
-        self.expire_and_recover().await?;
-        let parts = &self.0;
-        let draft = parts.store.draft(id).await?.ok_or_else(|| missing(id))?;
-        let arguments = parts.redactor.clean(arguments.trim().to_owned());
-        let call = ToolCall { id: draft.new.call.clone(), name: draft.new.tool.clone(), arguments };
-        let tools = parts.executor.outside_turns();
-        let call = tools.as_run(&call, draft.new.trust);
-        let planned = PlannedCall {
-            call: call.clone(),
-            timeout: parts.tools.time_limit(&draft.new.tool, &parts.config.limits),
-            approved: None,
-        };
-        let call_context = call_context(&draft);
-        let why = match tools.decide(&planned, &call_context, parts.host.now_ms()).await {
-            Decision::Ask(why) => why,
-            Decision::Run(permit) => tools.question(*permit, &call_context).await,
-            Decision::Refused(why) => return Err(AgentError::Invalid(why.into_text())),
-        };
-        let gone = || AgentError::Invalid(format!("there is no tool `{}` any more", call.name));
-        let described = tools.describe(&call, &call_context).await.ok_or_else(gone)?;
-        let edit = edit_of(call, why, described, "edited".to_owned());
-        Ok(self.announce(parts.store.change_draft(id, edit, parts.host.now_ms()).await?))
-    }
-
     /// Approves a draft and carries out exactly what it holds, once; with `seen`, only if the draft still is what was
     /// looked at: its hash begins so. The draft says what came of it. One whose files have changed does not run: it is bound to
     /// what is there now, says what has changed, and waits again.
@@ -184,7 +157,7 @@ impl Drafts {
         if let Some(why) = now.filter(|why| is_same_call(&draft.new.hash, &why.bound_to))
             && let Some(described) = tools.describe(&planned.call, &call_context).await
         {
-            return self.put_again(&draft, planned.call, why, described).await;
+            return judged_again::put_again(self, &draft, planned.call, why, described).await;
         }
         self.announce(parts.store.keep_approval(id, &draft.new.hash, parts.host.holder(), now_ms).await?);
         let permit = match permit {
@@ -205,6 +178,15 @@ impl Drafts {
             parts.store.mark_shown(&items, parts.host.now_ms()).await?;
         }
         self.end(id, ended.ok()).await
+    }
+
+    /// Puts other arguments into a draft, as JSON. They are checked as a call's are, and whatever approval the draft had
+    /// is void.
+    ///
+    /// # Errors
+    /// When there is none, when it does not wait any more, or when the call would be refused.
+    pub async fn edit(&self, id: DraftId, arguments: &str) -> Result<Draft, AgentError> {
+        judged_again::edit(self, id, arguments).await
     }
 
     /// Says no to a draft.
@@ -245,7 +227,7 @@ impl Drafts {
     async fn is_read_only(&self, id: &ConversationId) -> Result<bool, AgentError> {
         let conversation = self.0.directory.existing(id).await?;
         let conversation = with_mode_of_chat(&*self.0.store, &self.0.config, conversation).await?;
-        let profile = self.0.profiles.profile(&conversation.profile)?;
+        let profile = self.0.profiles.profile(&conversation.profile, Reader::Owner)?;
         let mode = mode_of(&self.0.config, &conversation);
         let set = is_set(Some(&conversation), mode);
         Ok(self.0.policy.for_turn(&profile, CHAT, (mode, set), None).is_read_only())
@@ -290,11 +272,6 @@ impl Drafts {
     }
 }
 
-/// What a draft is judged by: the conversation that it comes from, and nothing that was allowed there.
-fn call_context(draft: &Draft) -> CallContext {
-    CallContext { conversation: Some(draft.new.conversation.clone()), ..CallContext::of(draft.new.trust) }
-}
-
 /// A call that nobody could be asked about, as a draft.
 pub fn new_draft(
     (conversation, turn): (&ConversationId, &TurnId),
@@ -319,13 +296,6 @@ pub fn new_draft(
         now_ms,
         expires_ms: now_ms.saturating_add(limpid_core::draft::DRAFT_LIFE_MS),
     }
-}
-
-/// A draft as its call is now: all that a question of it shows is made anew.
-fn edit_of(call: ToolCall, why: Why, described: CallDescription, detail: String) -> DraftEdit {
-    let CallDescription { destination, folder, .. } = described;
-    let Why { reason, about, bound_to } = why;
-    DraftEdit { arguments: call.arguments, about, hash: bound_to, folder, destination, why: reason, detail }
 }
 
 /// Whether people read a conversation of this kind by themselves.

@@ -28,7 +28,7 @@ pub use self::standing::{DueItems, StandingItem, additions, has_new_items, stand
 use crate::error::AgentError;
 use crate::host::Host;
 use crate::models::ModelRegistry;
-use crate::profiles::ProfileRegistry;
+use crate::profiles::{ProfileRegistry, Reader};
 use crate::timers::SchedulerWaker;
 
 /// The path of a profile that renders a heartbeat.
@@ -83,7 +83,7 @@ impl HeartbeatSettings {
     /// When the owner's files cannot be read, or there is no such profile.
     pub fn profile(&self) -> Result<Arc<Profile>, AgentError> {
         let name = &self.config.agent.profile;
-        self.profiles.profile(name)
+        self.profiles.profile(name, Reader::Owner)
     }
 
     /// The first of the models set for heartbeats that can be used; none: the one that is set for all.

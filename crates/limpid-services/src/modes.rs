@@ -12,7 +12,7 @@ use crate::directory::{ConversationChoice, Directory};
 use crate::error::AgentError;
 use crate::heartbeat;
 use crate::host::Host;
-use crate::profiles::ProfileRegistry;
+use crate::profiles::{ProfileRegistry, Reader};
 use crate::spending::{Spender, spender_of};
 
 /// The mode of runs that nobody talks to.
@@ -182,7 +182,7 @@ impl Modes {
         if newest.trust.is_foreign() || !(config.suggestions || config.auto) {
             return Ok(None);
         }
-        let profile = self.profiles.profile(&conversation.profile)?;
+        let profile = self.profiles.profile(&conversation.profile, Reader::Owner)?;
         let modes: Vec<&str> = profile.modes().collect();
         let Some(suggestion) = suggest(self.of(conversation), &modes, &newest.text) else { return Ok(None) };
         let may = self.pace(&conversation.id).await?.may_suggest(self.host.now_ms());
@@ -209,7 +209,7 @@ impl Modes {
     /// # Errors
     /// When the profile cannot be read.
     pub fn all(&self, profile: &str) -> Result<Vec<String>, AgentError> {
-        Ok(self.profiles.profile(profile)?.modes().map(str::to_owned).collect())
+        Ok(self.profiles.profile(profile, Reader::Owner)?.modes().map(str::to_owned).collect())
     }
 
     /// What happened of late in a conversation's modes.

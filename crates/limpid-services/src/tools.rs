@@ -22,19 +22,20 @@ pub use limpid_tools::{
 
 pub(crate) use crate::tools::builtin::OUTSIDE;
 pub use crate::tools::builtin::{
-    Unavailable, engine, exec_tools, file_tools, hardware_tools, history_tools, left_out, running, web_tools,
+    Unavailable, engine, exec_tools, file_tools, folder_troubles, hardware_tools, history_tools, left_out, running,
+    web_tools,
 };
 pub use crate::tools::catalog::ToolCatalog;
 pub use crate::tools::executor::{Decision, Permit, ToolExecutor, ToolExecutorParts, ToolFinder, TurnToolExecutor};
-pub(crate) use crate::tools::file_history::on_disk;
 pub use crate::tools::file_history::{
     FileHistory, FileOffer, Place, PromptFileChange, SavedFile, UnacceptedFile, UnacceptedFiles,
 };
+pub(crate) use crate::tools::file_history::{lock_files, on_disk};
 pub use crate::tools::policy::{
     AgentScope, CallContext, CallDescription, PolicyRules, ToolPolicy, WindowFacts, holds_private, is_of_public,
     is_of_server, owners_words, shows_owners, trust_read_in, window_trust,
 };
-pub(crate) use crate::tools::policy::{SERVERS_GROUP, changes, is_same_call, links_on, real};
+pub(crate) use crate::tools::policy::{SERVERS_GROUP, changes, is_same_call, links_on, real, told_in};
 
 pub use crate::tools::reservations::{LaterResult, Reservation, Reservations};
 pub use crate::tools::trouble::{Trouble, trouble};

@@ -19,12 +19,14 @@ impl ConfigError {
         let start = before.rfind('\n').map_or(0, |newline| newline + 1);
         let column = before.get(start..).map_or(0, |line| line.chars().count()) + 1;
         let excerpt = text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
+        let message = error.message().trim_end();
+        let message = a_list_of_tables(message, excerpt).unwrap_or_else(|| in_words(message));
         Self {
             file: file.to_owned(),
             line: before.matches('\n').count() + 1,
             column,
             excerpt: without_secret(excerpt),
-            message: in_words(error.message().trim_end()),
+            message,
         }
     }
 
@@ -59,6 +61,13 @@ fn without_secret(line: &str) -> String {
     if is_secret { format!("{name} = …") } else { line.to_owned() }
 }
 
+/// What to write in place of the heading of one table, where there may be several.
+fn a_list_of_tables(message: &str, line: &str) -> Option<String> {
+    let key = line.trim_end().strip_prefix('[')?.strip_suffix(']')?;
+    let is_one = message == "invalid type: map, expected a sequence" && !key.starts_with('[');
+    is_one.then(|| format!("there may be several of these, so write [[{key}]]"))
+}
+
 /// What is wrong with a value, with words for the types of numbers.
 fn in_words(message: &str) -> String {
     let Some((before, kind)) = message.rsplit_once("expected ") else { return message.to_owned() };
@@ -76,6 +85,17 @@ fn in_words(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use crate::Config;
+
+    // SEC-032
+    #[test]
+    fn a_table_that_is_one_of_several_is_told_with_its_heading() {
+        let told = |text: &str| Config::parse(text, "limpid.toml").unwrap_err().to_string();
+        let one = told("[exec.folders]\nfolder = \"/src\"\n");
+        assert!(one.starts_with("limpid.toml: line 1, "), "{one}");
+        assert!(one.ends_with("\nthere may be several of these, so write [[exec.folders]]"), "{one}");
+        let inline = told("[exec]\nfolders = { folder = \"/src\" }\n");
+        assert!(inline.ends_with("invalid type: map, expected a sequence"), "{inline}");
+    }
 
     // SEC-032
     #[test]

@@ -20,14 +20,15 @@ pub struct ExecConfig {
     /// reaches them only by your yes, or by a rule that names this very call and them.
     #[serde(deserialize_with = "names")]
     pub network: Vec<String>,
-    /// Those of them whose answers are as good as the owner's own files. Programs that may reach no others keep the view of the
-    /// owner's folders.
+    /// Those of them whose answers are as good as the owner's own files; a host has to be in `network` too. Programs that may reach no
+    /// others keep the view of the owner's folders, and write them.
     #[serde(deserialize_with = "names")]
     pub trusted_network: Vec<String>,
     /// Folders with programs besides the system's.
     #[serde(deserialize_with = "absolute")]
     pub path: Vec<PathBuf>,
-    /// Folders that languages are in, `~/.cargo` and the like, which programs may read, but for files with credentials.
+    /// Folders that languages are in, `~/.cargo` and the like, which programs may read, but for files with credentials. `path` names the
+    /// folder of their programs, so that the agent can start these by their names.
     #[serde(deserialize_with = "absolute")]
     pub toolchains: Vec<PathBuf>,
     /// Names of environment variables that programs get besides the language and the zone.
@@ -54,7 +55,8 @@ pub struct ExecFolder {
     #[serde(deserialize_with = "absolute_one")]
     pub folder: PathBuf,
     /// Names of programs that run there without a question also after a stranger's text was read, in a folder of somebody
-    /// else's: they have no network, see nothing of yours, and write nothing but their own scratch.
+    /// else's: they have no network, see nothing of yours, and write nothing but their own scratch. In a folder of your own they change
+    /// nothing.
     #[serde(default, deserialize_with = "program_names")]
     pub programs: Vec<String>,
     /// Seconds, in place of the usual ones.
@@ -101,7 +103,9 @@ fn absolute_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D
 fn program_names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     let names = Vec::<String>::deserialize(deserializer)?;
     match names.iter().find(|name| name.is_empty() || name.contains('/') || name.contains(char::is_whitespace)) {
-        Some(name) => Err(D::Error::custom(format!("`{name}` is no name of a program; write `make`"))),
+        Some(name) => {
+            Err(D::Error::custom(format!("`programs` takes program names only, such as `make`; `{name}` is not one")))
+        }
         None => Ok(names),
     }
 }

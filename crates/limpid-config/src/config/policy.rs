@@ -25,7 +25,10 @@ use serde::de::{Deserializer, Error as _};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PolicyConfig {
-    /// Calls that run although the turn has read what a stranger wrote.
+    /// Calls that run although the turn has read what a stranger wrote: programs, fetching, research, planning, changes of a mailbox, and
+    /// sending if `destination` is named. `tool = "exec"` with `arguments = { command = ["make", "test"] }` lets `make test` run in the
+    /// workspace; it can write nothing then. Files of yours and skills are never written by a rule, nor files of `outside/` that may act
+    /// when they are opened.
     pub allow: Vec<RuleConfig>,
     /// Calls that wait for the owner. Only a rule of `allow` with arguments or a destination goes before one of these that has neither.
     #[serde(deserialize_with = "of_any_size")]

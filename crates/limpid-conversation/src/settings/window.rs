@@ -12,6 +12,7 @@ use limpid_services::error::AgentError;
 use limpid_services::events::EventKind;
 use limpid_services::models::memory_available;
 use limpid_services::modes::manual;
+use limpid_services::profiles::Reader;
 use limpid_store::{Conversation, ConversationChange};
 
 use crate::deps::ConversationDeps;
@@ -49,7 +50,10 @@ impl fmt::Display for Tiers {
         if self.window != self.actual {
             write!(f, "; this conversation is held to {}", size(self.window))?;
         }
-        write!(f, "; prompts are of tier {}.", self.effective)
+        if self.window.map(Tier::of) != Some(self.effective) {
+            write!(f, "; prompts are of tier {}", self.effective)?;
+        }
+        f.write_str(".")
     }
 }
 
@@ -65,7 +69,7 @@ pub(crate) async fn tiers(deps: &ConversationDeps, conversation: &ConversationCh
     let mut frame = window_state_of(own);
     let fitted = frame.fit(card, deps.host().now_ms());
     let profile = own.map_or(deps.config().agent.profile.as_str(), |own| own.profile.as_str());
-    let profile = deps.context.profiles.profile(profile)?;
+    let profile = deps.context.profiles.profile(profile, Reader::Owner)?;
     let path = if card.local { "chat-local" } else { "chat-remote" };
     let inputs = Inputs { tier: frame.tier().map(Tier::number), ..Inputs::default() };
     let effective = tier_of(&profile, path, &inputs);
@@ -162,13 +166,17 @@ mod tests {
         };
         assert_eq!(
             tiers(20_480, 20_480, Some(8_000_000_000)).to_string(),
-            "local/small has a window of 20480 tokens, tier 4 (Premium), in 8.0 GB of memory; prompts are of tier 4 \
-             (Premium)."
+            "local/small has a window of 20480 tokens, tier 4 (Premium), in 8.0 GB of memory."
         );
         assert_eq!(
             tiers(131_072, 16_384, None).to_string(),
             "local/small has a window of 131072 tokens, tier 5 (Ultra); this conversation is held to a window of 16384 \
-             tokens, tier 3 (Standard); prompts are of tier 3 (Standard)."
+             tokens, tier 3 (Standard)."
+        );
+        let of_path = Tiers { effective: Tier::of(WindowSize(16_384)), ..tiers(20_480, 20_480, None) };
+        assert_eq!(
+            of_path.to_string(),
+            "local/small has a window of 20480 tokens, tier 4 (Premium); prompts are of tier 3 (Standard)."
         );
     }
 }

@@ -6,6 +6,7 @@ use limpid_core::{ConversationId, FailureClass, Labelled, Message, Role, Trust};
 use limpid_model::ModelError;
 use limpid_services::deliveries::visible_text;
 use limpid_services::directory::is_run;
+use limpid_services::drafts::asked_by;
 use limpid_services::error::AgentError;
 use limpid_services::events::EventKind;
 use limpid_services::notifications::{Matter, Notice};
@@ -34,12 +35,10 @@ pub(super) async fn agent_of(turn: &mut RunningTurn) -> Result<Option<SubAgent>,
     if is_run(&conversation) { Ok(turn.deps.store().agent_in(&conversation).await?) } else { Ok(None) }
 }
 
-/// A call that waits for the owner, as they are told of it: an agent's call says whose it is. The name of a task that a stranger
-/// had a part in is left out, since these are Limpid's own words.
+/// A call that waits for the owner, as they are told of it: an agent's call says whose it is.
 pub(super) fn named(agent: Option<&SubAgent>, held: HeldCall) -> HeldCall {
     let Some(agent) = agent else { return held };
-    let label = agent.new.label_of_ours().map(|label| format!(" ({label})")).unwrap_or_default();
-    let reason = format!("agent {}{label} asks: {}", agent.id, held.why.reason);
+    let reason = asked_by(agent, &held.why.reason);
     HeldCall { why: Why { reason, ..held.why }, ..held }
 }
 

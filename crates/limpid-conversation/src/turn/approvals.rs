@@ -177,5 +177,5 @@ async fn tell_of_draft(turn: &mut RunningTurn, draft: &Draft) -> Result<(), Agen
         turn.listeners.send(&TurnEvent::Notice(kept_words(draft.id).into_text()));
         return Ok(());
     }
-    deps.drafts.tell_kept(draft, "It would be").await
+    deps.drafts.tell_kept(draft, "It calls").await
 }

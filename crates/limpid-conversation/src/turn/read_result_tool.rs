@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use limpid_core::inbox::preview;
 use limpid_core::policy::Effect;
-use limpid_core::{CallId, Labelled, Sentence, ToolClass, Trust, sentence};
-use limpid_services::tools::{Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
+use limpid_core::{CallId, ConversationId, Labelled, Sentence, ToolClass, Trust, sentence};
+use limpid_services::tools::{Concerned, Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
 use limpid_store::{Store, StoredMessage};
 use limpid_turn::result::READ_ON;
 use limpid_turn::{Event, ToolOutcome};
@@ -91,6 +92,17 @@ impl Tool for ReadResult {
 
     fn is_repeatable(&self) -> bool {
         true
+    }
+
+    async fn concerns(&self, arguments: &Value, conversation: Option<&ConversationId>) -> Concerned {
+        let call = CallId::new(arguments["id"].as_str().unwrap_or_default());
+        let found = match conversation {
+            Some(conversation) => self.store.result_of_call(conversation, &call).await.ok().flatten(),
+            None => None,
+        };
+        let words =
+            found.map(|row| format!("a result in this conversation, which begins: {}", preview(&row.message.text)));
+        Concerned::found(words, "there is no such result in this conversation")
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

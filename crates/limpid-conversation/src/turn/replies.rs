@@ -56,7 +56,7 @@ pub(super) async fn ask(turn: &mut RunningTurn, round: u32, kind: ReplyKind) -> 
     let form = turn.requests.form_of(kind, turn.machine.decision());
     let recipe = turn.requests.recipe(&deps, turn.writer.lease(), next.rendered, form).await?;
     let call = ModelCall::start(
-        CallDeps { redactor: turn.redactor_of_reply(), ..CallDeps::of(&deps) },
+        CallDeps::of(&deps, turn.redactor_of_reply()),
         turn.requests.models.clone(),
         *deps.retry,
         round,

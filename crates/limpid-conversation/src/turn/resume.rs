@@ -8,6 +8,7 @@ use limpid_core::{CallId, Role, TurnId};
 use limpid_services::error::AgentError;
 use limpid_services::models::ModelRegistry;
 use limpid_services::modes::{is_set, with_mode_of_chat};
+use limpid_services::profiles::Reader;
 use limpid_services::tools::OUTCOME_UNKNOWN;
 use limpid_services::tools::{AgentScope, Reservations, TurnToolExecutor, trust_read_in};
 use limpid_store::{InboundId, Lease, StoredMessage};
@@ -55,11 +56,10 @@ pub(crate) async fn resume(
     let waited = own.iter().take(asked.saturating_sub(1));
     past.unanswered = waited.map(|row| limpid_core::Entry { id: row.id, message: row.message.clone() }).collect();
 
-    let loaded = deps.context.profiles.load(&started.profile)?;
+    let (loaded, profile) = deps.context.profiles.load(&started.profile, Reader::Prompts(&started.path))?;
     let mut models = deps.context.models.for_turn(Some(&started.model)).await?;
     let card = window_state_of(Some(&conversation)).fit(models[0].info(), deps.host().now_ms()).card;
     models[0] = ModelRegistry::resized(&models[0], &card);
-    let profile = loaded.profile(&started.profile)?;
     let profile = deps.context.profiles.fitting(&loaded, profile, (&started.path, &started.inputs), &mut Vec::new())?;
     let mode = &started.inputs.mode;
     let agent = deps.store().agent_in(&conversation.id).await?;

@@ -90,7 +90,7 @@ pub(crate) async fn start(
         }
     };
     listeners.activate(&asked.ids());
-    if listeners.is_heard() {
+    if listeners.owner_reads() {
         let notices = deps.executor.files().take_notices().await?;
         notices.into_iter().for_each(|notice| listeners.send(&TurnEvent::Notice(notice)));
     }

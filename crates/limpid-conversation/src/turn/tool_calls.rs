@@ -178,7 +178,7 @@ impl RunningTurn {
                 Event::ToolDone { id, outcome }
             }
             Event::ToolDone { id, outcome } => {
-                let redactor = self.redactor();
+                let redactor = self.redactor().for_text_of(outcome.said.trust());
                 Event::ToolDone { id, outcome: outcome.map(|text| redactor.clean(text)) }
             }
             other => other,
@@ -192,7 +192,8 @@ impl RunningTurn {
     /// What strikes the owner's secrets out of what the model says. After a stranger's text, in a window that shows nothing of the owner's,
     /// the model can only repeat a guess.
     pub(super) fn redactor_of_reply(&self) -> Redactor {
-        if self.trust().is_foreign() && !shows_private(self) { Redactor::default() } else { self.redactor() }
+        let is_foreign = self.trust().is_foreign();
+        if is_foreign && !shows_private(self) { Redactor::default() } else { self.redactor().for_text_of(self.trust()) }
     }
 
     /// What strikes the owner's secrets out of texts. The windows of research workers and of strangers' turns show nothing of the

@@ -6,7 +6,7 @@ use limpid_core::agent::RESEARCH;
 use limpid_core::message::FAILED;
 use limpid_core::policy::{OwnersWords, TypedAddresses, written_addresses};
 use limpid_core::{ConversationId, Message, Role, ToolCall, TurnId};
-use limpid_prompt::Inputs;
+use limpid_prompt::{Inputs, Profile};
 use limpid_services::directory::task_of_run;
 use limpid_services::error::AgentError;
 use limpid_services::tools::{CallContext, TurnToolExecutor, WindowFacts, address_of, holds_private, owners_words};
@@ -68,7 +68,7 @@ pub(super) async fn owners_words_for(
     if is_agent && let Some(told) = inputs.user.take() {
         inputs.delegate.context = Some([inputs.delegate.context.unwrap_or_default(), told.text].join("\n"));
     }
-    Ok(Arc::new(owners_words(&inputs, turn.machine.in_flight(), &typed, is_public)))
+    Ok(Arc::new(owners_words(prompts_of(turn), &inputs, turn.machine.in_flight(), &typed, is_public)))
 }
 
 /// The addresses that the turn has asked for.
@@ -82,10 +82,15 @@ pub(super) fn shows_private(turn: &RunningTurn) -> bool {
     let is_public = |name: &str| says_nothing_private(turn, name);
     if turn.calls.tools.is_research() {
         // Its task was written while the turn that sent it was clean, or the owner has confirmed it.
-        holds_private(&Inputs { user: None, ..inputs.clone() }, in_flight, is_public)
+        holds_private(prompts_of(turn), &Inputs { user: None, ..inputs.clone() }, in_flight, is_public)
     } else {
-        turn.requests.profile.is_changed() || holds_private(inputs, in_flight, is_public)
+        holds_private(prompts_of(turn), inputs, in_flight, is_public)
     }
+}
+
+/// The profile and the path that render the prompts of a turn.
+fn prompts_of(turn: &RunningTurn) -> (&Profile, &str) {
+    (&turn.requests.profile, &turn.requests.path)
 }
 
 /// Whether nothing of the owner's is in the results of a tool of this name. What the turn has not got was refused, so its result says

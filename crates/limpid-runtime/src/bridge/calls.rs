@@ -166,7 +166,7 @@ impl Bridge {
         let kept = tokio::spawn(async move {
             let Some(draft) = agent.drafts().keep(new, room).await? else { return Ok::<_, AgentError>(None) };
             let id = draft.id.0;
-            agent.drafts().tell_kept(&draft, "An MCP client asked for it; it would be").await?;
+            agent.drafts().tell_kept(&draft, "An MCP client asked for it; it calls").await?;
             Ok(Some(id))
         });
         let broke = |_| AgentError::Invalid("the call could not be kept".to_owned());

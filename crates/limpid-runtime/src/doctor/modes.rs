@@ -10,6 +10,7 @@ use limpid_core::ConversationId;
 use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
 use limpid_services::events::{Event, EventKind};
+use limpid_services::profiles::Reader;
 use limpid_store::{Conversation, SqliteOptions, SqliteStore};
 use tokio::sync::broadcast::Receiver;
 
@@ -102,7 +103,7 @@ impl Trial {
         let switched = self.agent.conversations().set_mode(id, mode).await;
         let now = directory.existing(id).await?;
         let after = window_state_of(Some(&now));
-        let profile = self.agent.profiles().profile(&self.profile)?;
+        let profile = self.agent.profiles().profile(&self.profile, Reader::Owner)?;
         let tier = after.tier().unwrap_or(limpid_core::Tier::ALL[2]);
         let seen = Seen {
             set: now.mode,

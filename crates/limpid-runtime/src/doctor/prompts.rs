@@ -5,7 +5,7 @@ use limpid_core::Tier;
 use limpid_prompt::problem::{Problem, Severity};
 use limpid_prompt::{Outcome, Profile, Profiles, Prompt};
 use limpid_services::directory::ConversationChoice;
-use limpid_services::profiles::{ModeFallback, mode_fallback, own_profile_files};
+use limpid_services::profiles::{ModeFallback, Reader, mode_fallback, own_profile_files};
 
 use crate::agent::{Agent, AgentOptions};
 use crate::doctor::check::Finding;
@@ -62,7 +62,7 @@ pub(crate) async fn size(agent: &Agent) -> Finding {
     let request = PreviewRequest { conversation: ConversationChoice::Last, ..PreviewRequest::default() };
     let prompt = agent.preview(request).await.map_err(|error| (error.to_string(), ""))?.prompt;
     let name = prompt.profile();
-    let profile = agent.profiles().profile(name);
+    let profile = agent.profiles().profile(name, Reader::Owner);
     let profile = profile.map_err(|error| (error.to_string(), ""))?;
     let cut = cut_by_size(&prompt, &profile);
     if !cut.is_empty() {

@@ -19,7 +19,7 @@ struct Named {
     other_names: Vec<String>,
     /// The arguments that it takes; none where that is not known.
     takes: Option<Vec<String>>,
-    /// The row of the table that each of its calls is of, where others hear of them; none where that is not known.
+    /// The row of the table that its calls are of, where others hear of them or files are written; none where that is not known.
     row: Option<Row>,
 }
 
@@ -43,6 +43,7 @@ pub(crate) fn check(agent: &Agent) -> Vec<Check> {
         problem(list, rule, &tools, &unknown)
             .or_else(|| unknown_argument(list, rule, &tools))
             .or_else(|| passes_nothing(list, rule, &tools))
+            .or_else(|| of_writing(list, rule, &tools))
     };
     wrong.filter_map(problem).collect()
 }
@@ -52,10 +53,10 @@ fn takes(tool: &dyn Tool) -> Option<Vec<String>> {
     Some(tool.schema().get("properties")?.as_object()?.keys().cloned().collect())
 }
 
-/// The row of what a tool sends or shows whatever its arguments are. Its class says that it does nothing else.
+/// The row of what a tool sends, shows or writes whatever its arguments are. Its class says that it does nothing else.
 fn row(tool: &dyn Tool) -> Option<Row> {
     let effect = tool.effect(&Value::Object(Map::new()));
-    let always = matches!(effect, Effect::Show(_) | Effect::Send | Effect::TellOthers | Effect::Pay);
+    let always = matches!(effect, Effect::Show(_) | Effect::Send | Effect::TellOthers | Effect::Pay | Effect::Files);
     (always && effect.class() == tool.class()).then(|| Row::of(&effect, AddressOrigin::Composed, &[]))
 }
 
@@ -73,6 +74,18 @@ fn passes_nothing(list: &str, rule: &Rule, tools: &[Named]) -> Option<Check> {
     let says = format!("[[policy.allow]] tool = \"{}\" lets no call pass", rule.tool);
     let advice = format!("Add {lacks}, as a question about such a call shows them.");
     Some(Check { what: "rules", ok: false, says, advice: Some(advice) })
+}
+
+/// A rule of `allow` about files: it is no fault, but whoever relies on it has to know when it does not hold.
+fn of_writing(list: &str, rule: &Rule, tools: &[Named]) -> Option<Check> {
+    let (ToolPattern::Name(_) | ToolPattern::Prefix(_)) = &rule.tool else { return None };
+    let writes = |tool: &Named| tool.row.is_some_and(Row::writes_files) && rule.tool.permits(&tool.facts());
+    if list != "allow" || !tools.iter().any(writes) {
+        return None;
+    }
+    let says = format!("[[policy.allow]] tool = \"{}\" holds only until a stranger's text is read", rule.tool);
+    let advice = "After that each change of your files waits for your yes.".to_owned();
+    Some(Check { what: "rules", ok: true, says, advice: Some(advice) })
 }
 
 /// An argument that a rule names and none of its tools takes: such a rule is about no call.
@@ -201,6 +214,27 @@ mod tests {
             ("deny", "open_url", None, None),
         ] {
             assert_eq!(told(list, tool, to, with), None, "{list} {tool}");
+        }
+    }
+
+    // SEC-060 SEC-071
+    #[test]
+    fn a_rule_about_a_tool_that_writes_files_is_told_with_when_it_holds() {
+        let named = |name: &str, row| Named { name: name.to_owned(), other_names: Vec::new(), takes: None, row };
+        let tools = [named("write_file", Some(Row::ChangeFile)), named("send_sms", Some(Row::Send))];
+        let told = |list: &str, tool: &str| {
+            let rule =
+                Rule { tool: ToolPattern::parse(tool).unwrap(), arguments: None, destination: None, max_bytes: None };
+            of_writing(list, &rule, &tools)
+        };
+        let Check { ok, says, .. } = told("allow", "write_file").unwrap();
+        let holds = "[[policy.allow]] tool = \"write_file\" holds only until a stranger's text is read";
+        assert_eq!((ok, says.as_str()), (true, holds));
+        assert!(told("allow", "write_*").is_some());
+        for (list, tool) in
+            [("allow", "send_sms"), ("allow", "class:write"), ("deny", "write_file"), ("ask", "write_*")]
+        {
+            assert_eq!(told(list, tool), None, "{list} {tool}");
         }
     }
 

@@ -173,9 +173,9 @@ async fn a_question_names_the_folder_that_a_program_starts_in() {
         });
         let agent = tools.agent(&bench);
         all(agent.chat(last("read the page")).await.unwrap()).await;
-        let expected = path(if starts_something { "workspace/project" } else { "workspace" });
+        let expected = starts_something.then(|| path("workspace/project").display().to_string());
         let shown = agent.drafts().get(DraftId(1)).await.unwrap().0.new.folder;
-        assert_eq!(shown, expected.display().to_string());
+        assert_eq!(shown, expected.unwrap_or_default(), "a call that starts nothing has none");
     }
 }
 
@@ -379,10 +379,10 @@ async fn others_who_read_the_reports_learn_neither_why_a_draft_waits_nor_what_it
         let told = transcript(&agent, reports.as_str()).await;
         let (waits, sent) = match audience {
             Audience::Owner => (
-                "It would be send_mail to eve@example.com: text from outside was read",
+                "It calls send_mail to eve@example.com. It waits: text from outside was read",
                 "Draft 1 was sent (send_mail to eve@example.com): send_mail done",
             ),
-            _ => ("It would be send_mail.", "Draft 1 was sent (send_mail)"),
+            _ => ("It calls send_mail.", "Draft 1 was sent (send_mail)"),
         };
         assert!(told.contains(waits) && told.contains(sent), "{told}");
         let is_private = audience == Audience::Owner;

@@ -66,7 +66,7 @@ async fn a_run_that_was_skipped_takes_nothing_in() {
         post.bench.clock.forward(jiff::Span::new().minutes(31));
         agent.jobs().run_due().await.unwrap();
         let waits = agent.jobs().heartbeat_status().await.unwrap().waits;
-        assert_eq!(waits, Some(why.to_string()));
+        assert!(waits.as_ref().is_some_and(|waits| waits.starts_with(&why.to_string())), "{why}: {waits:?}");
         assert_eq!((post.bench.server.calls().len(), agent.heartbeat().log(9).await.unwrap().rows.len()), (0, 0));
         assert_eq!(taken_in(&agent).await, before, "{why}");
     }

@@ -34,7 +34,7 @@ fn notices(events: &[TurnEvent]) -> Vec<&str> {
     let mut told = Vec::new();
     for event in events {
         match event {
-            TurnEvent::Notice(text) if !text.contains("not known") => told.push(text.as_str()),
+            TurnEvent::Notice(text) if !text.contains(" known for ") => told.push(text.as_str()),
             _ => {}
         }
     }

@@ -86,6 +86,22 @@ async fn a_new_conversation_starts_empty_and_the_old_one_can_be_read() {
     assert_eq!(kept.len(), 2);
 }
 
+// SUR-015 SEC-065
+#[tokio::test]
+async fn whoever_reads_a_conversation_reads_on_in_the_one_that_is_begun_out_of_it() {
+    let bench = Bench::new(REPLIES).await;
+    let agent = bench.agent();
+    say(&agent, "hi").await;
+    let alone = command(&agent, "/new").await.unwrap();
+    assert!(!alone.text.contains("Others read"), "{}", alone.text);
+    say(&agent, "hi").await;
+    command(&agent, "/group on").await.unwrap();
+    let reply = command(&agent, "/new").await.unwrap();
+    assert!(reply.text.ends_with("Others can read this conversation too; `/group off` ends that."), "{}", reply.text);
+    let new = agent.store().conversation(&reply.conversation.unwrap()).await.unwrap().unwrap();
+    assert_eq!(new.audience, limpid_store::Audience::Group);
+}
+
 // SUR-015
 #[tokio::test]
 async fn completion_offers_commands_and_what_they_take() {

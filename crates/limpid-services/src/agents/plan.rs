@@ -108,7 +108,7 @@ impl Agents {
         };
         let at: BTreeMap<usize, usize> = order.iter().enumerate().map(|(at, place)| (*place, at)).collect();
         let above = self.store().agent_in(&by.conversation).await.map_err(trouble)?;
-        let clean = |text: &String| self.redactor().clean(text.clone());
+        let clean = |text: &String| self.redactor().clean_by(by.trust, text.clone());
         let task = |place: &usize| {
             let task = &tasks[*place];
             NewPlannedTask {
@@ -132,8 +132,7 @@ impl Agents {
 
     /// Starts a planned task, and first those that it needs and nobody has started.
     pub(super) async fn start_planned(&self, by: &ToolContext, id: PlannedId) -> Result<Vec<Planned>, Sentence> {
-        let planned = self.planned(Some(&by.conversation)).await.map_err(trouble)?;
-        let planned: BTreeMap<PlannedId, Planned> = planned.into_iter().map(|one| (one.task.id, one)).collect();
+        let planned = by_number(self.planned(Some(&by.conversation)).await.map_err(trouble)?);
         let Some(target) = planned.get(&id) else {
             return Err(sentence!("there is no planned task {}; `list_agents` lists them", id.0));
         };
@@ -149,22 +148,30 @@ impl Agents {
             PlannedState::Done => return Err(sentence!("task {} is done; `list_agents` names its agent", id.0)),
             PlannedState::Waiting | PlannedState::Queued | PlannedState::Running => {}
             PlannedState::Planned | PlannedState::Failed => {
-                let mut wanted = vec![id];
-                let mut at = 0;
-                while let Some(one) = wanted.get(at).and_then(|id| planned.get(id)) {
-                    let is_new = |id: &&PlannedId| {
-                        planned.get(id).is_some_and(|one| one.state == PlannedState::Planned) && !wanted.contains(id)
-                    };
-                    let more: Vec<PlannedId> = one.task.needs.iter().filter(is_new).copied().collect();
-                    wanted.extend(more);
-                    at += 1;
-                }
+                let wanted = wanted(&planned, id);
                 let (base, led_by) = (self.base(), by.trust.of_strangers());
                 self.store().want_planned(&wanted, &by.turn, base.as_deref(), led_by).await.map_err(trouble)?;
             }
         }
         self.start_queued(&by.conversation).await.map_err(trouble)?;
         self.planned(Some(&by.conversation)).await.map_err(trouble)
+    }
+
+    /// What whoever is asked about the start of a planned task is told: each task that starts with it, those first that it needs, with
+    /// all that its agent is given.
+    pub(super) async fn start_in_words(&self, id: PlannedId, chat: &ConversationId) -> Option<String> {
+        let planned = by_number(self.planned(Some(chat)).await.ok()?);
+        let mut tasks = wanted(&planned, id);
+        tasks.sort_unstable();
+        let target = planned.get(&id)?;
+        let is_new = matches!(target.state, PlannedState::Planned | PlannedState::Failed);
+        let tasks = if is_new { tasks } else { vec![id] };
+        let told: Vec<String> =
+            tasks.iter().filter_map(|id| planned.get(id)).map(|one| in_words(one, &planned)).collect();
+        let numbers: Vec<String> = tasks.iter().map(ToString::to_string).collect();
+        // Which ones these are stands before words that others may have written.
+        let all = (tasks.len() > 1).then(|| format!("this starts the tasks {}; ", numbers.join(", ")));
+        Some(all.unwrap_or_default() + &told.join("; "))
     }
 
     /// Starts the agents of the planned tasks of a conversation that wait for nothing but their turn, as many as may work.
@@ -230,6 +237,41 @@ impl Agents {
             now_ms: self.host().now_ms(),
         })
     }
+}
+
+fn by_number(planned: Vec<Planned>) -> BTreeMap<PlannedId, Planned> {
+    planned.into_iter().map(|one| (one.task.id, one)).collect()
+}
+
+/// A task and those that it needs and nobody has started.
+fn wanted(planned: &BTreeMap<PlannedId, Planned>, id: PlannedId) -> Vec<PlannedId> {
+    let mut wanted = vec![id];
+    let mut at = 0;
+    while let Some(one) = wanted.get(at).and_then(|id| planned.get(id)) {
+        let is_new = |id: &&PlannedId| {
+            planned.get(id).is_some_and(|one| one.state == PlannedState::Planned) && !wanted.contains(id)
+        };
+        let more: Vec<PlannedId> = one.task.needs.iter().filter(is_new).copied().collect();
+        wanted.extend(more);
+        at += 1;
+    }
+    wanted
+}
+
+/// What whoever is asked about the start of a task is told of it: who had a part in it, its name, and what its agent is given.
+fn in_words(one: &Planned, planned: &BTreeMap<PlannedId, Planned>) -> String {
+    let PlannedTask { id, name, task, skill, context, trust, needs, .. } = &one.task;
+    let by = if trust.is_foreign() { ", which a stranger had a part in" } else { "" };
+    let skill = skill.as_ref().map(|skill| format!("; it follows the skill {skill}"));
+    let named = |need: &PlannedId| match planned.get(need) {
+        Some(Planned { task, .. }) => format!("task {need}, {}: {}", task.name, task.task),
+        None => format!("task {need}"),
+    };
+    let after: Vec<String> = needs.iter().map(named).collect();
+    let after = (!after.is_empty()).then(|| format!("; it is given what these come to: {}", after.join(", ")));
+    let context = context.as_ref().map(|context| format!("; it is told: {context}"));
+    let rest: String = skill.into_iter().chain(after).chain(context).collect();
+    format!("task {id}, {}{by}, {name}: {task}{rest}", one.state.as_str())
 }
 
 /// What a model is told of planned tasks: each with its number, its name and how it stands.

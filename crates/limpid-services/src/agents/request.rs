@@ -1,8 +1,11 @@
 //! What a call asks of a new agent, made complete: pointers are replaced by what they stand for, and the skill is looked up.
 
-use limpid_core::{ConversationId, Sentence, Trust, sentence};
+use std::collections::BTreeSet;
+
+use limpid_core::{AgentId, ConversationId, Sentence, Trust, sentence};
 use limpid_store::{NewSubAgent, SubAgent};
-use limpid_tools::{ToolContext, echoed};
+use limpid_tools::{Concerned, ToolContext, echoed};
+use serde_json::Value;
 
 use crate::agents::pointers::{Part, parts};
 use crate::agents::service::Agents;
@@ -48,7 +51,7 @@ impl AgentRequest {
             None => None,
         };
         let label = given(self.label).unwrap_or_else(|| short(&self.task));
-        let clean = |text: String| agents.redactor().clean(text);
+        let clean = |text: String| agents.redactor().clean_by(trust, text);
         Ok(NewSubAgent {
             conversation: by.conversation.clone(),
             turn: by.turn.clone(),
@@ -127,6 +130,44 @@ pub(super) async fn found(agents: &Agents, name: &str) -> Result<ListedSkill, Se
 
 pub(super) fn given(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.trim().is_empty())
+}
+
+/// What whoever is asked about a call is told of the agent that it names by a number.
+pub(super) fn in_words(agent: &SubAgent) -> String {
+    format!("agent {}, {}: {}", agent.id.0, agent.new.label, agent.new.task)
+}
+
+/// The same of an agent of the chat that a conversation is, or works for; none where there is no such one.
+pub(super) async fn in_words_there(agents: &Agents, id: AgentId, conversation: &ConversationId) -> Option<String> {
+    let above = agents.store().agent_in(conversation).await.ok()?;
+    let chat = above.map_or_else(|| conversation.clone(), |above| above.chat);
+    let agent = agents.store().agent(id).await.ok()??;
+    (agent.chat == chat).then(|| in_words(&agent))
+}
+
+/// What whoever is asked about a call that starts an agent is told of the results that stand in its words as pointers.
+pub(super) async fn results_in_words(
+    agents: &Agents,
+    arguments: &Value,
+    conversation: Option<&ConversationId>,
+) -> Concerned {
+    let texts = ["task", "context"].into_iter().filter_map(|field| arguments[field].as_str());
+    let pointed = texts.flat_map(parts).filter_map(|part| match part {
+        Part::Result(id) => Some(id.0),
+        Part::Text(_) => None,
+    });
+    let mut told = Vec::new();
+    for id in pointed.collect::<BTreeSet<i64>>() {
+        let agent = match conversation {
+            Some(conversation) => in_words_there(agents, AgentId(id), conversation).await,
+            None => None,
+        };
+        told.push(match agent {
+            Some(agent) => format!("it is given the result of {agent}"),
+            None => format!("there is no agent {id} here"),
+        });
+    }
+    if told.is_empty() { Concerned::InArguments } else { Concerned::Words(told.join("; ")) }
 }
 
 /// The beginning of a text in one line.

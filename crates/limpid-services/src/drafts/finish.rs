@@ -3,14 +3,14 @@
 use limpid_config::process;
 use limpid_core::line::one_line;
 use limpid_core::policy::Effect;
-use limpid_core::{DraftState, Labelled, Sentence, ToolCall, Trust, sentence};
+use limpid_core::{DraftState, Labelled, Sentence, Trust, sentence};
 use limpid_store::{Draft, DraftId};
-use limpid_turn::{ToolOutcome, Why};
+use limpid_turn::ToolOutcome;
 
 use crate::deliveries::Announcement;
-use crate::drafts::{Drafts, UNDER_WAY, edit_of, in_short, is_chat, kept_words, missing, tool_of};
+use crate::drafts::{Drafts, UNDER_WAY, in_short, is_chat, kept_words, missing, tool_of};
 use crate::error::AgentError;
-use crate::tools::{CallDescription, OUTCOME_UNKNOWN, changes};
+use crate::tools::OUTCOME_UNKNOWN;
 
 /// Characters of a result that the chat is told; the draft holds it whole.
 const SAID: usize = 300;
@@ -62,7 +62,7 @@ impl Drafts {
         }
     }
 
-    /// Tells the owner of a draft that was kept, `before` the words for what it would be. Whom it concerns and why it waits may be
+    /// Tells the owner of a draft that was kept, `before` the words before what it calls. Whom it concerns and why it waits may be
     /// private, so that is told where they alone read it.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl Drafts {
     pub async fn tell_kept(&self, draft: &Draft, before: &'static str) -> Result<(), AgentError> {
         let (kept, why) = (kept_words(draft.id), Labelled::new(&draft.new.why, draft.new.trust));
         let for_all = sentence!("{} {} {}.", kept, before, tool_of(&draft.new));
-        let for_owner = sentence!("{} {} {}: {}.", kept, before, in_short(&draft.new), why);
+        let for_owner = sentence!("{} {} {}. It waits: {}.", kept, before, in_short(&draft.new), why);
         self.tell(draft, draft.state, for_all, for_owner).await
     }
 
@@ -107,7 +107,7 @@ impl Drafts {
             (None, _) => own("no result in time; its outcome is unknown"),
         };
         let (detail, trust) = detail.into_parts();
-        let detail = self.0.redactor.clean(detail);
+        let detail = self.0.redactor.clean_by(trust, detail);
         let ended = self.write_end(draft, done, &detail).await?;
         self.tell_outcome(&ended, Labelled::new(detail, trust)).await;
         Ok(ended)
@@ -148,20 +148,6 @@ impl Drafts {
             for_owner = sentence!("{}: {}", for_owner, said);
         }
         let _ = self.tell(draft, draft.state, for_all, for_owner).await;
-    }
-
-    /// Binds a draft to what is there now: it waits again, and says what has changed.
-    pub(super) async fn put_again(
-        &self,
-        draft: &Draft,
-        call: ToolCall,
-        why: Why,
-        described: CallDescription,
-    ) -> Result<Draft, AgentError> {
-        let moved = changes(&draft.new.hash, &why.bound_to);
-        let detail = format!("not run: since it was kept, {moved}; look again, and approve it as it is now");
-        let edit = edit_of(call, why, described, detail);
-        Ok(self.announce(self.0.store.change_draft(draft.id, edit, self.0.host.now_ms()).await?))
     }
 }
 

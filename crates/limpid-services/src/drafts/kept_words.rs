@@ -5,19 +5,29 @@ use limpid_core::{Sentence, sentence};
 use limpid_store::DraftId;
 
 const BEGIN: &str = "Draft ";
-const MIDDLE: &str = " waits for you: limpid draft show ";
-const END: &str = ", then approve or refuse.";
+const WAITS: &str = " waits for you: ";
+const SHOW: &str = "`limpid draft show ";
+const APPROVE: &str = "`, then `limpid draft approve ";
+const REFUSE: &str = "` or `limpid draft refuse ";
+const END: &str = "`.";
 
 /// What the owner is told at a terminal.
 pub fn kept_words(id: DraftId) -> Sentence {
-    sentence!("{}{}{}{}{}", BEGIN, id.0, MIDDLE, id.0, END)
+    sentence!("{}{}{}{}{}{}{}{}{}{}", BEGIN, id.0, WAITS, SHOW, id.0, APPROVE, id.0, REFUSE, id.0, END)
+}
+
+/// The same as earlier versions said it; conversations hold such words.
+fn kept_words_before(id: DraftId) -> String {
+    format!("{BEGIN}{}{WAITS}limpid draft show {}, then approve or refuse.", id.0, id.0)
 }
 
 /// The draft that a text begins to tell of, and what it says behind that.
 pub fn kept_in(text: &str) -> Option<(DraftId, &str)> {
-    let (number, _) = text.strip_prefix(BEGIN)?.split_once(MIDDLE)?;
+    let (number, _) = text.strip_prefix(BEGIN)?.split_once(WAITS)?;
     let id = DraftId(number.parse().ok()?);
-    Some((id, text.strip_prefix(kept_words(id).text())?.trim_start()))
+    let words = [kept_words(id).into_text(), kept_words_before(id)];
+    let behind = words.iter().find_map(|words| text.strip_prefix(words.as_str()))?;
+    Some((id, behind.trim_start()))
 }
 
 /// What the model is told in the place of a result.
@@ -42,14 +52,23 @@ mod tests {
     #[test]
     fn the_words_of_a_draft_name_it_and_no_others_do() {
         let words = kept_words(DraftId(12)).into_text();
-        assert_eq!(words, "Draft 12 waits for you: limpid draft show 12, then approve or refuse.");
+        assert_eq!(
+            words,
+            "Draft 12 waits for you: `limpid draft show 12`, then `limpid draft approve 12` or `limpid draft refuse 12`."
+        );
         assert_eq!(kept_in(&words), Some((DraftId(12), "")));
-        assert_eq!(kept_in(&format!("{words} It would be a letter.")), Some((DraftId(12), "It would be a letter.")));
+        assert_eq!(kept_in(&format!("{words} It calls send_mail.")), Some((DraftId(12), "It calls send_mail.")));
+        let before = "Draft 12 waits for you: limpid draft show 12, then approve or refuse.";
+        assert_eq!(kept_in(before), Some((DraftId(12), "")));
+        let more = format!("{before} It would be send_mail.");
+        assert_eq!(kept_in(&more), Some((DraftId(12), "It would be send_mail.")));
         for other in [
             "",
-            "Draft 1 was sent",
             "Draft 1 waits for you: limpid draft show 2, then approve or refuse.",
-            "Draft x waits for you: limpid draft show x, then approve or refuse.",
+            "Draft 1 was sent",
+            "Draft 1 waits for you: `limpid draft show 2`, then `limpid draft approve 2` or `limpid draft refuse 2`.",
+            "Draft 1 waits for you: `limpid draft show 1`, then `limpid draft approve 2` or `limpid draft refuse 1`.",
+            "Draft x waits for you: `limpid draft show x`, then `limpid draft approve x` or `limpid draft refuse x`.",
         ] {
             assert_eq!(kept_in(other), None, "{other}");
         }

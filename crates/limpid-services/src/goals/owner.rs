@@ -9,6 +9,7 @@ use limpid_store::Conversation;
 use crate::directory::ConversationChoice;
 use crate::error::AgentError;
 use crate::goals::Goals;
+use crate::profiles::Reader;
 
 /// What a change came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +78,7 @@ impl Goals {
             Some(conversation) => conversation,
             None => {
                 // A conversation that could not answer is not made.
-                self.profiles.profile(&self.config.agent.profile)?;
+                self.profiles.profile(&self.config.agent.profile, Reader::Owner)?;
                 self.models.choose(None).await?;
                 self.directory.find_or_create(choice).await?
             }

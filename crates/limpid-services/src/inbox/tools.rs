@@ -8,10 +8,11 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limpid_config::{Config, Environment, GatewayConfig};
-use limpid_core::inbox::{Source, preview};
+use limpid_core::inbox::{PREVIEW_CHARS, Source, preview};
 use limpid_core::{Sentence, Tier, sentence};
 use limpid_store::{InboxItem, ItemId, Store};
 use limpid_tools::Outlet;
+use serde_json::Value;
 
 use crate::tools::{Tool, ToolContext, echoed};
 
@@ -98,6 +99,18 @@ fn line(item: &InboxItem, zone: &TimeZone) -> String {
     let parts = [new.sender.as_str(), new.title.as_str()].map(preview);
     let head = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
     format!("{} {} {head}: {}", shown_id(item), moment(new.posted_ms, zone), preview(&new.text))
+}
+
+/// What whoever is asked about a call is told of the item that it names; none where there is none of that source.
+async fn in_words(store: &dyn Store, source: Source, arguments: &Value) -> Option<String> {
+    let id = item_id(arguments["id"].as_str()?).ok()?;
+    let item = store.item(id).await.ok()?.filter(|item| item.new.source == source)?;
+    let new = &item.new;
+    let beginning = preview(&new.text);
+    let more = if beginning.chars().count() < PREVIEW_CHARS { "" } else { "…" };
+    let title = preview(&new.title);
+    let title = if title.is_empty() { title } else { format!("{title}: ") };
+    Some(format!("{source} i{}, which a stranger wrote, from {}: {title}{beginning}{more}", id.0, preview(&new.sender)))
 }
 
 /// A moment of the owner's clock.

@@ -49,8 +49,8 @@ impl Turn {
             let call = ToolCall { id: CallId::new(name), name: name.to_owned(), arguments: reply.text.clone() };
             return Some(match decision::read(&reply.text) {
                 Ok(_) => self.end_decided(Labelled::new("", trust), call, reply.finish),
-                Err(error) => {
-                    let message = format!("the model's reply could not be read: it holds no `{name}` ({error})");
+                Err(_) => {
+                    let message = "the model did not end with a decision".to_owned();
                     self.end(Outcome::Failed { class: FailureClass::Garbage, message })
                 }
             });

@@ -6,6 +6,8 @@ use clap::Subcommand;
 #[derive(Debug, Subcommand)]
 pub enum FileCommand {
     /// List the changes that tools made in files, oldest first, or the files that wait for you
+    ///
+    /// `outside/` is a folder in the home: what the agent writes after it read a stranger's text goes there, apart from your workspace.
     List {
         /// Only of one file, as tools call it: `docs/plan.md` in the workspace, `outside/notes.md`, or an absolute path
         path: Option<String>,
@@ -18,8 +20,8 @@ pub enum FileCommand {
     },
     /// Make a file your own that a stranger may have written, or that a program changed and that instructs the agent
     ///
-    /// The whole text is shown, or what it changes, and you are asked. A file of `outside/` moves into the workspace; one that
-    /// waits is used from then on. Without a terminal nothing is accepted and the command fails; `--hash` says that you looked at it before.
+    /// The whole text is shown, or what it changes, and you are asked. A file of `outside/`, the folder for what the agent writes after
+    /// it read a stranger's text, moves into the workspace; one that waits is used from then on. Without a terminal nothing is accepted and the command fails; `--hash` says that you looked at it before.
     Accept {
         /// The file, as tools call it: `outside/notes.md` goes to `notes.md` in the workspace; `AGENTS.md` stays there
         path: String,

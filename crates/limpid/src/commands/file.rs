@@ -14,6 +14,9 @@ use crate::output;
 /// Where the owner says it, for whoever reads the history.
 const SOURCE: &str = "command line";
 
+/// What the sources of changes begin with that turns made.
+const OF_TURNS: &str = "turn:";
+
 /// Carries out `file …`; no model is asked.
 ///
 /// # Errors
@@ -55,14 +58,17 @@ pub(super) async fn tell_waiting(agent: &Agent, is_back: impl Fn(&str) -> bool) 
 async fn accept(agent: &Agent, offer: &FileOffer, seen: Option<&str>, can_ask: bool) -> Result<(), Failure> {
     let (from, to) = (&output::shown_line(&offer.from), &output::shown_line(&offer.to));
     let place = if offer.moves() { format!(", as {to} in the workspace") } else { String::new() };
-    let told = if offer.moves() && offer.instructs { ", where the agent is told what to do" } else { "" };
+    let told = match offer.moves() && offer.instructs {
+        true => format!("Prompts can hold what {to} says, and the agent follows it. "),
+        false => String::new(),
+    };
     let shown = Approval {
         hash: &offer.hash().to_string(),
         name: from,
         command: &format!("limpid file accept {}", as_word(&offer.from)),
         question: &match offer.is_gone {
             true => "Accept that it is gone?".to_owned(),
-            false => format!("Make it yours{place}{told}?"),
+            false => format!("{told}Make it yours{place}?"),
         },
         refused: "Nothing was accepted",
     };
@@ -96,7 +102,10 @@ fn list_waiting(agent: &Agent, files: &[UnacceptedFile], json: bool) -> Result<(
         return output::json("files", &files.iter().map(row).collect::<Vec<_>>());
     }
     if files.is_empty() {
-        output::tell("Nothing.");
+        let lies_outside = std::fs::read_dir(agent.home().outside()).is_ok_and(|mut entries| entries.next().is_some());
+        let more =
+            if lies_outside { " Files in outside/ can be made yours with `limpid file accept PATH`." } else { "" };
+        output::tell(&format!("Nothing waits.{more}"));
         return Ok(());
     }
     let row = |file: &UnacceptedFile| vec![file.name.clone(), in_zone(file.at_ms, &agent.zone()), file.cause.clone()];
@@ -123,11 +132,17 @@ fn list(agent: &Agent, versions: &[FileVersion], json: bool) -> Result<(), Failu
             what(version).to_owned(),
             version.path.clone(),
             by,
-            version.source.clone(),
+            from(version),
         ]
     };
     let rows: Vec<Vec<String>> = versions.iter().map(row).collect();
     output::line(&output::table(&["change", "when", "what", "file", "by", "in"], &rows))
+}
+
+/// Where a change was made, where that is not a turn of a conversation, whose number says nothing to anybody.
+fn from(version: &FileVersion) -> String {
+    let is_turn = version.source.starts_with(OF_TURNS);
+    if is_turn { String::new() } else { version.source.clone() }
 }
 
 /// What a change did to its file.

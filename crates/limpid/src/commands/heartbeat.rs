@@ -1,6 +1,7 @@
 //! `heartbeat`.
 
 use jiff::tz::TimeZone;
+use limpid_core::failure_words;
 use limpid_prompt::boundary::for_readers;
 use limpid_runtime::{Agent, DayCost, HeartbeatChange, HeartbeatResult, HeartbeatStatus, marked_line};
 use limpid_store::{HeartbeatOutcome, HeartbeatRun, IdleLooks};
@@ -113,7 +114,8 @@ async fn beat(agent: &Agent, json: bool) -> Result<(), Failure> {
         output::tell(&line(&run, &agent.zone()));
     }
     match run.outcome {
-        HeartbeatOutcome::Failed => Err(Failure::new(ExitStatus::Failed, detail(&run))),
+        HeartbeatOutcome::Failed => Err(Failure::new(ExitStatus::Failed, detail(&run))
+            .advise("`limpid heartbeat status` says when it is tried again.")),
         _ => Ok(()),
     }
 }
@@ -232,7 +234,7 @@ fn verdict(run: &HeartbeatRun) -> &'static str {
 
 /// Why a run came to what it did, on one line: what the model said after a stranger's text is marked and cut.
 fn detail(run: &HeartbeatRun) -> String {
-    let line = marked_line(&run.detail, run.trust);
+    let line = marked_line(failure_words(&run.detail), run.trust);
     if run.trust.is_foreign() { output::one_line(&line, DETAIL) } else { line }
 }
 

@@ -3,6 +3,7 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use limpid_core::task::RunOutcome;
 use limpid_runtime::{Event, EventKind, LogForm, ServeEvent};
 use limpid_server::DoorNews;
 use serde_json::{Map, Value, json};
@@ -45,6 +46,8 @@ pub(super) struct LogLine {
     message: &'static str,
     /// What belongs to it: numbers, ids, words of this program's own.
     fields: Map<String, Value>,
+    /// Whether a person learns nothing by it that another line does not say.
+    for_programs: bool,
 }
 
 impl LogLine {
@@ -53,7 +56,11 @@ impl LogLine {
             Value::Object(fields) => fields,
             _ => Map::new(),
         };
-        Self { level: Level::Info, words, event: event.to_owned(), message, fields }
+        Self { level: Level::Info, words, event: event.to_owned(), message, fields, for_programs: false }
+    }
+
+    fn for_programs(self) -> Self {
+        Self { for_programs: true, ..self }
     }
 
     fn warning(self) -> Self {
@@ -122,7 +129,7 @@ impl LogLine {
         match event {
             ServeEvent::Ready => Self::new("ready", "ready", words, Value::Null),
             ServeEvent::Began { kind, name, slot_ms } => {
-                Self::new("began", "a run begins", words, run(kind, name, "due", Some(*slot_ms)))
+                Self::new("began", "a run begins", words, run(kind, name, "due", Some(*slot_ms))).for_programs()
             }
             ServeEvent::Done { kind, name, next_ms } => {
                 Self::new("done", "a run is done", words, run(kind, name, "next", *next_ms))
@@ -153,7 +160,14 @@ impl LogLine {
                 | EventKind::SemanticSearchFailed { .. }
                 | EventKind::NotificationFailed { .. }
         );
-        Some(if fails { line.warning() } else { line })
+        // The line of its run says that it ended well.
+        let is_said =
+            matches!(&event.change, EventKind::TaskRan { outcome, .. } if outcome == RunOutcome::Done.as_str());
+        Some(match (fails, is_said) {
+            (true, _) => line.warning(),
+            (false, true) => line.for_programs(),
+            (false, false) => line,
+        })
     }
 
     /// The line at a time.
@@ -194,6 +208,9 @@ impl Log {
 
     /// Writes a line.
     pub(super) fn write(&self, line: &LogLine) {
+        if line.for_programs && !self.is_json() {
+            return;
+        }
         let text = line.at(Timestamp::now(), self.form, &self.zone);
         match self.form {
             LogForm::Text => output::tell(&text),

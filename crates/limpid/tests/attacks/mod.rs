@@ -22,6 +22,7 @@ mod flood_of_calls;
 mod folders_above;
 #[cfg(target_os = "linux")]
 mod foreign_tests;
+mod forged_frames;
 mod forged_lines;
 mod forged_notices;
 #[cfg(unix)]

@@ -47,8 +47,8 @@ async fn no_link_is_followed_once_something_private_is_in_the_window() {
     );
     assert_eq!(
         follows_a_link(false, Some("My PIN is 4711.")).await,
-        ["/page"],
-        "a section of the owner's own was read"
+        [""; 0],
+        "beside a section of the owner's own a worker alone reads pages"
     );
 }
 
@@ -59,5 +59,7 @@ mod control {
     #[tokio::test]
     async fn links_are_followed_while_nothing_private_is_in_the_window() {
         assert_eq!(follows_a_link(false, None).await, ["/page", "/4711"]);
+        let public = "---\npublic: true\n---\nBe kind.\n";
+        assert_eq!(follows_a_link(false, Some(public)).await, ["/page", "/4711"], "anybody may read that section");
     }
 }

@@ -39,7 +39,7 @@ async fn a_script_of_an_allowed_skill_runs_and_a_font_is_not_printed() {
     assert!(shown.out.contains("=== tea.otf (1000000 bytes, binary, sha256 "), "{}", shown.out);
     assert!(shown.out.len() < 2_000, "{} bytes", shown.out.len());
     // With the mode bit or without, nobody is asked below, and whoever decides is told so before and after.
-    let told = "may be run as programs, without a question where nothing of a stranger's was read";
+    let told = "can run as programs without asking, unless a stranger's text was read";
     assert!(shown.out.contains(told), "{}", shown.out);
     let enabled = world.run(&["skill", "enable", "tea"]).await;
     assert!(enabled.err.contains("Enabled.") && enabled.err.contains(told), "{}", enabled.err);
@@ -261,4 +261,39 @@ text = "They wait."
     }
     assert!(world.done(&["draft", "show", "1"]).await.contains("Read-only file system"));
     assert!(!there("workspace/copy.md") && there("outside/copy.md"));
+}
+
+// SEC-085
+#[tokio::test]
+async fn doctor_says_what_never_holds_of_the_folders_that_are_set() {
+    if no_sandbox() {
+        return;
+    }
+    let world = World::new("[[reply]]\ntext = \"ok\"\n").await.without_rights();
+    let folder = tempfile::tempdir().unwrap();
+    let named = |name: &str| folder.path().join(name).display().to_string();
+    for name in ["own", "theirs"] {
+        fs::create_dir(named(name)).unwrap();
+    }
+    world.owns(folder.path());
+    let set = |name: &str, programs: &str| {
+        format!("[[exec.folders]]\nfolder = \"{}\"\nprograms = [\"{programs}\"]\n", named(name))
+    };
+    let grants = ["own", "theirs", "gone"].map(|name| format!("\"{}\"", named(name))).join(", ");
+    let files = format!("[files]\ngrants = [{grants}]\ntrusted = [\"{}\"]\n", named("own"));
+    let rule = "[[policy.allow]]\ntool = \"write_file\"\n";
+    let folders = [set("own", "ls"), set("theirs", "no-such-program"), set("theirs", "ls"), set("gone", "ls")].concat();
+    world.write("limpid.toml", &format!("{files}{folders}{rule}"));
+    let said = world.run(&["doctor"]).await.out;
+    let exec = |name: &str| format!("!!  folders: [[exec.folders]] in limpid.toml: {}", named(name));
+    for line in [
+        format!("!!  folders: `grants` under [files] in limpid.toml: {} is not there", named("gone")),
+        format!("{} is not in an untrusted folder of [files]", exec("own")),
+        format!("{} names the program `no-such-program`, which is not found", exec("theirs")),
+        format!("{} does not exist or is not a folder", exec("gone")),
+        "OK  rules: [[policy.allow]] tool = \"write_file\" holds only until a stranger's text is read".to_owned(),
+    ] {
+        assert!(said.contains(&line), "{line}: {said}");
+    }
+    assert_eq!(said.matches("!!  folders: ").count(), 4, "{said}");
 }

@@ -106,6 +106,23 @@ async fn silent() -> World {
     World::new("[[reply]]\ntext = \"Nobody asked.\"\n").await
 }
 
+// SEC-032 SEC-100
+#[tokio::test]
+async fn a_clients_guess_at_a_secret_comes_back_as_it_was() {
+    let world = silent().await;
+    let mut client = Client::with_handshake(&world).await;
+    for key in ["letmein22", "sk-test-0123456789"] {
+        let told = client.call("read_file", json!({ "path": format!("{key}.md") })).await;
+        assert!(told.contains(&format!("`{key}.md` does not exist")), "{told}");
+        let id = client
+            .call("memory_store", json!({ "key": format!("guess {key}"), "content": format!("tea {key}") }))
+            .await;
+        let told = client.call("memory_query", json!({ "query": "tea" })).await;
+        assert!(told.contains(&format!("tea {key}")), "{id} {told}");
+    }
+    client.hang_up().await;
+}
+
 /// Parts of a text that stand between marks of a boundary.
 fn is_fenced(text: &str) -> bool {
     text.starts_with("[untrusted ") && text.ends_with(']')

@@ -41,7 +41,7 @@ text = "Neither went."
     let run = world.run(&["chat", "clean up"]).await;
     let told: Vec<&str> = run.err.lines().filter(|line| line.starts_with('✗')).collect();
     let [refused, failed] = told[..] else { panic!("{}", run.err) };
-    assert!(refused.starts_with("✗ rm: there is no tool"), "{refused}");
+    assert!(refused.starts_with("✗ rm {") && refused.contains("}: there is no tool"), "{refused}");
     assert!(failed.contains("gone.md") && !failed.contains("success"), "{failed}");
 }
 

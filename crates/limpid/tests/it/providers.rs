@@ -50,7 +50,7 @@ async fn an_unknown_model_has_a_window_in_its_first_turn_and_the_answer_is_kept(
     world.write("limpid.toml", &format!("[provider.house]\nbase_url = \"{}/v1\"\n", server.url()));
     let run = world.run(&["chat", "--model", "house/made-up-9", "hi"]).await;
     assert_eq!((run.code, run.out.as_str()), (0, "ok\n"), "{}", run.err);
-    assert!(!run.err.contains("window") && run.err.contains("price of house/made-up-9 is not known"), "{}", run.err);
+    assert!(!run.err.contains("window") && run.err.contains("no price is known for house/made-up-9"), "{}", run.err);
     assert_eq!(asked(&server), 1);
     world.done(&["chat", "--model", "house/made-up-9", "hi"]).await;
     assert_eq!(asked(&server), 1, "the answer of a moment ago is kept");
@@ -88,7 +88,7 @@ async fn a_provider_without_a_list_is_used_all_the_same() {
     let server = Recorder::serving(|request| spoken(request, "ok")).await.unwrap();
     world.write("limpid.toml", &format!("[provider.house]\nbase_url = \"{}/v1\"\n", server.url()));
     let run = world.run(&["chat", "--model", "house/made-up-9", "hi"]).await;
-    assert!(run.code == 0 && run.err.contains("window and price of house/made-up-9 are not known"), "{}", run.err);
+    assert!(run.code == 0 && run.err.contains("no window and no price are known for house/made-up-9"), "{}", run.err);
     world.done(&["chat", "--model", "house/made-up-9", "hi"]).await;
     assert_eq!(asked(&server), 1, "that there is none is kept as well");
 }

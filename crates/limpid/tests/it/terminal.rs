@@ -278,7 +278,7 @@ async fn a_question_shows_each_line_of_a_text_and_what_changes_in_a_file_that_is
     terminal.keys("write it\r").await.unwrap();
     terminal.wait_for("what this would do:").await.unwrap();
     let shown = terminal.shown();
-    let counted = "lines of the file that go: 1, that come: 1";
+    let counted = "  1 line removed, 1 added";
     for row in [counted, "│   -2", "│   +two", "│ \"content\": 3 lines", "│   two"] {
         assert!(shown.contains(row), "{row}: {shown}");
     }

@@ -1,5 +1,6 @@
 //! What the owner is told of a run.
 
+use limpid_core::failure_words;
 use limpid_core::heartbeat::{Pause, Why};
 use limpid_prompt::inputs::Inputs;
 use limpid_services::heartbeat::{HeartbeatPart, standing_items};
@@ -41,7 +42,7 @@ impl Unread {
 impl Notices<'_> {
     /// What is told besides the report of a run of this key, each under a key of its own.
     pub(super) fn texts(&self, key: &str) -> impl Iterator<Item = (String, String)> {
-        let detail = self.detail;
+        let detail = failure_words(self.detail);
         let pause = self.pauses.then(|| format!("The heartbeat pauses: {} ({detail}).", Why::Paused(Pause::Provider)));
         let unread = self.unread.as_ref().map(|(key, unread)| {
             let text = match unread {

@@ -1,10 +1,13 @@
 //! What the owner sees of the heartbeat.
 
-use limpid_core::heartbeat::{Gate, Settings};
+use jiff::Timestamp;
+use limpid_core::heartbeat::{Gate, Settings, Why};
 use limpid_core::{Money, Usage};
 use limpid_prompt::count::{Estimate, TokenCounter as _};
 use limpid_services::error::AgentError;
 use limpid_services::heartbeat::{DueItems, StandingItem, settings_of};
+use limpid_services::host::Host;
+use limpid_services::tasks::time_words;
 use limpid_store::{HeartbeatRun, IdleLooks};
 
 use crate::jobs::heartbeat::job::HeartbeatJob;
@@ -65,7 +68,7 @@ pub(crate) async fn status(job: &HeartbeatJob) -> Result<HeartbeatStatus, AgentE
     let row = job.store.heartbeat().await?;
     let (gate, state) = job.heartbeat.gate(&row).await?;
     let (waits, next_ms) = match gate {
-        Gate::Wait(why, until) => (Some(why.to_string()), until),
+        Gate::Wait(why, until) => (Some(wait_words(why, until, &job.host)), until),
         // What the scheduler saw last and the gate does not know: no model, nothing left to spend.
         Gate::Run => row.waits.clone().map_or((None, Some(job.host.now_ms())), |(why, until)| (Some(why), until)),
     };
@@ -81,6 +84,18 @@ pub(crate) async fn status(job: &HeartbeatJob) -> Result<HeartbeatStatus, AgentE
         runs_a_day: job.config.heartbeat.runs_a_day,
         day: day_cost(job, &settings_of(&row)).await?,
     })
+}
+
+/// Why no run is due, with the time of the next one where time is all that it waits for.
+fn wait_words(why: Why, until_ms: Option<i64>, host: &Host) -> String {
+    let Some(until) = until_ms.and_then(|ms| Timestamp::from_millisecond(ms).ok()) else { return why.to_string() };
+    let until = time_words(until, host.now(), &host.zone());
+    match why {
+        Why::Interval => format!("the next run is due {until}"),
+        Why::Hours => format!("{why} until {until}"),
+        Why::BackOff => format!("the last run failed; the next try is {until}"),
+        _ => why.to_string(),
+    }
 }
 
 /// What a day costs on which nothing comes in.

@@ -68,7 +68,7 @@ async fn a_line_that_fails_keeps_no_other_from_its_run_and_is_told() {
     let said = told(&agent).await;
     assert_eq!(said[0], "Take the pills.");
     let gave_up =
-        "The heartbeat could not look at \"- Read outside/notes/news.md and tell me what is new (daily)\": garbage: ";
+        "The heartbeat could not look at \"- Read outside/notes/news.md and tell me what is new (daily)\": the model";
     assert!(said[1].starts_with(gave_up), "{said:?}");
     let status = agent.jobs().heartbeat_status().await.unwrap();
     assert_eq!(status.failures, 0, "the others are due as ever");

@@ -52,7 +52,7 @@ async fn a_model_that_tells_stories_is_asked_once_for_its_decision_and_then_has_
     assert!(matches!(agent.jobs().run_heartbeat().await.unwrap(), HeartbeatResult::Ran(_)));
     assert_eq!(bench.server.calls().len(), 4);
     assert_eq!(outcomes(&agent).await, ["quiet", "failed"]);
-    assert!(newest(&agent).await.detail.starts_with("garbage: the model's reply could not be read"));
+    assert!(newest(&agent).await.detail.starts_with("garbage: the model did not end with a decision"));
     assert!(told(&agent).await.is_empty());
 }
 
@@ -363,7 +363,8 @@ async fn what_two_runs_could_not_look_at_is_left_to_the_owner() {
     agent.jobs().run_heartbeat().await.unwrap();
     assert_eq!(waiting(&agent).await, 0);
     let said = told(&agent).await;
-    assert!(said[0].starts_with("The heartbeat could not look at 1 new message: garbage: "), "{said:?}");
+    let gave_up = "The heartbeat could not look at 1 new message: the model did not end with a decision. ";
+    assert!(said[0].starts_with(gave_up), "{said:?}");
     assert!(said[0].ends_with("`limpid inbox list --all` has what came in."), "{said:?}");
     agent.store().insert_items(vec![sms("b", "Mum is in hospital.", &bench.clock)]).await.unwrap();
     agent.jobs().run_heartbeat().await.unwrap();

@@ -1,5 +1,6 @@
 //! A program that does what a test says.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -13,7 +14,15 @@ type Runs = dyn Fn() -> Result<Labelled<String>, Sentence> + Send + Sync;
 
 /// A tool `program` that runs a program: it does this each time, and comes to that.
 pub fn program(runs: impl Fn() -> Result<Labelled<String>, Sentence> + Send + Sync + 'static) -> Arc<dyn Tool> {
-    Arc::new(Program { starts: None, runs: Box::new(runs) })
+    Arc::new(Program { starts: None, writes_in: Vec::new(), runs: Box::new(runs) })
+}
+
+/// The same for a tool that lets programs change this folder, whatever the settings say.
+pub fn program_writing_in(
+    folder: PathBuf,
+    runs: impl Fn() -> Result<Labelled<String>, Sentence> + Send + Sync + 'static,
+) -> Arc<dyn Tool> {
+    Arc::new(Program { starts: None, writes_in: vec![folder], runs: Box::new(runs) })
 }
 
 /// The same for a program that starts in this way, and does the rest when an approved one waits for it to end.
@@ -21,11 +30,12 @@ pub fn program_in_the_way(
     starts: impl Fn() + Send + Sync + 'static,
     runs: impl Fn() -> Result<Labelled<String>, Sentence> + Send + Sync + 'static,
 ) -> Arc<dyn Tool> {
-    Arc::new(Program { starts: Some(Box::new(starts)), runs: Box::new(runs) })
+    Arc::new(Program { starts: Some(Box::new(starts)), writes_in: Vec::new(), runs: Box::new(runs) })
 }
 
 struct Program {
     starts: Option<Box<dyn Fn() + Send + Sync>>,
+    writes_in: Vec<PathBuf>,
     runs: Box<Runs>,
 }
 
@@ -53,6 +63,10 @@ impl Tool for Program {
 
     fn is_repeatable(&self) -> bool {
         false
+    }
+
+    fn writes_in(&self) -> Vec<PathBuf> {
+        self.writes_in.clone()
     }
 
     async fn run(&self, _: &ToolContext, _: Value) -> Result<Labelled<String>, Sentence> {

@@ -1,10 +1,11 @@
 //! Results of agents as files: `agent:7` is the output of agent 7.
 
 use async_trait::async_trait;
-use limpid_core::{AgentId, Labelled, Sentence, sentence};
+use limpid_core::{AgentId, ConversationId, Labelled, Sentence, sentence};
 use limpid_tools::files::NamedTexts;
 use limpid_tools::{ToolContext, echoed};
 
+use crate::agents::request::in_words_there;
 use crate::agents::service::Agents;
 use crate::tools::trouble;
 
@@ -27,5 +28,13 @@ impl NamedTexts for Results {
         let above = self.0.store().agent_in(&context.conversation).await.map_err(trouble)?;
         let chat = above.map_or_else(|| context.conversation.clone(), |above| above.chat);
         self.0.result_in(&chat, id).await
+    }
+
+    async fn in_words(&self, name: &str, conversation: Option<&ConversationId>) -> String {
+        let found = async {
+            let id = name.trim().parse().map(AgentId).ok()?;
+            in_words_there(&self.0, id, conversation?).await
+        };
+        found.await.map_or_else(|| "there is no such agent here".to_owned(), |agent| format!("the result of {agent}"))
     }
 }

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use limpid_core::agent::STARTS_AGENTS;
-use limpid_core::{Labelled, Sentence};
-use limpid_tools::{Tool, ToolContext, read_arguments};
+use limpid_core::{ConversationId, Labelled, Sentence};
+use limpid_tools::{Concerned, Tool, ToolContext, read_arguments};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::start::{AT_ONCE, start, starts_agents, with_agent};
-use crate::agents::request::AgentRequest;
+use crate::agents::request::{AgentRequest, results_in_words};
 use crate::agents::service::Agents;
 
 /// Hands a task to an agent in the background.
@@ -43,6 +43,10 @@ impl Tool for Spawn {
         Some(AT_ONCE)
     }
 
+    async fn concerns(&self, arguments: &Value, conversation: Option<&ConversationId>) -> Concerned {
+        results_in_words(&self.0, arguments, conversation).await
+    }
+
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let SpawnArguments { task, label, agent_id } = read_arguments(arguments)?;
         let (path, waited_for, skill, given) = ("subagent-async", false, None, None);
@@ -62,6 +66,10 @@ impl Tool for Subagent {
     /// The whole result.
     fn result_chars(&self) -> Option<usize> {
         Some(usize::MAX)
+    }
+
+    async fn concerns(&self, arguments: &Value, conversation: Option<&ConversationId>) -> Concerned {
+        results_in_words(&self.0, arguments, conversation).await
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use limpid_core::agent::STARTS_AGENTS;
-use limpid_core::{Labelled, PlannedId, Sentence};
-use limpid_tools::{Tool, ToolContext, read_arguments};
+use limpid_core::{ConversationId, Labelled, PlannedId, Sentence};
+use limpid_tools::{Concerned, Tool, ToolContext, read_arguments};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::named_skills::{as_load_skill, in_load_skill, skill_of};
 use super::start::{AT_ONCE, start, starts_agents, with_agent};
 use crate::agents::plan::listed;
-use crate::agents::request::AgentRequest;
+use crate::agents::request::{AgentRequest, results_in_words};
 use crate::agents::service::Agents;
 
 /// Hands a task to a worker.
@@ -44,6 +44,18 @@ impl Tool for SpawnAgent {
 
     fn written_out(&self, arguments: &Value) -> Vec<Value> {
         skill_of(arguments).into_iter().flat_map(in_load_skill).collect()
+    }
+
+    /// A planned task has all its words elsewhere.
+    async fn concerns(&self, arguments: &Value, conversation: Option<&ConversationId>) -> Concerned {
+        let Some(id) = arguments["task_id"].as_i64().map(PlannedId) else {
+            return results_in_words(&self.0, arguments, conversation).await;
+        };
+        let words = match conversation {
+            Some(chat) => self.0.start_in_words(id, chat).await,
+            None => None,
+        };
+        Concerned::found(words, "there is no such planned task")
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::start::{AT_ONCE, starts_agents, where_its_result_is};
 use crate::agents::owner::Told;
+use crate::agents::request::in_words;
 use crate::agents::service::Agents;
 
 /// Says something to an agent.
@@ -34,8 +35,7 @@ impl Tool for TellAgent {
     async fn concerns(&self, arguments: &Value, _: Option<&ConversationId>) -> Concerned {
         let id = AgentId(arguments["id"].as_i64().unwrap_or_default());
         let agent = self.0.store().agent(id).await.ok().flatten();
-        let words = agent.map(|agent| format!("agent {}, {}: {}", id.0, agent.new.label, agent.new.task));
-        Concerned::found(words, "there is no such agent")
+        Concerned::found(agent.as_ref().map(in_words), "there is no such agent")
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

@@ -6,14 +6,14 @@ use async_trait::async_trait;
 use jiff::tz::TimeZone;
 use limpid_core::inbox::Source;
 use limpid_core::policy::Effect;
-use limpid_core::{Labelled, Sentence, ToolClass, sentence};
+use limpid_core::{ConversationId, Labelled, Sentence, ToolClass, sentence};
 use limpid_store::{InboxItem, ItemFilter, Store};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::inbox::tools::{fitting, group, item_id, line, list_room, moment};
-use crate::tools::{Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
+use crate::inbox::tools::{fitting, group, in_words, item_id, line, list_room, moment};
+use crate::tools::{Concerned, Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
 
 /// Items that a list shows.
 const SHOWN: usize = 20;
@@ -133,6 +133,10 @@ impl Tool for Read {
     fn canonical(&self, arguments: &Value) -> Value {
         let id = item_id(arguments["id"].as_str().unwrap_or_default());
         id.map_or_else(|_| arguments.clone(), |id| json!({ "id": format!("i{}", id.0) }))
+    }
+
+    async fn concerns(&self, arguments: &Value, _: Option<&ConversationId>) -> Concerned {
+        Concerned::found(in_words(&*self.store, self.source, arguments).await, "there is no such message")
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

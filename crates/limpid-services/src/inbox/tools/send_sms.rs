@@ -5,15 +5,15 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use limpid_core::inbox::Source;
 use limpid_core::policy::{Destination, Effect};
-use limpid_core::{Labelled, Sentence, ToolClass, sentence};
+use limpid_core::{ConversationId, Labelled, Sentence, ToolClass, sentence};
 use limpid_store::{ItemId, Store};
 use limpid_tools::Outlet;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::inbox::tools::{group, item_id};
-use crate::tools::{Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
+use crate::inbox::tools::{group, in_words, item_id};
+use crate::tools::{Concerned, Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
 
 /// Writes to a number.
 pub(crate) struct SendSms {
@@ -133,6 +133,10 @@ impl Tool for ReplySms {
         let id = item_id(arguments.get("id")?.as_str()?).ok()?;
         let store = Arc::clone(&self.store);
         wait_for(move |runtime| runtime.block_on(sender(&*store, id)).ok()).map(|to| leads_to(to.value()))
+    }
+
+    async fn concerns(&self, arguments: &Value, _: Option<&ConversationId>) -> Concerned {
+        Concerned::found(in_words(&*self.store, Source::Sms, arguments).await, "there is no such message")
     }
 
     async fn run(&self, _: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {

@@ -58,9 +58,6 @@ impl Tool for ReadEmail {
     }
 
     async fn concerns(&self, arguments: &Value, _: Option<&ConversationId>) -> Concerned {
-        if self.effect(arguments) == Effect::Look {
-            return Concerned::InArguments;
-        }
         Concerned::found(reading::in_words(&self.mail, arguments).await, "a letter that its server does not show")
     }
 
@@ -73,7 +70,7 @@ impl Tool for ReadEmail {
         };
         let mail = self.mail.letter(&account, (id, mark_read), &context.conversation).await.map_err(trouble)?;
         reading::shown(&self.mail, &account.address, &[id], context).await?;
-        Ok(Labelled::outside(self.mail.redactor.clean(whole(&mail, context))))
+        Ok(Labelled::outside(self.mail.redactor.for_strangers().clean(whole(&mail, context))))
     }
 }
 

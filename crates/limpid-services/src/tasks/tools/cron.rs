@@ -268,7 +268,8 @@ impl Tool for Cron {
         let id = given(arguments.job_id.clone()).unwrap_or_default();
         let job = async || self.tasks.in_words(&id).await;
         Concerned::Words(match arguments.action {
-            Action::List | Action::Get => return Concerned::InArguments,
+            Action::List => return Concerned::InArguments,
+            Action::Get => job().await,
             Action::Add => {
                 let when = one_of(times(&arguments), TIMES).ok();
                 let due = when.and_then(|when| call::due(&when, given(arguments.tz).as_deref(), &self.tasks));

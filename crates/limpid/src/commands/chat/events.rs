@@ -1,13 +1,16 @@
 //! How the events of a turn are printed: the answer on standard output as it comes, everything else beside it; or
 //! every event as one line of JSON.
 
+mod calls;
+
 use limpid_core::goal::WithoutMarkers;
 use limpid_core::ui::{Fences, Part, plain};
 use limpid_core::{ConversationId, FailureClass, Usage};
 use limpid_runtime::question::form_frame;
-use limpid_runtime::{Event, EventKind, Outcome, QuestionPart, SlashReply, TurnEvent, error_of};
+use limpid_runtime::{Event, EventKind, Outcome, QuestionPart, SlashReply, TurnEvent};
 use serde_json::{Value, json};
 
+use self::calls::Calls;
 use crate::commands::changes::words;
 use crate::environment::Environment;
 use crate::failure::{ExitStatus, Failure};
@@ -26,6 +29,7 @@ pub struct Printer {
     markers: Option<WithoutMarkers>,
     /// Prints the screens in answers as text, where they are drawn.
     screens: Option<Fences>,
+    calls: Calls,
     failure: Option<(ExitStatus, String)>,
 }
 
@@ -41,6 +45,7 @@ impl Printer {
             printed: false,
             markers: None,
             screens: None,
+            calls: Calls::default(),
             failure: None,
         }
     }
@@ -92,22 +97,21 @@ impl Printer {
                 self.beside(&format!("{} Asking {model} again.", output::shown_line(reason.trim_end())));
                 Ok(())
             }
-            TurnEvent::ToolStarted { name, arguments, .. } => {
+            TurnEvent::ToolStarted { id, name, arguments } => {
                 self.close_line()?;
-                self.beside(&format!("→ {} {}", output::shown_line(name), shortened(arguments)));
+                let line = self.calls.started(id, name, arguments);
+                self.beside(&line);
                 Ok(())
             }
-            TurnEvent::ToolDone { result, .. } => {
-                self.beside(&match error_of(result) {
-                    Some(error) => format!("✗ {}", shortened(&error)),
-                    None => format!("← {}", shortened(result)),
-                });
+            TurnEvent::ToolDone { id, result } => {
+                let line = self.calls.done(id, result);
+                self.beside(&line);
                 Ok(())
             }
-            TurnEvent::ToolRefused { name, result, .. } => {
+            TurnEvent::ToolRefused { name, arguments, result, .. } => {
                 self.close_line()?;
-                let why = error_of(result);
-                self.beside(&format!("✗ {}", shortened(&format!("{name}: {}", why.as_deref().unwrap_or(result)))));
+                let line = self.calls.refused(name, arguments, result);
+                self.beside(&line);
                 Ok(())
             }
             // Whoever answers the question shows it.
@@ -200,6 +204,7 @@ impl Printer {
     /// When standard output cannot be written.
     pub fn end(&mut self) -> Result<(), Failure> {
         self.printed = false;
+        self.calls = Calls::default();
         self.close_line()
     }
 
@@ -312,12 +317,6 @@ const fn ends_reply(event: &TurnEvent) -> bool {
             | TurnEvent::Retrying { .. }
             | TurnEvent::Notice(_)
     )
-}
-
-/// One line of at most 120 characters.
-fn shortened(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= 120 { line } else { line.chars().take(119).chain(['…']).collect() }
 }
 
 fn to_json(event: &TurnEvent) -> Value {

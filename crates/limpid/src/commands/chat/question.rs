@@ -50,14 +50,17 @@ pub(super) async fn answers(
         output::tell_as_laid_out(&drawn.text);
         let numbers: Vec<usize> = open.iter().map(|(number, _)| *number).collect();
         let asked = numbers.clone();
-        let meaning = move |line: &str| several::meaning(line, &asked, can_clean);
-        match read(several::words(can_clean), Several::Take(Vec::new(), ApprovalAnswer::No), meaning).await? {
+        let meaning = move |line: &str| Some(several::meaning(line, &asked, can_clean));
+        let no = Some(Several::Take(Vec::new(), ApprovalAnswer::No));
+        match read(several::words(can_clean), no, meaning).await? {
             None => return Ok(None),
-            Some(Several::Open(number)) => {
+            // The question is drawn again below, for its last lines have to stand above the prompt.
+            Some(None) => output::tell(several::help(can_clean)),
+            Some(Some(Several::Open(number))) => {
                 let Some(answer) = about_one(agent, &parts[number - 1], can_clean).await? else { return Ok(None) };
                 answers[number - 1] = Some(answer);
             }
-            Some(Several::Take(taken, yes)) => {
+            Some(Some(Several::Take(taken, yes))) => {
                 for number in numbers {
                     let answer = match drawn.answer(number, &taken, yes) {
                         Some(answer) => answer,
@@ -76,21 +79,24 @@ pub(super) async fn answers(
 
 /// Asks about one call by itself. Where the screen has no room for all that a yes rests on, that is shown before there is one.
 async fn about_one(agent: &Agent, part: &QuestionPart, can_clean: bool) -> Result<Option<ApprovalAnswer>, Failure> {
-    let screen = screen();
-    let changes = |most| difference(agent, part, screen.width, most).into_iter();
-    changes(LINES).for_each(|changes| output::tell_as_laid_out(&changes));
-    output::tell_as_laid_out(&question::frame(part, screen));
-    let mut offered = Offered { lasts: part.pattern.is_some(), can_clean, is_seen: question::is_seen(part, screen) };
+    let mut is_open = false;
     loop {
-        let meaning = move |line: &str| offered.meaning(line);
-        match read(offered.words(), Single::Answer(ApprovalAnswer::No), meaning).await? {
+        let screen = screen();
+        let most = if is_open { usize::MAX } else { LINES };
+        difference(agent, part, screen.width, most).iter().for_each(|changes| output::tell_as_laid_out(changes));
+        output::tell_as_laid_out(&match is_open {
+            true => question::whole_frame(part, screen.width),
+            false => question::frame(part, screen),
+        });
+        let is_seen = is_open || question::is_seen(part, screen);
+        let offered = Offered { lasts: part.pattern.is_some(), can_clean, is_seen };
+        let meaning = move |line: &str| Some(offered.meaning(line));
+        match read(offered.words(), Some(Single::Answer(ApprovalAnswer::No)), meaning).await? {
             None => return Ok(None),
-            Some(Single::Answer(answer)) => return Ok(Some(answer)),
-            Some(Single::Open) => {
-                changes(usize::MAX).for_each(|changes| output::tell_as_laid_out(&changes));
-                output::tell_as_laid_out(&question::whole_frame(part, output::width()));
-                offered.is_seen = true;
-            }
+            // The question is drawn again, for its last lines have to stand above the prompt.
+            Some(None) => output::tell(&offered.help()),
+            Some(Some(Single::Answer(answer))) => return Ok(Some(answer)),
+            Some(Some(Single::Open)) => is_open = true,
         }
     }
 }

@@ -73,6 +73,20 @@ fn a_line_says_when_what_happened_in_the_owners_zone() {
     insta::assert_snapshot!(lines.join("\n"));
 }
 
+#[test]
+fn a_run_of_a_task_that_ends_well_is_one_line_for_a_person() {
+    let lines = serve_events("1", "no model").iter().map(|event| LogLine::serve(event, &TimeZone::UTC)).collect();
+    let shown = |lines: Vec<LogLine>| -> Vec<String> {
+        lines.into_iter().filter(|line| !line.for_programs).map(|line| line.event).collect()
+    };
+    assert_eq!(shown(lines), ["ready", "done", "done", "run-failed", "notice", "trouble", "stopping"]);
+    let ran = |outcome: &str| {
+        let change = EventKind::TaskRan { task: 1, outcome: outcome.to_owned(), detail: String::new() };
+        shown(LogLine::change(&Event { conversation: None, change }).into_iter().collect())
+    };
+    assert_eq!((ran("done"), ran("failed").len()), (Vec::new(), 1));
+}
+
 // SUR-036
 #[test]
 fn a_line_for_programs_is_an_object_with_nothing_that_anybody_wrote() {

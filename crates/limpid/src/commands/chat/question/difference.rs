@@ -31,7 +31,7 @@ fn drawn(before: &str, after: &str, width: usize, most: usize) -> Option<String>
         return None;
     }
     let ChangedLines { lines, go, come } = changed_lines(before, after);
-    let mut rows = vec![format!("  lines of the file that go: {go}, that come: {come}")];
+    let mut rows = vec![format!("  {go} {} removed, {come} added", if go == 1 { "line" } else { "lines" })];
     rows.extend(block(&lines[..lines.len().min(most)].join("\n"), width));
     if lines.len() > most {
         rows.push(format!("│ … and {} more lines: open", lines.len() - most));
@@ -47,7 +47,7 @@ mod tests {
     #[test]
     fn lines_that_go_and_come_are_shown_and_counted() {
         let shown = drawn("a\nb\n\n", "a\nB\n\nd\n", 80, LINES).unwrap();
-        let counted = "  lines of the file that go: 1, that come: 2";
+        let counted = "  1 line removed, 2 added";
         let wanted = format!("{counted}\n│   @@ -1,3 +1,4 @@\n│    a\n│   -b\n│   +B\n│   \n│   +d");
         assert_eq!(shown, wanted);
         assert_eq!(drawn("a\n", "a\n", 80, LINES), None);
@@ -57,7 +57,7 @@ mod tests {
     #[test]
     fn lines_are_counted_and_shown_one_by_one_however_they_end() {
         let shown = drawn("one\ntwo\n", "one\ra\rb\ntwo\n", 80, LINES).unwrap();
-        assert!(shown.starts_with("  lines of the file that go: 1, that come: 3\n"), "{shown}");
+        assert!(shown.starts_with("  1 line removed, 3 added\n"), "{shown}");
         assert_eq!(shown.matches("\n│   +").count(), 3, "{shown}");
         let shown = drawn("a\r\nb\r\n", "a\r\nc\r\n", 80, LINES).unwrap();
         assert!(shown.ends_with("\n│    a\n│   -b\n│   +c"), "{shown}");
@@ -69,6 +69,7 @@ mod tests {
         let after: String = (0..100).map(|line| format!("{line}\n")).collect();
         let shown = drawn("", &after, 80, LINES).unwrap();
         assert!(shown.ends_with("│ … and 61 more lines: open"), "{shown}");
+        assert!(shown.starts_with("  0 lines removed, 100 added\n"), "{shown}");
         assert!(!drawn("", &after, 80, usize::MAX).unwrap().contains("more lines"));
     }
 }

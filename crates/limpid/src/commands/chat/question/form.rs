@@ -41,7 +41,10 @@ async fn ask(asked: &FormQuestion) -> Result<Option<FormAnswer>, Failure> {
     let yes = |line: &str| match line.trim().to_lowercase().as_str() {
         "y" | "yes" => Some(true),
         "n" | "no" => Some(false),
-        _ => None,
+        _ => {
+            output::tell("Answer y or n.");
+            None
+        }
     };
     match read("y or n", false, yes).await? {
         None => return Ok(None),

@@ -126,7 +126,9 @@ fn the_last_six_rows_of_the_screen_are_the_frames_own() {
             wide[asks..].iter().map(|row| format!("{row:<10}").chars().take(8).collect()).collect();
         let own: Vec<&str> = labels.iter().map(String::as_str).filter(|label| !label.trim().is_empty()).collect();
         let whole = ["  what t", "  tool  ", "  about ", "  to    ", "  in    ", "  always", "  why   "];
-        assert_eq!(own, whole, "{text:?}");
+        // No folder is no row.
+        let expected = whole.into_iter().filter(|label| !text.is_empty() || *label != "  in    ");
+        assert!(own.iter().copied().eq(expected), "{text:?}: {own:?}");
         assert!(labels.len() <= 21, "{text:?}: {labels:?}");
     }
 }

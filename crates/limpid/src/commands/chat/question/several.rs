@@ -16,6 +16,17 @@ pub(super) const fn words(can_clean: bool) -> &'static str {
     if can_clean { "all, none, 1 2, open 1 or clean" } else { "all, none, 1 2 or open 1" }
 }
 
+/// What is said of a line that is no answer.
+pub(super) const fn help(can_clean: bool) -> &'static str {
+    match can_clean {
+        false => "Which may run? Answer all, none, or numbers such as 1 2. open 1 shows one whole.",
+        true => {
+            "Which may run? Answer all, none, or numbers such as 1 2. open 1 shows one whole. clean puts the outside text aside, \
+             then runs all; clean 1 2 runs these."
+        }
+    }
+}
+
 /// An answer to a question with several parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Several {
@@ -109,17 +120,19 @@ fn above_the_screen(lines: &[Line], screen: Screen) -> Vec<usize> {
 fn below(part: &QuestionPart) -> Vec<(&'static str, &str, usize)> {
     let about = part.about.as_deref().map(|about| ("     about ", about, ABOUT));
     let place = match &part.destination {
-        Some(destination) => ("     to    ", destination.as_str(), PLACE),
-        None => ("     in    ", part.folder.as_str(), PLACE),
+        Some(destination) => Some(("     to    ", destination.as_str(), PLACE)),
+        None if part.folder.is_empty() => None,
+        None => Some(("     in    ", part.folder.as_str(), PLACE)),
     };
-    about.into_iter().chain([place, ("     why   ", part.reason.as_str(), WHY)]).collect()
+    about.into_iter().chain(place).chain([("     why   ", part.reason.as_str(), WHY)]).collect()
 }
 
 /// What a line means for parts with these numbers; nothing when it is no answer. `can_clean` says whether the window can be
 /// cleaned first: `clean` does so and takes all, `clean 1 2` takes these.
 pub(super) fn meaning(line: &str, open: &[usize], can_clean: bool) -> Option<Several> {
     let line = line.trim().to_lowercase();
-    if let Some(rest) = line.strip_prefix("clean").filter(|_| can_clean) {
+    let cleaned = line.strip_prefix('/').unwrap_or(&line).strip_prefix("clean");
+    if let Some(rest) = cleaned.filter(|_| can_clean) {
         let taken = if rest.is_empty() { "all" } else { rest.strip_prefix(' ')? };
         return match meaning(taken, open, false)? {
             Several::Take(taken, _) if !taken.is_empty() => Some(Several::Take(taken, ApprovalAnswer::CleanFirst)),
@@ -265,6 +278,8 @@ mod tests {
             ("open", None),
             ("ok", None),
             ("always", None),
+            ("/all", None),
+            ("help", None),
         ];
         for (line, expected) in table {
             assert_eq!(meaning(line, &[1, 3, 4], true), expected, "{line:?}");
@@ -273,6 +288,8 @@ mod tests {
         let table = [
             ("clean", cleaned(&[1, 3, 4])),
             ("Clean 3 4", cleaned(&[3, 4])),
+            ("/clean", cleaned(&[1, 3, 4])),
+            ("/clean 3", cleaned(&[3])),
             ("clean none", None),
             ("clean open 3", None),
             ("clean clean", None),

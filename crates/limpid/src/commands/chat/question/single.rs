@@ -34,6 +34,11 @@ impl Offered {
         }
     }
 
+    /// What is said of a line that is no answer.
+    pub(super) fn help(self) -> String {
+        format!("Answer {}.", self.words())
+    }
+
     /// What a line means; nothing when it is no answer.
     pub(super) fn meaning(self, line: &str) -> Option<Single> {
         let answer = match line.trim().to_lowercase().as_str() {
@@ -41,7 +46,7 @@ impl Offered {
             "n" | "no" => ApprovalAnswer::No,
             "y" | "yes" if self.is_seen => ApprovalAnswer::Once,
             "a" | "always" if self.is_seen && self.lasts => ApprovalAnswer::Always,
-            "clean" if self.is_seen && self.can_clean => ApprovalAnswer::CleanFirst,
+            "clean" | "/clean" if self.is_seen && self.can_clean => ApprovalAnswer::CleanFirst,
             _ => return None,
         };
         Some(Single::Answer(answer))
@@ -77,10 +82,13 @@ mod tests {
             ("yn", None),
             ("ok", None),
             ("clean", None),
+            ("help", None),
+            ("?", None),
         ];
         for (line, expected) in table {
             assert_eq!(answer(Offered { can_clean: false, ..ALL }, line), expected, "{line:?}");
         }
+        assert_eq!(Offered { lasts: false, can_clean: false, ..ALL }.help(), "Answer y or n.");
     }
 
     // SEC-078
@@ -100,7 +108,7 @@ mod tests {
             whole: false,
         };
         let shown = frame(&part, Screen { width: 80, height: 24 });
-        assert!(shown.contains("\n  always  not offered") && !shown.contains("cover"), "{shown}");
+        assert!(!shown.contains("always") && !shown.contains("cover"), "{shown}");
         let words = [once, ALL].map(|offered| Offered { can_clean: false, ..offered }.words());
         assert_eq!(words, ["y or n", "y, always or n"]);
     }
@@ -109,7 +117,8 @@ mod tests {
     #[test]
     fn the_window_is_cleaned_first_where_that_is_an_answer() {
         assert_eq!(answer(Offered { lasts: false, ..ALL }, "clean"), Some(ApprovalAnswer::CleanFirst));
-        assert_eq!(answer(Offered { can_clean: false, ..ALL }, "clean"), None);
+        assert_eq!(answer(ALL, "/Clean"), Some(ApprovalAnswer::CleanFirst));
+        assert_eq!(["clean", "/clean"].map(|line| answer(Offered { can_clean: false, ..ALL }, line)), [None, None]);
         assert!(ALL.words().contains("or clean ("));
     }
 
