@@ -200,7 +200,7 @@ scenario("what is said while a question waits is seen, with when it will be read
   await sees("the answer", () => messages(page), (seen) => seen.at(-1)?.includes("Then not."));
 });
 
-scenario("the window is cleaned, then it runs: that is no failure, and its result stands apart", async () => {
+scenario("the window is cleaned, then it runs: that is no failure, and the window stays clean", async () => {
   const page = await visitor();
   await model.call("read_file", { path: "outside/letter.txt" });
   await model.end();
@@ -209,7 +209,8 @@ scenario("the window is cleaned, then it runs: that is no failure, and its resul
   await say(page, "write it");
   await sees("the question", () => page.locator(".ask").count(), 1);
   await press(page.locator("[data-answer=clean]"));
-  await sees("what came of it", () => messages(page), (seen) => seen.at(-1)?.includes("It returned:"));
+  await sees("what came of it", () => messages(page), (seen) => seen.at(-1)?.includes("The action you approved was done."));
+  is("what it tells of the file", (await text(page, "#thread")).includes("It returned:"), false);
   is("what looks like a failure", await page.locator(".notice.error").count(), 0);
   is("marks of the prompt's", (await text(page, "#thread")).includes("[untrusted"), false);
   await shot(page, "cleaned");

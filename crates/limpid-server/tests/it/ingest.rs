@@ -30,7 +30,7 @@ impl Clock for Noon {
 fn agent(home: &Path, inbox: &str, token: &str) -> Agent {
     let listen = if inbox.contains("listen") { "" } else { "listen = \"127.0.0.1:0\"\n" };
     let config = format!("[inbox]\n{listen}{inbox}\n");
-    let variables = [("LIMPID_INGEST_TOKEN", token), ("MY_API_KEY", "sk-12345678")];
+    let variables = [("LIMPID_INGEST_TOKEN", token), ("MY_API_KEY", "sk-a1B2c3D4e5F6g7H8")];
     let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
     Agent::open(AgentOptions {
         config: Config::parse(&config, "limpid.toml").unwrap(),
@@ -99,7 +99,7 @@ const ALL: &str = "sms = true\nnotifications = true\nmail = true";
 #[tokio::test]
 async fn what_is_handed_in_is_kept_as_it_came() {
     let bench = Bench::new(ALL).await;
-    let sms = json!({"from": "+49 151", "text": "Your key is sk-12345678\nhere", "at": "2026-04-11T09:00:00Z"});
+    let sms = json!({"from": "+49 151", "text": "Your key is sk-a1B2c3D4e5F6g7H8\nhere", "at": "2026-04-11T09:00:00Z"});
     assert_eq!(bench.hand_in("sms", &sms).await, (StatusCode::CREATED, json!({"id": 1, "stored": true})));
     let post = json!({"app": "Bank", "title": "Card", "text": "Used"});
     assert_eq!(bench.hand_in("notification", &post).await.0, StatusCode::CREATED);

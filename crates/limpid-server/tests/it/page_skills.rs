@@ -62,7 +62,7 @@ async fn a_skill_with_other_files_is_said_to_run_unasked_whatever_their_modes() 
     std::fs::create_dir(&folder).unwrap();
     std::fs::write(folder.join("SKILL.md"), "---\nname: invoices\ndescription: Files invoices.\n---\nRun it.\n")
         .unwrap();
-    let told = "may be run as programs, without a question";
+    let told = "can run as programs without asking";
     let screen = bench.html(&bench.leads("/skills", &[("path", folder.to_str().unwrap())]).await).await;
     assert!(!screen.contains(told), "{screen}");
     bench.leads("/skills/invoices/remove", &[]).await;
