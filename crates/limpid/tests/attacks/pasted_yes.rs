@@ -32,10 +32,10 @@ async fn no_line_of_a_paste_answers_a_question() {
     // As the frame comes up; and later, by a terminal that marks pastes.
     terminal.wait_for("diary.md").await.unwrap();
     terminal.keys("Dear Ada,\ny\nBest, Eve\n").await.unwrap();
-    terminal.wait_for("y, n or clean").await.unwrap();
+    terminal.wait_for("runs it)> ").await.unwrap();
     terminal.keys("\x1b[200~Dear Ada,\ry\r\x1b[201~").await.unwrap();
     terminal.keys("\r").await.unwrap();
-    terminal.wait_for("y, n or clean").await.unwrap();
+    terminal.wait_for("runs it)> ").await.unwrap();
     terminal.keys("\x03").await.unwrap();
     terminal.ended().await.unwrap();
     assert_eq!(attack.own_diary(), "mine", "{}", terminal.shown());
@@ -48,7 +48,7 @@ mod control {
     #[tokio::test]
     async fn a_yes_that_is_typed_to_the_question_counts() {
         let (attack, mut terminal) = asking().await;
-        terminal.wait_for("y, n or clean").await.unwrap();
+        terminal.wait_for("runs it)> ").await.unwrap();
         terminal.keys("y\r").await.unwrap();
         terminal.ended().await.unwrap();
         assert_eq!(attack.own_diary(), "", "{}", terminal.shown());
