@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use limpid_core::{AgentId, CallId, Trust};
 use limpid_runtime::inbox::IngestKind;
-use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, Config, ConversationChoice, Tool, TurnEvent};
+use limpid_runtime::{
+    Agent, AgentOptions, ApprovalAnswer, ChangeOutcome, ChatRequest, Config, ConversationChoice, Tool, TurnEvent,
+};
 use limpid_store::{Audience, NewPlan, NewPlannedTask};
 use serde_json::json;
 
 use crate::kit::agents::{Passed, agents, bench as agent_bench, calls, is_child, newest, open, says, talk};
 use crate::kit::effects::EffectTool;
-use crate::kit::{Bench, PATIENCE, last, say};
+use crate::kit::{Bench, Once, PATIENCE, all, last, say};
 
 /// The names of the tools that were asked about, with what each call was about; `before` is done before each answer.
 async fn asked(agent: &Agent, text: &str, before: impl AsyncFn()) -> Vec<(String, String)> {
@@ -147,5 +149,32 @@ async fn a_question_about_a_planned_task_shows_every_task_that_starts() {
     for words in [of(1, "leaves: Find leaves."), of(2, "brew: Brew."), "it is told: Green ones.".to_owned()] {
         assert!(first.contains(&words), "{first}");
     }
-    assert!(second.starts_with("task 2, ") && !second.contains("Find leaves."), "{second}");
+    // The first task starts no more, and is named all the same: what it comes to is handed on.
+    let by = "which a stranger had a part in";
+    let given = format!("it is given what these come to: task 1, queued, {by}, leaves: Find leaves.");
+    assert_eq!(second, &format!("task 2, planned, {by}, brew: Brew.; {given}; it is told: Green ones."));
+}
+
+/// What is typed while an answer is under way holds for the rest of it, also where the program ends before that.
+// SEC-065
+#[tokio::test]
+async fn others_read_from_the_moment_in_which_it_is_said() {
+    let script = "[[reply]]\ncalls = [{ name = \"once\", arguments = {} }]\n[[reply]]\ntext = \"Done.\"\n";
+    let bench = Bench::new(script).await;
+    let once = Once::new();
+    let tools: Vec<Arc<dyn Tool>> = vec![Arc::clone(&once) as _];
+    let agent = Agent::open(AgentOptions { tools, ..bench.options() }).unwrap();
+    let handle = agent.chat(last("hi")).await.unwrap();
+    once.running.acquire().await.unwrap().forget();
+    let chat = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
+    let audience = async || agent.store().conversation(&chat).await.unwrap().unwrap().audience;
+    let set = async |audience| agent.conversations().set_audience(&chat, audience).await.unwrap();
+    assert!(matches!(set(Audience::Group).await, ChangeOutcome::Applied(_)));
+    assert_eq!(audience().await, Audience::Group);
+    assert_eq!(set(Audience::Owner).await, ChangeOutcome::Deferred);
+    assert_eq!(audience().await, Audience::Group, "what loosens it waits for the end");
+    once.go_on.add_permits(1);
+    all(handle).await;
+    agent.conversations().wait_idle(&chat).await;
+    assert_eq!(audience().await, Audience::Owner);
 }

@@ -260,18 +260,21 @@ fn wanted(planned: &BTreeMap<PlannedId, Planned>, id: PlannedId) -> Vec<PlannedI
 
 /// What whoever is asked about the start of a task is told of it: who had a part in it, its name, and what its agent is given.
 fn in_words(one: &Planned, planned: &BTreeMap<PlannedId, Planned>) -> String {
-    let PlannedTask { id, name, task, skill, context, trust, needs, .. } = &one.task;
-    let by = if trust.is_foreign() { ", which a stranger had a part in" } else { "" };
+    let PlannedTask { skill, context, needs, .. } = &one.task;
     let skill = skill.as_ref().map(|skill| format!("; it follows the skill {skill}"));
-    let named = |need: &PlannedId| match planned.get(need) {
-        Some(Planned { task, .. }) => format!("task {need}, {}: {}", task.name, task.task),
-        None => format!("task {need}"),
-    };
-    let after: Vec<String> = needs.iter().map(named).collect();
+    let need = |id: &PlannedId| planned.get(id).map_or_else(|| format!("task {id}"), called);
+    let after: Vec<String> = needs.iter().map(need).collect();
     let after = (!after.is_empty()).then(|| format!("; it is given what these come to: {}", after.join(", ")));
     let context = context.as_ref().map(|context| format!("; it is told: {context}"));
     let rest: String = skill.into_iter().chain(after).chain(context).collect();
-    format!("task {id}, {}{by}, {name}: {task}{rest}", one.state.as_str())
+    called(one) + &rest
+}
+
+/// A planned task by its number, how it stands, who had a part in it, and its words.
+fn called(one: &Planned) -> String {
+    let PlannedTask { id, name, task, trust, .. } = &one.task;
+    let by = if trust.is_foreign() { ", which a stranger had a part in" } else { "" };
+    format!("task {id}, {}{by}, {name}: {task}", one.state.as_str())
 }
 
 /// What a model is told of planned tasks: each with its number, its name and how it stands.
