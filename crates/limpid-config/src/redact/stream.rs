@@ -2,6 +2,9 @@
 
 use super::{Redactor, Secret};
 
+/// Letters behind a secret that are looked at to find out whether an address begins there: of a long word nobody waits for the end.
+const LONGEST: usize = 2048;
+
 /// A text that comes in pieces: a secret is found also where they part it.
 #[derive(Clone, Default)]
 pub struct StreamRedactor {
@@ -75,8 +78,8 @@ impl StreamRedactor {
             return Some(false);
         }
         let mut word = Word { last: secret.value.chars().last(), ..self.word.clone() };
-        for letter in behind.chars() {
-            if word.is_address || word.ends_before(letter) {
+        for (number, letter) in behind.chars().enumerate() {
+            if word.is_address || number == LONGEST || word.ends_before(letter) {
                 return Some(!word.is_address);
             }
             word.take(letter);
