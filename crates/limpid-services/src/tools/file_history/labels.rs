@@ -54,11 +54,12 @@ impl<'a> Reading<'a> {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+    use std::path::Path;
     use std::sync::Arc;
 
     use jiff::tz::TimeZone;
     use limpid_config::{Config, Home, Live, RandomIds, Redactor, SystemClock};
-    use limpid_store::{NewProgramRun, SqliteOptions, SqliteStore, Store, file_key};
+    use limpid_store::{NewProgramRun, ProgramRunId, SqliteOptions, SqliteStore, Store, file_key};
     use limpid_tools::PathArgument;
 
     use super::*;
@@ -66,37 +67,65 @@ mod tests {
     use crate::memory::MemoryWriter;
     use crate::tools::policy::{PathResolver, real};
 
+    /// A home, its history of files, and folders that programs are given.
+    struct Bench {
+        home: Home,
+        store: Arc<dyn Store>,
+        config: Live<Config>,
+        history: FileHistory,
+        _folder: tempfile::TempDir,
+    }
+
+    impl Bench {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let home = Home::new(folder.path());
+            std::fs::create_dir_all(home.workspace().join("docs")).unwrap();
+            let store = SqliteStore::open(folder.path().join("limpid.db"), SqliteOptions::default()).unwrap();
+            let (store, config): (Arc<dyn Store>, _) = (Arc::new(store), Live::new(Config::default()));
+            let host = Host::new(Arc::new(SystemClock), Arc::new(RandomIds), config.clone(), TimeZone::UTC, "test");
+            let memory = MemoryWriter::new(Arc::clone(&store), host, Redactor::default());
+            let history = FileHistory::new(&home, config.clone(), memory);
+            Self { home, store, config, history, _folder: folder }
+        }
+
+        fn path(&self, path: &str) -> PathFacts {
+            let argument = PathArgument { path: path.to_owned(), write: false, adds: false };
+            PathResolver::new(&self.home, Vec::new(), &self.config.files).resolve(argument)
+        }
+
+        /// A program begins that may write a folder.
+        async fn begin(&self, folder: &Path) -> ProgramRunId {
+            let new = NewProgramRun {
+                holder: "another machine".to_owned(),
+                tool: "exec".to_owned(),
+                folders: vec![file_key(&real(folder))],
+                files: BTreeMap::new(),
+                now_ms: 1,
+            };
+            self.store.begin_program(new).await.unwrap()
+        }
+
+        async fn end(&self, run: ProgramRunId) {
+            self.store.end_program(run, Vec::new()).await.unwrap();
+        }
+    }
+
     /// The folder is one that no setting grants: the tool of the program gave it.
     // SEC-061 SEC-094
     #[tokio::test]
     async fn what_is_read_while_a_program_began_and_ended_between_the_looks_is_a_strangers() {
-        let (folder, given) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let home = Home::new(folder.path());
-        std::fs::create_dir_all(home.workspace()).unwrap();
+        let (bench, given) = (Bench::new(), tempfile::tempdir().unwrap());
         let file = real(given.path()).join("news.txt");
         std::fs::write(&file, "Tea.\n").unwrap();
-        let store = SqliteStore::open(folder.path().join("limpid.db"), SqliteOptions::default()).unwrap();
-        let store: Arc<dyn Store> = Arc::new(store);
-        let config = Live::new(Config::default());
-        let host = Host::new(Arc::new(SystemClock), Arc::new(RandomIds), config.clone(), TimeZone::UTC, "test");
-        let memory = MemoryWriter::new(Arc::clone(&store), host, Redactor::default());
-        let history = FileHistory::new(&home, config.clone(), memory);
-        let argument = PathArgument { path: file.display().to_string(), write: false, adds: false };
-        let path = PathResolver::new(&home, Vec::new(), &config.files).resolve(argument);
+        let path = bench.path(&file.display().to_string());
         for (runs, by_program, wanted) in
             [(false, false, Trust::Owner), (true, false, Trust::Outside), (true, true, Trust::Owner)]
         {
-            let reading = Reading::begin(&history, vec![&path], by_program).await;
+            let reading = Reading::begin(&bench.history, vec![&path], by_program).await;
             if runs {
-                let new = NewProgramRun {
-                    holder: "another machine".to_owned(),
-                    tool: "exec".to_owned(),
-                    folders: vec![file_key(&real(given.path()))],
-                    files: BTreeMap::new(),
-                    now_ms: 1,
-                };
-                let id = store.begin_program(new).await.unwrap();
-                store.end_program(id, Vec::new()).await.unwrap();
+                let run = bench.begin(given.path()).await;
+                bench.end(run).await;
             }
             assert_eq!(reading.end().await, wanted, "{runs} {by_program}");
         }
@@ -105,33 +134,15 @@ mod tests {
     // SEC-061 SEC-094
     #[tokio::test]
     async fn names_in_a_folder_are_a_strangers_beside_a_program_that_runs_and_once_it_has_ended() {
-        let folder = tempfile::tempdir().unwrap();
-        let home = Home::new(folder.path());
-        std::fs::create_dir_all(home.workspace().join("docs")).unwrap();
-        let store = SqliteStore::open(folder.path().join("limpid.db"), SqliteOptions::default()).unwrap();
-        let store: Arc<dyn Store> = Arc::new(store);
-        let config = Live::new(Config::default());
-        let host = Host::new(Arc::new(SystemClock), Arc::new(RandomIds), config.clone(), TimeZone::UTC, "test");
-        let memory = MemoryWriter::new(Arc::clone(&store), host, Redactor::default());
-        let history = FileHistory::new(&home, config.clone(), memory);
-        let argument = PathArgument { path: "docs".to_owned(), write: false, adds: false };
-        let path = PathResolver::new(&home, Vec::new(), &config.files).resolve(argument);
-        let new = NewProgramRun {
-            holder: "another machine".to_owned(),
-            tool: "exec".to_owned(),
-            folders: vec![file_key(&real(&home.workspace()))],
-            files: BTreeMap::new(),
-            now_ms: 1,
-        };
-        let reading = Reading::begin(&history, vec![&path], false).await;
-        assert_eq!(reading.end().await, Trust::Owner);
-        let id = store.begin_program(new).await.unwrap();
-        let reading = Reading::begin(&history, vec![&path], false).await;
-        assert_eq!(reading.end().await, Trust::Outside, "it runs");
-        let reading = Reading::begin(&history, vec![&path], false).await;
-        store.end_program(id, Vec::new()).await.unwrap();
+        let bench = Bench::new();
+        let path = bench.path("docs");
+        let begin = async || Reading::begin(&bench.history, vec![&path], false).await;
+        assert_eq!(begin().await.end().await, Trust::Owner);
+        let run = bench.begin(&bench.home.workspace()).await;
+        assert_eq!(begin().await.end().await, Trust::Outside, "it runs");
+        let reading = begin().await;
+        bench.end(run).await;
         assert_eq!(reading.end().await, Trust::Outside, "it ended meanwhile");
-        let reading = Reading::begin(&history, vec![&path], false).await;
-        assert_eq!(reading.end().await, Trust::Owner, "it has ended");
+        assert_eq!(begin().await.end().await, Trust::Owner, "it has ended");
     }
 }

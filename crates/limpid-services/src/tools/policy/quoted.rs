@@ -52,7 +52,10 @@ fn read_below(folder: &Path, names: &mut BTreeSet<String>) -> io::Result<()> {
             return Err(io::Error::from(ErrorKind::FileTooLarge));
         }
         match entry.and_then(|entry| regular_file::read(&entry.path().join(MANIFEST), LONGEST)) {
-            Ok(manifest) => names.extend(quoted_by(&manifest)),
+            Ok(manifest) => match quoted_by(&manifest) {
+                Ok(listed) => names.extend(listed),
+                Err(error) => read = Err(error),
+            },
             // A folder without a manifest lists nothing, nor does a file beside the profiles.
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
             Err(error) => read = Err(error),
@@ -62,10 +65,14 @@ fn read_below(folder: &Path, names: &mut BTreeSet<String>) -> io::Result<()> {
 }
 
 /// The files that a manifest lists, whatever is wrong with the rest of it: once that is mended, prompts quote them.
-fn quoted_by(manifest: &[u8]) -> Vec<String> {
-    let table = String::from_utf8_lossy(manifest).trim_start_matches('\u{feff}').parse::<toml::Table>().ok();
-    let listed = table.as_ref().and_then(|table| table.get("order")?.get("files")?.as_array());
-    listed.into_iter().flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect()
+///
+/// # Errors
+/// When it is no TOML, so that nobody knows yet what it will list.
+fn quoted_by(manifest: &[u8]) -> io::Result<Vec<String>> {
+    let text = String::from_utf8_lossy(manifest);
+    let table: toml::Table = text.trim_start_matches('\u{feff}').parse().map_err(io::Error::other)?;
+    let listed = table.get("order").and_then(|order| order.get("files")?.as_array());
+    Ok(listed.into_iter().flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect())
 }
 
 #[cfg(test)]
@@ -109,6 +116,9 @@ mod tests {
             assert_eq!(quoted.names.contains(&PathBuf::from(name)), is_quoted, "{name}");
         }
         assert!(!quoted.all_at_top);
+        // Once it is TOML again, whatever it lists is quoted.
+        write(&home.profiles().join("halved/profile.toml"), "[order]\nfiles = [\"OATHS.md\"");
+        assert!(QuotedFiles::read(&home).all_at_top);
     }
 
     // SEC-061
