@@ -10,6 +10,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{Html, IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Form, Json, Router};
+use limpid_core::failure_words;
 use limpid_core::heartbeat::Why;
 use limpid_core::heartbeat::settings::PRESETS;
 use limpid_prompt::shown::{shown, shown_line};
@@ -223,7 +224,7 @@ impl Page {
     async fn beats(&self) -> Result<String, Trouble> {
         let runs = self.agent.heartbeat().log(LISTED).await?.rows.into_iter().map(|run| {
             let is_failure = run.outcome == HeartbeatOutcome::Failed;
-            let error = if is_failure { shown_line(&run.detail) } else { String::new() };
+            let error = if is_failure { shown_line(failure_words(&run.detail)) } else { String::new() };
             let at = jiff::Timestamp::from_millisecond(run.ended_ms).unwrap_or_default();
             let time = at.to_zoned(self.agent.zone()).strftime("%-d %b, %H:%M").to_string();
             Run { is_failure, time, error }

@@ -181,6 +181,33 @@ async fn a_link_is_listed_as_what_it_leads_to_and_as_a_file_when_it_leads_out_or
     }
 }
 
+/// By the name that it was asked for, it lies elsewhere.
+// SEC-056 SEC-061
+#[tokio::test]
+async fn what_was_written_after_foreign_text_is_found_by_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::create_dir_all(path("workspace")).unwrap();
+    fs::create_dir_all(path("outside")).unwrap();
+    let outside = Root { folder: path("outside"), write: true, trust: Trust::Outside };
+    let grants = Grants::new(path("workspace"), path("locks")).with(outside);
+    let grants = grants.with_short("outside", [path("outside")]);
+    let bench = Bench { tools: tools(&Arc::new(grants), None), folder };
+    let list = async || bench.call("list_dir", json!({})).await.unwrap().text;
+    assert_eq!(list().await, "(empty)", "of an empty folder nothing is said");
+    fs::create_dir_all(bench.path("outside/notes")).unwrap();
+    fs::write(bench.path("outside/notes/trip.md"), "Tea.\n").unwrap();
+    assert_eq!(list().await, "DIR:  outside (beside this folder: written after foreign text was read)");
+    let there = "`trip.md` does not exist; `outside/notes/trip.md` does, which was written after foreign text was read";
+    assert_eq!(bench.call("read_file", json!({ "path": "trip.md" })).await.unwrap_err(), there);
+    let add = |path: &str| bench.call("append_file", json!({ "path": path, "content": "Milk.\n" }));
+    let refused = add("trip.md").await.unwrap_err();
+    assert_eq!(refused, format!("{there}. Add to that one, or make a new file with write_file."));
+    assert!(!bench.path("workspace/trip.md").exists());
+    assert!(add("outside/notes/trip.md").await.unwrap().text.starts_with("added 6 bytes to"));
+    assert_eq!(add("new.md").await.unwrap().text, "made new.md with 6 bytes");
+}
+
 // SEC-044
 #[tokio::test]
 async fn a_path_that_no_system_takes_is_refused_in_words() {
