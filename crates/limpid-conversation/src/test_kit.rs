@@ -154,6 +154,11 @@ fn context(
         host.clone(),
         events.clone(),
         Arc::clone(&profiles),
+        Arc::new(FileHistory::new(
+            &home,
+            config.clone(),
+            MemoryWriter::new(Arc::clone(&store), host.clone(), redactor.clone()),
+        )),
     );
     ContextDeps {
         policy: PolicyRules::new(home.clone(), config.clone(), Live::new(Arc::new(OwnerRules::default()))),

@@ -34,7 +34,7 @@ use crate::modes::{is_set, mode_of, with_mode_of_chat};
 use crate::profiles::{ProfileRegistry, Reader};
 use crate::timers::SchedulerWaker;
 use crate::tools::{
-    CallDescription, Decision, PolicyRules, Rewrites, SendState, ShownItems, ToolCatalog, ToolContext, ToolExecutor,
+    CallDescription, Decision, PolicyRules, SendState, ShownItems, ToolCatalog, ToolContext, ToolExecutor, Written,
     is_same_call,
 };
 
@@ -145,19 +145,15 @@ impl Drafts {
             Decision::Run(permit) if permit.is_approved() => (Ok(permit), None),
             Decision::Run(permit) => (Err(NOT_THE_SAME.into()), Some(tools.question(*permit, &call_context).await)),
             Decision::Ask(why) => (Err(NOT_THE_SAME.into()), Some(why)),
-            // Nothing was begun, so nothing is used up.
-            Decision::Refused(why) => {
-                let why = why.into_text();
-                return Err(AgentError::Invalid(format!(
-                    "draft {} still waits, since it cannot be carried out: {why}",
-                    id.0
-                )));
-            }
+            Decision::Refused(why) => return Err(still_waits(id, why)),
         };
         if let Some(why) = now.filter(|why| is_same_call(&draft.new.hash, &why.bound_to))
             && let Some(described) = tools.describe(&planned.call, &call_context).await
         {
             return judged_again::put_again(self, &draft, planned.call, why, described).await;
+        }
+        if let Ok(permit) = &permit {
+            tools.wait_for(permit).await.map_err(|why| still_waits(id, why))?;
         }
         self.announce(parts.store.keep_approval(id, &draft.new.hash, parts.host.holder(), now_ms).await?);
         let permit = match permit {
@@ -266,7 +262,7 @@ impl Drafts {
             send_state: None,
             tools_of_agents: None,
             shown: ShownItems::default(),
-            rewrites: Rewrites::default(),
+            written: Written::default(),
             owner: None,
         })
     }
@@ -315,6 +311,11 @@ fn in_short(draft: &NewDraft) -> Sentence {
 /// The tool that a draft would call: all that others may read of it. What led to the call has a part in its name.
 fn tool_of(draft: &NewDraft) -> Sentence {
     sentence!("{}", Labelled::new(&draft.tool, draft.trust))
+}
+
+/// Nothing was begun, so nothing is used up.
+fn still_waits(id: DraftId, why: Sentence) -> AgentError {
+    AgentError::Invalid(format!("draft {} still waits, since it cannot be carried out: {}", id.0, why.into_text()))
 }
 
 fn missing(id: DraftId) -> AgentError {

@@ -7,10 +7,12 @@
 //! - `place`: where a skill's folder is written, over no link.
 //! - `discovery`: the folders and files where skills are looked for.
 //! - `change`: writing, installing, allowing and taking out, each an event that can be undone.
+//! - `alone`: changes of skills one after another, beside no program.
 //! - `known`: what the owner knows of skills where programs write.
 //! - `states`: how the skill of each folder stands, by what was done to it.
 //! - `owner`: what people and programs do with skills.
 
+mod alone;
 mod change;
 mod data_files;
 mod discovery;

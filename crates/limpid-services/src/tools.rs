@@ -16,8 +16,8 @@ pub const OUTCOME_UNKNOWN: &str = "outcome unknown: the program stopped while th
 
 pub use limpid_tools::web::address_of;
 pub use limpid_tools::{
-    Concerned, Named, PathArgument, Rewrites, SendState, ShownItems, Started, Tool, ToolContext, echoed,
-    read_arguments, schema_of,
+    Concerned, Named, PathArgument, SendState, ShownItems, Started, Tool, ToolContext, Written, echoed, read_arguments,
+    schema_of,
 };
 
 pub(crate) use crate::tools::builtin::OUTSIDE;
@@ -30,7 +30,7 @@ pub use crate::tools::executor::{Decision, Permit, ToolExecutor, ToolExecutorPar
 pub use crate::tools::file_history::{
     FileHistory, FileOffer, Place, PromptFileChange, SavedFile, UnacceptedFile, UnacceptedFiles,
 };
-pub(crate) use crate::tools::file_history::{lock_files, on_disk};
+pub(crate) use crate::tools::file_history::{FilesLock, on_disk};
 pub use crate::tools::policy::{
     AgentScope, CallContext, CallDescription, PolicyRules, ToolPolicy, WindowFacts, holds_private, is_of_public,
     is_of_server, owners_words, shows_owners, trust_read_in, window_trust,

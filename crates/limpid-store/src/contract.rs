@@ -146,7 +146,6 @@ macro_rules! contract_suite {
                 a_change_of_a_file_is_kept_with_both_texts
                 a_change_of_a_file_is_there_before_it_is_made
                 a_file_is_known_by_the_conversation_that_made_it
-                own_changes_are_found_by_their_time
                 what_lies_below_a_folder_is_listed_newest_first
                 what_a_running_program_may_write_over_is_kept
             }

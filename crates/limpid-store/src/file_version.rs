@@ -38,10 +38,6 @@ pub trait FileVersions: Send + Sync {
     /// saw count too.
     async fn files_changed_in(&self, conversation: &ConversationId, since_ms: i64) -> Result<Vec<String>, StoreError>;
 
-    /// What the owner changed since a time, and tools in turns that had read nothing of a stranger's, where the file holds their own bytes
-    /// alone. Only what has ended, oldest first; what a file held before is known by its hash alone.
-    async fn own_changes_since(&self, since_ms: i64) -> Result<Listed<FileVersion>, StoreError>;
-
     /// The files whose path begins like this and that a change made or left there: the newest first, `most` of them at most.
     async fn files_below(&self, folder: &str, most: u32) -> Result<Vec<String>, StoreError>;
 
@@ -141,8 +137,6 @@ pub struct FileChangeEnd {
     pub after: Option<FileContent>,
     /// How the agent came to know what is new in it; none for a file that no prompt quotes.
     pub author: Option<Author>,
-    /// Whether the call itself wrote what it holds, of what it held before and of its own words alone: no program had a part in it.
-    pub exact: bool,
 }
 
 /// A change that was written down.
@@ -160,8 +154,6 @@ pub struct FileVersion {
     pub after: Option<FileContent>,
     /// How the agent came to know what was new in it; none for a file that no prompt quotes.
     pub author: Option<Author>,
-    /// Whether the call itself wrote what it held from then on, of what it held before and of its own words alone.
-    pub exact: bool,
     /// Who wrote the least trusted text that whoever changed it had read.
     pub trust: Trust,
     /// Who changed it: `turn:ID`, or a place of the owner's.

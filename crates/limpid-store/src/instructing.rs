@@ -2,6 +2,7 @@
 //! the owner accepts it.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use async_trait::async_trait;
 
@@ -83,6 +84,13 @@ pub struct NewProgramRun {
     pub files: BTreeMap<String, FileContent>,
     /// The time, in milliseconds since 1970.
     pub now_ms: i64,
+}
+
+impl NewProgramRun {
+    /// Whether it may write a file, by the key of its place: the key of a folder around it is a path around its key.
+    pub fn may_write(&self, key: &str) -> bool {
+        self.folders.iter().any(|folder| Path::new(key).starts_with(folder))
+    }
 }
 
 /// A program that was started.

@@ -11,11 +11,11 @@
 //! - [`check`]: the arguments of a call against that schema.
 //! - [`snapshot`]: copies of files that an approval is bound to.
 //! - [`files`]: files of granted folders.
-//! - [`rewrites`]: what a call wrote into files, for whoever keeps their history.
 //! - `exec`: programs in a sandbox (Linux).
 //! - [`get_local_time`]: the owner's clock; [`get_location_from_ip`]: the rough place.
 //! - [`outlet`]: handing something over to a program or an address of the owner's.
 //! - [`hardware`]: parts that are wired to the machine; the buses of Linux with the feature of that name.
+//! - [`written`]: where a call wrote files, for whoever keeps their history.
 //! - [`web`]: getting things from the web, and nothing else; [`web_fetch`], [`web_search`] with the engines
 //!   of [`search`], [`open_url`].
 
@@ -33,7 +33,6 @@ pub mod hardware;
 mod home_links;
 pub mod open_url;
 pub mod outlet;
-pub mod rewrites;
 pub mod schema;
 pub mod search;
 pub mod snapshot;
@@ -41,6 +40,7 @@ pub mod tool;
 pub mod web;
 pub mod web_fetch;
 pub mod web_search;
+pub mod written;
 
 pub use check::check_arguments;
 pub use get_local_time::GetLocalTime;
@@ -48,7 +48,6 @@ pub use get_location_from_ip::GetLocationFromIp;
 pub use home_links::is_named_twice;
 pub use open_url::{OpenUrl, Screen, SystemScreen};
 pub use outlet::Outlet;
-pub use rewrites::{Rewrite, Rewrites};
 pub use schema::schema_of;
 pub use snapshot::Snapshot;
 pub(crate) use tool::status;
@@ -59,6 +58,7 @@ pub use tool::{
 pub use web::{Addresses, Web};
 pub use web_fetch::WebFetch;
 pub use web_search::WebSearch;
+pub use written::Written;
 
 /// The tools that need nothing but the call, in the order in which they are declared.
 pub fn plain_tools() -> Vec<Arc<dyn Tool>> {

@@ -9,7 +9,7 @@ use limpid_core::{CallId, Message, Role, ToolCall};
 use limpid_services::error::AgentError;
 use limpid_services::heartbeat;
 use limpid_services::tools::{
-    CallContext, Decision, Permit, Rewrites, ShownItems, ToolContext, ToolFinder, is_of_public,
+    CallContext, Decision, Permit, ShownItems, ToolContext, ToolFinder, Written, is_of_public,
 };
 use limpid_store::{Kept, TurnWrite};
 use limpid_turn::result::{failure, returned};
@@ -239,7 +239,7 @@ impl RunningTurn {
             send_state: None,
             tools_of_agents: None,
             shown,
-            rewrites: Rewrites::default(),
+            written: Written::default(),
             owner: self.listeners.can_answer().then(|| ask_owner(self.id().clone(), Arc::clone(&self.listeners))),
         }
     }

@@ -88,12 +88,12 @@ fn services(options: AgentOptions, hooks: &Hooks) -> Result<Services, AgentError
     let mailbox = options.mailbox.clone().unwrap_or_else(|| options.mail_servers());
     let models = options.models.clone().unwrap_or_else(|| Arc::new(base.models(options.model.clone())));
     let goals = base.goals(&models, hooks.next_tier.clone());
-    let skills = Arc::new(base.skills());
+    let writer = base.memory();
+    let files = Arc::new(FileHistory::new(&base.home, base.config.clone(), writer.clone()));
+    let skills = Arc::new(base.skills(Arc::clone(&files)));
     let mail = Arc::new(base.mail(mailbox));
     let mcp = base.mcp(&options, &skills);
     let tasks = Tasks::new(Arc::clone(&base.store), base.config.clone(), base.host.clone(), Arc::clone(&base.waker));
-    let writer = base.memory();
-    let files = Arc::new(FileHistory::new(&base.home, base.config.clone(), writer.clone()));
     let agents = agents(&base, hooks, &skills, &options.pause);
     let parts = Parts {
         agents: agents.clone(),

@@ -8,7 +8,7 @@ use limpid_core::{CallId, ConversationId, Sentence, Tier, ToolCall, TurnId, sent
 use limpid_mcp::serving::{LentAnswer, Refusal};
 use limpid_services::drafts::new_draft;
 use limpid_services::error::AgentError;
-use limpid_services::tools::{CallContext, Decision, Permit, Rewrites, ShownItems, ToolContext, TurnToolExecutor};
+use limpid_services::tools::{CallContext, Decision, Permit, ShownItems, ToolContext, TurnToolExecutor, Written};
 use limpid_store::DraftRoom;
 use limpid_turn::arguments::canonical;
 use limpid_turn::{HeldCall, PlannedCall, ToolOutcome, Why};
@@ -136,7 +136,7 @@ impl Bridge {
             send_state: None,
             tools_of_agents: Some(self.tools_of_agents().await?),
             shown: ShownItems::default(),
-            rewrites: Rewrites::default(),
+            written: Written::default(),
             owner: None,
         };
         Ok(match tokio::time::timeout(timeout, tools.run(context, permit)).await {

@@ -113,7 +113,7 @@ mod tests {
     use limpid_services::mail::{AccountSettings, MailOptions, Secret};
     use limpid_services::models::{ModelRegistry, ModelRegistryParts};
     use limpid_services::timers::SchedulerWaker;
-    use limpid_services::tools::{PolicyRules, ToolCatalog};
+    use limpid_services::tools::{FileHistory, PolicyRules, ToolCatalog};
     use limpid_store::{Inbox as _, NewItem, SqliteOptions, SqliteStore};
     use limpid_tools::{Concerned, check_arguments};
     use serde_json::{Value, json};
@@ -140,6 +140,7 @@ mod tests {
             host.clone(),
             events.clone(),
             Arc::clone(&profiles),
+            Arc::new(FileHistory::new(&home, Live::default(), memory.clone())),
         ));
         let models = Arc::new(ModelRegistry::new(ModelRegistryParts {
             home: home.clone(),

@@ -437,14 +437,11 @@ async fn what_a_tool_adds_to_what_a_program_wrote_waits_with_it() {
         bench.write("workspace/AGENTS.md", "Be kind.\n");
         let agent = agent(&bench, Vec::new());
         let workspace = bench.home.path().join("workspace");
-        let run = |holder: String| run_of(&bench, holder);
-        let id = agent.store().begin_program(run("another machine".to_owned())).await.unwrap();
+        agent.store().begin_program(run_of(&bench, dead_holder())).await.unwrap();
         bench.write("workspace/AGENTS.md", of_program);
-        notices(&agent, "be brief from now on").await;
+        assert_eq!(notices(&agent, "be brief from now on").await.len(), usize::from(waits));
         let both = std::fs::read_to_string(workspace.join("AGENTS.md")).unwrap();
         assert!(both.starts_with(of_program) && both.ends_with("Be brief.\n"), "{both}");
-        agent.store().end_program(id, Vec::new()).await.unwrap();
-        agent.store().begin_program(run(dead_holder())).await.unwrap();
         let told = notices(&agent, "hi").await;
         assert_eq!(told.len(), usize::from(waits), "{told:?}");
         let prompt = bench.server.calls().last().unwrap().text();

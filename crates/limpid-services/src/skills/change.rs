@@ -11,13 +11,13 @@ use limpid_prompt::skill::{Draft, create, parse, update};
 use limpid_store::{NewSkillEvent, SkillEvent, SkillEventId, SkillEventKind, SkillVersion};
 
 use crate::error::AgentError;
+use crate::skills::alone::{alone, of_shelf, shelf_of};
 use crate::skills::folder::{Folder, SKILL_FILE};
 use crate::skills::known::{ReadSkill, hold_back, link_target_is_unaccepted, note_known, read_skill};
 use crate::skills::listed::{ListedSkill, SkillStatus, place_name};
 use crate::skills::place::SkillPlace;
 use crate::skills::service::Skills;
 use crate::skills::states::{SkillStates, folder_name};
-use crate::tools::lock_files;
 
 /// Who changes a skill, and when.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +40,7 @@ pub struct Removed {
 impl Skills {
     /// Writes a new skill into the global folder; it can be used at once. The same skill again changes nothing.
     pub(super) async fn create(&self, name: &str, draft: &Draft, by: SkillWriter<'_>) -> Result<(), AgentError> {
-        let _changing = self.changing.lock().await;
+        let _alone = alone(self, SkillSource::Global).await?;
         let text = create(name, draft).map_err(invalid)?;
         if let Some(known) = self.standing(name, by.now_ms).await? {
             if self.folder_of(&known)?.text().as_deref() == Some(&text) {
@@ -60,8 +60,9 @@ impl Skills {
 
     /// Changes a skill where it stands; of a built-in one the owner gets a copy that stands in its place.
     pub(super) async fn update(&self, name: &str, draft: &Draft, by: SkillWriter<'_>) -> Result<(), AgentError> {
-        let _changing = (self.changing.lock().await, lock_files(&self.home).await?);
-        let known = self.known(name, by.now_ms).await?;
+        let shelf = self.known(name, by.now_ms).await?.shelf;
+        let _alone = alone(self, shelf).await?;
+        let known = of_shelf(self.known(name, by.now_ms).await?, shelf)?;
         if known.status == SkillStatus::Broken {
             return Err(unreadable(&known.name));
         }
@@ -124,7 +125,9 @@ impl Skills {
         hash: Option<&str>,
         by: SkillWriter<'_>,
     ) -> Result<(), AgentError> {
-        let _changing = self.changing.lock().await;
+        // To put one aside changes no file: no program keeps the owner from that.
+        let _alone = if on { Some(alone(self, SkillSource::Global).await?) } else { None };
+        let _changing = if on { None } else { Some(self.changing.lock().await) };
         // Of several, the one is allowed that is not yet.
         let order = |skill: &ListedSkill| match skill.status {
             SkillStatus::Disabled | SkillStatus::Awaiting | SkillStatus::Changed if on => Some(0),
@@ -172,11 +175,13 @@ impl Skills {
 
     /// Takes a skill out; an undo brings it back.
     pub(super) async fn take_out(&self, name: &str, by: SkillWriter<'_>) -> Result<Removed, AgentError> {
-        let _changing = self.changing.lock().await;
-        let known = match self.standing(name, by.now_ms).await? {
-            Some(known) => known,
-            None => self.known(name, by.now_ms).await?,
+        let standing = async || match self.standing(name, by.now_ms).await? {
+            Some(known) => Ok(known),
+            None => self.known(name, by.now_ms).await,
         };
+        let shelf = standing().await?.shelf;
+        let _alone = alone(self, shelf).await?;
+        let known = of_shelf(standing().await?, shelf)?;
         if known.shelf == SkillSource::Builtin {
             return Err(AgentError::Invalid(format!(
                 "the skill `{name}` is built in; `limpid skill disable {name}` puts it aside"
@@ -196,9 +201,11 @@ impl Skills {
         event: Option<SkillEventId>,
         by: SkillWriter<'_>,
     ) -> Result<SkillEvent, AgentError> {
+        let named = name.to_ascii_lowercase();
+        let shelf = shelf_of(&self.store.skill_events(Some(&named)).await?.rows);
         // A row of what waits is written before the files are; whoever deletes rows of files that hold what is known holds this, too.
-        let _changing = (self.changing.lock().await, lock_files(&self.home).await?);
-        let events = self.store.skill_events(Some(&name.to_ascii_lowercase())).await?.rows;
+        let _alone = alone(self, shelf).await?;
+        let events = self.store.skill_events(Some(&named)).await?.rows;
         let undone = match event {
             Some(id) => events.iter().find(|known| known.id == id),
             None => events.last(),

@@ -19,7 +19,7 @@ use crate::skills::discovery::{self, Found};
 use crate::skills::folder::Folder;
 use crate::skills::listed::{ListedSkill, SkillStatus};
 use crate::skills::states::{SkillStates, State};
-use crate::tools::{UnacceptedFiles, on_disk};
+use crate::tools::{FileHistory, UnacceptedFiles, on_disk};
 
 /// The skills of an agent. There is one in a process.
 pub struct Skills {
@@ -29,6 +29,7 @@ pub struct Skills {
     pub(super) host: Host,
     pub(super) events: EventBus,
     pub(super) profiles: Arc<ProfileRegistry>,
+    pub(super) files: Arc<FileHistory>,
     pub(super) registry: Mutex<PromptRegistry>,
     /// Held while a skill is changed, so that a version and its event belong together.
     pub(super) changing: tokio::sync::Mutex<()>,
@@ -43,6 +44,7 @@ impl Skills {
         host: Host,
         events: EventBus,
         profiles: Arc<ProfileRegistry>,
+        files: Arc<FileHistory>,
     ) -> Self {
         let mut registry = PromptRegistry::default();
         for (folder, text) in shipped_skills() {
@@ -53,7 +55,7 @@ impl Skills {
             let _ = registry.register(prompt);
         }
         let (registry, changing) = (Mutex::new(registry), tokio::sync::Mutex::default());
-        Self { home, store, config, host, events, profiles, registry, changing }
+        Self { home, store, config, host, events, profiles, files, registry, changing }
     }
 
     /// The registry itself.

@@ -4,6 +4,9 @@
 //! for ever; of others it is kept for a while.
 
 mod alone;
+#[cfg(test)]
+mod bench;
+mod busy;
 mod calls;
 mod disk;
 mod entries;
@@ -31,12 +34,16 @@ use limpid_store::{Author, FileChangeEnd, FileContent, FileHash, FileVersion, Fi
 use limpid_tools::StrangersProgram;
 use limpid_tools::files::{self, Links};
 use tokio::sync::Mutex;
+use tokio::time::Instant;
 
 pub(crate) use self::alone::{StartedBy, Turn};
+use self::busy::{Apart, Claim, alone_in, alone_with};
+pub(crate) use self::calls::Before;
 pub(crate) use self::disk::on_disk;
 use self::journal::{Journal, Watched, unchanged};
 pub(crate) use self::labels::Reading;
-pub(crate) use self::locks::lock_files;
+pub(crate) use self::locks::FilesLock;
+use self::locks::{PATIENCE, lock_files};
 use self::names::is_quoted;
 pub use self::offer::FileOffer;
 use self::programs::ProgramWatch;
@@ -103,14 +110,14 @@ impl FileHistory {
     }
 
     /// Writes down what the files hold that instruct the agent, before a program is started that could change them: those in the folders
-    /// that its tool lets it change, `writes`, or that the settings do.
+    /// that its tool lets it change, `writes`, or that the settings do. From then on nobody else changes those files before it has ended.
     ///
     /// # Errors
     /// When that cannot be written down: then the program must not be started.
     pub(crate) async fn program_starts(
         &self,
-        tool: &str,
-        writes: &[PathBuf],
+        turn: Option<&Turn>,
+        (tool, writes): (&str, &[PathBuf]),
         now_ms: i64,
     ) -> Result<RunningProgram, Sentence> {
         // It may name a folder that a program made.
@@ -118,7 +125,14 @@ impl FileHistory {
             let why = Labelled::outside(error.to_string());
             sentence!("what instructs the agent could not be written down first: {}", why)
         };
-        self.programs.begin(tool, writes, now_ms).await.map_err(kept)
+        let begun = match turn.and_then(Turn::files) {
+            Some(lock) => self.programs.begin(lock, (tool, writes), now_ms).await,
+            None => match lock_files(&self.home, Instant::now() + PATIENCE).await {
+                Ok(lock) => self.programs.begin(&lock, (tool, writes), now_ms).await,
+                Err(error) => Err(error),
+            },
+        };
+        begun.map_err(kept)
     }
 
     /// Waits until a program may start: beside others but none of the other kind, if it may be a stranger's, or alone where the owner said yes to it, so that nothing of what it was
@@ -128,6 +142,14 @@ impl FileHistory {
     /// A sentence, when others do not end in time: then it must not start.
     pub(crate) async fn program_turn(&self, by: StartedBy, kind: Option<StrangersProgram>) -> Result<Turn, Sentence> {
         alone::turn(&self.home, by, kind).await
+    }
+
+    /// Waits until nobody else changes files and no program runs that could change anything in a folder.
+    ///
+    /// # Errors
+    /// When others do not end in time, and when the home has no room for the lock.
+    pub(crate) async fn lock_folder(&self, folder: &Path) -> Result<FilesLock, AgentError> {
+        alone_in(self, folder).await
     }
 
     /// Looks at what programs changed whose end nobody saw, and gives files that an older version knew by their bytes a
@@ -268,7 +290,7 @@ impl FileHistory {
             Some(content) => Some(self.journal.bytes(name, content).await?),
             None => None,
         };
-        let _busy = self.journal.wait_for(&[name.to_owned()].into()).await?;
+        let _busy = alone_with(self, &[Claim::of(self, name, name)], Apart::All).await?;
         let mut recorded = self.recorded.lock().await;
         let links = self.links(name).await?;
         let begun = self.begin(name, (None, Some(id)), &by).await?;
@@ -283,7 +305,7 @@ impl FileHistory {
             return Err(AgentError::Invalid(format!("{name} is already as it was before change {}", id.0)));
         }
         let author = is_quoted(name).then_some(if waits { Author::Inferred } else { Author::Said });
-        database.end_file_change(new, FileChangeEnd { before, after: undone.before, author, exact: false }).await?;
+        database.end_file_change(new, FileChangeEnd { before, after: undone.before, author }).await?;
         *recorded.entry(undone.path).or_default() += 1;
         Ok(database.file_version(new).await?)
     }
@@ -309,7 +331,7 @@ impl FileHistory {
         let PromptFileChange { path, there, copy, text } = change;
         let by = self.memory.owner(source);
         let name = self.journal.disk.names.of_prompt_file(&path);
-        let _busy = self.journal.wait_for(&[name.clone()].into()).await?;
+        let _busy = alone_with(self, &[Claim::of(self, &name, &path)], Apart::All).await?;
         let now = match self.journal.content(&name).await? {
             None => None,
             // What cannot be read as text is left as it is: a link that leads out, a folder, bytes.
@@ -335,7 +357,7 @@ impl FileHistory {
         };
         let written = self.write(&name, Some(text.as_bytes()), Links::Followed);
         let end = match &written {
-            Ok(()) => FileChangeEnd { before, after: self.journal.content(&name).await?, author: None, exact: false },
+            Ok(()) => FileChangeEnd { before, after: self.journal.content(&name).await?, author: None },
             Err(_) => unchanged(before),
         };
         self.memory.database().end_file_change(id, end).await?;
@@ -351,13 +373,15 @@ impl FileHistory {
     pub async fn edited(&self, path: &str, before: String, source: &str) -> Result<(), AgentError> {
         let by = self.memory.owner(source);
         let name = self.journal.disk.names.of_prompt_file(path);
-        let _busy = self.journal.wait_for(&[name.clone()].into()).await?;
+        // It is changed already, so no program is waited for: beside one it waits until the owner accepts it.
+        let _calls = self.journal.wait_for_calls([&name].into()).await;
+        let _lock = lock_files(&self.home, Instant::now() + PATIENCE).await?;
         let (before, after) = (Some(FileContent::text(before)), self.journal.content(&name).await?);
         if hash(&before) == hash(&after) {
             return Ok(());
         }
         let id = self.journal.write_down(&name, before.clone(), (None, None), &by).await?;
-        self.memory.database().end_file_change(id, FileChangeEnd { before, after, author: None, exact: false }).await?;
+        self.memory.database().end_file_change(id, FileChangeEnd { before, after, author: None }).await?;
         Ok(())
     }
 

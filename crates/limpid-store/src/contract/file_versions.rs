@@ -28,7 +28,7 @@ async fn change(
     };
     let id = store.begin_file_change(new).await.unwrap();
     let author = Some(Author::Inferred);
-    store.end_file_change(id, FileChangeEnd { before, after, author, exact: false }).await.unwrap();
+    store.end_file_change(id, FileChangeEnd { before, after, author }).await.unwrap();
     id
 }
 
@@ -53,7 +53,6 @@ pub async fn a_change_of_a_file_is_kept_with_both_texts(bench: &Bench) {
         (Some(Author::Inferred), Trust::Outside, "turn:t")
     );
     assert_eq!((version.conversation, version.tool.as_deref()), (Some(ConversationId::new("c")), Some("write_file")));
-    assert!(!version.exact);
     assert_eq!(FileHash::of(ODD.as_bytes()), version.after.unwrap().hash);
     let ids = |rows: Vec<FileVersion>| rows.into_iter().map(|version| version.id).collect::<Vec<_>>();
     assert_eq!(ids(store.file_versions(None).await.unwrap().rows), [made, other]);
@@ -85,13 +84,13 @@ pub async fn a_change_of_a_file_is_there_before_it_is_made(bench: &Bench) {
     };
     let id = store.begin_file_change(new.clone()).await.unwrap();
     let begun = store.file_version(id).await.unwrap();
-    assert_eq!((begun.before, begun.after, begun.exact, begun.ended), (bytes(b"one"), None, false, false));
+    assert_eq!((begun.before, begun.after, begun.ended), (bytes(b"one"), None, false));
     assert_eq!(store.newest_file_version("a.txt").await.unwrap(), None);
-    let end = |after: &[u8]| FileChangeEnd { before: bytes(b"one"), after: bytes(after), author: None, exact: true };
+    let end = |after: &[u8]| FileChangeEnd { before: bytes(b"one"), after: bytes(after), author: None };
     store.end_file_change(id, end(b"two")).await.unwrap();
     store.end_file_change(id, end(b"three")).await.unwrap();
     let ended = store.file_version(id).await.unwrap();
-    assert_eq!((ended.after, ended.exact, ended.ended), (bytes(b"two"), true, true));
+    assert_eq!((ended.after, ended.ended), (bytes(b"two"), true));
 
     let idle = store.begin_file_change(new.clone()).await.unwrap();
     store.end_file_change(idle, end(b"one")).await.unwrap();
@@ -107,56 +106,12 @@ pub async fn a_change_of_a_file_is_there_before_it_is_made(bench: &Bench) {
         let before = bytes(text);
         let new = NewFileVersion { path: path.to_owned(), before: before.clone(), trust, now_ms: 9, ..new.clone() };
         let id = store.begin_file_change(new).await.unwrap();
-        store.end_file_change(id, FileChangeEnd { before, after: None, author: None, exact: false }).await.unwrap();
+        store.end_file_change(id, FileChangeEnd { before, after: None, author: None }).await.unwrap();
     }
     let kept = store.kept_files().await.unwrap();
     let order: Vec<(FileHash, bool)> = kept.iter().map(|kept| (kept.hash, kept.is_foreign)).collect();
     let wanted = [(b"own", false), (b"one", false), (b"yes", true), (b"low", true)];
     assert_eq!(order, wanted.map(|(text, is_foreign)| (FileHash::of(text), is_foreign)));
-}
-
-/// Changes are the owner's own where nobody else's bytes are in them.
-// SEC-061
-pub async fn own_changes_are_found_by_their_time(bench: &Bench) {
-    let store = bench.store.as_ref();
-    let write = async |text: &str, trust, tool: Option<&str>, exact, now_ms| {
-        let new = NewFileVersion {
-            path: "AGENTS.md".to_owned(),
-            undoes: None,
-            before: None,
-            trust,
-            source: "turn:t".to_owned(),
-            conversation: None,
-            tool: tool.map(str::to_owned),
-            now_ms,
-        };
-        let id = store.begin_file_change(new).await.unwrap();
-        let end = FileChangeEnd { before: None, after: Some(FileContent::text(text)), author: None, exact };
-        store.end_file_change(id, end).await.unwrap();
-    };
-    write("old", Trust::Owner, Some("write_file"), true, 1).await;
-    write("tool", Trust::Owner, Some("write_file"), true, 2).await;
-    write("program", Trust::Owner, Some("exec"), false, 2).await;
-    write("stranger", Trust::Outside, Some("write_file"), true, 2).await;
-    write("guest", Trust::Guest, Some("write_file"), true, 2).await;
-    write("undo", Trust::Owner, None, false, 3).await;
-    let new = NewFileVersion {
-        path: "AGENTS.md".to_owned(),
-        undoes: None,
-        before: None,
-        trust: Trust::Owner,
-        source: "command line".to_owned(),
-        conversation: None,
-        tool: None,
-        now_ms: 3,
-    };
-    store.begin_file_change(new).await.unwrap();
-    let said = |row: FileVersion| row.said_after().unwrap_or_default().to_owned();
-    for (since_ms, wanted) in [(2, &["tool", "undo"][..]), (3, &["undo"])] {
-        let rows = store.own_changes_since(since_ms).await.unwrap().rows;
-        assert_eq!(rows.into_iter().map(said).collect::<Vec<_>>(), wanted);
-    }
-    assert_eq!(bench.other.own_changes_since(0).await.unwrap().rows, []);
 }
 
 /// A file is a conversation's own while nothing came into it from elsewhere.
@@ -199,10 +154,7 @@ pub async fn a_file_is_known_by_the_conversation_that_made_it(bench: &Bench) {
         now_ms: 6,
     };
     let id = store.begin_file_change(new).await.unwrap();
-    store
-        .end_file_change(id, FileChangeEnd { before: None, after: bytes(b"1"), author: None, exact: false })
-        .await
-        .unwrap();
+    store.end_file_change(id, FileChangeEnd { before: None, after: bytes(b"1"), author: None }).await.unwrap();
     assert_eq!(store.file_made_by("c.md").await.unwrap(), None);
 }
 

@@ -19,14 +19,6 @@ const SELECT: &str = "SELECT change.*, was.text AS text_before, is_now.text AS t
      LEFT JOIN file_text AS was ON was.owner = change.owner AND was.hash = change.before
      LEFT JOIN file_text AS is_now ON is_now.owner = change.owner AND is_now.hash = change.after";
 
-/// What the owner changed since a time, and clean turns, with what each file held afterwards. What it held before is known by its hash.
-const OWN_SINCE: &str = "SELECT change.*, NULL AS text_before, is_now.text AS text_after
-     FROM file_change AS change
-     LEFT JOIN file_text AS is_now ON is_now.owner = change.owner AND is_now.hash = change.after
-     WHERE change.owner = :owner AND change.at_ms >= :since AND change.ended
-     AND (change.exact OR change.tool IS NULL) AND change.trust NOT IN ('guest', 'outside')
-     ORDER BY change.id";
-
 /// Changes in their order: all, or those of one file by its index, since others may have very many.
 fn in_order(of_one: bool) -> String {
     let of_path = if of_one { " AND path = :path" } else { "" };
@@ -123,16 +115,6 @@ impl FileVersions for SqliteStore {
         .await
     }
 
-    async fn own_changes_since(&self, since_ms: i64) -> Result<Listed<FileVersion>, StoreError> {
-        let places = self.places();
-        self.search(move |tx| {
-            let mut statement = tx.sql.prepare_cached(OWN_SINCE)?;
-            let params = named_params! { ":owner": tx.owner, ":since": since_ms };
-            row::list(&mut statement, params, "file_change", "id", |row| version(row, &places))
-        })
-        .await
-    }
-
     async fn files_below(&self, folder: &str, most: u32) -> Result<Vec<String>, StoreError> {
         let (folder, places) = (folder.to_owned(), self.places());
         self.read(move |tx| {
@@ -200,11 +182,11 @@ fn finish(tx: &Tx<'_>, id: FileVersionId, end: &FileChangeEnd) -> Outcome<()> {
     let (before, after) = (keep(tx, end.before.as_ref())?, keep(tx, end.after.as_ref())?);
     tx.sql
         .prepare_cached(
-            "UPDATE file_change SET before = :before, after = :after, author = :author, exact = :exact, ended = 1
+            "UPDATE file_change SET before = :before, after = :after, author = :author, ended = 1
              WHERE owner = :owner AND id = :id AND NOT ended",
         )?
         .execute(named_params! {
-            ":before": before, ":after": after, ":author": end.author.map(Author::as_str), ":exact": end.exact,
+            ":before": before, ":after": after, ":author": end.author.map(Author::as_str),
             ":owner": tx.owner, ":id": id.0,
         })?;
     Ok(())
@@ -237,7 +219,6 @@ fn version(row: &Row<'_>, places: &Places) -> Read<FileVersion> {
         before: content("before", "text_before")?,
         after: content("after", "text_after")?,
         author,
-        exact: get(row, "exact")?,
         trust: word(row, "trust")?,
         source: get(row, "source")?,
         conversation: get::<Option<String>>(row, "conversation")?.map(ConversationId::new),
@@ -267,7 +248,5 @@ mod tests {
         };
         let of_one = first_step(&in_order(true), named_params! { ":owner": "o", ":path": "p" });
         assert_eq!(of_one, "SEARCH change USING INDEX file_change_by_path (owner=? AND path=?)");
-        let since = first_step(OWN_SINCE, named_params! { ":owner": "o", ":since": 1 });
-        assert_eq!(since, "SEARCH change USING INDEX file_change_by_time (owner=? AND at_ms>?)");
     }
 }

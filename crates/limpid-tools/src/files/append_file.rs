@@ -84,7 +84,7 @@ impl Tool for AppendFile {
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { path, content } = read_arguments(arguments)?;
         let (grants, turn, may_leave) = (Arc::clone(&self.grants), context.trust, MayLeave::of(context));
-        let rewrites = context.rewrites.clone();
+        let written = context.written.clone();
         changing(move |until| {
             let place = grants.place_to_write(&path)?;
             let (there, named) = (where_it_is(&place), Labelled::new(grants.called(&place, &path), turn));
@@ -101,10 +101,8 @@ impl Tool for AppendFile {
             }
             let before = if is_there { file.text().ok() } else { Some(String::new()) };
             may_leave.check(&file, before.map(|before| before + &content).as_deref())?;
-            let (bytes, rewrite) = file.append(&content)?;
-            if let Some(rewrite) = rewrite {
-                rewrites.note(rewrite);
-            }
+            let bytes = file.append(&content)?;
+            file.note(&written);
             Ok(match is_there {
                 true => sentence!("added {} bytes to {}, which has {}{}", content.len(), named, bytes, there),
                 false => sentence!("made {} with {} bytes{}", named, bytes, there),

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::call::{MayLeave, blocking, changing, may_write, path_argument};
 use super::folder::{Changing, Opened};
 use super::grants::Grants;
-use crate::{Concerned, PathArgument, Rewrite, Tool, ToolContext, echoed, read_arguments, schema_of};
+use crate::{Concerned, PathArgument, Tool, ToolContext, echoed, read_arguments, schema_of};
 
 /// Changes one place of a file of a granted folder.
 #[derive(Clone, Debug)]
@@ -98,7 +98,7 @@ impl Tool for EditFile {
             return Err("`old_text` and `new_text` are equal; nothing would change".into());
         }
         let (grants, turn, may_leave) = (Arc::clone(&self.grants), context.trust, MayLeave::of(context));
-        let rewrites = context.rewrites.clone();
+        let written = context.written.clone();
         changing(move |until| {
             let place = grants.place_to_write(&path)?;
             let named = Labelled::new(grants.called(&place, &path), turn);
@@ -108,7 +108,7 @@ impl Tool for EditFile {
                 Ok(after) => {
                     may_leave.check(&file, Some(&after))?;
                     file.replace(after.as_bytes())?;
-                    rewrites.note(Rewrite::of(Some(before.as_bytes()), after.as_bytes()));
+                    file.note(&written);
                     Ok(sentence!("changed {}", named).into())
                 }
                 Err(Occurrence::Nowhere) => {

@@ -12,8 +12,8 @@ use limpid_core::{Sentence, sentence};
 
 use super::grants::{Grants, Place};
 use super::lock;
-use crate::rewrites::Rewrite;
 use crate::tool::echoed;
+use crate::written::Written;
 
 /// Bytes of a file that are read at most.
 const MAX_BYTES: u64 = 8 * 1024 * 1024;
@@ -287,16 +287,23 @@ impl<'a> Changing<'a> {
         })
     }
 
-    /// Adds a text to the end of the file, or makes it; tells how many bytes it has then, and what was written where the file was
-    /// written anew. That is done up to a size, so that no crash leaves half a text in it.
-    pub(super) fn append(&self, text: &str) -> Result<(u64, Option<Rewrite>), Sentence> {
+    /// Says where the file lies, once it was written: its folder may be another one by now than the one that was asked for.
+    pub(super) fn note(&self, written: &Written) {
+        if let Some(folder) = real_path(&self.folder) {
+            written.note(folder.join(&self.name));
+        }
+    }
+
+    /// Adds a text to the end of the file, or makes it; tells how many bytes it has then. Up to a size it is written anew, so that no
+    /// crash leaves half a text in it.
+    pub(super) fn append(&self, text: &str) -> Result<u64, Sentence> {
         let mut options = OpenOptions::new();
         options.read(true).append(true).custom_flags(NO_WAIT);
         let mut file = match self.folder.open_with(&self.name, &options) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 self.replace_with_mode(text.as_bytes(), None)?;
-                return Ok((text.len() as u64, Some(Rewrite::of(None, text.as_bytes()))));
+                return Ok(text.len() as u64);
             }
             Err(error) => return Err(self.opened.trouble(&error)),
         };
@@ -304,12 +311,11 @@ impl<'a> Changing<'a> {
         if !before.is_file() {
             return Err(sentence!("`{}` is no regular file", echoed(&self.opened.place.asked)));
         }
-        let rewrite = if before.len() <= WRITTEN_ANEW {
+        if before.len() <= WRITTEN_ANEW {
             let mut read = Vec::new();
             file.read_to_end(&mut read).map_err(|error| self.opened.trouble(&error))?;
             let bytes = [read.as_slice(), text.as_bytes()].concat();
             self.replace_with_mode(&bytes, Some(before.permissions()))?;
-            Some(Rewrite::of(Some(read.as_slice()), &bytes))
         } else {
             let added = file.write_all(text.as_bytes()).and_then(|()| file.sync_data());
             if let Err(error) = added {
@@ -317,10 +323,8 @@ impl<'a> Changing<'a> {
                 let _ = file.set_len(before.len());
                 return Err(self.opened.trouble(&error));
             }
-            // What stands before it was not read.
-            None
-        };
-        Ok((before.len() + text.len() as u64, rewrite))
+        }
+        Ok(before.len() + text.len() as u64)
     }
 
     /// A new file beside this one.

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::call::{MayLeave, changing, may_write, path_argument, where_it_is, with_path};
 use super::folder::{Changing, Opened};
 use super::grants::Grants;
-use crate::{Concerned, PathArgument, Rewrite, Tool, ToolContext, read_arguments, schema_of};
+use crate::{Concerned, PathArgument, Tool, ToolContext, read_arguments, schema_of};
 
 /// Writes a file of a granted folder, all of it or nothing.
 #[derive(Clone, Debug)]
@@ -94,14 +94,14 @@ impl Tool for WriteFile {
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { path, content } = read_arguments(arguments)?;
         let (grants, turn, may_leave) = (Arc::clone(&self.grants), context.trust, MayLeave::of(context));
-        let rewrites = context.rewrites.clone();
+        let written = context.written.clone();
         changing(move |until| {
             let place = grants.place_to_write(&path)?;
             let (there, named) = (where_it_is(&place), Labelled::new(grants.called(&place, &path), turn));
             let file = Changing::new(Opened::new(&grants, place)?, true, until)?;
             may_leave.check(&file, Some(&content))?;
             file.replace(content.as_bytes())?;
-            rewrites.note(Rewrite::of(None, content.as_bytes()));
+            file.note(&written);
             Ok(sentence!("wrote {} bytes to {}{}", content.len(), named, there).into())
         })
         .await

@@ -7,7 +7,7 @@ use limpid_core::{CallId, ConversationId, Trust, TurnId};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{Rewrites, ShownItems, Tool, ToolContext};
+use crate::{ShownItems, Tool, ToolContext, Written};
 
 /// Buses that note what is asked of them; `fails` is what opening anything comes to.
 #[derive(Default)]
@@ -79,7 +79,7 @@ fn context() -> ToolContext {
         send_state: None,
         tools_of_agents: None,
         shown: ShownItems::default(),
-        rewrites: Rewrites::default(),
+        written: Written::default(),
         owner: None,
     }
 }

@@ -12,8 +12,8 @@ use limpid_core::policy::{Bans, PrivatePlace};
 use limpid_core::{CallId, ConversationId, Labelled, Sentence, Tier, Trust, TurnId};
 
 use super::{StrangersProgram, echoed};
-use crate::rewrites::Rewrites;
 use crate::snapshot::Snapshot;
+use crate::written::Written;
 
 /// What a call knows of the turn that it belongs to.
 #[derive(Clone, Debug)]
@@ -57,8 +57,8 @@ pub struct ToolContext {
     pub tools_of_agents: Option<Vec<String>>,
     /// Where it says which items of the inbox its result shows.
     pub shown: ShownItems,
-    /// Where it says what it wrote into files.
-    pub rewrites: Rewrites,
+    /// Where it says which files it wrote.
+    pub written: Written,
     /// The way to the owner for what a stranger wants to know in the middle of it; absent: nobody is there to be asked.
     pub owner: Option<AskOwner>,
 }

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limpid_core::{CallId, ConversationId, Tier, Trust, TurnId};
 use limpid_tools::files::{Grants, Root, tools};
-use limpid_tools::{Rewrites, ShownItems, Tool, ToolContext};
+use limpid_tools::{ShownItems, Tool, ToolContext, Written};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -77,7 +77,7 @@ impl Bench {
             send_state: None,
             tools_of_agents: None,
             shown: ShownItems::default(),
-            rewrites: Rewrites::default(),
+            written: Written::default(),
             owner: None,
         }
     }

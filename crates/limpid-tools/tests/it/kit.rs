@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limpid_core::{CallId, ConversationId, Labelled, Sentence, Tier, Trust, TurnId};
-use limpid_tools::{Rewrites, ShownItems, ToolContext};
+use limpid_tools::{ShownItems, ToolContext, Written};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
@@ -117,7 +117,7 @@ pub fn context(trust: Trust) -> ToolContext {
         send_state: None,
         tools_of_agents: None,
         shown: ShownItems::default(),
-        rewrites: Rewrites::default(),
+        written: Written::default(),
         owner: None,
     }
 }

@@ -109,10 +109,10 @@ impl Base {
         })
     }
 
-    pub(super) fn skills(&self) -> Skills {
+    pub(super) fn skills(&self, files: Arc<FileHistory>) -> Skills {
         let (store, profiles) = (Arc::clone(&self.store), Arc::clone(&self.profiles));
         let (config, host, events) = (self.config.clone(), self.host.clone(), self.events.clone());
-        Skills::new(self.home.clone(), store, config, host, events, profiles)
+        Skills::new(self.home.clone(), store, config, host, events, profiles, files)
     }
 
     pub(super) fn mail(&self, mailbox: Arc<dyn Mailbox>) -> MailAccounts {

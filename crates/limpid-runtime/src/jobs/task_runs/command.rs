@@ -2,7 +2,7 @@
 
 use limpid_core::{CallId, Labelled, Tier, ToolCall, TurnId, sentence};
 use limpid_services::error::AgentError;
-use limpid_services::tools::{CallContext, Decision, Rewrites, ShownItems, ToolContext};
+use limpid_services::tools::{CallContext, Decision, ShownItems, ToolContext, Written};
 use limpid_store::{Task, TaskRun};
 use limpid_turn::{Approval, PlannedCall, ToolOutcome};
 use serde_json::json;
@@ -61,7 +61,7 @@ pub(super) async fn run_command(job: &TaskJob, task: &Task, run: &TaskRun) -> Re
         send_state: None,
         tools_of_agents: None,
         shown: ShownItems::default(),
-        rewrites: Rewrites::default(),
+        written: Written::default(),
         owner: None,
     };
     let did = match tokio::time::timeout(planned.timeout, tools.run(context, permit.unapproved())).await {

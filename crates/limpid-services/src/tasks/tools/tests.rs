@@ -2,7 +2,7 @@ use limpid_core::{CallId, ConversationId, Tier, Trust, TurnId};
 use limpid_store::{Audience, ConversationKind, NewConversation, SqliteOptions, SqliteStore, Store};
 
 use super::*;
-use crate::tools::{Rewrites, ShownItems};
+use crate::tools::{ShownItems, Written};
 
 fn context(conversation: &str, trust: Trust) -> ToolContext {
     ToolContext {
@@ -25,7 +25,7 @@ fn context(conversation: &str, trust: Trust) -> ToolContext {
         send_state: None,
         tools_of_agents: None,
         shown: ShownItems::default(),
-        rewrites: Rewrites::default(),
+        written: Written::default(),
         owner: None,
     }
 }

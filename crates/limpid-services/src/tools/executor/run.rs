@@ -4,12 +4,12 @@ use std::sync::{Arc, PoisonError};
 
 use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolCall, Trust, sentence};
-use limpid_tools::{Rewrites, StrangersProgram, ToolContext, echoed};
+use limpid_tools::{StrangersProgram, ToolContext, Written, echoed};
 use limpid_turn::ToolOutcome;
 
 use crate::memory::WriteSource;
 use crate::tools::executor::{Permit, TurnToolExecutor};
-use crate::tools::file_history::{Reading, StartedBy, Turn};
+use crate::tools::file_history::{Before, Reading, StartedBy, Turn};
 use crate::tools::policy::{CallFacts, Pins, changes};
 
 impl TurnToolExecutor {
@@ -25,6 +25,14 @@ impl TurnToolExecutor {
             Ok(said) => ToolOutcome::done(said, || self.new_tag()),
             Err(why) => ToolOutcome::failed(self.in_own_words(why).join(written_by), || self.new_tag()),
         }
+    }
+
+    /// Waits until nothing is in the way of a call that may run.
+    ///
+    /// # Errors
+    /// When others that change the same files, or could, do not end in time.
+    pub(crate) async fn wait_for(&self, permit: &Permit) -> Result<(), Sentence> {
+        self.files.wait_for(&permit.facts).await
     }
 
     async fn try_run(&self, context: ToolContext, permit: Permit) -> Result<Labelled<String>, Sentence> {
@@ -57,9 +65,6 @@ impl TurnToolExecutor {
             .map_err(|error| sentence!("which skills are used could not be looked up: {}", echoed(error)))?;
         let context = ToolContext { approved, snapshot, bans, drawn, program, unused_skills, ..context };
         let context = ToolContext { private_place, may_lead_to_key, ..context };
-        // What other calls of the turn wrote is none of its own.
-        let rewrites = Rewrites::default();
-        let context = ToolContext { rewrites: rewrites.clone(), ..context };
         if let Some((limit, refusal)) = tool.calls_a_message()
             && self.count(&call.name) > limit
         {
@@ -68,9 +73,15 @@ impl TurnToolExecutor {
         let by = WriteSource::turn(&context);
         let before = self.files.before(&call.name, &facts, &by).await?;
         let program = match facts.effect {
-            Effect::Run => Some(self.files.program_starts(&call.name, &tool.writes_in(), by.now_ms).await?),
+            Effect::Run => {
+                let (tool, writes) = (call.name.as_str(), tool.writes_in());
+                Some(self.files.program_starts(turn.as_ref(), (tool, &writes), by.now_ms).await?)
+            }
             _ => None,
         };
+        // What other calls of the turn wrote is none of its own.
+        let written = before.as_ref().and_then(Before::lock).map_or_else(Written::default, Written::under);
+        let context = ToolContext { written: written.clone(), ..context };
         let paths = facts.paths.iter().filter(|path| !path.write).collect();
         let reading = Reading::begin(&self.files, paths, facts.effect == Effect::Run).await;
         let (reader, as_read) = (context.conversation.clone(), self.files.about_to_read(&facts).await);
@@ -87,7 +98,7 @@ impl TurnToolExecutor {
             self.files.was_read(&reader, as_read);
         }
         // Also after a failure: it may have written before.
-        let mut kept = self.files.after(before, &rewrites.take(), &by).await;
+        let mut kept = self.files.after(before, written.take(), &by).await;
         if let Some(program) = program {
             kept = program.end(by.now_ms).await.and(kept);
         }

@@ -13,7 +13,7 @@ use limpid_core::{Sentence, Trust, sentence};
 use limpid_tools::{Stop, StrangersProgram, echoed};
 use tokio::time::Instant;
 
-use super::locks::{self, How};
+use super::locks::{self, FilesLock, How};
 
 /// How long a program waits for others to end.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -59,11 +59,18 @@ impl StartedBy {
 pub(crate) struct Turn {
     /// What an approved program that waits holds; none for such a one itself.
     next: Option<PathBuf>,
+    /// The lock of the files, which an approved program has; nothing is changed beside it.
+    files: Option<FilesLock>,
     /// The system lets go of them with the process.
     _held: Vec<File>,
 }
 
 impl Turn {
+    /// The lock of the files, where the turn has it.
+    pub(super) fn files(&self) -> Option<&FilesLock> {
+        self.files.as_ref()
+    }
+
     /// Waits until an approved program waits for this turn to end. For one that was approved itself that never comes.
     pub(crate) fn is_wanted(&self) -> Stop {
         let Some(next) = self.next.clone() else { return Box::pin(std::future::pending()) };
@@ -104,7 +111,8 @@ async fn turn_until(
             let place = if held.is_some() { place(home, places).map_err(failed)? } else { None };
             match (held, place) {
                 (Some(held), Some(place)) => {
-                    return Ok(Turn { next: Some(next), _held: [held, place].into_iter().chain(of_kind).collect() });
+                    let held = [held, place].into_iter().chain(of_kind).collect();
+                    return Ok(Turn { next: Some(next), files: None, _held: held });
                 }
                 (Some(_), None) if Instant::now() >= until => {
                     return Err(sentence!("{} programs run already; call this one again when one has ended", places));
@@ -120,8 +128,9 @@ async fn turn_until(
     }
     let take = async |path: &Path| locks::take(path, How::Alone, until).await.map_err(failed)?.ok_or_else(others);
     let _next = take(&next).await?;
-    let held = vec![take(&programs).await?, take(&home.files_lock()).await?];
-    Ok(Turn { next: None, _held: held })
+    let held = vec![take(&programs).await?];
+    let files = FilesLock::take(home, until).await.map_err(failed)?.ok_or_else(others)?;
+    Ok(Turn { next: None, files: Some(files), _held: held })
 }
 
 /// Waits until no program of the other kind runs, and keeps those away as long as what it returns lives. Whoever waits is the next:

@@ -1,16 +1,19 @@
 //! What is kept and written down around a call that may change files, and what its conversation knows of them.
 
+use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use limpid_config::FileError;
 use limpid_core::policy::{Effect, Followed, PathFacts};
 use limpid_core::{ConversationId, Sentence, Trust, io_cause, sentence};
-use limpid_store::{FileChangeEnd, FileContent, FileHash};
-use limpid_tools::{Rewrite, echoed, files};
+use limpid_store::{Author, FileChangeEnd, FileContent};
+use limpid_tools::{echoed, files};
 
+use super::busy::{Apart, Busy, Claim, alone_with};
 use super::disk::on_disk;
-use super::journal::{Busy, Watched, unchanged};
+use super::journal::{Watched, unchanged};
 use super::labels::Reading;
 use super::names::{added, is_quoted, with_heading};
 use super::read::{changed, look, look_before_read};
@@ -19,6 +22,9 @@ use crate::error::AgentError;
 use crate::memory::WriteSource;
 use crate::tools::builtin::grants;
 use crate::tools::policy::CallFacts;
+
+/// Bytes of a file up to which what is new in it may have been said by the owner.
+const LONGEST_SAID: usize = 256 * 1024;
 
 /// The files before a call.
 pub(crate) struct Before {
@@ -29,7 +35,16 @@ pub(crate) struct Before {
     all: bool,
     /// The files that the conversation knows after it.
     known: Vec<Followed>,
-    _busy: Option<Busy>,
+    /// Where it writes, with every link followed.
+    places: Vec<PathBuf>,
+    busy: Option<Arc<Busy>>,
+}
+
+impl Before {
+    /// What keeps others from the files; it lives for as long as the call may write.
+    pub(crate) fn lock(&self) -> Option<Arc<dyn Any + Send + Sync>> {
+        self.busy.clone().map(|busy| busy as _)
+    }
 }
 
 /// How much the history takes of the files that one program made where prompts quote files. A program may make very many, and all of them
@@ -84,6 +99,7 @@ impl FileHistory {
             return Ok(None);
         }
         let quoted = self.journal.disk.names.quoted();
+        let places = written.iter().map(|path| path.real.as_path().to_owned()).collect();
         let (mut files, mut busy, mut known) = (BTreeMap::new(), None, Vec::new());
         if all {
             for name in quoted {
@@ -92,14 +108,8 @@ impl FileHistory {
                 files.insert(name, Watched { content, begun: None });
             }
         } else {
-            // By the names of the files, how the call has named each.
-            let mut names = BTreeMap::new();
-            for path in written {
-                let of = self.journal.disk.names.of_written(path.real.as_path(), &quoted);
-                names.extend(of.into_iter().map(|name| (name, path.written.clone())));
-            }
-            let waited = self.journal.wait_for(&names.keys().cloned().collect()).await;
-            busy = Some(waited.map_err(|error| sentence!("files cannot be changed now: {}", echoed(error)))?);
+            let names = self.written_names(&written, &quoted);
+            busy = Some(Arc::new(self.alone_for(&names).await?));
             // Nobody else changes them from here on.
             known = self.check_known(facts, by).await?;
             for (name, written) in names {
@@ -108,19 +118,51 @@ impl FileHistory {
             }
         }
         let recorded = self.recorded.lock().await.clone();
-        Ok(Some(Before { tool: tool.to_owned(), files, recorded, all, known, _busy: busy }))
+        Ok(Some(Before { tool: tool.to_owned(), files, recorded, all, known, places, busy }))
     }
 
-    /// Looks at the files after the call and writes down what became of them. `rewrites` are what it says that it wrote itself: nobody
-    /// knows that of what a program did.
+    /// Waits until the files of a call can be changed.
+    ///
+    /// # Errors
+    /// When others do not end in time: then the call would be refused, too.
+    pub(crate) async fn wait_for(&self, facts: &CallFacts) -> Result<(), Sentence> {
+        let written: Vec<&PathFacts> = facts.paths.iter().filter(|path| path.write).collect();
+        if facts.effect == Effect::Run || written.is_empty() {
+            return Ok(());
+        }
+        let names = self.written_names(&written, &self.journal.disk.names.quoted());
+        self.alone_for(&names).await.map(drop)
+    }
+
+    /// By the names of the files, how a call has named each that it writes.
+    fn written_names(&self, written: &[&PathFacts], quoted: &[String]) -> BTreeMap<String, String> {
+        let names = |path: &&PathFacts| {
+            let of = self.journal.disk.names.of_written(path.real.as_path(), quoted);
+            let called = path.written.clone();
+            of.into_iter().map(move |name| (name, called.clone()))
+        };
+        written.iter().flat_map(names).collect()
+    }
+
+    async fn alone_for(&self, names: &BTreeMap<String, String>) -> Result<Busy, Sentence> {
+        let claims: Vec<Claim> = names.iter().map(|(name, called)| Claim::of(self, name, called)).collect();
+        let busy = alone_with(self, &claims, Apart::Instructing).await;
+        busy.map_err(|error| sentence!("nothing was changed: {}", echoed(error)))
+    }
+
+    /// Looks at the files after the call and writes down what became of them. `written` is where it says that it wrote itself.
     pub(crate) async fn after(
         &self,
         before: Option<Before>,
-        rewrites: &[Rewrite],
+        written: Vec<PathBuf>,
         by: &WriteSource,
     ) -> Result<(), AgentError> {
-        let Some(Before { tool, mut files, recorded: seen, all, known, _busy }) = before else { return Ok(()) };
-        let rewrites: &[Rewrite] = if all { &[] } else { rewrites };
+        let Some(Before { tool, mut files, recorded: seen, all, known, places, busy: _busy }) = before else {
+            return Ok(());
+        };
+        for place in written.iter().filter(|place| !places.contains(place)) {
+            self.hold_what_was_led_there(place, &tool, by.now_ms).await?;
+        }
         if all {
             let quoted = self.journal.disk.names.quoted().into_iter();
             let made = quoted.filter(|name| !files.contains_key(name)).collect::<Vec<_>>();
@@ -155,7 +197,7 @@ impl FileHistory {
                 None => continue,
             };
             let end = match changed {
-                true => self.settled(&name, (before, now), rewrites, by).await?,
+                true => self.settled(&name, (before, now), by).await?,
                 false => unchanged(before),
             };
             self.memory.database().end_file_change(begun, end).await?;
@@ -220,38 +262,38 @@ impl FileHistory {
         Ok(known)
     }
 
-    /// What came of a change; a text that prompts quote is looked at as a memory is. What is there now may be another one's by now: the
-    /// call's own is what it says that it wrote, of what was known to be there.
+    /// What came of a change; a text that prompts quote is looked at as a memory is.
     async fn settled(
         &self,
         name: &str,
         (before, now): (Option<FileContent>, Option<FileContent>),
-        rewrites: &[Rewrite],
         by: &WriteSource,
     ) -> Result<FileChangeEnd, AgentError> {
-        let was = hash(&before).map(|was| was.0);
-        let is_own = |now: FileHash| rewrites.iter().any(|rewrite| rewrite.made(now.0, was));
-        let mut exact = now.as_ref().is_some_and(|now| is_own(now.hash));
         if !is_quoted(name) {
-            return Ok(FileChangeEnd { before, after: now, author: None, exact });
+            return Ok(FileChangeEnd { before, after: now, author: None });
         }
         let is_text = now.as_ref().is_some_and(|now| now.text.is_some());
         let after = if is_text {
-            let change = |text: &str| {
-                // It is read once more, and what is made of it is what the file holds from then on.
-                exact = is_own(FileHash::of(text.as_bytes()));
-                self.memory.clean(by.trust, with_heading(name, before.is_none(), text))
-            };
-            let revised = files::revise(&self.journal.disk.workspace, name, change);
-            Some(FileContent::text(revised.map_err(|why| AgentError::Invalid(why.into_text()))?))
+            let (disk, memory, name) = (Arc::clone(&self.journal.disk), self.memory.clone(), name.to_owned());
+            let (is_new, trust) = (before.is_none(), by.trust);
+            let revised = on_disk(move || {
+                let change = |text: &str| memory.clean(trust, with_heading(&name, is_new, text));
+                files::revise(&disk.workspace, &name, change).map_err(|why| AgentError::Invalid(why.into_text()))
+            });
+            Some(FileContent::text(revised.await?))
         } else {
             // What cannot be read as text is left as it is.
             now
         };
-        let said = |content: &Option<FileContent>| content.as_ref().and_then(|content| content.text.clone());
-        let news = added(&said(&before).unwrap_or_default(), &said(&after).unwrap_or_default());
-        let author = Some(self.memory.author(&news, by).await?);
-        Ok(FileChangeEnd { before, after, author, exact })
+        fn said(content: &Option<FileContent>) -> &str {
+            content.as_ref().and_then(|content| content.text.as_deref()).unwrap_or_default()
+        }
+        // Nobody said as much as that, and others would wait for the comparison.
+        if said(&after).len() > LONGEST_SAID {
+            return Ok(FileChangeEnd { before, after, author: Some(Author::Inferred) });
+        }
+        let author = Some(self.memory.author(&added(said(&before), said(&after)), by).await?);
+        Ok(FileChangeEnd { before, after, author })
     }
 }
 
@@ -266,6 +308,8 @@ fn not_kept(written: String, error: &AgentError) -> Sentence {
 
 #[cfg(test)]
 mod tests {
+    use limpid_store::FileHash;
+
     use super::*;
 
     // SEC-085 SEC-093

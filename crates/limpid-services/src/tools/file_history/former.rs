@@ -91,8 +91,7 @@ async fn move_out(
     let moved = target.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::rename(file, &target));
     let content = here.content.clone();
     for (Watched { content: before, begun }, after) in [(there, content), (here, None)] {
-        let end =
-            if moved.is_ok() { FileChangeEnd { before, after, author: None, exact: false } } else { unchanged(before) };
+        let end = if moved.is_ok() { FileChangeEnd { before, after, author: None } } else { unchanged(before) };
         if let Some(begun) = begun {
             memory.database().end_file_change(begun, end).await?;
         }

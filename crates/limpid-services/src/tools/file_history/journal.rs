@@ -1,7 +1,6 @@
 //! What is written down of files before they are changed, and where what they held is kept.
 
 use std::collections::{BTreeSet, HashMap};
-use std::fs::File;
 use std::sync::Arc;
 
 use limpid_config::Home;
@@ -9,7 +8,6 @@ use limpid_store::{FileChangeEnd, FileContent, FileVersionId, NewFileVersion, St
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use super::disk::Disk;
-use super::locks::lock_files;
 use crate::error::AgentError;
 use crate::memory::{MemoryWriter, WriteSource};
 
@@ -20,17 +18,9 @@ pub(super) struct Watched {
     pub(super) begun: Option<FileVersionId>,
 }
 
-/// Files that nobody else changes as long as this lives.
-pub(super) struct Busy {
-    _calls: Vec<OwnedMutexGuard<()>>,
-    /// The system lets go of it with the process.
-    _processes: File,
-}
-
 /// The changes of files, and what the files held.
 pub(super) struct Journal {
     memory: MemoryWriter,
-    home: Home,
     pub(super) disk: Arc<Disk>,
     /// Files that are being changed: one change after another.
     busy: Mutex<HashMap<String, Arc<Mutex<()>>>>,
@@ -38,17 +28,12 @@ pub(super) struct Journal {
 
 impl Journal {
     pub(super) fn new(home: &Home, memory: MemoryWriter) -> Self {
-        Self { memory, disk: Disk::new(home), home: home.clone(), busy: Mutex::default() }
+        Self { memory, disk: Disk::new(home), busy: Mutex::default() }
     }
 
-    /// Waits until no other call changes these files, here or in another process, and lets others wait until the guard is
-    /// dropped.
-    ///
-    /// # Errors
-    /// When the home has no room for the lock, and when others do not end in time.
-    pub(super) async fn wait_for(&self, names: &BTreeSet<String>) -> Result<Busy, AgentError> {
+    /// Waits until no other call of this process changes these files, in their order, and lets others wait until the guards are dropped.
+    pub(super) async fn wait_for_calls(&self, names: BTreeSet<&String>) -> Vec<OwnedMutexGuard<()>> {
         let mut guards = Vec::new();
-        // In one order, so that two calls never wait for each other.
         for name in names {
             let lock = {
                 let mut busy = self.busy.lock().await;
@@ -57,7 +42,7 @@ impl Journal {
             };
             guards.push(lock.lock_owned().await);
         }
-        Ok(Busy { _calls: guards, _processes: lock_files(&self.home).await? })
+        guards
     }
 
     /// Keeps what a file holds, and writes down that it is about to be changed.
@@ -117,5 +102,5 @@ impl Journal {
 
 /// The end of a change that changed nothing.
 pub(super) fn unchanged(content: Option<FileContent>) -> FileChangeEnd {
-    FileChangeEnd { before: content.clone(), after: content, author: None, exact: false }
+    FileChangeEnd { before: content.clone(), after: content, author: None }
 }

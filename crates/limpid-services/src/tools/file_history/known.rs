@@ -11,13 +11,14 @@ use limpid_store::{
 use limpid_tools::PathArgument;
 use limpid_tools::files::{self, Links};
 
+use super::busy::{Apart, Claim, alone_with};
 use super::disk::on_disk;
-use super::entries::{entry, is_link, of_waiting};
+use super::entries::{entry, is_link, of_file, of_waiting};
 use super::journal::{Watched, unchanged};
 use super::kept::KeptFiles;
 use super::names::is_quoted;
 use super::offer::{FileOffer, taken_over};
-use super::unaccepted::{Place, UnacceptedFiles, gone};
+use super::unaccepted::{Place, gone};
 use super::{FileHistory, hash};
 use crate::error::AgentError;
 use crate::memory::WriteSource;
@@ -26,20 +27,18 @@ use crate::tools::builtin::{OUTSIDE, grants};
 use crate::tools::policy::{PathResolver, QuotedFiles, links_on, real};
 
 impl FileHistory {
-    /// Keeps what a file holds and writes down that it is about to be changed. What an instructing file holds is noted as the owner's, if
-    /// it was there before every program that ran meanwhile, and does not wait.
+    /// Keeps what a file holds and writes down that it is about to be changed. What an instructing file holds is noted as the owner's if
+    /// it does not wait for them.
     pub(super) async fn begin(
         &self,
         name: &str,
         how: (Option<&str>, Option<FileVersionId>),
         by: &WriteSource,
     ) -> Result<Watched, AgentError> {
-        // It is read before the file: a program that has ended since may have put back what it had shown.
-        let unaccepted = if self.instructs(name) { Some(self.unaccepted().await?) } else { None };
         let watched = self.journal.begin(name, how, by).await?;
-        if let (Some(unaccepted), Some(content)) = (unaccepted, &watched.content)
-            && !unaccepted.contains_hash(&self.place(name), content.hash)
-            && self.newer(&unaccepted).await?.is_none()
+        if let Some(content) = &watched.content
+            && self.instructs(name)
+            && !self.unaccepted().await?.contains_hash(&self.place(name), content.hash)
         {
             self.note_as_owners(name, content, by).await?;
         }
@@ -65,23 +64,10 @@ impl FileHistory {
         if database.is_known(&path, again).await? {
             return Ok(false);
         }
-        let mut unaccepted = self.unaccepted().await?;
-        let now = loop {
-            let now = self.journal.content(name).await?;
-            match self.newer(&unaccepted).await? {
-                Some(newer) => unaccepted = newer,
-                None => break now,
-            }
-        };
-        let waiting = unaccepted.waiting_again((&self.place(name), path), now, now_ms);
+        let now = self.journal.content(name).await?;
+        let waiting = self.unaccepted().await?.waiting_again((&self.place(name), path), now, now_ms);
         database.wait_for_owner(waiting).await?;
         Ok(true)
-    }
-
-    /// What to judge files by instead, if a program began or a file came to wait since `unaccepted` was read.
-    async fn newer(&self, unaccepted: &UnacceptedFiles) -> Result<Option<UnacceptedFiles>, AgentError> {
-        let (store, files) = (&**self.memory.database(), &self.config.files);
-        Ok(unaccepted.read_again_if_changed(store, &self.home, files).await?)
     }
 
     /// Whether prompts, skills or policies are made from a file, where programs can change it, or may be: each Markdown file at the top
@@ -208,10 +194,13 @@ impl FileHistory {
     /// kept. `source` says where the owner said so.
     ///
     /// # Errors
-    /// When it is not what was shown by now, or cannot be moved.
+    /// When it is not what was shown by now, or cannot be moved, or when a program that could change it does not end in time.
     pub async fn accept(&self, seen: &FileOffer, source: &str) -> Result<(), AgentError> {
         let by = self.memory.owner(source);
-        let _busy = self.journal.wait_for(&[seen.from.clone(), seen.to.clone()].into()).await?;
+        let (_, place, _) = self.offered(&seen.from).await?;
+        let claim = |name: &str| Claim::of(self, name, name);
+        let claims = [claim(&seen.from), claim(&seen.to), Claim::at(&seen.to, &place)];
+        let _busy = alone_with(self, &claims, Apart::All).await?;
         let mut recorded = self.recorded.lock().await;
         let no_program_since = self.unaccepted().await?.no_program_since();
         let (offer, place, now) = self.offered(&seen.from).await?;
@@ -228,7 +217,7 @@ impl FileHistory {
                 let moved = self.write(name, bytes, links);
                 let author = is_quoted(name).then_some(Author::Said);
                 let end = match moved.is_ok() {
-                    true => FileChangeEnd { before, after, author, exact: false },
+                    true => FileChangeEnd { before, after, author },
                     false => unchanged(before),
                 };
                 if let Some(begun) = begun {
@@ -247,6 +236,25 @@ impl FileHistory {
         let raised = self.raised(&place, seen.lines().join("\n"), source);
         let accepted = AcceptedContent { hash: seen.content, now, no_program_since };
         Ok(self.memory.database().accept_file(raised, accepted).await?)
+    }
+
+    /// Has a file wait that a call wrote, where the call was led to one that instructs and that it was not judged by: a program moved
+    /// folders or laid links meanwhile. One that still runs cannot have its end unseen.
+    pub(super) async fn hold_what_was_led_there(
+        &self,
+        place: &Path,
+        tool: &str,
+        now_ms: i64,
+    ) -> Result<(), AgentError> {
+        let name = self.journal.disk.names.name(place);
+        if !self.instructs(&name) {
+            return Ok(());
+        }
+        let (path, now) = (file_key(place), self.journal.content(&name).await?);
+        let unaccepted = self.unaccepted().await?;
+        let before = unaccepted.other_than(&path, hash(&now)).flatten().cloned().map(of_file);
+        let waiting = WaitingFile { path, before, cause: tool.to_owned(), at_ms: now_ms, told: None };
+        Ok(self.memory.database().wait_for_owner(waiting).await?)
     }
 
     /// Writes down that the owner's yes to a call made their own what it wrote, with what they were shown. What waited goes on

@@ -53,63 +53,9 @@ impl<'a> Reading<'a> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-    use std::path::Path;
-    use std::sync::Arc;
-
-    use jiff::tz::TimeZone;
-    use limpid_config::{Config, Home, Live, RandomIds, Redactor, SystemClock};
-    use limpid_store::{NewProgramRun, ProgramRunId, SqliteOptions, SqliteStore, Store, file_key};
-    use limpid_tools::PathArgument;
-
     use super::*;
-    use crate::host::Host;
-    use crate::memory::MemoryWriter;
-    use crate::tools::policy::{PathResolver, real};
-
-    /// A home, its history of files, and folders that programs are given.
-    struct Bench {
-        home: Home,
-        store: Arc<dyn Store>,
-        config: Live<Config>,
-        history: FileHistory,
-        _folder: tempfile::TempDir,
-    }
-
-    impl Bench {
-        fn new() -> Self {
-            let folder = tempfile::tempdir().unwrap();
-            let home = Home::new(folder.path());
-            std::fs::create_dir_all(home.workspace().join("docs")).unwrap();
-            let store = SqliteStore::open(folder.path().join("limpid.db"), SqliteOptions::default()).unwrap();
-            let (store, config): (Arc<dyn Store>, _) = (Arc::new(store), Live::new(Config::default()));
-            let host = Host::new(Arc::new(SystemClock), Arc::new(RandomIds), config.clone(), TimeZone::UTC, "test");
-            let memory = MemoryWriter::new(Arc::clone(&store), host, Redactor::default());
-            let history = FileHistory::new(&home, config.clone(), memory);
-            Self { home, store, config, history, _folder: folder }
-        }
-
-        fn path(&self, path: &str) -> PathFacts {
-            let argument = PathArgument { path: path.to_owned(), write: false, adds: false };
-            PathResolver::new(&self.home, Vec::new(), &self.config.files).resolve(argument)
-        }
-
-        /// A program begins that may write a folder.
-        async fn begin(&self, folder: &Path) -> ProgramRunId {
-            let new = NewProgramRun {
-                holder: "another machine".to_owned(),
-                tool: "exec".to_owned(),
-                folders: vec![file_key(&real(folder))],
-                files: BTreeMap::new(),
-                now_ms: 1,
-            };
-            self.store.begin_program(new).await.unwrap()
-        }
-
-        async fn end(&self, run: ProgramRunId) {
-            self.store.end_program(run, Vec::new()).await.unwrap();
-        }
-    }
+    use crate::tools::file_history::bench::Bench;
+    use crate::tools::policy::real;
 
     /// The folder is one that no setting grants: the tool of the program gave it.
     // SEC-061 SEC-094

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use crate::error::AgentError;
 
 /// How long a change of a file waits for others; less than a call may take, so that it can say why nothing was changed.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Between two tries.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -42,13 +42,28 @@ pub(super) async fn take(path: &Path, how: How, until: Instant) -> io::Result<Op
     }
 }
 
-/// Waits until nobody else changes files of a home, in whatever process, and lets others wait until this is dropped.
+/// As long as this lives, nobody else changes files of a home by Limpid, in whatever process, and no program begins.
+pub(crate) struct FilesLock {
+    /// The system lets go of it with the process.
+    _file: File,
+}
+
+impl FilesLock {
+    /// The lock, as soon as it can be had; none when it cannot be had by then.
+    ///
+    /// # Errors
+    /// When the home has no room for it.
+    pub(super) async fn take(home: &Home, until: Instant) -> io::Result<Option<Self>> {
+        Ok(take(&home.files_lock(), How::Alone, until).await?.map(|file| Self { _file: file }))
+    }
+}
+
+/// Waits until nobody else changes files of a home, and lets others wait until this is dropped.
 ///
 /// # Errors
 /// When the home has no room for the lock, and when others do not end in time.
-pub(crate) async fn lock_files(home: &Home) -> Result<File, AgentError> {
-    let path = home.files_lock();
-    let lock = take(&path, How::Alone, Instant::now() + PATIENCE).await.map_err(AgentError::file(path))?;
+pub(super) async fn lock_files(home: &Home, until: Instant) -> Result<FilesLock, AgentError> {
+    let lock = FilesLock::take(home, until).await.map_err(AgentError::file(home.files_lock()))?;
     lock.ok_or_else(|| {
         let why = "an approved program is running, or another change is being made; call again when that has ended";
         AgentError::Invalid(why.to_owned())

@@ -3,24 +3,21 @@
 //! undone. Neither size nor time of a file is looked at. What was written down before one program is never what another one had made of
 //! a file meanwhile, but what the owner knew of it last.
 
-mod beside;
 mod look;
 mod written_over;
 
-use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use limpid_config::{Config, Home, Live, process};
-use limpid_core::policy::FileChange;
 use limpid_store::{FileHash, NewProgramRun, ProgramRun, ProgramRunId, WaitingFile, file_key, path_of_key};
-use limpid_tools::PathArgument;
 
-use self::beside::KnownBeside;
+use self::look::in_words;
 use super::entries::{entry_hash, of_run};
 use super::kept::KeptFiles;
-use super::names::{FileNames, is_quoted};
+use super::locks::FilesLock;
+use super::names::FileNames;
 use crate::error::AgentError;
 use crate::memory::MemoryWriter;
 use crate::tools::policy::{PathResolver, QuotedFiles, real};
@@ -56,14 +53,14 @@ impl ProgramWatch {
     }
 
     /// Writes down what the owner knows of the files before a program is started. `writes` are the folders that the tool gives it: the
-    /// settings may have changed since the tool was made.
+    /// settings may have changed since the tool was made. Nobody changes a file between the look and the row: the caller has the lock.
     ///
     /// # Errors
     /// When that cannot be written down: then nothing may be started.
     pub(super) async fn begin(
         self: &Arc<Self>,
-        tool: &str,
-        writes: &[PathBuf],
+        _lock: &FilesLock,
+        (tool, writes): (&str, &[PathBuf]),
         now_ms: i64,
     ) -> Result<RunningProgram, AgentError> {
         self.settle(now_ms).await?;
@@ -149,15 +146,15 @@ impl ProgramWatch {
             self.live().remove(&run.id);
             return Ok(());
         };
-        // The changes come after the files: a tool may write one during the look.
-        let known = KnownBeside::read(run, &**self.memory.database(), &self.names).await?;
-        let gone = self.gone(&known, &entries);
+        let known = |path: &String| run.new.files.get(path);
+        let is_other = |path: &String, now: Option<FileHash>| known(path).map(|known| known.hash) != now;
+        let gone = self.gone(run, &entries);
         // A folder may have been granted since, where the program wrote nothing. What cannot be read now may be read later.
-        let written = entries.into_iter().filter(|(path, _)| known.is_written(path));
-        let there = written.filter(|(path, now)| now.is_none() || known.is_other(path, *now));
-        let gone = gone.into_iter().filter(|(path, now)| known.is_other(path, *now));
+        let written = entries.into_iter().filter(|(path, _)| run.new.may_write(path));
+        let there = written.filter(|(path, now)| now.is_none() || is_other(path, *now));
+        let gone = gone.into_iter().filter(|(path, now)| is_other(path, *now));
         let waits = |(path, _): (String, Option<FileHash>)| {
-            let before = known.at(&path).cloned();
+            let before = known(&path).cloned();
             WaitingFile { path, before, cause: run.new.tool.clone(), at_ms: now_ms, told: None }
         };
         let changed: Vec<WaitingFile> = there.chain(gone).map(waits).collect();
@@ -167,31 +164,24 @@ impl ProgramWatch {
         Ok(())
     }
 
-    /// What instructed the agent before a program, or since a tool wrote it beside the program, and is not there any more: a rule that is
-    /// gone is a change, too.
-    fn gone(
-        &self,
-        known: &KnownBeside<'_>,
-        entries: &BTreeMap<String, Option<FileHash>>,
-    ) -> Vec<(String, Option<FileHash>)> {
+    /// What instructed the agent before a program and is not there any more: a rule that is gone is a change, too.
+    fn gone(&self, run: &ProgramRun, entries: &BTreeMap<String, Option<FileHash>>) -> Vec<(String, Option<FileHash>)> {
         let is_missing = |path: &&String| !entries.contains_key(*path) && !self.is_outside(path);
         // What a link led to may be where it was.
         let now = |path: &String| (path.clone(), entry_hash(&path_of_key(path)).ok().flatten());
-        let before = known.run.new.files.keys().filter(is_missing).map(now);
-        let new = known.made.keys().filter(|path| !known.run.new.files.contains_key(*path));
-        let resolver = LazyCell::new(|| self.resolver(&known.run.new.folders));
-        let was_instructing = |(path, now): &(String, Option<FileHash>)| {
-            now.is_none() && known.at(path).is_some() && known.is_written(path) && self.instructs(path, &resolver)
-        };
-        let made = new.filter(is_missing).map(now).filter(was_instructing);
-        before.chain(made).collect()
+        run.new.files.keys().filter(is_missing).map(now).collect()
     }
 
-    /// Whether prompts, skills or policies would be made from a file where a program can write.
-    fn instructs(&self, key: &str, resolver: &PathResolver) -> bool {
-        let path = path_of_key(key);
-        let argument = PathArgument { path: path.display().to_string(), write: true, adds: false };
-        is_quoted(&self.names.name(&path)) || resolver.resolve(argument).change == FileChange::Instructing
+    /// Why a program is still on record that is over: what it changed cannot be looked at. None where it runs.
+    ///
+    /// # Errors
+    /// When the look broke off.
+    pub(super) async fn why_unseen(&self, run: &ProgramRun) -> Result<Option<String>, AgentError> {
+        let is_ours = run.new.holder == self.memory.holder();
+        if is_ours && self.live().contains_key(&run.id) {
+            return Ok(None);
+        }
+        Ok(self.entries(&run.new.folders).await?.err().map(in_words))
     }
 
     /// The folders that the settings let programs write.

@@ -72,16 +72,6 @@ struct EndBefore {
     passes: bool,
 }
 
-/// Whether what a file holds is the owner's.
-pub(super) enum Unknown<'a> {
-    /// It is.
-    Nothing,
-    /// It waits for them; this is what they knew.
-    Waits(Option<&'a FileContent>),
-    /// A program runs that may write it, and it held something else before that.
-    MayBe,
-}
-
 /// A file by the place that it is asked for at, before any link is followed: a link that waits is known by its own place alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -252,26 +242,18 @@ impl UnacceptedFiles {
         waiting.chain(self.runs.iter().flat_map(|run| run.new.files.keys())).cloned()
     }
 
-    /// Whether what a file holds is the owner's, by the key of its path without links.
-    pub(super) fn at(&self, key: &str, now: Option<FileHash>) -> Unknown<'_> {
+    /// What the owner knew last of a file, by the key of its path without links, where it holds something else now: before it waited, or
+    /// before a program that runs. None where what it holds is theirs.
+    pub(super) fn other_than(&self, key: &str, now: Option<FileHash>) -> Option<Option<&FileContent>> {
         let is_other = |before: Option<&FileContent>| before.map(|before| before.hash) != now;
         let waiting = self.waiting_at(key).map(|waiting| waiting.before.as_ref());
-        if let Some(before) = waiting.filter(|before| is_other(*before)) {
-            return Unknown::Waits(before);
-        }
-        let may_be = self.writing(key).any(|run| is_other(run.new.files.get(key)));
-        if may_be { Unknown::MayBe } else { Unknown::Nothing }
+        let may_be = || self.writing(key).any(|run| is_other(run.new.files.get(key)));
+        waiting.filter(|before| is_other(*before)).or_else(|| may_be().then(|| self.before_all(key)))
     }
 
-    /// The programs that run. The oldest is the first.
-    pub(super) fn runs(&self) -> &[ProgramRun] {
-        &self.runs
-    }
-
-    /// The programs that run and may write a file, by its key. A folder lies around a file where its key lies around that of the file.
+    /// The programs that run and may write a file, by its key.
     fn writing<'a>(&'a self, key: &str) -> impl Iterator<Item = &'a ProgramRun> {
-        let writes = move |run: &&ProgramRun| run.new.folders.iter().any(|folder| Path::new(key).starts_with(folder));
-        self.runs.iter().filter(writes)
+        self.runs.iter().filter(move |run| run.new.may_write(key))
     }
 
     /// What a file held when it was the owner's last: what it holds now, or before it waited, or before the first program that runs and
@@ -389,11 +371,16 @@ impl UnacceptedFiles {
     }
 }
 
-/// Where a path led before a program started. Links that it may have changed lead where they led then. None where there are too many.
-fn end_before(run: &ProgramRun, path: &Path) -> Option<EndBefore> {
+/// Where a path led before a program started; none where there are too many links.
+pub(super) fn end_before(run: &ProgramRun, path: &Path) -> Option<PathBuf> {
+    way_before(run, path).map(|end| end.path)
+}
+
+/// The same, and whether the program may have changed it. Links that it may have changed lead where they led then.
+fn way_before(run: &ProgramRun, path: &Path) -> Option<EndBefore> {
     let passes = Cell::new(false);
     let led = |link: &Path| {
-        if !is_written(run, link) {
+        if !run.new.may_write(&file_key(link)) {
             return std::fs::read_link(link).ok();
         }
         passes.set(true);
@@ -405,11 +392,11 @@ fn end_before(run: &ProgramRun, path: &Path) -> Option<EndBefore> {
 
 /// Whether what was found at a path is another content than the one that was known there before a program that runs.
 fn is_other_than_before(run: &ProgramRun, path: &Path, hash: impl Fn() -> Option<FileHash>) -> bool {
-    let Some(EndBefore { path: end, passes }) = end_before(run, path) else { return true };
+    let Some(EndBefore { path: end, passes }) = way_before(run, path) else { return true };
     if !passes {
         return false;
     }
-    let before = match is_written(run, &end) {
+    let before = match run.new.may_write(&file_key(&end)) {
         true => run.new.files.get(&file_key(&end)).map(|before| before.hash),
         // The owner's own link leads out of where it writes.
         false => hash_of(&end).ok().flatten(),
@@ -417,12 +404,6 @@ fn is_other_than_before(run: &ProgramRun, path: &Path, hash: impl Fn() -> Option
     // What cannot be read is nothing that anybody knew.
     let now = hash();
     now.is_none() || before != now
-}
-
-/// Whether a program may write at a place.
-fn is_written(run: &ProgramRun, place: &Path) -> bool {
-    let key = file_key(place);
-    run.new.folders.iter().any(|folder| Path::new(&key).starts_with(folder))
 }
 
 #[cfg(unix)]

@@ -51,7 +51,7 @@ async fn fill(store: &SqliteStore, home: &Path, beside: &str) {
         now_ms: 1,
     };
     let id = store.begin_file_change(new).await.unwrap();
-    let end = FileChangeEnd { before: None, after: Some(FileContent::text("Be kind.\n")), author: None, exact: false };
+    let end = FileChangeEnd { before: None, after: Some(FileContent::text("Be kind.\n")), author: None };
     store.end_file_change(id, end).await.unwrap();
 }
 
@@ -182,7 +182,7 @@ async fn what_waits_in_a_workspace_that_was_left_for_another_one_waits_where_it_
         now_ms: 1,
     };
     let id = store.begin_file_change(new).await.unwrap();
-    let end = FileChangeEnd { before: None, after: Some(FileContent::text("Be kind.\n")), author: None, exact: false };
+    let end = FileChangeEnd { before: None, after: Some(FileContent::text("Be kind.\n")), author: None };
     store.end_file_change(id, end).await.unwrap();
     for project in ["first", "second", "second", "first"] {
         let store = use_project(project);

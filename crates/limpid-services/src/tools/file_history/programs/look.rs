@@ -1,25 +1,16 @@
 //! The look at the files that instruct the agent, before a program and after it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use limpid_store::{FileContent, FileHash, file_key, path_of_key};
-use tokio::time::Instant;
 
 use super::ProgramWatch;
-use super::beside::KnownBeside;
 use crate::command_word::as_word;
 use crate::error::AgentError;
 use crate::tools::file_history::disk::on_disk;
 use crate::tools::file_history::entries::{own_entry, own_entry_hash};
-use crate::tools::file_history::unaccepted::{UnacceptedFiles, Unknown};
+use crate::tools::file_history::unaccepted::UnacceptedFiles;
 use crate::tools::policy::{DEEPEST, Entries, LOOKED_AT, NotLookedAt};
-
-/// How long the files are looked at again before a program, where another one begins or a file comes to wait each time.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-/// Between two looks.
-const PAUSE: Duration = Duration::from_millis(20);
 
 /// What the files held, and what was not the owner's before they were looked at.
 pub(super) struct Look {
@@ -31,24 +22,20 @@ impl ProgramWatch {
     /// What the owner knew last of each file that instructs the agent, where a program may write these folders: what it holds, unless
     /// something waits there for them or a program that ran during the look may have made it what it is.
     pub(super) async fn last_known(&self, folders: &[String]) -> Result<BTreeMap<String, FileContent>, AgentError> {
-        let until = Instant::now() + PATIENCE;
         loop {
             let look = self.look(folders).await?;
+            // No other one begins under the lock of the files, so only the ends of those that run are waited for.
             if let Some(known) = self.known_in(look).await? {
                 return Ok(known);
             }
-            if Instant::now() >= until {
-                let why = "no program can start: other programs started or ended during each look at the files; call it again";
-                return Err(AgentError::Invalid(why.to_owned()));
-            }
-            tokio::time::sleep(PAUSE).await;
         }
     }
 
     pub(super) async fn look(&self, folders: &[String]) -> Result<Look, AgentError> {
         // The programs come first. A look can take long, and one of them may put back what it had changed and end before the look does.
         let unaccepted = UnacceptedFiles::read(&**self.memory.database(), &self.home, &self.config.files).await?;
-        let entries = self.entries(folders).await?.map_err(not_looked_at)?;
+        let no_start = |why| AgentError::Invalid(format!("no program can start: {}", in_words(why)));
+        let entries = self.entries(folders).await?.map_err(no_start)?;
         Ok(Look { unaccepted, entries })
     }
 
@@ -59,24 +46,12 @@ impl ProgramWatch {
         if unaccepted.read_again_if_changed(database, &self.home, &self.config.files).await?.is_some() {
             return Ok(None);
         }
-        let mut running = Vec::new();
-        for run in unaccepted.runs() {
-            running.push(KnownBeside::read(run, database, &self.names).await?);
-        }
         let paths: BTreeSet<String> = entries.keys().cloned().chain(unaccepted.keys()).collect();
         let (mut known, mut as_they_are) = (BTreeMap::new(), Vec::new());
         for path in paths.into_iter().filter(|path| !self.is_outside(path)) {
             // One that cannot be read is not there for any prompt.
             let now = entries.get(&path).copied().flatten();
-            let before = match unaccepted.at(&path, now) {
-                Unknown::Waits(before) => Some(before),
-                // It has to be known under each program. The newest one began when most was known.
-                Unknown::Nothing | Unknown::MayBe => {
-                    let mut newest_first = running.iter().rev().filter(|known| known.is_written(&path));
-                    newest_first.find(|known| known.hash_at(&path) != now).map(|known| known.at(&path))
-                }
-            };
-            match before {
+            match unaccepted.other_than(&path, now) {
                 None => as_they_are.extend(now.map(|now| (path, now))),
                 Some(before) => known.extend(before.cloned().map(|before| (path, before))),
             }
@@ -109,34 +84,34 @@ impl ProgramWatch {
     }
 }
 
-/// Why no program starts where not all that instructs the agent could be looked at.
-fn not_looked_at(why: NotLookedAt) -> AgentError {
-    AgentError::Invalid(match why {
+/// Why not all that instructs the agent could be looked at, and what to do.
+pub(super) fn in_words(why: NotLookedAt) -> String {
+    match why {
         NotLookedAt::TooMany => format!(
-            "no program can start: there are more than {LOOKED_AT} files, folders more than {DEEPEST} levels deep, or too \
+            "there are more than {LOOKED_AT} files, folders more than {DEEPEST} levels deep, or too \
              many links among skills, prompts, profiles and memory files; move what is none of these elsewhere"
         ),
         NotLookedAt::Closed(folder) => {
             let word = as_word(&folder.display().to_string());
             format!(
-                "no program can start: the folder {word} cannot be looked at, and what lies in it may instruct the agent; the owner has to \
+                "the folder {word} cannot be looked at, and what lies in it may instruct the agent; the owner has to \
                  open it with `chmod u+rx {word}`, or to remove it"
             )
         }
         NotLookedAt::Around(link) => {
             let word = as_word(&link.display().to_string());
             format!(
-                "no program can start: the link {word} among your skills or prompts leads to a folder around Limpid's own, \
+                "the link {word} among your skills or prompts leads to a folder around Limpid's own, \
                  so a program could add a skill; remove it, or let it lead to a folder of skills alone"
             )
         }
         NotLookedAt::NamedTwice(file) => {
             let word = as_word(&file.display().to_string());
             format!(
-                "no program can start: the file {word} is one of your skills or prompts and has a second name on the disk (a hard link), by \
+                "the file {word} is one of your skills or prompts and has a second name on the disk (a hard link), by \
                  which a program could change it unseen; put a copy in its place: \
                  `cp -p {word} {word}.own && mv {word}.own {word}`"
             )
         }
-    })
+    }
 }

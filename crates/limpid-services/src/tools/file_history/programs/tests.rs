@@ -1,7 +1,6 @@
 use jiff::tz::TimeZone;
 use limpid_config::{RandomIds, Redactor, SystemClock};
-use limpid_core::Trust;
-use limpid_store::{FileChangeEnd, FileContent, NewFileVersion, SqliteOptions, SqliteStore, Store};
+use limpid_store::{FileContent, SqliteOptions, SqliteStore, Store};
 
 use super::*;
 use crate::host::Host;
@@ -25,6 +24,7 @@ impl Bench {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::new(folder.path());
         std::fs::create_dir_all(home.workspace()).unwrap();
+        std::fs::create_dir_all(home.files_lock().parent().unwrap()).unwrap();
         let store = SqliteStore::open(folder.path().join("limpid.db"), SqliteOptions::default()).unwrap();
         let store: Arc<dyn Store> = Arc::new(store);
         let mut config = Config::default();
@@ -63,22 +63,10 @@ impl Bench {
         self.store.begin_program(new).await.unwrap()
     }
 
-    /// A change that a tool made, or the owner.
-    async fn change(&self, name: &str, tool: Option<&str>, before: Option<&str>, after: Option<&str>) {
-        let (before, after) = (before.map(FileContent::text), after.map(FileContent::text));
-        let new = NewFileVersion {
-            path: name.to_owned(),
-            undoes: None,
-            before: before.clone(),
-            trust: Trust::Owner,
-            source: "turn:t".to_owned(),
-            conversation: None,
-            tool: tool.map(str::to_owned),
-            now_ms: self.now_ms,
-        };
-        let id = self.store.begin_file_change(new).await.unwrap();
-        let end = FileChangeEnd { before, after, author: None, exact: tool.is_some() };
-        self.store.end_file_change(id, end).await.unwrap();
+    /// A program of this process begins.
+    async fn begin(&self, writes: &[PathBuf]) -> RunningProgram {
+        let lock = FilesLock::take(&self.home, tokio::time::Instant::now()).await.unwrap().unwrap();
+        self.watch.begin(&lock, ("exec", writes), self.now_ms).await.unwrap()
     }
 
     /// The files that wait, and what they said when the owner knew them last.
@@ -150,7 +138,7 @@ async fn what_a_program_writes_waits_though_its_folder_is_granted_no_longer() {
         let bench = Bench::new(if is_granted { folders.clone() } else { Vec::new() });
         let prompts = linked_prompts(&bench, &granted);
         let of_tool = if is_granted { Vec::new() } else { folders };
-        let program = bench.watch.begin("exec", &of_tool, bench.now_ms).await.unwrap();
+        let program = bench.begin(&of_tool).await;
         bench.config.replace(Config::default());
         std::fs::write(prompts.join("tea.md"), OBEY).unwrap();
         std::fs::write(prompts.join("news.md"), OBEY).unwrap();
@@ -168,7 +156,7 @@ async fn what_lies_in_a_folder_that_is_granted_while_a_program_runs_waits_for_no
     let granted = tempfile::tempdir().unwrap();
     let bench = Bench::new(Vec::new());
     linked_prompts(&bench, &granted);
-    let program = bench.watch.begin("exec", &[], bench.now_ms).await.unwrap();
+    let program = bench.begin(&[]).await;
     let mut config = Config::default();
     config.files.grants = vec![granted.path().to_owned()];
     bench.config.replace(config);
@@ -184,71 +172,11 @@ async fn another_process_looks_at_what_it_is_not_granted_itself() {
     let granted = tempfile::tempdir().unwrap();
     let bench = Bench::new(vec![granted.path().to_owned()]);
     let prompts = linked_prompts(&bench, &granted);
-    drop(bench.watch.begin("exec", &[], bench.now_ms).await.unwrap());
+    drop(bench.begin(&[]).await);
     std::fs::write(prompts.join("news.md"), OBEY).unwrap();
     // It has the same name for leases and knows no program of its own, so the one that it finds is over.
     let other = watch(&bench.home, &Live::default(), &bench.store);
     other.settle(bench.now_ms).await.unwrap();
     assert_eq!(bench.store.program_runs().await.unwrap().rows, []);
     assert_eq!(bench.waiting().await, [(file_key(&prompts.join("news.md")), None)]);
-}
-
-// SEC-061
-#[tokio::test]
-async fn a_program_takes_nothing_out_unnoticed_that_a_tool_added_beside_it() {
-    let more = "Be kind.\nBe brief.\n";
-    // What the file holds at the end, whether the owner has undone the change, and what they knew last if it waits.
-    for (end, is_undone, waits) in [
-        (Some(more), false, None),
-        (Some(RULES), false, Some(more)),
-        (None, false, Some(more)),
-        (Some(OBEY), false, Some(more)),
-        (Some(RULES), true, None),
-        (Some(more), true, Some(RULES)),
-    ] {
-        let bench = Bench::new(Vec::new());
-        bench.write("AGENTS.md", RULES);
-        let program = bench.watch.begin("exec", &[], bench.now_ms).await.unwrap();
-        bench.change("AGENTS.md", Some("append_file"), Some(RULES), Some(more)).await;
-        if is_undone {
-            let (path, hash, source) = (bench.key("AGENTS.md"), FileHash::of(RULES.as_bytes()), "test".to_owned());
-            let known = limpid_store::KnownContent { path, hash, source, now_ms: bench.now_ms };
-            bench.store.note_known(vec![known]).await.unwrap();
-            bench.change("AGENTS.md", None, Some(more), Some(RULES)).await;
-        }
-        match end {
-            Some(text) => bench.write("AGENTS.md", text),
-            None => std::fs::remove_file(bench.path("AGENTS.md")).unwrap(),
-        }
-        program.end(bench.now_ms).await.unwrap();
-        let wanted: Vec<_> = waits.iter().map(|was| (bench.key("AGENTS.md"), Some((*was).to_owned()))).collect();
-        assert_eq!(bench.waiting().await, wanted, "{end:?} {is_undone}");
-    }
-}
-
-// SEC-061
-#[tokio::test]
-async fn a_rule_that_a_tool_wrote_beside_a_program_is_not_removed_unnoticed() {
-    let bench = Bench::new(Vec::new());
-    let program = bench.watch.begin("exec", &[], bench.now_ms).await.unwrap();
-    for name in ["USER.md", "plan.txt"] {
-        bench.change(name, Some("write_file"), None, Some(RULES)).await;
-    }
-    program.end(bench.now_ms).await.unwrap();
-    assert_eq!(bench.waiting().await, [(bench.key("USER.md"), Some(RULES.to_owned()))], "a plan instructs nobody");
-}
-
-// SEC-061
-#[tokio::test]
-async fn a_program_that_begins_knows_what_a_tool_added_beside_another_one_that_took_it_out() {
-    let more = "Be kind.\nBe brief.\n";
-    let bench = Bench::new(Vec::new());
-    bench.write("AGENTS.md", RULES);
-    bench.begin_elsewhere("AGENTS.md", RULES).await;
-    bench.change("AGENTS.md", Some("append_file"), Some(RULES), Some(more)).await;
-    for text in [RULES, more] {
-        bench.write("AGENTS.md", text);
-        let known = bench.watch.last_known(&bench.folders()).await.unwrap();
-        assert_eq!(known.get(&bench.key("AGENTS.md")), Some(&FileContent::text(more)), "{text}");
-    }
 }

@@ -116,7 +116,7 @@ impl ProgramWatch {
                 now_ms,
             };
             let id = database.begin_file_change(new).await?;
-            database.end_file_change(id, FileChangeEnd { before, after, author: None, exact: false }).await?;
+            database.end_file_change(id, FileChangeEnd { before, after, author: None }).await?;
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use limpid_store::{FileHash, file_key, path_of_key};
 
-use super::{Place, UnacceptedFiles, Unknown, end_before};
+use super::{Place, UnacceptedFiles, end_before};
 use crate::tools::file_history::entries::{entry_hash, own_entry_hash};
 use crate::tools::policy::real;
 
@@ -19,7 +19,7 @@ impl UnacceptedFiles {
         }
         let end = real(folder);
         // A program that runs may lay a link in the way for as long as a look takes.
-        let leads_elsewhere = |run| end_before(run, folder).is_none_or(|before| before.path != end);
+        let leads_elsewhere = |run| end_before(run, folder).is_none_or(|before| before != end);
         if self.runs.iter().any(leads_elsewhere) {
             return true;
         }
@@ -59,6 +59,6 @@ impl UnacceptedFiles {
         }
         // What cannot be read is nothing that anybody knew.
         let Ok(now) = entry(path) else { return true };
-        !matches!(self.at(&key, now), Unknown::Nothing)
+        self.other_than(&key, now).is_some()
     }
 }

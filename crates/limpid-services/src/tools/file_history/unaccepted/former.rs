@@ -4,7 +4,7 @@ use std::path::Path;
 
 use limpid_store::{FileContent, file_key};
 
-use super::{Place, UnacceptedFiles, Unknown};
+use super::{Place, UnacceptedFiles};
 use crate::tools::file_history::entries::{entry_hash, is_link, link_target};
 use crate::tools::file_history::without_mark;
 use crate::tools::policy::real_by;
@@ -38,11 +38,7 @@ impl UnacceptedFiles {
         }
         // What cannot be read is not there for any prompt.
         let now = entry_hash(place).ok().flatten();
-        match self.at(&key, now) {
-            Unknown::Nothing => None,
-            Unknown::Waits(before) => Some(before),
-            Unknown::MayBe => Some(self.before_all(&key)),
-        }
+        self.other_than(&key, now)
     }
 
     /// Whether anything but what stands at a place may be known of it.
