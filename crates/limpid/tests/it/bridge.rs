@@ -4,8 +4,6 @@ mod client;
 mod http;
 mod workflow;
 
-use std::time::Duration;
-
 use limpid_testkit::{Recorded, Reply, real_mcp_client};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
