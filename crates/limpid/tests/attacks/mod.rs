@@ -87,6 +87,8 @@ mod search_host;
 mod senders_name;
 mod several_questions;
 mod shared_calendar;
+#[cfg(target_os = "linux")]
+mod shown_to_tools;
 mod silenced_inbox;
 mod spelled_by_links;
 #[cfg(unix)]
