@@ -33,6 +33,8 @@ pub(crate) struct Actors {
     handles: Mutex<HashMap<ConversationId, Arc<ActorHandle>>>,
     /// Rings when an actor has ended.
     pub(crate) ended: Notify,
+    /// Held while a conversation begins with a message that may be delivered again.
+    pub(crate) beginning: tokio::sync::Mutex<()>,
 }
 
 /// How the actor of a conversation is reached.

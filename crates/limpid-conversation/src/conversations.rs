@@ -89,6 +89,19 @@ impl Conversations {
         let Some(newest) = texts.pop() else {
             return Err(AgentError::Invalid("there is nothing to say; give a message".to_owned()));
         };
+        // To a stranger nothing is confirmed.
+        let redactor = if request.by_stranger { Redactor::default() } else { self.deps.redactor().clone() };
+        let clean = |text: Labelled<String>| {
+            let (text, trust) = text.into_parts();
+            Labelled::new(redactor.clean(text), trust)
+        };
+        let (newest, before) = (clean(newest), texts.pop().map(clean));
+        // Until the message is kept: one that is sent twice at the same time begins one conversation.
+        let _beginning = match request.begins_with_key() {
+            true => Some(self.actors.beginning.lock().await),
+            false => None,
+        };
+        choose::find_begun(&self.deps, &mut request, &newest, before.as_ref()).await?;
         let own = self.conversation_for(&request).await?;
         let goes_to_strangers = own.audience == Audience::Strangers;
         if goes_to_strangers != request.by_stranger {
@@ -112,17 +125,14 @@ impl Conversations {
             let raised = NewRaisedLabel { act: RaisingAct::Mine, subject, shown, source, now_ms };
             self.deps.store().raise_label(raised).await?;
         }
-        // A stranger's guess at a secret stays as it is: struck out it would be confirmed.
-        let redactor = if request.by_stranger { Redactor::default() } else { self.deps.redactor().clone() };
         let inbound = |key: Option<String>, text: Labelled<String>, typed: bool| {
             let (text, trust) = text.into_parts();
-            let text = redactor.clean_by(trust, text);
             let now_ms = self.deps.host().now_ms();
             let base = self.deps.config().files.base_text().into();
             NewInbound { conversation: conversation.clone(), key, text, trust, typed, base, now_ms }
         };
-        let before =
-            texts.pop().map(|text| inbound(request.key.as_ref().map(|key| format!("{key} with")), text, false));
+        // What is handed in is delivered again with its message alone, and has no key of its own.
+        let before = before.map(|text| inbound(None, text, false));
         let new = inbound(request.key, newest, typed);
         let answerer = match (request.can_answer, request.by_stranger || request.hides_notices) {
             (true, _) => Answerer::Person,
@@ -143,8 +153,7 @@ impl Conversations {
         if let Some(why) = attached::unfit(&files) {
             return Err(AgentError::Invalid(why));
         }
-        let redactor = self.deps.redactor().for_strangers();
-        let clean = |text: String| redactor.clean(text);
+        let clean = |text: String| self.deps.redactor().clean(text);
         let files = files.into_iter().map(|file| AttachedFile { name: clean(file.name), text: clean(file.text) });
         let (words, trust) = handed_in.map_or((String::new(), Trust::Outside), Labelled::into_parts);
         let text = attached::framed(&files.collect::<Vec<_>>(), &clean(words));

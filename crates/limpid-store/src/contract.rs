@@ -91,6 +91,8 @@ macro_rules! contract_suite {
                 an_accepted_message_waits_until_a_turn_takes_it
                 a_message_that_waits_can_be_taken_back
                 a_message_delivered_twice_is_accepted_once
+                a_key_belongs_to_its_conversation
+                a_message_that_began_a_conversation_is_found_again
                 nobody_sees_what_is_anothers
                 any_text_is_kept
             }

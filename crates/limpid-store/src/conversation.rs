@@ -71,7 +71,7 @@ pub trait Conversations: Send + Sync {
     async fn tool_uses(&self, newest: u32) -> Result<Vec<(String, u64)>, StoreError>;
 
     /// Keeps a message that arrived, before anything is done about it. A message whose `key` was accepted
-    /// before is returned as it was then, and is not fresh.
+    /// before in its conversation is returned as it was then, and is not fresh.
     async fn accept(&self, new: NewInbound) -> Result<Accepted, StoreError>;
 
     /// Keeps a message and what was handed in with it, which stands before it: both or neither. Nothing is handed in with a message
@@ -81,6 +81,17 @@ pub trait Conversations: Send + Sync {
         handed_in: NewInbound,
         new: NewInbound,
     ) -> Result<(Option<Accepted>, Accepted), StoreError>;
+
+    /// The newest conversation that a message of this key and text began, with this and nothing else handed in: the one that is meant
+    /// when a message that began a conversation is delivered again. One that was accepted before `since_ms`, in milliseconds since 1970, is
+    /// another one: apps number their messages anew.
+    async fn begun_by(
+        &self,
+        key: &str,
+        text: &str,
+        handed_in: Option<&str>,
+        since_ms: i64,
+    ) -> Result<Option<ConversationId>, StoreError>;
 
     /// An accepted message as it is now, with the turn that took it.
     async fn accepted(&self, id: InboundId) -> Result<Option<Inbound>, StoreError>;

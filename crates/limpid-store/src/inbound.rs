@@ -45,7 +45,7 @@ pub struct InboundId(pub i64);
 pub struct NewInbound {
     /// The conversation that it belongs to.
     pub conversation: ConversationId,
-    /// What makes it the same message when it is delivered again (a channel's update id); absent: it is always new.
+    /// What makes it the same message when it is delivered again in its conversation (a channel's update id); absent: it is always new.
     pub key: Option<String>,
     /// What it says, as it was typed.
     pub text: String,
@@ -66,7 +66,7 @@ pub struct Inbound {
     pub id: InboundId,
     /// The conversation that it belongs to.
     pub conversation: ConversationId,
-    /// What makes it the same message when it is delivered again.
+    /// What makes it the same message when it is delivered again in its conversation.
     pub key: Option<String>,
     /// What it says, as it was typed.
     pub text: String,

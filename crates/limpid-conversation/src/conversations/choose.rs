@@ -1,7 +1,8 @@
 //! The conversation that a message goes to.
 
-use limpid_core::Tier;
 use limpid_core::mode::Trigger;
+use limpid_core::{Labelled, Tier};
+use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
 use limpid_services::profiles::Reader;
 use limpid_services::ui::may_be_interactive;
@@ -10,6 +11,26 @@ use limpid_store::{Audience, Conversation, ConversationChange, ConversationKind}
 use super::request::ChatRequest;
 use crate::deps::ConversationDeps;
 use crate::settings::Change;
+
+/// Milliseconds within which a message that began a conversation may be delivered again.
+const DELIVERED_AGAIN_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// A message that began a conversation and is delivered again means that one. The same key with other words is another message.
+pub(super) async fn find_begun(
+    deps: &ConversationDeps,
+    request: &mut ChatRequest,
+    newest: &Labelled<String>,
+    handed_in: Option<&Labelled<String>>,
+) -> Result<(), AgentError> {
+    let Some(key) = request.key.as_deref().filter(|_| request.begins_with_key()) else { return Ok(()) };
+    let handed_in = handed_in.map(|text| text.value().as_str());
+    let begun =
+        deps.store().begun_by(key, newest.value(), handed_in, deps.host().now_ms() - DELIVERED_AGAIN_MS).await?;
+    if let Some(begun) = begun {
+        request.conversation = ConversationChoice::Id(begun);
+    }
+    Ok(())
+}
 
 /// The conversation of a request, made or changed as it says, and the mode that its actor is to switch to. Everything is
 /// checked before anything is written.

@@ -32,7 +32,7 @@ pub struct ChatRequest {
     pub effort: Option<Effort>,
     /// The path for this message; absent: that of the model's kind.
     pub path: Option<String>,
-    /// What makes it the same message when it is delivered again.
+    /// What makes it the same message when it is delivered again in its conversation; where it begins one, together with what it says.
     pub key: Option<String>,
     /// Whether a person listens who answers questions ([`TurnEvent::ApprovalRequested`](crate::TurnEvent::ApprovalRequested)); without one, what needs an
     /// answer is kept as a draft.
@@ -42,4 +42,11 @@ pub struct ChatRequest {
     /// Whether it comes from somebody behind a program at which nobody sits. What they say goes into conversations whose answers go
     /// to them, and nothing else does.
     pub by_stranger: bool,
+}
+
+impl ChatRequest {
+    /// Whether it begins a conversation with a message that may be delivered again.
+    pub(super) fn begins_with_key(&self) -> bool {
+        self.conversation == ConversationChoice::New && self.key.is_some()
+    }
 }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
+use limpid_core::ConversationId;
 use limpid_server::ApiRole;
 
 use crate::api_kit::{ApiBench, Told, answer, events, token};
@@ -142,6 +143,35 @@ async fn a_turn_is_stopped_and_a_command_is_carried_out() {
     assert_eq!(told.last().unwrap().1["outcome"], "cancelled");
     let (_, reply) = bench.ask(&format!("/v1/conversations/{id}/messages"), &json!({ "text": "/help" })).await;
     assert!(reply["reply"].as_str().unwrap().contains("/model"), "{reply}");
+}
+
+/// An app may number its messages in each conversation anew; a message that it sends again is taken once.
+// SUR-030 LES-144 LES-145
+#[tokio::test]
+async fn a_key_is_of_its_conversation_and_begins_one_by_what_it_says() {
+    let bench = ApiBench::new(&"[[reply]]\ntext = \"ok\"\n".repeat(6), "").await;
+    let say = async |place: &str, text: &str, key: &str| {
+        let body = json!({ "text": text, "key": key });
+        let (status, taken) = bench.ask(&format!("/v1/conversations/{place}/messages"), &body).await;
+        assert_eq!(status, StatusCode::ACCEPTED, "{taken}");
+        let id = taken["conversation"].as_str().unwrap().to_owned();
+        bench.page.agent.conversations().wait_idle(&ConversationId::new(&id)).await;
+        id
+    };
+    let one = say("new", "hello a", "1").await;
+    let two = say("new", "hello b", "1").await;
+    assert_ne!(one, two, "another message began another conversation");
+    assert_eq!(say("new", "hello a", "1").await, one, "the same message means the same conversation");
+    for (id, text) in [(&one, "my PIN is 0815"), (&two, "what is on today"), (&two, "what is on today")] {
+        assert_eq!(&say(id, text, "2").await, id);
+    }
+    for (id, first, second) in [(&one, "hello a", "my PIN is 0815"), (&two, "hello b", "what is on today")] {
+        let (_, listed) = bench.look(&format!("/v1/conversations/{id}/messages")).await;
+        let listed = listed["messages"].as_array().unwrap();
+        let said: Vec<&str> = listed.iter().map(|one| one["text"].as_str().unwrap()).collect();
+        assert_eq!(said, [first, "ok", second, "ok"]);
+    }
+    assert_eq!(bench.page.agent.store().conversations(10).await.unwrap().rows.len(), 2);
 }
 
 // SUR-036

@@ -336,16 +336,15 @@ pub async fn a_message_that_waits_can_be_taken_back(bench: &Bench) {
     assert_eq!((store.accepted(first).await.unwrap(), store.accepted(second).await.unwrap().is_some()), (None, true));
 }
 
-/// A key is accepted once, whatever happened to the message since and wherever it would go today.
+/// A key is accepted once in its conversation, whatever happened to the message since.
 // LES-145
 pub async fn a_message_delivered_twice_is_accepted_once(bench: &Bench) {
     let store = bench.store.as_ref();
     store.create_conversation(conversation("c", 0)).await.unwrap();
-    store.create_conversation(conversation("d", 0)).await.unwrap();
     let first = store.accept(inbound("c", Some("telegram:7"), "hi")).await.unwrap();
     let lease = lease(store, "c", 0).await;
     begin(store, &lease, "t", &[first.inbound.id]).await;
-    let again = store.accept(inbound("d", Some("telegram:7"), "hi")).await.unwrap();
+    let again = store.accept(inbound("c", Some("telegram:7"), "hi")).await.unwrap();
     assert!(!again.fresh);
     assert_eq!(again.inbound.id, first.inbound.id);
     assert_eq!(again.inbound.turn.map(|turn| turn.to_string()).as_deref(), Some("t"));
@@ -353,6 +352,59 @@ pub async fn a_message_delivered_twice_is_accepted_once(bench: &Bench) {
     let other = bench.other.create_conversation(conversation("c", 0)).await;
     other.unwrap();
     assert!(bench.other.accept(inbound("c", Some("telegram:7"), "hi")).await.unwrap().fresh);
+}
+
+/// Programs number their messages in each conversation anew: nothing is taken for what was said in another one, or with another message.
+// LES-144 LES-145
+pub async fn a_key_belongs_to_its_conversation(bench: &Bench) {
+    let store = bench.store.as_ref();
+    store.create_conversation(conversation("c", 0)).await.unwrap();
+    store.create_conversation(conversation("d", 0)).await.unwrap();
+    let first = store.accept(inbound("c", Some("2"), "my PIN is 0815")).await.unwrap().inbound;
+    let other = store.accept(inbound("d", Some("2"), "what is on today")).await.unwrap();
+    assert!(other.fresh && other.inbound.id != first.id);
+    for (place, text) in [("c", "my PIN is 0815"), ("d", "what is on today")] {
+        let again = store.accept(inbound(place, Some("2"), "again")).await.unwrap();
+        let waiting = store.waiting(&conversation_id(place)).await.unwrap().rows;
+        let waiting: Vec<&str> = waiting.iter().map(|inbound| inbound.text.as_str()).collect();
+        assert!(!again.fresh && again.inbound.conversation == conversation_id(place));
+        assert_eq!((again.inbound.text.as_str(), waiting), (text, vec![text]));
+    }
+    let (letter, said) =
+        store.accept_with(inbound("d", None, "a letter"), inbound("d", Some("3"), "sum it up")).await.unwrap();
+    assert!(letter.unwrap().fresh && said.fresh);
+    let (letter, said) =
+        store.accept_with(inbound("c", None, "another letter"), inbound("c", Some("3"), "sum it up")).await.unwrap();
+    assert!(letter.unwrap().fresh && said.fresh, "the same key, with a letter, in another conversation");
+}
+
+/// What began a conversation is found again by its key and its words, with what was handed in.
+// LES-145
+pub async fn a_message_that_began_a_conversation_is_found_again(bench: &Bench) {
+    let store = bench.store.as_ref();
+    for id in ["c", "d", "e"] {
+        store.create_conversation(conversation(id, 0)).await.unwrap();
+    }
+    let letter = inbound("c", None, "a letter");
+    store.accept_with(letter, inbound("c", Some("1"), "sum it up")).await.unwrap();
+    store.accept(inbound("d", Some("1"), "hi")).await.unwrap();
+    store.accept(inbound("e", None, "earlier")).await.unwrap();
+    store.accept(inbound("e", Some("1"), "later")).await.unwrap();
+    let cases = [
+        ("1", "sum it up", Some("a letter"), Some("c")),
+        ("1", "sum it up", Some("another"), None),
+        ("1", "sum it up", None, None),
+        ("1", "hi", None, Some("d")),
+        ("1", "hello", None, None),
+        ("2", "hi", None, None),
+        ("1", "later", None, None),
+    ];
+    for (key, text, handed_in, begun) in cases {
+        let found = store.begun_by(key, text, handed_in, 0).await.unwrap();
+        assert_eq!(found, begun.map(conversation_id), "{key} {text} {handed_in:?}");
+        assert_eq!(bench.other.begun_by(key, text, handed_in, 0).await.unwrap(), None);
+    }
+    assert_eq!(store.begun_by("1", "hi", None, i64::MAX).await.unwrap(), None, "long ago");
 }
 
 /// Two owners with the same ids know nothing of each other.

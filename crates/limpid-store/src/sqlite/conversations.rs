@@ -132,6 +132,17 @@ impl Conversations for SqliteStore {
         self.write(move |tx| inbound::accept_with(tx, &handed_in, &new)).await
     }
 
+    async fn begun_by(
+        &self,
+        key: &str,
+        text: &str,
+        handed_in: Option<&str>,
+        since_ms: i64,
+    ) -> Result<Option<ConversationId>, StoreError> {
+        let (key, text, handed_in) = (key.to_owned(), text.to_owned(), handed_in.map(str::to_owned));
+        self.read(move |tx| inbound::begun_by(tx, (&key, since_ms), &text, handed_in.as_deref())).await
+    }
+
     async fn accepted(&self, id: InboundId) -> Result<Option<Inbound>, StoreError> {
         self.read(move |tx| {
             let mut statement = tx.sql.prepare_cached("SELECT * FROM inbound WHERE owner = :owner AND id = :id")?;

@@ -1,7 +1,7 @@
 //! Messages that were accepted: kept from the moment they arrive, taken by one turn.
 
 use limpid_core::{AgentId, ConversationId, MessageId, TurnId};
-use rusqlite::{Row, named_params};
+use rusqlite::{OptionalExtension as _, Row, named_params};
 
 use super::Tx;
 use super::conversation_row::missing;
@@ -11,13 +11,45 @@ use crate::{Accepted, Base, Inbound, InboundId, NewInbound, StoreError, TypedOrC
 
 /// Keeps a message that arrived, or finds it when it was delivered before.
 pub(super) fn accept(tx: &Tx<'_>, new: &NewInbound) -> Outcome<Accepted> {
-    if let Some(key) = &new.key {
-        let mut known = tx.sql.prepare_cached("SELECT * FROM inbound WHERE owner = :owner AND key = :key")?;
-        let params = named_params! { ":owner": tx.owner, ":key": key };
-        if let Some(inbound) = row::one(&mut known, params, "accepted message", key, read)? {
-            return Ok(Accepted { inbound, fresh: false });
-        }
+    match delivered_before(tx, new)? {
+        Some(inbound) => Ok(Accepted { inbound, fresh: false }),
+        None => keep(tx, new),
     }
+}
+
+/// The message of its conversation that has the key of this one.
+fn delivered_before(tx: &Tx<'_>, new: &NewInbound) -> Outcome<Option<Inbound>> {
+    let Some(key) = &new.key else { return Ok(None) };
+    let mut known = tx
+        .sql
+        .prepare_cached("SELECT * FROM inbound WHERE owner = :owner AND key = :key AND conversation = :conversation")?;
+    let params = named_params! { ":owner": tx.owner, ":key": key, ":conversation": new.conversation.as_str() };
+    row::one(&mut known, params, "accepted message", key, read)
+}
+
+/// The newest conversation that a message of this key and text began, with nothing but what was handed in before it.
+pub(super) fn begun_by(
+    tx: &Tx<'_>,
+    (key, since_ms): (&str, i64),
+    text: &str,
+    handed_in: Option<&str>,
+) -> Outcome<Option<ConversationId>> {
+    let mut statement = tx.sql.prepare_cached(
+        "SELECT conversation FROM inbound AS began
+         WHERE owner = :owner AND key = :key AND text = :text AND accepted_ms >= :since
+           AND (SELECT text FROM inbound WHERE owner = :owner AND id = began.handed_in) IS :handed_in
+           AND NOT EXISTS (SELECT 1 FROM inbound AS earlier
+                           WHERE earlier.owner = :owner AND earlier.conversation = began.conversation
+                             AND earlier.id < began.id AND earlier.id IS NOT began.handed_in)
+         ORDER BY id DESC LIMIT 1",
+    )?;
+    let params =
+        named_params! { ":owner": tx.owner, ":key": key, ":text": text, ":handed_in": handed_in, ":since": since_ms };
+    let found = statement.query_row(params, |row| row.get::<_, String>(0)).optional()?;
+    Ok(found.map(ConversationId::new))
+}
+
+fn keep(tx: &Tx<'_>, new: &NewInbound) -> Outcome<Accepted> {
     let inserted = tx
         .sql
         .prepare_cached(
@@ -54,15 +86,12 @@ pub(super) fn accept_with(
     handed_in: &NewInbound,
     new: &NewInbound,
 ) -> Outcome<(Option<Accepted>, Accepted)> {
-    let before = accept(tx, handed_in)?;
-    let accepted = accept(tx, new)?;
-    let (before_id, id) = (before.inbound.id.0, accepted.inbound.id.0);
-    if accepted.fresh {
-        tx.sql.prepare_cached("UPDATE inbound SET handed_in = ? WHERE id = ?")?.execute((before_id, id))?;
-    } else if before.fresh {
-        tx.sql.prepare_cached("DELETE FROM inbound WHERE id = ?")?.execute([before_id])?;
-        return Ok((None, accepted));
+    if let Some(inbound) = delivered_before(tx, new)? {
+        return Ok((None, Accepted { inbound, fresh: false }));
     }
+    let (before, accepted) = (keep(tx, handed_in)?, keep(tx, new)?);
+    let (before_id, id) = (before.inbound.id.0, accepted.inbound.id.0);
+    tx.sql.prepare_cached("UPDATE inbound SET handed_in = ? WHERE id = ?")?.execute((before_id, id))?;
     Ok((Some(before), accepted))
 }
 

@@ -42,7 +42,8 @@ async fn nothing_that_was_accepted_is_lost_or_doubled() {
         match what {
             // Delivered again, it is the message that was accepted.
             "accepted" => {
-                let again = store.accept(inbound("a", Some(number), "again")).await.unwrap();
+                let worker = number.parse::<usize>().unwrap() % 1_000_000 / 100_000;
+                let again = store.accept(inbound(CONVERSATIONS[worker], Some(number), "again")).await.unwrap();
                 assert!(!again.fresh, "{line} was lost");
                 assert_eq!(again.inbound.text, format!("question {number}"));
             }

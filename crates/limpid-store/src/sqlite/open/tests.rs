@@ -7,9 +7,10 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::{APPLICATION_ID, MIGRATIONS};
-use crate::contract::sample::conversation;
+use crate::contract::sample::{conversation, inbound};
 use crate::{
-    Audience, Conversations, FileHash, FileVersion, FileVersions, SqliteOptions, SqliteStore, StoreError, Turns,
+    Audience, Conversations, FileHash, FileVersion, FileVersions, InboundId, SqliteOptions, SqliteStore, StoreError,
+    Turns,
 };
 
 /// A file as the program before `migration` left it.
@@ -145,4 +146,45 @@ async fn versions_of_files_become_changes_with_their_texts_and_numbers() {
     assert_eq!(rows.iter().map(shown).collect::<Vec<_>>(), [(3, None, true), (7, Some(3), true)]);
     assert_eq!((rows[1].said_before(), rows[1].said_after()), (Some("old"), Some("new")));
     assert_eq!(store.kept_files().await.unwrap(), [], "what the store has as a text needs no copy");
+}
+
+/// Numbers, references and what is archived stay as they were, and the number of a deleted message is not given again.
+// LES-145 LES-147
+#[tokio::test]
+async fn messages_of_an_older_version_keep_their_keys_in_their_conversations() {
+    let (_folder, path, sql) =
+        before(include_str!("../../../migrations/0059_keys_of_messages_belong_to_their_conversation.sql"));
+    sql.execute_batch(
+        "INSERT INTO conversation (owner, id, kind, title, profile, created_ms, updated_ms)
+         VALUES ('owner', 'c', 'chat', '', 'limpid', 1, 1), ('owner', 'd', 'chat', '', 'limpid', 1, 1);
+         INSERT INTO turn (owner, id, conversation, path, began_ms) VALUES ('owner', 't', 'c', 'chat', 1);
+         INSERT INTO inbound (id, owner, conversation, key, text, trust, turn, accepted_ms, typed, base, handed_in)
+         VALUES (4, 'owner', 'c', '1 with', 'a letter', 'outside', 't', 1, 0, '', NULL),
+                (5, 'owner', 'c', '1', 'sum it up', 'owner', 't', 1, 1, '', 4),
+                (9, 'owner', 'd', NULL, 'taken back', 'owner', NULL, 1, 1, NULL, NULL);
+         DELETE FROM inbound WHERE id = 9;
+         INSERT INTO agent (owner, own, conversation, turn, call, root, chat, depth, in_background, path, waited_for, label, task,
+                            task_hash, tokens, trust, state, holder, made_ms, ended_ms, told)
+         VALUES ('owner', 'own', 'c', 't', 'call', 'c', 'c', 1, 0, 'worker', 0, '', 'task', x'00', 1, 'file', 'done', 'h', 1, 1, 5);
+         UPDATE conversation SET archived = 1;",
+    )
+    .unwrap();
+    drop(sql);
+
+    let store = SqliteStore::open(&path, SqliteOptions::default()).unwrap();
+    let again = store.accept(inbound("c", Some("1"), "again")).await.unwrap();
+    assert!(!again.fresh);
+    assert_eq!((again.inbound.id, again.inbound.text.as_str()), (InboundId(5), "sum it up"));
+    let sql = Connection::open(&path).unwrap();
+    sql.pragma_update(None, "foreign_keys", true).unwrap();
+    let count = |query: &str| sql.query_row(query, [], |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!(count("SELECT count(*) FROM conversation WHERE archived = 1"), 2, "nothing was said in them");
+    assert_eq!(count("SELECT handed_in FROM inbound WHERE id = 5"), 4);
+    assert_eq!(count("SELECT count(*) FROM pragma_foreign_key_check"), 0);
+    assert!(sql.execute("DELETE FROM inbound WHERE id = 5", []).is_err(), "an agent's end is told by it");
+    for (place, key) in [("c", "1 with"), ("d", "1")] {
+        let new = store.accept(inbound(place, Some(key), "another")).await.unwrap();
+        assert!(new.fresh && new.inbound.id.0 > 9, "{place} {key}");
+    }
+    assert_eq!(count("SELECT count(*) FROM conversation WHERE archived = 1"), 0);
 }
