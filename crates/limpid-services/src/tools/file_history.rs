@@ -47,7 +47,7 @@ use self::locks::{PATIENCE, lock_files};
 use self::names::is_quoted;
 pub use self::offer::FileOffer;
 use self::programs::ProgramWatch;
-pub(crate) use self::programs::RunningProgram;
+pub(crate) use self::programs::{RunningProgram, Starting};
 use self::read::ReadFiles;
 use self::unaccepted::{NotTold, Told, forget_put_back};
 pub use self::unaccepted::{Place, UnacceptedFile, UnacceptedFiles};
@@ -110,14 +110,14 @@ impl FileHistory {
     }
 
     /// Writes down what the files hold that instruct the agent, before a program is started that could change them: those in the folders
-    /// that its tool lets it change, `writes`, or that the settings do. From then on nobody else changes those files before it has ended.
+    /// that its tool lets it change or that the settings do. From then on nobody else changes those files before it has ended.
     ///
     /// # Errors
     /// When that cannot be written down: then the program must not be started.
     pub(crate) async fn program_starts(
         &self,
         turn: Option<&Turn>,
-        (tool, writes): (&str, &[PathBuf]),
+        starting: Starting<'_>,
         now_ms: i64,
     ) -> Result<RunningProgram, Sentence> {
         // It may name a folder that a program made.
@@ -126,17 +126,17 @@ impl FileHistory {
             sentence!("what instructs the agent could not be written down first: {}", why)
         };
         let begun = match turn.and_then(Turn::files) {
-            Some(lock) => self.programs.begin(lock, (tool, writes), now_ms).await,
+            Some(lock) => self.programs.begin(lock, starting, now_ms).await,
             None => match lock_files(&self.home, Instant::now() + PATIENCE).await {
-                Ok(lock) => self.programs.begin(&lock, (tool, writes), now_ms).await,
+                Ok(lock) => self.programs.begin(&lock, starting, now_ms).await,
                 Err(error) => Err(error),
             },
         };
         begun.map_err(kept)
     }
 
-    /// Waits until a program may start: beside others but none of the other kind, if it may be a stranger's, or alone where the owner said yes to it, so that nothing of what it was
-    /// approved for changes until it has ended.
+    /// Waits until a program may start. An approved one runs alone, so that nothing of what it was approved for changes until it has ended.
+    /// One that may be a stranger's runs beside none of the other kind.
     ///
     /// # Errors
     /// A sentence, when others do not end in time: then it must not start.

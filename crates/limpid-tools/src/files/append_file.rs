@@ -89,7 +89,7 @@ impl Tool for AppendFile {
             let place = grants.place_to_write(&path)?;
             let (there, named) = (where_it_is(&place), Labelled::new(grants.called(&place, &path), turn));
             let other = grants.elsewhere(&path);
-            let file = Changing::new(Opened::new(&grants, place)?, true, until)?;
+            let file = Changing::new(Opened::new(&grants, place)?, true, until)?.of_call(&written);
             let is_there = file.is_there();
             if let Some(other) = other.filter(|_| !is_there) {
                 return Err(sentence!(
@@ -102,7 +102,6 @@ impl Tool for AppendFile {
             let before = if is_there { file.text().ok() } else { Some(String::new()) };
             may_leave.check(&file, before.map(|before| before + &content).as_deref())?;
             let bytes = file.append(&content)?;
-            file.note(&written);
             Ok(match is_there {
                 true => sentence!("added {} bytes to {}, which has {}{}", content.len(), named, bytes, there),
                 false => sentence!("made {} with {} bytes{}", named, bytes, there),

@@ -102,13 +102,12 @@ impl Tool for EditFile {
         changing(move |until| {
             let place = grants.place_to_write(&path)?;
             let named = Labelled::new(grants.called(&place, &path), turn);
-            let file = Changing::new(Opened::new(&grants, place)?, false, until)?;
+            let file = Changing::new(Opened::new(&grants, place)?, false, until)?.of_call(&written);
             let before = file.text()?;
             match edited(&before, &old_text, &new_text) {
                 Ok(after) => {
                     may_leave.check(&file, Some(&after))?;
                     file.replace(after.as_bytes())?;
-                    file.note(&written);
                     Ok(sentence!("changed {}", named).into())
                 }
                 Err(Occurrence::Nowhere) => {

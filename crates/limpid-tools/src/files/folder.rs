@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, MetadataExt as _, OpenOptions, OpenOptionsExt as _, Permissions};
+use limpid_config::{RandomIds, hex};
 use limpid_core::{Sentence, sentence};
 
 use super::grants::{Grants, Place};
@@ -20,6 +21,9 @@ const MAX_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Bytes of a file up to which adding to it writes it anew.
 const WRITTEN_ANEW: u64 = 1024 * 1024;
+
+/// Names that are tried for a new file.
+const TRIES: u32 = 3;
 
 /// Links that are followed at most, as the system does.
 const MAX_LINKS: u32 = 40;
@@ -43,6 +47,8 @@ pub(super) struct Changing<'a> {
     opened: Opened<'a>,
     folder: Dir,
     name: PathBuf,
+    /// What the call that changes it was judged by; none where it is no call.
+    call: Option<Written>,
     _lock: std::fs::File,
 }
 
@@ -233,7 +239,12 @@ impl<'a> Changing<'a> {
         let busy =
             || sentence!("`{}`: another call is changing its folder; nothing was touched, call again", echoed(asked));
         let lock = lock.ok_or_else(busy)?;
-        Ok(Self { opened, folder, name, _lock: lock })
+        Ok(Self { opened, folder, name, call: None, _lock: lock })
+    }
+
+    /// The same for a call, which writes nowhere else than it was judged to.
+    pub(super) fn of_call(self, call: &Written) -> Self {
+        Self { call: Some(call.clone()), ..self }
     }
 
     /// The file's name, with links followed.
@@ -279,18 +290,39 @@ impl<'a> Changing<'a> {
 
     fn replace_with_mode(&self, bytes: &[u8], mode: Option<Permissions>) -> Result<(), Sentence> {
         let (new, file) = self.beside()?;
-        let written = fill(file, bytes, mode).and_then(|()| self.folder.rename(&new, &self.folder, &self.name));
-        written.map_err(|error| {
+        let filled = fill(file, bytes, mode).map_err(|error| self.opened.trouble(&error));
+        // The last look comes right before the file is there.
+        let written = filled.and_then(|()| self.check_place()).and_then(|()| {
+            self.folder.rename(&new, &self.folder, &self.name).map_err(|error| self.opened.trouble(&error))
+        });
+        match &written {
+            Ok(()) => self.note(),
             // What cannot be removed now is no worse than what went wrong before.
-            let _ = self.folder.remove_file(&new);
-            self.opened.trouble(&error)
-        })
+            Err(_) => drop(self.folder.remove_file(&new)),
+        }
+        written
     }
 
-    /// Says where the file lies, once it was written: its folder may be another one by now than the one that was asked for.
-    pub(super) fn note(&self, written: &Written) {
-        if let Some(folder) = real_path(&self.folder) {
-            written.note(folder.join(&self.name));
+    /// Refuses to write where the call was not judged to, since a program moved folders or laid links meanwhile, and for a call that was
+    /// given up.
+    fn check_place(&self) -> Result<(), Sentence> {
+        let Some(call) = &self.call else { return Ok(()) };
+        if call.is_given_up() {
+            return Err("it took too long, and nothing was written".into());
+        }
+        match real_path(&self.folder) {
+            Some(folder) if !call.may_write(&folder.join(&self.name)) => Err(sentence!(
+                "`{}` leads elsewhere than when this call was judged; nothing was written; call it again",
+                echoed(&self.opened.place.asked)
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Says where the file lies that was written: its folder may have been moved at the last moment.
+    fn note(&self) {
+        if let (Some(call), Some(folder)) = (&self.call, real_path(&self.folder)) {
+            call.note(folder.join(&self.name));
         }
     }
 
@@ -317,12 +349,14 @@ impl<'a> Changing<'a> {
             let bytes = [read.as_slice(), text.as_bytes()].concat();
             self.replace_with_mode(&bytes, Some(before.permissions()))?;
         } else {
+            self.check_place()?;
             let added = file.write_all(text.as_bytes()).and_then(|()| file.sync_data());
             if let Err(error) = added {
                 // A full disk must not leave half a text behind.
                 let _ = file.set_len(before.len());
                 return Err(self.opened.trouble(&error));
             }
+            self.note();
         }
         Ok(before.len() + text.len() as u64)
     }
@@ -331,17 +365,18 @@ impl<'a> Changing<'a> {
     fn beside(&self) -> Result<(PathBuf, File), Sentence> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
-        for n in 0..u16::MAX {
+        // Nobody knows the name beforehand, so nobody can have taken it.
+        for _ in 0..TRIES {
             let mut name = std::ffi::OsString::from(".");
             name.push(&self.name);
-            name.push(format!(".{n}.new"));
+            name.push(format!(".{}.new", hex(&RandomIds)));
             match self.folder.open_with(&name, &options) {
                 Ok(file) => return Ok((PathBuf::from(name), file)),
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(self.opened.trouble(&error)),
             }
         }
-        Err(sentence!("`{}`: its folder is full of unfinished copies", echoed(&self.opened.place.asked)))
+        Err(sentence!("`{}`: no new file could be made beside it; call again", echoed(&self.opened.place.asked)))
     }
 }
 

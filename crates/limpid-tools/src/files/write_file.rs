@@ -60,6 +60,10 @@ impl Tool for WriteFile {
         true
     }
 
+    fn answers_alike(&self) -> bool {
+        true
+    }
+
     fn check(&self, arguments: &Value) -> Result<(), Sentence> {
         may_write(&self.grants, arguments)
     }
@@ -98,10 +102,9 @@ impl Tool for WriteFile {
         changing(move |until| {
             let place = grants.place_to_write(&path)?;
             let (there, named) = (where_it_is(&place), Labelled::new(grants.called(&place, &path), turn));
-            let file = Changing::new(Opened::new(&grants, place)?, true, until)?;
+            let file = Changing::new(Opened::new(&grants, place)?, true, until)?.of_call(&written);
             may_leave.check(&file, Some(&content))?;
             file.replace(content.as_bytes())?;
-            file.note(&written);
             Ok(sentence!("wrote {} bytes to {}{}", content.len(), named, there).into())
         })
         .await

@@ -53,7 +53,7 @@ impl Claim {
         Self { name: name.to_owned(), place, called: called.to_owned() }
     }
 
-    /// The same of a file that stands at a place where no link is followed.
+    /// The same of a file at a path without links.
     pub(super) fn at(name: &str, place: &Path) -> Self {
         Self { name: name.to_owned(), place: place.to_owned(), called: name.to_owned() }
     }
@@ -66,7 +66,10 @@ impl Claim {
 pub(super) async fn alone_with(history: &FileHistory, claims: &[Claim], apart: Apart) -> Result<Busy, AgentError> {
     // In one order, so that two calls never wait for each other.
     let names: BTreeSet<&String> = claims.iter().map(|claim| &claim.name).collect();
-    let calls = history.journal.wait_for_calls(names).await;
+    let until = Instant::now() + PATIENCE;
+    let calls = tokio::time::timeout_at(until, history.journal.wait_for_calls(names)).await.map_err(|_| {
+        AgentError::Invalid("another change of this file is being made; try again when it has ended".to_owned())
+    })?;
     let claims = claims.iter().map(|claim| {
         let instructs = LazyLock::new(|| apart == Apart::All || history.instructs(&claim.name));
         (file_key(&claim.place), instructs, &claim.called)
@@ -77,7 +80,7 @@ pub(super) async fn alone_with(history: &FileHistory, claims: &[Claim], apart: A
         let claim = claims.find(|(key, instructs, _)| run.new.may_write(key) && (**instructs || instructed(run, key)));
         claim.map(|(.., called)| (*called).clone())
     };
-    Ok(Busy { _calls: calls, _files: lock_without(history, changes).await? })
+    Ok(Busy { _calls: calls, _files: lock_without(history, until, changes).await? })
 }
 
 /// Waits until nobody else changes files and no program runs that could change anything in a folder.
@@ -88,15 +91,17 @@ pub(super) async fn alone_in(history: &FileHistory, folder: &Path) -> Result<Fil
     let folder = real(folder);
     let (key, name) = (file_key(&folder), history.journal.disk.names.name(&folder));
     let is_inside = |run: &ProgramRun| run.new.folders.iter().any(|inside| Path::new(inside).starts_with(&key));
-    lock_without(history, |run| (run.new.may_write(&key) || is_inside(run)).then(|| name.clone())).await
+    let until = Instant::now() + PATIENCE;
+    lock_without(history, until, |run| (run.new.may_write(&key) || is_inside(run)).then(|| name.clone())).await
 }
 
 /// Takes the lock of the files while no program runs that `changes` names a file of.
 async fn lock_without(
     history: &FileHistory,
+    until: Instant,
     changes: impl Fn(&ProgramRun) -> Option<String> + Send + Sync,
 ) -> Result<FilesLock, AgentError> {
-    let until = Instant::now() + PATIENCE;
+    let mut looked_at = None;
     loop {
         // One that is over is in nobody's way.
         history.programs.settle(history.memory.now_ms()).await?;
@@ -106,11 +111,16 @@ async fn lock_without(
         let Some((file, run)) = in_the_way else { return Ok(lock) };
         // Whoever waits for a program keeps nobody else from a file.
         drop(lock);
+        if looked_at != Some(run.id) {
+            looked_at = Some(run.id);
+            if let Some(why) = history.programs.why_unseen(&run).await? {
+                let why = format!("`{file}` cannot be changed until it is known what a program changed: {why}");
+                return Err(AgentError::Invalid(why));
+            }
+        }
         if Instant::now() >= until {
-            return Err(AgentError::Invalid(match history.programs.why_unseen(&run).await? {
-                Some(why) => format!("`{file}` cannot be changed until it is known what a program changed: {why}"),
-                None => format!("a program is running that could change `{file}`; try again when it has ended"),
-            }));
+            let why = format!("a program is running that could change `{file}`; try again when it has ended");
+            return Err(AgentError::Invalid(why));
         }
         tokio::time::sleep(PAUSE).await;
     }
@@ -131,8 +141,11 @@ mod tests {
     use limpid_store::{FileContent, WaitingFile};
 
     use super::*;
+    use crate::tools::file_history::Starting;
     use crate::tools::file_history::bench::Bench;
     use crate::tools::file_history::entries::own_entry;
+
+    const STARTING: Starting<'_> = Starting { tool: "exec", writes: &[], is_strangers: false };
 
     /// Whether a file can be changed now, or why not.
     async fn alone(bench: &Bench, name: &str, apart: Apart) -> Result<Busy, String> {
@@ -193,7 +206,7 @@ mod tests {
     async fn no_program_begins_while_a_file_is_changed() {
         let bench = Bench::new();
         let busy = alone(&bench, "plan.txt", Apart::Instructing).await.unwrap();
-        let begin = async || bench.history.program_starts(None, ("exec", &[]), 1).await.map(drop);
+        let begin = async || bench.history.program_starts(None, STARTING, 1).await.map(drop);
         let why = begin().await.unwrap_err();
         assert!(why.text().contains("another change is being made"), "{why:?}");
         drop(busy);
@@ -213,6 +226,21 @@ mod tests {
         let why = alone(&bench, "AGENTS.md", Apart::Instructing).await.map(drop).unwrap_err();
         assert!(why.starts_with("`AGENTS.md` cannot be changed until it is known"), "{why}");
         assert!(why.contains("has a second name on the disk"), "{why}");
+    }
+
+    // SEC-061 SEC-093
+    #[tokio::test(start_paused = true)]
+    async fn a_strangers_program_keeps_nobody_from_what_is_the_owners() {
+        let bench = Bench::new();
+        let rules = bench.home.workspace().join("AGENTS.md");
+        std::fs::write(&rules, "Be kind.\n").unwrap();
+        let starting = Starting { is_strangers: true, ..STARTING };
+        let running = bench.history.program_starts(None, starting, 1).await.unwrap();
+        alone(&bench, "AGENTS.md", Apart::All).await.map(drop).unwrap();
+        assert!(alone(&bench, "outside/plan.txt", Apart::All).await.is_err(), "there it may write");
+        std::fs::write(&rules, "Be brief.\n").unwrap();
+        running.end(1).await.unwrap();
+        assert_eq!(bench.store.waiting_files().await.unwrap().rows, []);
     }
 
     /// A program moves folders while a call writes.

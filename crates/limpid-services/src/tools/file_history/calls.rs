@@ -1,6 +1,5 @@
 //! What is kept and written down around a call that may change files, and what its conversation knows of them.
 
-use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,7 +8,7 @@ use limpid_config::FileError;
 use limpid_core::policy::{Effect, Followed, PathFacts};
 use limpid_core::{ConversationId, Sentence, Trust, io_cause, sentence};
 use limpid_store::{Author, FileChangeEnd, FileContent};
-use limpid_tools::{echoed, files};
+use limpid_tools::{Written, echoed, files};
 
 use super::busy::{Apart, Busy, Claim, alone_with};
 use super::disk::on_disk;
@@ -41,9 +40,9 @@ pub(crate) struct Before {
 }
 
 impl Before {
-    /// What keeps others from the files; it lives for as long as the call may write.
-    pub(crate) fn lock(&self) -> Option<Arc<dyn Any + Send + Sync>> {
-        self.busy.clone().map(|busy| busy as _)
+    /// Where the call may write; others are kept from the files for as long as it may be writing.
+    pub(crate) fn written(&self) -> Written {
+        self.busy.clone().map_or_else(Written::default, |busy| Written::under(busy, self.places.clone()))
     }
 }
 
@@ -157,7 +156,7 @@ impl FileHistory {
         written: Vec<PathBuf>,
         by: &WriteSource,
     ) -> Result<(), AgentError> {
-        let Some(Before { tool, mut files, recorded: seen, all, known, places, busy: _busy }) = before else {
+        let Some(Before { tool, mut files, recorded: seen, all, known, places, busy }) = before else {
             return Ok(());
         };
         for place in written.iter().filter(|place| !places.contains(place)) {
@@ -197,7 +196,7 @@ impl FileHistory {
                 None => continue,
             };
             let end = match changed {
-                true => self.settled(&name, (before, now), by).await?,
+                true => self.settled(&name, (before, now), by, busy.clone()).await?,
                 false => unchanged(before),
             };
             self.memory.database().end_file_change(begun, end).await?;
@@ -268,6 +267,7 @@ impl FileHistory {
         name: &str,
         (before, now): (Option<FileContent>, Option<FileContent>),
         by: &WriteSource,
+        busy: Option<Arc<Busy>>,
     ) -> Result<FileChangeEnd, AgentError> {
         if !is_quoted(name) {
             return Ok(FileChangeEnd { before, after: now, author: None });
@@ -277,6 +277,8 @@ impl FileHistory {
             let (disk, memory, name) = (Arc::clone(&self.journal.disk), self.memory.clone(), name.to_owned());
             let (is_new, trust) = (before.is_none(), by.trust);
             let revised = on_disk(move || {
+                // Also where nobody waits for the call any more.
+                let _busy = busy;
                 let change = |text: &str| memory.clean(trust, with_heading(&name, is_new, text));
                 files::revise(&disk.workspace, &name, change).map_err(|why| AgentError::Invalid(why.into_text()))
             });

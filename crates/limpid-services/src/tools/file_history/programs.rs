@@ -16,7 +16,7 @@ use limpid_store::{FileHash, NewProgramRun, ProgramRun, ProgramRunId, WaitingFil
 use self::look::in_words;
 use super::entries::{entry_hash, of_run};
 use super::kept::KeptFiles;
-use super::locks::FilesLock;
+use super::locks::{self, FilesLock, How};
 use super::names::FileNames;
 use crate::error::AgentError;
 use crate::memory::MemoryWriter;
@@ -37,6 +37,19 @@ pub(super) struct ProgramWatch {
     kept: KeptFiles,
     /// The programs of this process, and when the call of one was given up.
     live: Mutex<BTreeMap<ProgramRunId, Option<i64>>>,
+    /// Held while a program is put on record and known to run here: to whoever looks in between it would be over.
+    records: tokio::sync::Mutex<()>,
+}
+
+/// A program that is about to be started.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Starting<'a> {
+    /// The tool that was called.
+    pub(crate) tool: &'a str,
+    /// The folders that the tool gives it: the settings may have changed since the tool was made.
+    pub(crate) writes: &'a [PathBuf],
+    /// Whether it may be a stranger's. The system lets such a one write in `outside/` and nowhere else.
+    pub(crate) is_strangers: bool,
 }
 
 /// A program that runs.
@@ -49,24 +62,33 @@ impl ProgramWatch {
     pub(super) fn new(home: &Home, config: Live<Config>, memory: MemoryWriter) -> Arc<Self> {
         let names = FileNames::new(home);
         let kept = KeptFiles::new(home.kept_files());
-        Arc::new(Self { home: home.clone(), config, memory, names, kept, live: Mutex::default() })
+        let (live, records) = (Mutex::default(), tokio::sync::Mutex::default());
+        Arc::new(Self { home: home.clone(), config, memory, names, kept, live, records })
     }
 
-    /// Writes down what the owner knows of the files before a program is started. `writes` are the folders that the tool gives it: the
-    /// settings may have changed since the tool was made. Nobody changes a file between the look and the row: the caller has the lock.
+    /// Writes down what the owner knows of the files before a program is started. Nobody changes a file between the look and the row: the
+    /// caller has the lock.
     ///
     /// # Errors
     /// When that cannot be written down: then nothing may be started.
     pub(super) async fn begin(
         self: &Arc<Self>,
         _lock: &FilesLock,
-        (tool, writes): (&str, &[PathBuf]),
+        starting: Starting<'_>,
         now_ms: i64,
     ) -> Result<RunningProgram, AgentError> {
         self.settle(now_ms).await?;
         let written = self.written().await?;
-        let folders = self.folders_with(writes);
-        let instructing = self.last_known(&folders).await?;
+        let Starting { tool, writes, is_strangers } = starting;
+        // Nobody has to wait for a stranger's program with what is the owner's.
+        let (folders, instructing) = match is_strangers {
+            true => (vec![file_key(&real(&self.home.outside()))], BTreeMap::new()),
+            false => {
+                let folders = self.folders_with(writes);
+                let instructing = self.last_known(&folders).await?;
+                (folders, instructing)
+            }
+        };
         let new = NewProgramRun {
             holder: self.memory.holder().to_owned(),
             tool: tool.to_owned(),
@@ -74,14 +96,19 @@ impl ProgramWatch {
             files: written.clone().into_iter().chain(instructing.clone()).collect(),
             now_ms,
         };
-        let id = self.memory.database().begin_program(new.clone()).await?;
+        let id = {
+            let _record = self.records.lock().await;
+            let id = self.memory.database().begin_program(new.clone()).await?;
+            self.live().insert(id, None);
+            id
+        };
+        let running = RunningProgram { run: Some(ProgramRun { id, new, gone_ms: None }), watch: Arc::clone(self) };
         // The rows come first: what no row names is removed.
         if let Err(error) = self.keep(written, instructing).await {
             self.memory.database().end_program(id, Vec::new()).await?;
             return Err(error);
         }
-        self.live().insert(id, None);
-        Ok(RunningProgram { run: Some(ProgramRun { id, new, gone_ms: None }), watch: Arc::clone(self) })
+        Ok(running)
     }
 
     /// Whether a program of another process is over. Where that process was killed, the program's watcher takes a moment to notice.
@@ -94,12 +121,19 @@ impl ProgramWatch {
         }
         match run.gone_ms {
             Some(gone) => Ok(now_ms.saturating_sub(gone) > DYING_MS),
-            None if is_dead => {
+            // Each program holds this lock as long as it runs, also one whose process nobody here can look at.
+            None if is_dead || process::number(holder).is_none() && self.runs_none()? => {
                 self.memory.database().note_gone(run.id, now_ms).await?;
                 Ok(false)
             }
             None => Ok(false),
         }
+    }
+
+    /// Whether no program of this home runs on this machine.
+    fn runs_none(&self) -> Result<bool, AgentError> {
+        let path = self.home.programs_lock();
+        Ok(locks::now(&path, How::Alone).map_err(AgentError::file(path))?.is_some())
     }
 
     /// Milliseconds after which no program runs any more.
@@ -121,6 +155,16 @@ impl ProgramWatch {
     /// # Errors
     /// When files or the store cannot be read or written.
     pub(super) async fn settle(&self, now_ms: i64) -> Result<(), AgentError> {
+        for run in self.over(now_ms).await? {
+            self.end(&run, now_ms).await?;
+        }
+        Ok(())
+    }
+
+    /// The programs on record that are over.
+    async fn over(&self, now_ms: i64) -> Result<Vec<ProgramRun>, AgentError> {
+        let _record = self.records.lock().await;
+        let mut over = Vec::new();
         for run in self.memory.database().program_runs().await?.rows.into_iter().map(of_run) {
             let is_over = if run.new.holder == self.memory.holder() {
                 match self.live().get(&run.id) {
@@ -131,11 +175,9 @@ impl ProgramWatch {
             } else {
                 self.is_over_elsewhere(&run, now_ms).await?
             };
-            if is_over {
-                self.end(&run, now_ms).await?;
-            }
+            over.extend(is_over.then_some(run));
         }
-        Ok(())
+        Ok(over)
     }
 
     /// Has what a program changed wait for the owner. It is looked at with the folders that the program was given: by now they may be

@@ -16,15 +16,20 @@ impl Grants {
     /// # Errors
     /// A sentence for the model when it is in no granted folder.
     pub fn place(&self, path: &str) -> Result<Place<'_>, Sentence> {
+        self.place_named(path, path)
+    }
+
+    /// The place that a path means which stands for the one that the call wrote: what is said of the place names it as the call did.
+    fn place_named(&self, path: &str, asked: &str) -> Result<Place<'_>, Sentence> {
         if path.trim().is_empty() {
             return Err("`path` must not be blank".into());
         }
         if let Some(long) = self.written_out(path) {
-            return self.place(&long);
+            return self.place_named(&long, asked);
         }
         // A shell would read it as the home folder, and that is what whoever writes it means.
         if path.starts_with('~') {
-            return Err(self.outside(path));
+            return Err(self.outside(asked));
         }
         let whole = plain(&self.workspace.folder.join(path));
         let within = |root: &Root| {
@@ -35,10 +40,10 @@ impl Grants {
         // The shortest way is that of the innermost folder.
         let found = self.roots().filter_map(|root| Some((within(root)?, root))).chain(self.strangers_by_number(&whole));
         let Some((way, root)) = found.min_by_key(|(way, _)| way.components().count()) else {
-            return Err(self.outside(path));
+            return Err(self.outside(asked));
         };
         let way = if way.as_os_str().is_empty() { PathBuf::from(".") } else { way };
-        Ok(Place { root, path: way, asked: path.to_owned() })
+        Ok(Place { root, path: way, asked: asked.to_owned() })
     }
 
     /// The place of something that is to be changed.
@@ -172,6 +177,15 @@ mod tests {
             Err(error) => format!("{path}: {}", error.text()),
         });
         insta::assert_snapshot!(told.join("\n"));
+    }
+
+    // SEC-065
+    #[test]
+    fn what_is_said_of_a_place_names_it_as_the_call_did() {
+        let grants = grants().with_short("shelf", ["/none/notes".into()]).with_short("gone", ["/none/away".into()]);
+        assert_eq!(grants.place("shelf/a.md").unwrap().asked, "shelf/a.md");
+        let refused = grants.place("gone/a.md").unwrap_err();
+        assert!(refused.text().starts_with("`gone/a.md` is outside"), "{refused:?}");
     }
 
     // PICO-031

@@ -98,6 +98,49 @@ async fn a_call_says_where_it_wrote_wherever_its_path_leads_by_then() {
     }
 }
 
+/// The folder of a call is moved, or a link laid, while it waits for another change.
+// SEC-061
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_call_writes_nowhere_else_than_it_was_judged_to_and_nothing_once_it_was_given_up() {
+    let bench = Bench::new();
+    let folder = bench.path("workspace").canonicalize().unwrap();
+    fs::write(folder.join("rules.md"), "Be kind.\n").unwrap();
+    std::os::unix::fs::symlink("rules.md", folder.join("plan.md")).unwrap();
+    let long = "a".repeat((1 << 20) + 1);
+    let calls = [
+        ("write_file", json!({ "path": "plan.md", "content": "hot\n" })),
+        ("append_file", json!({ "path": "plan.md", "content": "hot\n" })),
+        ("edit_file", json!({ "path": "plan.md", "old_text": "kind", "new_text": "hot" })),
+    ];
+    let under = |judged: &str| limpid_tools::Written::under(std::sync::Arc::new(()), vec![folder.join(judged)]);
+    for before in ["Be kind.\n", long.as_str()] {
+        for (tool, call) in calls.iter().filter(|(tool, _)| before != long || *tool == "append_file") {
+            let run = async |written: limpid_tools::Written| {
+                fs::write(folder.join("rules.md"), before).unwrap();
+                let context = ToolContext { written: written.clone(), ..Bench::context() };
+                let told = bench.call_in(context, tool, call.clone()).await;
+                assert_eq!(
+                    written.take().is_empty(),
+                    told.is_err(),
+                    "{tool}: where nothing was written nothing is told"
+                );
+                told
+            };
+            let refused = run(under("plan.md")).await.unwrap_err();
+            assert!(refused.contains("leads elsewhere than when this call was judged"), "{tool}: {refused}");
+            assert_eq!(fs::read_to_string(folder.join("rules.md")).unwrap(), before, "{tool}");
+            let given_up = under("rules.md");
+            given_up.give_up();
+            assert!(run(given_up).await.unwrap_err().contains("nothing was written"), "{tool}");
+            assert_eq!(fs::read_to_string(folder.join("rules.md")).unwrap(), before, "{tool}");
+            run(under("rules.md")).await.unwrap();
+            assert_ne!(fs::read_to_string(folder.join("rules.md")).unwrap(), before, "{tool}");
+        }
+    }
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "no unfinished copy is left");
+}
+
 // SEC-077
 #[tokio::test]
 async fn a_question_about_a_whole_file_says_that_one_is_there() {

@@ -66,7 +66,8 @@ impl Bench {
     /// A program of this process begins.
     async fn begin(&self, writes: &[PathBuf]) -> RunningProgram {
         let lock = FilesLock::take(&self.home, tokio::time::Instant::now()).await.unwrap().unwrap();
-        self.watch.begin(&lock, ("exec", writes), self.now_ms).await.unwrap()
+        let starting = Starting { tool: "exec", writes, is_strangers: false };
+        self.watch.begin(&lock, starting, self.now_ms).await.unwrap()
     }
 
     /// The files that wait, and what they said when the owner knew them last.
