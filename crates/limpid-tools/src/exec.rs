@@ -151,12 +151,16 @@ impl Tool for Exec {
     fn bound_to(&self, arguments: &Value) -> Vec<String> {
         let Ok(command) = self.parsed(arguments) else { return Vec::new() };
         let low = self.programs.low_folders_named(&command);
+        // These are the same in every view that a question is asked about.
+        let view = self.programs.view(Trust::Outside, true, &command);
+        let seen = self.programs.seen_besides(view, &command);
         let Command { program, folder, script, .. } = command;
         let paths = [&program, &folder].into_iter().chain(&script).map(|path| path.display().to_string());
         // "Your folders" in a question are those that there were when it was asked.
         let granted = self.programs.grants.roots().map(|root| format!("{} {}", root.trust, root.folder.display()));
         let hosts = self.programs.network.names.iter().cloned();
-        paths.chain([place(&folder)]).chain(hosts).chain(low).chain(granted).collect()
+        let own = self.programs.network.own_and_others().0.into_iter().map(|host| format!("own {host}"));
+        paths.chain([place(&folder)]).chain(hosts).chain(own).chain(low).chain(seen).chain(granted).collect()
     }
 
     fn starts(&self, arguments: &Value) -> Option<Started> {

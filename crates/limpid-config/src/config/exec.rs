@@ -16,7 +16,8 @@ pub struct ExecConfig {
     pub enabled: bool,
     /// Whether a command may be one for a shell.
     pub shell: bool,
-    /// Names of hosts that programs may reach, each with its port where that is neither 80 nor 443. A program that may be a stranger's
+    /// Names of hosts that programs may reach, each with its port where that is neither 80 nor 443. An address of your own network
+    /// (`also` under `[web]`) is reached where it stands here itself, never by a name that leads to it. A program that may be a stranger's
     /// reaches them only by your yes, or by a rule that names this very call and them.
     #[serde(deserialize_with = "names")]
     pub network: Vec<String>,

@@ -41,6 +41,10 @@ pub struct Command {
     pub script: Option<PathBuf>,
     /// What its arguments may name.
     pub(super) paths: Vec<MayBePath>,
+    /// The program and the script as paths, where the command says them as these.
+    pub(super) called: Vec<MayBePath>,
+    /// The links on the way to the folder and to a program that is called by its name, each where it lies.
+    pub(super) found_over: Vec<PathBuf>,
 }
 
 impl Command {
@@ -56,25 +60,31 @@ impl Command {
             return Err(format!("`command` has {long} bytes; at most {LONGEST} are run. Put what is long into a file"));
         }
         let mut looks = Looks::new();
-        let folder = working_folder(folder.filter(|folder| !folder.trim().is_empty()), programs, &mut looks)?;
+        let asked = folder.filter(|folder| !folder.trim().is_empty());
+        let (folder, mut found_over) = working_folder(asked, programs, &mut looks)?;
         let mut words =
             if programs.shell { vec!["sh".to_owned(), "-c".to_owned(), command.to_owned()] } else { split(command)? };
         let name = words.first().filter(|_| !command.trim().is_empty()).ok_or("`command` must not be blank")?;
-        // What stands for the program or its script is followed only where that takes no longer than the rest may.
-        for first in words.iter().take(2) {
-            looks.real(&folder, first.as_ref())?;
+        let mut called = Vec::new();
+        let (program, way) = find_by(name, &folder, &programs.path, &mut looks)?;
+        if name.contains('/') {
+            called.push(way);
+        } else {
+            found_over.extend(way.links);
         }
-        let program = find(name, &folder, &programs.path)?;
-        let script = if programs.shell { None } else { script_of(&words, &program, &folder, programs) };
-        if !programs.shell && script.is_none() {
+        let of_skill =
+            if programs.shell { None } else { script_of(&words, &program, &folder, (programs, &mut looks))? };
+        if !programs.shell && of_skill.is_none() {
             permitted(name, &program)?;
         }
+        let script = of_skill.as_ref().map(|(script, _)| script.clone());
+        called.extend(of_skill.map(|(_, way)| way));
         // The very file that is judged, whatever a link says by the time that the shell opens it.
         if let (Some(script), Some(word)) = (&script, words.get_mut(1)) {
             *word = script.display().to_string();
         }
         let paths = looks.at_words(words.get(1..).unwrap_or_default(), &folder)?;
-        Ok(Self { program, folder, words, script, paths })
+        Ok(Self { program, folder, words, script, paths, called, found_over })
     }
 
     /// The words as rules are compared with them. The first is the name that the program has in the system's folders,
@@ -99,54 +109,79 @@ impl Command {
     }
 }
 
-/// The folder, which must lie in a granted one when every link is followed.
-fn working_folder(folder: Option<&str>, programs: &Programs, looks: &mut Looks) -> Result<PathBuf, String> {
+/// The folder, which must lie in a granted one when every link is followed, and these links.
+fn working_folder(
+    folder: Option<&str>,
+    programs: &Programs,
+    looks: &mut Looks,
+) -> Result<(PathBuf, Vec<PathBuf>), String> {
     let workspace = &programs.grants.workspace().folder;
     std::fs::create_dir_all(workspace).map_err(|error| format!("the workspace cannot be made: {error}"))?;
     let asked = folder.unwrap_or(".");
     let place = programs.grants.place(asked).map_err(|why| why.text().to_owned())?;
     let path = place.root.folder.join(&place.path);
-    // Links of a stranger's in it may take long to follow.
-    looks.real(Path::new("/"), &path)?;
-    let real = path.canonicalize().map_err(|_| format!("`{asked}`, the folder to run in, does not exist"))?;
+    let MayBePath { real, links, .. } = looks.way(Path::new("/"), &path)?;
+    let real = real.ok_or_else(|| format!("`{asked}`, the folder to run in, does not exist"))?;
     let within =
         programs.grants.roots().any(|root| root.folder.canonicalize().is_ok_and(|root| real.starts_with(root)));
     if !within {
         return Err(programs.grants.outside(asked).text().to_owned());
     }
-    if real.is_dir() { Ok(real) } else { Err(format!("`{asked}`, the folder to run in, is a file")) }
+    if real.is_dir() { Ok((real, links)) } else { Err(format!("`{asked}`, the folder to run in, is a file")) }
 }
 
 /// A program by its name in the system's folders, or by its path from the folder that it runs in.
 pub(super) fn find(name: &str, folder: &Path, path: &[PathBuf]) -> Result<PathBuf, String> {
+    find_by(name, folder, path, &mut Looks::new()).map(|(program, _)| program)
+}
+
+/// The same with the way to it.
+fn find_by(name: &str, folder: &Path, path: &[PathBuf], looks: &mut Looks) -> Result<(PathBuf, MayBePath), String> {
     let candidates: Vec<PathBuf> = if name.contains('/') {
         vec![folder.join(name)]
     } else {
         path.iter().cloned().chain(SYSTEM_PATH.map(PathBuf::from)).map(|folder| folder.join(name)).collect()
     };
-    let real = candidates.iter().filter_map(|candidate| candidate.canonicalize().ok());
-    let found = real.filter(|real| real.is_file()).collect::<Vec<_>>();
-    let runs = |file: &&PathBuf| file.metadata().is_ok_and(|about| about.permissions().mode() & 0o111 != 0);
-    match (found.iter().find(runs), found.is_empty()) {
-        (Some(program), _) => Ok(program.clone()),
-        (None, false) => Err(format!("`{name}` is no program: it has no permission to run")),
-        (None, true) => Err(format!("there is no program `{name}`")),
+    let mut is_there = false;
+    for candidate in candidates {
+        let way = looks.way(Path::new("/"), &candidate)?;
+        let Some(file) = way.real.clone().filter(|real| real.is_file()) else { continue };
+        if file.metadata().is_ok_and(|about| about.permissions().mode() & 0o111 != 0) {
+            return Ok((file, way));
+        }
+        is_there = true;
+    }
+    match is_there {
+        true => Err(format!("`{name}` is no program: it has no permission to run")),
+        false => Err(format!("there is no program `{name}`")),
     }
 }
 
 /// The script that a shell is asked to run, if it is one of a skill's: a file of the owner's in a folder that neither the
-/// model nor its programs may change. A SKILL.md is none: the model may write its text.
-fn script_of(words: &[String], program: &Path, folder: &Path, programs: &Programs) -> Option<PathBuf> {
-    let shell = program.file_name()?.to_string_lossy();
-    let word = words.get(1).filter(|word| SHELLS.contains(&&*shell) && !word.starts_with('-'))?;
-    let script = folder.join(word).canonicalize().ok().filter(|script| script.is_file())?;
+/// model nor its programs may change, with the way to it. A SKILL.md is none: the model may write its text.
+fn script_of(
+    words: &[String],
+    program: &Path,
+    folder: &Path,
+    (programs, looks): (&Programs, &mut Looks),
+) -> Result<Option<(PathBuf, MayBePath)>, String> {
+    let shell = program.file_name().unwrap_or_default().to_string_lossy();
+    let word = words.get(1).filter(|word| SHELLS.contains(&&*shell) && !word.starts_with('-'));
+    let Some(word) = word else { return Ok(None) };
+    let way = looks.way(folder, word.as_ref())?;
+    let script = way.real.clone().filter(|script| script.is_file() && is_of_skills(script, programs));
+    Ok(script.map(|script| (script, way)))
+}
+
+/// Whether a file without links on its way is such a script.
+fn is_of_skills(script: &Path, programs: &Programs) -> bool {
     let is_skills = script.file_name().is_some_and(|name| !name.eq_ignore_ascii_case("SKILL.md"));
     let of_skills = programs.scripts.iter().filter_map(|folder| folder.canonicalize().ok());
     let is_skills = is_skills && of_skills.into_iter().any(|folder| script.starts_with(folder));
     let roots = programs.grants.roots().filter_map(|root| Some((root.folder.canonicalize().ok()?, root)));
-    let inner = roots.filter(|(folder, _)| script.starts_with(folder));
-    let (_, root) = inner.max_by_key(|(folder, _)| folder.components().count())?;
-    Some(script).filter(|_| is_skills && !root.write && root.trust == Trust::File)
+    let around = roots.filter(|(folder, _)| script.starts_with(folder));
+    let inner = around.max_by_key(|(folder, _)| folder.components().count());
+    inner.is_some_and(|(_, root)| is_skills && !root.write && root.trust == Trust::File)
 }
 
 /// Refuses shells and wrappers, by the name that is called and by the file that it leads to.

@@ -83,8 +83,10 @@ impl Confinement {
 pub struct Network {
     /// Names of hosts, each with the port where that is neither 80 nor 443.
     pub names: Vec<String>,
-    /// Addresses that these may have, besides those of the public web.
+    /// Addresses of the owner's own network. One is reached where it is granted itself.
     pub also: Vec<IpAddr>,
+    /// Addresses that count as the public web.
+    pub mirrors: Vec<IpAddr>,
     /// Names of those whose answers are the owner's.
     pub trusted: Vec<String>,
 }
@@ -112,6 +114,25 @@ impl Network {
         self.names
             .iter()
             .any(|name| name.eq_ignore_ascii_case(&with_port) || (is_usual && name.eq_ignore_ascii_case(host)))
+    }
+
+    /// Whether a granted host may have this address. `is_public` is whether that is one of the public web. An address of the owner's own
+    /// network is reached by itself alone: whoever answers for another name would choose what of that network is asked, and is told.
+    pub fn may_lead_to(&self, host: &str, address: IpAddr, is_public: bool) -> bool {
+        match self.also.contains(&address) {
+            true => host.parse::<IpAddr>() == Ok(address),
+            false => is_public || self.mirrors.contains(&address),
+        }
+    }
+
+    /// The granted hosts of the owner's own network, and the others.
+    pub fn own_and_others(&self) -> (Vec<&str>, Vec<&str>) {
+        let is_own = |host: &str| {
+            let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+            address.is_ok_and(|address| self.also.contains(&address))
+        };
+        let without_port = |name: &str| name.rsplit_once(':').is_some_and(|(host, _)| is_own(host));
+        self.names.iter().map(String::as_str).partition(|name| is_own(name) || without_port(name))
     }
 }
 
@@ -144,5 +165,42 @@ impl Default for Limits {
             files: 20_000,
             output_bytes: 64 * 1024 * 1024,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SEC-022 SEC-087
+    #[test]
+    fn an_address_of_the_owners_own_network_is_reached_by_itself_alone() {
+        let addresses = |all: &[&str]| all.iter().map(|one| one.parse().unwrap()).collect::<Vec<IpAddr>>();
+        let names = ["a.example", "10.0.0.5", "[fd00::1]:8080", "10.0.0.6:8080", "192.0.2.1"];
+        let network = Network {
+            names: names.map(str::to_owned).to_vec(),
+            also: addresses(&["10.0.0.5", "10.0.0.6", "fd00::1", "1.1.1.1"]),
+            mirrors: addresses(&["10.0.0.6", "10.0.0.7"]),
+            trusted: Vec::new(),
+        };
+        let table = [
+            ("10.0.0.5", "10.0.0.5", false, true),
+            ("a.example", "10.0.0.5", false, false),
+            ("10.0.0.6", "10.0.0.5", false, false),
+            // It is private, whatever else is said of it.
+            ("a.example", "10.0.0.6", false, false),
+            ("a.example", "1.1.1.1", true, false),
+            ("1.1.1.1", "1.1.1.1", true, true),
+            ("fd00::1", "fd00::1", false, true),
+            ("a.example", "10.0.0.7", false, true),
+            ("a.example", "8.8.8.8", true, true),
+            ("a.example", "10.0.0.8", false, false),
+            ("10.0.0.8", "10.0.0.8", false, false),
+        ];
+        for (host, address, is_public, may) in table {
+            assert_eq!(network.may_lead_to(host, address.parse().unwrap(), is_public), may, "{host} at {address}");
+        }
+        let own = vec!["10.0.0.5", "[fd00::1]:8080", "10.0.0.6:8080"];
+        assert_eq!(network.own_and_others(), (own, vec!["a.example", "192.0.2.1"]));
     }
 }

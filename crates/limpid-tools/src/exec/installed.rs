@@ -79,18 +79,25 @@ pub(super) fn installed(used: &[PathBuf], reads_high: bool) -> Installed {
     Installed { hidden, covered, read }
 }
 
+/// Whether things that have nothing to do with each other lie in a folder of the system: it is nothing's own.
+fn is_shared(folder: &Path) -> bool {
+    let mut shared = FREE.into_iter().chain(WHOLE).chain(PEOPLES.map(|(folder, _)| folder));
+    shared.any(|shared| Path::new(shared).starts_with(folder))
+}
+
 /// What a call sees that names something there: the folder, or that of the file.
 pub(super) fn seen_of_named(named: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
-    let is_free = |path: &Path| FREE.iter().any(|folder| path == Path::new(folder));
-    let around = |path: &Path| path.parent().filter(|around| !is_free(around)).unwrap_or(path).to_owned();
+    let around = |path: &Path| path.parent().filter(|around| !is_shared(around)).unwrap_or(path).to_owned();
     named.iter().map(|path| if path.is_dir() { path.clone() } else { around(path) }).collect()
 }
 
-/// The folder of a package whose programs lie in a folder: what they load lies beside it. Those of the system are in no package.
-pub(super) fn package_of(programs: &Path) -> PathBuf {
+/// The folder of a package whose programs lie in a folder: what they load lies beside it. Those of the system are in no package. None
+/// where the programs lie beside things of any kind.
+pub(super) fn package_of(programs: &Path) -> Option<PathBuf> {
     let is_bin = programs.file_name().is_some_and(|name| name == "bin" || name == "sbin");
     let is_system = SYSTEM_PATH.iter().any(|folder| programs == Path::new(folder));
-    programs.parent().filter(|_| is_bin && !is_system).unwrap_or(programs).to_owned()
+    let package = programs.parent().filter(|around| is_bin && !is_system && !is_shared(around));
+    Some(package.unwrap_or(programs)).filter(|package| !is_shared(package)).map(Path::to_owned)
 }
 
 /// Whether an entry of a folder of the system is a person's, by the number of its owner.
@@ -217,7 +224,29 @@ mod tests {
         assert_eq!(hidden(&[]), ["file", "own/theirs", "theirs"]);
         assert_eq!(hidden(&["theirs/a", "file"]), ["own/theirs", "theirs/b"]);
         assert_eq!(hidden(&["theirs", "own", "file"]), [""; 0]);
-        assert_eq!(package_of(Path::new("/opt/node/bin")), Path::new("/opt/node"));
-        assert_eq!(package_of(Path::new("/usr/local/bin")), Path::new("/usr/local/bin"));
+    }
+
+    // SEC-058
+    #[test]
+    fn no_package_is_a_folder_with_things_of_any_kind() {
+        let table = [
+            ("/opt/node/bin", Some("/opt/node")),
+            ("/home/me/tool/sbin", Some("/home/me/tool")),
+            ("/usr/local/bin", Some("/usr/local/bin")),
+            ("/usr/local/sbin", Some("/usr/local/sbin")),
+            ("/usr/local/src/bin", Some("/usr/local/src/bin")),
+            ("/usr/src/bin", Some("/usr/src/bin")),
+            ("/opt/bin", Some("/opt/bin")),
+            ("/sbin", Some("/sbin")),
+            ("/etc/bin", Some("/etc/bin")),
+            ("/opt", None),
+            ("/usr/local/src", None),
+            ("/", None),
+        ];
+        for (programs, package) in table {
+            assert_eq!(package_of(Path::new(programs)).as_deref(), package.map(Path::new), "{programs}");
+        }
+        let named = BTreeSet::from(["/opt/missing-file", "/usr/local/src/missing-file"].map(PathBuf::from));
+        assert_eq!(seen_of_named(&named), named, "a file beside things of any kind is seen alone");
     }
 }

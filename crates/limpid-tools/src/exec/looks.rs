@@ -29,6 +29,8 @@ pub(super) struct MayBePath {
     pub(super) said: PathBuf,
     /// Where it leads, without links; none where nothing is there.
     pub(super) real: Option<PathBuf>,
+    /// The links on its way, each where it lies.
+    pub(super) links: Vec<PathBuf>,
 }
 
 /// What there is at a place.
@@ -67,21 +69,23 @@ impl Looks {
         for part in words.iter().flat_map(|word| pieces(word)).flat_map(parts) {
             self.pay(part.len())?;
             if seen.insert(part) {
-                found.push(MayBePath { said: folder.join(part), real: self.real(folder, part.as_ref())? });
+                found.push(self.way(folder, part.as_ref())?);
             }
         }
         Ok(found)
     }
 
-    /// Where a path leads from a folder without links; none where nothing is there.
+    /// Where a path leads from a folder without links, and over which links.
     ///
     /// # Errors
     /// As [`Looks::at_words`].
-    pub(super) fn real(&mut self, folder: &Path, path: &Path) -> Result<Option<PathBuf>, String> {
-        self.follow(folder.to_owned(), path, &mut 0)
+    pub(super) fn way(&mut self, folder: &Path, path: &Path) -> Result<MayBePath, String> {
+        let mut links = Vec::new();
+        let real = self.follow(folder.to_owned(), path, &mut links)?;
+        Ok(MayBePath { said: folder.join(path), real, links })
     }
 
-    fn follow(&mut self, mut at: PathBuf, path: &Path, links: &mut usize) -> Result<Option<PathBuf>, String> {
+    fn follow(&mut self, mut at: PathBuf, path: &Path, links: &mut Vec<PathBuf>) -> Result<Option<PathBuf>, String> {
         for part in path.components() {
             match part {
                 Component::Prefix(_) | Component::CurDir => {}
@@ -96,9 +100,9 @@ impl Looks {
                     match self.look(&at)? {
                         Found::Nothing => return Ok(None),
                         Found::Folder | Found::Other => {}
-                        Found::Link(_) if *links == LINKS => return Ok(None),
+                        Found::Link(_) if links.len() == LINKS => return Ok(None),
                         Found::Link(way) => {
-                            *links += 1;
+                            links.push(at.clone());
                             at.pop();
                             match self.follow(at, &way, links)? {
                                 Some(next) => at = next,
@@ -165,9 +169,13 @@ mod tests {
         let paths = "a|a/b/../..|link|link/..|a/up|a/up/b|far/bin|/usr/../etc|loop|dangling|gone|file|file/..|file/x|wrong|./a/./b|..|/|a//b|a/b/\
                      ../../../..|link/../../file|/proc/self";
         for path in paths.split('|') {
-            let real = Looks::new().real(&folder, path.as_ref()).unwrap();
+            let real = Looks::new().way(&folder, path.as_ref()).unwrap().real;
             assert_eq!(real, folder.join(path).canonicalize().ok(), "{path}");
         }
+        let links = |path: &str| Looks::new().way(&folder, path.as_ref()).unwrap().links;
+        let at = |names: &[&str]| names.iter().map(|name| folder.join(name)).collect::<Vec<_>>();
+        assert_eq!((links("file"), links("a/up/b")), (at(&[]), at(&["a/up", "link"])));
+        assert_eq!(links("link/../b/../../dangling"), at(&["link", "dangling"]), "also where nothing is there");
     }
 
     // SEC-093

@@ -1,14 +1,18 @@
 //! Which places the words of a call name.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 use super::command::Command;
-use super::installed::{is_around_what_people_installed, is_installed_by_people};
-use super::looks::MayBePath;
+use super::installed::{is_around_what_people_installed, is_in_system, is_installed_by_people};
+use super::looks::{Looks, MayBePath};
 use super::named_places::Named;
 use super::places::Kind;
 use super::programs::Programs;
+
+/// Folders on the way from that of a language to one of its programs, at most: `versions/node/v20/bin`.
+const DEEPEST_BIN: usize = 4;
 
 impl Named {
     fn add(&mut self, kind: Kind) {
@@ -18,7 +22,7 @@ impl Named {
 }
 
 impl Programs {
-    /// The places that a call names: as its folder, as its program, or in one of its words.
+    /// The places that a call names: as its folder, as its program, in one of its words, or by a link that one of these leads over.
     pub(super) fn named(&self, command: &Command) -> Named {
         let mut named = Named::default();
         for path in [&command.folder, &command.program].into_iter().chain(&command.script) {
@@ -30,14 +34,18 @@ impl Programs {
             }
             named.low_folders.extend((kind == Kind::Low).then(|| folder.to_owned()));
         }
-        // A program that is called by its name alone is one that whoever runs the machine installed.
-        if command.words.first().is_some_and(|name| name.contains('/')) {
-            self.add_installed(&mut named, &command.program);
-        }
-        for MayBePath { said, real } in &command.paths {
+        // Whoever writes where a link lies chose what it leads to. A program that is called by its name alone is one that whoever runs
+        // the machine installed, over whatever is granted to nobody; one that is called by its path is not.
+        named.low |= command.found_over.iter().any(|link| self.is_low_place(link));
+        named.low |= command.called.iter().flat_map(|path| &path.links).any(|link| self.is_nobodys(link));
+        for MayBePath { said, real, links } in command.called.iter().chain(&command.paths) {
             if let Some(path) = real {
                 self.kind_of(path).into_iter().for_each(|kind| named.add(kind));
                 self.add_installed(&mut named, path);
+            }
+            for link in links {
+                named.low |= self.is_low_place(link);
+                self.add_installed(&mut named, link);
             }
             let said = without_steps_back(said);
             let low = self.innermost(&said).filter(|(_, kind)| *kind == Kind::Low);
@@ -55,6 +63,16 @@ impl Programs {
             }
         }
         named
+    }
+
+    /// Whether a link lies where nobody granted anything: neither above a granted folder, nor among what is the system's.
+    fn is_nobodys(&self, link: &Path) -> bool {
+        let is_systems = is_in_system(link) || link.parent() == Some(Path::new("/"));
+        let leads_over = |folder: &Path| {
+            Looks::new().way(Path::new("/"), folder).is_ok_and(|way| way.links.iter().any(|on| on == link))
+        };
+        let is_above = || self.folders().any(|([written, _], _)| leads_over(written));
+        !is_systems && self.innermost(link).is_none() && !is_above()
     }
 
     /// Adds a path without links to what is named of the things that people installed, if it is one of these.
@@ -99,19 +117,37 @@ impl Programs {
         longest(found)
     }
 
-    /// Whether one of a call's words names something in the folder of a toolchain, where packages of strangers lie, or a folder around
-    /// whatever people put among those of the system.
+    /// Whether a call names something in the folder of a toolchain, where packages of strangers lie, or a folder around whatever people
+    /// put among those of the system. A program that is called by its path is named too, unless it lies where those of the language do.
     pub(super) fn names_package(&self, command: &Command) -> bool {
         let real = |folder: &PathBuf| folder.canonicalize().unwrap_or_else(|_| folder.clone());
-        let folders: Vec<PathBuf> = self.toolchains.iter().flat_map(|folder| [folder.clone(), real(folder)]).collect();
+        let both = |folder: &PathBuf| [folder.clone(), real(folder)];
+        let folders: Vec<PathBuf> = self.toolchains.iter().flat_map(both).collect();
         let is_there = |path: &Path| {
             folders.iter().any(|folder| path.starts_with(folder)) || is_around_what_people_installed(path)
         };
         let names = |word: &String| folders.iter().any(|folder| word.contains(&folder.display().to_string()));
+        let of_path: Vec<PathBuf> = self.path.iter().flat_map(both).collect();
+        let is_languages = |path: &Path| {
+            let Some(around) = path.parent() else { return false };
+            of_path.iter().any(|folder| around == folder) || folders.iter().any(|folder| is_bin_of(folder, around))
+        };
+        let is_package = |path: &Path| is_there(path) && !is_languages(path);
+        let is_of_package = |path: &MayBePath| {
+            is_package(&without_steps_back(&path.said)) || path.real.as_deref().is_some_and(is_package)
+        };
         is_there(&command.folder)
+            || command.called.iter().any(is_of_package)
             || command.paths.iter().any(|path| is_there(path.real.as_ref().unwrap_or(&path.said)))
             || command.words.iter().skip(1).any(names)
     }
+}
+
+/// Whether a folder holds the programs of a language itself, such as `bin` or `versions/3.12/bin` of its folder, and not those of a package.
+fn is_bin_of(language: &Path, folder: &Path) -> bool {
+    let Ok(way) = folder.strip_prefix(language) else { return false };
+    let is_of_package = |part: &OsStr| part == "node_modules" || part == "site-packages" || part == "pkgs";
+    folder.ends_with("bin") && way.components().count() <= DEEPEST_BIN && !way.iter().any(is_of_package)
 }
 
 /// Of what was found at a place of a word, each with its length, the longest.

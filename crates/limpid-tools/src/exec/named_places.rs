@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 /// The places that a call names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Named {
-    /// Whether it names a place where strangers' text may be.
+    /// Whether it names a place where strangers' text may be, or leads over a link in one.
     pub(super) low: bool,
     /// Whether it names one of the owner's, as the program or in a word.
     pub(super) high: bool,

@@ -80,7 +80,7 @@ impl Kind {
     }
 
     /// Whether a view shows folders of this kind.
-    fn is_seen(self, view: View) -> bool {
+    pub(super) fn is_seen(self, view: View) -> bool {
         match self {
             // Of the owner's own scripts a program sees the one that it is.
             Self::High { .. } | Self::Programs => view.reads_high(),
@@ -226,13 +226,13 @@ impl Programs {
     }
 
     /// The folders, or single files, that a call uses of what people put into folders of the system.
-    fn used(&self, command: &Command, named: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
+    pub(super) fn used(&self, command: &Command, named: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
         let known = self.folders().filter_map(|([_, real], kind)| match kind {
             Kind::Toolchain => Some(real.to_owned()),
-            Kind::Programs => Some(package_of(real)),
+            Kind::Programs => package_of(real),
             Kind::High { .. } | Kind::Low | Kind::Outside => None,
         });
-        let program = command.program.parent().map(package_of);
+        let program = command.program.parent().and_then(package_of).or_else(|| Some(command.program.clone()));
         seen_of_named(named).into_iter().chain(known).chain(program).collect()
     }
 

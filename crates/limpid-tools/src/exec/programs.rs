@@ -6,8 +6,8 @@ use limpid_core::Trust;
 
 use super::command::{Command, find};
 use super::confinement::{Limits, Network};
-use super::installed::seen_of_named;
-use super::places::Places;
+use super::installed::{is_installed_by_people, seen_of_named};
+use super::places::{Kind, Places};
 use super::view::{Situation, View};
 use crate::files::Grants;
 
@@ -118,10 +118,37 @@ impl Programs {
         roots.map(|root| self.grants.name_of(root)).chain(installed).collect()
     }
 
+    /// The folders that a view shows besides those of `[files]` and `outside/`, as the owner wrote them: languages, and what people put
+    /// into folders of the system and the call uses.
+    pub(super) fn seen_besides(&self, view: View, command: &Command) -> Vec<String> {
+        let languages = self.folders().filter(|(_, kind)| match kind {
+            Kind::Toolchain => kind.is_seen(view),
+            // A question names these: as the owner's, by their names, or as `outside/`. Of programs those are seen that were installed.
+            Kind::High { .. } | Kind::Low | Kind::Outside | Kind::Programs => false,
+        });
+        let mut seen: Vec<&Path> = languages.map(|([written, _], _)| written).collect();
+        let used = self.used(command, &self.named(command).installed);
+        let is_known = |path: &Path| self.kind_of(path) == Some(Kind::Toolchain);
+        seen.extend(used.iter().map(PathBuf::as_path).filter(|path| is_installed_by_people(path) && !is_known(path)));
+        let mut seen: Vec<String> = seen.into_iter().map(|path| path.display().to_string()).collect();
+        seen.sort();
+        seen.dedup();
+        seen
+    }
+
     /// What whoever is asked about a call has to know of its view besides the command.
     pub(super) fn told_of(&self, trust: Trust, command: &Command) -> Option<String> {
         let view = self.view(trust, true, command);
         let hosts = self.network.names.join(", ");
+        let (own, others) = self.network.own_and_others();
+        let own = match own.is_empty() || others.is_empty() {
+            true => String::new(),
+            false => {
+                format!("; what {} says, in your own network, it can send to {}", own.join(", "), others.join(", "))
+            }
+        };
+        let besides = self.seen_besides(view, command);
+        let yours: String = besides.iter().map(|folder| format!(", `{folder}`")).collect();
         let variables: Vec<&str> = self.own_environment.iter().map(|(name, _)| name.as_str()).collect();
         let variables = match view.knows_variables() && !variables.is_empty() {
             true => format!(" and the variables {}", variables.join(", ")),
@@ -129,23 +156,31 @@ impl Programs {
         };
         match view {
             View::Reading { network: true, .. } => {
-                Some(format!("it can read your folders{variables} and send to {hosts}"))
+                Some(format!("it can read your folders{yours}{variables} and send to {hosts}{own}"))
             }
             View::Apart => {
-                let folders = self.low_folders_named(command);
+                let mut folders = self.low_folders_named(command);
+                let besides = besides.into_iter().filter(|folder| !folders.contains(folder)).collect::<Vec<_>>();
+                folders.extend(besides);
                 let folders: String = folders.into_iter().map(|folder| format!(", and in `{folder}`")).collect();
                 Some(format!(
                     "it can reach {hosts} and send there this command and what lies in `outside/`, where copies of what is \
-                     yours may be{folders}"
+                     yours may be{folders}{own}"
                 ))
             }
             View::Reading { network: false, write: true } => {
-                Some(format!("it can read your folders{variables} and leave in `outside/` what it read there"))
+                Some(format!("it can read your folders{yours}{variables} and leave in `outside/` what it read there"))
             }
-            View::Low { write: true } => {
-                Some("it can read your folders, change what lies in `outside/` and leave there what it read".to_owned())
+            View::Low { write: true } => Some(format!(
+                "it can read your folders{yours}, change what lies in `outside/` and leave there what it read"
+            )),
+            View::Enclosed { write: true } if besides.is_empty() => {
+                Some("it can change what lies in `outside/`".to_owned())
             }
-            View::Enclosed { write: true } => Some("it can change what lies in `outside/`".to_owned()),
+            View::Enclosed { write: true } => {
+                let folders = besides.join("`, and in `");
+                Some(format!("it can change what lies in `outside/`, and leave there what lies in `{folders}`"))
+            }
             View::High { .. } | View::Reading { .. } | View::Low { .. } | View::Enclosed { .. } => None,
         }
     }

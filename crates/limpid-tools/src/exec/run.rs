@@ -1,6 +1,7 @@
 //! Starts the sandbox and collects what the program says.
 
 use std::collections::VecDeque;
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt as _};
-use tokio::process::{ChildStdin, Command as Process};
+use tokio::process::Command as Process;
 use tokio::sync::Notify;
 
 use super::command::{Command, path_variable};
@@ -66,26 +67,28 @@ pub async fn run(
     }
     let limits = confinement.limits;
     let closed: Vec<String> = confinement.closed.iter().map(|folder| programs.called(folder)).collect();
+    let (stdin, alive) = sandbox::told(&confinement)?;
     let mut process = Process::new(&programs.helper);
     process
-        .args(sandbox::words(&confinement, &command.program, &command.words)?)
+        .args(sandbox::words(&command.program, &command.words))
         .env_clear()
         .envs(programs.environment.iter().cloned())
         .envs(programs.own_environment.iter().filter(|_| view.knows_variables()).cloned())
         .envs(environment(programs))
         .current_dir(&command.folder)
         .process_group(0)
-        .stdin(Stdio::piped())
+        .stdin(stdin)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let mut child = process.spawn().map_err(|error| format!("the sandbox cannot be started: {error}"))?;
-    let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
-    else {
+    // It holds the other end of the stream, which is the sandbox's alone.
+    drop(process);
+    let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
         return Err("the sandbox cannot be started: it has no streams".to_owned());
     };
     let spent = Arc::new(Spent { bytes: AtomicU64::new(0), limit: limits.output_bytes, over: Notify::new() });
     let streams = async { tokio::join!(collect(stdout, &spent), collect(stderr, &spent)) };
-    let (ended, (out, err)) = tokio::join!(end(stdin, limits.seconds, (&spent, stop), child.wait()), streams);
+    let (ended, (out, err)) = tokio::join!(end(alive, limits.seconds, (&spent, stop), child.wait()), streams);
     let mut text = out;
     if !err.is_empty() {
         line(&mut text, "STDERR:");
@@ -165,7 +168,7 @@ fn about_view(programs: &Programs, view: View, read_only: bool, closed: &[String
 /// Waits for the end, and brings it about when the time or the output is spent, or when it is to stop. The sandbox ends everything when its
 /// standard input is closed.
 async fn end(
-    stdin: ChildStdin,
+    alive: UnixStream,
     seconds: u64,
     (spent, stop): (&Spent, impl Future<Output = ()>),
     waiting: impl Future<Output = std::io::Result<std::process::ExitStatus>>,
@@ -180,7 +183,7 @@ async fn end(
         () = spent.over.notified() => format!("Ended; it wrote more than {} MiB.", spent.limit / 1024 / 1024),
         () = stop => "Ended: a program that the owner approved goes first. Call this one again when that has ended.".to_owned(),
     };
-    drop(stdin);
+    drop(alive);
     match tokio::time::timeout(Duration::from_secs(LAST_SECONDS / 2), &mut waiting).await {
         Ok(_) => why,
         Err(_) => format!("{why} Some of what it started may still run."),

@@ -12,6 +12,7 @@
 //! - [`support`]: which layers this machine has.
 //! - [`watch`]: the limits and the end of everything.
 //! - [`enter`]: namespaces, rights, and the first process.
+//! - [`handed`]: what each of these processes is told, without words that the program could read.
 //! - [`frozen`]: files that the program gets as they were approved.
 //! - [`root`]: the file system that a program sees; [`mounts`]: its places and what may be done there.
 //! - [`restrict`]: limits of a process, Landlock, seccomp.
@@ -21,6 +22,7 @@ mod attempts;
 mod cgroup;
 mod enter;
 mod frozen;
+mod handed;
 mod loopback;
 mod mounts;
 mod proxy;
@@ -30,9 +32,13 @@ mod support;
 mod watch;
 
 use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
-use std::process::{Command, ExitStatus};
+use std::process::{Command, ExitStatus, Stdio};
+
+use rustix::stdio::stdin;
 
 use super::confinement::Confinement;
 pub use support::{Layers, Missing, support};
@@ -46,17 +52,21 @@ pub const TRY: &str = "__sandbox-try";
 /// What [`TRY`] says of whether calls have a cgroup: this name, and behind a `-` a colon and why not.
 pub const CGROUP: &str = "cgroup";
 
-/// The sub-command that makes namespaces. Its first word is the folder of the call's cgroup; empty without one.
+/// The sub-command that makes namespaces. Its words are the folder of the call's cgroup, empty without one, and [`NETWORK`] where the
+/// program has one.
 const ENTER: &str = "__sandbox-enter";
 
-/// The sub-command that becomes the program, without namespaces. Its first words are the folders of the call's cgroup and of the call.
+/// The sub-command that becomes the program, without namespaces. Its words are the folders of the call's cgroup and of the call.
 const BECOME: &str = "__sandbox-become";
 
-/// The sub-command that is the first process of its namespaces.
+/// The sub-command that is the first process of its namespaces. It has no words, since the program can read them.
 const INIT: &str = "__sandbox-init";
 
-/// Bytes of one word of a command line, with its end, of which Linux takes so many.
-const LONGEST_WORD: usize = 128 * 1024;
+/// The word that says that there is a network.
+const NETWORK: &str = "network";
+
+/// Bytes of what is said of a program's view, at most. Each folder in it is a mount, and they all are made before the program starts.
+const LONGEST: usize = 128 * 1024;
 
 /// The exit code when the program could not be started.
 const NOT_STARTED: u8 = 126;
@@ -94,19 +104,19 @@ fn carry_out(which: &str, rest: &[OsString]) -> Result<u8, String> {
         return watch::try_layers();
     }
     match which {
-        WATCH => watch::watch(rest, &read(rest)?.0),
+        WATCH => watch::watch(rest, &handed::take::<Confinement>(stdin())?),
         ENTER => {
-            let (cgroup, rest) = rest.split_first().ok_or("no word about its cgroup")?;
-            enter::enter(&read(rest)?.0, rest, Path::new(cgroup))
+            let [cgroup, network @ ..] = rest else { return Err("no word about its cgroup".to_owned()) };
+            enter::enter(Path::new(cgroup), network.iter().any(|word| *word == *NETWORK))
         }
         BECOME => {
-            let [cgroup, call, rest @ ..] = rest else { return Err("no folder for the call".to_owned()) };
-            let (confinement, command) = read(rest)?;
-            enter::become_program(&confinement, command, (Path::new(cgroup), Path::new(call)))
+            let [cgroup, call] = rest else { return Err("no folder for the call".to_owned()) };
+            let (confinement, command): (Confinement, Vec<OsString>) = handed::take(stdin())?;
+            enter::become_program(&confinement, &command, (Path::new(cgroup), Path::new(call)))
         }
         _ => {
-            let (confinement, command) = read(rest)?;
-            enter::init(&confinement, command)
+            let (confinement, command): (Confinement, Vec<OsString>) = handed::take(stdin())?;
+            enter::init(&confinement, &command)
         }
     }
 }
@@ -124,22 +134,25 @@ fn own_program() -> Command {
     Command::new("/proc/self/exe")
 }
 
-/// The words of a sub-command: what a program may touch, the program, the name it is called by, its arguments.
-pub(super) fn words(confinement: &Confinement, program: &Path, words: &[String]) -> Result<Vec<OsString>, String> {
-    let confinement = serde_json::to_string(confinement).map_err(|error| error.to_string())?;
-    if confinement.len() >= LONGEST_WORD {
+/// The words of the sub-command that watches: the program, the name it is called by, its arguments.
+pub(super) fn words(program: &Path, words: &[String]) -> Vec<OsString> {
+    let first = [OsString::from(WATCH), program.into()];
+    first.into_iter().chain(words.iter().map(OsString::from)).collect()
+}
+
+/// The standard input of that sub-command, by which it is told what a program may touch, and the other end: the program ends when this
+/// is closed.
+pub(super) fn told(confinement: &Confinement) -> Result<(Stdio, UnixStream), String> {
+    let text = serde_json::to_string(confinement).map_err(|error| error.to_string())?;
+    if text.len() >= LONGEST {
         return Err("there are too many folders to pass to the sandbox; the owner has to move some out of `outside/`, or to grant \
                     fewer in limpid.toml"
             .to_owned());
     }
-    let first = [OsString::from(WATCH), confinement.into(), program.into()];
-    Ok(first.into_iter().chain(words.iter().map(OsString::from)).collect())
-}
-
-fn read(words: &[OsString]) -> Result<(Confinement, &[OsString]), String> {
-    let (first, command) = words.split_first().ok_or("nothing to run")?;
-    let text = first.to_str().ok_or("what it may do is no text")?;
-    Ok((serde_json::from_str(text).map_err(|error| error.to_string())?, command))
+    let failed = |error: std::io::Error| format!("the sandbox cannot be told what the program may touch: {error}");
+    let (stream, other) = UnixStream::pair().map_err(failed)?;
+    handed::give(&stream, &text).map_err(failed)?;
+    Ok((OwnedFd::from(other).into(), stream))
 }
 
 fn code(status: ExitStatus) -> u8 {

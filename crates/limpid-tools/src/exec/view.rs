@@ -57,7 +57,8 @@ pub struct Situation {
     pub is_approved: bool,
     /// Whether the owner named the program among those that run unasked in a stranger's folder.
     pub is_listed: bool,
-    /// Whether the call names a place of strangers: to start in, as the program, or in one of its words.
+    /// Whether the call names a place of strangers: to start in, as the program, in one of its words, or by a link that one of these
+    /// leads over.
     pub names_low: bool,
     /// Whether the call names a place of the owner's, as the program or in one of its words.
     pub names_high: bool,

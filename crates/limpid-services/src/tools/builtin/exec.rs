@@ -149,7 +149,8 @@ mod linux {
             shell: exec.shell,
             network: Network {
                 names: exec.network.clone(),
-                also: config.web.also.iter().chain(&config.web.mirrors).copied().collect(),
+                also: config.web.also.clone(),
+                mirrors: config.web.mirrors.clone(),
                 trusted: exec.trusted_network.clone(),
             },
             path: exec.path.clone(),

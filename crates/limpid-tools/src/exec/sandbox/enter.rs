@@ -22,7 +22,8 @@ use rustix::thread::{
 use super::frozen::{copy_of_program, unchanged};
 use super::restrict::{Around, restrict};
 use super::{
-    BECOME, ENTER, INIT, NOT_STARTED, READY, attempts, cgroup, code, code_of_signal, loopback, own_program, root, tell,
+    BECOME, ENTER, INIT, NETWORK, NOT_STARTED, READY, attempts, cgroup, code, code_of_signal, loopback, own_program,
+    root, tell,
 };
 use crate::exec::confinement::Confinement;
 
@@ -42,16 +43,16 @@ const ATTEMPTS: u32 = 25;
 /// Pause between two tries.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Makes the namespaces and starts the first process in them.
-pub(super) fn enter(confinement: &Confinement, words: &[OsString], cgroup: &Path) -> Result<u8, String> {
+/// Makes the namespaces and starts the first process in them, which finds in its standard input what it is to do.
+pub(super) fn enter(cgroup: &Path, has_network: bool) -> Result<u8, String> {
     detach()?;
     if let Err(error) = cgroup::join(cgroup) {
         return refused(Err(error));
     }
-    if let Err(error) = make_namespaces(confinement.network.is_granted()) {
+    if let Err(error) = make_namespaces(has_network) {
         return refused(Err(format!("no namespaces: {error}")));
     }
-    let mut init = own_program().arg(INIT).args(words).spawn().map_err(|error| error.to_string())?;
+    let mut init = own_program().arg(INIT).spawn().map_err(|error| error.to_string())?;
     init.wait().map(code).map_err(|error| error.to_string())
 }
 
@@ -245,12 +246,12 @@ fn program(confinement: &Confinement, command: &[OsString], home: &Path, tempora
 }
 
 /// The command that starts all this, with a stream to hear from it and be heard by it.
-pub(super) fn started(words: &[OsString], stream: Stdio, cgroup: &Path, call: Option<&Path>) -> Command {
+pub(super) fn started(has_network: bool, stream: Stdio, cgroup: &Path, call: Option<&Path>) -> Command {
     let mut command = own_program();
     match call {
-        None => command.arg(ENTER).arg(cgroup),
+        None => command.arg(ENTER).arg(cgroup).args(has_network.then_some(NETWORK)),
         Some(call) => command.arg(BECOME).arg(cgroup).arg(call),
     };
-    command.args(words).stdin(stream);
+    command.stdin(stream);
     command
 }

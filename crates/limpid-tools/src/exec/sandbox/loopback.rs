@@ -1,24 +1,19 @@
 //! The only network of a program that may reach some names: a loopback of its own, with one listener that another process
 //! serves.
 
-use std::io::{self, IoSlice, IoSliceMut};
-use std::mem::MaybeUninit;
+use std::io;
 use std::net::{Ipv4Addr, TcpListener};
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
 use rustix::io::retry_on_intr;
-use rustix::net::{
-    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
-    SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socket_with,
-};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, socket_with};
 use rustix::stdio::stdin;
+
+use super::handed;
 
 /// Where the listener is. In a network of its own every number is free.
 pub(super) const PORT: u16 = 3128;
-
-/// What is said together with the listener.
-const LISTENS: u8 = b'n';
 
 /// Bytes of a header of a netlink message.
 const HEADER: usize = 16;
@@ -27,12 +22,7 @@ const HEADER: usize = 16;
 pub(super) fn open() -> io::Result<()> {
     bring_up()?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, PORT))?;
-    let handles = [listener.as_fd()];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-    let mut control = SendAncillaryBuffer::new(&mut space);
-    control.push(SendAncillaryMessage::ScmRights(&handles));
-    sendmsg(stdin(), &[IoSlice::new(&[LISTENS])], &mut control, SendFlags::empty())?;
-    Ok(())
+    handed::send(stdin(), &listener)
 }
 
 /// Takes the listener from the process that opened it.
@@ -40,21 +30,7 @@ pub(super) fn open() -> io::Result<()> {
 /// # Errors
 /// What the other process says instead.
 pub(super) fn take(stream: &UnixStream) -> Result<TcpListener, String> {
-    let mut text = [0; 4096];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-    let mut control = RecvAncillaryBuffer::new(&mut space);
-    let received =
-        retry_on_intr(|| recvmsg(stream, &mut [IoSliceMut::new(&mut text)], &mut control, RecvFlags::CMSG_CLOEXEC));
-    let count = received.map_err(|error| format!("it said nothing: {error}"))?.bytes;
-    let handle = control.drain().find_map(|message| match message {
-        RecvAncillaryMessage::ScmRights(mut handles) => handles.next(),
-        _ => None,
-    });
-    match handle {
-        Some(handle) => Ok(TcpListener::from(handle)),
-        None if count == 0 => Err("it ended before it began".to_owned()),
-        None => Err(String::from_utf8_lossy(&text[..count]).into_owned()),
-    }
+    handed::receive(stream).map(TcpListener::from)
 }
 
 /// Asks the kernel, by a netlink message, to switch the first interface on.

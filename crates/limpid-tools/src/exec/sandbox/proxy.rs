@@ -173,9 +173,13 @@ fn connect(request: &Request, granted: &Network) -> Result<TcpStream, Refusal> {
     let found: Vec<SocketAddr> = found.map_err(|error| gone(format!("`{host}`: {error}")))?.collect();
     // One that may not be is one too many: the name is not what it says.
     let own = own_networks();
-    let may_be = |address: IpAddr| is_of_the_web(address, &own) || granted.also.contains(&address);
+    let may_be = |address: IpAddr| granted.may_lead_to(host, address, is_of_the_web(address, &own));
     if let Some(wrong) = found.iter().find(|address| !may_be(address.ip())) {
-        return Err(refused(format!("`{host}` leads to {}, which is not an address of the public web", wrong.ip())));
+        return Err(refused(format!(
+            "`{host}` leads to {}, which is not an address of the public web. One of the owner's own network is reached where `also` of `[web]` \
+             and `network` of `[exec]` hold the address itself",
+            wrong.ip()
+        )));
     }
     let connected = found.iter().map(|address| TcpStream::connect_timeout(address, CONNECT));
     let mut last = gone(format!("`{host}` has no address"));
@@ -211,7 +215,7 @@ mod tests {
     use super::*;
 
     fn granted(names: &[&str]) -> Network {
-        Network { names: names.iter().map(|name| (*name).to_owned()).collect(), also: Vec::new(), trusted: Vec::new() }
+        Network { names: names.iter().map(|name| (*name).to_owned()).collect(), ..Network::default() }
     }
 
     // SEC-087
@@ -249,5 +253,24 @@ mod tests {
             let why = connect(&to(host, 80), &granted).unwrap_err();
             assert!(why.text.contains("not an address of the public web"), "{why:?}");
         }
+    }
+
+    // SEC-087 SEC-022
+    #[test]
+    fn a_name_that_leads_to_the_owners_own_network_is_not_connected_to() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let mut granted = granted(&[&format!("localhost:{port}"), &format!("127.0.0.1:{port}")]);
+        let reaches = |host: &str, granted: &Network| {
+            connect(&Request { host: host.to_owned(), port, forward: None }, granted).map(drop)
+        };
+        let addresses: Vec<IpAddr> = ["127.0.0.1", "::1"].map(|address| address.parse().unwrap()).to_vec();
+        granted.also = addresses.clone();
+        assert!(reaches("localhost", &granted).unwrap_err().text.contains("not an address of the public web"));
+        assert_eq!(reaches("127.0.0.1", &granted), Ok(()));
+        // What counts as the public web is reached by any name that is granted.
+        granted.also = Vec::new();
+        granted.mirrors = addresses;
+        assert_eq!(reaches("localhost", &granted), Ok(()));
     }
 }

@@ -18,7 +18,7 @@ use rustix::stdio::stdin;
 
 use super::cgroup::{Cgroup, Reached};
 use super::restrict::is_left_out;
-use super::{CGROUP, READY, code, code_of_signal, enter, loopback, proxy, support, tell};
+use super::{CGROUP, READY, code, code_of_signal, enter, handed, loopback, proxy, support, tell};
 use crate::exec::confinement::{Confinement, Limits, Network};
 use crate::exec::disk::{self, Disk};
 use crate::exec::processes::{end_all, usage};
@@ -97,8 +97,7 @@ pub(super) fn try_layers() -> Result<u8, String> {
         limits: Limits::default(),
         spares_disk: false,
     };
-    let text = serde_json::to_string(&nothing).map_err(|error| error.to_string())?;
-    let mut started = start(&[text.into()], &nothing)?;
+    let mut started = start(&[], &nothing)?;
     let ended = started.child.wait().map(code).map_err(|error| error.to_string());
     // Whoever asked may be gone.
     let _ = match &started.cgroup {
@@ -154,14 +153,18 @@ fn put_up(words: &[OsString], call: Option<Call>, confinement: &Confinement) -> 
     // Where there is none, what the program uses is counted here.
     let cgroup = Cgroup::for_call().and_then(|made| made.limit(&confinement.limits, own).map(|()| made));
     let (stream, other) = UnixStream::pair().map_err(|error| error.to_string())?;
+    // It lies in the stream until the process reads it that starts the program.
+    let told = serde_json::to_string(&(confinement, words)).map_err(|error| error.to_string())?;
+    handed::give(&stream, &told).map_err(|error| format!("it cannot be told what it may do: {error}"))?;
     let folder = cgroup.as_ref().map_or(Path::new(""), Cgroup::folder);
     let call_folder = call.as_ref().map(|call| call.0.as_path());
-    let mut command = enter::started(words, OwnedFd::from(other).into(), folder, call_folder);
+    let has_network = confinement.network.is_granted();
+    let mut command = enter::started(has_network, OwnedFd::from(other).into(), folder, call_folder);
     let child = command.spawn().map_err(|error| format!("it cannot be started: {error}"))?;
     // It holds the other end of the stream, which must close when the child ends.
     drop(command);
     let mut started = Started { child, stream, own, known: Vec::new(), unseen: None, call, cgroup };
-    if confinement.network.is_granted() {
+    if has_network {
         let listener = loopback::take(&started.stream)?;
         proxy::serve(listener, confinement.network.clone()).map_err(|error| format!("no proxy: {error}"))?;
     }

@@ -31,6 +31,17 @@ async fn a_program_sees_its_own_processes_and_nothing_beside_its_view() {
 
 // SEC-079
 #[tokio::test]
+async fn a_program_does_not_see_what_the_sandbox_was_told() {
+    let mut bench = Bench::new();
+    bench.programs.network.names.push("a.example".to_owned());
+    bench.programs.network.also.push("10.20.30.40".parse().unwrap());
+    let told = bench.run("tr '\\0' '+' < /proc/1/cmdline; cat /proc/1/environ").await;
+    assert_eq!(told.lines().next(), Some("/proc/self/exe+__sandbox-init+"), "{told}");
+    assert!(!told.contains("10.20.30.40"), "{told}");
+}
+
+// SEC-079
+#[tokio::test]
 async fn the_system_is_read_only_and_temporary_files_are_of_the_call() {
     let bench = Bench::new();
     let told = bench.run("touch /usr/x /etc/x /x /proc/x /dev/x; echo kept > /tmp/x; cat /tmp/x; hostname").await;
@@ -263,7 +274,7 @@ fn as_root_nothing_is_run_and_it_is_said_how_to_be_somebody_else() {
     if !is_root() {
         return;
     }
-    let output = Command::new(HELPER).args([WATCH, "{}", "/bin/true", "true"]).output().unwrap();
+    let output = Command::new(HELPER).args([WATCH, "/bin/true", "true"]).output().unwrap();
     assert_eq!(output.status.code(), Some(126));
     assert_eq!(String::from_utf8_lossy(&output.stderr), "cannot run it: Limpid runs as root\n");
 }

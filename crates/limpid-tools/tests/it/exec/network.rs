@@ -28,7 +28,7 @@ fn bench(names: Vec<String>) -> Bench {
     let mut bench = Bench::new();
     bench.programs.network.names = names;
     // What the name of this machine leads to, which is no address of the public web.
-    bench.programs.network.also = vec!["127.0.0.1".parse().unwrap(), "::1".parse().unwrap()];
+    bench.programs.network.mirrors = vec!["127.0.0.1".parse().unwrap(), "::1".parse().unwrap()];
     bench
 }
 
@@ -60,10 +60,16 @@ async fn a_granted_name_is_reached_and_no_address_other_name_or_port() {
 async fn a_granted_name_that_leads_to_this_machine_is_not_reached() {
     let (port, came) = server();
     let mut bench = bench(vec![format!("localhost:{port}")]);
-    bench.programs.network.also.clear();
+    bench.programs.network.mirrors.clear();
+    let told = bench.run(&format!("curl -sS http://localhost:{port}/")).await;
+    assert!(told.contains("not an address of the public web"), "{told}");
+    // It is the owner's own network, which no name leads to.
+    bench.programs.network.also = vec!["127.0.0.1".parse().unwrap(), "::1".parse().unwrap()];
     let told = bench.run(&format!("curl -sS http://localhost:{port}/")).await;
     assert!(told.contains("not an address of the public web"), "{told}");
     assert_eq!(came.load(Ordering::SeqCst), 0);
+    bench.programs.network.names.push(format!("127.0.0.1:{port}"));
+    assert_eq!(bench.run(&format!("curl -sS http://127.0.0.1:{port}/")).await, "tea\nExit code: 0");
 }
 
 // SEC-087

@@ -1,6 +1,7 @@
 //! Which places a program sees and writes.
 
 mod closed;
+mod links;
 mod strangers;
 mod toolchains;
 

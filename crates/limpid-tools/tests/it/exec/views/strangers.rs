@@ -50,6 +50,45 @@ async fn a_question_says_what_a_program_could_read_and_where_it_could_send() {
     );
 }
 
+// SEC-058 SEC-087
+#[tokio::test]
+async fn a_question_names_the_languages_and_the_own_network_that_leave_by_a_yes() {
+    let mut bench = Bench::new();
+    bench.programs.shell = false;
+    let language = bench.path(".cargo");
+    fs::create_dir(&language).unwrap();
+    hand_over(bench.folder.path());
+    bench.programs.toolchains = vec![language.clone()];
+    let warning = |programs: &Programs, command: &str, folder: &str| {
+        let command = command.replace("{}", &bench.folder.path().display().to_string());
+        let call = json!({ "command": command, "working_dir": bench.path(folder).display().to_string() });
+        let exec = Exec::new(Arc::new(programs.clone()));
+        (exec.warning(Trust::Outside, &call).unwrap_or_default(), exec.bound_to(&call))
+    };
+    let language = language.display().to_string();
+    let (told, bound) = warning(&bench.programs, "ls", "theirs");
+    assert_eq!(told, format!("it can change what lies in `outside/`, and leave there what lies in `{language}`"));
+    assert!(bound.contains(&language), "{bound:?}");
+    let (told, _) = warning(&bench.programs, "ls {}/theirs", "home/workspace");
+    let reads = format!("it can read your folders, `{language}`");
+    assert_eq!(told, format!("{reads}, change what lies in `outside/` and leave there what it read"));
+    let (told, _) = warning(&bench.programs, "ls", "home/workspace");
+    assert_eq!(told, format!("{reads} and leave in `outside/` what it read there"));
+    let mut programs = bench.programs.clone();
+    programs.network.names = vec!["a.example".to_owned(), "10.20.30.40:8080".to_owned()];
+    let (told, before) = warning(&programs, "ls", "theirs");
+    assert!(told.ends_with(&format!(", and in `{}`, and in `{language}`", bench.path("theirs").display())), "{told}");
+    programs.network.also = vec!["10.20.30.40".parse().unwrap()];
+    let own = "; what 10.20.30.40:8080 says, in your own network, it can send to a.example";
+    for folder in ["theirs", "home/workspace"] {
+        let (told, _) = warning(&programs, "ls", folder);
+        assert!(told.ends_with(own), "{told}");
+    }
+    assert_ne!(warning(&programs, "ls", "theirs").1, before, "a yes is to what it told of");
+    programs.network.names.remove(0);
+    assert!(!warning(&programs, "ls", "theirs").0.contains("own network"), "there is nobody to send it to");
+}
+
 /// A program that says which of these paths it sees.
 fn sees(paths: &[&str]) -> String {
     let paths = paths.iter().map(|path| format!("'{{}}/{path}'")).collect::<Vec<_>>().join(", ");

@@ -95,10 +95,14 @@ async fn what_a_call_prints_of_a_package_is_a_strangers() {
     fs::create_dir_all(readme.parent().unwrap()).unwrap();
     fs::write(&readme, "empty notes.md\n").unwrap();
     bench.programs.toolchains = vec![bench.path("tools")];
-    let tool = bench.path("tools/bin/tool");
-    fs::create_dir_all(tool.parent().unwrap()).unwrap();
-    fs::write(&tool, "#!/bin/sh\n").unwrap();
-    fs::set_permissions(&tool, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::create_dir_all(bench.path("tools/bin")).unwrap();
+    for tool in ["tools/bin/tool", "tools/registry/left-pad/show"] {
+        fs::write(bench.path(tool), "#!/bin/sh\n").unwrap();
+        fs::set_permissions(bench.path(tool), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    symlink("../registry/left-pad/show", bench.path("tools/bin/show")).unwrap();
+    symlink("../../tools/bin/tool", bench.path("home/workspace/tool")).unwrap();
+    symlink("../../tools/registry/left-pad/show", bench.path("home/workspace/show")).unwrap();
     let label = |programs: &Programs, command: &str| {
         let command = command.replace("{}", &bench.folder.path().display().to_string());
         let command = Command::parse(&command, None, programs).unwrap();
@@ -109,7 +113,16 @@ async fn what_a_call_prints_of_a_package_is_a_strangers() {
     for command in ["cat {}/tools/registry/left-pad/README.md", "ls --hide={}/tools"] {
         assert_eq!(label(&plain, command), Trust::Outside, "{command}");
     }
-    assert_eq!((label(&plain, "ls registry"), label(&plain, "{}/tools/bin/tool x")), (Trust::File, Trust::File));
+    let shows = "{}/tools/registry/left-pad/show";
+    for command in [shows, "{}/tools/bin/../registry/left-pad/show", "{}/tools/bin/show", "./show"] {
+        assert_eq!(label(&plain, command), Trust::Outside, "the program is a package's: {command}");
+    }
+    for command in ["ls registry", "{}/tools/bin/tool x", "./tool"] {
+        assert_eq!(label(&plain, command), Trust::File, "{command}");
+    }
+    // Where the owner named its folder it is a program like those of the language.
+    let named = Programs { path: vec![bench.path("tools/registry/left-pad")], ..plain.clone() };
+    assert_eq!((label(&named, shows), label(&named, "show")), (Trust::File, Trust::File));
 }
 
 /// Nobody granted what lies where administrators put things, so nobody looked through it.
