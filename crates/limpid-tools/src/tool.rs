@@ -158,6 +158,13 @@ pub trait Tool: Send + Sync {
         false
     }
 
+    /// Whether the answer to a call that was carried out is the same whatever was there before. One that tells of what it found, such as
+    /// whether words stand in a file, or a list that it added to, counts as a look where others read it; so does each tool that says
+    /// nothing of this. Errors of calls that answer alike are withheld there.
+    fn answers_alike(&self) -> bool {
+        false
+    }
+
     /// Whether it is there at all now: a tool of something that is not set up is not offered.
     fn is_available(&self) -> bool {
         true

@@ -28,7 +28,8 @@ pub struct PolicyConfig {
     /// Calls that run although the turn has read what a stranger wrote: programs, fetching, research, planning, changes of a mailbox, and
     /// sending if `destination` is named. `tool = "exec"` with `arguments = { command = ["make", "test"] }` lets `make test` run in the
     /// workspace; it can write nothing then. Files of yours and skills are never written by a rule, nor files of `outside/` that may act
-    /// when they are opened.
+    /// when they are opened. Where others read the conversation (`/group on`), a rule shows them nothing that is yours: after a stranger's
+    /// text it lets pass fetching from the public web, research, and what Limpid itself sends.
     pub allow: Vec<RuleConfig>,
     /// Calls that wait for the owner. Only a rule of `allow` with arguments or a destination goes before one of these that has neither.
     #[serde(deserialize_with = "of_any_size")]

@@ -36,6 +36,9 @@ pub enum Verdict {
     Refused {
         /// Why.
         reason: String,
+        /// Whether a rule of the owner's says so, whose words are theirs: strangers, and others who read what a stranger's text led to,
+        /// are not to tell it from a call that waits.
+        by_rule: bool,
     },
     /// It runs when the owner says so.
     NeedsApproval {
@@ -105,7 +108,7 @@ fn takes_over(setting: &Setting<'_>, call: &Call<'_>) -> bool {
 /// Says whether a call may run.
 pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
     let ToolFacts { name, .. } = call.tool;
-    let refused = |reason: String| Verdict::Refused { reason };
+    let refused = |reason: String| Verdict::Refused { reason, by_rule: false };
     if !call.tools().all(|tool| allowed(setting.mode, tool))
         || (setting.local_only && !LOCAL_TOOL_ALLOWLIST.contains(&name))
     {
@@ -124,7 +127,7 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
         |rule: &super::Rule| call.tools().any(|tool| spellings().any(|arguments| is_about(rule, tool, arguments)));
     let is_in = |rules: &[super::Rule]| rules.iter().any(holds_back);
     if is_in(&setting.rules.deny) {
-        return refused(format!("{OWNERS_RULES_FORBID} this call of `{name}`"));
+        return Verdict::Refused { reason: format!("{OWNERS_RULES_FORBID} this call of `{name}`"), by_rule: true };
     }
     // Who sees the name of a link and says yes would say it to another file.
     if let Some(path) = call.paths.iter().find(|path| path.write && path.over_strangers_link) {
@@ -154,7 +157,9 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
     let whole = asks.iter().all(|rule| rule.covers(&call.tool));
     let is_exception = |rule: &super::Rule| whole && (rule.arguments.is_some() || rule.destination.is_some());
     let passes = |rule: &super::Rule| names_it(rule) && fits(rule) && (!asked_always || is_exception(rule));
-    let ruled = !takes_over(setting, call) && setting.rules.allow.iter().any(passes);
+    // A rule says that a stranger's text may lead to the call, not that others may read what it answers.
+    let is_shown = setting.leads_for_others() && call.answers_with_private();
+    let ruled = !takes_over(setting, call) && !is_shown && setting.rules.allow.iter().any(passes);
     // In a clean window a send waits however it was planned.
     let reserved = call.reserved && setting.trust.is_foreign() && call.row() == Row::Send;
     // A program in a stranger's folder runs unasked since the kernel keeps it from everything of the owner's.

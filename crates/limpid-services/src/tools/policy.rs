@@ -188,17 +188,21 @@ impl ToolPolicy {
     /// Says whether a call may run.
     pub(crate) fn verdict(&self, tool: &dyn Tool, facts: &CallFacts, context: &CallContext) -> Verdict {
         if self.scope.as_ref().is_some_and(|scope| !scope.has(tool)) {
-            return Verdict::Refused { reason: format!("`{}` is none of this agent's tools", tool.name()) };
+            let reason = format!("`{}` is none of this agent's tools", tool.name());
+            return Verdict::Refused { reason, by_rule: false };
         }
         if self.for_strangers && !tool.is_public() {
-            return Verdict::Refused {
-                reason: format!("`{}` is not there for whoever asks from outside", tool.name()),
-            };
+            let reason = format!("`{}` is not there for whoever asks from outside", tool.name());
+            return Verdict::Refused { reason, by_rule: false };
         }
         match judge(&self.setting_of(facts, context), &facts.call(facts_of(tool), context)) {
-            // The owner would say yes to a call whose result goes to somebody whom they don't see.
-            Verdict::NeedsApproval { .. } if self.for_strangers => {
-                Verdict::Refused { reason: format!("`{}` would need a yes, and nobody can be asked here", tool.name()) }
+            // The owner would say yes to a call whose result goes to somebody whom they don't see. What their rules name is theirs, so
+            // the same is said of a call that one forbids.
+            Verdict::NeedsApproval { .. } | Verdict::Refused { by_rule: true, .. } if self.for_strangers => {
+                let name = tool.name();
+                let reason =
+                    format!("`{name}` does not run like this: it would need a yes, and nobody can be asked here");
+                Verdict::Refused { reason, by_rule: false }
             }
             verdict => verdict,
         }
@@ -315,6 +319,7 @@ impl CallFacts {
             // After a stranger's text it has the network by a yes alone, and waits for that anyway.
             sends: self.sends && !context.trust.is_foreign(),
             public: self.public,
+            answers_alike: self.answers_alike,
             adopts: self.adopts,
             owners_words: &context.owners_words,
         }

@@ -35,6 +35,13 @@ pub struct Setting<'a> {
     pub grants: &'a [Grant],
 }
 
+impl Setting<'_> {
+    /// Whether a stranger's text may have led to calls whose answers others read.
+    pub(super) fn leads_for_others(&self) -> bool {
+        self.group && self.trust.is_foreign()
+    }
+}
+
 /// One call.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
@@ -69,6 +76,8 @@ pub struct Call<'a> {
     pub sends: bool,
     /// Whether anybody could read what it returns.
     pub public: bool,
+    /// Whether its answer is the same whatever was there before.
+    pub answers_alike: bool,
     /// Whether a yes to it makes the words that it keeps the owner's own, whoever wrote what stood there.
     pub adopts: bool,
     /// What the window shows of the owner's that they did not type in this conversation.
@@ -163,10 +172,11 @@ impl Call<'_> {
             // An agent is given what the call names: skills, results of others.
             Row::Delegate => true,
             Row::Search | Row::SearchTelling | Row::Research | Row::ResearchTelling => false,
-            // Nothing that was there before comes back.
-            Row::NewFile | Row::ChangeOwnLow | Row::Remember | Row::Tell => false,
+            // What runs unasked tells by its answer what it found, such as whether words stand in a file.
+            Row::ChangeOwnLow | Row::Remember | Row::Tell => !self.answers_alike,
             // They wait for the owner by themselves.
             Row::Show
+            | Row::NewFile
             | Row::ChangeFile
             | Row::ChangeOwned
             | Row::Run
@@ -175,6 +185,24 @@ impl Call<'_> {
             | Row::Plan
             | Row::Send
             | Row::ChangeSelf => false,
+        }
+    }
+
+    /// The same of a call that waits by itself too, once something lets it pass. What leaves for others answers that it left, but for
+    /// tools of servers, which answer as they like.
+    pub(super) fn answers_with_private(&self) -> bool {
+        let row = self.row();
+        match row {
+            Row::NewFile
+            | Row::ChangeFile
+            | Row::ChangeOwned
+            | Row::Run
+            | Row::RunSending
+            | Row::Mailbox
+            | Row::Plan
+            | Row::ChangeSelf => !self.answers_alike,
+            Row::Show | Row::Send => !self.answers_alike && self.text.is_some(),
+            _ => self.shows_private(row),
         }
     }
 

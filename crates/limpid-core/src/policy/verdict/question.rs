@@ -68,6 +68,9 @@ pub(super) fn consequence(row: Row, call: &Call<'_>) -> String {
         (Row::LookForOthers, _) if *call.effect == Effect::Delegate => {
             "hand work to an agent, and others read what it finds"
         }
+        (Row::LookForOthers, _) if matches!(call.row(), Row::ChangeOwnLow | Row::Remember | Row::Tell) => {
+            return format!("{}, and others read what it answers", consequence(call.row(), call));
+        }
         (Row::LookForOthers, _) => return "others read what it shows, since they read this conversation".to_owned(),
         (Row::ResearchTelling, _) => {
             return format!("its task says {}, and any page that the worker reads may learn it", untyped(&call.told()));

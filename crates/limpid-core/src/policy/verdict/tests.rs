@@ -62,6 +62,7 @@ fn call<'a>(name: &'a str, effect: &'a Effect, arguments: &'a Argument) -> Call<
         unasked: false,
         sends: false,
         public: false,
+        answers_alike: false,
         adopts: false,
         owners_words: &NO_WORDS,
     }

@@ -19,7 +19,11 @@ use crate::tools::policy::{CallContext, CallDescription, CallFacts, LONGEST_PATH
 const CHATS: usize = 8;
 
 /// In the place of why a call cannot run, where a stranger's text led to it and others read what comes of it.
-const NOT_FOR_OTHERS: &str = "this call cannot run; the reason is withheld, because others read this conversation";
+pub(super) const NOT_FOR_OTHERS: &str =
+    "this call cannot run; the reason is withheld, because others read this conversation";
+
+/// Why a call that a rule forbids waits: where others read and a stranger's text led to it, they are told the same as of each that waits.
+const FORBIDDEN: &str = "your rules forbid it, so a yes does not let it run";
 
 /// Whether others read a conversation, or the chat that an agent or a task's run works for in it.
 async fn is_read_by_others(store: &dyn Store, id: &ConversationId) -> Result<bool, StoreError> {
@@ -116,10 +120,12 @@ impl TurnToolExecutor {
             verdict = self.policy.verdict(&*tool, &facts, context);
         }
         if verdict == Verdict::Allowed {
-            verdict = aside(|| self.verdict_of_planned(&*tool, &arguments, context));
+            verdict = aside(|| self.verdict_of_planned(&*tool, &arguments, (context, others_read)));
         }
         match verdict {
-            Verdict::Refused { reason } => Decision::Refused(context.words(reason).into()),
+            Verdict::Refused { reason, by_rule } if !(by_rule && others_read && context.trust.is_foreign()) => {
+                Decision::Refused(context.words(reason).into())
+            }
             Verdict::Allowed if planned.approved.is_none() => Decision::Run(Box::new(Permit {
                 private_place: facts.private_place(context),
                 may_lead_to_key: facts.may_lead_to_key(context),
@@ -148,9 +154,15 @@ impl TurnToolExecutor {
     }
 
     /// The verdict on the call that a call has made later; allowed where it has none made.
-    fn verdict_of_planned(&self, tool: &dyn Tool, arguments: &Value, context: &CallContext) -> Verdict {
+    fn verdict_of_planned(
+        &self,
+        tool: &dyn Tool,
+        arguments: &Value,
+        (context, others_read): (&CallContext, bool),
+    ) -> Verdict {
         let verdict = |(tool, arguments): (&Arc<dyn Tool>, Value)| {
-            let facts = self.policy.facts(&**tool, &arguments);
+            let mut facts = self.policy.facts(&**tool, &arguments);
+            facts.others_read = others_read;
             self.policy.verdict(&**tool, &facts, context)
         };
         self.planned(tool, arguments).map_or(Verdict::Allowed, verdict)
@@ -188,12 +200,14 @@ impl TurnToolExecutor {
         let said = planned.approved.as_ref();
         let approved = said.is_some_and(|yes| pins.is_approved(yes, now_ms));
         match verdict {
+            Verdict::Refused { .. } if said.is_some() => Decision::Refused(NOT_FOR_OTHERS.into()),
+            Verdict::Refused { .. } => Decision::Ask(why_asked(FORBIDDEN.to_owned(), facts, None, pins)),
             Verdict::NeedsApproval { reason } if !approved => {
                 let moved = said.map(|yes| changes(&yes.bound_to, &pins.text)).filter(|moved| !moved.is_empty());
                 let moved = moved.map(|moved| format!("since you were asked, {moved}"));
                 Decision::Ask(why_asked(reason, facts, moved, pins))
             }
-            _ => {
+            Verdict::Allowed | Verdict::NeedsApproval { .. } => {
                 let (call, pins) = (call.clone(), Some(pins));
                 let private_place = facts.private_place(context);
                 let may_lead_to_key = facts.may_lead_to_key(context);

@@ -8,8 +8,9 @@ use limpid_tools::{StrangersProgram, ToolContext, Written, echoed};
 use limpid_turn::ToolOutcome;
 
 use crate::memory::WriteSource;
+use crate::tools::executor::decide::NOT_FOR_OTHERS;
 use crate::tools::executor::{Permit, TurnToolExecutor};
-use crate::tools::file_history::{Before, Reading, StartedBy, Turn};
+use crate::tools::file_history::{Before, Reading, StartedBy, Starting, Turn};
 use crate::tools::policy::{CallFacts, Pins, changes};
 
 impl TurnToolExecutor {
@@ -17,12 +18,16 @@ impl TurnToolExecutor {
     pub async fn run(&self, context: ToolContext, permit: Permit) -> ToolOutcome {
         // An error may repeat arguments, and these have the label of what the model had read.
         let written_by = context.trust;
+        // Its success says nothing about what was there; its error would.
+        let tells_nothing = permit.facts.answers_alike && !permit.approved;
+        let is_kept_back = tells_nothing && permit.facts.others_read && written_by.is_foreign();
         match self.try_run(context, permit).await {
             // The text of a file is given as it is.
             Ok(said) if said.trust() == Trust::Owner => {
                 ToolOutcome::done(self.policy.in_own_words(said), || self.new_tag())
             }
             Ok(said) => ToolOutcome::done(said, || self.new_tag()),
+            Err(_) if is_kept_back => ToolOutcome::failed(Sentence::from(NOT_FOR_OTHERS), || self.new_tag()),
             Err(why) => ToolOutcome::failed(self.in_own_words(why).join(written_by), || self.new_tag()),
         }
     }
@@ -74,13 +79,15 @@ impl TurnToolExecutor {
         let before = self.files.before(&call.name, &facts, &by).await?;
         let program = match facts.effect {
             Effect::Run => {
-                let (tool, writes) = (call.name.as_str(), tool.writes_in());
-                Some(self.files.program_starts(turn.as_ref(), (tool, &writes), by.now_ms).await?)
+                let (writes, is_strangers) = (tool.writes_in(), strangers.is_some());
+                let starting = Starting { tool: &call.name, writes: &writes, is_strangers };
+                Some(self.files.program_starts(turn.as_ref(), starting, by.now_ms).await?)
             }
             _ => None,
         };
         // What other calls of the turn wrote is none of its own.
-        let written = before.as_ref().and_then(Before::lock).map_or_else(Written::default, Written::under);
+        let written = before.as_ref().map_or_else(Written::default, Before::written);
+        let _given_up = GiveUp(written.clone());
         let context = ToolContext { written: written.clone(), ..context };
         let paths = facts.paths.iter().filter(|path| !path.write).collect();
         let reading = Reading::begin(&self.files, paths, facts.effect == Effect::Run).await;
@@ -140,6 +147,15 @@ impl TurnToolExecutor {
         let count = calls.entry(name.to_owned()).or_default();
         *count += 1;
         *count
+    }
+}
+
+/// Has a call write nothing more when whoever waits for it stops waiting: what it does on another thread goes on.
+struct GiveUp(Written);
+
+impl Drop for GiveUp {
+    fn drop(&mut self) {
+        self.0.give_up();
     }
 }
 

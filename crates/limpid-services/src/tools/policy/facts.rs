@@ -35,6 +35,8 @@ pub(crate) struct CallFacts {
     pub(crate) unasked: bool,
     /// Whether a yes to it makes the words that it keeps the owner's own.
     pub(crate) adopts: bool,
+    /// Whether its answer is the same whatever was there before.
+    pub(crate) answers_alike: bool,
     /// Whether anybody could read what it returns.
     pub(crate) public: bool,
     /// Whether it leads to the owner's own network.
@@ -103,6 +105,7 @@ impl CallFacts {
             own_network: tool.names_own_network(arguments),
             adopts: tool.adopts(),
             public: tool.is_public(),
+            answers_alike: tool.answers_alike(),
             sends: tool.strangers_program(Trust::Owner, false, arguments) == Some(StrangersProgram::Sends),
             about: None,
             told: String::new(),

@@ -1,10 +1,10 @@
 //! What stands in the window, and what that lets run.
 
-use super::{NONE, at_host, call, is_asked, path, setting, text};
+use super::{NONE, at, at_host, call, is_asked, path, setting, text};
 use crate::Trust;
 use crate::policy::PrivatePlace::OwnNetwork;
 use crate::policy::{
-    AddressOrigin, Argument, Call, Effect, OwnerRules, OwnersWords, PathFacts, PrivatePlace, Rule, Setting,
+    AddressOrigin, Argument, Call, Effect, FileChange, OwnerRules, OwnersWords, PathFacts, PrivatePlace, Rule, Setting,
     ToolPattern, Verdict, judge, keys_in, lasting_yes,
 };
 
@@ -59,6 +59,65 @@ fn where_others_read_a_strangers_text_shows_them_nothing_of_the_owners() {
     }
 }
 
+/// Whether an edit found its words says what stands in the file.
+// SEC-065 PICO-029
+#[test]
+fn where_others_read_a_change_that_tells_what_was_there_waits_as_a_look_does() {
+    let arguments = text("");
+    let own =
+        PathFacts { is_low: true, of_strangers: true, change: FileChange::OwnLow, ..path("o.md", "/outside/o.md") };
+    let edit = Call { paths: std::slice::from_ref(&own), ..call("edit_file", &Effect::Files, &arguments) };
+    let keep = call("desk__add", &Effect::Remember, &arguments);
+    let tell = call("message", &Effect::Tell, &arguments);
+    for (group, trust, waits) in [
+        (true, Trust::Outside, true),
+        (true, Trust::Guest, true),
+        (true, Trust::Owner, false),
+        (false, Trust::Outside, false),
+    ] {
+        let setting = Setting { group, ..setting(&NONE, trust) };
+        for call in [edit, keep, tell] {
+            assert_eq!(is_asked(&judge(&setting, &call)), waits, "{group} {trust} {}", call.tool.name);
+            let fixed = Call { answers_alike: true, ..call };
+            assert_eq!(judge(&setting, &fixed), Verdict::Allowed, "{group} {trust} {}", call.tool.name);
+        }
+    }
+    let group = Setting { group: true, ..setting(&NONE, Trust::Outside) };
+    let Verdict::NeedsApproval { reason } = judge(&group, &edit) else { panic!("it ran") };
+    assert!(reason.ends_with("this would change a file, and others read what it answers"), "{reason}");
+}
+
+/// What the owner lets a stranger's text lead to, they do not have shown to others by that.
+// SEC-065 SEC-071
+#[test]
+fn where_others_read_no_rule_lets_a_strangers_text_show_them_what_is_the_owners() {
+    let arguments = text("");
+    let any = |tool: &str, destination: Option<&str>| Rule {
+        tool: ToolPattern::parse(tool).unwrap(),
+        arguments: None,
+        destination: destination.map(str::to_owned),
+        max_bytes: None,
+    };
+    let rules = OwnerRules { allow: vec![any("*", None), any("t", Some("mcp desk"))], ..OwnerRules::default() };
+    let alone = setting(&rules, Trust::Outside);
+    let group = Setting { group: true, ..alone };
+    let clean = Setting { group: true, ..setting(&rules, Trust::Owner) };
+    for effect in [Effect::Look, Effect::Run, Effect::ChangeOwned, Effect::Mailbox, Effect::Plan] {
+        let call = call("t", &effect, &arguments);
+        assert_eq!(judge(&alone, &call), Verdict::Allowed, "{effect:?}");
+        assert_eq!(judge(&clean, &call), Verdict::Allowed, "{effect:?}");
+        assert!(is_asked(&judge(&group, &call)), "{effect:?}");
+    }
+    // A server answers as it likes; what Limpid sends by itself answers that it left.
+    let send = Call { destination: Some(at("mcp desk")), ..call("t", &Effect::Send, &arguments) };
+    assert_eq!(judge(&group, &send), Verdict::Allowed);
+    let of_server = Call { text: Some("a1"), ..send };
+    assert_eq!(judge(&alone, &of_server), Verdict::Allowed);
+    assert!(is_asked(&judge(&group, &of_server)));
+    // What comes from the public web is nobody's.
+    assert_eq!(judge(&group, &call("t", &Effect::Research, &arguments)), Verdict::Allowed);
+}
+
 /// Words that the owner typed in the conversation were given to its work.
 // SEC-100
 #[test]
@@ -90,7 +149,7 @@ fn no_worker_and_no_search_after_a_strangers_text_is_told_a_key() {
         judge(&setting(&NONE, trust), &Call { owners_words: &own, ..call("t", effect, arguments) })
     };
     for trust in [Trust::Owner, Trust::Outside] {
-        let Verdict::Refused { reason } = judged(trust, &Effect::Research, &says) else { panic!("it may run") };
+        let Verdict::Refused { reason, .. } = judged(trust, &Effect::Research, &says) else { panic!("it may run") };
         assert!(reason.contains("research workers open no secret links"), "{reason}");
     }
     assert_eq!(judged(Trust::Owner, &Effect::Research, &about), Verdict::Allowed);
