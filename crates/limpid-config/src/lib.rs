@@ -31,5 +31,5 @@ pub use environment::Environment;
 pub use error::FileError;
 pub use home::{Home, MAX_FILE, ReadText, read_marking, read_text, read_within};
 pub use ids::{Ids, RandomIds, hex};
-pub use redact::{Redactor, StreamRedactor};
+pub use redact::{Redactor, StreamRedactor, TextKind};
 pub use settings::{Kind as SettingKind, Setting, settings_page};

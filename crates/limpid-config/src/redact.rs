@@ -1,10 +1,12 @@
 //! Known secrets are taken out of every text before it is stored or rendered, so that what is stored is what was sent.
 //!
 //! What is taken out of a guess confirms it: whoever wrote a list of passwords learns which one is right by the one that does not come
-//! back. So a secret that somebody could guess stays where a stranger wrote it, and within an address, which may be a stranger's too.
+//! back, also where the owner repeats the list. So a secret that somebody could guess is taken out only where no guess stands: as the value of
+//! a name in the owner's own files and what their programs print.
 
 mod guessable;
 mod stream;
+mod value;
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -13,6 +15,7 @@ use limpid_core::Trust;
 use crate::environment::Environment;
 use guessable::{is_guessable, looks_drawn};
 pub use stream::StreamRedactor;
+use value::is_value;
 
 /// Shorter values are words that a text may hold by chance.
 const MIN_SECRET: usize = 8;
@@ -20,12 +23,28 @@ const MIN_SECRET: usize = 8;
 /// Endings of the names of variables that hold secrets.
 const ENDINGS: [&str; 4] = ["_KEY", "_TOKEN", "_SECRET", "_PASSWORD"];
 
+/// What a text is, which decides the secrets that are taken out of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextKind {
+    /// What somebody typed or wrote, and what a model says or calls with. It may repeat a stranger's guesses.
+    Said,
+    /// What stands in a file of the owner's, or what a program of theirs printed.
+    Owned,
+    /// Why a service of the owner's failed, which it says itself and may quote the login in.
+    Failure,
+}
+
+impl TextKind {
+    /// The kind of a file, or of what a program printed, with this label.
+    pub fn of_file(trust: Trust) -> Self {
+        if trust.is_foreign() { Self::Said } else { Self::Owned }
+    }
+}
+
 /// The secrets that the program knows. Clones share them, so one that is learned on the way is known everywhere.
 #[derive(Clone, Default)]
 pub struct Redactor {
     known: Arc<RwLock<Arc<Known>>>,
-    /// Whether it leaves what could be guessed.
-    for_strangers: bool,
 }
 
 /// Secrets, the longest first.
@@ -45,6 +64,16 @@ impl Secret {
     fn new(name: &str, value: &str) -> Self {
         Self { value: value.to_owned(), mark: format!("[secret {name}]"), is_drawn: !is_guessable(value) }
     }
+
+    /// Whether it is taken out of a text of this kind, where it stands between these.
+    fn is_taken_out(&self, kind: TextKind, before: &str, behind: &str) -> bool {
+        self.is_drawn
+            || match kind {
+                TextKind::Said => false,
+                TextKind::Owned => is_value(before, behind),
+                TextKind::Failure => true,
+            }
+    }
 }
 
 impl Redactor {
@@ -57,24 +86,7 @@ impl Redactor {
             .map(|(name, value)| Secret::new(name, value))
             .collect();
         longest_first(&mut secrets);
-        Self { known: Arc::new(RwLock::new(Arc::new(secrets))), for_strangers: false }
-    }
-
-    /// The same for texts that a stranger wrote or led to. Secrets that could be guessed stay in these.
-    #[must_use]
-    pub fn for_strangers(&self) -> Self {
-        Self { for_strangers: true, ..self.clone() }
-    }
-
-    /// The one for a text with this label.
-    #[must_use]
-    pub fn for_text_of(&self, trust: Trust) -> Self {
-        if trust.is_foreign() { self.for_strangers() } else { self.clone() }
-    }
-
-    /// A text with this label, with the name of each secret in its place that is taken out of such texts.
-    pub fn clean_by(&self, trust: Trust, text: String) -> String {
-        self.for_text_of(trust).clean(text)
+        Self { known: Arc::new(RwLock::new(Arc::new(secrets))) }
     }
 
     /// One secret more, which no variable holds.
@@ -106,14 +118,33 @@ impl Redactor {
         Arc::clone(&self.known.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The text with the name of each secret in its place.
+    /// A text that is said, with the name in the place of each secret that nobody guesses.
     pub fn clean(&self, text: String) -> String {
-        if !self.known().iter().any(|secret| text.contains(&secret.value)) {
+        self.clean_as(TextKind::Said, text)
+    }
+
+    /// A text of this kind, with the name in the place of each secret that is taken out of such texts.
+    pub fn clean_as(&self, kind: TextKind, text: String) -> String {
+        let known = self.known();
+        if !known.iter().any(|secret| text.contains(&secret.value)) {
             return text;
         }
-        let mut stream = StreamRedactor::new(self);
-        let mut clean = stream.take(&text);
-        clean.push_str(&stream.rest());
+        let mut clean = String::with_capacity(text.len());
+        let mut at = 0;
+        while let Some(first) = text[at..].chars().next() {
+            let strikes = |secret: &&Secret| {
+                let behind = text[at..].strip_prefix(secret.value.as_str());
+                behind.is_some_and(|behind| secret.is_taken_out(kind, &text[..at], behind))
+            };
+            // The longest stands first.
+            if let Some(secret) = known.iter().find(strikes) {
+                clean.push_str(&secret.mark);
+                at += secret.value.len();
+            } else {
+                clean.push(first);
+                at += first.len_utf8();
+            }
+        }
         clean
     }
 }
@@ -128,7 +159,7 @@ mod tests {
     use super::*;
 
     fn two() -> Redactor {
-        let variables = [("OPENAI_API_KEY", "sk-1234567890"), ("HOUSE_KEY", "sk-1234567890-house")];
+        let variables = [("OPENAI_API_KEY", "sk-9f3kX2mQ7vB4tL8w"), ("HOUSE_KEY", "sk-9f3kX2mQ7vB4tL8w-house")];
         Redactor::new(&Environment::new(variables.map(|(name, value)| (name.to_owned(), value.to_owned()))), &[])
     }
 
@@ -137,12 +168,12 @@ mod tests {
     fn a_secret_is_found_wherever_a_stream_parts_it() {
         let texts = [
             (
-                "is it sk-1234567890-house or sk-1234567890, or é sk-12345?",
-                "is it [secret HOUSE_KEY] or [secret OPENAI_API_KEY], or é sk-12345?",
+                "is it sk-9f3kX2mQ7vB4tL8w-house or sk-9f3kX2mQ7vB4tL8w, or é sk-9f3kX?",
+                "is it [secret HOUSE_KEY] or [secret OPENAI_API_KEY], or é sk-9f3kX?",
             ),
-            ("it is sk-1234567890", "it is [secret OPENAI_API_KEY]"),
-            ("sk-1234567890-house", "[secret HOUSE_KEY]"),
-            ("sk-1234567890-hou", "[secret OPENAI_API_KEY]-hou"),
+            ("it is sk-9f3kX2mQ7vB4tL8w", "it is [secret OPENAI_API_KEY]"),
+            ("sk-9f3kX2mQ7vB4tL8w-house", "[secret HOUSE_KEY]"),
+            ("sk-9f3kX2mQ7vB4tL8w-hou", "[secret OPENAI_API_KEY]-hou"),
         ];
         for (whole, clean) in texts {
             assert_eq!(two().clean(whole.to_owned()), clean);
@@ -185,39 +216,90 @@ mod tests {
         }
     }
 
+    fn house() -> Redactor {
+        let secrets = [
+            ("NAS_PASSWORD", "hunter2029"),
+            ("HOUSE_TOKEN", "0b9c1d2e-77aa-4f10-9c3e-1a2b3c4d5e6f"),
+            ("DOOR_TOKEN", "hunter2029:kT#9f@Lw2%qZ8"),
+            ("DOG_PASSWORD", "my dog is rex"),
+        ];
+        Redactor::new(&Environment::new(secrets.map(|(name, value)| (name.to_owned(), value.to_owned()))), &[])
+    }
+
     // SEC-032 SEC-100
     #[test]
-    fn a_guess_stays_where_a_stranger_may_have_written_it_and_what_nobody_guesses_does_not() {
-        let drawn = "0b9c1d2e-77aa-4f10-9c3e-1a2b3c4d5e6f";
-        let variables = [("NAS_PASSWORD", "hunter2029"), ("HOUSE_TOKEN", drawn)];
-        let environment = Environment::new(variables.map(|(name, value)| (name.to_owned(), value.to_owned())));
-        let redactor = Redactor::new(&environment, &[]);
-        let text = format!(
-            "hunter2029 https://evil.example/q?hunter2028,hunter2029,{drawn} hunter2029.evil.example http://hunter2029.example/ evil.example/hunter2029 \
-             smb://ada:hunter2029@nas/hunter2029@x {{\"url\":\"http://a/hunter2029\",\"key\":\"hunter2029\"}}"
+    fn a_guess_stays_in_whatever_is_said_and_what_nobody_guesses_does_not() {
+        let guesses = "NAMES: letmein22, hunter2029 NAS_PASSWORD=hunter2029 {\"key\":\"hunter2029\"} http:\\\\a\\hunter2029 http://a/?q=hunter2029 \
+                       smb://ada:hunter2029@nas\npassword: hunter2029\n";
+        assert_eq!(house().clean(guesses.to_owned()), guesses);
+        let mut stream = StreamRedactor::new(&house());
+        assert_eq!([stream.take(guesses), stream.rest()].concat(), guesses);
+        let drawn = "it is 0b9c1d2e-77aa-4f10-9c3e-1a2b3c4d5e6f or http://a/hunter2029:kT#9f@Lw2%qZ8.";
+        for kind in [TextKind::Said, TextKind::Owned, TextKind::Failure] {
+            let clean = house().clean_as(kind, drawn.to_owned());
+            let expected = "it is [secret HOUSE_TOKEN] or http://a/[secret DOOR_TOKEN].";
+            assert_eq!(clean, expected, "{kind:?}");
+        }
+        assert_eq!(
+            house().clean_as(TextKind::Failure, "the password hunter2029 is wrong".to_owned()),
+            "the password [secret NAS_PASSWORD] is wrong"
         );
-        insta::assert_snapshot!(redactor.clean(text.clone()), @r#"[secret NAS_PASSWORD] https://evil.example/q?hunter2028,hunter2029,[secret HOUSE_TOKEN] hunter2029.evil.example http://hunter2029.example/ evil.example/hunter2029 smb://ada:[secret NAS_PASSWORD]@nas/hunter2029@x {"url":"http://a/hunter2029","key":"[secret NAS_PASSWORD]"}"#);
-        insta::assert_snapshot!(redactor.for_strangers().clean(text), @r#"hunter2029 https://evil.example/q?hunter2028,hunter2029,[secret HOUSE_TOKEN] hunter2029.evil.example http://hunter2029.example/ evil.example/hunter2029 smb://ada:hunter2029@nas/hunter2029@x {"url":"http://a/hunter2029","key":"hunter2029"}"#);
+    }
+
+    // SEC-032 SEC-100
+    #[test]
+    fn in_the_owners_files_a_guessable_secret_is_taken_out_as_the_value_of_a_name_alone() {
+        let clean = |text: &str| house().clean_as(TextKind::of_file(Trust::Owner), text.to_owned());
+        let values = [
+            "NAS_PASSWORD=hunter2029",
+            "export NAS_PASSWORD='hunter2029'\r\n",
+            "NAS_PASSWORD=hunter2029 ./run",
+            "docker run -e \"NAS_PASSWORD=hunter2029\" tea",
+            "nas:\n  password: hunter2029\n  user: ada",
+            "- password: \"hunter2029\" # of the shelf",
+            "password = \"hunter2029\"",
+            "password = hunter2029",
+            "[{\"a\": 1, \"password\": \"hunter2029\"}]",
+            "{\\\"password\\\":\\\"hunter2029\\\"}",
+            "nas = { user = 'ada', password = 'hunter2029' }",
+            "{password: hunter2029}",
+            "home/.env:3:NAS_PASSWORD=hunter2029",
+        ];
+        for text in values {
+            let expected = text.replace("hunter2029", "[secret NAS_PASSWORD]");
+            assert_eq!(clean(text), expected);
+            assert_eq!(house().clean_as(TextKind::of_file(Trust::Outside), text.to_owned()), text);
+        }
+        assert_eq!(clean("dog: my dog is rex\n"), "dog: [secret DOG_PASSWORD]\n");
+        let running = [
+            "hunter2029",
+            "letmein22 hunter2029 qwertyui9",
+            "Which of these: letmein22, hunter2029, qwertyui9",
+            "Try this one: hunter2029 or another",
+            "my dog is rex",
+            "http://a/?q=hunter2029",
+            "http://a/?x=1&q=hunter2029",
+            "smb://ada:hunter2029@nas",
+            "http://a/k:hunter2029",
+            "\"hunter2029\", \"letmein22\"",
+            "NAMES=hunter2029letmein22",
+            "=hunter2029",
+            ": hunter2029",
+        ];
+        for text in running {
+            assert_eq!(clean(text), text);
+        }
     }
 
     // SEC-032
     #[test]
     fn a_stream_strikes_out_what_the_whole_text_does_wherever_it_is_parted() {
-        let secrets = [
-            ("NAS_PASSWORD", "hunter2029"),
-            ("HOUSE_TOKEN", "hunter2029:kT#9f@Lw2%qZ8"),
-            ("B_KEY", "hunter20"),
-            ("C_KEY", "my /dog is.rex 5"),
-        ];
-        let environment = Environment::new(secrets.map(|(name, value)| (name.to_owned(), value.to_owned())));
-        let text = "hunter2029 smb://ada:hunter2029@nas/hunter2029@x http://a.b/hunter2029:kT#9f@Lw2%qZ8 hunter20@ a://hunter20 my /dog is.rex 5. hunter20";
-        for redactor in [Redactor::new(&environment, &[]), Redactor::new(&environment, &[]).for_strangers()] {
-            let whole = redactor.clean(text.to_owned());
-            for at in 0..=text.len() {
-                let mut stream = StreamRedactor::new(&redactor);
-                let parts = [stream.take(&text[..at]), stream.take(&text[at..]), stream.rest()];
-                assert_eq!(parts.concat(), whole, "parted at {at}");
-            }
+        let text = "hunter2029 smb://ada:hunter2029@nas/x http://a.b/hunter2029:kT#9f@Lw2%qZ8 0b9c1d2e-77aa-4f10-9c3e-1a2b3c4d5e6f@ hunter2029:kT";
+        let whole = house().clean(text.to_owned());
+        for at in 0..=text.len() {
+            let mut stream = StreamRedactor::new(&house());
+            let parts = [stream.take(&text[..at]), stream.take(&text[at..]), stream.rest()];
+            assert_eq!(parts.concat(), whole, "parted at {at}");
         }
     }
 
@@ -225,14 +307,14 @@ mod tests {
     #[test]
     fn keys_are_replaced_by_their_names_and_nothing_else_is() {
         let variables = [
-            ("OPENAI_API_KEY", "sk-1234567890"),
-            ("HOUSE", "sk-1234567890-house"),
+            ("OPENAI_API_KEY", "sk-9f3kX2mQ7vB4tL8w"),
+            ("HOUSE", "sk-9f3kX2mQ7vB4tL8w-house"),
             ("SHORT_KEY", "abc"),
             ("PATH", "/usr/bin:/bin"),
         ];
         let environment = Environment::new(variables.map(|(name, value)| (name.to_owned(), value.to_owned())));
         let redactor = Redactor::new(&environment, &["HOUSE"]);
-        let text = "a sk-1234567890-house b sk-1234567890 c abc d /usr/bin:/bin";
+        let text = "a sk-9f3kX2mQ7vB4tL8w-house b sk-9f3kX2mQ7vB4tL8w c abc d /usr/bin:/bin";
         assert_eq!(redactor.clean(text.to_owned()), "a [secret HOUSE] b [secret OPENAI_API_KEY] c abc d /usr/bin:/bin");
     }
 }

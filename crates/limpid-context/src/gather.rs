@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use limpid_config::TextKind;
 use limpid_core::agent::RESEARCH;
 use limpid_core::policy::keys_in;
 use limpid_core::{Role, Tier, Trust};
@@ -302,22 +303,21 @@ async fn keep_prefix(
 
 /// Takes known secrets out of every text of the owner's.
 fn clean(deps: &ContextDeps, inputs: &mut Inputs) {
-    let clean = |text: &mut String| *text = deps.redactor.clean(std::mem::take(text));
+    let clean = |text: &mut String| *text = deps.redactor.clean_as(TextKind::Owned, std::mem::take(text));
+    let clean_said = |text: &mut String| *text = deps.redactor.clean(std::mem::take(text));
     inputs.soul.iter_mut().chain(inputs.safety.as_mut()).for_each(clean);
     inputs.soul_additions.iter_mut().for_each(clean);
     clean(&mut inputs.agent_name);
     clean(&mut inputs.additional_instructions);
     inputs.memory.instructions.iter_mut().for_each(clean);
-    inputs.user.iter_mut().map(|user| &mut user.text).for_each(clean);
+    inputs.user.iter_mut().map(|user| &mut user.text).for_each(clean_said);
     let workspace = &mut inputs.workspace;
     workspace.files.iter_mut().map(|file| &mut file.content).for_each(clean);
     workspace.long_term.iter_mut().for_each(clean);
     workspace.daily_notes.iter_mut().map(|note| &mut note.content).for_each(clean);
     let MemoryInput { general, preference, learning, error, pinned, promotions, .. } = &mut inputs.memory;
     for memories in [general, preference, learning, error, pinned, promotions] {
-        for memory in memories.iter_mut() {
-            memory.content = deps.redactor.clean_by(memory.trust.into(), std::mem::take(&mut memory.content));
-        }
+        memories.iter_mut().map(|memory| &mut memory.content).for_each(clean_said);
     }
 }
 

@@ -105,7 +105,7 @@ impl Conversations {
         let new = NewInbound {
             conversation: conversation.id.clone(),
             key: Some(message_key),
-            text: self.deps.redactor().clean_by(run.trust, run.text),
+            text: self.deps.redactor().clean(run.text),
             trust: run.trust,
             typed: false,
             base: self.deps.config().files.base_text().into(),

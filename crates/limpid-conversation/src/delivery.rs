@@ -26,8 +26,7 @@ pub(crate) async fn deliver_waiting(deps: &ConversationDeps, lease: &Lease) -> R
 async fn deliver_one(deps: &ConversationDeps, lease: &Lease, delivery: Delivery) -> Result<(), AgentError> {
     let conversation = &lease.conversation;
     let (store, notifications) = (deps.store(), &deps.notifications);
-    let redactor = deps.redactor().for_text_of(delivery.new.trust);
-    let text = visible_text(&redactor, delivery.new.text);
+    let text = visible_text(deps.redactor(), delivery.new.text);
     let (body, said) = (text.clone(), text.clone());
     let repeats = delivery.new.origin == DeliveryOrigin::Message && was_answered(deps, conversation, &text).await?;
     let messages = if text.trim().is_empty() || repeats {
@@ -37,7 +36,7 @@ async fn deliver_one(deps: &ConversationDeps, lease: &Lease, delivery: Delivery)
         as_turn(delivery.new.origin, text, delivery.new.trust, boundary)
     };
     let is_shown = !messages.is_empty();
-    let title = visible_text(&redactor, delivery.new.title);
+    let title = visible_text(deps.redactor(), delivery.new.title);
     let of_delivery = |text: String| Labelled::new(text, delivery.new.trust);
     let matter = Matter::of(&delivery.new.key, delivery.new.origin);
     let notice =

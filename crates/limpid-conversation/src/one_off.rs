@@ -81,8 +81,7 @@ impl OneOffRequest {
         let size: Arc<PromptTokens> = Arc::new(move |_, _| needed);
         let retry = RetryPlan { tries: 1, ..*deps.retry };
         let made = (make, size);
-        // What it is made of may be a stranger's.
-        let call_deps = CallDeps::of(deps, deps.redactor().for_strangers());
+        let call_deps = CallDeps::of(deps, deps.redactor().clone());
         let call = ModelCall::start(call_deps, self.models.clone(), retry, 1, made, self.cancel.child_token());
         let (store, traces) = (Arc::clone(&deps.context.store), deps.traces.clone());
         let mut asked = UnderWay { call, store, traces, sent: None };

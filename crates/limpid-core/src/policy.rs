@@ -31,7 +31,7 @@ pub mod typed;
 pub mod typed_addresses;
 pub mod verdict;
 
-pub use addresses::{links_among_private, links_in, written_addresses};
+pub use addresses::{links_among_private, links_in, rights_to_fetch, written_addresses};
 pub use argument::{Argument, ArgumentPattern};
 pub use capability_url::{is_capability_url, keys_in};
 pub use destination::Destination;

@@ -122,7 +122,7 @@ impl Bridge {
     /// known secrets are taken out that it could not have guessed.
     fn shown(&self, text: Labelled<String>) -> String {
         let (text, trust) = text.into_parts();
-        let text = self.agent.context().redactor.for_strangers().clean(text);
+        let text = self.agent.context().redactor.clean(text);
         if trust.is_foreign() { Drawn::new(&fence(&text, &self.agent.context().host.tag())).into() } else { text }
     }
 }

@@ -123,9 +123,8 @@ impl Deliveries {
         let mut unread = self.unread().await?.rows;
         unread.retain(|delivery| delivery.new.conversation == self.directory.reports_id());
         for delivery in &mut unread {
-            let redactor = self.redactor.for_text_of(delivery.new.trust);
             for text in [&mut delivery.new.title, &mut delivery.new.text] {
-                *text = visible_text(&redactor, mem::take(text));
+                *text = visible_text(&self.redactor, mem::take(text));
             }
         }
         Ok(unread)

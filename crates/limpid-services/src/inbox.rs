@@ -157,8 +157,7 @@ impl Inbox {
         }
         let mut handed = HandedIn::read(kind, body)?;
         handed.key = handed.key.or_else(|| key.map(str::to_owned));
-        let redactor = self.redactor.for_strangers();
-        let clean = |text: String| redactor.clean(text);
+        let clean = |text: String| self.redactor.clean(text);
         let now_ms = self.host.now_ms();
         let new = NewItem {
             source: kind.source(),

@@ -1,5 +1,6 @@
 //! What an agent that a turn handed work to is given: its task at first, afterwards what reaches it.
 
+use limpid_config::TextKind;
 use limpid_core::agent::MOST_ROUNDS;
 use limpid_core::{Role, Trust};
 use limpid_prompt::Profile;
@@ -62,7 +63,7 @@ async fn skill(deps: &ContextDeps, agent: &SubAgent) -> Result<Option<ActiveSkil
     Ok(Some(ActiveSkill {
         name: prompt.skill.name.to_string(),
         title: prompt.skill.title.clone(),
-        body: deps.redactor.clean(prompt.skill.body.clone()),
+        body: deps.redactor.clean_as(TextKind::of_file(prompt.trust()), prompt.skill.body.clone()),
         files: prompt.files.clone(),
         trust: prompt.trust().into(),
         standing: false,

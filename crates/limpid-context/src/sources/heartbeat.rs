@@ -47,7 +47,7 @@ pub(crate) async fn fill(
     }
     let reports = deps.store.heartbeat_reports(PREVIOUS).await?.rows;
     let previous = reports.into_iter().rev().map(|run| PreviousReport {
-        text: deps.redactor.clean_by(run.trust, run.report.unwrap_or_default()),
+        text: deps.redactor.clean(run.report.unwrap_or_default()),
         trust: run.trust.into(),
     });
     inputs.heartbeat = HeartbeatInput {
@@ -104,11 +104,10 @@ fn newest_of_each<T>(items: Vec<T>, kind: impl Fn(&T) -> bool) -> Vec<T> {
 }
 
 fn unread_entry(deps: &ContextDeps, delivery: Delivery) -> UnreadEntry {
-    let redactor = deps.redactor.for_text_of(delivery.new.trust);
     UnreadEntry {
         origin: delivery.new.origin.to_string(),
-        title: visible_text(&redactor, delivery.new.title),
-        text: visible_text(&redactor, delivery.new.text),
+        title: visible_text(&deps.redactor, delivery.new.title),
+        text: visible_text(&deps.redactor, delivery.new.text),
         trust: delivery.new.trust.into(),
     }
 }

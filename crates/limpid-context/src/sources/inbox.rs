@@ -35,7 +35,7 @@ async fn fill_from(
                 continue;
             }
             for text in [&mut item.new.sender, &mut item.new.title, &mut item.new.text] {
-                *text = redactor.for_strangers().clean(std::mem::take(text));
+                *text = redactor.clean(std::mem::take(text));
             }
             place(inputs, &item);
         }

@@ -1,6 +1,7 @@
 //! The skills of a turn: the index, and the texts that the message calls for.
 
-use limpid_core::ConversationId;
+use limpid_config::TextKind;
+use limpid_core::{ConversationId, Trust};
 use limpid_prompt::Prompt;
 use limpid_prompt::inputs::{SkillsInput, UnusedSkill};
 use limpid_prompt::registry::{Occasion, select};
@@ -58,11 +59,13 @@ fn short(deps: &ContextDeps, location: &str) -> String {
     location.strip_prefix(&home).unwrap_or(location).to_owned()
 }
 
-/// Takes known secrets out of the owner's texts.
+/// Takes known secrets out of the skills, as whoever wrote each.
 fn clean(deps: &ContextDeps, input: &mut SkillsInput) {
-    let clean = |text: &mut String| *text = deps.redactor.clean(std::mem::take(text));
-    input.index.iter_mut().map(|skill| &mut skill.description).for_each(clean);
-    input.active.iter_mut().map(|skill| &mut skill.body).for_each(clean);
+    let clean = |text: &mut String, trust: Trust| {
+        *text = deps.redactor.clean_as(TextKind::of_file(trust), std::mem::take(text));
+    };
+    input.index.iter_mut().for_each(|skill| clean(&mut skill.description, skill.trust.into()));
+    input.active.iter_mut().for_each(|skill| clean(&mut skill.body, skill.trust.into()));
 }
 
 /// Whether the owner expects a skill to be used; what they put aside or replaced is no news to them.

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     fn two() -> Redactor {
-        let variables = [("OPENAI_API_KEY", "sk-1234567890"), ("HOUSE_KEY", "sk-1234567890-house")];
+        let variables = [("OPENAI_API_KEY", "sk-9f3kX2mQ7vB4tL8w"), ("HOUSE_KEY", "sk-9f3kX2mQ7vB4tL8w-house")];
         Redactor::new(&Environment::new(variables.map(|(name, value)| (name.to_owned(), value.to_owned()))), &[])
     }
 
@@ -80,10 +80,10 @@ mod tests {
     fn what_is_learned_later_is_known_to_whoever_was_there_before() {
         let redactor = two();
         let mut reply = Cleaned::new(&redactor);
-        redactor.clone().learn("me@example.com", "ya29.access-token");
-        assert_eq!(redactor.clean("ya29.access-token".to_owned()), "[secret me@example.com]");
-        let mut events = reply.take(ModelEvent::Text("it is ya29.acc".into()));
-        events.extend(reply.take(ModelEvent::Text("ess-token.\n".into())));
+        redactor.clone().learn("me@example.com", "ya29.a0AfH6SMBx1y2z3");
+        assert_eq!(redactor.clean("ya29.a0AfH6SMBx1y2z3".to_owned()), "[secret me@example.com]");
+        let mut events = reply.take(ModelEvent::Text("it is ya29.a0Af".into()));
+        events.extend(reply.take(ModelEvent::Text("H6SMBx1y2z3.\n".into())));
         let expected = [ModelEvent::Text("it is ".into()), ModelEvent::Text("[secret me@example.com].\n".into())];
         assert_eq!(events, expected);
     }
@@ -94,17 +94,17 @@ mod tests {
         let text = |text: &str| ModelEvent::Text(text.to_owned());
         let reasoning = |text: &str| ModelEvent::Reasoning(text.to_owned());
         let mut reply = Cleaned::new(&two());
-        assert_eq!(reply.take(text("sk-12345")), []);
-        assert_eq!(reply.take(reasoning("sk-1")), []);
+        assert_eq!(reply.take(text("sk-9f3kX")), []);
+        assert_eq!(reply.take(reasoning("sk-9")), []);
         let call = ModelEvent::Call(limpid_core::ToolCall {
             id: limpid_core::CallId::new("a"),
             name: "clock".to_owned(),
-            arguments: "{\"key\":\"sk-1234567890\"}".to_owned(),
+            arguments: "{\"key\":\"sk-9f3kX2mQ7vB4tL8w\"}".to_owned(),
         });
         let events = reply.take(call);
-        assert_eq!(events[..2], [reasoning("sk-1"), text("sk-12345")]);
+        assert_eq!(events[..2], [reasoning("sk-9"), text("sk-9f3kX")]);
         assert!(matches!(&events[2], ModelEvent::Call(call) if call.arguments.contains("[secret OPENAI_API_KEY]")));
-        assert_eq!(reply.take(text("sk-1234567890")), []);
+        assert_eq!(reply.take(text("sk-9f3kX2mQ7vB4tL8w")), []);
         assert_eq!(reply.rest(), [text("[secret OPENAI_API_KEY]")]);
         assert_eq!(reply.rest(), []);
     }

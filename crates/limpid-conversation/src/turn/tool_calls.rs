@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use limpid_config::Redactor;
+use limpid_config::{Redactor, TextKind};
 use limpid_context::PrefixCache;
 use limpid_core::agent::tells_of_agents;
 use limpid_core::{CallId, Message, Role, ToolCall};
@@ -178,8 +178,9 @@ impl RunningTurn {
                 Event::ToolDone { id, outcome }
             }
             Event::ToolDone { id, outcome } => {
-                let redactor = self.redactor().for_text_of(outcome.said.trust());
-                Event::ToolDone { id, outcome: outcome.map(|text| redactor.clean(text)) }
+                let name = self.machine.name_of(&id);
+                let kind = name.map_or(TextKind::Said, |name| self.calls.tools.kind_of_result(name, &outcome));
+                Event::ToolDone { id, outcome: outcome.map(|text| self.redactor().clean_as(kind, text)) }
             }
             other => other,
         }
@@ -193,7 +194,7 @@ impl RunningTurn {
     /// the model can only repeat a guess.
     pub(super) fn redactor_of_reply(&self) -> Redactor {
         let is_foreign = self.trust().is_foreign();
-        if is_foreign && !shows_private(self) { Redactor::default() } else { self.redactor().for_text_of(self.trust()) }
+        if is_foreign && !shows_private(self) { Redactor::default() } else { self.redactor() }
     }
 
     /// What strikes the owner's secrets out of texts. The windows of research workers and of strangers' turns show nothing of the

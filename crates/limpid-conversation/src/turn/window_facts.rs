@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use limpid_core::agent::RESEARCH;
 use limpid_core::message::FAILED;
-use limpid_core::policy::{OwnersWords, TypedAddresses, written_addresses};
+use limpid_core::policy::{OwnersWords, TypedAddresses, rights_to_fetch, written_addresses};
 use limpid_core::{ConversationId, Message, Role, ToolCall, TurnId};
 use limpid_prompt::{Inputs, Profile};
 use limpid_services::directory::task_of_run;
@@ -112,7 +112,10 @@ async fn window_facts(turn: &mut RunningTurn) -> Result<WindowFacts, AgentError>
     let is_read = |message: &&Message| message.role == Role::Tool && message.trust.is_foreign();
     let results = in_flight.iter().filter(is_read).filter(|message| !message.text.starts_with(FAILED));
     // Where something private is in the window it does not matter which links were read.
-    let read = if is_private { Vec::new() } else { addresses(results.map(|message| message.text.as_str())) };
+    let read = match is_private {
+        true => Vec::new(),
+        false => normal(results.flat_map(|message| written_addresses(&message.text))),
+    };
     Ok(WindowFacts { is_private, named, link: None, read })
 }
 
@@ -127,7 +130,7 @@ async fn typed_addresses(
     let mut journal: Option<(TurnId, Option<Vec<Entry>>)> = None;
     for said in store.typed_and_called(conversation).await? {
         match said {
-            TypedOrCalled::Typed(text) => named.message(addresses([text.as_str()].into_iter())),
+            TypedOrCalled::Typed(text) => named.message(normal(rights_to_fetch(&text))),
             TypedOrCalled::Called(turn, _) if turn == *this => {}
             TypedOrCalled::Called(turn, calls) => {
                 let fetches = calls.iter().filter_map(|call| Some((&call.id, tools.fetched_by(call)?)));
@@ -151,6 +154,7 @@ async fn typed_addresses(
     Ok(named)
 }
 
-fn addresses<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<String> {
-    texts.flat_map(written_addresses).filter_map(address_of).collect()
+/// Addresses in their normal form.
+fn normal<'t>(addresses: impl IntoIterator<Item = &'t str>) -> Vec<String> {
+    addresses.into_iter().filter_map(address_of).collect()
 }

@@ -13,6 +13,26 @@ pub fn written_addresses(text: &str) -> Vec<&str> {
     beginning_with(&SCHEMES, text).into_iter().map(|(_, address)| address).collect()
 }
 
+/// The addresses in what the owner typed that are rights to fetch beside a stranger's text. Whatever stands right behind one up to the next
+/// blank would go to its server with it, so one counts only where it begins as `links_among_private` says and where nothing but the marks
+/// that close a sentence stand behind what is surely a part of it.
+///
+/// ```
+/// use limpid_core::policy::rights_to_fetch;
+/// assert_eq!(rights_to_fetch("Read (https://example.com/tea?a=1&b=2)."), ["https://example.com/tea?a=1&b=2"]);
+/// assert_eq!(rights_to_fetch("Tea,https://example.com/tea,ada,4711").len(), 0);
+/// ```
+pub fn rights_to_fetch(text: &str) -> Vec<&str> {
+    let found = beginning_with(&SCHEMES, text).into_iter();
+    let found = found.filter(|(at, _)| text[..*at].chars().next_back().is_none_or(may_open));
+    found
+        .filter_map(|(_, address)| {
+            let part = without_adjacent_text(address)?;
+            address[part.len()..].chars().all(closes).then_some(part)
+        })
+        .collect()
+}
+
 /// The links in a text that a stranger may have written, each once: whole addresses, and what begins with `www.`, which people
 /// write without a scheme.
 ///
@@ -48,7 +68,12 @@ fn links<'t>(text: &'t str, part: impl Fn(Option<char>, &'t str) -> Option<&'t s
 /// Whether an address behind this letter ends by what `without_adjacent_text` knows. Behind a mark of bold words or the name of a field, it
 /// may end at a mark that may also stand in an address.
 fn may_open(letter: char) -> bool {
-    letter.is_whitespace() || r#"<>()[]{}"'`|,;:‹›«»“”„‘’"#.contains(letter)
+    letter.is_whitespace() || r#"<>()[]{}"'`|,;:‹›«»“”„‘’（［｛「『【《〈，；：、。"#.contains(letter)
+}
+
+/// Whether a letter only closes what was written before it.
+fn closes(letter: char) -> bool {
+    r#".,;:!?'")]}‹›«»“”„‘’…）］｝」』】》〉，；：、。．！？।"#.contains(letter)
 }
 
 /// Cuts an address where private text may begin; none if its host is ambiguous.
@@ -170,6 +195,56 @@ mod tests {
         ];
         for (text, addresses) in table {
             assert_eq!(written_addresses(text), addresses, "{text}");
+        }
+    }
+
+    // SEC-067
+    #[test]
+    fn what_is_typed_right_behind_an_address_is_no_part_of_a_right() {
+        let rights: [(&str, &[&str]); 10] = [
+            ("https://a.test/x?q=1&b=2", &["https://a.test/x?q=1&b=2"]),
+            (
+                "(https://a.test/x?q=1&b=2), <http://b.test:80/y?q=1#z>.",
+                &["https://a.test/x?q=1&b=2", "http://b.test:80/y?q=1#z"],
+            ),
+            (
+                "\"https://a.test/x?q=1&b=2\", 'http://b.test/y?q=1'.",
+                &["https://a.test/x?q=1&b=2", "http://b.test/y?q=1"],
+            ),
+            ("„https://a.test/x“, «http://b.test/y».", &["https://a.test/x", "http://b.test/y"]),
+            ("read https://a.test/x?q=1. Then http://b.test/y, please", &["https://a.test/x?q=1", "http://b.test/y"]),
+            (
+                "https://a.test/wiki/Tea_(drink) [t](http://b.test/~ada/x_y)",
+                &["https://a.test/wiki/Tea_(drink)", "http://b.test/~ada/x_y"],
+            ),
+            (
+                "http://a.test/x。 http://b.test/y！ 见：http://c.test/z",
+                &["http://a.test/x", "http://b.test/y", "http://c.test/z"],
+            ),
+            ("（http://a.test/x） 「http://b.test/y」。", &["http://a.test/x", "http://b.test/y"]),
+            ("http://a.test/x...", &["http://a.test/x"]),
+            ("http://[::1]:80/x http://a.test", &["http://[::1]:80/x", "http://a.test"]),
+        ];
+        for (text, addresses) in rights {
+            assert_eq!(rights_to_fetch(text), addresses, "{text}");
+        }
+        let mixed = [
+            "http://a.test/xは後で読みます。暗証番号は4711です。",
+            "http://a.test/x这个链接以后再看。密码是4711",
+            "http://a.test/xไว้อ่านทีหลังรหัสประตูคือ4711",
+            "http://a.test/x。密码是4711",
+            "http://a.test密码是4711",
+            "（http://a.test/x）暗証番号は4711です。",
+            "tea,http://a.test/x,ada,4711",
+            "site=http://a.test/x&pin=4711",
+            "site=http://a.test/x?q=1&pin=4711",
+            "(http://a.test/x&pin=4711)",
+            "(http://a.test/x)4711",
+            "http://a.test/x;ada http://a.test/x'ada http://a.test/x!4711 http://a.test/x$4711 http://a.test/x:4711",
+            "**http://a.test/x**4711 http://a.test/x**4711** http://ada:4711@a.test",
+        ];
+        for text in mixed {
+            assert_eq!(rights_to_fetch(text).len(), 0, "{text}");
         }
     }
 

@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limpid_channels::mail::{MailError, Said};
-use limpid_config::{Live, Redactor, private_file};
+use limpid_config::{Live, Redactor, TextKind, private_file};
 use limpid_services::host::Host;
 use limpid_services::inbox::TOKEN_VARIABLE;
 use limpid_services::mail::{MailAccounts, MailOptions};
@@ -83,7 +83,7 @@ async fn account(
         Ok(()) => Ok(format!("{address} reads at {} and sends at {}; {known}", account.imap, account.smtp)),
         Err(error) => {
             let advice = advice(&error, address);
-            Err((redactor.clean(format!("{address}: {error} ({known})")), advice))
+            Err((redactor.clean_as(TextKind::Failure, format!("{address}: {error} ({known})")), advice))
         }
     };
     Check::with_advice("mail", finding)

@@ -191,13 +191,13 @@ async fn a_topic_and_a_program_get_the_notice_as_an_object() {
     bench.config.notify.ntfy_token_env = Some("MY_TOPIC".to_owned());
     bench.config.notify.command = vec!["tee".to_owned(), told.display().to_string()];
     bench.config.notify.link = Some("https://agent.home/{conversation}".to_owned());
-    let environment = Environment::new([("MY_TOPIC".to_owned(), "tk_secret".to_owned())]);
+    let environment = Environment::new([("MY_TOPIC".to_owned(), "tk_secret9f3kX2mQ7vB4tL8w".to_owned())]);
     let agent = Agent::open(AgentOptions { environment, ..bench.options() }).unwrap();
-    report(&agent, "k1", "The disk is full; the key is tk_secret.").await;
+    report(&agent, "k1", "The disk is full; the key is tk_secret9f3kX2mQ7vB4tL8w.").await;
     let body = "The disk is full; the key is [secret MY_TOPIC].";
     let request = bench.server.requests().remove(0);
     assert_eq!((request.method.as_str(), request.path.as_str()), ("POST", "/"));
-    assert_eq!(request.header("authorization"), Some("Bearer tk_secret"));
+    assert_eq!(request.header("authorization"), Some("Bearer tk_secret9f3kX2mQ7vB4tL8w"));
     let object = serde_json::json!({"topic": "ada", "title": "Disk “A”\\u{9b}2K", "message": body, "sequence_id": "c1", "click": "https://agent.home/c1"});
     assert_eq!(request.json(), object);
     let told: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(told).unwrap()).unwrap();

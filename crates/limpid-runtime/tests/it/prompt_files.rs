@@ -28,13 +28,16 @@ fn file(bench: &Bench, name: &str) -> Option<String> {
 // LES-060 PICO-028 LES-050
 #[tokio::test]
 async fn a_tool_of_files_and_a_tool_of_memory_leave_equal_records() {
-    for (said, author) in [("I like oolong, the key is sk-secret-123", Author::Said), ("hi", Author::Inferred)] {
-        let text = "I like oolong, the key is sk-secret-123";
+    for (said, author) in
+        [("I like oolong, the key is sk-secret-9f3kX2mQ7vB4tL8w", Author::Said), ("hi", Author::Inferred)]
+    {
+        let text = "I like oolong, the key is sk-secret-9f3kX2mQ7vB4tL8w";
         let memory = format!("{{ name = \"memory_store\", arguments = {{ key = \"tea\", content = {text:?} }} }}");
         let bench = Bench::new(&script(&[&call("write_file", MEMORY, text), &memory])).await;
         let mut options = bench.options();
         let url = ("OPENAI_BASE_URL".to_owned(), format!("{}/v1", bench.server.url()));
-        options.environment = Environment::new([("HOUSE_TOKEN".to_owned(), "sk-secret-123".to_owned()), url]);
+        options.environment =
+            Environment::new([("HOUSE_TOKEN".to_owned(), "sk-secret-9f3kX2mQ7vB4tL8w".to_owned()), url]);
         let agent = Agent::open(options).unwrap();
         say(&agent, said).await;
 
@@ -75,12 +78,12 @@ async fn whichever_tool_changes_a_file_what_it_said_before_is_kept_and_its_owner
     let mut options = bench.options();
     let workspace = bench.home.path().join("workspace");
     options.tools = vec![program(move || {
-        std::fs::write(workspace.join("AGENTS.md"), "Be brief. sk-secret-123\n").unwrap();
+        std::fs::write(workspace.join("AGENTS.md"), "Be brief. sk-secret-9f3kX2mQ7vB4tL8w\n").unwrap();
         std::fs::write(workspace.join("other.txt"), "nothing that prompts quote").unwrap();
         Err("it failed, but it had written".into())
     })];
     let url = ("OPENAI_BASE_URL".to_owned(), format!("{}/v1", bench.server.url()));
-    options.environment = Environment::new([("HOUSE_TOKEN".to_owned(), "sk-secret-123".to_owned()), url]);
+    options.environment = Environment::new([("HOUSE_TOKEN".to_owned(), "sk-secret-9f3kX2mQ7vB4tL8w".to_owned()), url]);
     let agent = Agent::open(options).unwrap();
     say(&agent, "I live in Berlin").await;
 

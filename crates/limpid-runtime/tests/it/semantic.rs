@@ -187,11 +187,11 @@ async fn what_is_sent_is_cut_and_without_secrets_and_another_model_begins_anew()
     bench.config.memory.semantic.text_prefix = "text: ".to_owned();
     bench.config.memory.semantic.query_prefix = "ask: ".to_owned();
     let url = ("OPENAI_BASE_URL".to_owned(), format!("{}/v1", bench.server.url()));
-    let secret = ("HOUSE_TOKEN".to_owned(), "sk-secret-123".to_owned());
+    let secret = ("HOUSE_TOKEN".to_owned(), "sk-secret-9f3kX2mQ7vB4tL8w".to_owned());
     let agent = Agent::open(AgentOptions { environment: Environment::new([secret, url]), ..bench.options() }).unwrap();
     keep(&agent, "long", &"ü".repeat(2000)).await;
     agent.memory().index_meanings(false, |_| {}).await.unwrap();
-    found(&agent, "family sk-secret-123").await;
+    found(&agent, "family sk-secret-9f3kX2mQ7vB4tL8w").await;
     let sent = asked(&bench);
     assert!(sent.contains(&"ask: family [secret HOUSE_TOKEN]".to_owned()), "{sent:?}");
     let long = sent.iter().find(|text| text.starts_with("text: long: ü")).unwrap();
@@ -210,14 +210,14 @@ async fn what_is_sent_is_cut_and_without_secrets_and_another_model_begins_anew()
 // KOSHI-029
 #[tokio::test]
 async fn no_part_of_a_secret_is_sent_with_what_was_remembered_before_it_was_known() {
-    let failure = "\n[[reply]]\nwhen = \"poison\"\nstatus = 503\nbody = \"no sk-secret-123 here\"\n";
+    let failure = "\n[[reply]]\nwhen = \"poison\"\nstatus = 503\nbody = \"no sk-secret-9f3kX2mQ7vB4tL8w here\"\n";
     let bench = bench(&format!("{SCRIPT}{failure}")).await;
     let agent = bench.agent();
-    keep(&agent, "early", "The token is sk-secret-123").await;
-    keep(&agent, "late", &format!("{} sk-secret-123", "n".repeat(982))).await;
+    keep(&agent, "early", "The token is sk-secret-9f3kX2mQ7vB4tL8w").await;
+    keep(&agent, "late", &format!("{} sk-secret-9f3kX2mQ7vB4tL8w", "n".repeat(982))).await;
     drop(agent);
     let url = ("OPENAI_BASE_URL".to_owned(), format!("{}/v1", bench.server.url()));
-    let secret = ("HOUSE_TOKEN".to_owned(), "sk-secret-123".to_owned());
+    let secret = ("HOUSE_TOKEN".to_owned(), "sk-secret-9f3kX2mQ7vB4tL8w".to_owned());
     let agent = Agent::open(AgentOptions { environment: Environment::new([secret, url]), ..bench.options() }).unwrap();
     assert_eq!(agent.memory().index_meanings(false, |_| {}).await.unwrap().unwrap().kept, 2);
     let sent = asked(&bench);

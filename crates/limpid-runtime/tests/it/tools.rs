@@ -120,21 +120,21 @@ async fn a_known_secret_reaches_neither_the_model_nor_the_store() {
         "[[reply]]\ncalls = [{ name = \"memory_query\", arguments = { query = \"key\" } }]\n[[reply]]\ntext = \"ok\"\n",
     )
     .await;
-    bench.write("soul.md", "Kind. sk-secret-123\n");
+    bench.write("soul.md", "Kind. sk-secret-9f3kX2mQ7vB4tL8w\n");
     let mut options = bench.options();
-    let secret = [("HOUSE_TOKEN".to_owned(), "sk-secret-123".to_owned())];
+    let secret = [("HOUSE_TOKEN".to_owned(), "sk-secret-9f3kX2mQ7vB4tL8w".to_owned())];
     let url = ("OPENAI_BASE_URL".to_owned(), format!("{}/v1", bench.server.url()));
     options.environment = limpid_runtime::Environment::new(secret.into_iter().chain([url]));
     let agent = limpid_runtime::Agent::open(options).unwrap();
-    all(agent.chat(last("my key is sk-secret-123")).await.unwrap()).await;
+    all(agent.chat(last("my key is sk-secret-9f3kX2mQ7vB4tL8w")).await.unwrap()).await;
     for call in bench.server.calls() {
-        assert!(!call.text().contains("sk-secret-123"), "{}", call.text());
+        assert!(!call.text().contains("sk-secret-9f3kX2mQ7vB4tL8w"), "{}", call.text());
         assert!(call.system().contains("[secret HOUSE_TOKEN]"));
     }
     drop(agent);
     for file in std::fs::read_dir(bench.home.path().join("data")).unwrap() {
         let Ok(bytes) = std::fs::read(file.unwrap().path()) else { continue };
-        assert!(!bytes.windows(13).any(|window| window == b"sk-secret-123"));
+        assert!(!bytes.windows(13).any(|window| window == b"sk-secret-9f3kX2mQ7vB4tL8w"));
     }
 }
 

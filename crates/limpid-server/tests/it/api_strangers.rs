@@ -86,14 +86,16 @@ async fn a_stranger_is_told_what_became_of_the_request_and_no_words_of_the_owner
 #[tokio::test]
 async fn a_strangers_call_asks_the_owner_nothing() {
     let script = "[[reply]]\ncalls = [{ name = \"web_fetch\", arguments = { url = \"http://192.0.2.1/door\" } }]\n[[reply]]\ntext = \"No.\"\n";
-    // The same words, whether it is an address of the owner's own network.
-    for own in ["", "[web]\nalso = [\"192.0.2.1\"]\n"] {
+    // The same words, whether it is an address of the owner's own network, or one that a rule of theirs forbids.
+    let forbidden = "[[policy.deny]]\ntool = \"web_fetch\"\narguments = { url = \"*door*\" }\n";
+    for own in ["", "[web]\nalso = [\"192.0.2.1\"]\n", forbidden] {
         let bench = ApiBench::with(script, &format!("[tools]\ndefer = false\n{own}"), ApiRole::Program).await;
         bench.asks(&[("user", "open the door")], &json!({})).await;
         let drafts = bench.page.agent.drafts().list(true).await.unwrap().rows;
         assert!(drafts.iter().all(|draft| draft.state != DraftState::Open), "{drafts:?}");
         let sent: String = bench.page.recorder.calls().iter().map(limpid_testkit::Recorded::text).collect();
         assert!(sent.contains("nobody can be asked here") && !sent.contains("no server of the public web"), "{sent}");
+        assert!(!sent.contains("rules forbid"), "{sent}");
     }
 }
 
@@ -123,14 +125,14 @@ async fn no_guess_of_a_strangers_is_struck_out() {
     // The key that the bench's provider has.
     let guess = "guess 1: sk-00000000, guess 2: sk-12345678";
     let echo = format!("[[reply]]\ntext = {}\n", json!(guess));
-    for (role, is_struck_out) in [(ApiRole::Owner, true), (ApiRole::Program, false)] {
+    for role in [ApiRole::Owner, ApiRole::Program] {
         let bench = ApiBench::with(&echo, "", role).await;
         let (_, told) = answer(bench.complete(&[("user", guess)], &json!({}))).await;
         let said = told["choices"][0]["message"]["content"].as_str().unwrap();
         let sent: String = bench.page.recorder.calls().iter().map(limpid_testkit::Recorded::text).collect();
         for text in [said, sent.as_str()] {
-            assert_eq!(text.contains("[secret OPENAI_API_KEY]"), is_struck_out, "{role:?}: {text}");
-            assert!(text.contains("sk-00000000"), "{text}");
+            assert!(!text.contains("[secret "), "{role:?}: {text}");
+            assert!(text.contains("sk-00000000") && text.contains("sk-12345678"), "{role:?}: {text}");
         }
     }
 }

@@ -142,7 +142,7 @@ impl Agents {
         if text.trim().is_empty() {
             return Err("the message is empty; say what the agent is to know or to do".into());
         }
-        let text = self.redactor().clean_by(trust, text);
+        let text = self.redactor().clean(text);
         let now_ms = self.host().now_ms();
         // Whoever works in its conversation by now; whoever is gone hears nothing.
         let at_work = async || self.store().agent_in(&agent.works_in()).await.map_err(trouble);

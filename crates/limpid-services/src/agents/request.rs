@@ -51,7 +51,7 @@ impl AgentRequest {
             None => None,
         };
         let label = given(self.label).unwrap_or_else(|| short(&self.task));
-        let clean = |text: String| agents.redactor().clean_by(trust, text);
+        let clean = |text: String| agents.redactor().clean(text);
         Ok(NewSubAgent {
             conversation: by.conversation.clone(),
             turn: by.turn.clone(),

@@ -223,7 +223,7 @@ impl Agents {
         let trust = trust.join(agent.trust).of_strangers();
         let mut report = report_of(self.store(), self.runs(), agent).await?;
         // A research worker knows no secret, and a page's guess that is struck out is confirmed.
-        let result = if agent.is_research() { result } else { self.redactor().clean_by(trust, result) };
+        let result = if agent.is_research() { result } else { self.redactor().clean(result) };
         let reason = self.redactor().clean(reason);
         let mut told_until = InboundId(0);
         let ended = loop {

@@ -111,6 +111,11 @@ impl Tool for Message {
         true
     }
 
+    /// That a message was sent already is said of the very same one of the same turn.
+    fn answers_alike(&self) -> bool {
+        true
+    }
+
     async fn concerns(&self, arguments: &Value, conversation: Option<&ConversationId>) -> Concerned {
         let id = arguments["chat_id"].as_str().map(str::trim).filter(|id| !id.is_empty()).map(ConversationId::new);
         let Some(id) = id.filter(|id| Some(id) != conversation) else {

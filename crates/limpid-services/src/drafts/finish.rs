@@ -1,6 +1,6 @@
 //! How drafts come to their end: carried out, too old, or cut off by a crash.
 
-use limpid_config::process;
+use limpid_config::{TextKind, process};
 use limpid_core::line::one_line;
 use limpid_core::policy::Effect;
 use limpid_core::{DraftState, Labelled, Sentence, Trust, sentence};
@@ -100,6 +100,8 @@ impl Drafts {
     /// Writes down what came of a draft that was carried out; none: it gave no result in time and was stopped.
     pub(super) async fn end(&self, id: DraftId, ended: Option<ToolOutcome>) -> Result<Draft, AgentError> {
         let draft = self.0.store.draft(id).await?.ok_or_else(|| missing(id))?;
+        let tools = self.0.executor.outside_turns();
+        let kind = ended.as_ref().map_or(TextKind::Said, |ended| tools.kind_of_result(&draft.new.tool, ended));
         let own = |words: &str| (false, Labelled::new(words.to_owned(), Trust::Owner));
         let (done, detail) = match (ended, draft.state) {
             (Some(ToolOutcome { said, failed, .. }), _) => (!failed, said),
@@ -107,7 +109,7 @@ impl Drafts {
             (None, _) => own("no result in time; its outcome is unknown"),
         };
         let (detail, trust) = detail.into_parts();
-        let detail = self.0.redactor.clean_by(trust, detail);
+        let detail = self.0.redactor.clean_as(kind, detail);
         let ended = self.write_end(draft, done, &detail).await?;
         self.tell_outcome(&ended, Labelled::new(detail, trust)).await;
         Ok(ended)

@@ -15,7 +15,7 @@ pub(super) async fn edit(drafts: &Drafts, id: DraftId, arguments: &str) -> Resul
     drafts.expire_and_recover().await?;
     let parts = &drafts.0;
     let draft = parts.store.draft(id).await?.ok_or_else(|| missing(id))?;
-    let arguments = parts.redactor.clean_by(draft.new.trust, arguments.trim().to_owned());
+    let arguments = parts.redactor.clean(arguments.trim().to_owned());
     let call = ToolCall { id: draft.new.call.clone(), name: draft.new.tool.clone(), arguments };
     let tools = parts.executor.outside_turns();
     let call = tools.as_run(&call, draft.new.trust);

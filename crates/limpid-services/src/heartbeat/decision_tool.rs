@@ -64,6 +64,10 @@ impl Tool for HeartbeatDecision {
         true
     }
 
+    fn answers_alike(&self) -> bool {
+        true
+    }
+
     async fn run(&self, _: &ToolContext, _: Value) -> Result<Labelled<String>, Sentence> {
         Err("no heartbeat is under way, so there is nothing to end".into())
     }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use limpid_channels::mail::{Account, MailError, MailHead, Mailbox, News, Poll};
+use limpid_config::TextKind;
 use limpid_core::inbox::Source;
 use limpid_core::mail::Mark;
 use limpid_store::{Inserted, MailAccount, MailUid, NewItem, PollOutcome};
@@ -30,7 +31,7 @@ impl MailAccounts {
         match polled {
             Ok(poll) => Ok(Ok(self.keep(&row, poll, now_ms).await?)),
             Err(why) => {
-                let why = self.redactor.clean(why);
+                let why = self.redactor.clean_as(TextKind::Failure, why);
                 let outcome = PollOutcome::Failed(why.clone());
                 self.store.record_poll(address, limpid_store::Poll { at_ms: now_ms, outcome }, Vec::new()).await?;
                 Ok(Err(why))
@@ -73,16 +74,15 @@ impl MailAccounts {
     }
 
     fn item(&self, address: &str, head: MailHead, now_ms: i64) -> NewItem {
-        let redactor = self.redactor.for_strangers();
         NewItem {
             source: Source::Mail,
             account: address.to_owned(),
             key: None,
             uid: Some(MailUid { validity: head.id.validity, uid: head.id.uid }),
             message_id: Some(head.key),
-            sender: redactor.clean(head.from),
-            title: redactor.clean(head.subject),
-            text: redactor.clean(head.preview),
+            sender: self.redactor.clean(head.from),
+            title: self.redactor.clean(head.subject),
+            text: self.redactor.clean(head.preview),
             posted_ms: head.at_ms.unwrap_or(now_ms),
             now_ms,
         }

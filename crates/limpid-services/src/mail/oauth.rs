@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use limpid_channels::mail::{Secret, TokenSource};
-use limpid_config::{Clock, Redactor, private_file};
+use limpid_config::{Clock, Redactor, TextKind, private_file};
 use limpid_core::Sentence;
 use limpid_tools::outlet::post_bytes;
 use serde::Deserialize;
@@ -144,7 +144,7 @@ impl Refresher {
         let address = &self.address;
         let said = [error, description].into_iter().flatten().collect::<Vec<_>>().join(": ");
         let advice = format!("enter a new refresh token with `limpid inbox mail add {address}`");
-        self.redactor.clean(format!("{} gives no token ({said}); {advice}", self.token_url))
+        self.redactor.clean_as(TextKind::Failure, format!("{} gives no token ({said}); {advice}", self.token_url))
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a person does with mail accounts.
 
 use limpid_channels::mail::{Account, MailError, Secret, Server, address};
+use limpid_config::TextKind;
 use limpid_core::Sentence;
 use limpid_store::MailAccount;
 
@@ -106,7 +107,7 @@ impl MailAccounts {
     pub async fn test(&self, address: &str) -> Result<(), AgentError> {
         let account = self.account(Some(address)).await.map_err(invalid)?;
         let tested = self.log_in(&account).await;
-        tested.map_err(|error| AgentError::Invalid(self.redactor.clean(error.to_string())))
+        tested.map_err(|error| AgentError::Invalid(self.redactor.clean_as(TextKind::Failure, error.to_string())))
     }
 
     /// Looks into an account now; says how many messages came.

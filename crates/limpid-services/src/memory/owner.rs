@@ -156,7 +156,7 @@ impl Memories {
             return Err(AgentError::Invalid("an addition to the soul must not be blank".to_owned()));
         }
         let by = self.writer.owner(source);
-        let addition = self.writer.clean(by.trust, addition.to_owned());
+        let addition = self.writer.clean_said(addition.to_owned());
         Ok(NewPromotion { addition, trust: by.trust, source: Some(by.source), now_ms: by.now_ms })
     }
 

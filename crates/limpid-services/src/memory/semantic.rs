@@ -6,7 +6,7 @@ mod index;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use limpid_config::{Redactor, SemanticConfig};
+use limpid_config::{Redactor, SemanticConfig, TextKind};
 use limpid_core::MessageId;
 use limpid_core::recall::{Embedding, Meaning, seen_part, strangers, unlike};
 use limpid_model::{Embedder, ModelError};
@@ -182,7 +182,7 @@ impl SemanticIndex {
     }
 
     fn failed(&self, why: String, now_ms: i64) {
-        let why = self.redactor.clean(why);
+        let why = self.redactor.clean_as(TextKind::Failure, why);
         let mut health = self.health();
         health.rests_until_ms = now_ms.saturating_add(REST_MS);
         if health.failure.replace(why.clone()).is_none() {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use limpid_config::Redactor;
+use limpid_config::{Redactor, TextKind};
 use limpid_core::said::is_said;
 use limpid_core::{Category, ConversationId, Memory, Role, Trust};
 use limpid_store::{Author, MemoryChange, MemoryRef, NewMemory, NewPromotion, Promotion, Store, StoredMemory};
@@ -124,7 +124,7 @@ impl MemoryWriter {
         if key.is_empty() {
             return Err(AgentError::Invalid("the key of a memory must not be blank".to_owned()));
         }
-        let content = self.checked("the content", note.content, by.trust)?;
+        let content = self.checked("the content", note.content)?;
         check_length(&key, &content, by)?;
         let known = self.store.memory(&MemoryRef::Key(key.clone())).await?;
         if known.is_none() && MemoryRef::number(&key).is_some() {
@@ -140,7 +140,7 @@ impl MemoryWriter {
         }
         let author = self.author(&content, by).await?;
         let source = match note.origin.filter(|origin| !origin.trim().is_empty()) {
-            Some(origin) => format!("{} {}", by.source, self.redactor.clean_by(by.trust, origin)),
+            Some(origin) => format!("{} {}", by.source, self.redactor.clean(origin)),
             None => by.source.clone(),
         };
         let new = NewMemory {
@@ -168,7 +168,7 @@ impl MemoryWriter {
     ) -> Result<Memory, AgentError> {
         let known = self.known(which, by).await?;
         let content = match content {
-            Some(content) => Some(self.checked("the content", content, by.trust)?),
+            Some(content) => Some(self.checked("the content", content)?),
             None => None,
         };
         check_length("", content.as_deref().unwrap_or_default(), by)?;
@@ -199,7 +199,7 @@ impl MemoryWriter {
     /// # Errors
     /// When there is no such memory, it has fewer than 5 hits, the addition is blank, or the store cannot be written.
     pub async fn promote(&self, which: &MemoryRef, text: String, by: &WriteSource) -> Result<Promotion, AgentError> {
-        let addition = self.checked("the addition", text, by.trust)?;
+        let addition = self.checked("the addition", text)?;
         let known = self.store.memory(which).await?;
         let trust = known.map_or(by.trust, |memory| by.trust.join(memory.trust));
         let new = NewPromotion { addition, trust, source: Some(by.source.clone()), now_ms: by.now_ms };
@@ -211,17 +211,22 @@ impl MemoryWriter {
         Ok(promoted?)
     }
 
-    /// A text of so trusted a writer without known secrets.
+    /// A text that somebody typed or a model wrote, without known secrets.
+    pub fn clean_said(&self, text: String) -> String {
+        self.redactor.clean(text)
+    }
+
+    /// The text of a file with this label, without known secrets.
     pub fn clean(&self, trust: Trust, text: String) -> String {
-        self.redactor.clean_by(trust, text)
+        self.redactor.clean_as(TextKind::of_file(trust), text)
     }
 
     /// A text to keep, without known secrets; `what` names it in the error when it is blank.
-    fn checked(&self, what: &str, content: String, trust: Trust) -> Result<String, AgentError> {
+    fn checked(&self, what: &str, content: String) -> Result<String, AgentError> {
         if content.trim().is_empty() {
             return Err(AgentError::Invalid(format!("{what} must not be blank")));
         }
-        Ok(self.redactor.clean_by(trust, content))
+        Ok(self.redactor.clean(content))
     }
 
     async fn known(&self, which: &MemoryRef, by: &WriteSource) -> Result<Memory, AgentError> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use limpid_config::{Config, Environment, Home, Live, Redactor, process};
+use limpid_config::{Config, Environment, Home, Live, Redactor, TextKind, process};
 use limpid_core::{ConversationId, Labelled, notice};
 use limpid_prompt::boundary::for_readers;
 use limpid_prompt::shown::Shown;
@@ -85,7 +85,7 @@ impl Notifications {
         let mut told = Vec::new();
         for notifier in self.set_up() {
             let result = notifier.notify(&notice).await;
-            told.push((notifier.name(), result.map_err(|why| self.redactor.clean(why))));
+            told.push((notifier.name(), result.map_err(|why| self.redactor.clean_as(TextKind::Failure, why))));
         }
         told
     }
@@ -104,8 +104,7 @@ impl Notifications {
             return None;
         }
         let is_foreign = title.trust().join(text.trust()).is_foreign();
-        let redactor = self.redactor.for_text_of(title.trust().join(text.trust()));
-        let clean = |text: Labelled<String>| text.map(|text| redactor.clean(text));
+        let clean = |text: Labelled<String>| text.map(|text| self.redactor.clean(text));
         let (title, body) = notice::of(clean(title), &clean(text).map(|text| for_readers(&text).into_owned()))?;
         let (title, body) = (Shown::new(&title), Shown::new(&body));
         let link = self.config.notify.link.as_ref().map(|link| link.replace(PLACE, conversation.as_str()));
@@ -125,7 +124,8 @@ impl Notifications {
         for notifier in self.set_up() {
             let (own, notice, conversation) = (self.clone(), Arc::clone(&notice), conversation.clone());
             self.under_way.spawn(async move {
-                let told = notifier.notify(&notice).await.map_err(|reason| own.redactor.clean(reason));
+                let told = notifier.notify(&notice).await;
+                let told = told.map_err(|reason| own.redactor.clean_as(TextKind::Failure, reason));
                 let (outcome, detail) = match &told {
                     Ok(()) => (PushOutcome::Told, ""),
                     Err(reason) => (PushOutcome::Failed, reason.as_str()),

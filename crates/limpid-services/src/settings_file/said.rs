@@ -1,6 +1,6 @@
 //! What the file says of a setting, and where.
 
-use limpid_config::{Redactor, Setting, SettingKind};
+use limpid_config::{Redactor, Setting, SettingKind, TextKind};
 use toml_edit::{Document, DocumentMut, Item, Table, TableLike, Value};
 
 /// Keys of tables whose values may be secrets.
@@ -41,7 +41,7 @@ impl SettingsText {
             (_, Item::Value(value)) => words_of(value),
             (_, item) => item.to_string(),
         };
-        Some(Said { line, words: self.redactor.clean(words) })
+        Some(Said { line, words: self.redactor.clean_as(TextKind::Owned, words) })
     }
 
     /// Tables as the file has them.

@@ -7,12 +7,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use limpid_config::{Ids, Live, hex};
+use limpid_config::{Ids, Live, TextKind, hex};
 use limpid_core::policy::{Effect, PrivatePlace};
 use limpid_core::{Sentence, ToolCall, ToolClass, Trust};
 use limpid_store::Store;
 use limpid_tools::{StrangersProgram, Tool};
-use limpid_turn::Why;
+use limpid_turn::result::READ_ON;
+use limpid_turn::{ToolOutcome, Why};
 use serde_json::Value;
 
 use crate::tools::catalog::ToolCatalog;
@@ -117,6 +118,17 @@ impl TurnToolExecutor {
     /// Whether what a tool returns says nothing that its call does not: a tool that writes files names them.
     pub fn says_nothing_new(&self, name: &str) -> bool {
         self.tool(name).is_some_and(|tool| tool.class() == ToolClass::Write && tool.group() == "files")
+    }
+
+    /// What kind of text a call of a tool returned. A file that was not read, and every other tool, may repeat what the model said.
+    pub fn kind_of_result(&self, name: &str, outcome: &ToolOutcome) -> TextKind {
+        let is_of_owner = self.tool(name).is_some_and(|tool| match tool.group() {
+            "programs" => true,
+            // What is read on may be of any tool.
+            "files" | "skills" => !outcome.failed && tool.class() == ToolClass::Read && tool.name() != READ_ON,
+            _ => false,
+        });
+        if is_of_owner { TextKind::of_file(outcome.trust()) } else { TextKind::Said }
     }
 
     /// What finds the tools that the prompt does not declare.

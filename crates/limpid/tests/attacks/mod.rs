@@ -40,6 +40,8 @@ mod left_report;
 #[cfg(unix)]
 mod linked_instructions;
 #[cfg(target_os = "linux")]
+mod linked_programs;
+#[cfg(target_os = "linux")]
 mod linked_rules;
 #[cfg(target_os = "linux")]
 mod linked_shelf;
@@ -76,6 +78,8 @@ mod programs_of_strangers;
 mod put_aside_goal;
 #[cfg(target_os = "linux")]
 mod put_aside_skill;
+#[cfg(target_os = "linux")]
+mod rebound_name;
 #[cfg(unix)]
 mod recalled_letter;
 mod repeated_words;
@@ -93,8 +97,11 @@ mod silenced_inbox;
 mod spelled_by_links;
 #[cfg(unix)]
 mod steered_terminal;
+mod told_by_answers;
 #[cfg(target_os = "linux")]
 mod told_by_locks;
+#[cfg(target_os = "linux")]
+mod told_sandbox;
 mod told_worker;
 mod travelled_words;
 #[cfg(target_os = "linux")]
@@ -102,6 +109,7 @@ mod two_programs;
 #[cfg(unix)]
 mod two_readings;
 mod typed_order;
+mod typed_together;
 mod unfinished_headers;
 mod unsent_fetches;
 mod words_for_later;

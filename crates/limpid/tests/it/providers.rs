@@ -214,11 +214,11 @@ async fn a_key_that_a_command_prints_is_in_no_answer_that_is_kept() {
     })
     .await
     .unwrap();
-    let command = "api_key_command = [\"sh\", \"-c\", \"printf token-%s-of-a-command 42\"]";
+    let command = "api_key_command = [\"sh\", \"-c\", \"printf token-%s-9f3kX2mQ7vB4tL8w 42\"]";
     world.write("limpid.toml", &format!("[provider.house]\nbase_url = \"{}/v1\"\n{command}\n", server.url()));
     let run = world.run(&["chat", "--model", "house/m", "hi"]).await;
     assert_eq!((run.code, run.out.as_str()), (0, "you sent Bearer [secret key of house]\n"), "{}", run.err);
-    nowhere(&world, &["token-42-of-a-command"]);
+    nowhere(&world, &["token-42-9f3kX2mQ7vB4tL8w"]);
 }
 
 // MOD-125

@@ -65,9 +65,11 @@ pub(super) async fn run_command(job: &TaskJob, task: &Task, run: &TaskRun) -> Re
         owner: None,
     };
     let did = match tokio::time::timeout(planned.timeout, tools.run(context, permit.unapproved())).await {
-        Ok(ToolOutcome { said, failed, .. }) => {
+        Ok(outcome) => {
+            let kind = tools.kind_of_result(&planned.call.name, &outcome);
+            let ToolOutcome { said, failed, .. } = outcome;
             let (text, trust) = said.into_parts();
-            let text = job.redactor.clean_by(trust, text);
+            let text = job.redactor.clean_as(kind, text);
             if failed { TaskResult::failed(Labelled::new(text, trust)) } else { TaskResult::said(text, trust) }
         }
         Err(_) => TaskResult::cut_off(),

@@ -85,7 +85,7 @@ impl Tool for Research {
 
 /// The worker that a call sends out. It gets the words of the call and nothing that they point to: only these were looked at.
 fn worker(agents: &Agents, by: &ToolContext, task: &str, waited_for: bool) -> NewSubAgent {
-    let task = agents.redactor().clean_by(by.trust, task.to_owned());
+    let task = agents.redactor().clean(task.to_owned());
     NewSubAgent {
         conversation: by.conversation.clone(),
         turn: by.turn.clone(),

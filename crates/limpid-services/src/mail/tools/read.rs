@@ -70,7 +70,7 @@ impl Tool for ReadEmail {
         };
         let mail = self.mail.letter(&account, (id, mark_read), &context.conversation).await.map_err(trouble)?;
         reading::shown(&self.mail, &account.address, &[id], context).await?;
-        Ok(Labelled::outside(self.mail.redactor.for_strangers().clean(whole(&mail, context))))
+        Ok(Labelled::outside(self.mail.redactor.clean(whole(&mail, context))))
     }
 }
 

@@ -64,7 +64,7 @@ pub(super) async fn in_words(mail: &MailAccounts, arguments: &Value) -> Option<S
         Named::Kept(id) => kept(mail, &account, id).await.ok()?,
         Named::OnServer(id) => {
             if let Some(head) = mail.head(&account, id).await {
-                return Some(mail.redactor.for_strangers().clean(words(&head.from, &head.subject)));
+                return Some(mail.redactor.clean(words(&head.from, &head.subject)));
             }
             let source = Some(Source::Mail);
             let filter =

@@ -85,7 +85,7 @@ impl Tool for SearchEmail {
             let ids: Vec<_> = found.iter().take(fits).map(|head| head.id).collect();
             reading::shown(&self.mail, &address, &ids, context).await?;
         }
-        Ok(Labelled::outside(self.mail.redactor.for_strangers().clean(lines.join("\n"))))
+        Ok(Labelled::outside(self.mail.redactor.clean(lines.join("\n"))))
     }
 }
 
