@@ -28,7 +28,7 @@ pub fn rights_to_fetch(text: &str) -> Vec<&str> {
     found
         .filter_map(|(_, address)| {
             let part = without_adjacent_text(address)?;
-            address[part.len()..].chars().all(closes).then_some(part)
+            (address[part.len()..].chars().all(closes) && !has_words_behind(part)).then_some(part)
         })
         .collect()
 }
@@ -74,6 +74,16 @@ fn may_open(letter: char) -> bool {
 /// Whether a letter only closes what was written before it.
 fn closes(letter: char) -> bool {
     r#".,;:!?'")]}‹›«»“”„‘’…）］｝」』】》〉，；：、。．！？।"#.contains(letter)
+}
+
+/// Whether somebody may have written on behind an address without a blank: brackets right behind a word.
+fn has_words_behind(address: &str) -> bool {
+    let host = SCHEMES.iter().find_map(|scheme| address.strip_prefix(scheme)).unwrap_or(address);
+    let path = host.find(['/', '?', '#']).map_or("", |at| &host[at..]);
+    let opens = |(at, letter): (usize, char)| {
+        "([{".contains(letter) && path[..at].chars().next_back().is_some_and(char::is_alphanumeric)
+    };
+    path.char_indices().any(opens)
 }
 
 /// Cuts an address where private text may begin; none if its host is ambiguous.
@@ -240,6 +250,7 @@ mod tests {
             "site=http://a.test/x?q=1&pin=4711",
             "(http://a.test/x&pin=4711)",
             "(http://a.test/x)4711",
+            "http://a.test/x(4711) http://a.test/x[4711] http://a.test/x{4711}",
             "http://a.test/x;ada http://a.test/x'ada http://a.test/x!4711 http://a.test/x$4711 http://a.test/x:4711",
             "**http://a.test/x**4711 http://a.test/x**4711** http://ada:4711@a.test",
         ];

@@ -39,14 +39,15 @@ impl Programs {
         named.low |= command.found_over.iter().any(|link| self.is_low_place(link));
         named.low |= command.called.iter().flat_map(|path| &path.links).any(|link| self.is_nobodys(link));
         for MayBePath { said, real, links } in command.called.iter().chain(&command.paths) {
+            // What a stranger's link leads to is shown to no program: nobody was told of it.
+            let is_led = links.iter().any(|link| self.is_low_place(link) || self.is_nobodys(link));
             if let Some(path) = real {
                 self.kind_of(path).into_iter().for_each(|kind| named.add(kind));
+            }
+            for path in real.iter().chain(links).filter(|_| !is_led) {
                 self.add_installed(&mut named, path);
             }
-            for link in links {
-                named.low |= self.is_low_place(link);
-                self.add_installed(&mut named, link);
-            }
+            named.low |= links.iter().any(|link| self.is_low_place(link));
             let said = without_steps_back(said);
             let low = self.innermost(&said).filter(|(_, kind)| *kind == Kind::Low);
             named.low_folders.extend(low.map(|(path, _)| path.to_owned()));

@@ -43,6 +43,10 @@ async fn what_an_edit_answers_tells_others_nothing_of_the_file() {
     assert!(!newest.contains("does not stand in") && !newest.contains("added 9 bytes"), "{newest}");
     let note = std::fs::read_to_string(attack.world.home.path().join(PLAN)).unwrap();
     assert_eq!(note, "Trip: door code 0815\n");
+    // Nor does one that the owner says yes to and that fails.
+    attack.world.run(&["draft", "approve", "1"]).await;
+    attack.world.done(&["chat", "--conversation", "last", "go on"]).await;
+    assert!(!attack.newest().contains("does not stand in"), "{}", attack.newest());
 }
 
 /// What a note has the model call in a chat, with `rules` of the owner's; what its model was sent last.
@@ -97,20 +101,6 @@ async fn no_rule_of_the_owners_shows_others_what_is_theirs() {
     assert!(attack.newest().contains("not done yet: kept as draft"), "{}", attack.newest());
 }
 
-/// A new file whose name is longer than any disk takes.
-async fn failed(is_group: bool) -> Attack {
-    let long = json!({ "path": format!("outside/notes/{}.md", "a".repeat(300)), "content": "x" });
-    called(is_group, "", vec![("write_file", long)]).await
-}
-
-// SEC-065
-#[tokio::test]
-async fn what_a_write_fails_of_tells_others_nothing() {
-    let attack = failed(true).await;
-    assert!(attack.newest().contains("the reason is withheld"), "{}", attack.newest());
-    assert!(!attack.newest().contains(&attack.world.home.path().display().to_string()), "{}", attack.newest());
-}
-
 mod control {
     use super::*;
 
@@ -130,14 +120,5 @@ mod control {
         let attack = forbidden(false).await;
         let newest = attack.newest();
         assert!(newest.contains("the owner's rules forbid") && newest.contains("Cake."), "{newest}");
-    }
-
-    // SEC-098
-    #[tokio::test]
-    async fn the_owner_is_shown_what_they_allowed_and_told_what_a_write_failed_of() {
-        let attack = allowed(false).await;
-        assert!(attack.newest().contains("4711"), "{}", attack.newest());
-        let attack = failed(false).await;
-        assert!(!attack.newest().contains("the reason is withheld"), "{}", attack.newest());
     }
 }

@@ -18,8 +18,11 @@ impl TurnToolExecutor {
     pub async fn run(&self, context: ToolContext, permit: Permit) -> ToolOutcome {
         // An error may repeat arguments, and these have the label of what the model had read.
         let written_by = context.trust;
-        // Its success says nothing about what was there; its error would.
-        let tells_nothing = permit.facts.answers_alike && !permit.approved;
+        // Its success says nothing about what was there; its error would. A yes to a change of a file is none to what a failed one tells of it.
+        let tells_nothing = match permit.approved {
+            true => permit.facts.effect == Effect::Files,
+            false => permit.facts.answers_alike,
+        };
         let is_kept_back = tells_nothing && permit.facts.others_read && written_by.is_foreign();
         match self.try_run(context, permit).await {
             // The text of a file is given as it is.
