@@ -80,9 +80,9 @@ impl ProgramWatch {
         self.settle(now_ms).await?;
         let written = self.written().await?;
         let Starting { tool, writes, is_strangers } = starting;
-        // Nobody has to wait for a stranger's program with what is the owner's.
+        // Nothing that it may write is the owner's, so nobody waits for it, and nothing waits by it.
         let (folders, instructing) = match is_strangers {
-            true => (vec![file_key(&real(&self.home.outside()))], BTreeMap::new()),
+            true => (Vec::new(), BTreeMap::new()),
             false => {
                 let folders = self.folders_with(writes);
                 let instructing = self.last_known(&folders).await?;
