@@ -40,10 +40,13 @@ async fn words_that_were_typed_right_behind_an_address_are_sent_to_nobody() {
 mod control {
     use super::*;
 
+    /// What the owner types, by the address of the stranger's server.
+    type Typed = fn(&str) -> String;
+
     // SEC-098
     #[tokio::test]
     async fn an_address_that_was_typed_for_itself_is_fetched_beside_a_note() {
-        let typed: [(fn(&str) -> String, &str); 3] = [
+        let typed: [(Typed, &str); 3] = [
             (|web| format!("for later: {web}/a?q=1&b=2"), "/a?q=1&b=2"),
             (|web| format!("for later: {web}/a."), "/a"),
             (|web| format!("\u{898b}\u{3066}\u{ff1a}{web}/a\u{3002}"), "/a"),
