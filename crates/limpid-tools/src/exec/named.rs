@@ -44,8 +44,9 @@ impl Programs {
             if let Some(path) = real {
                 self.kind_of(path).into_iter().for_each(|kind| named.add(kind));
             }
-            for path in real.iter().chain(links).filter(|_| !is_led) {
-                self.add_installed(&mut named, path);
+            for path in real.iter().chain(links).filter(|path| self.is_among_installed(path)) {
+                named.low = true;
+                named.installed.extend((!is_led).then(|| path.clone()));
             }
             named.low |= links.iter().any(|link| self.is_low_place(link));
             let said = without_steps_back(said);
@@ -76,12 +77,9 @@ impl Programs {
         !is_systems && self.innermost(link).is_none() && !is_above()
     }
 
-    /// Adds a path without links to what is named of the things that people installed, if it is one of these.
-    fn add_installed(&self, named: &mut Named, path: &Path) {
-        if self.innermost(path).is_none() && is_installed_by_people(path) {
-            named.low = true;
-            named.installed.insert(path.to_owned());
-        }
+    /// Whether a path without links is one of the things that people installed and that nobody granted.
+    fn is_among_installed(&self, path: &Path) -> bool {
+        self.innermost(path).is_none() && is_installed_by_people(path)
     }
 
     /// Adds a path to what is named in `outside/`, if it lies there.

@@ -89,6 +89,24 @@ async fn a_question_names_the_languages_and_the_own_network_that_leave_by_a_yes(
     assert!(!warning(&programs, "ls", "theirs").0.contains("own network"), "there is nobody to send it to");
 }
 
+/// A lasting yes was told of what the command names, and whoever wrote the link may have it lead elsewhere by the next call.
+// SEC-058 SEC-078
+#[tokio::test]
+async fn what_a_strangers_link_leads_to_among_what_people_installed_is_not_seen() {
+    let mut bench = Bench::new();
+    bench.programs.shell = false;
+    std::os::unix::fs::symlink("/opt", bench.path("theirs/data")).unwrap();
+    hand_over(bench.folder.path());
+    let bound = |word: &str| {
+        let command = format!("ls {}", word.replace("{}", &bench.folder.path().display().to_string()));
+        let call = json!({ "command": command, "working_dir": bench.path("theirs").display().to_string() });
+        Exec::new(Arc::new(bench.programs.clone())).bound_to(&call)
+    };
+    let names_opt = |word: &str| bound(word).iter().any(|seen| seen == "/opt");
+    assert!(names_opt("/opt"), "it is named itself: {:?}", bound("/opt"));
+    assert!(!names_opt("{}/theirs/data") && !names_opt("data"), "{:?}", bound("data"));
+}
+
 /// A program that says which of these paths it sees.
 fn sees(paths: &[&str]) -> String {
     let paths = paths.iter().map(|path| format!("'{{}}/{path}'")).collect::<Vec<_>>().join(", ");
