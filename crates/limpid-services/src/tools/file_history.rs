@@ -37,7 +37,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 pub(crate) use self::alone::{StartedBy, Turn};
-use self::busy::{Apart, Claim, alone_in, alone_with};
+use self::busy::{Claim, Scope, alone_in, alone_with};
 pub(crate) use self::calls::Before;
 pub(crate) use self::disk::on_disk;
 use self::journal::{Journal, Watched, unchanged};
@@ -290,7 +290,7 @@ impl FileHistory {
             Some(content) => Some(self.journal.bytes(name, content).await?),
             None => None,
         };
-        let _busy = alone_with(self, &[Claim::of(self, name, name)], Apart::All).await?;
+        let _busy = alone_with(self, &[Claim::of(self, name, name)], Scope::All).await?;
         let mut recorded = self.recorded.lock().await;
         let links = self.links(name).await?;
         let begun = self.begin(name, (None, Some(id)), &by).await?;
@@ -331,7 +331,7 @@ impl FileHistory {
         let PromptFileChange { path, there, copy, text } = change;
         let by = self.memory.owner(source);
         let name = self.journal.disk.names.of_prompt_file(&path);
-        let _busy = alone_with(self, &[Claim::of(self, &name, &path)], Apart::All).await?;
+        let _busy = alone_with(self, &[Claim::of(self, &name, &path)], Scope::All).await?;
         let now = match self.journal.content(&name).await? {
             None => None,
             // What cannot be read as text is left as it is: a link that leads out, a folder, bytes.

@@ -39,7 +39,7 @@ pub(super) struct Claim {
 
 /// Which files no program that runs may be able to change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Apart {
+pub(super) enum Scope {
     /// Those that instruct the agent: of the others a tool changes one beside programs.
     Instructing,
     /// Each: what the owner does there themselves can wait.
@@ -63,7 +63,7 @@ impl Claim {
 ///
 /// # Errors
 /// When others do not end in time, and when the home has no room for the lock.
-pub(super) async fn alone_with(history: &FileHistory, claims: &[Claim], apart: Apart) -> Result<Busy, AgentError> {
+pub(super) async fn alone_with(history: &FileHistory, claims: &[Claim], scope: Scope) -> Result<Busy, AgentError> {
     // In one order, so that two calls never wait for each other.
     let names: BTreeSet<&String> = claims.iter().map(|claim| &claim.name).collect();
     let until = Instant::now() + PATIENCE;
@@ -71,7 +71,7 @@ pub(super) async fn alone_with(history: &FileHistory, claims: &[Claim], apart: A
         AgentError::Invalid("another change of this file is being made; try again when it has ended".to_owned())
     })?;
     let claims = claims.iter().map(|claim| {
-        let instructs = LazyLock::new(|| apart == Apart::All || history.instructs(&claim.name));
+        let instructs = LazyLock::new(|| scope == Scope::All || history.instructs(&claim.name));
         (file_key(&claim.place), instructs, &claim.called)
     });
     let claims: Vec<_> = claims.collect();
@@ -148,9 +148,9 @@ mod tests {
     const STARTING: Starting<'_> = Starting { tool: "exec", writes: &[], is_strangers: false };
 
     /// Whether a file can be changed now, or why not.
-    async fn alone(bench: &Bench, name: &str, apart: Apart) -> Result<Busy, String> {
+    async fn alone(bench: &Bench, name: &str, scope: Scope) -> Result<Busy, String> {
         let claims = [Claim::of(&bench.history, name, name)];
-        alone_with(&bench.history, &claims, apart).await.map_err(|error| error.to_string())
+        alone_with(&bench.history, &claims, scope).await.map_err(|error| error.to_string())
     }
 
     // SEC-061
@@ -159,19 +159,19 @@ mod tests {
         let (bench, elsewhere) = (Bench::new(), tempfile::tempdir().unwrap());
         let away = bench.begin(elsewhere.path()).await;
         for name in ["AGENTS.md", "plan.txt"] {
-            alone(&bench, name, Apart::All).await.map(drop).unwrap();
+            alone(&bench, name, Scope::All).await.map(drop).unwrap();
         }
         let run = bench.begin(&bench.home.workspace()).await;
         let running =
             |name: &str| format!("a program is running that could change `{name}`; try again when it has ended");
-        for (name, apart, is_apart) in [
-            ("AGENTS.md", Apart::Instructing, true),
-            ("memory/2026-11-30.md", Apart::Instructing, true),
-            ("plan.txt", Apart::Instructing, false),
-            ("plan.txt", Apart::All, true),
+        for (name, scope, is_apart) in [
+            ("AGENTS.md", Scope::Instructing, true),
+            ("memory/2026-11-30.md", Scope::Instructing, true),
+            ("plan.txt", Scope::Instructing, false),
+            ("plan.txt", Scope::All, true),
         ] {
             let wanted = if is_apart { Err(running(name)) } else { Ok(()) };
-            assert_eq!(alone(&bench, name, apart).await.map(drop), wanted, "{name} {apart:?}");
+            assert_eq!(alone(&bench, name, scope).await.map(drop), wanted, "{name} {scope:?}");
         }
         let folder = async |folder: PathBuf| alone_in(&bench.history, &folder).await.map(drop);
         let refused = folder(bench.home.workspace_skills()).await.unwrap_err().to_string();
@@ -179,7 +179,7 @@ mod tests {
         folder(bench.home.skills()).await.unwrap();
         bench.end(run).await;
         bench.end(away).await;
-        alone(&bench, "AGENTS.md", Apart::All).await.map(drop).unwrap();
+        alone(&bench, "AGENTS.md", Scope::All).await.map(drop).unwrap();
         folder(bench.home.workspace_skills()).await.unwrap();
     }
 
@@ -197,15 +197,15 @@ mod tests {
         let files = BTreeMap::from([(file_key(&link), own_entry(&link).unwrap().unwrap())]);
         bench.begin_with(&workspace, files).await;
         std::fs::remove_file(&link).unwrap();
-        assert!(alone(&bench, "scripts/run.py", Apart::Instructing).await.is_err());
-        assert!(alone(&bench, "script/run.py", Apart::Instructing).await.is_ok());
+        assert!(alone(&bench, "scripts/run.py", Scope::Instructing).await.is_err());
+        assert!(alone(&bench, "script/run.py", Scope::Instructing).await.is_ok());
     }
 
     // SEC-061
     #[tokio::test(start_paused = true)]
     async fn no_program_begins_while_a_file_is_changed() {
         let bench = Bench::new();
-        let busy = alone(&bench, "plan.txt", Apart::Instructing).await.unwrap();
+        let busy = alone(&bench, "plan.txt", Scope::Instructing).await.unwrap();
         let begin = async || bench.history.program_starts(None, STARTING, 1).await.map(drop);
         let why = begin().await.unwrap_err();
         assert!(why.text().contains("another change is being made"), "{why:?}");
@@ -223,7 +223,7 @@ mod tests {
         std::fs::write(skill.join("SKILL.md"), "Tea.\n").unwrap();
         std::fs::hard_link(skill.join("SKILL.md"), bench.home.workspace().join("second.md")).unwrap();
         bench.begin(&bench.home.workspace()).await;
-        let why = alone(&bench, "AGENTS.md", Apart::Instructing).await.map(drop).unwrap_err();
+        let why = alone(&bench, "AGENTS.md", Scope::Instructing).await.map(drop).unwrap_err();
         assert!(why.starts_with("`AGENTS.md` cannot be changed until it is known"), "{why}");
         assert!(why.contains("has a second name on the disk"), "{why}");
     }
@@ -236,7 +236,7 @@ mod tests {
         std::fs::write(&rules, "Be kind.\n").unwrap();
         let starting = Starting { is_strangers: true, ..STARTING };
         let running = bench.history.program_starts(None, starting, 1).await.unwrap();
-        alone(&bench, "AGENTS.md", Apart::All).await.map(drop).unwrap();
+        alone(&bench, "AGENTS.md", Scope::All).await.map(drop).unwrap();
         std::fs::write(&rules, "Be brief.\n").unwrap();
         running.end(1).await.unwrap();
         assert_eq!(bench.store.waiting_files().await.unwrap().rows, []);

@@ -10,7 +10,7 @@ use limpid_core::{ConversationId, Sentence, Trust, io_cause, sentence};
 use limpid_store::{Author, FileChangeEnd, FileContent};
 use limpid_tools::{Written, echoed, files};
 
-use super::busy::{Apart, Busy, Claim, alone_with};
+use super::busy::{Busy, Claim, Scope, alone_with};
 use super::disk::on_disk;
 use super::journal::{Watched, unchanged};
 use super::labels::Reading;
@@ -145,7 +145,7 @@ impl FileHistory {
 
     async fn alone_for(&self, names: &BTreeMap<String, String>) -> Result<Busy, Sentence> {
         let claims: Vec<Claim> = names.iter().map(|(name, called)| Claim::of(self, name, called)).collect();
-        let busy = alone_with(self, &claims, Apart::Instructing).await;
+        let busy = alone_with(self, &claims, Scope::Instructing).await;
         busy.map_err(|error| sentence!("nothing was changed: {}", echoed(error)))
     }
 

@@ -11,7 +11,7 @@ use limpid_store::{
 use limpid_tools::PathArgument;
 use limpid_tools::files::{self, Links};
 
-use super::busy::{Apart, Claim, alone_with};
+use super::busy::{Claim, Scope, alone_with};
 use super::disk::on_disk;
 use super::entries::{entry, is_link, of_file, of_waiting};
 use super::journal::{Watched, unchanged};
@@ -200,7 +200,7 @@ impl FileHistory {
         let (_, place, _) = self.offered(&seen.from).await?;
         let claim = |name: &str| Claim::of(self, name, name);
         let claims = [claim(&seen.from), claim(&seen.to), Claim::at(&seen.to, &place)];
-        let _busy = alone_with(self, &claims, Apart::All).await?;
+        let _busy = alone_with(self, &claims, Scope::All).await?;
         let mut recorded = self.recorded.lock().await;
         let no_program_since = self.unaccepted().await?.no_program_since();
         let (offer, place, now) = self.offered(&seen.from).await?;

@@ -102,10 +102,12 @@ impl ProgramWatch {
             self.live().insert(id, None);
             id
         };
-        let running = RunningProgram { run: Some(ProgramRun { id, new, gone_ms: None }), watch: Arc::clone(self) };
+        let mut running = RunningProgram { run: Some(ProgramRun { id, new, gone_ms: None }), watch: Arc::clone(self) };
         // The rows come first: what no row names is removed.
         if let Err(error) = self.keep(written, instructing).await {
             self.memory.database().end_program(id, Vec::new()).await?;
+            running.run = None;
+            self.live().remove(&id);
             return Err(error);
         }
         Ok(running)
