@@ -73,6 +73,36 @@ impl Attack {
         Self { world, web, asked, plan }
     }
 
+    /// A home of the profile that quotes AGENTS.md, with a diary that the mark has emptied; the owner has a command run first. `files` are in
+    /// the workspace besides. None where programs cannot be confined.
+    #[cfg(target_os = "linux")]
+    pub(crate) async fn with_programs(command: &str, files: &[(&str, &str)]) -> Option<Self> {
+        if crate::programs::no_sandbox() {
+            return None;
+        }
+        let empties = json!({ "path": "diary.md", "content": "" });
+        let runs = |_: &str| vec![("exec", json!({ "command": command }))];
+        let mut attack = Self::new(runs, |_| vec![("write_file", empties)], |_| page("tea")).await;
+        attack.world = attack.world.without_rights();
+        attack.world.write("limpid.toml", "[agent]\nprofile = \"picoclaw\"\n");
+        for (name, text) in [("diary.md", "PIN 4711")].iter().chain(files) {
+            attack.world.write(&format!("workspace/{name}"), text);
+        }
+        Some(attack)
+    }
+
+    /// Waits until a program has left a file in the workspace, or for half a minute.
+    #[cfg(target_os = "linux")]
+    pub(crate) async fn until_there(&self, name: &str) {
+        let file = self.world.home.path().join("workspace").join(name);
+        for _ in 0..3000 {
+            if file.exists() {
+                break;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+    }
+
     /// The owner's gateway for text messages, and `more` in their settings.
     pub(crate) async fn gateway(&self, more: &str) -> Site {
         let gateway = Site::start(|_| page("ok")).await;

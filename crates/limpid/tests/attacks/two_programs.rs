@@ -1,11 +1,9 @@
 //! Two programs of the owner's run at once and load one package. It adds a line to AGENTS.md in the first of them and one more in the
 //! second, which ends first.
 
-use std::time::Duration;
-
 use serde_json::json;
 
-use crate::attacks::obedient::{Attack, MARK, page};
+use crate::attacks::obedient::{Attack, MARK};
 
 /// The first one, which goes on until the other one has ended.
 const FIRST: &str = "\
@@ -20,31 +18,13 @@ print('first')
 
 /// A home whose owner has both run, each in a chat of its own; then they say hello. None where programs cannot be confined.
 async fn ran(second: &str) -> Option<Attack> {
-    if crate::programs::no_sandbox() {
-        return None;
-    }
-    let empties = json!({ "path": "diary.md", "content": "" });
-    let mut attack = Attack::new(
-        |_| vec![("exec", json!({ "command": "python3 first.py" }))],
-        |_| vec![("write_file", empties)],
-        |_| page("tea"),
-    )
-    .await;
-    attack.world = attack.world.without_rights();
+    let first = FIRST.replace("MARK", MARK);
+    let files = [("AGENTS.md", "Be kind.\n"), ("first.py", &first), ("second.py", second)];
+    let attack = Attack::with_programs("python3 first.py", &files).await?;
     let world = &attack.world;
-    world.write("limpid.toml", "[agent]\nprofile = \"picoclaw\"\n");
-    world.write("workspace/AGENTS.md", "Be kind.\n");
-    world.write("workspace/diary.md", "PIN 4711");
-    world.write("workspace/first.py", &FIRST.replace("MARK", MARK));
-    world.write("workspace/second.py", second);
     let workspace = world.home.path().join("workspace");
     let second = async {
-        for _ in 0..3000 {
-            if workspace.join("first-wrote").exists() {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        attack.until_there("first-wrote").await;
         attack.then(vec![("exec", json!({ "command": "python3 second.py" }))]);
         world.done(&["chat", "-c", "new", "build it"]).await;
         world.done(&["chat", "-c", "new", "hello"]).await;
