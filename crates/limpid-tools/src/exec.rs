@@ -266,7 +266,10 @@ impl Exec {
     /// Where a command leads whose program is called this.
     fn leads_to(&self, command: &Command, program: String) -> Destination {
         match self.programs.sends_to(command) {
-            Some(hosts) => Destination::Program { program, hosts: hosts.iter().cloned().collect() },
+            Some(hosts) => {
+                let sees = self.programs.could_send(command);
+                Destination::Program { program, hosts: hosts.iter().cloned().collect(), sees }
+            }
             None => Destination::Place(program),
         }
     }

@@ -58,9 +58,9 @@ pub struct RuleConfig {
     #[schemars(with = "serde_json::Value")]
     pub arguments: Option<ArgumentPattern>,
     /// Where the call goes, as questions and drafts show it: `host`, `host:port`, `*.host`, a letter as `account to address, address`, a
-    /// phone number, a device, a program that may be a stranger's and has the network as `/usr/bin/python3 to host, host`; such a one,
-    /// and a page for your screen, is let pass only with `arguments` too. For `allow` it is all of it: a host is asked
-    /// over https, and as `http://host` over http, and without a port it is at its usual one. For `ask` and `deny` it
+    /// phone number, a device, a program that may be a stranger's and has the network as `/usr/bin/python3 to host, host, seeing
+    /// "folder", "folder"`; such a one, and a page for your screen, is let pass only with `arguments` too. For `allow` it is all of it:
+    /// a host is asked over https, and as `http://host` over http, and without a port it is at its usual one. For `ask` and `deny` it
     /// is any part of it: a host at each port and by each scheme, one of several people, the account, a server of their
     /// addresses.
     #[serde(default)]

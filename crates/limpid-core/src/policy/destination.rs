@@ -34,6 +34,8 @@ pub enum Destination {
         program: String,
         /// Names of hosts, each with its port where that is not a usual one.
         hosts: BTreeSet<String>,
+        /// All that it sees and could send there, each as a question tells it.
+        sees: BTreeSet<String>,
     },
 }
 
@@ -90,9 +92,11 @@ impl Destination {
             }
             Self::Phone(number) => Self::phone(rule).is_some_and(|wanted| wanted == Self::Phone(number.clone())),
             Self::Place(name) => rule == name,
-            Self::Program { program, hosts } => {
+            Self::Program { program, hosts, sees } => {
+                let (rule, seen) = without_what_is_seen(rule);
                 let (wanted, names) = account_and_names(rule, true);
-                wanted == Some(program) && names == hosts.iter().map(String::as_str).collect()
+                let is_told = seen == sees.iter().map(|one| format!("{one:?}")).collect();
+                wanted == Some(program) && names == hosts.iter().map(String::as_str).collect() && is_told
             }
         }
     }
@@ -122,7 +126,8 @@ impl Destination {
             }
             Self::Phone(_) => self.is_all_of(rule),
             Self::Place(name) => is_same(rule, name),
-            Self::Program { program, hosts } => {
+            Self::Program { program, hosts, .. } => {
+                let (rule, _) = without_what_is_seen(rule);
                 // It may speak to them by either scheme.
                 let is_host = |name: &str| {
                     let wanted = Server::read(name);
@@ -151,8 +156,10 @@ impl fmt::Display for Destination {
                 write!(out, "{scheme}{name}")?;
                 port.iter().try_for_each(|port| write!(out, ":{port}"))
             }
-            Self::Program { program, hosts } => {
-                write!(out, "{program} to {}", hosts.iter().map(String::as_str).collect::<Vec<_>>().join(", "))
+            Self::Program { program, hosts, sees } => {
+                write!(out, "{program} to {}", hosts.iter().map(String::as_str).collect::<Vec<_>>().join(", "))?;
+                let seen: Vec<String> = sees.iter().map(|one| format!("{one:?}")).collect();
+                if seen.is_empty() { Ok(()) } else { write!(out, "{SEEING}{}", seen.join(", ")) }
             }
             Self::People { from, to } => {
                 let to: Vec<&str> = to.iter().map(String::as_str).collect();
@@ -161,6 +168,18 @@ impl fmt::Display for Destination {
             }
         }
     }
+}
+
+/// What stands before the first thing that a program sees.
+const SEEING: &str = ", seeing ";
+
+/// A rule such as `/bin/python3 to a.test, seeing "theirs", "/opt/go"`: what stands before `seeing`, and what is seen, each in
+/// its quotes.
+fn without_what_is_seen(rule: &str) -> (&str, BTreeSet<String>) {
+    let Some((rule, seen)) = rule.split_once(SEEING) else { return (rule, BTreeSet::new()) };
+    // A quote that is part of a name has a backslash before it, so no name passes for two.
+    let names = seen.strip_prefix('"').and_then(|seen| seen.strip_suffix('"')).unwrap_or(seen).split("\", \"");
+    (rule, names.map(|name| format!("\"{name}\"")).collect())
 }
 
 /// The account of a rule such as `me@example.com to ada@example.com, bob@example.com`, if it names one, and who gets it.
@@ -192,8 +211,12 @@ mod tests {
     }
 
     fn program(hosts: &[&str]) -> Destination {
-        let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
-        Destination::Program { program: "/bin/python3".to_owned(), hosts }
+        seeing(hosts, &[])
+    }
+
+    fn seeing(hosts: &[&str], seen: &[&str]) -> Destination {
+        let [hosts, sees] = [hosts, seen].map(|names| names.iter().map(|name| (*name).to_owned()).collect());
+        Destination::Program { program: "/bin/python3".to_owned(), hosts, sees }
     }
 
     // SEC-071
@@ -243,6 +266,13 @@ mod tests {
             (program(&["a.test", "b.test:81"]), "b.test", any),
             (program(&["a.test", "b.test:81"]), "http://b.test", any),
             (program(&["a.test"]), "c.test", ""),
+            (seeing(&["a.test"], &["b", "a"]), r#"/bin/python3 to a.test, seeing "b", "a""#, all),
+            (seeing(&["a.test"], &["b", "a"]), r#"/bin/python3 to a.test, seeing "a""#, any),
+            (seeing(&["a.test"], &["b", "a"]), "/bin/python3 to a.test", any),
+            (seeing(&["a.test"], &["a"]), r#"/bin/python3 to a.test, seeing "a", "b""#, any),
+            (seeing(&["a.test"], &["b\", \"a"]), r#"/bin/python3 to a.test, seeing "b", "a""#, any),
+            (seeing(&["a.test"], &["b\", \"a"]), r#"/bin/python3 to a.test, seeing "b\", \"a""#, all),
+            (seeing(&["a.test"], &["b"]), "c.test, seeing \"b\"", ""),
             (letter(&["a, b@c.test"]), "me@example.com to a, b@c.test", ""),
             (Destination::phone("+49 170").unwrap(), "+49170", all),
             (Destination::phone("+49170").unwrap(), "+49-170", all),
@@ -279,6 +309,7 @@ mod tests {
     fn all_of_it_is_shown() {
         let shown = |destination: Destination| destination.to_string();
         assert_eq!(shown(letter(&["b@a.test", "a@a.test"])), "me@example.com to a@a.test, b@a.test");
+        assert_eq!(shown(seeing(&["a.test"], &["b\"", "/a"])), r#"/bin/python3 to a.test, seeing "/a", "b\"""#);
         assert_eq!(shown(Destination::host("a.test:81")), "a.test:81");
         assert_eq!(shown(Destination::host("[::1]")), "[::1]");
         assert_eq!(shown(Destination::host("https://a.test:81")), "a.test:81");

@@ -1,5 +1,6 @@
 //! How programs are run.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use limpid_core::Trust;
@@ -134,6 +135,14 @@ impl Programs {
         seen.sort();
         seen.dedup();
         seen
+    }
+
+    /// All that a program that may be a stranger's and has the network could send: the folders that it sees, as the owner knows
+    /// them, and hosts in the owner's own network.
+    pub(super) fn could_send(&self, command: &Command) -> BTreeSet<String> {
+        let folders = self.low_folders_named(command).into_iter().chain(self.seen_besides(View::Apart, command));
+        let (own, _) = self.network.own_and_others();
+        folders.chain(own.into_iter().map(|host| format!("{host} in your network"))).collect()
     }
 
     /// What whoever is asked about a call has to know of its view besides the command.

@@ -51,11 +51,13 @@ async fn what_an_edit_answers_tells_others_nothing_of_the_file() {
 
 /// What a note has the model call in a chat, with `rules` of the owner's; what its model was sent last.
 async fn called(is_group: bool, rules: &str, calls: Vec<Planned>) -> Attack {
-    let attack = Attack::new(|_| Vec::new(), |_| calls, |_| page("")).await;
+    let mut attack = Attack::new(|_| Vec::new(), |_| calls, |_| page("")).await;
+    attack.world = attack.world.without_rights();
     let world = &attack.world;
     world.write("limpid.toml", rules);
     world.write("workspace/divorce.md", "My PIN is 4711.");
     world.write("workspace/wedding.md", "Cake.");
+    world.write("workspace/wedding/guests.md", "Ada.");
     world.write("outside/notes/page.md", MARK);
     world.done(&["chat", "hello"]).await;
     if is_group {
@@ -85,6 +87,29 @@ async fn others_cannot_tell_what_the_owners_rules_forbid_and_a_yes_does_not_let_
     let approved = attack.world.run(&["draft", "approve", "1"]).await;
     assert!(approved.code != 0 && approved.err.contains("still waits"), "{}{}", approved.out, approved.err);
     assert!(!format!("{}{}", approved.out, approved.err).contains("4711"), "{}", approved.out);
+}
+
+/// A page has programs tried in folders that there may be, or not; none where programs cannot be confined.
+async fn tried(is_group: bool) -> Option<Attack> {
+    if crate::programs::no_sandbox() {
+        return None;
+    }
+    let list = |folder: &str| ("exec", json!({ "command": "ls", "working_dir": folder }));
+    let other = ("exec", json!({ "command": "no-such-program" }));
+    Some(called(is_group, "", vec![list("divorce"), list("wedding"), other]).await)
+}
+
+// SEC-065
+#[tokio::test]
+async fn others_cannot_tell_which_folders_and_programs_there_are() {
+    let Some(attack) = tried(true).await else { return };
+    let newest = attack.newest();
+    assert_eq!(newest.matches("not done yet: kept as draft").count(), 3, "{newest}");
+    assert!(!newest.contains("cannot run"), "{newest}");
+    let asked = attack.world.done(&["draft", "show", "1"]).await;
+    assert!(asked.contains("it cannot run as it stands, so a yes does not let it run"), "{asked}");
+    let approved = attack.world.run(&["draft", "approve", "1"]).await;
+    assert!(approved.code != 0 && approved.err.contains("still waits"), "{}{}", approved.out, approved.err);
 }
 
 /// The owner lets pages have files read.
@@ -120,5 +145,14 @@ mod control {
         let attack = forbidden(false).await;
         let newest = attack.newest();
         assert!(newest.contains("the owner's rules forbid") && newest.contains("Cake."), "{newest}");
+    }
+
+    // SEC-065
+    #[tokio::test]
+    async fn the_owner_alone_is_told_why_a_program_cannot_run() {
+        let Some(attack) = tried(false).await else { return };
+        let newest = attack.newest();
+        assert_eq!(newest.matches("not done yet: kept as draft").count(), 1, "{newest}");
+        assert!(newest.contains("no-such-program") && newest.contains("divorce"), "{newest}");
     }
 }

@@ -22,8 +22,10 @@ const CHATS: usize = 8;
 pub(super) const NOT_FOR_OTHERS: &str =
     "this call cannot run; the reason is withheld, because others read this conversation";
 
-/// Why a call that a rule forbids waits: where others read and a stranger's text led to it, they are told the same as of each that waits.
+/// Why a call that a rule forbids, or that cannot run, waits where others read and a stranger's text led to it: they are told the same
+/// as of each that waits.
 const FORBIDDEN: &str = "your rules forbid it, so a yes does not let it run";
+const CANNOT_RUN: &str = "it cannot run as it stands, so a yes does not let it run";
 
 /// Whether others read a conversation, or the chat that an agent or a task's run works for in it.
 async fn is_read_by_others(store: &dyn Store, id: &ConversationId) -> Result<bool, StoreError> {
@@ -65,36 +67,19 @@ impl TurnToolExecutor {
 
     async fn judge(&self, planned: &PlannedCall, context: &CallContext, now_ms: i64) -> Decision {
         let call = &aside(|| self.as_run(&planned.call, context.trust));
-        let Some(tool) = self.tool(&call.name) else {
-            return Decision::Refused(sentence!("there is no tool `{}`", context.words(&call.name)));
+        let (tool, arguments) = match self.read(call, context) {
+            Ok(read) => read,
+            Err(why) => return Decision::Refused(why),
         };
-        if let Some(finder) = &self.finder
-            && finder.is_not_loaded(&call.name)
-        {
-            let name = context.words(&call.name);
-            return Decision::Refused(sentence!(
-                "`{}` is not here yet; get it with {} first",
-                name,
-                echoed(finder.name().to_owned())
-            ));
-        }
-        let arguments: Value = match serde_json::from_str(&call.arguments) {
-            Ok(arguments) => arguments,
-            Err(error) => return Decision::Refused(context.words(error.to_string()).into()),
-        };
-        if let Err(why) = aside(|| self.check_paths(&*tool, &arguments)) {
-            return Decision::Refused(why);
-        }
         let others_read = self.others_read(context.conversation.as_ref()).await;
-        // The owner is not asked about what cannot run.
-        if let Err(why) = check_arguments(&tool.schema(), &arguments) {
-            return Decision::Refused(Sentence::from(echoed(why)).join(context.trust));
-        }
+        // Why it cannot run, and whether it can, may be what only a call that is asked about would show.
+        let is_kept_back = others_read && context.trust.is_foreign();
+        let mut can_run = true;
         if let Err(why) = aside(|| tool.check(&arguments)) {
-            // It may hold what only a call that is asked about would show.
-            let is_kept_back = others_read && context.trust.is_foreign();
-            let why = if is_kept_back { Sentence::from(NOT_FOR_OTHERS) } else { why };
-            return Decision::Refused(why.join(context.trust));
+            if !is_kept_back {
+                return Decision::Refused(why.join(context.trust));
+            }
+            can_run = false;
         }
         let mut facts = aside(|| self.policy.facts(&*tool, &arguments));
         facts.others_read = others_read;
@@ -102,7 +87,11 @@ impl TurnToolExecutor {
         self.policy.know_names(&mut facts, &*tool, &arguments, context.conversation.as_ref()).await;
         let concerned = match concerned((call, &*tool), &arguments, &facts, context).await {
             Ok(concerned) => concerned,
-            Err(why) => return Decision::Refused(why),
+            Err(why) if !is_kept_back => return Decision::Refused(why),
+            Err(_) => {
+                can_run = false;
+                Concerned::NotSaid
+            }
         };
         if matches!(concerned, Concerned::SentTo(_)) {
             facts.effect = Effect::TellOthers;
@@ -113,7 +102,7 @@ impl TurnToolExecutor {
         facts.know_drawn_files(&*tool, &arguments, context, &self.policy);
         let mut verdict = self.policy.verdict(&*tool, &facts, context);
         // A name is looked up only where the call may run: the question itself leaves.
-        let may_run = planned.approved.is_some() || verdict == Verdict::Allowed;
+        let may_run = can_run && (planned.approved.is_some() || verdict == Verdict::Allowed);
         let may_look_up = self.policy.reaches_own_network() && !facts.own_network && may_run;
         if may_look_up && tool.leads_to_own_network(&arguments).await {
             facts.own_network = true;
@@ -123,8 +112,13 @@ impl TurnToolExecutor {
             verdict = aside(|| self.verdict_of_planned(&*tool, &arguments, (context, others_read)));
         }
         match verdict {
-            Verdict::Refused { reason, by_rule } if !(by_rule && others_read && context.trust.is_foreign()) => {
+            Verdict::Refused { reason, by_rule } if !(by_rule && is_kept_back) => {
                 Decision::Refused(context.words(reason).into())
+            }
+            Verdict::Allowed if !can_run => Decision::Refused(Sentence::from(NOT_FOR_OTHERS).join(context.trust)),
+            Verdict::NeedsApproval { .. } if !can_run => {
+                let verdict = Verdict::Refused { reason: CANNOT_RUN.to_owned(), by_rule: false };
+                self.hold_against(planned, verdict, (call, tool, arguments, facts), (context, now_ms)).await
             }
             Verdict::Allowed if planned.approved.is_none() => Decision::Run(Box::new(Permit {
                 private_place: facts.private_place(context),
@@ -138,6 +132,23 @@ impl TurnToolExecutor {
             })),
             verdict => self.hold_against(planned, verdict, (call, tool, arguments, facts), (context, now_ms)).await,
         }
+    }
+
+    /// The tool of a call and its arguments as its schema has them. The owner is not asked about what can be no call.
+    fn read(&self, call: &ToolCall, context: &CallContext) -> Result<(Arc<dyn Tool>, Value), Sentence> {
+        let tool =
+            self.tool(&call.name).ok_or_else(|| sentence!("there is no tool `{}`", context.words(&call.name)))?;
+        if let Some(finder) = &self.finder
+            && finder.is_not_loaded(&call.name)
+        {
+            let (name, finder) = (context.words(&call.name), echoed(finder.name().to_owned()));
+            return Err(sentence!("`{}` is not here yet; get it with {} first", name, finder));
+        }
+        let arguments: Value =
+            serde_json::from_str(&call.arguments).map_err(|error| Sentence::from(context.words(error.to_string())))?;
+        aside(|| self.check_paths(&*tool, &arguments))?;
+        check_arguments(&tool.schema(), &arguments).map_err(|why| Sentence::from(echoed(why)).join(context.trust))?;
+        Ok((tool, arguments))
     }
 
     /// Refuses a call, or one that makes a later call, whose paths take too long to follow.
@@ -201,7 +212,10 @@ impl TurnToolExecutor {
         let approved = said.is_some_and(|yes| pins.is_approved(yes, now_ms));
         match verdict {
             Verdict::Refused { .. } if said.is_some() => Decision::Refused(NOT_FOR_OTHERS.into()),
-            Verdict::Refused { .. } => Decision::Ask(why_asked(FORBIDDEN.to_owned(), facts, None, pins)),
+            Verdict::Refused { reason, by_rule } => {
+                let reason = if by_rule { FORBIDDEN.to_owned() } else { reason };
+                Decision::Ask(why_asked(reason, facts, None, pins))
+            }
             Verdict::NeedsApproval { reason } if !approved => {
                 let moved = said.map(|yes| changes(&yes.bound_to, &pins.text)).filter(|moved| !moved.is_empty());
                 let moved = moved.map(|moved| format!("since you were asked, {moved}"));

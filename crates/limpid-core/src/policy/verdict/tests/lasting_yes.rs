@@ -170,11 +170,13 @@ fn a_program_of_strangers_that_can_send_runs_by_a_yes_or_by_a_rule_that_names_it
         Argument::Fields(vec![("command".to_owned(), Argument::List(vec![text("python3"), text("test.py")]))]);
     let other =
         Argument::Fields(vec![("command".to_owned(), Argument::List(vec![text("python3"), text("a test.py")]))]);
-    let to = |hosts: &[&str]| {
-        let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
-        Destination::Program { program: "/bin/python3".to_owned(), hosts }
+    let to = |hosts: &[&str], seen: &[&str]| {
+        let [hosts, sees] = [hosts, seen].map(|names| names.iter().map(|name| (*name).to_owned()).collect());
+        Destination::Program { program: "/bin/python3".to_owned(), hosts, sees }
     };
-    let (one, two) = (to(&["a.test"]), to(&["a.test", "b.test"]));
+    let (one, two) = (to(&["a.test"], &[]), to(&["a.test", "b.test"], &[]));
+    // The owner added a language to what programs see.
+    let more = to(&["a.test"], &["/opt/go"]);
     let sending = |arguments, destination| Call {
         sends: true,
         destination: Some(destination),
@@ -199,6 +201,7 @@ fn a_program_of_strangers_that_can_send_runs_by_a_yes_or_by_a_rule_that_names_it
     let ruled = setting(&rules, Trust::Owner);
     assert_eq!(judge(&ruled, &sending(&arguments, &one)), Verdict::Allowed);
     assert!(is_asked(&judge(&ruled, &sending(&arguments, &two))) && is_asked(&judge(&ruled, &sending(&other, &one))));
+    assert!(is_asked(&judge(&ruled, &sending(&arguments, &more))));
 
     let clean = setting(&NONE, Trust::Owner);
     let pattern = lasting_yes(&clean, &sending(&arguments, &one)).unwrap();
@@ -210,4 +213,5 @@ fn a_program_of_strangers_that_can_send_runs_by_a_yes_or_by_a_rule_that_names_it
     assert!(
         is_asked(&judge(&granted, &sending(&arguments, &two))) && is_asked(&judge(&granted, &sending(&other, &one)))
     );
+    assert!(is_asked(&judge(&granted, &sending(&arguments, &more))));
 }

@@ -85,6 +85,16 @@ async fn a_question_names_the_languages_and_the_own_network_that_leave_by_a_yes(
         assert!(told.ends_with(own), "{told}");
     }
     assert_ne!(warning(&programs, "ls", "theirs").1, before, "a yes is to what it told of");
+    let call = json!({ "command": "ls", "working_dir": bench.path("theirs").display().to_string() });
+    let leads = Exec::new(Arc::new(programs.clone())).destination(&call).unwrap().to_string();
+    let theirs = bench.path("theirs").display().to_string();
+    let mut sees = [language.clone(), theirs, "10.20.30.40:8080 in your network".to_owned()];
+    sees.sort();
+    let sees = sees.map(|seen| format!("{seen:?}")).join(", ");
+    assert!(
+        leads.ends_with(&format!(" to 10.20.30.40:8080, a.example, seeing {sees}")),
+        "so is a lasting one: {leads}"
+    );
     programs.network.names.remove(0);
     assert!(!warning(&programs, "ls", "theirs").0.contains("own network"), "there is nobody to send it to");
 }
@@ -95,7 +105,7 @@ async fn a_question_names_the_languages_and_the_own_network_that_leave_by_a_yes(
 async fn what_a_strangers_link_leads_to_among_what_people_installed_is_not_seen() {
     let mut bench = Bench::new();
     bench.programs.shell = false;
-    std::os::unix::fs::symlink("/opt", bench.path("theirs/data")).unwrap();
+    symlink("/opt", bench.path("theirs/data")).unwrap();
     hand_over(bench.folder.path());
     let bound = |word: &str| {
         let command = format!("ls {}", word.replace("{}", &bench.folder.path().display().to_string()));
