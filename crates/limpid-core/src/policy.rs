@@ -42,4 +42,6 @@ pub use owners_words::OwnersWords;
 pub use rules::{Bans, Grant, OwnerRules, Rule};
 pub use typed::names_whole;
 pub use typed_addresses::TypedAddresses;
-pub use verdict::{Call, Followed, NOT_OF_THE_WEB, PathFacts, Setting, Verdict, judge, lasting_yes, question_of};
+pub use verdict::{
+    Call, Followed, NOT_OF_THE_WEB, PathFacts, RefusedBy, Setting, Verdict, judge, lasting_yes, question_of,
+};

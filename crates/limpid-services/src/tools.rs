@@ -33,7 +33,7 @@ pub use crate::tools::file_history::{
 pub(crate) use crate::tools::file_history::{FilesLock, on_disk};
 pub use crate::tools::policy::{
     AgentScope, CallContext, CallDescription, PolicyRules, ToolPolicy, WindowFacts, holds_private, is_of_public,
-    is_of_server, owners_words, shows_owners, trust_read_in, window_trust,
+    is_of_server, is_refused, owners_words, shows_owners, trust_read_in, window_trust,
 };
 pub(crate) use crate::tools::policy::{SERVERS_GROUP, changes, is_same_call, links_on, real, told_in};
 

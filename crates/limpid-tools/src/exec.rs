@@ -8,7 +8,8 @@
 //!   lead.
 //! - [`confinement`]: what a program may touch and use, as one value.
 //! - `programs`: how programs are run, as the owner has set it.
-//! - [`places`]: the folders of that value, resolved once; [`toolchains`]: what of some of them is kept back.
+//! - [`places`]: the folders of that value, resolved once; `given`: which of those that hold programs; [`toolchains`]: what of some of
+//!   them is kept back.
 //! - `outside`: what a stranger's program sees of the folder for what strangers wrote.
 //! - `stand_in`: the folder that a program with the network writes.
 //! - [`calls`]: the system calls that a program may make.
@@ -22,6 +23,7 @@ pub mod calls;
 pub mod command;
 pub mod confinement;
 mod disk;
+mod given;
 mod installed;
 mod kept;
 mod looks;

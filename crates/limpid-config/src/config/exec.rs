@@ -25,11 +25,12 @@ pub struct ExecConfig {
     /// others keep the view of the owner's folders, and write them.
     #[serde(deserialize_with = "names")]
     pub trusted_network: Vec<String>,
-    /// Folders with programs besides the system's.
+    /// Folders with programs besides the system's. One in a folder of somebody else's, or behind a link in a folder of `[files]`, is left
+    /// out.
     #[serde(deserialize_with = "absolute")]
     pub path: Vec<PathBuf>,
     /// Folders that languages are in, `~/.cargo` and the like, which programs may read, but for files with credentials. `path` names the
-    /// folder of their programs, so that the agent can start these by their names.
+    /// folder of their programs, so that the agent can start these by their names. Left out are the same ones as of `path`.
     #[serde(deserialize_with = "absolute")]
     pub toolchains: Vec<PathBuf>,
     /// Names of environment variables that programs get besides the language and the zone.

@@ -13,7 +13,7 @@ use limpid_services::directory::is_run;
 use limpid_services::drafts::{held_words, kept_words, led_by, new_draft};
 use limpid_services::error::AgentError;
 use limpid_services::spending::{Spender, spender_of};
-use limpid_services::tools::{CallContext, CallDescription, TurnToolExecutor};
+use limpid_services::tools::{CallContext, CallDescription, TurnToolExecutor, is_refused};
 use limpid_store::{Draft, DraftRoom, RequestFilter, SubAgent};
 use limpid_turn::{Event, HeldCall, ToolOutcome, Why};
 
@@ -95,8 +95,10 @@ pub(super) async fn ask_nobody(turn: &mut RunningTurn) -> Result<(), AgentError>
 
 async fn part(tools: &TurnToolExecutor, held: HeldCall, context: &CallContext) -> Option<QuestionPart> {
     let (call, described) = as_asked(tools, &held.call, context).await?;
-    let (ToolCall { id, name, arguments }, Why { reason, about, .. }) = (call, held.why);
+    let (ToolCall { id, name, arguments }, Why { reason, about, bound_to }) = (call, held.why);
     let CallDescription { destination, folder, pattern, whole } = described;
+    // What a yes does not let run, a lasting one is not kept for.
+    let pattern = pattern.filter(|_| !is_refused(&bound_to));
     let id = QuestionId::new(id);
     Some(QuestionPart { id, name, arguments, about, destination, folder, reason, pattern, whole })
 }

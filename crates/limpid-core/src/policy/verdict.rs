@@ -36,15 +36,32 @@ pub enum Verdict {
     Refused {
         /// Why.
         reason: String,
-        /// Whether a rule of the owner's says so, whose words are theirs: strangers, and others who read what a stranger's text led to,
-        /// are not to tell it from a call that waits.
-        by_rule: bool,
+        /// What says so.
+        by: RefusedBy,
     },
     /// It runs when the owner says so.
     NeedsApproval {
         /// Why.
         reason: String,
     },
+}
+
+/// What refuses a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefusedBy {
+    /// What everybody may know: the mode, what an agent is for.
+    Setting,
+    /// A rule of the owner's, whose words are theirs.
+    Rule,
+    /// What lies in folders, or that the call cannot run.
+    Place,
+}
+
+impl RefusedBy {
+    /// Whether strangers, and others who read what a stranger's text led to, are not to tell it from a call that waits.
+    pub const fn is_for_the_owner(self) -> bool {
+        !matches!(self, Self::Setting)
+    }
 }
 
 impl Call<'_> {
@@ -108,7 +125,7 @@ fn takes_over(setting: &Setting<'_>, call: &Call<'_>) -> bool {
 /// Says whether a call may run.
 pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
     let ToolFacts { name, .. } = call.tool;
-    let refused = |reason: String| Verdict::Refused { reason, by_rule: false };
+    let refused = |reason: String| Verdict::Refused { reason, by: RefusedBy::Setting };
     if !call.tools().all(|tool| allowed(setting.mode, tool))
         || (setting.local_only && !LOCAL_TOOL_ALLOWLIST.contains(&name))
     {
@@ -127,14 +144,18 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
         |rule: &super::Rule| call.tools().any(|tool| spellings().any(|arguments| is_about(rule, tool, arguments)));
     let is_in = |rules: &[super::Rule]| rules.iter().any(holds_back);
     if is_in(&setting.rules.deny) {
-        return Verdict::Refused { reason: format!("{OWNERS_RULES_FORBID} this call of `{name}`"), by_rule: true };
+        return Verdict::Refused {
+            reason: format!("{OWNERS_RULES_FORBID} this call of `{name}`"),
+            by: RefusedBy::Rule,
+        };
     }
     // Who sees the name of a link and says yes would say it to another file.
     if let Some(path) = call.paths.iter().find(|path| path.write && path.over_strangers_link) {
         let written = &path.written;
-        return refused(format!(
+        let reason = format!(
             "`{written}` leads over a link in a folder where others write; call again with the path that it leads to"
-        ));
+        );
+        return Verdict::Refused { reason, by: RefusedBy::Place };
     }
     if let Some(reason) = setting.mode.and_then(|mode| wrong_write(mode, call)) {
         return refused(reason);

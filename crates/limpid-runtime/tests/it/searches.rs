@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 use jiff::ToSpan as _;
 use limpid_core::policy::{Destination, Effect};
 use limpid_core::{Labelled, Sentence, ToolClass};
-use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, PathArgument, Tool, ToolContext, TurnEvent};
+use limpid_runtime::{
+    Agent, ApprovalAnswer, ChatRequest, ConversationChoice, PathArgument, Tool, ToolContext, TurnEvent,
+};
 use serde_json::{Map, Value, json};
 
 use crate::kit::effects::EffectTool;
@@ -163,4 +165,25 @@ async fn a_turn_that_is_carried_on_after_a_crash_knows_the_owners_words_of_its_p
     assert_eq!(*service.asked.lock().unwrap(), [""; 0]);
     let drafts = second.drafts().list(false).await.unwrap().rows;
     assert_eq!(drafts.iter().map(|draft| draft.new.tool.as_str()).collect::<Vec<_>>(), ["look_on_web"]);
+}
+
+/// Where others read, a call that cannot run waits like any other after a stranger's text. Who says "always" to what a yes does not let
+/// run has said it to nothing.
+// SEC-065 SEC-078
+#[tokio::test]
+async fn a_lasting_yes_is_not_offered_for_what_a_yes_does_not_let_run() {
+    let fetch = |most: u32| {
+        format!(r#"{{ name = "web_fetch", arguments = {{ url = "https://a.example/x", maxChars = {most} }} }}"#)
+    };
+    let mut bench = bench(&[&[], &[PAGE, &fetch(1), &fetch(5000)]]).await;
+    bench.config.agent.profile = "limpid".into();
+    let agent = agent(&bench, &Arc::new(Service::default()));
+    say(&agent, "hi").await;
+    agent.command(&ConversationChoice::Last, "/group on").await.unwrap();
+    let questions = asked(&agent, "and the page").await;
+    let reasons: Vec<_> = questions
+        .iter()
+        .map(|(reason, pattern)| (reason.contains("a yes does not let it run"), pattern.is_some()))
+        .collect();
+    assert_eq!(reasons, [(true, false), (false, true)], "{questions:?}");
 }

@@ -22,8 +22,8 @@ use std::sync::Arc;
 
 use limpid_config::FilesConfig;
 use limpid_core::policy::{
-    AddressOrigin, Bans, Call, Effect, FileChange, ModeRules, OwnerRules, PathFacts, PrivatePlace, Setting, ToolFacts,
-    Verdict, Writes, allowed, is_capability_url, judge, lasting_yes, question_of,
+    AddressOrigin, Bans, Call, Effect, FileChange, ModeRules, OwnerRules, PathFacts, PrivatePlace, RefusedBy, Setting,
+    ToolFacts, Verdict, Writes, allowed, is_capability_url, judge, lasting_yes, question_of,
 };
 use limpid_core::{ConversationId, Labelled, ToolClass, Trust};
 use limpid_store::Audience;
@@ -35,6 +35,7 @@ pub(crate) use crate::tools::policy::facts::CallFacts;
 pub(crate) use crate::tools::policy::instructing::{DEEPEST, Entries, LOOKED_AT, NotLookedAt, PartsLeft};
 pub use crate::tools::policy::owners_words::owners_words;
 pub(crate) use crate::tools::policy::paths::{LONGEST_PATH, PathResolver, Way, free_way, links_on, real, real_by, way};
+pub use crate::tools::policy::pins::is_refused;
 pub(crate) use crate::tools::policy::pins::{Pins, changes, is_same_call, told_in};
 pub(crate) use crate::tools::policy::quoted::QuotedFiles;
 pub use crate::tools::policy::rules::PolicyRules;
@@ -189,20 +190,20 @@ impl ToolPolicy {
     pub(crate) fn verdict(&self, tool: &dyn Tool, facts: &CallFacts, context: &CallContext) -> Verdict {
         if self.scope.as_ref().is_some_and(|scope| !scope.has(tool)) {
             let reason = format!("`{}` is none of this agent's tools", tool.name());
-            return Verdict::Refused { reason, by_rule: false };
+            return Verdict::Refused { reason, by: RefusedBy::Setting };
         }
         if self.for_strangers && !tool.is_public() {
             let reason = format!("`{}` is not there for whoever asks from outside", tool.name());
-            return Verdict::Refused { reason, by_rule: false };
+            return Verdict::Refused { reason, by: RefusedBy::Setting };
         }
         match judge(&self.setting_of(facts, context), &facts.call(facts_of(tool), context)) {
             // The owner would say yes to a call whose result goes to somebody whom they don't see. What their rules name is theirs, so
             // the same is said of a call that one forbids.
-            Verdict::NeedsApproval { .. } | Verdict::Refused { by_rule: true, .. } if self.for_strangers => {
+            Verdict::NeedsApproval { .. } | Verdict::Refused { by: RefusedBy::Rule, .. } if self.for_strangers => {
                 let name = tool.name();
                 let reason =
                     format!("`{name}` does not run like this: it would need a yes, and nobody can be asked here");
-                Verdict::Refused { reason, by_rule: false }
+                Verdict::Refused { reason, by: RefusedBy::Setting }
             }
             verdict => verdict,
         }

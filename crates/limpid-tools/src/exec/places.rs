@@ -12,6 +12,7 @@ use rustix::fs::OFlags;
 
 use super::command::Command;
 use super::confinement::{Confinement, Network, Place};
+use super::given::why_not_given;
 use super::installed::{installed, is_in_system, is_put_into_system, package_of, seen_of_named};
 use super::kept::kept;
 use super::named_places::Named;
@@ -312,8 +313,18 @@ impl Programs {
                 }
             }
             resolved.add(&self.outside, Kind::Outside);
-            for (folders, kind) in [(&self.path, Kind::Programs), (&self.toolchains, Kind::Toolchain)] {
-                folders.iter().for_each(|folder| resolved.add(folder, kind));
+            for (folders, key, kind) in
+                [(&self.path, "path", Kind::Programs), (&self.toolchains, "toolchains", Kind::Toolchain)]
+            {
+                for folder in folders {
+                    match why_not_given(folder, &self.grants, &self.outside, &self.home) {
+                        Some(why) => resolved.left_out.push(format!(
+                            "`{}` of [exec] {key} {why}; programs do not get it. Name another folder in limpid.toml.",
+                            folder.display()
+                        )),
+                        None => resolved.add(folder, kind),
+                    }
+                }
             }
             resolved
         })

@@ -87,6 +87,12 @@ async fn others_cannot_tell_what_the_owners_rules_forbid_and_a_yes_does_not_let_
     let approved = attack.world.run(&["draft", "approve", "1"]).await;
     assert!(approved.code != 0 && approved.err.contains("still waits"), "{}{}", approved.out, approved.err);
     assert!(!format!("{}{}", approved.out, approved.err).contains("4711"), "{}", approved.out);
+    // A yes to what does not run is none to what does.
+    attack.world.write("limpid.toml", "");
+    let approved = attack.world.run(&["draft", "approve", "1"]).await;
+    assert!(!format!("{}{}", approved.out, approved.err).contains("4711"), "{}", approved.out);
+    let asked = attack.world.done(&["draft", "show", "1"]).await;
+    assert!(asked.contains("what keeps it from running is gone") && !asked.contains("does not let it run"), "{asked}");
 }
 
 /// A page has programs tried in folders that there may be, or not; none where programs cannot be confined.

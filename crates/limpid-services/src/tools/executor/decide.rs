@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use limpid_core::policy::{Effect, FileChange, PathFacts, Verdict};
+use limpid_core::policy::{Effect, FileChange, PathFacts, RefusedBy, Verdict};
 use limpid_core::{ConversationId, Sentence, ToolCall, Trust, sentence};
 use limpid_store::{Audience, Store, StoreError};
 use limpid_tools::{Concerned, Tool, check_arguments, echoed};
@@ -102,7 +102,8 @@ impl TurnToolExecutor {
         facts.know_drawn_files(&*tool, &arguments, context, &self.policy);
         let mut verdict = self.policy.verdict(&*tool, &facts, context);
         // A name is looked up only where the call may run: the question itself leaves.
-        let may_run = can_run && (planned.approved.is_some() || verdict == Verdict::Allowed);
+        let is_refused = !can_run || matches!(verdict, Verdict::Refused { .. });
+        let may_run = !is_refused && (planned.approved.is_some() || verdict == Verdict::Allowed);
         let may_look_up = self.policy.reaches_own_network() && !facts.own_network && may_run;
         if may_look_up && tool.leads_to_own_network(&arguments).await {
             facts.own_network = true;
@@ -112,12 +113,12 @@ impl TurnToolExecutor {
             verdict = aside(|| self.verdict_of_planned(&*tool, &arguments, (context, others_read)));
         }
         match verdict {
-            Verdict::Refused { reason, by_rule } if !(by_rule && is_kept_back) => {
+            Verdict::Refused { reason, by } if !(is_kept_back && by.is_for_the_owner()) => {
                 Decision::Refused(context.words(reason).into())
             }
             Verdict::Allowed if !can_run => Decision::Refused(Sentence::from(NOT_FOR_OTHERS).join(context.trust)),
             Verdict::NeedsApproval { .. } if !can_run => {
-                let verdict = Verdict::Refused { reason: CANNOT_RUN.to_owned(), by_rule: false };
+                let verdict = Verdict::Refused { reason: String::new(), by: RefusedBy::Place };
                 self.hold_against(planned, verdict, (call, tool, arguments, facts), (context, now_ms)).await
             }
             Verdict::Allowed if planned.approved.is_none() => Decision::Run(Box::new(Permit {
@@ -205,6 +206,7 @@ impl TurnToolExecutor {
         facts.know_what_is_asked(&*tool, &arguments, context.conversation.as_ref()).await;
         facts.know_told(context);
         facts.warning = aside(|| self.warning(&*tool, &arguments, context.trust));
+        facts.is_refused = matches!(verdict, Verdict::Refused { .. });
         // What runs is what was looked at, so a copy of it is kept when it may run.
         let copies = planned.approved.is_some().then(|| self.policy.copies(&self.new_tag()));
         let pins = Pins::look(&tool, &arguments, &facts, copies).await;
@@ -212,9 +214,9 @@ impl TurnToolExecutor {
         let approved = said.is_some_and(|yes| pins.is_approved(yes, now_ms));
         match verdict {
             Verdict::Refused { .. } if said.is_some() => Decision::Refused(NOT_FOR_OTHERS.into()),
-            Verdict::Refused { reason, by_rule } => {
-                let reason = if by_rule { FORBIDDEN.to_owned() } else { reason };
-                Decision::Ask(why_asked(reason, facts, None, pins))
+            Verdict::Refused { by, .. } => {
+                let reason = if by == RefusedBy::Rule { FORBIDDEN } else { CANNOT_RUN };
+                Decision::Ask(why_asked(reason.to_owned(), facts, None, pins))
             }
             Verdict::NeedsApproval { reason } if !approved => {
                 let moved = said.map(|yes| changes(&yes.bound_to, &pins.text)).filter(|moved| !moved.is_empty());

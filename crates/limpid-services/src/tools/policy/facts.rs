@@ -52,6 +52,8 @@ pub(crate) struct CallFacts {
     pub(crate) told: String,
     /// What whoever is asked has to know of it besides: what it can see, change and reach. A yes is bound to it, so it is looked for again when one is held against the call.
     pub(crate) warning: Option<String>,
+    /// Whether whoever is asked is told that a yes does not let it run. A yes is bound to it.
+    pub(crate) is_refused: bool,
     /// The hash of its words: tool, arguments, where paths lead, the workspace, the program's place. An approval is bound to it,
     /// and to the bytes of files besides.
     pub(crate) hash: String,
@@ -110,6 +112,7 @@ impl CallFacts {
             about: None,
             told: String::new(),
             warning: None,
+            is_refused: false,
             others_read: false,
             hash: hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect(),
             arguments: plain(&judged),

@@ -43,6 +43,9 @@ const ABOUT: &str = "what it is about";
 /// The part that is what a question says that it can do.
 const WARNING: &str = "what it can see, change and reach";
 
+/// The part that says that a yes does not let it run.
+const REFUSED: &str = "what keeps it from running";
+
 /// The part that is what it tells of the owner's; the words stand behind it.
 const TOLD: &str = "what it tells of yours";
 
@@ -102,6 +105,11 @@ pub(crate) fn is_same_call(before: &str, now: &str) -> bool {
     call(before).is_none_or(|before| call(now) == Some(before))
 }
 
+/// Whether whoever is asked is told that a yes does not let the call run, by what an approval of it is bound to.
+pub fn is_refused(text: &str) -> bool {
+    parts_of(text).contains_key(REFUSED)
+}
+
 /// What a call tells of the owner's by a text of [`Pins`]: nobody can look at its turn's window any more.
 pub(crate) fn told_in(text: &str) -> OwnersWords {
     let line = text.lines().find_map(|line| line.strip_prefix(TOLD)?.strip_prefix('\t')?.rsplit_once('\t'));
@@ -157,6 +165,10 @@ fn look(tool: &dyn Tool, arguments: &Value, facts: &CallFacts, copies: Option<Pa
     parts.bind(CALL, facts.hash.as_bytes());
     if facts.own_network {
         parts.bind(OWN_NETWORK, &[]);
+    }
+    // A rule may go, and what was not there may come: a yes was told that it lets nothing run.
+    if facts.is_refused {
+        parts.bind(REFUSED, &[]);
     }
     if let Some(about) = &facts.about {
         parts.bind(ABOUT, about.as_bytes());

@@ -144,3 +144,40 @@ fn what_was_put_into_the_system_is_a_strangers() {
     assert_eq!([of("ls /usr"), of("ls /")], [(high, Trust::Outside); 2]);
     assert_eq!([of("ls /usr/share"), of("ls /usr/local/bin"), of("ls tea.md")], [(high, Trust::File); 3]);
 }
+
+/// A folder of a stranger's becomes one of a language by a link that they lay, or by lying there.
+// SEC-058
+#[tokio::test]
+async fn no_folder_that_strangers_choose_or_fill_counts_as_a_languages() {
+    let given = |name: &str| {
+        let mut bench = Bench::new();
+        for folder in ["theirs/bin", "mine/bin", "mine/theirs/bin", "langs/bin"] {
+            fs::create_dir_all(bench.path(folder)).unwrap();
+        }
+        for (to, link) in
+            [("theirs", "mine/link"), ("nowhere", "mine/far"), ("langs", "theirs/link"), ("langs", "link")]
+        {
+            symlink(bench.path(to), bench.path(link)).unwrap();
+        }
+        hand_over(bench.folder.path());
+        bench.programs.toolchains = vec![bench.path(name)];
+        let mut as_path = bench.programs.clone();
+        (as_path.path, as_path.toolchains, as_path.places) = (vec![bench.path(name)], Vec::new(), Default::default());
+        let [told, of_path] = [&bench.programs, &as_path].map(|programs| programs.left_out());
+        assert_eq!(told.len(), of_path.len(), "{told:?} {of_path:?}");
+        let why = told.into_iter().next().unwrap_or_default();
+        let (_, why) = why.split_once("[exec] toolchains ").unwrap_or_default();
+        why.split_once(';').unwrap_or_default().0.to_owned()
+    };
+    for name in ["langs", "langs/bin", "link/bin", "mine/bin", "missing", "mine/missing"] {
+        assert_eq!(given(name), "", "{name}");
+    }
+    for name in ["theirs", "theirs/bin", "mine/theirs/bin", "home/outside"] {
+        assert_eq!(given(name), "lies where strangers may have written", "{name}");
+    }
+    for name in ["mine/link", "mine/link/bin", "mine/far", "theirs/link"] {
+        assert_eq!(given(name), "leads over a link in a folder of [files]", "{name}");
+    }
+    assert_eq!(given("mine"), "is a folder of [files] itself");
+    assert_eq!(given("home"), "is Limpid's home");
+}
