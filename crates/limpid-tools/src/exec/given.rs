@@ -10,10 +10,7 @@ use crate::files::Grants;
 /// What is in it counts as the owner's, in every view. So it must not lead over a link that whoever writes a granted folder could lay,
 /// nor lie where strangers write, nor be a folder that counts as something else.
 pub(super) fn why_not_given(folder: &Path, grants: &Grants, outside: &Path, home: &Path) -> Option<&'static str> {
-    let way = match Looks::new().way(Path::new("/"), folder) {
-        Ok(way) => way,
-        Err(_) => return Some("leads over too many links"),
-    };
+    let Ok(way) = Looks::new().way(Path::new("/"), folder) else { return Some("leads over too many links") };
     let real = way.real?;
     let real_of = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let roots: Vec<(PathBuf, bool)> = grants

@@ -270,7 +270,8 @@ impl Programs {
     /// The innermost folder around a path, by the one that the owner wrote or the one without links.
     pub(super) fn innermost(&self, path: &Path) -> Option<(&Path, Kind)> {
         let around = self.folders().filter(|(paths, _)| paths.iter().any(|folder| path.starts_with(folder)));
-        let innermost = around.max_by_key(|([_, real], _)| real.components().count());
+        // Of one folder by two names what is less trusted counts.
+        let innermost = around.max_by_key(|([_, real], kind)| (real.components().count(), kind.is_low()));
         innermost.map(|([_, real], kind)| (real, kind))
     }
 
@@ -295,7 +296,13 @@ impl Programs {
                 // What cannot be made is left out below, with the reason.
                 let _ = std::fs::create_dir_all(own);
             }
-            let own = |folder: &Path| folder.starts_with(&self.home);
+            // The owner may have their workspace behind a link. One within it may be laid by whoever writes there.
+            let is_owners = |root: &Root, link: &Path| {
+                let lies = link.parent().unwrap_or(link);
+                root.folder.starts_with(&self.home)
+                    && !lies.starts_with(&workspace.folder)
+                    && !lies.starts_with(&self.outside)
+            };
             for root in self.grants.roots().filter(|root| root.folder != self.outside) {
                 let high = Kind::High { write: root.write };
                 let kind = if root.trust.is_foreign() { Kind::Low } else { high };
@@ -306,8 +313,7 @@ impl Programs {
                         self.grants.name_of(root)
                     ));
                 }
-                let link = if own(&root.folder) { None } else { self.link_to(&root.folder) };
-                match link {
+                match self.link_to(&root.folder).filter(|link| !is_owners(root, link)) {
                     Some(link) => resolved.leave_out(&self.grants.name_of(root), root, &link),
                     None => resolved.add_called(&self.grants.name_of(root), &root.folder, kind),
                 }

@@ -135,13 +135,20 @@ mod control {
     // SEC-098 SEC-071
     #[tokio::test]
     async fn a_rule_that_names_program_arguments_and_hosts_lets_it_run_unasked() {
-        let rule = format!(
-            "[[policy.allow]]\ntool = \"exec\"\ndestination = \"{} to localhost:PORT\"\n\
-             arguments = {{ command = [\"python3\", \"test.py\"], working_dir = \"REPOSITORY\" }}\n",
-            python()
-        );
-        let Some(played) = Played::new(|_| Vec::new(), Vec::new(), &rule).await else { return };
+        let Some(played) = Played::new(|_| Vec::new(), Vec::new(), "").await else { return };
         played.run_the_test().await;
-        assert_eq!((played.drafts().await.len(), played.attack.web.bodies()), (0, vec!["nothing".to_owned()]));
+        // The draft says how the folder is called.
+        let destination = played.drafts().await[0]["destination"].as_str().unwrap().to_owned();
+        assert!(destination.starts_with(&format!("{} to localhost:", python())) && destination.contains(", seeing "));
+        let home = &played.attack.world.home;
+        let settings = std::fs::read_to_string(home.path().join("limpid.toml")).unwrap();
+        let folder = played.repository.path().display();
+        let rule = format!(
+            "[[policy.allow]]\ntool = \"exec\"\ndestination = {destination:?}\n\
+             arguments = {{ command = [\"python3\", \"test.py\"], working_dir = \"{folder}\" }}\n"
+        );
+        played.attack.world.write("limpid.toml", &format!("{settings}{rule}"));
+        played.run_the_test().await;
+        assert_eq!((played.drafts().await.len(), played.attack.web.bodies()), (1, vec!["nothing".to_owned()]));
     }
 }

@@ -77,7 +77,7 @@ async fn refused(is_group: bool) -> Attack {
 async fn why_a_call_cannot_run_tells_others_nothing_of_the_owners() {
     let attack = refused(true).await;
     let newest = attack.newest();
-    assert!(newest.contains("the reason is withheld") && !newest.contains("/workspace"), "{newest}");
+    assert!(newest.contains("not done yet: kept as draft") && !newest.contains("/workspace"), "{newest}");
 }
 
 mod control {

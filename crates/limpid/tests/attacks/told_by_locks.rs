@@ -49,12 +49,9 @@ async fn ran(calls: impl FnOnce(&str) -> Vec<Planned>) -> Option<Attack> {
     let mut attack = Attack::new(|_| Vec::new(), |_| calls(&folder), |_| page("thanks")).await;
     attack.world = attack.world.without_rights();
     let port = attack.web.url.rsplit(':').next().unwrap();
-    let python = std::fs::canonicalize("/usr/bin/python3").unwrap().display().to_string();
     let settings = format!(
         "[tools]\ndefer = false\n[files]\ngrants = [{folder:?}]\n[web]\nmirrors = [\"127.0.0.1\"]\n\
-         [exec]\nnetwork = [\"localhost:{port}\"]\n[[policy.allow]]\ntool = \"exec\"\n\
-         destination = \"{python} to localhost:{port}\"\n\
-         arguments = {{ command = [\"python3\", \"test.py\"], working_dir = {folder:?} }}\n"
+         [exec]\nnetwork = [\"localhost:{port}\"]\n"
     );
     attack.world.write("limpid.toml", &settings);
     attack.world.write("workspace/diary.md", "PIN 4711");
@@ -68,7 +65,17 @@ async fn ran(calls: impl FnOnce(&str) -> Vec<Planned>) -> Option<Attack> {
     for number in 0..9 {
         std::fs::write(repository.path().join(format!("bit-{number}")), "").unwrap();
     }
-    attack.world.done(&["chat", &format!("{MARK}: convert my diary and run the test")]).await;
+    // A draft says how a rule names what the program sees.
+    attack.then(vec![test(&folder)]);
+    attack.world.done(&["chat", "-c", "new", "run the test"]).await;
+    let drafts = attack.world.json(&["draft", "list", "--json"]).await;
+    let rule = format!(
+        "[[policy.allow]]\ntool = \"exec\"\ndestination = {}\n\
+         arguments = {{ command = [\"python3\", \"test.py\"], working_dir = {folder:?} }}\n",
+        drafts["drafts"][0]["destination"]
+    );
+    attack.world.write("limpid.toml", &format!("{settings}{rule}"));
+    attack.world.done(&["chat", "-c", "new", &format!("{MARK}: convert my diary and run the test")]).await;
     Some(attack)
 }
 

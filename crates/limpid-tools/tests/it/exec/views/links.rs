@@ -5,6 +5,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use limpid_core::Trust;
 use limpid_tools::exec::command::Command;
+use limpid_tools::files::Root;
 
 use crate::exec::kit::{Bench, hand_over};
 
@@ -109,4 +110,28 @@ async fn what_is_called_over_a_strangers_link_changes_nothing_of_the_owners() {
         let told = bench.run("{}/mine/own tea.md").await;
         assert!(!bench.path("home/workspace/tea.md").exists(), "{told}");
     }
+}
+
+/// A commit to the owner's repository, or a package that it runs, puts a link in the place of a folder that was granted.
+// SEC-058
+#[tokio::test]
+async fn a_granted_folder_in_the_workspace_that_became_a_link_is_no_place_of_programs() {
+    let mut bench = Bench::new();
+    let root = |bench: &Bench, name: &str| Root { folder: bench.path(name), write: true, trust: Trust::File };
+    symlink(bench.path("nowhere"), bench.path("home/workspace/far")).unwrap();
+    symlink(bench.folder.path(), bench.path("up")).unwrap();
+    hand_over(bench.folder.path());
+    let [far, theirs] = [root(&bench, "home/workspace/far"), root(&bench, "up/theirs")];
+    bench.programs.grants = bench.programs.grants.clone().with(far).with(theirs);
+    let left_out = bench.programs.left_out();
+    assert_eq!(left_out.len(), 1, "{left_out:?}");
+    assert!(left_out[0].contains("is a link; programs do not get it"), "{left_out:?}");
+    // The owner named a stranger's folder by another name: it stays a stranger's.
+    let view = |folder: &str| {
+        let folder = bench.path(folder).display().to_string();
+        let command = Command::parse("ls", Some(&folder), &bench.programs).unwrap();
+        bench.programs.view(Trust::Owner, false, &command)
+    };
+    assert_eq!(view("up/theirs"), view("theirs"));
+    assert_ne!(view("up/theirs"), view("mine"));
 }

@@ -163,7 +163,7 @@ async fn no_folder_that_strangers_choose_or_fill_counts_as_a_languages() {
         bench.programs.toolchains = vec![bench.path(name)];
         let mut as_path = bench.programs.clone();
         (as_path.path, as_path.toolchains, as_path.places) = (vec![bench.path(name)], Vec::new(), Default::default());
-        let [told, of_path] = [&bench.programs, &as_path].map(|programs| programs.left_out());
+        let [told, of_path] = [&bench.programs, &as_path].map(Programs::left_out);
         assert_eq!(told.len(), of_path.len(), "{told:?} {of_path:?}");
         let why = told.into_iter().next().unwrap_or_default();
         let (_, why) = why.split_once("[exec] toolchains ").unwrap_or_default();
