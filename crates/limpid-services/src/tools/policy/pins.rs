@@ -43,6 +43,9 @@ const ABOUT: &str = "what it is about";
 /// The part that is what a question says that it can do.
 const WARNING: &str = "what it can see, change and reach";
 
+/// The part that says that others read the conversation.
+const OTHERS: &str = "that others read this conversation";
+
 /// The part that says that a yes does not let it run.
 const REFUSED: &str = "what keeps it from running";
 
@@ -166,6 +169,10 @@ fn look(tool: &dyn Tool, arguments: &Value, facts: &CallFacts, copies: Option<Pa
     if facts.own_network {
         parts.bind(OWN_NETWORK, &[]);
     }
+    // Whoever was asked alone may have others read it before they answer.
+    if facts.others_read {
+        parts.bind(OTHERS, &[]);
+    }
     // A rule may go, and what was not there may come: a yes was told that it lets nothing run.
     if facts.is_refused {
         parts.bind(REFUSED, &[]);
@@ -180,8 +187,10 @@ fn look(tool: &dyn Tool, arguments: &Value, facts: &CallFacts, copies: Option<Pa
     if !facts.told.is_empty() {
         parts.parts.insert(Part::Told(facts.told.clone()), Sha256::digest(&facts.told).into());
     }
-    // What a profile quotes is told to the agent, and another profile may quote more.
-    let written: Vec<FileChange> = facts.paths.iter().filter(|path| path.write).map(|path| path.change).collect();
+    // What a profile quotes is told to the agent, and another profile may quote more. Settings may make a stranger's folder the owner's,
+    // and what is written there counts as theirs then.
+    let written = facts.paths.iter().filter(|path| path.write).map(|path| (path.change, path.of_strangers));
+    let written: Vec<(FileChange, bool)> = written.collect();
     if !written.is_empty() {
         parts.bind(CHANGE, format!("{written:?}").as_bytes());
     }

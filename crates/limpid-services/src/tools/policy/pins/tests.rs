@@ -171,14 +171,21 @@ fn a_yes_is_bound_to_what_the_call_tells_of_the_owners_and_to_what_kind_of_file_
     assert_eq!((told_in(&one).line(), told_in(&two).line()), ("diabetes".into(), "diabetes pankow =8f14e45f".into()));
     assert_eq!(changes(&one, &two), "what it tells of yours has changed");
     assert!(is_same_call(&one, &two) && one.lines().next() != two.lines().next());
-    let changing = |change| {
-        let path = PathFacts { write: true, change, ..facts.paths[0].clone() };
+    let changing = |change, of_strangers| {
+        let path = PathFacts { write: true, change, of_strangers, ..facts.paths[0].clone() };
         let mut writing = facts.clone();
         writing.paths = vec![path];
         look(&tool, &arguments, &writing, None).text
     };
-    let (other, instructing) = (changing(FileChange::Other), changing(FileChange::Instructing));
-    assert_eq!(changes(&other, &instructing), "what kind of files it changes has changed");
+    let other = changing(FileChange::Other, false);
+    for now in [changing(FileChange::Instructing, false), changing(FileChange::Other, true)] {
+        assert_eq!(changes(&other, &now), "what kind of files it changes has changed");
+        assert!(is_same_call(&other, &now));
+    }
+    let mut read = facts.clone();
+    read.others_read = true;
+    let read = look(&tool, &arguments, &read, None).text;
+    assert_eq!(changes(&nothing, &read), "that others read this conversation is new");
 }
 
 /// Names that say nothing, that say too much, and that differ in what is told of neither.
