@@ -74,11 +74,11 @@ pub(crate) fn grant(owner: &Config, home: &Home, environment: &Environment, name
         }
         if !is_own(home, &real) {
             keep_apart(home, &real)?;
-            add(&mut config, owner, &real);
+            add(&mut config, (owner, home), &real);
         }
         folders.push(real);
     }
-    let is_mine = |folder: &Path| nearest(owner, folder).is_trusted();
+    let is_mine = |folder: &Path| nearest(owner, home, folder).is_trusted();
     let workspace = real_or_same(home.workspace());
     let places = places(&config, home, environment);
     // A word may lead from a folder of the owner's into one within it that is not theirs.
@@ -114,7 +114,7 @@ fn places(config: &Config, home: &Home, environment: &Environment) -> Places {
     Places {
         foreign: Vec::new(),
         limpids: vec![limpids],
-        trusted: config.files.trusted.iter().cloned().map(real_or_same).collect(),
+        trusted: trusted(config, home),
         granted: config.files.grants.iter().chain(&config.files.read).cloned().map(real_or_same).collect(),
         user,
         path: environment.get("PATH").unwrap_or_default().to_owned(),
@@ -154,8 +154,8 @@ fn keep_apart(home: &Home, folder: &Path) -> Result<(), String> {
 
 /// Grants a folder. What the owner has written down about the nearest folder that holds it stays: whether it may be changed, and
 /// whose its files are. Of others nobody knows who wrote what is in there.
-fn add(config: &mut Config, owner: &Config, folder: &Path) {
-    let nearest = nearest(owner, folder);
+fn add(config: &mut Config, (owner, home): (&Config, &Home), folder: &Path) {
+    let nearest = nearest(owner, home, folder);
     if nearest.read > nearest.grants {
         config.files.read.push(folder.to_owned());
     } else {
@@ -180,12 +180,24 @@ impl Nearest {
     }
 }
 
-fn nearest(owner: &Config, folder: &Path) -> Nearest {
-    let holds = |listed: &&PathBuf| folder.starts_with(listed.canonicalize().as_ref().unwrap_or(listed));
-    let depth = |listed: &PathBuf| listed.canonicalize().as_ref().unwrap_or(listed).components().count();
-    let nearest = |list: &[PathBuf]| list.iter().filter(holds).map(depth).max();
+fn nearest(owner: &Config, home: &Home, folder: &Path) -> Nearest {
+    let nearest = |real: Vec<PathBuf>| {
+        let around = real.into_iter().filter(|listed| folder.starts_with(listed));
+        around.map(|listed| listed.components().count()).max()
+    };
+    let real = |list: &[PathBuf]| list.iter().cloned().map(real_or_same).collect();
     let files = &owner.files;
-    Nearest { grants: nearest(&files.grants), read: nearest(&files.read), trusted: nearest(&files.trusted) }
+    Nearest {
+        grants: nearest(real(&files.grants)),
+        read: nearest(real(&files.read)),
+        trusted: nearest(trusted(owner, home)),
+    }
+}
+
+/// The folders that the owner trusts, without links; none behind a link that somebody else could have laid.
+fn trusted(config: &Config, home: &Home) -> Vec<PathBuf> {
+    let resolver = config.files.resolver(home);
+    config.files.trusted.iter().filter_map(|folder| resolver.path(folder)).collect()
 }
 
 /// A server as settings have it, and what the editor calls it.

@@ -4,7 +4,7 @@
 //!
 //! - [`Config`]: `limpid.toml`; [`Live`] holds what can be replaced while the program runs.
 //! - [`Home`]: which file is where; [`private_file`]: those that only the owner may read.
-//! - [`regular_file`], `open_folder`: files and folders that others may have made.
+//! - [`regular_file`], `open_folder`: files and folders that others may have made; `named_folder`: folders that settings name.
 //! - [`Environment`], [`Clock`], [`Ids`]: what tests can hold still.
 //! - [`process`]: which process holds a lease or serves a home, and whether it lives.
 //! - [`Redactor`]: takes known secrets out of texts and streams.
@@ -17,6 +17,8 @@ mod environment;
 mod error;
 mod home;
 mod ids;
+#[cfg(unix)]
+pub mod named_folder;
 #[cfg(unix)]
 pub mod open_folder;
 pub mod private_file;

@@ -141,7 +141,8 @@ impl Tool for Exec {
         let Ok(command) = self.parsed(arguments) else { return Vec::new() };
         let programs = rule.split_once(" to ").map_or(rule, |(programs, _)| programs);
         let named = programs.split(", ").filter(|program| !program.contains('*'));
-        let names = named.flat_map(|program| command.names_as(program, self.places_of_programs()));
+        let folders = self.programs.folders_of_programs();
+        let names = named.flat_map(|program| command.names_as(program, (&folders, self.workspace())));
         names.map(|name| self.leads_to(&command, name)).collect()
     }
 
@@ -196,7 +197,7 @@ impl Tool for Exec {
     /// very command, and nothing that only looks like it.
     fn judged(&self, arguments: &Value) -> Value {
         let Ok(command) = self.parsed(arguments) else { return arguments.clone() };
-        self.judged_with(&command, command.judged_words(&self.programs.path).into())
+        self.judged_with(&command, command.judged_words(&self.programs.folders_of_programs()).into())
     }
 
     fn spelled_as(&self, arguments: &Value, rule: &ArgumentPattern) -> Vec<Value> {
@@ -205,7 +206,7 @@ impl Tool for Exec {
         let Ok(command) = self.parsed(arguments) else { return Vec::new() };
         // A text for a shell begins with a program that the shell runs.
         let text = arguments.get("command").and_then(Value::as_str).filter(|_| !self.programs.shell);
-        let spelled = command.spelled_as(pattern, text, self.places_of_programs());
+        let spelled = command.spelled_as(pattern, text, (&self.programs.folders_of_programs(), self.workspace()));
         spelled.into_iter().map(|words| self.judged_with(&command, words)).collect()
     }
 
@@ -245,9 +246,9 @@ impl Tool for Exec {
 }
 
 impl Exec {
-    /// Where the words of rules lead: folders of programs, and the workspace.
-    fn places_of_programs(&self) -> (&[PathBuf], &Path) {
-        (&self.programs.path, &self.programs.grants.workspace().folder)
+    /// Where the words of rules lead, besides the system's folders of programs.
+    fn workspace(&self) -> &Path {
+        &self.programs.grants.workspace().folder
     }
 
     /// The command that arguments stand for; an error for the model when it could not run.
@@ -259,7 +260,7 @@ impl Exec {
     /// The arguments as rules are compared with them, with the command as these words.
     fn judged_with(&self, command: &Command, words: Value) -> Value {
         let mut judged = Map::from_iter([("command".to_owned(), words)]);
-        if let Some(folder) = command.judged_folder(&self.programs.grants.workspace().folder) {
+        if let Some(folder) = command.judged_folder(self.workspace()) {
             judged.insert("working_dir".to_owned(), folder.into());
         }
         Value::Object(judged)

@@ -1,5 +1,6 @@
 //! `[exec]`: whether and how the model may run programs.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
@@ -25,8 +26,8 @@ pub struct ExecConfig {
     /// others keep the view of the owner's folders, and write them.
     #[serde(deserialize_with = "names")]
     pub trusted_network: Vec<String>,
-    /// Folders with programs besides the system's. One in a folder of somebody else's, or behind a link in a folder of `[files]`, is left
-    /// out.
+    /// Folders with programs besides the system's. One in a folder of somebody else's, or behind a link that somebody else could have laid,
+    /// is left out.
     #[serde(deserialize_with = "absolute")]
     pub path: Vec<PathBuf>,
     /// Folders that languages are in, `~/.cargo` and the like, which programs may read, but for files with credentials. `path` names the
@@ -92,6 +93,30 @@ impl Default for ExecConfig {
     }
 }
 
+impl ExecConfig {
+    /// What is wrong with the folders of `path` and `toolchains`, a sentence each. Nothing where no program runs.
+    pub fn troubles(&self) -> Vec<String> {
+        if !self.enabled {
+            return Vec::new();
+        }
+        let named = self.path.iter().map(|folder| ("path", "no program in it is found", folder));
+        let named =
+            named.chain(self.toolchains.iter().map(|folder| ("toolchains", "programs find nothing there", folder)));
+        let trouble = |(key, so, folder): (&str, &str, &PathBuf)| {
+            let why = match folder.metadata() {
+                Ok(there) if there.is_dir() => return None,
+                Ok(_) => format!("is not a folder, so {so}. Name the folder that it is in."),
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    format!("is not there, so {so}. Make the folder, or take it out.")
+                }
+                Err(error) => format!("cannot be looked at: {error}. Open it to yourself, or take it out."),
+            };
+            Some(format!("`{key}` under [exec] in limpid.toml: {} {why}", folder.display()))
+        };
+        named.filter_map(trouble).collect()
+    }
+}
+
 /// One folder by its whole path.
 fn absolute_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
     let folder = PathBuf::deserialize(deserializer)?;
@@ -131,6 +156,23 @@ fn names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::E
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // SUR-004
+    #[test]
+    fn a_folder_of_programs_that_cannot_be_used_is_told() {
+        let home = tempfile::tempdir().unwrap();
+        let at = |name: &str| home.path().join(name);
+        std::fs::create_dir(at("bin")).unwrap();
+        std::fs::write(at("file"), "x").unwrap();
+        let (path, toolchains) = (vec![at("bin"), at("gone")], vec![at("file"), at("bin")]);
+        let mut exec = ExecConfig { path, toolchains, ..ExecConfig::default() };
+        let troubles = exec.troubles();
+        let [gone, file] = &troubles[..] else { panic!("{troubles:?}") };
+        assert!(gone.starts_with("`path` under [exec]") && gone.contains("gone is not there, so no program"), "{gone}");
+        assert!(file.starts_with("`toolchains` under [exec]") && file.contains("file is not a folder"), "{file}");
+        exec.enabled = false;
+        assert_eq!(exec.troubles(), [""; 0]);
+    }
 
     // SEC-087
     #[test]

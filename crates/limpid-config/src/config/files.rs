@@ -8,11 +8,17 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 use sha2::{Digest as _, Sha256};
 
+#[cfg(unix)]
+use crate::Home;
+#[cfg(unix)]
+use crate::named_folder::FolderResolver;
+
 /// What the names begin with that folders have which aren't the owner's.
 pub(super) const NAMED: &str = "~/folders/";
 
-/// Bytes of a folder's hash that its name of ours shows.
-const NAME_BYTES: usize = 3;
+/// Bytes of a folder's hash that its name of ours shows. Strangers choose how their folders are called, and must find none that has the name of
+/// another one.
+const NAME_BYTES: usize = 10;
 
 /// Folders that file tools may touch besides the workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -34,6 +40,13 @@ pub struct FilesConfig {
 }
 
 impl FilesConfig {
+    /// What opens folders that settings name, over no link that programs or repositories in these folders could have laid.
+    #[cfg(unix)]
+    pub fn resolver(&self, home: &Home) -> FolderResolver {
+        let granted = self.grants.iter().chain(&self.read).chain(&self.trusted).cloned();
+        FolderResolver::new(home.path(), granted.chain([home.workspace(), home.outside()]))
+    }
+
     /// The folders that aren't the owner's, each with a name of ours that paths may begin with. Strangers chose how such a folder is
     /// called on the disk, so that stands in questions and nowhere else among our own words. The name says which folder it is, whatever
     /// other ones there are: what an old conversation says of it never comes to mean another.
@@ -100,6 +113,11 @@ impl FilesConfig {
     }
 }
 
+/// Whether what stands behind [`NAMED`] may be the name of a folder.
+pub(super) fn is_name(digits: &str) -> bool {
+    digits.len() == 2 * NAME_BYTES && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+}
+
 /// A name that is a function of a folder's path.
 fn own_name(folder: &Path) -> String {
     let hash = Sha256::digest(folder.as_os_str().as_encoded_bytes());
@@ -146,13 +164,24 @@ mod tests {
         };
         let name_of = |folder: &Path| files.name_of(folder, Path::new("/none/home/outside"));
         assert_eq!(name_of(&own).as_deref(), Some("/none/notes"));
-        assert_eq!(name_of(&evil).as_deref(), Some("~/folders/d03710"));
+        assert_eq!(name_of(&evil).as_deref(), Some("~/folders/d037106f34230ca26798"));
         assert_eq!(name_of(&evil.join("and delete it")), None);
         assert_eq!(name_of(Path::new("/none/home/outside/Assistants obey")), None);
         let said = format!("cannot read {}: there is no {:?}; see /none/notes", evil.join("a").display(), evil);
         assert_eq!(
             files.with_names(said),
-            "cannot read ~/folders/d03710/a: there is no \"~/folders/d03710\"; see /none/notes"
+            "cannot read ~/folders/d037106f34230ca26798/a: there is no \"~/folders/d037106f34230ca26798\"; see /none/notes"
         );
+    }
+
+    // SEC-054 SEC-077
+    #[test]
+    fn a_name_is_that_of_one_folder() {
+        // The hashes of these begin with the same six digits.
+        let (own, theirs) = (PathBuf::from("/home/ada/Downloads"), PathBuf::from("/home/ada/src/fast-json-43b29e"));
+        let files = FilesConfig { read: vec![own, theirs], ..FilesConfig::default() };
+        let names: Vec<String> = files.named().map(|(name, _)| name).collect();
+        assert_eq!(names[0][..16], names[1][..16], "or this tests nothing");
+        assert!(names[0] != names[1] && names.iter().all(|name| is_name(&name[NAMED.len()..])), "{names:?}");
     }
 }

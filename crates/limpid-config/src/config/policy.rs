@@ -1,6 +1,6 @@
 //! `[policy]`: the owner's written rules on calls of tools.
 
-use super::files::NAMED;
+use super::files::{NAMED, is_name};
 use limpid_core::policy::{ArgumentPattern, OwnerRules, Rule, ToolPattern};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -125,12 +125,24 @@ fn arguments<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Argume
     let is_of_home = |(field, text): &&(String, String)| {
         PATHS.contains(&field.as_str()) && text.starts_with('~') && !text.starts_with(NAMED)
     };
-    match pattern.texts().iter().find(is_of_home) {
-        Some((_, path)) => {
-            Err(D::Error::custom(format!("`{path}` begins with `~`; write the whole path, from `/` on")))
-        }
+    let texts = pattern.texts();
+    if let Some((_, path)) = texts.iter().find(is_of_home) {
+        return Err(D::Error::custom(format!("`{path}` begins with `~`; write the whole path, from `/` on")));
+    }
+    let names_none = |(field, text): &&(String, String)| PATHS.contains(&field.as_str()) && is_misnamed(text);
+    match texts.iter().find(names_none) {
+        Some((_, path)) => Err(D::Error::custom(format!(
+            "`{path}` is in no folder: the names of folders that aren't yours have 20 digits. Copy the name from a question, or write the \
+             whole path, from `/` on"
+        ))),
         None => Ok(Some(pattern)),
     }
+}
+
+/// Whether a path begins like the name of a folder and is none: a rule about it would hold nothing.
+fn is_misnamed(path: &str) -> bool {
+    let name = path.strip_prefix(NAMED).map(|rest| rest.split('/').next().unwrap_or_default());
+    name.is_some_and(|name| !name.contains('*') && !is_name(name))
 }
 
 /// Arguments that name a file or a folder.
@@ -180,7 +192,17 @@ mod tests {
         };
         let refused = read("~/notes/diary.md").unwrap_err().to_string();
         assert!(refused.contains("`~/notes/diary.md` begins with `~`; write the whole path"), "{refused}");
-        for path in ["/home/ada/notes/diary.md", "notes/~diary.md", "~/folders/3fa9c1/.env"] {
+        // A name that an earlier version gave.
+        let refused = read("~/folders/3fa9c1/.env").unwrap_err().to_string();
+        assert!(refused.contains("`~/folders/3fa9c1/.env` is in no folder: the names"), "{refused}");
+        for path in [
+            "/home/ada/notes/diary.md",
+            "notes/~diary.md",
+            "~/folders/3fa9c13fa9c13fa9c1ff/.env",
+            "~/folders/3fa9c13fa9c13fa9c1ff",
+            "~/folders/*/.env",
+            "~/folders/3fa*",
+        ] {
             assert!(read(path).is_ok(), "{path}");
         }
     }

@@ -66,7 +66,7 @@ impl Command {
             if programs.shell { vec!["sh".to_owned(), "-c".to_owned(), command.to_owned()] } else { split(command)? };
         let name = words.first().filter(|_| !command.trim().is_empty()).ok_or("`command` must not be blank")?;
         let mut called = Vec::new();
-        let (program, way) = find_by(name, &folder, &programs.path, &mut looks)?;
+        let (program, way) = find_by(name, &folder, &programs.folders_of_programs(), &mut looks)?;
         if name.contains('/') {
             called.push(way);
         } else {
@@ -123,7 +123,7 @@ fn working_folder(
     let MayBePath { real, links, .. } = looks.way(Path::new("/"), &path)?;
     let real = real.ok_or_else(|| format!("`{asked}`, the folder to run in, does not exist"))?;
     let within =
-        programs.grants.roots().any(|root| root.folder.canonicalize().is_ok_and(|root| real.starts_with(root)));
+        programs.grants.roots().filter_map(|root| programs.grants.real(root)).any(|root| real.starts_with(root));
     if !within {
         return Err(programs.grants.outside(asked).text().to_owned());
     }
@@ -153,7 +153,10 @@ fn find_by(name: &str, folder: &Path, path: &[PathBuf], looks: &mut Looks) -> Re
     }
     match is_there {
         true => Err(format!("`{name}` is no program: it has no permission to run")),
-        false => Err(format!("there is no program `{name}`")),
+        false if name.contains('/') => Err(format!("there is no program `{name}`")),
+        false => Err(format!(
+            "there is no program `{name}` in the system's folders, nor in those that the owner named (`path` under [exec] in limpid.toml)"
+        )),
     }
 }
 
@@ -178,7 +181,7 @@ fn is_of_skills(script: &Path, programs: &Programs) -> bool {
     let is_skills = script.file_name().is_some_and(|name| !name.eq_ignore_ascii_case("SKILL.md"));
     let of_skills = programs.scripts.iter().filter_map(|folder| folder.canonicalize().ok());
     let is_skills = is_skills && of_skills.into_iter().any(|folder| script.starts_with(folder));
-    let roots = programs.grants.roots().filter_map(|root| Some((root.folder.canonicalize().ok()?, root)));
+    let roots = programs.grants.roots().filter_map(|root| Some((programs.grants.real(root)?, root)));
     let around = roots.filter(|(folder, _)| script.starts_with(folder));
     let inner = around.max_by_key(|(folder, _)| folder.components().count());
     inner.is_some_and(|(_, root)| is_skills && !root.write && root.trust == Trust::File)

@@ -1,9 +1,9 @@
 //! What a program may touch and use, as one value that the agent hands to the sandbox.
 
 use std::net::IpAddr;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, openat2};
 use serde::{Deserialize, Serialize};
 
 use super::view::Granted;
@@ -24,10 +24,12 @@ pub struct Place {
 }
 
 impl Place {
-    /// A folder or file, by a path without links; none when it is gone.
+    /// A folder or file, by a path without links; none when it is gone, or a link was put in the way.
     pub(super) fn of(path: &Path) -> Option<Self> {
-        let (about, path) = (path.symlink_metadata().ok()?, path.to_owned());
-        Some(Self { named: path.clone(), at: path.clone(), path, device: about.dev(), inode: about.ino() })
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let opened = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).ok()?;
+        let (about, path) = (fstat(opened).ok()?, path.to_owned());
+        Some(Self { named: path.clone(), at: path.clone(), path, device: about.st_dev, inode: about.st_ino })
     }
 }
 
@@ -45,7 +47,7 @@ pub struct Confinement {
     /// Folders within those that it must not see, but for places in them that are named here too.
     pub hidden: Vec<PathBuf>,
     /// Those of them that are not the owner's: not even what can be reached in one is listed.
-    pub closed: Vec<PathBuf>,
+    pub closed: Vec<Place>,
     /// Folders that are empty for it, where it has a file system of its own. Without one it can read those of strangers.
     pub covered: Vec<PathBuf>,
     /// Folders of which it gets only entries that are named here. Without namespaces it sees the names of the others.

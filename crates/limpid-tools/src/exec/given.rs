@@ -2,36 +2,58 @@
 
 use std::path::{Path, PathBuf};
 
-use super::looks::Looks;
-use crate::files::Grants;
+use limpid_config::named_folder::{NamedFolder, NotUsed};
 
-/// Why programs do not get a folder that limpid.toml names for programs or a language; none where they do, or where it is not there.
-///
-/// What is in it counts as the owner's, in every view. So it must not lead over a link that whoever writes a granted folder could lay,
-/// nor lie where strangers write, nor be a folder that counts as something else.
-pub(super) fn why_not_given(folder: &Path, grants: &Grants, outside: &Path, home: &Path) -> Option<&'static str> {
-    let Ok(way) = Looks::new().way(Path::new("/"), folder) else { return Some("leads over too many links") };
-    let real = way.real?;
-    let real_of = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let roots: Vec<(PathBuf, bool)> = grants
-        .roots()
-        .map(|root| (real_of(&root.folder), root.trust.is_foreign()))
-        .chain([(real_of(outside), true)])
-        .collect();
-    let is_in = |path: &Path, root: &Path| path.starts_with(root);
-    // The last part is a link itself, so it is the folder around it that says who could lay it.
-    let lies = |link: &Path| link.parent().map(real_of).unwrap_or_default();
-    if way.links.iter().any(|link| roots.iter().any(|(root, _)| is_in(&lies(link), root))) {
-        return Some("leads over a link in a folder of [files]");
+use super::programs::Programs;
+
+/// Why programs do not get a folder that limpid.toml names for programs or a language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NotGiven {
+    /// Nothing is there, which is nothing to tell of.
+    Missing,
+    /// Somebody else could choose or fill it, or it is something else; said so that it follows the folder's name.
+    Because(&'static str),
+}
+
+impl Programs {
+    /// The folders of these that programs get, each as the owner wrote it and opened.
+    pub(super) fn given<'a>(&self, named: &'a [PathBuf]) -> impl Iterator<Item = (&'a PathBuf, NamedFolder)> {
+        named.iter().filter_map(|folder| Some((folder, self.look_at(folder).ok()?)))
     }
-    // The innermost folder around it decides, as for a file.
-    let innermost =
-        roots.iter().filter(|(root, _)| is_in(&real, root)).max_by_key(|(root, _)| root.components().count());
-    if innermost.is_some_and(|(_, is_foreign)| *is_foreign) {
-        return Some("lies where strangers may have written");
+
+    /// The folders of `[exec] path` that programs get, without links.
+    pub(super) fn folders_of_programs(&self) -> Vec<PathBuf> {
+        self.given(&self.path).map(|(_, opened)| opened.path).collect()
     }
-    if roots.iter().any(|(root, _)| *root == real) {
-        return Some("is a folder of [files] itself");
+
+    /// Opens a folder that limpid.toml names for programs or a language.
+    ///
+    /// What is in it counts as the owner's, in every view. So it must not lead over a link that somebody else could lay, nor lie where
+    /// strangers write, nor be a folder that counts as something else.
+    ///
+    /// # Errors
+    /// Why programs do not get it.
+    pub(super) fn look_at(&self, folder: &Path) -> Result<NamedFolder, NotGiven> {
+        let opened = self.grants.open_named(folder).map_err(|error| match error {
+            NotUsed::Missing => NotGiven::Missing,
+            NotUsed::Link(_) => NotGiven::Because("leads over a link that somebody else could have laid"),
+            NotUsed::Cannot(_) => NotGiven::Because("cannot be opened as a folder"),
+        })?;
+        let roots = self.grants.roots().filter_map(|root| Some((self.grants.real(root)?, root.trust.is_foreign())));
+        let outside = self.outside.canonicalize().unwrap_or_else(|_| self.outside.clone());
+        let roots: Vec<(PathBuf, bool)> = roots.chain([(outside, true)]).collect();
+        // The innermost folder around it decides, as for a file; of one by two names what is less trusted counts.
+        let around = roots.iter().filter(|(root, _)| opened.path.starts_with(root));
+        let innermost = around.max_by_key(|(root, is_foreign)| (root.components().count(), *is_foreign));
+        if innermost.is_some_and(|(_, is_foreign)| *is_foreign) {
+            return Err(NotGiven::Because("lies where strangers may have written"));
+        }
+        if roots.iter().any(|(root, _)| *root == opened.path) {
+            return Err(NotGiven::Because("is a folder of [files] itself"));
+        }
+        match self.home.canonicalize().is_ok_and(|home| home == opened.path) {
+            true => Err(NotGiven::Because("is Limpid's home")),
+            false => Ok(opened),
+        }
     }
-    (real == real_of(home)).then_some("is Limpid's home")
 }

@@ -126,7 +126,8 @@ impl Programs {
             folders.iter().any(|folder| path.starts_with(folder)) || is_around_what_people_installed(path)
         };
         let names = |word: &String| folders.iter().any(|folder| word.contains(&folder.display().to_string()));
-        let of_path: Vec<PathBuf> = self.path.iter().flat_map(both).collect();
+        let of_path: Vec<PathBuf> =
+            self.given(&self.path).flat_map(|(written, opened)| [written.clone(), opened.path]).collect();
         let is_languages = |path: &Path| {
             let Some(around) = path.parent() else { return false };
             of_path.iter().any(|folder| around == folder) || folders.iter().any(|folder| is_bin_of(folder, around))

@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::os::fd::AsRawFd as _;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use limpid_config::named_folder::{NamedFolder, NotUsed};
 use limpid_core::Trust;
-use rustix::fs::OFlags;
 
 use super::command::Command;
 use super::confinement::{Confinement, Network, Place};
-use super::given::why_not_given;
+use super::given::NotGiven;
 use super::installed::{installed, is_in_system, is_put_into_system, package_of, seen_of_named};
 use super::kept::kept;
 use super::named_places::Named;
@@ -121,7 +121,7 @@ impl Programs {
     fn toolchain_parts(&self) -> Parts {
         let mut parts = Parts::default();
         for folder in self.resolved().folders.iter().filter(|folder| folder.kind == Kind::Toolchain) {
-            parts.add(&folder.place.path, Path::new(&format!("/proc/self/fd/{}", folder.handle.as_raw_fd())));
+            parts.add(&folder.place.path, &folder.handle);
         }
         parts
     }
@@ -146,7 +146,7 @@ impl Programs {
         (read_only, spares_disk): (bool, bool),
     ) -> Result<Confinement, String> {
         let folders = &self.resolved().folders;
-        if let Some(why) = folders.iter().find_map(Folder::moved).or_else(|| self.taken_for_the_owners()) {
+        if let Some(why) = folders.iter().find_map(Folder::moved).or_else(|| self.mistaken()) {
             return Err(why);
         }
         // What could be run, sent, or left where it is sent later, is what the call names, and no other stranger's folder.
@@ -174,7 +174,7 @@ impl Programs {
         };
         let unseen: Vec<&Folder> = unseen.filter(shown).collect();
         let closed =
-            unseen.iter().filter(|folder| folder.kind == Kind::Low).map(|folder| folder.place.path.clone()).collect();
+            unseen.iter().filter(|folder| folder.kind == Kind::Low).map(|folder| folder.place.clone()).collect();
         let unseen = unseen.into_iter().map(|folder| folder.place.path.clone());
         // A grant of a folder above Limpid's own gives away no settings, keys or conversations; nor does the system or a language, in whose
         // folder a home may lie.
@@ -253,7 +253,7 @@ impl Programs {
     /// What a granted folder is called in what tools say: strangers may have chosen its name on the disk.
     pub(super) fn called(&self, real: &Path) -> String {
         let mut roots = self.grants.roots();
-        let root = roots.find(|root| root.folder.canonicalize().is_ok_and(|folder| folder == *real));
+        let root = roots.find(|root| self.grants.real(root).is_some_and(|folder| folder == *real));
         root.map_or_else(|| real.display().to_string(), |root| self.grants.name_of(root))
     }
 
@@ -296,13 +296,6 @@ impl Programs {
                 // What cannot be made is left out below, with the reason.
                 let _ = std::fs::create_dir_all(own);
             }
-            // The owner may have their workspace behind a link. One within it may be laid by whoever writes there.
-            let is_owners = |root: &Root, link: &Path| {
-                let lies = link.parent().unwrap_or(link);
-                root.folder.starts_with(&self.home)
-                    && !lies.starts_with(&workspace.folder)
-                    && !lies.starts_with(&self.outside)
-            };
             for root in self.grants.roots().filter(|root| root.folder != self.outside) {
                 let high = Kind::High { write: root.write };
                 let kind = if root.trust.is_foreign() { Kind::Low } else { high };
@@ -313,22 +306,23 @@ impl Programs {
                         self.grants.name_of(root)
                     ));
                 }
-                match self.link_to(&root.folder).filter(|link| !is_owners(root, link)) {
-                    Some(link) => resolved.leave_out(&self.grants.name_of(root), root, &link),
-                    None => resolved.add_called(&self.grants.name_of(root), &root.folder, kind),
-                }
+                resolved.add_root((&self.grants.name_of(root), root, kind), self.open_root(root));
             }
-            resolved.add(&self.outside, Kind::Outside);
+            // What cannot be made is none.
+            if let Ok(opened) = self.grants.open_named(&self.outside) {
+                resolved.add(&self.outside, opened, Kind::Outside);
+            }
             for (folders, key, kind) in
                 [(&self.path, "path", Kind::Programs), (&self.toolchains, "toolchains", Kind::Toolchain)]
             {
                 for folder in folders {
-                    match why_not_given(folder, &self.grants, &self.outside, &self.home) {
-                        Some(why) => resolved.left_out.push(format!(
+                    match self.look_at(folder) {
+                        Ok(opened) => resolved.add(folder, opened, kind),
+                        Err(NotGiven::Missing) => {}
+                        Err(NotGiven::Because(why)) => resolved.left_out.push(format!(
                             "`{}` of [exec] {key} {why}; programs do not get it. Name another folder in limpid.toml.",
                             folder.display()
                         )),
-                        None => resolved.add(folder, kind),
                     }
                 }
             }
@@ -336,28 +330,48 @@ impl Programs {
         })
     }
 
-    /// Why no program runs, where one would take for the owner's what `[files]` says is a stranger's: that lies in a folder of the
-    /// owner's, and no view can leave it out, since it was none that lasts when the folders were resolved.
-    fn taken_for_the_owners(&self) -> Option<String> {
+    /// Opens a folder of `[files]`, or one of Limpid's own. One that is a link itself is none, wherever it leads; the owner may have what
+    /// is Limpid's behind links.
+    fn open_root(&self, root: &Root) -> Result<NamedFolder, NotUsed> {
+        let is_limpids = root.folder.starts_with(&self.home);
+        match root.folder.is_symlink() && !is_limpids {
+            true => Err(NotUsed::Link(root.folder.clone())),
+            false => self.grants.open_named(&root.folder),
+        }
+    }
+
+    /// Why no program runs, where one would see as a language's or a stranger's what `[files]` says is the owner's, or take for the owner's
+    /// what it says is a stranger's: that lies in a folder of the other kind, and no view can leave it out, since it was none that lasts
+    /// when the folders were resolved.
+    fn mistaken(&self) -> Option<String> {
         let folders = &self.resolved().folders;
         let is_known = |root: &Root| folders.iter().any(|folder| folder.place.named == root.folder);
-        let mut roots = self.grants.roots().filter(|root| root.trust.is_foreign() && !is_known(root));
-        roots.find_map(|root| {
-            let real = root.folder.canonicalize().ok()?;
-            self.kind_of(&real).filter(|kind| !kind.is_low())?;
+        self.grants.roots().filter(|root| !is_known(root)).find_map(|root| {
+            let real = self.grants.real(root)?;
+            let is_foreign = root.trust.is_foreign();
+            let is_other = |kind: &Kind| if is_foreign { !kind.is_low() } else { !matches!(kind, Kind::High { .. }) };
+            self.kind_of(&real).filter(is_other)?;
             let called = self.grants.name_of(root);
-            let (why, remedy) = if self.link_to(&root.folder).is_some() {
+            let (why, remedy) = if self.open_root(root).is_err_and(|why| matches!(why, NotUsed::Link(_))) {
                 let why = format!("leads through a link to `{}`", real.display());
                 (why, "Name that folder itself in [files] in limpid.toml")
             } else if real.is_dir() {
                 ("was made after Limpid was started".to_owned(), "Start Limpid again")
             } else {
-                ("is a single file".to_owned(), "Name a folder in [files] in limpid.toml, or move the file out of yours")
+                (
+                    "is a single file".to_owned(),
+                    "Name a folder in [files] in limpid.toml, or move the file out of yours",
+                )
             };
-            Some(format!(
-                "`{called}` {why}. It lies in a folder of yours, and a program would take what somebody else wrote there for yours. \
-                 Nothing was run. {remedy}"
-            ))
+            let lies = match is_foreign {
+                true => {
+                    "It lies in a folder of yours, and a program would take what somebody else wrote there for yours"
+                }
+                false => {
+                    "It lies in a folder that is not yours, and a program of somebody else's would see what is yours"
+                }
+            };
+            Some(format!("`{called}` {why}. {lies}. Nothing was run. {remedy}"))
         })
     }
 
@@ -365,18 +379,6 @@ impl Programs {
     fn is_in_own(&self, root: &Root) -> bool {
         let mut own = self.grants.roots().filter(|own| !own.trust.is_foreign());
         own.any(|own| root.folder.starts_with(&own.folder))
-    }
-
-    /// The link by which a path leads to a granted folder: itself, or one within another granted folder, where programs
-    /// may change it. Links above are the system's.
-    fn link_to(&self, named: &Path) -> Option<PathBuf> {
-        let roots = self.grants.roots().filter_map(|root| root.folder.canonicalize().ok()).collect::<Vec<_>>();
-        let is_granted = |link: &Path| {
-            let around = link.parent().and_then(|parent| parent.canonicalize().ok());
-            around.is_some_and(|around| roots.iter().any(|root| around.starts_with(root)))
-        };
-        let mut links = named.ancestors().filter(|part| part.is_symlink());
-        links.find(|link| *link == named || is_granted(link)).map(Path::to_owned)
     }
 
     /// The skills by their names; of two with one name the first folder's.
@@ -397,30 +399,31 @@ impl Programs {
 }
 
 impl Resolved {
-    /// Says that a folder is not used, because a path with a link in it may lead elsewhere at any time.
-    fn leave_out(&mut self, called: &str, root: &Root, link: &Path) {
-        let why = match (root.folder.is_symlink(), root.trust.is_foreign()) {
-            (true, _) => "is a link".to_owned(),
-            (false, true) => "leads through a link".to_owned(),
-            (false, false) => format!("leads through the link `{}`", link.display()),
+    /// Adds a folder of `[files]`, by the name that is told of it, or says why it is not used.
+    fn add_root(&mut self, (called, root, kind): (&str, &Root, Kind), opened: Result<NamedFolder, NotUsed>) {
+        let why = match opened {
+            Ok(opened) => return self.add(&root.folder, opened, kind),
+            // A folder that does not exist is nothing to tell of.
+            Err(NotUsed::Missing) => return,
+            Err(NotUsed::Cannot(error)) => {
+                return self.left_out.push(format!("`{called}` cannot be opened ({error}); programs do not get it."));
+            }
+            Err(NotUsed::Link(link)) if link == root.folder => "is a link".to_owned(),
+            // Others chose how what a link leads to is called; the path that the owner wrote is theirs.
+            Err(NotUsed::Link(link)) if !root.trust.is_foreign() && root.folder.starts_with(&link) => {
+                format!("leads through the link `{}`, which somebody else could have laid", link.display())
+            }
+            Err(NotUsed::Link(_)) => "leads through a link that somebody else could have laid".to_owned(),
         };
         self.left_out.push(format!("`{called}` {why}; programs do not get it. Grant the folder that it leads to."));
     }
 
-    /// Adds a folder of ours.
-    fn add(&mut self, named: &Path, kind: Kind) {
-        self.add_called(&named.display().to_string(), named, kind);
-    }
-
-    /// Adds a folder by the name that is told of it.
-    fn add_called(&mut self, called: &str, named: &Path, kind: Kind) {
-        // A folder that does not exist is nothing to tell of.
-        let Ok(path) = named.canonicalize() else { return };
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        #[expect(clippy::disallowed_methods, reason = "a handle to a place; what it holds is not read")]
-        let opened = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(&path);
-        match opened.and_then(|handle| Ok((handle.metadata()?, handle))) {
-            Ok((about, handle)) => self.folders.push(Folder {
+    /// Adds a folder that was opened, by the path that the owner wrote.
+    fn add(&mut self, named: &Path, opened: NamedFolder, kind: Kind) {
+        let NamedFolder { path, handle } = opened;
+        let handle = File::from(handle);
+        match handle.metadata() {
+            Ok(about) => self.folders.push(Folder {
                 place: Place {
                     named: named.to_owned(),
                     at: path.clone(),
@@ -431,7 +434,10 @@ impl Resolved {
                 kind,
                 handle,
             }),
-            Err(error) => self.left_out.push(format!("`{called}` cannot be opened ({error}); programs do not get it.")),
+            Err(error) => {
+                let named = named.display();
+                self.left_out.push(format!("`{named}` cannot be looked at ({error}); programs do not get it."));
+            }
         }
     }
 }

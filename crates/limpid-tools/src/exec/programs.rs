@@ -10,7 +10,7 @@ use super::confinement::{Limits, Network};
 use super::installed::{is_installed_by_people, seen_of_named};
 use super::places::{Kind, Places};
 use super::view::{Situation, View};
-use crate::files::Grants;
+use crate::files::{Grants, Root};
 
 /// How programs are run, whatever name the model calls.
 #[derive(Clone, Debug)]
@@ -59,14 +59,15 @@ pub struct FolderRules {
 impl Programs {
     /// What holds where a call starts, by the innermost folder.
     fn rules(&self, folder: &Path) -> Option<(PathBuf, &FolderRules)> {
-        let real = self.folders.iter().filter_map(|rules| Some((rules.folder.canonicalize().ok()?, rules)));
+        let real = |rules: &FolderRules| self.grants.open_named(&rules.folder).ok().map(|opened| opened.path);
+        let real = self.folders.iter().filter_map(|rules| Some((real(rules)?, rules)));
         let around = real.filter(|(real, _)| folder.starts_with(real));
         around.max_by_key(|(real, _)| real.components().count())
     }
 
     /// Whether there is a program of this name where programs are looked for.
     pub fn has(&self, name: &str) -> bool {
-        find(name, Path::new("/"), &self.path).is_ok()
+        find(name, Path::new("/"), &self.folders_of_programs()).is_ok()
     }
 
     /// What a program may use that starts in a folder.
@@ -84,7 +85,7 @@ impl Programs {
     /// and is one of the system's programs that they named for it.
     pub(super) fn runs_unasked(&self, command: &Command) -> bool {
         let Some((real, rules)) = self.rules(&command.folder) else { return false };
-        let name = command.judged_words(&self.path).into_iter().next();
+        let name = command.judged_words(&self.folders_of_programs()).into_iter().next();
         self.grants.is_strangers(&real)
             && self.is_low_place(&real)
             && self.is_low_place(&command.folder)
@@ -113,8 +114,8 @@ impl Programs {
     /// The granted low folders that a call names, as the owner knows them, and what it sees of the things that people installed.
     pub(super) fn low_folders_named(&self, command: &Command) -> Vec<String> {
         let named = self.named(command);
-        let is_named = |folder: &Path| folder.canonicalize().is_ok_and(|real| named.low_folders.contains(&real));
-        let roots = self.grants.roots().filter(|root| root.folder != self.outside && is_named(&root.folder));
+        let is_named = |root: &Root| self.grants.real(root).is_some_and(|real| named.low_folders.contains(&real));
+        let roots = self.grants.roots().filter(|root| root.folder != self.outside && is_named(root));
         let installed = seen_of_named(&named.installed).into_iter().map(|path| path.display().to_string());
         roots.map(|root| self.grants.name_of(root)).chain(installed).collect()
     }
@@ -177,9 +178,9 @@ impl Programs {
                      yours may be{folders}{own}"
                 ))
             }
-            View::Reading { network: false, write: true } => {
-                Some(format!("it can read your folders{yours}{variables} and leave in `outside/` what it read there"))
-            }
+            View::Reading { network: false, write: true } => Some(format!(
+                "it can read your folders{yours}{variables}, change nothing in them, and leave in `outside/` what it read there"
+            )),
             View::Low { write: true } => Some(format!(
                 "it can read your folders{yours}, change what lies in `outside/` and leave there what it read"
             )),

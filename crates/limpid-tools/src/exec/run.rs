@@ -26,6 +26,17 @@ pub(super) const LAST_SECONDS: u64 = 15;
 /// Bytes that are kept of each stream's beginning, and of its end.
 const KEPT: usize = 256 * 1024;
 
+/// Words of a program that found no network, in small letters: of curl, git, Python, Node, Cargo and the system's own library.
+const MISSED_NETWORK: [&str; 7] = [
+    "could not resolve",
+    "couldn't resolve",
+    "enotfound",
+    "eai_again",
+    "failed to lookup address",
+    "name resolution",
+    "network is unreachable",
+];
+
 /// How a command is run.
 #[derive(Clone, Debug)]
 pub struct Manner {
@@ -66,7 +77,7 @@ pub async fn run(
         confinement.limits.files = confinement.limits.files.min(room.files);
     }
     let limits = confinement.limits;
-    let closed: Vec<String> = confinement.closed.iter().map(|folder| programs.called(folder)).collect();
+    let closed: Vec<String> = confinement.closed.iter().map(|place| programs.called(&place.path)).collect();
     let (stdin, alive) = sandbox::told(&confinement)?;
     let mut process = Process::new(&programs.helper);
     process
@@ -99,12 +110,22 @@ pub async fn run(
         line(&mut text, &laid);
     }
     if ended != "Exit code: 0" {
+        let lacked_network = !view.has_network() && speaks_of_network(&text);
         about_view(programs, view, read_only, &closed).iter().for_each(|sentence| line(&mut text, sentence));
+        if lacked_network && !programs.network.is_granted() {
+            line(&mut text, "It had no network: the owner granted none (`network` under [exec] in limpid.toml).");
+        }
     }
     for sentence in programs.left_out() {
         line(&mut text, &sentence);
     }
     Ok(text)
+}
+
+/// Whether what a program said reads as if it had missed the network.
+fn speaks_of_network(text: &str) -> bool {
+    let said = text.to_lowercase();
+    MISSED_NETWORK.iter().any(|words| said.contains(words))
 }
 
 /// What a program may have failed for, by what it could not see or reach.
@@ -179,7 +200,9 @@ async fn end(
             Ok(status) => format!("Exit code: {}", status.code().unwrap_or(-1)),
             Err(error) => format!("How it ended is unknown: {error}"),
         },
-        () = tokio::time::sleep(Duration::from_secs(seconds)) => format!("Ended after {seconds} s; it had not finished."),
+        () = tokio::time::sleep(Duration::from_secs(seconds)) => format!(
+            "Ended after {seconds} s; it had not finished. `seconds` under [exec] in limpid.toml says how long programs may take."
+        ),
         () = spent.over.notified() => format!("Ended; it wrote more than {} MiB.", spent.limit / 1024 / 1024),
         () = stop => "Ended: a program that the owner approved goes first. Call this one again when that has ended.".to_owned(),
     };
@@ -224,7 +247,9 @@ async fn collect(mut stream: impl AsyncRead + Unpin, spent: &Spent) -> String {
 
 /// What every program's environment says: where programs are, and that no language or tool loads a user's own settings.
 fn environment(programs: &Programs) -> Vec<(String, String)> {
-    let folders = programs.path.iter().cloned().chain(programs.toolchains.iter().map(|folder| folder.join("bin")));
+    let languages: Vec<&PathBuf> = programs.given(&programs.toolchains).map(|(written, _)| written).collect();
+    let folders = programs.given(&programs.path).map(|(written, _)| written.clone());
+    let folders = folders.chain(languages.iter().map(|folder| folder.join("bin")));
     let mut variables = vec![
         ("PATH".to_owned(), path_variable(&folders.collect::<Vec<_>>())),
         ("PYTHONNOUSERSITE".to_owned(), "1".to_owned()),
@@ -234,7 +259,7 @@ fn environment(programs: &Programs) -> Vec<(String, String)> {
         ("npm_config_userconfig".to_owned(), "/dev/null".to_owned()),
     ];
     for (name, variable) in [(".cargo", "CARGO_HOME"), (".rustup", "RUSTUP_HOME")] {
-        let found = programs.toolchains.iter().find(|folder| folder.ends_with(name));
+        let found = languages.iter().find(|folder| folder.ends_with(name));
         variables.extend(found.map(|folder| (variable.to_owned(), folder.display().to_string())));
     }
     variables

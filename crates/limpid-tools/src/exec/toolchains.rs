@@ -3,12 +3,15 @@
 //! Landlock cannot take a part out of a folder that it gave, so such a folder is never given whole: its entries are, one by
 //! one, and those of a folder within it that has such a file.
 
-use std::fs::{self, Metadata};
+use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::io::Read as _;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
+use rustix::fs::{Dir, FileType, Mode, OFlags, Stat, fstat, openat, readlinkat};
 
 use super::confinement::Place;
 
@@ -67,40 +70,86 @@ pub(super) struct Parts {
     pub(super) kept_back: Vec<PathBuf>,
 }
 
-impl Parts {
-    /// Adds what programs get of the folder with this path, which is read by way of `open`.
-    pub(super) fn add(&mut self, path: &Path, open: &Path) {
-        self.add_entries(path, open, 1);
+/// What is under a name in a folder, open whatever is put in its place meanwhile.
+struct Entry {
+    name: OsString,
+    handle: OwnedFd,
+    about: Stat,
+}
+
+impl Entry {
+    /// What is under a name; none where that cannot be opened, so that nobody is given it.
+    fn open(folder: impl AsFd, name: OsString) -> Option<Self> {
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let handle = openat(folder, &name, flags, Mode::empty()).ok()?;
+        let about = fstat(&handle).ok()?;
+        Some(Self { name, handle, about })
     }
 
-    /// Adds the entries of a folder, and says whether one of them was kept back.
-    fn add_entries(&mut self, path: &Path, open: &Path, depth: usize) -> bool {
+    fn kind(&self) -> FileType {
+        FileType::from_raw_mode(self.about.st_mode)
+    }
+
+    fn place(&self, path: PathBuf) -> Place {
+        Place { named: path.clone(), at: path.clone(), path, device: self.about.st_dev, inode: self.about.st_ino }
+    }
+
+    /// Whether it has credentials, by its name or by what it says.
+    fn holds_secret(&self) -> bool {
+        let name = self.name.to_string_lossy().to_lowercase();
+        let ending = Path::new(&name).extension().map(|ending| ending.to_string_lossy().into_owned());
+        let may_be_settings = ending.is_none_or(|ending| ENDINGS.contains(&&*ending));
+        let is_program = self.about.st_mode & 0o111 != 0;
+        let is_short = u64::try_from(self.about.st_size).is_ok_and(|size| size <= SETTINGS);
+        NAMES.contains(&&*name) || (may_be_settings && !is_program && is_short && self.says_secret())
+    }
+
+    fn says_secret(&self) -> bool {
+        let (mut bytes, flags) = (Vec::new(), OFlags::NONBLOCK.bits().cast_signed());
+        let path = format!("/proc/self/fd/{}", self.handle.as_raw_fd());
+        #[expect(clippy::disallowed_methods, reason = "a regular file that is open already")]
+        let opened = fs::File::options().read(true).custom_flags(flags).open(path);
+        // What cannot be read here can't be read by a program of the same user either.
+        let read = opened.and_then(|file| file.take(SETTINGS).read_to_end(&mut bytes));
+        read.is_ok() && String::from_utf8_lossy(&bytes).lines().any(is_secret)
+    }
+}
+
+impl Parts {
+    /// Adds what programs get of a folder, which is open and has this path.
+    pub(super) fn add(&mut self, path: &Path, folder: impl AsFd) {
+        self.add_entries(path, folder, 1);
+    }
+
+    /// Adds the entries of a folder, and says whether one of them was kept back. Each is reached from the folder around it: a program that
+    /// writes there may put a link in the place of one meanwhile.
+    fn add_entries(&mut self, path: &Path, folder: impl AsFd, depth: usize) -> bool {
         self.split.push(path.to_owned());
         let before = self.kept_back.len();
-        // What cannot be listed is given to nobody.
-        let entries = fs::read_dir(open).into_iter().flatten().flatten();
-        for entry in entries {
-            let (path, open) = (path.join(entry.file_name()), open.join(entry.file_name()));
-            let Ok(about) = open.symlink_metadata() else { continue };
-            if about.is_symlink() {
-                self.links.extend(fs::read_link(&open).map(|target| (path, target)));
-            } else if about.is_dir() {
-                self.add_folder(path, &open, &about, depth);
-            } else if about.is_file() && holds_secret(&open, &about) {
-                self.kept_back.push(path);
-            } else if about.is_file() {
-                self.places.push(place(path, &about));
+        // One at a time: a folder may have more entries than a process may open.
+        for entry in names_in(&folder).into_iter().filter_map(|name| Entry::open(&folder, name)) {
+            let path = path.join(&entry.name);
+            match entry.kind() {
+                FileType::Symlink => {
+                    let target = readlinkat(&entry.handle, "", Vec::new()).ok();
+                    let target = target.map(|target| PathBuf::from(OsString::from_vec(target.into_bytes())));
+                    self.links.extend(target.map(|target| (path, target)));
+                }
+                FileType::Directory => self.add_folder(path, &entry, depth),
+                FileType::RegularFile if entry.holds_secret() => self.kept_back.push(path),
+                FileType::RegularFile => self.places.push(entry.place(path)),
+                _ => {}
             }
         }
         self.kept_back.len() > before
     }
 
     /// Adds a folder: whole if nothing in it is to be kept back.
-    fn add_folder(&mut self, path: PathBuf, open: &Path, about: &Metadata, depth: usize) {
+    fn add_folder(&mut self, path: PathBuf, entry: &Entry, depth: usize) {
         let has_versions = path.components().any(|part| part.as_os_str() == "versions");
         if depth < if has_versions { DEPTH_OF_VERSIONS } else { DEPTH } {
             let mut inner = Self::default();
-            if inner.add_entries(&path, open, depth + 1) {
+            if inner.add_entries(&path, &entry.handle, depth + 1) {
                 self.places.extend(inner.places);
                 self.links.extend(inner.links);
                 self.split.extend(inner.split);
@@ -108,31 +157,16 @@ impl Parts {
                 return;
             }
         }
-        self.places.push(place(path, about));
+        self.places.push(entry.place(path));
     }
 }
 
-fn place(path: PathBuf, about: &Metadata) -> Place {
-    Place { named: path.clone(), at: path.clone(), path, device: about.dev(), inode: about.ino() }
-}
-
-/// Whether a file has credentials, by its name or by what it says.
-fn holds_secret(path: &Path, about: &Metadata) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-    let ending = Path::new(&name).extension().map(|ending| ending.to_string_lossy().into_owned());
-    let may_be_settings = ending.is_none_or(|ending| ENDINGS.contains(&&*ending));
-    let is_program = about.permissions().mode() & 0o111 != 0;
-    NAMES.contains(&&*name) || (may_be_settings && !is_program && about.len() <= SETTINGS && says_secret(path))
-}
-
-fn says_secret(path: &Path) -> bool {
-    let mut bytes = Vec::new();
-    let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW;
-    #[expect(clippy::disallowed_methods, reason = "a handle to a place; what it holds is not read")]
-    let opened = fs::File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path);
-    // What cannot be read here can't be read by a program of the same user either.
-    let read = opened.and_then(|file| file.take(SETTINGS).read_to_end(&mut bytes));
-    read.is_ok() && String::from_utf8_lossy(&bytes).lines().any(is_secret)
+/// The names in a folder that is open; none where it cannot be listed.
+fn names_in(folder: impl AsFd) -> Vec<OsString> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let Ok(listing) = openat(folder, ".", flags, Mode::empty()).and_then(Dir::new) else { return Vec::new() };
+    let names = listing.flatten().map(|entry| OsStr::from_bytes(entry.file_name().to_bytes()).to_owned());
+    names.filter(|name| name != "." && name != "..").collect()
 }
 
 /// Whether a line of settings gives a secret: a private key, a setting with such a name, an address with a password.
@@ -182,5 +216,46 @@ mod tests {
         ];
         assert_eq!(secret.into_iter().filter(|line| !is_secret(line)).collect::<Vec<_>>(), [""; 0]);
         assert_eq!(plain.into_iter().filter(|line| is_secret(line)).collect::<Vec<_>>(), [""; 0]);
+    }
+    /// A package that writes in a folder of a language exchanges one of its folders for a link, again and again.
+    // SEC-058 SEC-088
+    #[test]
+    fn a_folder_that_is_exchanged_for_a_link_meanwhile_shows_nothing_that_the_link_leads_to() {
+        use std::os::unix::fs::{MetadataExt as _, symlink};
+        use std::sync::atomic::{AtomicBool, Ordering};
+
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+        let disk = tempfile::tempdir().unwrap();
+        let at = |name: &str| disk.path().join(name);
+        for folder in ["tools/lib", "private"] {
+            fs::create_dir_all(at(folder)).unwrap();
+            fs::write(at(folder).join("diary.md"), folder).unwrap();
+            // A folder with a secret is given entry by entry.
+            fs::write(at(folder).join(".env"), "").unwrap();
+        }
+        symlink(at("private"), at("laid")).unwrap();
+        let private = at("private/diary.md").metadata().unwrap().ino();
+        let (folder, link) = (at("tools/lib"), at("laid"));
+        let opened = fs::File::from(openat(CWD, at("tools"), OFlags::PATH, Mode::empty()).unwrap());
+        let stop = AtomicBool::new(false);
+        let (mut folders, mut links, mut leaks) = (0, 0, 0);
+        std::thread::scope(|threads| {
+            threads.spawn(|| {
+                while !stop.load(Ordering::SeqCst) {
+                    let _ = renameat_with(CWD, &folder, CWD, &link, RenameFlags::EXCHANGE);
+                }
+            });
+            // Until it was met often enough as either.
+            while folders < 300 || links < 300 {
+                let mut parts = Parts::default();
+                parts.add(&at("tools"), &opened);
+                folders += usize::from(!parts.places.is_empty());
+                links += usize::from(!parts.links.is_empty());
+                leaks += usize::from(parts.places.iter().any(|place| place.inode == private));
+            }
+            stop.store(true, Ordering::SeqCst);
+        });
+        assert_eq!(leaks, 0);
     }
 }

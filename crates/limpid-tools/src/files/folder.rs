@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, MetadataExt as _, OpenOptions, OpenOptionsExt as _, Permissions};
+use limpid_config::named_folder::{NamedFolder, NotUsed};
 use limpid_config::{RandomIds, hex};
 use limpid_core::{Sentence, sentence};
 
@@ -72,7 +73,18 @@ impl<'a> Opened<'a> {
                     echoed(called())
                 ));
             }
-            without_following(folder)
+            match grants.open_named(folder) {
+                Ok(named) => listed(&named),
+                Err(NotUsed::Missing) => Err(ErrorKind::NotFound.into()),
+                Err(NotUsed::Cannot(error)) => Err(error),
+                Err(NotUsed::Link(_)) => {
+                    return Err(sentence!(
+                        "`{}` lies behind a link that somebody else could have laid; the owner has to grant the folder \
+                         that it leads to",
+                        echoed(called())
+                    ));
+                }
+            }
         } else {
             Dir::open_ambient_dir(folder, ambient_authority())
         };
@@ -388,11 +400,11 @@ fn fill(mut file: File, bytes: &[u8], mode: Option<Permissions>) -> io::Result<(
     file.sync_data()
 }
 
-/// Opens a folder, but none that a link leads to.
-fn without_following(folder: &Path) -> io::Result<Dir> {
-    use rustix::fs::{Mode, OFlags, open};
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(Dir::from_std_file(std::fs::File::from(open(folder, flags, Mode::empty())?)))
+/// The very folder that was found, open for listing it.
+fn listed(folder: &NamedFolder) -> io::Result<Dir> {
+    use rustix::fs::{Mode, OFlags, openat};
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(Dir::from_std_file(std::fs::File::from(openat(&folder.handle, ".", flags, Mode::empty())?)))
 }
 
 /// Opens a folder by its name in another one, but none that a link leads to.

@@ -12,6 +12,7 @@ mod place;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use limpid_config::named_folder::{FolderResolver, NamedFolder, NotUsed};
 use limpid_core::Trust;
 
 /// The folders that tools may touch; the first one is the workspace. Relative paths begin there, or at a folder that was named.
@@ -150,6 +151,24 @@ impl Grants {
         std::iter::once(&self.workspace).chain(self.others.iter().map(|other| &other.root))
     }
 
+    /// Opens a folder that settings name, over no link that somebody else could have laid.
+    ///
+    /// # Errors
+    /// Why it is not used.
+    pub(crate) fn open_named(&self, folder: &Path) -> Result<NamedFolder, NotUsed> {
+        let home = self.apart.as_deref().or_else(|| self.workspace.folder.parent()).unwrap_or(Path::new("/"));
+        FolderResolver::new(home, self.roots().map(|root| root.folder.clone())).open(folder)
+    }
+
+    /// A root's path without links. Over a link that somebody else could have laid no folder is the owner's, while one of a stranger's is
+    /// theirs wherever it leads.
+    pub(crate) fn real(&self, root: &Root) -> Option<PathBuf> {
+        match self.open_named(&root.folder) {
+            Ok(opened) => Some(opened.path),
+            Err(_) => root.folder.canonicalize().ok().filter(|_| root.trust.is_foreign()),
+        }
+    }
+
     /// Whether the folder that was opened for a root is the one that was granted.
     pub(super) fn is_what_was_granted(&self, root: &Root, opened: FileId) -> bool {
         let granted = self.others.iter().find(|other| other.root == *root).and_then(|other| other.is.as_ref());
@@ -165,7 +184,7 @@ impl Grants {
     pub fn is_strangers(&self, folder: &Path) -> bool {
         let Ok(real) = folder.canonicalize() else { return false };
         let around = self.roots().filter_map(|root| {
-            let folder = root.folder.canonicalize().ok().filter(|folder| real.starts_with(folder))?;
+            let folder = self.real(root).filter(|folder| real.starts_with(folder))?;
             Some((folder.components().count(), root.trust))
         });
         // One that is granted under two names, once as the owner's, is theirs.

@@ -198,7 +198,8 @@ async fn when_the_time_is_up_everything_ends_and_what_was_said_is_returned() {
     let [inner, outer] = [61_000, 62_000].map(|seconds| seconds + std::process::id() % 1000);
     let command = format!("echo begun; setsid sleep {inner} & sleep {outer}");
     let (_, seen) = ran("[exec]\nshell = true\nseconds = 1\n", &[&command]).await;
-    assert_eq!(seen[0], "begun\nEnded after 1 s; it had not finished.");
+    let limit = "`seconds` under [exec] in limpid.toml says how long programs may take.";
+    assert_eq!(seen[0], format!("begun\nEnded after 1 s; it had not finished. {limit}"));
     for entry in fs::read_dir("/proc").unwrap() {
         let line = fs::read(entry.unwrap().path().join("cmdline")).unwrap_or_default();
         let line = String::from_utf8_lossy(&line).replace('\0', " ");

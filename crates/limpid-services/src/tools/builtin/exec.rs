@@ -63,6 +63,7 @@ mod linux {
     use std::sync::Arc;
 
     use limpid_config::ExecFolder;
+    use limpid_config::named_folder::NotUsed;
     use limpid_tools::exec::confinement::{Limits, Network};
     use limpid_tools::exec::places::Places;
     use limpid_tools::exec::{Exec, FolderRules, Programs};
@@ -105,11 +106,16 @@ mod linux {
     ) -> Vec<String> {
         let programs = helper.and_then(|helper| programs(home, config, environment, helper));
         let Some(programs) = programs else { return Vec::new() };
-        let mut troubles = Vec::new();
+        let (mut troubles, resolver) = (Vec::new(), config.files.resolver(home));
         for ExecFolder { folder, programs: named, .. } in &config.exec.folders {
             let place = format!("[[exec.folders]] in limpid.toml: {}", folder.display());
             if !folder.is_dir() {
                 troubles.push(format!("{place} does not exist or is not a folder. Make it, or take it out."));
+            } else if matches!(resolver.open(folder), Err(NotUsed::Link(_))) {
+                troubles.push(format!(
+                    "{place} leads over a link that somebody else could have laid, so what is said of it holds nowhere. Name \
+                     the folder that it leads to."
+                ));
             } else if !named.is_empty() && !programs.grants.is_strangers(folder) {
                 troubles.push(format!(
                     "{place} is not in an untrusted folder of [files], so `programs` does nothing there. Take `programs` out."

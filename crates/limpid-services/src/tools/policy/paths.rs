@@ -44,11 +44,14 @@ pub(crate) struct PathResolver {
 impl PathResolver {
     /// `files` names the folders besides the workspace, and whose they are.
     pub(crate) fn new(home: &Home, prompt_files: Vec<PathBuf>, files: &FilesConfig) -> Self {
+        let resolver = files.resolver(home);
         let [home, workspace, outside] = places(home, real);
         let writable: Vec<PathBuf> =
             std::iter::once(workspace.clone()).chain(files.grants.iter().map(|folder| real(folder))).collect();
         let strangers = std::iter::once(outside.clone()).chain(files.named().map(|(_, folder)| real(folder))).collect();
-        let own = std::iter::once(workspace.clone()).chain(files.trusted.iter().map(|folder| real(folder))).collect();
+        // What is behind a link that somebody else could have laid is nobody's own.
+        let trusted = files.trusted.iter().filter_map(|folder| resolver.path(folder));
+        let own = std::iter::once(workspace.clone()).chain(trusted).collect();
         let instructing = Instructing::new([home, workspace.clone(), outside.clone()], prompt_files, writable.clone());
         let named = files.named().map(|(name, folder)| (name, folder.clone())).collect();
         let base = workspace.clone();

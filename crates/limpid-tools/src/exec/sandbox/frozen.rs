@@ -1,7 +1,7 @@
 //! What runs after a yes is what was hashed: the program runs from its copy, and other files that the call names are covered by
 //! theirs where the program may not write them, or compared with them once more before it starts.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::MetadataExt as _;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use limpid_config::regular_file;
 use rustix::mount::mount_bind_recursive;
 
-use super::mounts::{SYSTEM, seal};
+use super::mounts::{Missing, SYSTEM, made, new, place, seal};
 use crate::exec::confinement::Confinement;
 
 /// Where the copies of programs are. Nobody outside of the namespaces can change what lies where in it.
@@ -49,20 +49,27 @@ impl<'a> Frozen<'a> {
     }
 
     /// Puts the copies into a root that is put together.
-    pub(super) fn put(&self, root: &Path) -> io::Result<()> {
+    pub(super) fn put(&self) -> io::Result<()> {
         for Copied { path, copy, kind } in &self.0 {
-            let target = match kind {
-                Kind::Apart(at) => root.join(copy_of(path, *at).strip_prefix("/").unwrap_or(path)),
-                Kind::Covered => root.join(path.strip_prefix("/").unwrap_or(path)),
+            let (target, found) = match kind {
+                Kind::Apart(at) => {
+                    let target = new(&copy_of(path, *at));
+                    let found = made(&target, Missing::File)?;
+                    (target, found)
+                }
+                Kind::Covered => {
+                    let target = new(path);
+                    let found = place(&target).map_err(|_| changed(path))?;
+                    (target, found)
+                }
                 Kind::Compared | Kind::Unseen => continue,
             };
-            if let Kind::Apart(_) = kind {
-                fs::create_dir_all(target.parent().unwrap_or(root))?;
-                File::create(&target)?;
-            } else if !target.symlink_metadata().is_ok_and(|about| about.is_file()) {
+            let found = File::from(found);
+            if !found.metadata()?.is_file() {
                 return Err(changed(path));
             }
-            mount_bind_recursive(format!("/proc/self/fd/{}", copy.as_raw_fd()), &target)?;
+            let [copy, over] = [copy, &found].map(|file| format!("/proc/self/fd/{}", file.as_raw_fd()));
+            mount_bind_recursive(copy, over)?;
             seal(&target, false, false)?;
         }
         Ok(())

@@ -1,13 +1,15 @@
 //! The places of the new root: opening the very one that is meant, and what may be done at a mount there.
 
-use std::fs::{self, File};
+use std::ffi::OsStr;
+use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use limpid_config::{MAX_FILE, regular_file};
-use rustix::fs::{Mode, OFlags, ResolveFlags, StatVfsMountFlags, openat2, statvfs};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, StatVfsMountFlags, mkdirat, openat, openat2, statvfs, symlinkat};
+use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount_remount};
 
 use crate::exec::confinement::Place;
@@ -24,6 +26,61 @@ pub(super) fn place(target: &Path) -> io::Result<OwnedFd> {
     let root = rustix::fs::open(NEW, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
     let below = target.strip_prefix(NEW).map_err(io::Error::other)?;
     Ok(openat2(root, below, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::NO_SYMLINKS)?)
+}
+
+/// What is made at a path where nothing is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Missing {
+    /// An empty folder.
+    Folder,
+    /// An empty file.
+    File,
+}
+
+/// The very file or folder at a path of the new root, made with the folders above it where nothing is. Folders that other programs write
+/// are in the new root as they are, so each part is reached from the one before: no link that is put in the way meanwhile leads elsewhere.
+pub(super) fn made(target: &Path, missing: Missing) -> io::Result<OwnedFd> {
+    let next = |folder: &OwnedFd, name: &OsStr| {
+        openat2(folder, name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::NO_SYMLINKS)
+    };
+    let mut at = rustix::fs::open(NEW, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+    let mut left = target.strip_prefix(NEW).map_err(io::Error::other)?.iter().peekable();
+    while let Some(name) = left.next() {
+        let found = match next(&at, name) {
+            Err(Errno::NOENT) => {
+                let made = if left.peek().is_none() && missing == Missing::File {
+                    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::WRONLY | OFlags::CLOEXEC;
+                    openat(&at, name, flags, Mode::from(0o644)).map(drop)
+                } else {
+                    mkdirat(&at, name, Mode::from(0o755))
+                };
+                // Another program may have made it meanwhile.
+                if let Err(error) = made
+                    && error != Errno::EXIST
+                {
+                    return Err(error.into());
+                }
+                next(&at, name)
+            }
+            other => other,
+        };
+        at = found?;
+    }
+    Ok(at)
+}
+
+/// Lays a link at a path of the new root, with the folders above it.
+pub(super) fn link(target: &Path, to: &Path) -> io::Result<()> {
+    let (Some(folder), Some(name)) = (target.parent(), target.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    Ok(symlinkat(to, made(folder, Missing::Folder)?, name)?)
+}
+
+/// Whether a file or folder is the one that was resolved.
+pub(super) fn is_it(place: &Place, opened: &OwnedFd) -> io::Result<bool> {
+    let about = rustix::fs::fstat(opened)?;
+    Ok((about.st_dev, about.st_ino) == (place.device, place.inode))
 }
 
 /// The path by which an open file or folder is reached, whatever lies at its own by now.
@@ -90,16 +147,48 @@ pub(super) fn new(path: &Path) -> PathBuf {
 /// # Errors
 /// When another one is in its place.
 pub(super) fn open(place: &Place, path: &Path) -> io::Result<Option<OwnedFd>> {
-    let flags = OFlags::PATH | OFlags::NOFOLLOW;
-    #[expect(clippy::disallowed_methods, reason = "a handle to a place; what it holds is not read")]
-    let opened = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path);
-    let handle = match opened {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+    // Places are without links, so one in the way was laid since.
+    let handle = match openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        Err(Errno::NOENT) => return Ok(None),
+        Err(Errno::LOOP) => return Err(not_granted(place)),
         other => other?,
     };
-    let about = handle.metadata()?;
-    if (about.dev(), about.ino()) == (place.device, place.inode) {
-        return Ok(Some(handle.into()));
+    if is_it(place, &handle)? { Ok(Some(handle)) } else { Err(not_granted(place)) }
+}
+
+/// That another one is in the place of what was granted.
+pub(super) fn not_granted(place: &Place) -> io::Error {
+    io::Error::other(format!("{} is not the one any more that was granted", place.path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{MetadataExt as _, symlink};
+
+    use super::*;
+
+    // SEC-058 SEC-088
+    #[test]
+    fn nothing_of_a_new_root_is_made_over_a_link() {
+        let root = tempfile::tempdir_in(NEW).unwrap();
+        let at = |name: &str| root.path().canonicalize().unwrap().join(name);
+        fs::create_dir_all(at("far/sub")).unwrap();
+        fs::write(at("far/diary.md"), "mine").unwrap();
+        symlink(at("far"), at("laid")).unwrap();
+        symlink(at("far/diary.md"), at("file")).unwrap();
+        for missing in [Missing::Folder, Missing::File] {
+            for name in ["laid/new", "laid/diary.md", "laid/sub/new", "laid", "file"] {
+                assert!(made(&at(name), missing).is_err(), "{name}");
+            }
+        }
+        assert!(link(&at("laid/link"), Path::new("/")).is_err() && link(&at("file"), Path::new("/")).is_err());
+        assert_eq!(fs::read_dir(at("far")).unwrap().count(), 2);
+        assert_eq!(fs::read_to_string(at("far/diary.md")).unwrap(), "mine");
+
+        made(&at("a/b/file"), Missing::File).unwrap();
+        link(&at("a/c/link"), Path::new("/usr")).unwrap();
+        assert!(at("a/b/file").symlink_metadata().unwrap().is_file() && at("a/c/link").is_symlink());
+        let there = fs::File::from(made(&at("far/diary.md"), Missing::Folder).unwrap()).metadata().unwrap();
+        assert_eq!(there.ino(), at("far/diary.md").metadata().unwrap().ino(), "what is there stays");
     }
-    Err(io::Error::other(format!("{} is not the one any more that was granted", place.path.display())))
 }

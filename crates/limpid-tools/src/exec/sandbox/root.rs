@@ -16,7 +16,7 @@ use rustix::process::{chdir, pivot_root};
 
 use self::parts::{Part, parts, put};
 use super::frozen::Frozen;
-use super::mounts::{NEW, SYSTEM, close, new, seal};
+use super::mounts::{NEW, SYSTEM, close, link, new, seal};
 use crate::exec::confinement::Confinement;
 
 /// The one file system that a program may fill, of a limited size.
@@ -47,12 +47,12 @@ pub(super) fn change(confinement: &Confinement) -> Result<(), String> {
         .map_err(|error| failed(&format!("no empty file system: {error}")))?;
     own_parts(confinement, &links).map_err(|error| failed(&error.to_string()))?;
     let is_passed =
-        |(path, part): (&PathBuf, &Part)| matches!(part, Part::Closed { passed: true }).then(|| path.clone());
+        |(path, part): (&PathBuf, &Part)| matches!(part, Part::Closed { passed: true, .. }).then(|| path.clone());
     let passed: BTreeSet<PathBuf> = parts.iter().filter_map(is_passed).collect();
     for (path, part) in parts {
         put(&path, part).map_err(|error| failed(&format!("{}: {error}", path.display())))?;
     }
-    frozen.put(NEW.as_ref()).map_err(|error| failed(&error.to_string()))?;
+    frozen.put().map_err(|error| failed(&error.to_string()))?;
     aliases(confinement);
     let is_covered = |hidden: &&PathBuf| confinement.write.iter().any(|place| place.at == **hidden);
     let hidden = || confinement.hidden.iter().chain(&confinement.covered);
@@ -104,11 +104,8 @@ pub(super) fn skills(home: &Path, confinement: &Confinement) -> io::Result<()> {
 /// Where the owner named a folder by a path with links in it, that path leads to the folder here too.
 fn aliases(confinement: &Confinement) {
     for place in confinement.read.iter().chain(&confinement.write).filter(|place| place.named != place.at) {
-        let alias = new(&place.named);
-        if let Some(folder) = alias.parent() {
-            // Where that is not possible, the program still has the folder under its real path.
-            let _ = fs::create_dir_all(folder).and_then(|()| symlink(&place.at, &alias));
-        }
+        // Where that is not possible, the program still has the folder under its real path.
+        let _ = link(&new(&place.named), &place.at);
     }
 }
 

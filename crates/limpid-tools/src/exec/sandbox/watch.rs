@@ -127,7 +127,7 @@ fn start(words: &[OsString], confinement: &Confinement) -> Result<Started, Strin
         reasons.push("Landlock is older than version 6".to_owned());
     } else if let Some(hidden) = confinement.hidden.iter().find(|hidden| !is_left_out(confinement, hidden)) {
         // Strangers may have chosen its name.
-        let called = match confinement.closed.contains(hidden) {
+        let called = match confinement.closed.iter().any(|place| place.path == *hidden) {
             true => "a folder of somebody else's".to_owned(),
             false => format!("`{}`", hidden.display()),
         };

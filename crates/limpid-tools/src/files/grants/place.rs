@@ -33,7 +33,7 @@ impl Grants {
         }
         let whole = plain(&self.workspace.folder.join(path));
         let within = |root: &Root| {
-            let real = root.folder.canonicalize().ok();
+            let real = self.real(root);
             let folders = [Some(plain(&root.folder)), real];
             folders.into_iter().flatten().find_map(|folder| whole.strip_prefix(&folder).map(Path::to_path_buf).ok())
         };

@@ -87,6 +87,26 @@ async fn no_program_takes_a_strangers_folder_for_the_owners_that_no_view_can_lea
     assert!(!told.contains("Dear all") && told.contains("/mine/late` was made after Limpid was started"), "{told}");
 }
 
+// SEC-058 SEC-088
+#[tokio::test]
+async fn no_program_sees_a_folder_of_the_owners_that_was_made_later_in_one_that_is_not_theirs() {
+    for around in ["theirs", "tools"] {
+        let mut bench = Bench::new();
+        fs::create_dir(bench.path("tools")).unwrap();
+        bench.programs.toolchains = vec![bench.path("tools")];
+        let late = bench.path(around).join("late");
+        let root = Root { folder: late.clone(), write: true, trust: Trust::File };
+        bench.programs.grants = bench.programs.grants.clone().with(root);
+        hand_over(bench.folder.path());
+        assert!(bench.run("cat {}/mine/own.md").await.starts_with("my own\n"));
+        fs::create_dir(&late).unwrap();
+        fs::write(late.join("diary.md"), "Dear diary").unwrap();
+        hand_over(bench.folder.path());
+        let told = bench.run(&format!("cat {{}}/{around}/la\"\"te/diary.md")).await;
+        assert!(!told.contains("Dear diary") && told.contains("/late` was made after Limpid was started"), "{told}");
+    }
+}
+
 // SEC-058 SEC-075
 #[tokio::test]
 async fn a_folder_whose_path_begins_like_a_strangers_is_none_of_theirs_and_a_yes_is_bound_to_theirs() {

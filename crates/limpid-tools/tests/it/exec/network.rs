@@ -113,3 +113,15 @@ async fn without_namespaces_no_program_has_the_network() {
     let told = bench.run("true").await;
     assert!(told.contains("without namespaces no program can be held to some names"), "{told}");
 }
+
+// SEC-087
+#[tokio::test]
+async fn a_program_that_missed_the_network_is_told_that_none_is_granted() {
+    let bench = Bench::new();
+    let hint = "It had no network: the owner granted none (`network` under [exec] in limpid.toml).";
+    let told = bench.run("curl -sS http://a.example/").await;
+    assert!(told.contains("Could not resolve host: a.example\nExit code: 6") && told.ends_with(hint), "{told}");
+    let told = bench.run("echo could not resolve the question; false").await;
+    assert!(told.ends_with(hint), "words are all there is to see: {told}");
+    assert!(!bench.run("false").await.contains(hint));
+}

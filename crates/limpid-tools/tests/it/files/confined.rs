@@ -132,6 +132,36 @@ async fn a_granted_folder_is_the_one_that_it_was() {
     }
 }
 
+/// A commit to a repository of which only a folder is named, or a package that ran in it, makes a folder above that one a link.
+// SEC-020 SEC-088
+#[tokio::test]
+async fn no_link_above_a_granted_folder_that_somebody_else_could_lay_leads_anywhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    for name in ["home/workspace", "private/notes", "theirs", "site"] {
+        fs::create_dir_all(path(name)).unwrap();
+    }
+    fs::write(path("private/notes/a.md"), "the secret").unwrap();
+    for link in ["theirs/app", "site/app"] {
+        symlink("../private", path(link)).unwrap();
+    }
+    symlink("private", path("mine")).unwrap();
+    let root = |name: &str| Root { folder: path(name), write: true, trust: Trust::File };
+    let granted = |name: &str| {
+        let grants = Grants::new(path("home/workspace"), path("home/data/locks")).apart_from(path("home"));
+        Arc::new(grants.with_granted(root("site")).with_granted(root(name)))
+    };
+    for name in ["theirs/app/notes", "site/app/notes"] {
+        let told = read(&granted(name), &path(name).join("a.md")).await;
+        assert!(told.contains("lies behind a link that somebody else could have laid"), "{name}: {told}");
+    }
+    // By its own name the folder is in no grant, whatever leads there.
+    let told = read(&granted("theirs/app/notes"), &path("private/notes/a.md")).await;
+    assert!(told.contains("outside of the granted folders"), "{told}");
+    // The owner lays links beside Limpid's home.
+    assert!(read(&granted("mine/notes"), &path("mine/notes/a.md")).await.contains("the secret"));
+}
+
 // SEC-088
 #[tokio::test]
 async fn no_grant_gives_the_home_away() {

@@ -96,16 +96,25 @@ fn a_path_is_not_followed_for_ever() {
 fn a_file_is_whose_the_innermost_folder_is() {
     let home = tempfile::tempdir().unwrap();
     let at = |name: &str| home.path().join(name);
-    let (grants, trusted) = (vec![at("theirs"), at("mine")], vec![at("mine"), at("theirs/mine")]);
+    for folder in ["home", "mine", "theirs/mine", "far"] {
+        std::fs::create_dir_all(at(folder)).unwrap();
+    }
+    // A commit to a repository, or a package, laid a link in the place of a folder that the owner trusted.
+    std::os::unix::fs::symlink("../far", at("theirs/laid")).unwrap();
+    let grants = vec![at("theirs"), at("mine"), at("far")];
+    let trusted = vec![at("mine"), at("theirs/mine"), at("theirs/laid"), at("theirs/gone")];
     let files = FilesConfig { grants, trusted, ..FilesConfig::default() };
-    let resolver = PathResolver::new(&Home::new(home.path()), Vec::new(), &files);
+    let resolver = PathResolver::new(&Home::new(at("home")), Vec::new(), &files);
     for (place, expected) in [
-        ("workspace/a.md", false),
+        ("home/workspace/a.md", false),
         ("mine/a.md", false),
         ("theirs/mine/a.md", false),
         ("theirs/a.md", true),
         ("theirs/mine/../a.md", true),
-        ("outside/a.md", true),
+        ("theirs/laid/a.md", true),
+        ("far/a.md", true),
+        ("theirs/gone/a.md", true),
+        ("home/outside/a.md", true),
     ] {
         assert_eq!(look(&resolver, &at(place).display().to_string()).of_strangers, expected, "{place}");
     }

@@ -1,17 +1,18 @@
 //! What of the machine is put where in the new root.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
+use std::ffi::CStr;
+use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{OpenOptionsExt as _, symlink};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
 use rustix::mount::{MountFlags, mount, mount_bind_recursive};
 
 use crate::exec::confinement::{Confinement, Place};
-use crate::exec::sandbox::mounts::{SYSTEM, below, new, open, place, seal, through};
+use crate::exec::sandbox::mounts::{Missing, SYSTEM, below, is_it, link, made, new, not_granted, open, seal, through};
 use crate::exec::sandbox::restrict::DEVICES;
 
 /// What is put somewhere in the new root.
@@ -22,7 +23,8 @@ pub(super) enum Part {
     Empty,
     /// A folder in place of what is there that cannot be listed, nor entered but on the way to what lies in it. An empty one would be
     /// taken for the folder: a program that keeps versions or copies would put down that its files were removed.
-    Closed { passed: bool },
+    /// `of` is what was there when the folders were resolved: no other is covered in its stead.
+    Closed { passed: bool, of: Option<Place> },
     /// A link.
     Link(PathBuf),
 }
@@ -44,7 +46,8 @@ pub(super) fn parts(confinement: &Confinement) -> io::Result<BTreeMap<PathBuf, P
         parts.insert(device.clone(), Part::Bound { source: handle(&device)?, write: false });
     }
     for path in &confinement.hidden {
-        parts.insert(path.clone(), Part::Closed { passed: false });
+        let of = confinement.closed.iter().find(|place| place.path == *path).cloned();
+        parts.insert(path.clone(), Part::Closed { passed: false, of });
     }
     for path in &confinement.covered {
         parts.insert(path.clone(), Part::Empty);
@@ -73,7 +76,10 @@ pub(super) fn parts(confinement: &Confinement) -> io::Result<BTreeMap<PathBuf, P
     for (path, part) in
         parts.iter_mut().filter(|(path, part)| around.contains(*path) && matches!(part, Part::Closed { .. }))
     {
-        *part = if confinement.closed.contains(path) { Part::Closed { passed: true } } else { Part::Empty };
+        *part = match confinement.closed.iter().find(|place| place.path == *path) {
+            Some(place) => Part::Closed { passed: true, of: Some(place.clone()) },
+            None => Part::Empty,
+        };
     }
     // A folder that holds a mount can be renamed, and what is hidden or read-only in it would be neither at its new name for the next
     // program. One that is a mount itself cannot.
@@ -81,6 +87,16 @@ pub(super) fn parts(confinement: &Confinement) -> io::Result<BTreeMap<PathBuf, P
         // The places are without links, so one in the way was laid since.
         let source = openat2(CWD, &folder, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
         parts.insert(folder, Part::Bound { source, write: true });
+    }
+    // Only what lies in a folder of the machine's is there before it is covered.
+    let is_in_ours = |path: &Path| {
+        !matches!(path.ancestors().skip(1).find_map(|around| parts.get(around)), Some(Part::Bound { .. }))
+    };
+    let ours: Vec<PathBuf> = parts.keys().filter(|path| is_in_ours(path)).cloned().collect();
+    for path in ours {
+        if let Some(Part::Closed { of, .. }) = parts.get_mut(&path) {
+            *of = None;
+        }
     }
     Ok(parts)
 }
@@ -112,40 +128,36 @@ fn is_written(parts: &BTreeMap<PathBuf, Part>, folder: &Path) -> bool {
 /// Puts a part in its place.
 pub(super) fn put(path: &Path, part: Part) -> io::Result<()> {
     let target = new(path);
-    let parent = target.parent().unwrap_or(&target);
-    if let Part::Link(to) = &part {
-        fs::create_dir_all(parent)?;
-        return symlink(to, &target);
-    }
-    let is_file = match &part {
-        Part::Bound { source, .. } => !File::from(source.try_clone()?).metadata()?.is_dir(),
-        Part::Empty | Part::Closed { .. } | Part::Link(_) => false,
-    };
-    // Within a folder of the owner's the place is there already.
-    if !target.exists() {
-        let folder = if is_file { parent } else { &target };
-        fs::create_dir_all(folder)?;
-        if is_file {
-            File::create(&target)?;
-        }
-    }
     match part {
+        Part::Link(to) => link(&target, &to),
         // Closed once everything is in place: folders of the view may lie in it.
-        part @ (Part::Empty | Part::Closed { .. } | Part::Link(_)) => {
-            let options = match part {
-                Part::Closed { passed: false } => c"mode=000,size=64k,nr_inodes=4k",
-                _ => c"mode=755,size=64k,nr_inodes=4k",
-            };
-            let place = place(&target)?;
-            if target.is_file() {
-                return Ok(mount_bind_recursive("/dev/null", through(&place))?);
-            }
-            Ok(mount("tmpfs", through(&place), "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, Some(options))?)
-        }
+        Part::Closed { passed: false, of } => cover(&target, c"mode=000,size=64k,nr_inodes=4k", of.as_ref()),
+        Part::Closed { passed: true, of } => cover(&target, c"mode=755,size=64k,nr_inodes=4k", of.as_ref()),
+        Part::Empty => cover(&target, c"mode=755,size=64k,nr_inodes=4k", None),
         Part::Bound { source, write } => {
-            mount_bind_recursive(through(&source), through(&place(&target)?))?;
+            let missing = if is_folder(&source)? { Missing::Folder } else { Missing::File };
+            // Within a folder of the owner's the place is there already.
+            mount_bind_recursive(through(&source), through(&made(&target, missing)?))?;
             let device = path.starts_with("/dev");
             below(&target)?.iter().try_for_each(|mounted| seal(mounted, write, device))
         }
     }
+}
+
+/// Puts an empty folder over what is at a path, and over a file one that is empty. `of` is what must be there.
+fn cover(target: &Path, options: &CStr, of: Option<&Place>) -> io::Result<()> {
+    let place = made(target, Missing::Folder)?;
+    if let Some(of) = of
+        && !is_it(of, &place)?
+    {
+        return Err(not_granted(of));
+    }
+    if !is_folder(&place)? {
+        return Ok(mount_bind_recursive("/dev/null", through(&place))?);
+    }
+    Ok(mount("tmpfs", through(&place), "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, Some(options))?)
+}
+
+fn is_folder(opened: &OwnedFd) -> io::Result<bool> {
+    Ok(FileType::from_raw_mode(fstat(opened)?.st_mode) == FileType::Directory)
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use limpid_core::Trust;
 use limpid_tools::Tool;
+use limpid_tools::exec::confinement::Limits;
 use limpid_tools::exec::{Exec, FolderRules, Programs};
 use serde_json::json;
 
@@ -37,7 +38,7 @@ async fn a_question_says_what_a_program_could_read_and_where_it_could_send() {
         assert_eq!(warning(&bench.programs, trust, folder), apart(folder));
     }
     let alone = Programs { network: Default::default(), ..bench.programs.clone() };
-    let leaves = "it can read your folders and the variables OWN_TOKEN and leave in `outside/` what it read there";
+    let leaves = "it can read your folders and the variables OWN_TOKEN, change nothing in them, and leave in `outside/` what it read there";
     assert_eq!(warning(&alone, Trust::Outside, "home/workspace").as_deref(), Some(leaves));
     assert_eq!(warning(&alone, Trust::Owner, "home/workspace"), None);
     let changes = Some("it can change what lies in `outside/`".to_owned());
@@ -73,7 +74,7 @@ async fn a_question_names_the_languages_and_the_own_network_that_leave_by_a_yes(
     let reads = format!("it can read your folders, `{language}`");
     assert_eq!(told, format!("{reads}, change what lies in `outside/` and leave there what it read"));
     let (told, _) = warning(&bench.programs, "ls", "home/workspace");
-    assert_eq!(told, format!("{reads} and leave in `outside/` what it read there"));
+    assert_eq!(told, format!("{reads}, change nothing in them, and leave in `outside/` what it read there"));
     let mut programs = bench.programs.clone();
     programs.network.names = vec!["a.example".to_owned(), "10.20.30.40:8080".to_owned()];
     let (told, before) = warning(&programs, "ls", "theirs");
@@ -221,6 +222,35 @@ async fn where_outside_cannot_be_listed_no_strangers_program_runs() {
     let told = bench.run("cat {}/theirs/letter.md").await;
     assert!(told.contains("`outside/` cannot be listed (Not a directory), so nothing was run"), "{told}");
     assert!(told.contains("chmod u+rx ") && !told.contains("Dear all"), "{told}");
+}
+
+/// A package of the owner's repository puts a link in the place of a folder with rules of its own, or of one above it.
+// SEC-058 SEC-065
+#[test]
+fn programs_run_unasked_in_no_folder_that_a_link_leads_to() {
+    let mut bench = Bench::new();
+    bench.programs.shell = false;
+    let rules = |folder| FolderRules {
+        folder,
+        programs: vec!["python3".to_owned()],
+        limits: Limits { seconds: 7, ..Limits::default() },
+    };
+    fs::create_dir_all(bench.path("theirs/sub")).unwrap();
+    symlink("../theirs", bench.path("mine/link")).unwrap();
+    hand_over(bench.folder.path());
+    let folder = bench.path("theirs/sub").display().to_string();
+    let unasked = |bench: &Bench| {
+        let exec = Exec::new(Arc::new(bench.programs.clone()));
+        exec.runs_unasked(&json!({ "command": "python3 run.py", "working_dir": folder }))
+    };
+    for name in ["theirs", "theirs/sub"] {
+        bench.programs.folders = vec![rules(bench.path(name))];
+        assert!(unasked(&bench), "{name}");
+    }
+    for name in ["mine/link", "mine/link/sub", "mine/link/gone"] {
+        bench.programs.folders = vec![rules(bench.path(name))];
+        assert!(!unasked(&bench), "{name}");
+    }
 }
 
 // SEC-058 SEC-065

@@ -145,6 +145,24 @@ fn what_was_put_into_the_system_is_a_strangers() {
     assert_eq!([of("ls /usr/share"), of("ls /usr/local/bin"), of("ls tea.md")], [(high, Trust::File); 3]);
 }
 
+// SEC-058
+#[test]
+fn a_folder_that_programs_do_not_get_is_not_searched_for_programs() {
+    let mut bench = Bench::new();
+    for folder in ["theirs/bin", "tools/bin"] {
+        fs::create_dir_all(bench.path(folder)).unwrap();
+        fs::write(bench.path(folder).join("python3"), "#!/bin/sh\n").unwrap();
+        fs::set_permissions(bench.path(folder).join("python3"), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    hand_over(bench.folder.path());
+    bench.programs.shell = false;
+    bench.programs.path = vec![bench.path("theirs/bin")];
+    let found = |bench: &Bench| Command::parse("python3 tea.py", None, &bench.programs).unwrap().program;
+    assert!(found(&bench).starts_with("/usr"), "{:?}", found(&bench));
+    bench.programs.path.push(bench.path("tools/bin"));
+    assert_eq!(found(&bench), bench.path("tools/bin/python3").canonicalize().unwrap());
+}
+
 /// A folder of a stranger's becomes one of a language by a link that they lay, or by lying there.
 // SEC-058
 #[tokio::test]
@@ -154,9 +172,13 @@ async fn no_folder_that_strangers_choose_or_fill_counts_as_a_languages() {
         for folder in ["theirs/bin", "mine/bin", "mine/theirs/bin", "langs/bin"] {
             fs::create_dir_all(bench.path(folder)).unwrap();
         }
-        for (to, link) in
-            [("theirs", "mine/link"), ("nowhere", "mine/far"), ("langs", "theirs/link"), ("langs", "link")]
-        {
+        for (to, link) in [
+            ("theirs", "mine/link"),
+            ("nowhere", "mine/far"),
+            ("langs", "theirs/link"),
+            ("langs", "nowhere/link"),
+            ("langs", "link"),
+        ] {
             symlink(bench.path(to), bench.path(link)).unwrap();
         }
         hand_over(bench.folder.path());
@@ -175,8 +197,9 @@ async fn no_folder_that_strangers_choose_or_fill_counts_as_a_languages() {
     for name in ["theirs", "theirs/bin", "mine/theirs/bin", "home/outside"] {
         assert_eq!(given(name), "lies where strangers may have written", "{name}");
     }
-    for name in ["mine/link", "mine/link/bin", "mine/far", "theirs/link"] {
-        assert_eq!(given(name), "leads over a link in a folder of [files]", "{name}");
+    // Of a repository in `nowhere` only a folder may be named.
+    for name in ["mine/link", "mine/link/bin", "mine/far", "theirs/link", "nowhere/link/bin"] {
+        assert_eq!(given(name), "leads over a link that somebody else could have laid", "{name}");
     }
     assert_eq!(given("mine"), "is a folder of [files] itself");
     assert_eq!(given("home"), "is Limpid's home");
