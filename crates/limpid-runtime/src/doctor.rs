@@ -4,6 +4,7 @@
 mod check;
 mod inbox;
 mod mcp;
+mod models;
 mod modes;
 mod parsing;
 mod prompts;
@@ -12,13 +13,10 @@ mod serving;
 
 use std::sync::Arc;
 
-use limpid_config::{Live, Redactor, read_marking};
-use limpid_model::Model;
+use limpid_config::read_marking;
 use limpid_prompt::Profiles;
 use limpid_prompt::problem::Severity;
 use limpid_prompt::profile::Behaviour;
-use limpid_services::memory::probe;
-use limpid_services::models::{ModelRegistry, ModelRegistryParts, fetched_table};
 use limpid_services::notifications::missing_for_desktop;
 use limpid_services::profiles::{identity_files, is_untouched, own_profile_files};
 use limpid_services::tools::{engine, folder_troubles, left_out, running};
@@ -29,8 +27,8 @@ use check::Finding;
 
 use crate::agent::{Agent, AgentOptions};
 
-/// Checks home, prompt files, profiles, prompts, database, model, what is known of models, sizes, modes, what parses pages
-/// and mail, programs, folders, mail accounts, MCP servers, rules, the inbox, notifications, clock and zone.
+/// Checks home, prompt files, profiles, prompts, database, model, providers, what is known of models, sizes, modes, what parses
+/// pages and mail, programs, folders, mail accounts, MCP servers, rules, the inbox, notifications, clock and zone.
 pub async fn check(options: &AgentOptions) -> Vec<Check> {
     let store = store(options);
     let mut checks = vec![
@@ -39,10 +37,8 @@ pub async fn check(options: &AgentOptions) -> Vec<Check> {
         Check::of("profiles", profiles(options)),
         Check::of("prompts", prompts::loading(options)),
         Check::of("database", database(&store).await),
-        Check::of("model", model(options).await),
-        semantic_index(options).await,
     ];
-    checks.extend(fetched_models(options));
+    checks.extend(models::check(options).await);
     let mut servers = Vec::new();
     // What cannot be opened is told above.
     if let Ok(agent) = Agent::open(options.clone()) {
@@ -145,48 +141,6 @@ async fn database(store: &Result<Arc<dyn Store>, String>) -> Finding {
     Ok(format!("{conversations} conversation{many}{unfinished}"))
 }
 
-/// The table of models that was fetched; nothing when the shipped one is in use.
-fn fetched_models(options: &AgentOptions) -> Option<Check> {
-    let fetched = fetched_table(&options.home).map_err(|error| (error.to_string(), "")).transpose()?;
-    Some(Check::of("models known", fetched.map(|table| format!("by {} of {}", table.head().source, table.head().date))))
-}
-
-fn models(options: &AgentOptions, only: Option<Arc<dyn Model>>) -> ModelRegistry {
-    ModelRegistry::new(ModelRegistryParts {
-        home: options.home.clone(),
-        config: Live::new(options.config.clone()),
-        environment: options.environment.clone(),
-        only,
-        clock: Arc::clone(&options.clock),
-        redactor: Redactor::new(&options.environment, &options.config.secret_variables()),
-    })
-}
-
-async fn model(options: &AgentOptions) -> Finding {
-    let models = models(options, options.model.clone());
-    let found = if options.config.model.is_none() { models.detect().await } else { None };
-    let model = models.choose(None).await.map_err(|error| (error.to_string(), ""))?;
-    let because = found.map(|found| format!(" ({})", found.because)).unwrap_or_default();
-    Ok(format!("{}{because}", model.info().name()))
-}
-
-/// Whether what texts mean can be asked. When it cannot, words alone find what is remembered, so it is a fault only of the
-/// index.
-async fn semantic_index(options: &AgentOptions) -> Check {
-    const WHAT: &str = "semantic index";
-    let Some(name) = &options.config.memory.semantic.model else {
-        let says = "off; `model` under `[memory.semantic]` in limpid.toml switches it on".to_owned();
-        return Check { what: WHAT, ok: true, says, advice: None };
-    };
-    let models = models(options, None);
-    let probed = match models.open_embedder(name) {
-        Ok(embedder) => probe(&*embedder).await,
-        Err(error) => Err(error.to_string()),
-    };
-    let advice = "Until then words alone find what is remembered.";
-    Check::of(WHAT, probed.map(|numbers| format!("{name}, {numbers} numbers a text")).map_err(|why| (why, advice)))
-}
-
 fn web_search(options: &AgentOptions) -> Finding {
     Ok(match engine(&options.config.search, &options.environment, &options.parser())? {
         Some(engine) => format!("{} at {}", engine.name(), engine.host()),
@@ -232,8 +186,8 @@ fn programs(options: &AgentOptions) -> Check {
 /// A line for each folder of limpid.toml that is not there, or about which it says what never holds.
 fn folders(options: &AgentOptions) -> impl Iterator<Item = Check> {
     let of_programs = folder_troubles(&options.home, &options.config, &options.environment, options.helper.as_deref());
-    let troubles = options.config.files.troubles().into_iter().chain(of_programs);
-    troubles.map(|says| Check { what: "folders", ok: false, says, advice: None })
+    let troubles = options.config.files.troubles().into_iter().chain(options.config.exec.troubles());
+    troubles.chain(of_programs).map(|says| Check { what: "folders", ok: false, says, advice: None })
 }
 
 /// What was found of the layers of the sandbox.

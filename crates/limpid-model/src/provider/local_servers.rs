@@ -9,6 +9,7 @@ use super::address::with_scheme;
 use super::preset::presets;
 use crate::protocol::{Adapter as _, Protocol};
 use crate::remote::{Timeouts, client};
+use crate::reported::id_of;
 
 /// How long a server on this machine may take to answer a probe.
 const PROBE: Duration = Duration::from_millis(300);
@@ -53,6 +54,5 @@ async fn list(provider: &str, base_url: &str) -> Option<Vec<String>> {
     }
     let listed: Value = reply.json().await.ok()?;
     let rows = listed["data"].as_array().or_else(|| listed["models"].as_array())?;
-    let name = |row: &Value| row["id"].as_str().or_else(|| row["name"].as_str()).map(str::to_owned);
-    Some(rows.iter().filter_map(name).collect())
+    Some(rows.iter().filter_map(id_of).map(str::to_owned).collect())
 }

@@ -1,11 +1,12 @@
 //! Questions to a provider that are no calls of a model: what it serves, and what it knows of that.
 
+use limpid_core::causes;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
 use super::http::{client, headers, shown, url_of};
 use super::{Endpoint, Timeouts};
-use crate::reported::Unanswered;
+use crate::reported::NoList;
 
 /// Bytes that an answer may have; lists of gateways have a few million.
 const MAX_ANSWER: usize = 16 * 1024 * 1024;
@@ -33,40 +34,40 @@ impl Listing {
     }
 
     /// The JSON at a path behind the base URL.
-    pub(crate) async fn get(&self, path: &str) -> Result<Value, Unanswered> {
-        let url = url_of(&self.endpoint, path).map_err(|_| Unanswered::Ever)?;
+    pub(crate) async fn get(&self, path: &str) -> Result<Value, NoList> {
+        let url = url_of(&self.endpoint, path).map_err(NoList::Unusable)?;
         self.read(self.client.get(url)).await
     }
 
     /// The JSON at a path of the server itself: behind the base URL without its version.
-    pub(crate) async fn get_root(&self, path: &str) -> Result<Value, Unanswered> {
+    pub(crate) async fn get_root(&self, path: &str) -> Result<Value, NoList> {
         let base = self.endpoint.base_url.trim_end_matches('/');
         let base_url = base.strip_suffix("/v1").unwrap_or(base).to_owned();
         let root = Endpoint { base_url, ..self.endpoint.clone() };
-        let url = url_of(&root, path).map_err(|_| Unanswered::Ever)?;
+        let url = url_of(&root, path).map_err(NoList::Unusable)?;
         self.read(self.client.get(url)).await
     }
 
     /// The JSON that a path answers to a body.
-    pub(crate) async fn post(&self, path: &str, body: &Value) -> Result<Value, Unanswered> {
-        let url = url_of(&self.endpoint, path).map_err(|_| Unanswered::Ever)?;
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Result<Value, NoList> {
+        let url = url_of(&self.endpoint, path).map_err(NoList::Unusable)?;
         self.read(self.client.post(url).body(body.to_string())).await
     }
 
-    async fn read(&self, request: reqwest::RequestBuilder) -> Result<Value, Unanswered> {
-        let mut response = request.headers(self.headers.clone()).send().await.map_err(|_| Unanswered::Now)?;
-        match response.status().as_u16() {
-            200 => {}
-            404 | 405 | 501 => return Err(Unanswered::Ever),
-            _ => return Err(Unanswered::Now),
+    async fn read(&self, request: reqwest::RequestBuilder) -> Result<Value, NoList> {
+        let lost = |error: reqwest::Error| NoList::NoAnswer(causes(&error.without_url()));
+        let mut response = request.headers(self.headers.clone()).send().await.map_err(lost)?;
+        let status = response.status().as_u16();
+        if status != 200 {
+            return Err(NoList::Status(status));
         }
         let mut body = Vec::new();
-        while let Some(bytes) = response.chunk().await.map_err(|_| Unanswered::Now)? {
+        while let Some(bytes) = response.chunk().await.map_err(lost)? {
             body.extend_from_slice(&bytes);
             if body.len() > MAX_ANSWER {
-                return Err(Unanswered::Ever);
+                return Err(NoList::NotAList);
             }
         }
-        serde_json::from_slice(&body).map_err(|_| Unanswered::Ever)
+        serde_json::from_slice(&body).map_err(|_| NoList::NotAList)
     }
 }

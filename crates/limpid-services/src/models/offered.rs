@@ -5,14 +5,41 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use limpid_model::catalogue::Installed;
 use limpid_model::provider::{endpoint, find_local_servers, split_name};
-use limpid_model::reported::list;
+use limpid_model::reported::{NoList, list};
 
 use crate::error::AgentError;
 use crate::models::ModelRegistry;
 use crate::models::detect::{ProviderSetting, places};
 
 /// How long a server of the owner's may take to say what it has: somebody waits for a screen meanwhile.
-const PATIENCE: Duration = Duration::from_millis(300);
+pub(super) const PATIENCE: Duration = Duration::from_millis(300);
+
+/// The same where nobody waits for a screen.
+pub(super) const LONG_PATIENCE: Duration = Duration::from_secs(5);
+
+/// What a provider of limpid.toml says when it is asked for its models.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderAnswer {
+    /// The provider, and where it is.
+    pub name: String,
+    /// The models that it lists.
+    pub models: Result<Vec<String>, NoList>,
+}
+
+/// Asks each provider that limpid.toml gives an address for its models, all at once.
+pub async fn ask_providers(models: &ModelRegistry) -> Vec<ProviderAnswer> {
+    let with_address = models.config.provider.iter().filter(|(_, own)| own.base_url.is_some());
+    let names: Vec<String> = with_address.map(|(name, _)| name.clone()).collect();
+    join_all(names.iter().map(|name| answer_of(models, name))).await
+}
+
+async fn answer_of(models: &ModelRegistry, provider: &str) -> ProviderAnswer {
+    let listed = match endpoint(provider, "", &models.settings()) {
+        Ok(own) => list(&own, LONG_PATIENCE).await,
+        Err(error) => Err(NoList::Unusable(error.to_string())),
+    };
+    ProviderAnswer { name: models.with_address(provider), models: listed }
+}
 
 /// The models that can be chosen, each once: those that are set, what the owner's own servers list, the usual ones of each other
 /// provider that has a key, and those that were fetched. Nothing is sent to anybody but the owner's servers.
@@ -45,14 +72,14 @@ pub async fn others_than(models: &ModelRegistry, name: &str) -> Option<Vec<Strin
         return None;
     }
     let place = places(&models.config, &models.environment).into_iter().find(|place| place.provider == provider)?;
-    let listed = listed(models, &place).await;
+    let listed = listed(models, &place, PATIENCE).await.unwrap_or_default();
     // A server may list a model with the tag that is taken where none is said.
     let is_it = |listed: &String| listed == model || listed.strip_suffix(":latest") == Some(model);
     (!listed.is_empty() && !listed.iter().any(is_it)).then(|| named(provider, listed).collect())
 }
 
 async fn of_place(models: &ModelRegistry, place: &ProviderSetting) -> Vec<String> {
-    let listed = listed(models, place).await;
+    let listed = listed(models, place, PATIENCE).await.unwrap_or_default();
     let is_owners = place.base_url.is_some() || is_here(models, &place.provider);
     let found = match is_owners || place.models.is_empty() {
         true => listed,
@@ -63,12 +90,21 @@ async fn of_place(models: &ModelRegistry, place: &ProviderSetting) -> Vec<String
 }
 
 /// The models that a provider lists: a server of the owner's is asked, of another one what it said last is taken.
-pub(super) async fn listed(models: &ModelRegistry, place: &ProviderSetting) -> Vec<String> {
-    let Ok(own) = endpoint(&place.provider, "", &models.settings()) else { return Vec::new() };
+///
+/// # Errors
+/// When it cannot be asked, or lists nothing in time.
+pub(super) async fn listed(
+    models: &ModelRegistry,
+    place: &ProviderSetting,
+    patience: Duration,
+) -> Result<Vec<String>, NoList> {
+    let own = endpoint(&place.provider, "", &models.settings());
+    let own = own.map_err(|error| NoList::Unusable(error.to_string()))?;
     match place.base_url {
-        Some(_) => list(&own, PATIENCE).await.unwrap_or_default(),
+        Some(_) => list(&own, patience).await,
         None => {
-            models.reports.of(&place.provider, &own).map(|table| table.models_of(&place.provider)).unwrap_or_default()
+            let last = models.reports.of(&place.provider, &own);
+            Ok(last.map(|table| table.models_of(&place.provider)).unwrap_or_default())
         }
     }
 }

@@ -13,6 +13,7 @@ use limpid_model::{Embedder, Held, KeyCommand, Model, ModelCard, ModelError, res
 
 use crate::error::AgentError;
 use crate::models::catalogue::{self, ModelUpdate, fetched_table};
+use crate::models::detect::Unavailable;
 use crate::models::reports::Reports;
 use crate::models::{CONNECT_A_MODEL, Models};
 
@@ -32,8 +33,8 @@ pub struct ModelRegistry {
     pub(super) reports: Reports,
     /// The commands that print keys, by provider: each keeps its key for a while.
     pub(super) key_commands: Mutex<BTreeMap<String, Arc<KeyCommand>>>,
-    /// Servers of the owner's that offered no model when one was looked for.
-    pub(super) unavailable: Mutex<Vec<String>>,
+    /// Providers of the owner's that offered no model when one was looked for.
+    pub(super) unavailable: Mutex<Vec<Unavailable>>,
 }
 
 /// What a registry is made of.
@@ -117,11 +118,11 @@ impl ModelRegistry {
             Some(name) => self.open(name),
             None => match self.detect().await {
                 Some(found) => self.open(&found.model),
-                None => Err(ModelError::new(
-                    FailureClass::UnknownModel,
-                    format!("no model is connected yet. {CONNECT_A_MODEL}"),
-                )
-                .into()),
+                None => {
+                    let why = self.none_offered().map(|none| format!("{}. {}", none.what, none.advice));
+                    let why = why.unwrap_or_else(|| format!("no model is connected yet. {CONNECT_A_MODEL}"));
+                    Err(ModelError::new(FailureClass::UnknownModel, why).into())
+                }
             },
         }
     }

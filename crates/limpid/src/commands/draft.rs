@@ -1,10 +1,11 @@
 //! `draft`.
 
+mod call;
 mod rows;
 
 use limpid_config::{MAX_FILE, regular_file};
 use limpid_core::DraftState;
-use limpid_prompt::shown::{exact_line, sets_editor};
+use limpid_prompt::shown::sets_editor;
 use limpid_runtime::Agent;
 use limpid_store::{Draft, DraftEvent, DraftId};
 use serde_json::{Value, json};
@@ -17,13 +18,10 @@ use crate::confirm::confirmed;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
 
-/// Letters of a cell of a list.
-const LISTED: usize = 60;
-
 /// Carries out `draft …`.
 ///
 /// # Errors
-/// When there is no such draft, when it does not wait any more, or when it failed.
+/// When there is no such draft, when it does not wait any more, or when it was approved and not carried out.
 pub async fn run(context: &Context, command: &DraftCommand) -> Result<(), Failure> {
     let agent = &context.agent()?;
     match command {
@@ -47,13 +45,26 @@ pub async fn run(context: &Context, command: &DraftCommand) -> Result<(), Failur
             };
             let draft = agent.drafts().approve(DraftId(*id), Some(&seen)).await?;
             told(agent, &draft, *json)?;
-            match draft.state {
-                DraftState::Failed => Err(Failure::new(ExitStatus::Failed, "the draft was not carried out")),
-                _ => Ok(()),
-            }
+            was_carried_out(&draft, *json)
         }
         DraftCommand::Refuse { id, json } => told(agent, &agent.drafts().refuse(DraftId(*id)).await?, *json),
     }
+}
+
+/// Fails where a draft that was approved was not carried out. A person has been told why, and whoever reads JSON is now.
+fn was_carried_out(draft: &Draft, json: bool) -> Result<(), Failure> {
+    let id = draft.id.0;
+    let (what, advice) = match draft.state {
+        DraftState::Sent => return Ok(()),
+        DraftState::Open => ("was not carried out, and waits again", "Look at it, then approve it as it is now"),
+        _ => ("was not carried out", "See what came of it"),
+    };
+    let why = Rows::new().behind_margin(&draft.detail).text();
+    if json && !why.is_empty() {
+        output::tell_as_laid_out(&why);
+    }
+    Err(Failure::new(ExitStatus::Failed, format!("draft {id} {what}"))
+        .advise(format!("{advice}: limpid draft show {id}")))
 }
 
 /// Says of a draft that has ended how and when it did: there is nothing to approve any more.
@@ -130,19 +141,17 @@ async fn list(agent: &Agent, all: bool, json: bool) -> Result<(), Failure> {
             .rows
             .iter()
             .map(|draft| {
-                // A row that is wider than the screen would go on at its border.
-                let cell = |text: &str| output::one_line(&exact_line(text), LISTED);
                 vec![
                     draft.id.0.to_string(),
                     draft.state.to_string(),
                     in_zone(draft.new.expires_ms, &agent.zone()),
-                    cell(&draft.new.tool),
-                    cell(draft.new.destination.as_deref().unwrap_or(&draft.new.arguments)),
-                    cell(&draft.new.why),
+                    call::cell(&draft.new.tool),
+                    call::line(&draft.new.arguments, draft.new.destination.as_deref()),
+                    call::cell(&draft.new.why),
                 ]
             })
             .collect();
-        output::line(&output::table(&["draft", "state", "until", "tool", "to / arguments", "why"], &rows))?;
+        output::line(&output::table(&["draft", "state", "until", "tool", "call", "why"], &rows))?;
     }
     tell_broken(&listed.broken);
     Ok(())

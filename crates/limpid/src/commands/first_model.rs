@@ -1,4 +1,5 @@
-//! The first model: when none is set and none is found, one that suits the machine is fetched.
+//! The first model: when none is set and none is found, one that suits the machine is fetched. Where limpid.toml sets a provider up,
+//! none is: its owner wants that provider's models, and hears why there are none.
 
 use limpid_runtime::{Agent, CONNECT_A_MODEL};
 
@@ -11,10 +12,13 @@ use crate::output;
 /// Sees to it that a model can answer: `wanted` by name, the configured one, one that is found, or one that is fetched.
 ///
 /// # Errors
-/// When none is found and none can be fetched, or the person does not want one.
+/// When none is found and none can be fetched, the person does not want one, or a provider of theirs offers none.
 pub async fn ensure(context: &Context, agent: &Agent, wanted: Option<&str>) -> Result<(), Failure> {
     if wanted.is_some() || context.config.model.is_some() || agent.models().detect().await.is_some() {
         return Ok(());
+    }
+    if let Some(none) = agent.models().none_offered() {
+        return Err(Failure::new(ExitStatus::Model, none.what).advise(none.advice));
     }
     if !cfg!(feature = "local") {
         return Err(no_model(

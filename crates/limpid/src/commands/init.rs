@@ -58,14 +58,15 @@ async fn connected(context: &Context) -> String {
     if let Some(model) = &context.config.model {
         return format!("The model is {model} (`model` in limpid.toml).");
     }
+    let how = format!("To connect a model: {CONNECT_A_MODEL}");
     // That a home cannot be opened says `doctor`.
-    let found = match context.agent() {
-        Ok(agent) => agent.models().detect().await,
-        Err(_) => None,
-    };
-    match found {
+    let Ok(agent) = context.agent() else { return how };
+    match agent.models().detect().await {
         Some(found) => format!("The model is {} ({}).", found.model, found.because),
-        None => format!("To connect a model: {CONNECT_A_MODEL}"),
+        None => {
+            let none = agent.models().none_offered();
+            none.map_or(how, |none| format!("No model answers: {}. {}", none.what, none.advice))
+        }
     }
 }
 

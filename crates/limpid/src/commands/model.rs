@@ -139,7 +139,10 @@ async fn list(context: &Context, json: bool) -> Result<(), Failure> {
             output::line(&format!("{model} answers: {}.", found.because))?;
         }
         (Some(model), _) => output::line(&format!("{model} answers: it is set in limpid.toml."))?,
-        (None, _) => output::line("No model is set and none was found.")?,
+        (None, _) => match agent.models().none_offered() {
+            Some(none) => output::text(&format!("No model answers: {}. {}", none.what, none.advice))?,
+            None => output::line("No model is set and none was found.")?,
+        },
     }
     output::line("")?;
     let rows: Vec<Vec<String>> = listed

@@ -59,7 +59,7 @@ async fn a_yes_to_the_content_adopts_no_key() {
     let draft = attack.world.done(&["draft", "show", "1"]).await;
     assert!(draft.contains("likes kiwi"), "{draft}");
     // Both calls came in one reply, so it was asked before there was such a memory.
-    attack.world.done(&["draft", "approve", "1"]).await;
+    assert_eq!(attack.world.run(&["draft", "approve", "1"]).await.code, 1, "it waits again");
     let again = attack.world.done(&["draft", "show", "1"]).await;
     assert!(again.contains("what it is about") && again.contains("memory 1, which a stranger wrote, "), "{again}");
     assert!(again.contains("what it writes counts as yours from then on"), "{again}");

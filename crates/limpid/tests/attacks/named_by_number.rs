@@ -48,7 +48,7 @@ async fn the_question_says_what_the_number_stands_for() {
 async fn a_yes_covers_what_the_number_stood_for_and_nothing_that_it_stands_for_later() {
     let attack = drafted().await;
     attack.world.done(&["memory", "add", "allergy", "Ada must not have nuts."]).await;
-    attack.world.done(&["draft", "approve", "1"]).await;
+    assert_eq!(attack.world.run(&["draft", "approve", "1"]).await.code, 1, "it waits again");
     let draft = attack.world.done(&["draft", "show", "1"]).await;
     assert!(draft.contains("about  memory 1, allergy: Ada must not have nuts.\n"), "{draft}");
     assert!(draft.contains("since it was kept, what it is about has changed; look again"), "{draft}");

@@ -46,7 +46,7 @@ async fn a_yes_covers_no_other_goal_that_is_in_its_place_later() {
     attack.world.done(&["goal", "create", "Pay the taxes"]).await;
     attack.world.done(&["goal", "step", "add", "Take the heart pills"]).await;
     for draft in ["1", "2", "3"] {
-        attack.world.done(&["draft", "approve", draft]).await;
+        assert_eq!(attack.world.run(&["draft", "approve", draft]).await.code, 1, "it waits again");
         let shown = attack.world.done(&["draft", "show", draft]).await;
         assert!(shown.contains("about  goal g2, Pay the taxes: active, becomes "), "{shown}");
         assert!(shown.contains("since it was kept, what it is about has changed; look again"), "{shown}");

@@ -19,8 +19,9 @@ async fn with_a_strangers_goal() -> Attack {
     attack.world.write("workspace/notes.md", "green tea\n");
     attack.world.done(&["chat", "--mode", "developer", &format!("read {}/", attack.web.url)]).await;
     // The step is asked about again, since by then there is a goal that it would be one of.
-    for draft in ["1", "2", "2"] {
-        attack.world.done(&["draft", "approve", draft]).await;
+    for (draft, code) in [("1", 0), ("2", 1), ("2", 0)] {
+        let approved = attack.world.run(&["draft", "approve", draft]).await;
+        assert_eq!(approved.code, code, "{}", approved.err);
     }
     attack
 }

@@ -20,6 +20,7 @@ mod conversations;
 #[cfg(target_os = "linux")]
 mod day_in_a_repository;
 mod days;
+mod drafts;
 mod files;
 mod foreign_folder;
 mod history;
@@ -39,6 +40,7 @@ mod piped;
 mod programs;
 mod provider_faults;
 mod providers;
+mod providers_down;
 mod screens;
 mod semantic;
 mod serve;
